@@ -106,6 +106,77 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// TestWayIn: no file of a variant lies over what lets people in, whatever it says.
+func TestWayIn(t *testing.T) {
+	for _, path := range []string{
+		"/etc/ssh/sshd_config.d/x.conf", "/usr/local/etc/ssh/sshd_config", "/root/.ssh/x", "/home/ada/.profile", "/usr/home/ada/.ssh/authorized_keys", "/var/root/.ssh/authorized_keys",
+		"/etc/systemd/system/ssh.service", "/etc/systemd/system/ssh.service.d/override.conf", "/etc/systemd/system/sshd@.service.d/x.conf", "/run/systemd/system/ssh.socket", "/lib/systemd/system/ssh.socket",
+		"/etc/rc.d/sshd", "/etc/init.d/ssh", "/etc/rc.conf.d/sshd", "/etc/default/ssh", "/etc/config/dropbear", "/usr/sbin/sshd",
+		"/etc/passwd", "/etc/spwd.db", "/etc/pam.d/common-auth", "/etc/sudoers.d/x", "/etc/nologin", "/var/run/nologin", "/etc/hosts.allow", "/etc/security/access.conf", "/dev/null", "/proc/sys/x", "/sys/x",
+	} {
+		if why := Forbidden("em0", path, "", "x\n"); why == "" {
+			t.Errorf("%s may be replaced", path)
+		}
+	}
+	for _, path := range []string{"/etc/sysctl.d/90-x.conf", "/boot/loader.conf", "/etc/security/limits.conf", "/etc/systemd/system/nginx.service.d/x.conf", "/homestead", "/etc/passwd.d", "/devices"} {
+		if why := Forbidden("em0", path, "", "x\n"); why != "" {
+			t.Errorf("%s: %s", path, why)
+		}
+	}
+}
+
+// TestTouches: words that could end the session that the study lives by, and words that only
+// look so.
+func TestTouches(t *testing.T) {
+	for _, c := range []struct {
+		management, words string
+		touches           bool
+	}{
+		{"em0", "ifconfig em0 down", true},
+		{"em0", "ifconfig em1 down", false},
+		{"em0", "ifconfig em01 down", false},
+		{"em0", "ifconfig dem0 down", false},
+		{"em1", "ifconfig_em10=up", false},
+		{"em1", "ifconfig_em1=down", true},
+		{"em1", "ifconfig_em1_ipv6=x", true},
+		{"em0", "ipv4_addrs_em0=192.0.2.1/24", true},
+		{"em0", "vlans_em0=5", true},
+		{"em0", "ifconfig em0.100 create", true},
+		{"em0", "sysctl dev.em.0.fc=0", true},
+		{"em0", "sysctl dev.em.1.fc=0", false},
+		{"em0", "hint.em.0.disabled=1", true},
+		{"em0", "sysctl dev.emx.0.fc=0", false},
+		{"eth0", "net.ipv4.conf.eth0.rp_filter", true},
+		{"eth0", "net/ipv4/conf/eth0/rp_filter", true},
+		{"eth0", "net.ipv4.conf.eth1.rp_filter", false},
+		{"eth0", "tc qdisc del dev eth0 root", true},
+		{"eth0", "ip link set dev eth0@if3 down", true},
+		{"eth0", "/etc/network/interfaces.d/eth0", true},
+		{"eth0.5", "ip link set eth0 down", true},
+		{"eth0.5", "ip link set eth0.5 down", true},
+		{"eth0.5", "ip link set eth1 down", false},
+		{"", "ifconfig em0 down", false},
+		{"em0", "systemctl stop ssh", true},
+		{"em0", "systemctl stop ssh.service", true},
+		{"em0", "systemctl restart sshd.service", true},
+		{"em0", "systemctl stop ssh.socket", true},
+		{"em0", "pkill -x sshd", true},
+		{"em0", "sshd_enable=NO", true},
+		{"em0", "/usr/sbin/sshd -t", true},
+		{"em0", "apt-get remove openssh-server", true},
+		{"em0", "/etc/init.d/dropbear restart", true},
+		{"", "service sshd stop", true},
+		{"em0", "service nginx restart", false},
+		{"em0", "sysctl net.inet.tcp.sendspace=65536", false},
+		{"lo", "sysctl net.core.somaxconn_lo_x=1", true},
+		{"lo", "kern.ipc.somaxconn=1 allow flow", false},
+	} {
+		if why := Touches(c.management, strings.Fields(c.words)); (why != "") != c.touches {
+			t.Errorf("management %q, %q: %q, want it to touch: %v", c.management, c.words, why, c.touches)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\ntraffic: {tool: command, sent: '(?P<packets>.)'}\n"))

@@ -67,10 +67,11 @@ func (f *File) Paths() []Path {
 func (f *File) Bypass() *Wire { return first(f.between(Generator, Receiver)) }
 
 // untouchable are places of a host that no variant may change, with what is
-// below them: who may log in and how, and linerate's own journal.
-var untouchable = []string{"/etc/ssh", "/usr/local/etc/ssh", "/root/.ssh", "/home", "/usr/home", "/etc/passwd", "/etc/master.passwd", "/etc/shadow",
-	"/etc/group", "/etc/pam.d", "/etc/sudoers", "/etc/sudoers.d", "/usr/local/etc/sudoers", "/usr/local/etc/doas.conf", "/etc/doas.conf",
-	"/etc/rc.d/sshd", "/etc/init.d/ssh", "/etc/systemd/system/ssh.service", "/etc/systemd/system/sshd.service",
+// below them: who may log in and how, and linerate's own journal. Whatever names SSH in its
+// path is one too.
+var untouchable = []string{"/home", "/usr/home", "/etc/passwd", "/etc/master.passwd", "/etc/pwd.db", "/etc/spwd.db", "/etc/shadow", "/etc/gshadow",
+	"/etc/group", "/etc/pam.d", "/etc/sudoers", "/etc/sudoers.d", "/usr/local/etc/sudoers", "/usr/local/etc/sudoers.d", "/usr/local/etc/doas.conf", "/etc/doas.conf",
+	"/etc/nologin", "/run/nologin", "/var/run/nologin", "/etc/login.access", "/etc/security/access.conf", "/etc/hosts.allow", "/etc/hosts.deny",
 	"/var/db/linerate", "/var/lib/linerate", "/proc", "/sys", "/dev"}
 
 // rulesets are files in which the management interface may be named: to pass
@@ -85,10 +86,8 @@ func Forbidden(management, file, was, now string) string {
 	if clean != file || !path.IsAbs(file) || strings.ContainsAny(file, " \t\n\r\x00'\"\\$`*?[") {
 		return fmt.Sprintf("%.80q is not a plain absolute path", file)
 	}
-	for _, u := range untouchable {
-		if clean == u || strings.HasPrefix(clean, u+"/") {
-			return fmt.Sprintf("%s holds the way into the host, or out of this", u)
-		}
+	if slices.ContainsFunc(strings.Split(clean, "/"), ofSSH) || slices.ContainsFunc(untouchable, func(u string) bool { return clean == u || strings.HasPrefix(clean, u+"/") }) {
+		return file + " holds the way into the host, or out of this"
 	}
 	if slices.Contains(rulesets, path.Base(file)) {
 		return ""
@@ -121,12 +120,13 @@ func protected(management, text string) (lines []string) {
 // Touches says why words of a command or a line could change the management
 // interface or sshd, or "".
 func Touches(management string, words []string) string {
+	parent, _, vlan := strings.Cut(management, ".") // eth0 of eth0.5, which goes down with it
 	for _, w := range words {
 		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return !isNameRune(r) }) {
 			switch {
-			case part == "sshd" || part == "ssh" || strings.HasPrefix(part, "sshd_"):
+			case ofSSH(part):
 				return fmt.Sprintf("%q touches sshd, by which the host is reached", w)
-			case management != "" && (part == management || strings.HasPrefix(part, "ifconfig_"+management) || sysctlOf(part, management)):
+			case management != "" && (names(part, management) || vlan && names(part, parent) || sysctlOf(part, management)):
 				return fmt.Sprintf("%q touches %s, by which the host is reached", w, management)
 			}
 		}
@@ -134,12 +134,37 @@ func Touches(management string, words []string) string {
 	return ""
 }
 
-// sysctlOf matches dev.em.0.… and net.ipv4.conf.eth0.… of an interface.
+// ofSSH reports a name of a server of SSH, of its unit, package or files, or a knob of it: ssh.service,
+// sshd_enable, openssh-server, .ssh.
+func ofSSH(name string) bool {
+	return strings.Contains(name, "ssh") || strings.HasPrefix(name, "dropbear")
+}
+
+// names reports whether a word is an interface's name, or has it as a part of its own:
+// ifconfig_em0_ipv6, ipv4_addrs_em0, net.ipv4.conf.em0.forwarding, em0.100, but not em01.
+func names(word, device string) bool {
+	for at := 0; ; at++ {
+		i := strings.Index(word[at:], device)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(device)
+		if (at == 0 || !isAlnum(word[at-1])) && (end == len(word) || !isAlnum(word[end])) {
+			return true
+		}
+	}
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// sysctlOf matches dev.em.0.… and hint.em.0.… of an interface.
 func sysctlOf(word, device string) bool {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 	driver := strings.TrimSuffix(device, unit)
-	return strings.HasPrefix(word, "dev."+driver+"."+unit+".") && unit != "" || strings.HasPrefix(word, "hint."+driver+"."+unit+".") && unit != "" ||
-		strings.Contains(word, "."+device+".")
+	return unit != "" && (strings.HasPrefix(word, "dev."+driver+"."+unit+".") || strings.HasPrefix(word, "hint."+driver+"."+unit+"."))
 }
 
 func isNameRune(r rune) bool {

@@ -164,7 +164,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		bed.o.Tree = func(string) ([]plan.File, error) { return []plan.File{{Path: "/root/.ssh/authorized_keys"}}, nil }
-		if _, err := bed.Reset(ctx, changed[1:2]); err == nil || !strings.Contains(err.Error(), "refused: /root/.ssh holds the way into the host") {
+		if _, err := bed.Reset(ctx, changed[1:2]); err == nil || !strings.Contains(err.Error(), "refused: /root/.ssh/authorized_keys holds the way into the host") {
 			t.Error(err)
 		}
 		closed(t, bed)
