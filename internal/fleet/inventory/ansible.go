@@ -250,16 +250,16 @@ func rangeOf(text string) ([]string, error) {
 	step := 1
 	if len(bounds) == 3 {
 		n, err := strconv.Atoi(bounds[2])
-		if err != nil || n < 1 {
+		if err != nil || n < 1 || n > MaxHosts {
 			return nil, bad
 		}
 		step = n
 	}
 	from, to := bounds[0], bounds[1]
 	var out []string
-	if len(from) == 1 && len(to) == 1 && letter(from[0]) && letter(to[0]) {
-		for c := int(from[0]); c <= int(to[0]); c += step {
-			out = append(out, string(rune(c)))
+	if first, last := strings.Index(letters, from), strings.Index(letters, to); len(from) == 1 && len(to) == 1 && first >= 0 && last >= 0 {
+		for ; first <= last; first += step {
+			out = append(out, letters[first:first+1])
 		}
 	} else {
 		a, err1 := strconv.ParseUint(from, 10, 31)
@@ -284,7 +284,8 @@ func rangeOf(text string) ([]string, error) {
 	return out, nil
 }
 
-func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+// letters in the order of Ansible's ranges (Python's string.ascii_letters).
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // yaml reads a tree of groups with hosts, vars and children.
 func (g *groups) yaml(text string) error {

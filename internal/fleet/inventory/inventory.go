@@ -82,6 +82,9 @@ func lineTarget(at string, words []string) (Target, error) {
 		return Target{}, fmt.Errorf("hosts: the name at %s is too long for the name of a host", at)
 	}
 	name := strings.TrimPrefix(words[0], Scheme)
+	if name == "" {
+		return Target{}, hint.Usagef("%s: %q names no host", at, words[0])
+	}
 	t := Target{Name: name, Source: Scheme + name, Groups: []string{}}
 	vars := map[string]string{}
 	for _, w := range words[1:] {
@@ -197,7 +200,9 @@ func (g *groups) targets() ([]Target, error) {
 			maps.Copy(vars, all.vars)
 		}
 		for _, name := range of {
-			maps.Copy(vars, g.by[name].vars)
+			if name != "all" { // whose name may be behind that of a group as deep
+				maps.Copy(vars, g.by[name].vars)
+			}
 		}
 		for _, name := range of {
 			maps.Copy(vars, g.by[name].hosts[h])
