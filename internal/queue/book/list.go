@@ -2,6 +2,7 @@ package book
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,6 +90,9 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 	var found []queue.Study
 	for _, s := range all {
 		names = append(names, s.ID)
+		if s.ID == id {
+			return s, nil
+		}
 		if id != "" && strings.HasPrefix(s.ID, id) {
 			found = append(found, s)
 		}
@@ -110,7 +114,9 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		var text, sets []byte
-		if err := row(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets); err != nil {
+		if err := row(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets); errors.Is(err, errNoRow) {
+			return fmt.Errorf("study %s: %w", id, queue.ErrNotFound)
+		} else if err != nil {
 			return err
 		}
 		spec, seed, err := parse(id, text)
