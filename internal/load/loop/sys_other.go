@@ -4,4 +4,4 @@ package loop
 
 import "time"
 
-func nap(d time.Duration) { time.Sleep(d) }
+var nap = time.Sleep
