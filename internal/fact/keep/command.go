@@ -9,7 +9,7 @@ func commandRules(at, quote string) []rule {
 	if quote != "" {
 		quoted = on(at, `"`, keep, quote)
 	}
-	const end = `[ \t;&|"']`
+	const end, tee = `[ \t;&|"']`, `[|]{_}(sudo{b})?tee{b}(-a{b})?`
 	rules := []rule{
 		on(at, `[] \t;&|[]+`, keep, ""), quoted,
 		on(at, `#.*`, comment, ""),
@@ -17,14 +17,17 @@ func commandRules(at, quote string) []rule {
 		on(at, `([a-z/]*/)?(systemd-)?sysctl`, keep, at+".sysctl").before(end),
 		on(at, `([a-z/]*/)?ethtool`, keep, at+".ethtool").before(end),
 		on(at, `([a-z/]*/)?(ip|ifconfig)`, keep, at+".link").before(`[ \t][^;&|]*(mtu|txqueuelen|txqlen)[ \t]`),
-		on(at, `echo{b}[^;&|>]*>{_}[A-Za-z0-9_./-]*(secret|key)[^;&|]*`, mask, ""),
+		on(at, `(echo|printf){b}[^;&|>]*(>>?|`+tee+`){_}[^ \t;&|]*(secret|key)[^;&|]*`, mask, ""),
 		on(at, `echo{b}["']?[0-9a-f,]+["']?{_}>>?{_}(/sys|/proc)/[A-Za-z0-9_./*-]*(cpus|affinity|affinity_list|_rxqs)`, keep, ""),
-		on(at, `(echo|printf)`, keep, at+".echo").before(`{b}["']?[^;&|<>"'$]*["']?{_}>>?{_}(/proc/sys/|/sys/|/proc/irq/)`),
+		on(at, `(echo|printf)`, keep, at+".echo").before(`{b}["']?[^;&|<>"'$]*["']?{_}(>>?|` + tee + `){_}(/proc/sys/|/sys/|/proc/irq/)`),
 		on(at, `[^]; \t&|"'[][^;&|"']*`, mask, ""),
 	}
 	for _, s := range []string{".sysctl", ".set", ".ethtool", ".link", ".linked", ".echo"} {
 		if quote != "" {
 			rules = append(rules, on(at+s, `"`, keep, quote))
+		}
+		if s == ".echo" {
+			rules = append(rules, on(at+s, tee+`(/proc/sys/|/sys/|/proc/irq/)[A-Za-z0-9_./*:@-]+`, keep, ""))
 		}
 		rules = append(rules, on(at+s, `[;&|]+`, keep, at), on(at+s, `#.*`, comment, ""))
 		if s != ".set" {
@@ -44,11 +47,12 @@ func commandRules(at, quote string) []rule {
 		on(at+".set", `["'][0-9 \t]+["']`, keep, at+".sysctl"),
 		on(at+".set", `["']`, keep, ""),
 		on(at+".set", `{b}[0-9]+`, keep, "").before(`([ \t]+[0-9]+)*["']`),
+		on(at+".set", `[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)+`, keep, "").before(`[] \t;&|"']|$`),
 		on(at+".set", `{b}|,`, keep, at+".sysctl"),
 		on(at+".set", `[^ \t;&|"',]+`, value, ""),
 
-		on(at+".link", `(link|set|dev)`, keep, "").before(`[ \t]`),
-		on(at+".link", `{if}|{ref}`, keep, at+".linked").before(`[ \t]`),
+		on(at+".link", `(link|set|dev|up|down|(mtu|txqueuelen|txqlen){b}[0-9]+)`, keep, "").before(`[ \t]`),
+		on(at+".link", `{if}|{ref}`, keep, at+".linked").before(end+`|$`),
 		on(at+".link", `-[a-zA-Z0-9]+`, keep, ""),
 		on(at+".link", word, mask, at+".linked"),
 		on(at+".linked", `(mtu|txqueuelen|txqlen){b}[0-9]+`, keep, "").before(end+`|$`),

@@ -5,7 +5,7 @@ package keep
 var iniSections = map[string][]string{
 	Systemd:  {"any"},
 	Tuned:    {"main", "sysctl", "any"},
-	Networks: {"connection", "ethtool", "ethernet", "any"},
+	Networks: {"connection", "ethtool", "ethernet", "802-3-ethernet", "any"},
 }
 
 // iniRules read files of sections: those of systemd, tuned and NetworkManager.
@@ -45,11 +45,12 @@ func iniSection(kind, at, section string) []rule {
 		rules = append(rules, on(at, `{_}(include|reapply_sysctl|dynamic_tuning|daemon){_}={_}`, keep, at+".w"))
 	case kind == Tuned && section == "sysctl":
 		rules = append(rules,
+			on(at, `{_}drop{_}={_}`, keep, at+".d"), on(at+".d", `{root}[./]{name}|[ \t,]+`, keep, ""), on(at+".d", `[^ \t,]+`, mask, ""),
 			on(at, `{_}{secret}{_}=`, keep, at+".x"),
 			on(at, `{_}{root}[./]{name}{_}=[<>]?{_}`, keep, at+".v"))
 	case section == "connection":
 		rules = append(rules, on(at, `{_}interface-name{_}={_}`, keep, at+".w"))
-	case section == "ethernet":
+	case section == "ethernet", section == "802-3-ethernet":
 		rules = append(rules, on(at, `{_}mtu{_}={_}`, keep, at+".v"))
 	case section == "ethtool":
 		rules = append(rules, on(at, `{_}(ring|feature|coalesce|channels|pause)-[a-z0-9-]+{_}={_}`, keep, at+".v"))

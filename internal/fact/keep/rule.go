@@ -47,7 +47,7 @@ var macros = strings.NewReplacer(
 	"{root}", `(kern|net|hw|vm|vfs|debug|security|machdep|dev|hint|compat|p1003_1b|user|kernel|fs|abi|sunrpc|crypto|kstat|linerate)`,
 	"{name}", `[A-Za-z0-9_.*/?%:@!-]+`,
 	// secret ends names whose value is one, though the kernel knows them.
-	"{secret}", `[A-Za-z0-9_./*%-]*(passphrase|passwd|password|secret|credential|setkey|setpsk|[._/-](key|psk|pin|token))`,
+	"{secret}", `[A-Za-z0-9_.*/?%:@!+-]*(passphrase|passwd|password|secret|credential|setkey|setpsk|[._/-](key|psk|pin|token))`,
 	"{path}", `[A-Za-z0-9_.+/-]+`,
 	"{if}", `[A-Za-z][A-Za-z0-9_.:@*?%-]*`,
 	"{ref}", `[$]([{][A-Za-z0-9_]+[}]|[A-Za-z0-9_]+)`,

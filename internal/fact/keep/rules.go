@@ -100,7 +100,7 @@ func endsOfLine() map[string]string {
 	}
 	for kind, sections := range iniSections {
 		for _, s := range sections {
-			for _, state := range []string{"", ".v", ".w", ".x", ".p"} {
+			for _, state := range []string{"", ".v", ".w", ".x", ".p", ".d"} {
 				ends[kind+"."+s+state] = kind + "." + s
 			}
 		}
