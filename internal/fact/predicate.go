@@ -175,15 +175,16 @@ func (f *Facts) RunsService(name string) bool {
 // Listens reports whether a socket accepts connections from other hosts on a
 // port.
 func (f *Facts) Listens(port int) bool {
-	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && !l.datagrams() })
+	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && !l.Datagrams() })
 }
 
 // ListensUDP reports whether a socket takes datagrams from other hosts on a port.
 func (f *Facts) ListensUDP(port int) bool {
-	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && l.datagrams() })
+	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && l.Datagrams() })
 }
 
-func (l Listener) datagrams() bool { return strings.HasPrefix(l.Protocol, "udp") }
+// Datagrams reports a socket of UDP.
+func (l Listener) Datagrams() bool { return strings.HasPrefix(l.Protocol, "udp") }
 
 // Serves reports whether a daemon is enabled and, where the host's listening
 // sockets are known, other hosts reach one of its ports.

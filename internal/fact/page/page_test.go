@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func full() *fact.Facts {
 		Firewall: fact.Firewall{PF: &fact.PF{Enabled: pointer(false), Configured: true, Rules: 12, Translations: 1, Limits: []fact.Limit{{Name: "states", Value: 100000}}, States: pointer(uint64(7))},
 			IPFW: &fact.IPFW{Enabled: pointer(true), Rules: 1, NAT: 1}, IPF: &fact.IPF{Configured: true, Rules: 2}},
 		Services:   []fact.Service{{Name: "sshd", Enabled: pointer(true)}, {Name: "nginx", Enabled: pointer(false)}},
-		Listeners:  []fact.Listener{{Port: 443}, {Port: 22}, {Port: 443}, {Port: 25, Local: true}},
+		Listeners:  []fact.Listener{{Port: 443}, {Port: 22}, {Protocol: "tcp6", Port: 443}, {Port: 25, Local: true}, {Protocol: "udp4", Port: 123}, {Protocol: "udp6", Port: 53}, {Protocol: "udp4", Port: 67, Local: true}},
 		Complaints: []fact.Complaint{{Text: "[zone: mbuf_cluster] kern.ipc.nmbclusters limit reached"}},
 		Problems:   []fact.Problem{{File: "/etc/rc.conf", Line: 3, Message: "a function: not a setting"}},
 		Sources:    []fact.Source{{Name: "kenv", Status: fact.StatusRead}, {Name: "pfctl -sr", Status: fact.StatusUnreadable, Reason: "pfctl: /dev/pf: Permission denied"}},
@@ -56,12 +57,21 @@ func TestPageSaysEverything(t *testing.T) {
 		"8 rx with 2048 descriptors each, 8 tx with 2048 descriptors each, MSI-X with 9 vectors, NUMA domain 1",
 		"x4 at 5 GT/s (could be x8 at 5 GT/s)", "rxq0 1200/s on CPU 3; rxq1 7/s on CPUs 0-3", "asked for   -lro", "bridge0    bridge, down", "holds       ix0 ix1",
 		"pf          off, though configured to be on, 12 rules, 1 translation", "limits: states 100000", "states now: 7", "ipfw        on, though rc.conf does not switch it on, 1 rule, 1 NAT rule", "carp        vhid 1 MASTER, advbase 1, advskew 100", "jail        seen from inside a jail", "ipfilter    configured to be on, 2 rules",
-		"enabled     sshd\n", "TCP ports   22 443\n", "running     1 value\n", "problem     /etc/rc.conf:3: a function: not a setting", "modules     pf\n",
+		"enabled     sshd\n", "TCP ports   22 443\n", "UDP ports   53 123\n", "running     1 value\n", "problem     /etc/rc.conf:3: a function: not a setting", "modules     pf\n",
 		"driver                  42  nic.ix0.input_drops: frames received and dropped", "kern.ipc.nmbclusters limit reached", "pfctl -sr: pfctl: /dev/pf: Permission denied", "/etc/master.passwd: password hashes",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, out.String())
 		}
+	}
+	var headings []string
+	for line := range strings.Lines(out.String()) {
+		if line != "\n" && line[0] != ' ' {
+			headings = append(headings, strings.TrimSpace(line))
+		}
+	}
+	if want := []string{"fw?[31m1: FreeBSD 14.3-RELEASE amd64", "Role: router", "Hardware", "Network interfaces", "Firewall", "Services", "Settings", "Drops", "The system itself complains", "Not read", "Left out: comments, and what no audit needs"}; !slices.Equal(headings, want) {
+		t.Errorf("sections %q, want %q", headings, want)
 	}
 	if strings.ContainsRune(out.String(), 0x1b) || strings.Contains(out.String(), "64_Bucket") {
 		t.Errorf("what must not be there is:\n%s", out.String())

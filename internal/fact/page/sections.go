@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -195,25 +196,32 @@ func onOff(running *bool, configured bool) string {
 }
 
 func (p *page) services() {
-	var names, ports []string
+	var names []string
 	for _, s := range p.f.Services {
 		if s.Enabled != nil && *s.Enabled {
 			names = append(names, s.Name)
 		}
 	}
-	for _, l := range p.f.Listeners {
-		if !l.Local {
-			ports = append(ports, fmt.Sprint(l.Port))
-		}
-	}
-	slices.SortFunc(ports, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	ports = slices.Compact(ports)
-	if len(names)+len(ports) == 0 {
+	tcp, udp := ports(p.f.Listeners, false), ports(p.f.Listeners, true)
+	if names == nil && tcp+udp == "" {
 		return
 	}
 	p.heading("Services")
 	p.field("enabled", strings.Join(slices.Compact(names), " "))
-	p.field("TCP ports", strings.Join(ports, " "))
+	p.field("TCP ports", tcp)
+	p.field("UDP ports", udp)
+}
+
+// ports are those on which other hosts reach the host.
+func ports(listeners []fact.Listener, datagrams bool) string {
+	var open []int
+	for _, l := range listeners {
+		if !l.Local && l.Datagrams() == datagrams {
+			open = append(open, l.Port)
+		}
+	}
+	slices.Sort(open)
+	return strings.Join(list.Map(slices.Compact(open), strconv.Itoa), " ")
 }
 
 func (p *page) settings() {
