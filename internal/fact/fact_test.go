@@ -28,6 +28,9 @@ func TestLastLineOfAMechanismWins(t *testing.T) {
 	if l, _ := s.EffectiveLine(Loader); l.Value != "0" {
 		t.Errorf("effective loader line %+v, want the later file's", l)
 	}
+	if s.Lines[0].Effective || !s.Lines[1].Effective || !s.Lines[2].Effective {
+		t.Errorf("effective are %+v, want one line a stage", s.Lines)
+	}
 	if l, _ := s.Stands(); l.Stage != Sysctl {
 		t.Errorf("after a boot %+v stands, want sysctl.conf's", l)
 	}

@@ -108,7 +108,7 @@ func TestHasModule(t *testing.T) {
 }
 
 func TestLinuxPredicates(t *testing.T) {
-	yes := true
+	yes, off := true, "0"
 	for _, c := range []struct {
 		name              string
 		f                 *Facts
@@ -117,6 +117,7 @@ func TestLinuxPredicates(t *testing.T) {
 		{"nothing", &Facts{}, false, false},
 		{"br_netfilter's switch", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "1"}, nil), true, false},
 		{"switched off", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0"}, nil), false, false},
+		{"switched off, with its module", &Facts{Settings: []Tunable{{Name: "net.bridge.bridge-nf-call-iptables", Namespace: Kernel, Live: &off}}, Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, false, false},
 		{"IPv6 only", host(Linux, nil, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "1"}), true, false},
 		{"the module, values unknown", &Facts{Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, true, false},
 		{"docker", &Facts{Services: []Service{{Name: "docker", Enabled: &yes}}}, false, true},
