@@ -127,7 +127,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 		return err
 	}
 	if f.html != "" {
-		err = writeFile(f.html, func(w io.Writer) error { return r.WriteHTML(w, commandLine(cmd)) })
+		err = writeFile(f.html, func(w io.Writer) error { return r.WriteHTML(w, cli.CommandLine(cmd)) })
 	}
 	if err != nil {
 		return err

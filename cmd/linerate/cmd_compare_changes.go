@@ -89,7 +89,7 @@ func (f *changesFlags) ofFile(cmd *cobra.Command, name string) error {
 		return hint.With(fmt.Errorf("%s holds %s values, more than 2,000", name, show.Count(len(x))), "summarise them first: a mean for each day, build or block")
 	}
 	found := stats.ChangePoints(x, f.find.Minimum, f.find.Alpha, 999, f.find.Seed)
-	return cli.Answer(cmd, f.asJSON, changesOf(len(x), found), func(p *show.Page) { changesPage(p, len(x), found) })
+	return cli.Answer(cmd, f.asJSON, compare.ChangesOf(len(x), found), func(p *show.Page) { compare.PrintChanges(p, len(x), found) })
 }
 
 // studyChangesDocument is what `compare changes STUDY --json` prints.
@@ -123,7 +123,7 @@ func (f *changesFlags) ofStudies(cmd *cobra.Command, name string) error {
 		}
 	}
 	if f.html != "" {
-		if err := writeFile(f.html, func(w io.Writer) error { return trend.WriteHTML(w, all.Series, commandLine(cmd)) }); err != nil {
+		if err := writeFile(f.html, func(w io.Writer) error { return trend.WriteHTML(w, all.Series, cli.CommandLine(cmd)) }); err != nil {
 			return errors.Join(failed, err)
 		}
 	}
@@ -162,40 +162,4 @@ func (f *changesFlags) fail(all []trend.Series) error {
 		}
 	}
 	return nil
-}
-
-// changesDocument is what `compare changes FILE --json` prints.
-type changesDocument struct {
-	Version int             `json:"version"`
-	N       int             `json:"n"`
-	Changes []changeOfLevel `json:"changes"`
-}
-
-// changeOfLevel is one change; Index counts from 1.
-type changeOfLevel struct {
-	Index         int     `json:"index"`
-	P             float64 `json:"p"`
-	Before        float64 `json:"before"`
-	After         float64 `json:"after"`
-	EffectPercent float64 `json:"effect_percent"`
-}
-
-func changesOf(n int, found []stats.ChangePoint) changesDocument {
-	d := changesDocument{Version: 1, N: n, Changes: []changeOfLevel{}}
-	for _, c := range found {
-		d.Changes = append(d.Changes, changeOfLevel{c.Index + 1, c.P, c.Before, c.After, 100 * (c.After/c.Before - 1)})
-	}
-	return d
-}
-
-func changesPage(p *show.Page, n int, found []stats.ChangePoint) {
-	if len(found) == 0 {
-		p.Line(fmt.Sprintf("%s: no change is shown", show.Plural(n, "value")))
-		return
-	}
-	t := show.Table{Header: []string{"from value", "median before", "median after", "change", "p"}, Right: []bool{true, true, true, true, true}}
-	for _, c := range found {
-		t.Add(show.Count(c.Index+1), show.Digits(c.Before), show.Digits(c.After), show.SignedPercent(100*(c.After/c.Before-1)), show.P(c.P))
-	}
-	p.Table(t)
 }

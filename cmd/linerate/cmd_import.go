@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,30 +68,6 @@ whether its numbers, verdicts and differences follow from the raw logs.`,
 	return cmd
 }
 
-// imported is what the import of a tree printed as JSON says.
-type imported struct {
-	Version   int                     `json:"version"`
-	Root      string                  `json:"root"`
-	Ledger    string                  `json:"ledger"`
-	Unchanged bool                    `json:"unchanged"` // the same tree was imported before: nothing was read
-	Added     int                     `json:"studies_added"`
-	Totals    netbenches.ImportTotals `json:"totals"`
-	Pps       *netbenches.PpsTotals   `json:"pps,omitempty"`
-	Unread    []unreadFile            `json:"unread"`
-	Seconds   float64                 `json:"seconds"`
-}
-
-type unreadFile struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// checked is the document of --check-readmes.
-type checked struct {
-	*netbenches.Check
-	Import *imported `json:"import"`
-}
-
 func importNetbenches(cmd *cobra.Command, dir string, f *netbenchesFlags) error {
 	if !slices.Contains(rawKept, f.raw) {
 		return hint.Unknown("--keep-raw", f.raw, rawKept)
@@ -120,15 +97,11 @@ func importTree(ctx context.Context, cmd *cobra.Command, dir string, s ledger.St
 		return hint.With(fmt.Errorf("%s: none of its %s is a study's of an archive", dir, show.Plural(got.Totals.Files, "file")),
 			"give the folder of an archive laid out as github.com/ocochard/netbenches, or one inside it; a study of linerate's is taken in by linerate ledger import %s", dir)
 	}
-	out := &imported{Version: 1, Root: t.Root, Ledger: s.Place(), Unchanged: got.Unchanged, Added: got.Added, Totals: got.Totals, Unread: []unreadFile{}}
-	if got.Check != nil {
-		out.Pps = &got.Check.Pps
-		for _, file := range t.Unread() {
-			out.Unread = append(out.Unread, unreadFile{file.Path, file.Problem})
-		}
+	out := netbenches.ImportedOf(t, got, s.Place(), time.Since(start))
+	if f.check {
+		return cli.Print(cmd, f.asJSON, netbenches.Checked{Check: got.Check, Import: out}, func(w io.Writer) error { return errors.Join(got.Check.Write(w), out.Write(w)) })
 	}
-	out.Seconds = time.Since(start).Seconds()
-	return printImport(cmd.OutOrStdout(), f, out, got.Check)
+	return cli.Print(cmd, f.asJSON, out, out.Write)
 }
 
 // ticker shows how far the reading is, on a terminal only.
@@ -151,58 +124,4 @@ func ticker(w io.Writer) func(done, total, bytes int64) {
 			live.End()
 		}
 	}
-}
-
-func printImport(w io.Writer, f *netbenchesFlags, out *imported, check *netbenches.Check) error {
-	switch {
-	case f.asJSON && f.check:
-		return cli.PrintJSON(w, checked{check, out})
-	case f.asJSON:
-		return cli.PrintJSON(w, out)
-	}
-	if f.check {
-		printCheck(w, check)
-	}
-	printImported(w, out)
-	return nil
-}
-
-func printImported(w io.Writer, out *imported) {
-	t := &out.Totals
-	if out.Unchanged {
-		fmt.Fprintf(w, "Nothing to do: these %d files are in %s as they are.\n", t.Files, out.Ledger)
-		return
-	}
-	fmt.Fprintf(w, "%d files (%s) read in %.1f s; %d could not be read or understood.\n", t.Files, show.Bytes(float64(t.Bytes)), out.Seconds, t.Unread)
-	fmt.Fprintf(w, "%d studies (%d new), %d series, %d trials: %d invalid, %d generator-bound, %d drifting by more than 1 %%.\n",
-		t.Studies, out.Added, t.Series, t.Trials, t.Invalid, t.GeneratorBound, t.Drifting)
-	fmt.Fprintf(w, "%d comparisons, each corrected within its study (Holm); %d come out otherwise than their README says.\n", t.Verdicts, t.Disagree)
-	if p := out.Pps; p != nil && p.Files > 0 {
-		fmt.Fprintf(w, "%d of %d stored reductions (.pps) recompute from their logs, %d of them after skipping empty iterations; %d differ, %d have no logs.\n",
-			p.Exact+p.Skipped, p.WithRaw, p.Skipped, p.Differ, p.NoRaw)
-	}
-	for i, u := range out.Unread {
-		if i == 10 {
-			fmt.Fprintf(w, "  … and %d more: --json lists them all\n", len(out.Unread)-i)
-			break
-		}
-		fmt.Fprintf(w, "  not read: %s: %s\n", u.Path, u.Reason)
-	}
-	fmt.Fprintf(w, "Ledger: %s\n", out.Ledger)
-}
-
-func printCheck(w io.Writer, c *netbenches.Check) {
-	t := &c.Totals
-	for _, r := range c.Readmes {
-		if r.Reproduced {
-			continue
-		}
-		fmt.Fprintf(w, "%s\n", r.Path)
-		for _, reason := range r.Reasons {
-			fmt.Fprintf(w, "    %s\n", reason)
-		}
-	}
-	fmt.Fprintf(w, "%d of %d READMEs with ministat output are reproduced from raw logs (%d from logs in their own folder).\n", t.Reproduced, t.Readmes, t.ReproducedInFolder)
-	fmt.Fprintf(w, "%d of %d blocks; %d of %d rows from raw logs, %d match a stored file; %d of %d verdicts, %d of %d differences.\n\n",
-		t.BlocksReproduced, t.Blocks, t.RowsFromRaw, t.Rows, t.RowsStored, t.VerdictsRecomputed, t.Verdicts, t.DifferencesComputed, t.Differences)
 }

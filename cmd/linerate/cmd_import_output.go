@@ -13,7 +13,6 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/compare"
-	"linerate/internal/evidence"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/others"
@@ -67,25 +66,6 @@ set: the verdict is then evidence about that tunable, "measured by others", neve
 	return cmd
 }
 
-// importedOutput is what import FILE… --json prints.
-type importedOutput struct {
-	Version int             `json:"version"`
-	Ledger  string          `json:"ledger"`
-	Study   ledger.ID       `json:"study"`
-	Known   bool            `json:"known"` // the ledger had it before
-	Tool    string          `json:"tool"`
-	Metric  string          `json:"metric"`
-	Unit    string          `json:"unit"`
-	Better  string          `json:"better"`
-	Sides   []importedSide  `json:"sides"`
-	Verdict *ledger.Verdict `json:"verdict"` // null where nothing was compared
-}
-
-type importedSide struct {
-	Name   string    `json:"name"`
-	Values []float64 `json:"values"`
-}
-
 func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.complete(cmd, args); err != nil {
 		return err
@@ -94,14 +74,12 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	of := got.Sides[0].Of
-	out := importedOutput{Version: 1, Study: got.Batch.Studies[0].ID, Tool: of.Tool, Metric: got.Metric, Unit: of.Unit, Better: string(of.Better), Verdict: got.Verdict}
-	for _, s := range got.Sides {
-		out.Sides = append(out.Sides, importedSide{s.Name, s.Values})
-		for _, w := range s.Of.Warnings {
+	for _, side := range got.Sides {
+		for _, w := range side.Of.Warnings {
 			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", show.Clean(w))
 		}
 	}
+	out := got.Document()
 	err = ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
 		out.Ledger = s.Place()
 		added, err := s.Append(cmd.Context(), got.Batch)
@@ -111,7 +89,7 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return cli.Answer(cmd, f.asJSON, out, func(p *show.Page) { f.page(p, out) })
+	return cli.Answer(cmd, f.asJSON, out, out.Print)
 }
 
 // complete reads the files and what the flags say of them.
@@ -151,18 +129,4 @@ func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-func (f *importFlags) page(p *show.Page, out importedOutput) {
-	state := "taken into"
-	if out.Known {
-		state = "was there before, in"
-	}
-	for _, s := range out.Sides {
-		p.Line(fmt.Sprintf("%s: %s of %s, %s", show.Clean(s.Name), show.Plural(len(s.Values), "run"), show.Clean(out.Metric), show.Clean(out.Unit)))
-	}
-	if v := out.Verdict; v != nil {
-		p.Line(fmt.Sprintf("%s: %s, %s (n %d, %s)", show.Clean(v.Variant), v.TextWithBounds(), v.Verdict, v.N, evidence.ByOthers))
-	}
-	p.Line(fmt.Sprintf("study %s %s %s", out.Study.Short(), state, show.Clean(out.Ledger)))
 }

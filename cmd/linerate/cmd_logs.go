@@ -98,8 +98,8 @@ func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
 	}
 	var errs [5]error
 	o.Filter.Statuses, errs[0] = accesslog.ParseStatuses(f.status)
-	o.Filter.Since, errs[1] = parseWhen(f.since, now)
-	o.Filter.Until, errs[2] = parseWhen(f.until, now)
+	o.Filter.Since, errs[1] = accesslog.ParseTime(f.since, now)
+	o.Filter.Until, errs[2] = accesslog.ParseTime(f.until, now)
 	if f.by != "" {
 		o.By, errs[3] = accesslog.ParseField(f.by)
 	}
@@ -133,22 +133,6 @@ func (f *logsFlags) logFormat() (*accesslog.Format, error) {
 		err = format.SetLatencyName(f.timeField, accesslog.Seconds)
 	}
 	return format, err
-}
-
-// parseWhen reads a time of a filter; a duration is that long ago.
-func parseWhen(s string, now time.Time) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if d, err := time.ParseDuration(s); err == nil {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02", "02/Jan/2006:15:04:05 -0700"} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, hint.With(hint.Usagef("time %q is not valid", s), "write 2026-03-01T12:00:00Z, 2026-03-01, or 1h for an hour ago")
 }
 
 func runLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
@@ -204,14 +188,14 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 		}
 	}
 	if f.html != "" {
-		p := accesslog.Page{Names: names, Tallies: ts, Compared: cs, Made: now, Version: cli.Version(), Command: commandLine(cmd)}
+		p := accesslog.Page{Names: names, Tallies: ts, Compared: cs, Made: now, Version: cli.Version(), Command: cli.CommandLine(cmd)}
 		if err := writeFile(f.html, p.WriteHTML); err != nil {
 			return err
 		}
 	}
 	if f.asJSON {
 		if cs != nil {
-			return cli.PrintJSON(out, compareDocument{1, cs, summaries(names, ts)})
+			return cli.PrintJSON(out, accesslog.ComparisonsOf(names, ts, cs))
 		}
 		return cli.PrintJSON(out, ts[0].Summary(sources))
 	}
@@ -251,21 +235,6 @@ func (f *logsFlags) printOne(out io.Writer, t *accesslog.Tally) error {
 	}
 	fmt.Fprintln(out)
 	return errors.Join(errs...)
-}
-
-// compareDocument is the JSON of --compare.
-type compareDocument struct {
-	Version     int                     `json:"version"`
-	Comparisons []*accesslog.Comparison `json:"comparisons"`
-	Logs        []*accesslog.Summary    `json:"logs"`
-}
-
-func summaries(names []string, ts []*accesslog.Tally) []*accesslog.Summary {
-	var out []*accesslog.Summary
-	for i, t := range ts {
-		out = append(out, t.Summary([]string{names[i]}))
-	}
-	return out
 }
 
 func compareLogs(cmd *cobra.Command, args []string, f *logsFlags, now time.Time) error {
@@ -372,16 +341,4 @@ func readSummary(path string, stdin io.Reader) (*accesslog.Summary, error) {
 	}
 	defer file.Close()
 	return accesslog.ReadSummary(path, file)
-}
-
-// commandLine is the command as it can be typed again.
-func commandLine(cmd *cobra.Command) string {
-	words := []string{cmd.CommandPath()}
-	for _, a := range os.Args[min(len(strings.Fields(cmd.CommandPath())), len(os.Args)):] {
-		if strings.ContainsAny(a, " $\"'*\\|&;<>()") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
-	}
-	return strings.Join(words, " ")
 }

@@ -21,9 +21,11 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/lab/labbench"
 	"linerate/internal/ledger"
+	"linerate/internal/ledger/others"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/smtpload"
+	"linerate/internal/netbenches"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
 	"linerate/internal/profile"
@@ -90,16 +92,16 @@ var documents = []described{
 	{"serve-testbeds", "linerate serve: /api/v1/testbeds", nil, typeOf[web.Testbeds]()},
 	{"serve-error", "linerate serve: an error below /api/v1", nil, typeOf[web.Failure]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
-	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[scalingDocument]()},
-	{"compare-changes", "linerate compare changes --json, of studies or of a file", []string{"compare changes"}, []reflect.Type{reflect.TypeFor[studyChangesDocument](), reflect.TypeFor[changesDocument]()}},
+	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[compare.Scaling]()},
+	{"compare-changes", "linerate compare changes --json, of studies or of a file", []string{"compare changes"}, []reflect.Type{reflect.TypeFor[studyChangesDocument](), reflect.TypeFor[compare.Changes]()}},
 	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},
 	{"catalogue", "linerate catalogue list --json", []string{"catalogue list"}, typeOf[listDocument]()},
 	{"calc", "linerate calc --json", []string{"calc"}, []reflect.Type{reflect.TypeFor[calculatorsDocument](), reflect.TypeFor[calcDoc]()}},
 	{"evidence", "linerate ledger query --json", []string{"ledger query"}, typeOf[evidenceDoc]()},
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
-	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[imported](), reflect.TypeFor[checked]()}},
-	{"imported", "linerate import FILE --json", []string{"import"}, typeOf[importedOutput]()},
+	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[netbenches.Imported](), reflect.TypeFor[netbenches.Checked]()}},
+	{"imported", "linerate import FILE --json", []string{"import"}, typeOf[others.Document]()},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
@@ -111,7 +113,7 @@ var documents = []described{
 	{"tune", "linerate tune --json", []string{"tune", "tune resume"}, []reflect.Type{reflect.TypeFor[searchDocumentOf](), reflect.TypeFor[spaceDocument]()}},
 	{"generated", "linerate generate --json", []string{"generate"}, typeOf[sentDoc]()},
 	{"received", "linerate receive --json", []string{"receive"}, typeOf[receivedDoc]()},
-	{"logs", "linerate logs --json", []string{"logs", "logs merge"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[compareDocument]()}},
+	{"logs", "linerate logs --json", []string{"logs", "logs merge"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
 	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
 	{"load-smtp", "linerate load smtp --json", []string{"load smtp"}, typeOf[smtpload.Document]()},
 	{"load-files", "linerate load files --json", []string{"load files"}, typeOf[fileload.Document]()},

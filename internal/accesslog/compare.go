@@ -280,3 +280,19 @@ func (c *Comparison) WriteText(w io.Writer, s show.Style) error {
 	}
 	return p.Flush(w)
 }
+
+// Comparisons is what logs --compare --json prints.
+type Comparisons struct {
+	Version     int           `json:"version"`
+	Comparisons []*Comparison `json:"comparisons"`
+	Logs        []*Summary    `json:"logs"`
+}
+
+// ComparisonsOf are comparisons of logs, with a summary of each log.
+func ComparisonsOf(names []string, logs []*Tally, all []*Comparison) Comparisons {
+	c := Comparisons{Version: 1, Comparisons: all}
+	for i, t := range logs {
+		c.Logs = append(c.Logs, t.Summary(names[i:i+1]))
+	}
+	return c
+}

@@ -152,3 +152,20 @@ func splitRequest(line []byte, at *spans) bool {
 	at[Path] = span{r.from + i + 1, r.from + end}
 	return true
 }
+
+// ParseTime reads a time of a filter: a date, a date and time, or a duration, which is that
+// long ago. "" is no time.
+func ParseTime(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(s); err == nil {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02", "02/Jan/2006:15:04:05 -0700"} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, hint.With(hint.Usagef("time %q is not valid", s), "write 2026-03-01T12:00:00Z, 2026-03-01, or 1h for an hour ago")
+}

@@ -56,7 +56,7 @@ func TestWhatAPlanNeeds(t *testing.T) {
 // TestSettingsAsTyped: a sysctl, an interface's feature, and what is neither.
 func TestSettingsAsTyped(t *testing.T) {
 	for text, want := range map[string]string{
-		"net.core.somaxconn= 9 ": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
+		"net.core.somaxconn= 9": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
 	} {
 		s, ok := Setting(text)
 		if got := NameOf(s) + "=" + s.Value; !ok || got != want {
