@@ -15,7 +15,7 @@ const ConflictText = "The evidence conflicts: it depends on the machine, the rel
 // studies' primary metrics, those by others: a gain in one and a loss in
 // another is a price.
 func Conflict(rows []Row) bool {
-	counted := list.Filter(Primary(rows), func(r Row) bool { return r.Excluded == "" && r.Verdict.Differs() })
+	counted := list.Filter(list.Map(Primary(rows), Row.Standing), func(r Row) bool { return r.Excluded == "" && r.Verdict.Differs() })
 	for i, a := range counted {
 		for _, b := range counted[i+1:] {
 			if a.contradicts(b) || a.contradicts(b.Reversed()) {
@@ -41,12 +41,14 @@ func Primary(rows []Row) []Row {
 	return out
 }
 
-// ClearestGain is the gain that the most blocks show; nil without one.
+// ClearestGain is the gain that the most blocks show; nil without one. What is excluded
+// shows none.
 func ClearestGain(rows []Row) *Row {
 	var gain *Row
-	for i, r := range rows {
-		if r.Verdict == stats.Better && (gain == nil || r.N > gain.N) {
-			gain = &rows[i]
+	for _, r := range rows {
+		r = r.Standing()
+		if r.Excluded == "" && r.Verdict == stats.Better && (gain == nil || r.N > gain.N) {
+			gain = &r
 		}
 	}
 	return gain

@@ -64,6 +64,14 @@ func (r Row) Text() string {
 	return fmt.Sprintf("%s: %s, %s, n %d (%s; %s %s; %s)", r.Change(), r.TextWithBounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
 }
 
+// Standing is the verdict that counts: where trials were excluded, the one without them.
+func (r Row) Standing() Row {
+	if r.Without != nil {
+		r.Result, r.Flags, r.Without = r.Without.Result, r.Without.Flags, nil
+	}
+	return r
+}
+
 // Reversed is the same verdict read the other way round: what going back from
 // After to Before does. The ratio of two means has the reverse of its interval.
 func (r Row) Reversed() Row {

@@ -113,6 +113,45 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// TestWithoutExcluded: where trials were excluded, the verdict without them counts, and
+// what is excluded whole counts for nothing.
+func TestWithoutExcluded(t *testing.T) {
+	spoiled, loss := row("spoiled", ">4096", 9, stats.Better), row("loss", ">4096", 5, stats.Worse)
+	spoiled.Flags = []string{"drift"}
+	rest := row("spoiled", ">4096", 8, stats.Inconclusive)
+	rest.Effect = stats.Effect{EffectPercent: stats.Num(0.3)}
+	spoiled.Without, spoiled.Dropped = &rest, 1
+	s := spoiled.Standing()
+	if s.Verdict != stats.Inconclusive || s.N != 8 || s.EffectPercent != rest.EffectPercent || s.Without != nil || len(s.Flags) != 0 || s.Subject != spoiled.Subject || s.ID != "spoiled" || s.Dropped != 1 {
+		t.Errorf("%+v", s)
+	}
+	if spoiled.Verdict != stats.Better || spoiled.Without == nil {
+		t.Errorf("the row itself has changed: %+v", spoiled)
+	}
+	if evidence.Conflict([]evidence.Row{spoiled, loss}) {
+		t.Error("a gain that an excluded trial made contradicts a loss")
+	}
+	if g := evidence.ClearestGain([]evidence.Row{spoiled}); g != nil {
+		t.Errorf("a gain by an excluded trial: %+v", g)
+	}
+	loss.Without = &rest
+	if evidence.Conflict([]evidence.Row{row("gain", ">4096", 9, stats.Better), loss}) {
+		t.Error("a loss that an excluded trial made contradicts a gain")
+	}
+	whole, other := row("whole", ">1", 30, stats.Better), row("other", ">1", 3, stats.Better)
+	whole.Excluded = "the fan failed"
+	if g := evidence.ClearestGain([]evidence.Row{whole, other}); g == nil || g.ID != "other" {
+		t.Errorf("%+v, want the one that is not excluded", g)
+	}
+	// The other way: without the excluded trial it is a gain, of the blocks that are left.
+	back := row("back", ">1", 6, stats.Inconclusive)
+	left := row("back", ">1", 5, stats.Better)
+	back.Without = &left
+	if g := evidence.ClearestGain([]evidence.Row{other, back}); g == nil || g.ID != "back" || g.N != 5 || g.Verdict != stats.Better {
+		t.Errorf("%+v, want the gain of five blocks", g)
+	}
+}
+
 // TestClearestGain: of several gains the one that was measured most often,
 // wherever it stands.
 func TestClearestGain(t *testing.T) {
@@ -171,7 +210,7 @@ func TestPrint(t *testing.T) {
 	if strings.Index(text, "Atom") > strings.Index(text, "EPYC") || strings.Contains(text, "warm") || strings.Contains(text, evidence.ConflictText) {
 		t.Error(b.String())
 	}
-	loss.Excluded = ""
+	loss.Excluded, gain.Without = "", nil
 	page = show.NewPage(show.Style{Width: 200})
 	evidence.Print(page, []evidence.Row{gain, loss})
 	b.Reset()

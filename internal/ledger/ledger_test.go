@@ -114,6 +114,33 @@ func TestReassess(t *testing.T) {
 	}
 }
 
+// TestReassessOfNothingMeasurable: where the control is not shown to differ from nothing
+// there is no percentage, and the family's correction decides all the same.
+func TestReassessOfNothingMeasurable(t *testing.T) {
+	v := Verdict{ID: "v", Metric: "drops", Better: "lower", Family: 2, Control: "a", Variant: "b"}
+	var trials []Trial
+	for i, x := range [][2]float64{{0, 3}, {1, 6}, {0, 1}, {-1, 2}, {0, 9}, {0, 5}} {
+		a, b := ID("a"+string(rune('0'+i))), ID("b"+string(rune('0'+i)))
+		trials = append(trials, Trial{ID: a, Valid: true, Block: i, Metrics: map[string]float64{"drops": x[0]}}, Trial{ID: b, Valid: true, Block: i, Metrics: map[string]float64{"drops": x[1]}})
+		v.ControlTrials, v.VariantTrials = append(v.ControlTrials, a), append(v.VariantTrials, b)
+	}
+	one, _ := Reassess(&v, "blocks", trials, map[ID]string{"a5": "x"})
+	if one.EffectPercent.Known() || one.P.Float() > 0.05 || one.PHolm.Float() <= 0.05 {
+		t.Fatalf("no case of a percentage that is not known and of a family that matters: %+v", one.Result)
+	}
+	if one.Verdict != stats.Inconclusive {
+		t.Errorf("%s with a corrected p of %v", one.Verdict, one.PHolm)
+	}
+	v.Family = 1
+	if one, _ = Reassess(&v, "blocks", trials, map[ID]string{"a5": "x"}); one.Verdict != stats.Worse {
+		t.Errorf("alone it is %s, p %v", one.Verdict, one.PHolm)
+	}
+	family := []Verdict{{Result: stats.Result{P: stats.Num(0.03), Verdict: stats.Worse}}, {Result: stats.Result{P: stats.Num(0.8), Verdict: stats.Inconclusive}}}
+	if CorrectFamily(family); family[0].Verdict != stats.Inconclusive {
+		t.Errorf("%s with a corrected p of %v", family[0].Verdict, family[0].PHolm)
+	}
+}
+
 // TestReassessShares: what was judged in percentage points is so again.
 func TestReassessShares(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "loss", Better: "lower", Family: 1, Control: "a", Variant: "b", MarginPoints: 1,

@@ -211,7 +211,7 @@ func Lines(ctx context.Context, s Reader, f Filter) ([]Line, error) {
 }
 
 // Known are a ledger's verdicts that say something of a tunable of the
-// catalogue, under its name there.
+// catalogue, under its name there, each without the trials that were excluded.
 func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row, error) {
 	names, err := s.Tunables(ctx)
 	if err != nil {
@@ -226,7 +226,7 @@ func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row,
 		for i := range lines {
 			// The ledger finds a setting by its other names too; a row is
 			// of the one that was set.
-			row := lines[i].Row()
+			row := lines[i].Row().Standing()
 			r, ok := c.Lookup(strings.ToLower(row.OS), row.Tunable)
 			if !ok || !strings.EqualFold(row.Tunable, name) || row.Excluded != "" || !row.Tells(r) {
 				continue

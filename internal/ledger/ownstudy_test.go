@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/sqlite"
@@ -21,6 +22,7 @@ import (
 	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
+	"linerate/internal/tunable"
 )
 
 const blocks = 8
@@ -239,5 +241,46 @@ func TestOpenRecord(t *testing.T) {
 	}
 	if _, err := ledger.OpenRecord(t.Context(), s, &ledger.Study{ID: "nosuch"}); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a study without bytes: %v", err)
+	}
+}
+
+// TestKnownLeavesExcludedTrialsOut: what a plan and a search for settings hear of a ledger
+// is what stands without excluded trials.
+func TestKnownLeavesExcludedTrialsOut(t *testing.T) {
+	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte("subsystem: x\nrecords:\n  - {name: net.ipv4.ip_forward, mechanism: sysctl, type: int, settable: runtime, default: 0, summary: s, sources: [a.c]}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store(t)
+	b, err := ledger.OfRecord(ownRecord(t), "dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	known := func() evidence.Row {
+		t.Helper()
+		rows, err := ledger.Known(t.Context(), s, c)
+		if err != nil || len(rows) != 1 || rows[0].Tunable != "net.ipv4.ip_forward" || rows[0].After != "1" {
+			t.Fatalf("%+v, %v", rows, err)
+		}
+		return rows[0]
+	}
+	if r := known(); r.Verdict != stats.Inconclusive || r.N != blocks {
+		t.Errorf("with the spoiled trial: %+v", r.Result)
+	}
+	spoiled := evidenceOn(t, s, "b").Verdict.VariantTrials[4]
+	if err := ledger.Exclude(t.Context(), s, string(spoiled), "the fan had failed", "me", time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if r := known(); r.Verdict != stats.Equivalent || r.N != blocks-1 || r.Without != nil {
+		t.Errorf("without it: %+v", r.Result)
+	}
+	if err := ledger.Exclude(t.Context(), s, string(b.Studies[0].ID), "the wrong cable", "me", time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := ledger.Known(t.Context(), s, c); err != nil || len(rows) != 0 {
+		t.Errorf("of an excluded study: %+v, %v", rows, err)
 	}
 }

@@ -22,9 +22,9 @@ func FromComparison(c *stats.Comparison) Verdict {
 	return v
 }
 
-// CorrectFamily applies Holm over verdicts made together and decides each
-// again by its corrected p-value; invalid ones count in the family but stay
-// invalid. No margin was stated, so none can be called equivalent.
+// CorrectFamily applies Holm over verdicts made together and takes back the differences
+// that the corrected p-value does not show; invalid ones count in the family but stay
+// invalid.
 func CorrectFamily(vs []Verdict) {
 	p := make([]float64, len(vs))
 	for i := range vs {
@@ -33,8 +33,8 @@ func CorrectFamily(vs []Verdict) {
 	for i, h := range stats.Holm(p) {
 		v := &vs[i]
 		v.PHolm, v.Family = stats.Num(h), len(vs)
-		if size, _, _ := v.Size(); v.Verdict != stats.Invalid && size.Known() {
-			v.Verdict = stats.Judge(size.Float(), h, math.NaN(), 0.05, v.Better)
+		if v.Verdict.Differs() && !(h <= 0.05) {
+			v.Verdict = stats.Inconclusive
 		}
 	}
 }
@@ -69,8 +69,8 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 	w.MarginPercent, w.MarginPoints = v.MarginPercent, v.MarginPoints
 	within := func(p stats.Number) stats.Number { return stats.Num(min(1, p.Float()*float64(max(1, v.Family)))) }
 	w.PHolm, w.PEquivalent = within(w.P), within(w.PEquivalent)
-	if size, _, _ := w.Size(); w.PHolm.Known() && size.Known() && w.Verdict != stats.Invalid {
-		w.Verdict = stats.Judge(size.Float(), w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
+	if w.PHolm.Known() && w.Verdict != stats.Invalid {
+		w.Verdict = stats.Judge(c.Effect.Estimate, w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
 	}
 	return &w, a + b
 }
