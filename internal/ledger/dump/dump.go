@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -233,8 +234,11 @@ func writeBlob(ctx context.Context, enc *json.Encoder, s ledger.Reader, r ledger
 	}
 	done[sha] = true
 	b, err := s.Blob(ctx, sha)
-	if err != nil {
-		return nil //nolint:nilerr // bytes that are not kept here are not dumped
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil // bytes that are not kept here are not dumped
+	case err != nil:
+		return fmt.Errorf("raw bytes %s: %w", sha, err)
 	}
 	return enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
 }

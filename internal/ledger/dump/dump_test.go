@@ -2,6 +2,7 @@ package dump
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -64,4 +65,39 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// failing is a ledger whose raw bytes cannot be read.
+type failing struct {
+	ledger.Store
+	with error
+}
+
+func (f failing) Entries(_ context.Context, each func(ledger.Entry) error) error {
+	return each(ledger.Entry{Seq: 1, Kind: "study", Ref: "a"})
+}
+
+func (f failing) Rows(_ context.Context, table string, each func(ledger.StoredRow) error) error {
+	if table != "sources" {
+		return nil
+	}
+	return each(ledger.StoredRow{Table: table, Entry: 1, Doc: []byte("{}"), Cols: []any{"study", "path", "0011"}})
+}
+
+func (f failing) Blob(context.Context, string) (ledger.Blob, error) { return ledger.Blob{}, f.with }
+
+// TestAllMissesNothingSilently: bytes that are not kept are not dumped; bytes that cannot
+// be read are an error, for the dump may be all that is left one day.
+func TestAllMissesNothingSilently(t *testing.T) {
+	var b strings.Builder
+	if err := All(t.Context(), &b, failing{with: ledger.ErrNotFound}, true); err != nil || strings.Count(b.String(), "\n") != 2 {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	err := All(t.Context(), &b, failing{with: ledger.ErrCorrupt}, true)
+	if !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), "0011") {
+		t.Errorf("a damaged ledger is dumped: %v", err)
+	}
+	if err := All(t.Context(), &b, failing{with: ledger.ErrCorrupt}, false); err != nil {
+		t.Errorf("without raw bytes: %v", err)
+	}
 }
