@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/search"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 )
@@ -51,7 +52,7 @@ func (s *Spec) Disturbance(g study.Gates, loss, unsent, contention float64) stri
 	case contended:
 		return fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU", 100*contention)
 	case kept:
-		return fmt.Sprintf("unsent: the generator did not send %.2g %% of the frames due", 100*unsent)
+		return "unsent: the generator did not send " + show.Loss(unsent) + " of the frames due"
 	}
 	return ""
 }

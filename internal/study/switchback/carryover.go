@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -17,7 +18,7 @@ type carryOver struct {
 }
 
 func (c carryOver) text() string {
-	return fmt.Sprintf("the effect of %s is still moving after the burn-in: it differs by %.2g %% between the halves of the windows; make burn_in longer", c.variant, stats.Percent(c.Estimate))
+	return fmt.Sprintf("the effect of %s is still moving after the burn-in: it differs by %s between the halves of the windows; make burn_in longer", c.variant, show.Percent(stats.Percent(c.Estimate)))
 }
 
 // carryOvers of the primary metric, for each treatment.

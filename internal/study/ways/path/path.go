@@ -197,12 +197,10 @@ func (w *TCP) Check(_ study.Setting, path string) *study.Problem {
 		return study.Wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
 	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
 		return study.Wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
-	case t.ULP != "":
-		return study.OneOf(path+".ulp", t.ULP, "tls")
 	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
 		return study.Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
 	}
-	return nil
+	return study.OneOf(path+".ulp", t.ULP, "", "tls")
 }
 
 // Names satisfies study.Way.

@@ -90,7 +90,7 @@ func (w *FileSystem) parse() (fsconf.Disk, error) {
 		if err != nil {
 			return d, err
 		}
-		d.Size = int64(math.Round(v))
+		d.Size = int64(min(math.Round(v), 1<<62))
 	}
 	return d, d.Check()
 }
