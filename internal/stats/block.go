@@ -353,7 +353,7 @@ func blocksText(c *Comparison, opt Options) string {
 
 // twoDigits prints a number to two digits, without an exponent when it is large.
 func twoDigits(v float64) string {
-	if math.Abs(v) >= 100 {
+	if math.Abs(v) >= 99.5 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.2g", v)

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"math"
+
+	"linerate/internal/show"
 )
 
 // Autocorrelation of x at a lag: how much a value tells of the one lag later
@@ -126,13 +128,25 @@ func insertions(x []uint64) int {
 	return count
 }
 
+// change tells a change on the comparison's scale: in percent of the control, where that is
+// something, else in the metric's unit.
+func (c *Comparison) change(by float64) string {
+	switch percent := c.percent(by); {
+	case c.Share:
+		return show.SignedPoints(points(by))
+	case math.IsNaN(percent):
+		return show.SignedValue(by)
+	default:
+		return show.SignedPercent(percent)
+	}
+}
+
 // warnSeries looks at a sample in the order it was measured.
 func warnSeries(c *Comparison, name string, x []float64) {
 	const seen = 0.01 // a warning about nothing in one series of a hundred
 	if t := FindTrend(x); len(x) >= 5 && t.P < seen {
-		by := c.percent(t.Change)
 		c.warn(Drift, "alternate the arms in randomised blocks (linerate study), or wait until the machine is steady",
-			"%s drifts by %+.2g %% from its first to its last fifth (Mann–Kendall p %.2g)", name, by, t.P)
+			"%s drifts by %s from its first to its last fifth (Mann–Kendall %s)", name, c.change(t.Change), show.PIs(t.P))
 		return
 	}
 	r := Autocorrelation(x, 1)
