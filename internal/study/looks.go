@@ -167,7 +167,7 @@ func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Opti
 	g := s.Primary()
 	m, _ := MetricNamed(g.Metric)
 	opt := options(m, g, seed)
-	opt.NoPlan, opt.Draws = true, 1
+	opt.NoPlan, opt.Bare = true, true
 	control, arms := s.armsOf(g, seed, trials)
 	again := ArmValues(s, seed, g, AA, trials)
 	return append(s.compare(g, control, arms, opt), s.compare(g, control, []stats.Arm{again}, opt)...), opt
