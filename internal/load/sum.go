@@ -31,6 +31,7 @@ func (s Sent) Plus(o Sent) Sent {
 // Plus adds the account of another transmission of the same offer. Flows are
 // those of the one that saw more.
 func (r Received) Plus(o Received) Received {
+	r.Ways = plusWays(r.Ways, o.Ways, r.Seconds, o.Seconds)
 	r.RxPackets += o.RxPackets
 	r.RxBytes += o.RxBytes
 	r.Seconds += o.Seconds
@@ -48,13 +49,12 @@ func (r Received) Plus(o Received) Received {
 	both.Merge(o.Delays)
 	r.Delays, r.Latency = both, both.Latency()
 	r.Streams = append(slices.Clip(r.Streams), o.Streams...)
-	r.Ways = plusWays(r.Ways, o.Ways)
 	r.Warnings = union(r.Warnings, o.Warnings)
 	return r
 }
 
-// plusWays adds accounts way by way.
-func plusWays(all, more []WayReceived) []WayReceived {
+// plusWays adds accounts way by way; before and after are the times of all ways together.
+func plusWays(all, more []WayReceived, before, after float64) []WayReceived {
 	all = slices.Clone(all)
 	for _, w := range more {
 		i := slices.IndexFunc(all, func(a WayReceived) bool { return a.Way == w.Way })
@@ -62,15 +62,15 @@ func plusWays(all, more []WayReceived) []WayReceived {
 			all = append(all, w)
 			continue
 		}
-		all[i] = all[i].plus(w)
+		all[i] = all[i].plus(w, before, after)
 	}
 	return all
 }
 
 // plus adds what another transmission of the same offer had arrive this way;
 // the rate is that of both times together.
-func (w WayReceived) plus(o WayReceived) WayReceived {
-	seconds := w.seconds() + o.seconds()
+func (w WayReceived) plus(o WayReceived, before, after float64) WayReceived {
+	seconds := w.seconds(before) + o.seconds(after)
 	w.TxPackets, w.Lost = plus(w.TxPackets, o.TxPackets), plus(w.Lost, o.Lost)
 	w.RxPackets += o.RxPackets
 	if w.RxPPS = 0; seconds > 0 {
@@ -83,10 +83,10 @@ func (w WayReceived) plus(o WayReceived) WayReceived {
 	return w
 }
 
-// seconds is the time in which a way's frames arrived.
-func (w WayReceived) seconds() float64 {
+// seconds is the time in which a way's frames arrived; that of all ways where none did.
+func (w WayReceived) seconds(all float64) float64 {
 	if w.RxPPS == 0 {
-		return 0
+		return all
 	}
 	return float64(w.RxPackets) / w.RxPPS
 }
