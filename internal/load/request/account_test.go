@@ -1,0 +1,229 @@
+package request
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/show"
+)
+
+// chance is an outcome of any kind.
+func chance(r *rand.Rand) Outcome {
+	o := Outcome{Due: time.Duration(r.IntN(1000)) * ms, Kind: Kind(r.IntN(int(kinds))), Code: r.IntN(700), Body: r.Int64N(1e6), Target: r.IntN(3)}
+	o.Free = time.Duration(r.IntN(1000)) * ms
+	o.Start = max(o.Due, o.Free) + time.Duration(r.IntN(3000))*time.Microsecond
+	o.End = o.Start + time.Duration(1+r.IntN(5e6))*time.Microsecond
+	return o
+}
+
+// TestShardsAddUp: an account of many lanes is that of one that saw all, in whatever order the
+// lanes are added.
+func TestShardsAddUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	whole, forth, back := NewAccount(3), NewAccount(3), NewAccount(3)
+	var parts []*Account
+	for range 7 {
+		part := NewAccount(3)
+		for range r.IntN(60) {
+			o := chance(r)
+			part.Add(o)
+			whole.Add(o)
+		}
+		for _, a := range []*Account{part, whole} {
+			a.Unsent(7 * time.Second)
+			a.Unfinished()
+			a.Reopened()
+			a.Connected(3 * ms)
+			a.CountAnswered(5, 50)
+			a.CountFailed(Reset, 2, "")
+		}
+		parts = append(parts, part)
+	}
+	for i := range parts {
+		forth.Merge(parts[i])
+		back.Merge(parts[len(parts)-1-i])
+	}
+	m := Meter{Elapsed: 3 * time.Second, CPU: time.Second, CPUs: 2, WireIn: 1, WireOut: 2, Rate: 4}
+	want := whole.Result(m)
+	for _, a := range []*Account{forth, back} {
+		if got := a.Result(m); !reflect.DeepEqual(got, want) {
+			t.Errorf("added up\n%+v\nwant\n%+v", got, want)
+		}
+	}
+	var answered, failed, body uint64
+	for _, c := range want.Targets {
+		answered, failed, body = answered+c.Answered, failed+c.Failed, body+c.Body
+	}
+	if answered != want.Answered || failed != want.Failed || body != want.BodyBytes || want.Requests != want.Answered+want.Failed {
+		t.Errorf("targets have %d answered, %d failed and %d bytes of %+v", answered, failed, body, want)
+	}
+	sum := uint64(0)
+	for _, e := range want.Errors {
+		sum += e.Count
+	}
+	if sum != want.Failed {
+		t.Errorf("%d errors of %d failures", sum, want.Failed)
+	}
+}
+
+// TestWithin: the share that came in time grows with the time, to that of all that were
+// answered or late; what failed or was not sent never came.
+func TestWithin(t *testing.T) {
+	a := NewAccount(1)
+	if a.Within(time.Hour) != 0 {
+		t.Error("of nothing some came in time")
+	}
+	for i := range 8 {
+		a.Add(Outcome{End: time.Duration(i+1) * 10 * ms})
+	}
+	a.Add(Outcome{Kind: Refused, End: ms})
+	a.Unsent(time.Second)
+	for d, want := range map[time.Duration]float64{0: 0, 9 * ms: 0, 10100 * time.Microsecond: 0.1, 45 * ms: 0.4, 81 * ms: 0.8, 900 * ms: 0.8} {
+		if got := a.Within(d); math.Abs(got-want) > 1e-9 {
+			t.Errorf("within %s: %g, want %g", d, got, want)
+		}
+	}
+}
+
+// TestBins hold every latency once, the long ones in the last.
+func TestBins(t *testing.T) {
+	a := NewAccount(1)
+	for _, at := range []time.Duration{1, 5 * ms, 15 * ms, 15 * ms, 29 * ms, 31 * ms, time.Hour, 3 * time.Hour} {
+		a.Add(Outcome{End: at})
+	}
+	if got := a.Bins(10*ms, 4); !slices.Equal(got, []uint64{2, 2, 1, 3}) {
+		t.Errorf("%v", got)
+	}
+	if c := NewAccount(1).Curve([]float64{0.5}); c != nil {
+		t.Errorf("quantiles of nothing: %v", c)
+	}
+	if l := a.Result(Meter{}).Latency; l.Max < int64(time.Hour)-int64(time.Hour)/500 || l.N != 8 {
+		t.Errorf("beyond an hour: %+v", *l)
+	}
+}
+
+// TestSaturated: a generator is in doubt beyond its limits, not at them.
+func TestSaturated(t *testing.T) {
+	late := func(n int) *Account {
+		a := NewAccount(1)
+		for i := range 100 {
+			start := time.Duration(0)
+			if i < n {
+				start = 3 * ms
+			}
+			a.Add(Outcome{Start: start, End: start + ms})
+		}
+		return a
+	}
+	for name, c := range map[string]struct {
+		a    *Account
+		m    Meter
+		want string
+	}{
+		"idle":                         {late(0), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, ""},
+		"nine tenths of its CPUs":      {late(0), Meter{Elapsed: time.Second, CPUs: 2, CPU: 1800 * ms, Rate: 100}, ""},
+		"more":                         {late(0), Meter{Elapsed: time.Second, CPUs: 2, CPU: 1810 * ms, Rate: 100}, "90 % of its 2 CPUs"},
+		"one in a hundred late":        {late(1), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, ""},
+		"two in a hundred late":        {late(2), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, "more than 3.0 ms after"},
+		"late without a schedule":      {late(50), Meter{Elapsed: time.Second, CPUs: 2}, ""},
+		"CPUs that nobody counted":     {late(0), Meter{Elapsed: time.Second, CPU: 500 * ms}, ""},
+		"no time at all, and no panic": {late(0), Meter{}, ""},
+	} {
+		why := strings.Join(c.a.Result(c.m).Generator.Saturated, "; ")
+		if (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
+			t.Errorf("%s: %q, want %q", name, why, c.want)
+		}
+	}
+}
+
+// TestMeters of loads one after the other add their times and bytes.
+func TestMeters(t *testing.T) {
+	a := Meter{Elapsed: time.Second, CPU: 2, CPUs: 1, WireIn: 3, WireOut: 4, Rate: 5, Early: 6, Settle: 7, Negotiated: "TLS 1.2"}
+	b := Meter{Elapsed: time.Second, CPU: 20, CPUs: 2, WireIn: 30, WireOut: 40, Rate: 50, Early: 60, Settle: 70}
+	want := Meter{Elapsed: 2 * time.Second, CPU: 22, CPUs: 2, WireIn: 33, WireOut: 44, Rate: 50, Early: 66, Settle: 77, Negotiated: "TLS 1.2"}
+	if got := a.Plus(b); got != want {
+		t.Errorf("%+v", got)
+	}
+	if got := b.Plus(a); got.Negotiated != "TLS 1.2" {
+		t.Errorf("spoken %q", got.Negotiated)
+	}
+}
+
+// TestSettled: a server that works on after the last answer has a rate over both times.
+func TestSettled(t *testing.T) {
+	a := NewAccount(1)
+	a.CountAnswered(300, 0)
+	r := a.Result(Meter{Elapsed: 2 * time.Second, Settle: time.Second})
+	if r.RequestRate != 150 || r.SettledRate != 100 || r.SettleSeconds != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r = a.Result(Meter{Elapsed: 2 * time.Second}); r.SettledRate != 0 {
+		t.Errorf("a server that settles at once has a settled rate of %g", r.SettledRate)
+	}
+}
+
+func TestStrictly(t *testing.T) {
+	for want, r := range map[string]Result{
+		"":                                    {Requests: 5},
+		"2 of 5 pages failed, 0 were not":     {Requests: 5, Failed: 2},
+		"0 of 5 pages failed, 1 were not":     {Requests: 5, Unsent: 1},
+		"generator was saturated: it is slow": {Requests: 5, Generator: Generator{Saturated: []string{"it is slow"}}},
+	} {
+		if err := r.Strictly("pages"); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", r, err, want)
+		}
+	}
+}
+
+func TestPace(t *testing.T) {
+	p := PaceOf(10, Poisson, 90*time.Second, time.Second, 1500*ms, 7)
+	if p != (Pace{Loop: "open", Arrivals: "poisson", Rate: 10, Seconds: 90, WarmupSeconds: 1, TimeoutSeconds: 1.5, Seed: 7}) || !p.Open() {
+		t.Errorf("%+v", p)
+	}
+	if p = PaceOf(0, Poisson, time.Second, 0, 0, 0); p.Loop != "closed" || p.Arrivals != "" || p.Open() {
+		t.Errorf("%+v", p)
+	}
+	if _, err := ParseProcess("poison"); err == nil || !strings.Contains(err.Error(), "poison") {
+		t.Errorf("%v", err)
+	}
+	for _, p := range []Process{Constant, Poisson} {
+		if got, err := ParseProcess(string(p)); err != nil || got != p {
+			t.Errorf("%s: %s, %v", p, got, err)
+		}
+	}
+}
+
+// TestNotes name what went wrong, and clean what a server said of it.
+func TestNotes(t *testing.T) {
+	a := NewAccount(1)
+	a.Add(Outcome{Kind: Closed, Detail: "bye\x1b[2J"})
+	a.Add(Outcome{Kind: Status, Code: 503, End: ms})
+	a.Unsent(time.Second)
+	p := show.NewPage(show.Style{Width: 200})
+	r := a.Result(Meter{Elapsed: time.Second, Rate: 2, CPU: 2 * time.Second, CPUs: 1})
+	n := Notes{Page: p, Of: "web: "}
+	n.Errors(r)
+	n.Unsent(r, "pages")
+	n.Saturated(r)
+	r.LatencyTable(p, true, "handshake")
+	Line(p, "status", "%s", r.StatusList())
+	text := p.String()
+	for _, want := range []string{"web: 1 × closed before an answer: bye", "web: 1 × status 400 or more", "web: 1 pages were due and never sent", "may be its own: it used 200 % of its 1 CPUs", "latency (from due)", "generator lag", "503 × 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") || strings.Contains(text, "handshake") {
+		t.Errorf("an escape, or a connection that nobody made, in\n%q", text)
+	}
+	closed := show.NewPage(show.Style{Width: 200})
+	r.LatencyTable(closed, false, "handshake")
+	if text := closed.String(); !strings.Contains(text, "latency (from sent)") || strings.Contains(text, "lag") || strings.Contains(text, "service") {
+		t.Errorf("of a closed loop:\n%s", text)
+	}
+}
