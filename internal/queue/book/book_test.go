@@ -80,6 +80,11 @@ func TestLeaseEnds(t *testing.T) {
 			t.Errorf("%s with a lease that is no more: %v", what, err)
 		}
 	}
+	locked := claim("bed")
+	locked.Lock = "a lock"
+	if _, err := w.Lease(t.Context(), locked); !errors.Is(err, queue.ErrHeld) { // its holder had none
+		t.Errorf("a lock that nobody had: %v", err)
+	}
 	bad := claim("bed2")
 	bad.Label = "Two words"
 	if _, err := w.Lease(t.Context(), bad); err == nil || w.ask("SELECT COUNT(*) FROM queue_testbeds") != 1 {
@@ -117,6 +122,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := w.need() // by a worker that dies before it begins
+	w.need()          // by another one
 	w.pass(patience.Lost)
 	if err := w.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
@@ -156,6 +162,10 @@ func TestBeatDropsTheRest(t *testing.T) {
 	}
 	if n := w.ask("SELECT block FROM queue_blocks WHERE state = 'running'"); n != int64(has.Block) {
 		t.Errorf("block %d runs, want %d", n, has.Block)
+	}
+	beds, err := w.Testbeds(t.Context())
+	if err != nil || beds[0].Study != "s1" || beds[0].Block != has.Block || beds[0].Does() != fmt.Sprintf("block %d of s1", has.Block) {
+		t.Errorf("%+v, %v", beds, err)
 	}
 	if _, err := w.begin(t.Context(), l, forgotten); !errors.Is(err, errStale) {
 		t.Errorf("the old ticket of a block that was handed out again: %v", err)
@@ -221,11 +231,14 @@ func TestSubmitRefuses(t *testing.T) {
 
 func TestStudyByItsID(t *testing.T) {
 	w := newWorld(t)
-	for _, id := range []string{"s1", "s10", "s2"} {
+	for _, id := range []string{"s1", "s10", "s2", "x77"} {
 		w.submit(id)
 	}
 	if s, err := w.Study(t.Context(), "s1"); err != nil || s.ID != "s1" {
 		t.Errorf("a whole ID that begins another: %v, %v", s.ID, err)
+	}
+	if s, err := w.Study(t.Context(), "x"); err != nil || s.ID != "x77" {
+		t.Errorf("the beginning of one ID: %v, %v", s.ID, err)
 	}
 	if _, err := w.Study(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "means 3 studies") {
 		t.Errorf("an ambiguous beginning: %v", err)
