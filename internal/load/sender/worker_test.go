@@ -283,11 +283,8 @@ func TestRunIsEnded(t *testing.T) {
 			t.Errorf("frame %d of the second run: %+v", i, found)
 		}
 	}
-	if bare, stop := context.WithCancel(t.Context()); true {
-		stop()
-		if err := g.Bare(bare); err != nil {
-			t.Errorf("bare: %v", err)
-		}
+	if err := g.Bare(ctx); err != nil { // it has ended
+		t.Errorf("bare: %v", err)
 	}
 }
 
