@@ -70,14 +70,10 @@ func suspected() State { return State{Status: Suspected, Turns: []string{}, Besi
 // Settle takes a re-run's verdict: it decides what the change counts for.
 func (c *Change) Settle(claim Claim) {
 	c.Claim = &claim
-	up := claim.EffectPercent.Float() > 0
-	if points, ok := claim.EffectPoints.Get(); ok {
-		up = points > 0
-	}
-	switch shown := claim.Verdict == stats.Better || claim.Verdict == stats.Worse; {
-	case shown && up == (c.Way == stats.HigherIsBetter):
+	switch {
+	case claim.Verdict.Differs() && (claim.Verdict == stats.Worse) == c.Worse:
 		c.Status = Confirmed
-	case shown, claim.Verdict == stats.Equivalent:
+	case claim.Verdict.Differs(), claim.Verdict == stats.Equivalent:
 		c.Status = Refuted
 	default:
 		c.Status = Open

@@ -163,10 +163,13 @@ func (r Run) value(of Of, effects bool) float64 {
 	return stats.Median(x)
 }
 
-// permutations resolve a level with some precision, and are bounded for the time they
-// take.
-func permutations(alpha float64) int {
-	return int(min(20_000, max(999, math.Ceil(20/alpha)-1)))
+// permutations of a series of n values resolve a level with some precision, and are bounded
+// for the time they take; a level shared by very many series is at least reached, as long as
+// that takes seconds.
+func permutations(alpha float64, n int) int {
+	precise := min(20_000, max(999, math.Ceil(20/alpha)-1))
+	reached := min(math.Ceil(1/alpha), 2e9/float64(n*n))
+	return int(max(precise, reached))
 }
 
 // look finds the changes of a series at a level.
@@ -175,7 +178,7 @@ func (s *Series) look(o Options, alpha float64) {
 	for i, p := range s.Points {
 		x[i] = p.Value
 	}
-	found := stats.ChangePoints(x, o.Minimum, alpha, permutations(alpha), o.Seed)
+	found := stats.ChangePoints(x, o.Minimum, alpha, permutations(alpha, len(x)), o.Seed)
 	s.Changes = append(s.Changes, s.changes(x, found)...)
 	s.Follows = follows(x, found)
 }
