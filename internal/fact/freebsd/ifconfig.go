@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	ifHead   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
+	ifHead   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
 	ifOption = regexp.MustCompile(`^(options|capabilities)=[0-9a-f]+(?:<([^>]*)>)?`)
 	ifSpeed  = regexp.MustCompile(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
 )
@@ -17,15 +17,17 @@ var (
 // ParseIfconfig reads `ifconfig -a`, with or without -v and -m.
 func ParseIfconfig(text string) []fact.NIC {
 	var nics []fact.NIC
+	known := false // the lines are of the last of them
 	for _, line := range splitLines(text) {
 		if m := ifHead.FindStringSubmatch(line); m != nil {
 			if len(nics) >= fact.MaxNICs {
 				break
 			}
-			nics = append(nics, ifconfigHead(m))
+			nics, known = append(nics, ifconfigHead(m)), true
 			continue
 		}
-		if len(nics) > 0 {
+		known = known && (line == "" || isSpace(line[0]))
+		if known {
 			ifconfigDetail(&nics[len(nics)-1], strings.TrimSpace(line))
 		}
 	}

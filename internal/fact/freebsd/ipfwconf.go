@@ -17,12 +17,21 @@ func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
 	}
 	fw.File = file
 	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}, tables: map[string]bool{}}
-	text = strings.ReplaceAll(text, "\\\n", "  ")
-	for i, raw := range splitLines(text) {
-		for _, part := range strings.FieldsFunc(raw[:commentAt(raw)], func(c rune) bool { return c == ';' || c == '&' }) {
-			r.command(i+1, raw, part)
+	whole, first := "", 0
+	for i, line := range splitLines(text) {
+		if whole == "" {
+			first = i + 1
 		}
+		part, goesOn := strings.CutSuffix(line, "\\")
+		if goesOn && commentAt(line) == len(line) && len(whole) < maxValue { // a comment ends with its line
+			whole += part + "  "
+			continue
+		}
+		whole += line
+		r.line(first, whole)
+		whole = ""
 	}
+	r.line(first, whole)
 	fw.Tables += len(r.tables)
 	return r.problems
 }
@@ -33,6 +42,13 @@ type ipfwReader struct {
 	vars     map[string]string
 	tables   map[string]bool
 	problems []fact.Problem
+}
+
+// line reads a line, continued ones put together, by the number of its first.
+func (r *ipfwReader) line(number int, raw string) {
+	for _, part := range strings.FieldsFunc(raw[:commentAt(raw)], func(c rune) bool { return c == ';' || c == '&' }) {
+		r.command(number, raw, part)
+	}
 }
 
 // commentAt is where a comment begins: a '#' at the start or after a space.

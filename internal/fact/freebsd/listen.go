@@ -38,7 +38,7 @@ func AddListeners(f *fact.Facts, text string) {
 
 // isLoopback tells addresses that only this host reaches.
 func isLoopback(address string) bool {
-	return strings.HasPrefix(address, "127.") || address == "::1" || address == "localhost"
+	return strings.HasPrefix(address, "127.") || address == "::1" || address == "localhost" || strings.HasSuffix(address, "%lo0")
 }
 
 // ParseCPUSet reads `cpuset -g -x IRQ`: "irq 265 mask: 0, 1, 2".

@@ -248,7 +248,7 @@ var complaintTable = []struct {
 	{regexp.MustCompile(`^KLD (\S+?)(?:\.ko)?: depends on .* not available`), "$1"},
 	{regexp.MustCompile(`^sysctl: (?:unknown oid '([^']+)'|oid '([^']+)')`), "$1$2"},
 	{regexp.MustCompile(`^(?:kldload: can't load|can't load) '?([^':]+)`), "$1"},
-	{regexp.MustCompile(`^module_register: .*?([a-z_0-9/]+) .*(?:exists|failed)`), "$1"},
+	{regexp.MustCompile(`^module_register: (?:module|cannot register) ([a-zA-Z_0-9/]+)`), "$1"},
 	{regexp.MustCompile(`pf: state limit|PF states limit reached`), "pf states"},
 	{regexp.MustCompile(`^ipfw: .*(?:dynamic rules|limit|too many)`), "net.inet.ip.fw.dyn_max"},
 }

@@ -2,8 +2,10 @@ package freebsd
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/fact"
 )
@@ -126,9 +128,11 @@ func AddNetstatI(f *fact.Facts, text string) {
 	}
 }
 
-// protocolLines are the lines of `netstat -s` worth keeping: section, parent
-// line ("" for none), end of the line, counter's name.
-var protocolLines = []struct{ section, parent, tail, name string }{
+// protocolLine is a line of `netstat -s` worth keeping: section, parent line ("" for
+// none), end of the line, counter's name.
+type protocolLine struct{ section, parent, tail, name string }
+
+var protocolLines = []protocolLine{
 	{"tcp", "", "packets sent", "tcp.packets_sent"},
 	{"tcp", "", "packets received", "tcp.packets_received"},
 	{"tcp", "", "retransmitted", "tcp.retransmitted_packets"},
@@ -174,6 +178,15 @@ var protocolLines = []struct{ section, parent, tail, name string }{
 	{"ipsec", "", "inbound packets dropped due to insufficient memory", "ipsec.no_memory"},
 }
 
+// singularLines are protocolLines with their nouns in the singular.
+var singularLines = sync.OnceValue(func() []protocolLine {
+	lines := slices.Clone(protocolLines)
+	for i, p := range lines {
+		lines[i].parent, lines[i].tail = singular(p.parent), singular(p.tail)
+	}
+	return lines
+})
+
 var (
 	countedLine = regexp.MustCompile(`^(\s*)(\d+) (.*)$`)
 	// remark is what a line says in brackets of its own count.
@@ -193,11 +206,11 @@ func AddNetstatS(f *fact.Facts, text string) {
 		if m == nil {
 			continue
 		}
-		tail := plural(m[3])
+		tail := singular(m[3])
 		if parent == "" || len(m[1]) <= depth {
 			parent, depth = tail, len(m[1])
 		}
-		for _, p := range protocolLines {
+		for _, p := range singularLines() {
 			if p.section == section && (p.parent == "" || p.parent == parent) && protocolTail(tail, p.tail) {
 				f.AddCounter(p.name, number(m[2]), "netstat -s")
 				break
@@ -206,38 +219,16 @@ func AddNetstatS(f *fact.Facts, text string) {
 	}
 }
 
-// protocolTail compares a line with a known one, its bracketed numbers aside.
+// protocolTail compares a line with a known one, both with their nouns in the singular,
+// its bracketed numbers aside.
 func protocolTail(tail, known string) bool {
 	if tail == known {
 		return true
 	}
 	bare := remark.ReplaceAllString(tail, "")
-	return bare == known || bare == "data packets "+known
+	return bare == known || bare == "data packet "+known
 }
 
-// plural turns netstat's singular ("1 packet forwarded") into the plural
-// that the table holds.
-func plural(tail string) string {
-	first, rest, ok := strings.Cut(tail, " ")
-	switch first {
-	case "packet", "datagram", "fragment", "connection", "cookie", "redirect":
-		first += "s"
-	case "entry":
-		first = "entries"
-	}
-	if !ok {
-		return first
-	}
-	for singular, many := range map[string]string{
-		"queue overflow": "queue overflows", "timeout": "timeouts", "request": "requests", "accept": "accepts",
-		"entry added": "entries added", "zone failure": "zone failures",
-	} {
-		if rest == singular {
-			rest = many
-		}
-	}
-	if strings.HasSuffix(rest, " entry added") {
-		rest = strings.TrimSuffix(rest, "entry added") + "entries added"
-	}
-	return first + " " + rest
-}
+// singular takes netstat's plurals away ("2 packets forwarded"): of one it speaks of a packet.
+var singular = strings.NewReplacer("packets", "packet", "datagrams", "datagram", "fragments", "fragment", "connections", "connection", "cookies", "cookie", "redirects", "redirect",
+	"entries", "entry", "overflows", "overflow", "timeouts", "timeout", "requests", "request", "accepts", "accept", "failures", "failure").Replace

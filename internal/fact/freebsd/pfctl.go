@@ -99,16 +99,16 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 			continue
 		}
 		on = true
+		last := w[0] == "65535" // the rule that is built in
 		for len(w) > 1 && isNumber(w[0]) { // number, packets, bytes
-			if w[0] == "65535" {
-				accept := hasAny(w[1:3], "allow") || hasAny(w, "allow")
-				fw.DefaultAccept = &accept
-			}
 			w = w[1:]
 		}
-		if !strings.HasPrefix(line, "65535") {
-			r.rule(fact.Line{Text: line, Stage: fact.Conf, Effective: true}, w)
+		if last {
+			accept := w[0] == "allow"
+			fw.DefaultAccept = &accept
+			continue
 		}
+		r.rule(fact.Line{Text: line, Stage: fact.Conf, Effective: true}, w)
 	}
 	if on {
 		fw.Enabled = &on

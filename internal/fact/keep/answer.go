@@ -13,7 +13,7 @@ func answerRules() []rule {
 
 		on(Uname, `(FreeBSD|Linux) [A-Za-z0-9.-]+ [A-Za-z0-9.-]+ `, keep, "uname.r"), on(Uname, `.+`, drop, ""), on("uname.r", `.+`, keep, ""),
 
-		on(Ifconfig, `[A-Za-z][A-Za-z0-9_.]*: flags=[0-9a-f]+(<[A-Z0-9_,]*>)?.*`, keep, ""),
+		on(Ifconfig, `[A-Za-z][A-Za-z0-9_.-]*: flags=[0-9a-f]+(<[A-Z0-9_,]*>)?.*`, keep, ""),
 		on(Ifconfig, `[ \t]+(options|capabilities|ether|hwaddr|inet|inet6|media:|status:|groups:|member:|laggport:|laggproto|vlan:|vlanproto:|carp:|nd6|tunnel|supported|drivername:|id|maxage|root|lagg|plugged:|vendor:|module|lane|rx:|tx:|syncpeer:)[ =:].*`, keep, ""),
 		on(Ifconfig, `[ \t]+(description:)`, keep, "rest"),
 		on(Ifconfig, `.+`, drop, ""),

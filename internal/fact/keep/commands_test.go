@@ -58,6 +58,7 @@ func TestWhatOfSectionsStays(t *testing.T) {
 		{Networks, "[802-3-ethernet]\nmtu=9000\n", "[802-3-ethernet]\nmtu=9000\n"},
 		{Networks, "[ethernet]\nmtu=9000\ncloned-mac-address=02:00:00:00:00:01\n", "[ethernet]\nmtu=9000\ncloned-mac-address=" + Mark + "\n"},
 		{Systemd, "[Match]\nOriginalName=e0\n[Link]\nRxBufferSize=4096\nAlias=mine\n", "[Match]\nOriginalName=e0\n[Link]\nRxBufferSize=4096\nAlias=" + Mark + "\n"},
+		{Ifconfig, "vm-public: flags=8843<UP> metric 0 mtu 1500\n\tmember: tap0\n\tdescription: mine\n", "vm-public: flags=8843<UP> metric 0 mtu 1500\n\tmember: tap0\n\tdescription: " + Mark + "\n"},
 		{"nosuch", "net.core.somaxconn=1\n", Mark + "\n"},
 		{Whole, "anything # at all\n", "anything # at all\n"},
 	} {
