@@ -99,7 +99,7 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 			continue
 		}
 		on = true
-		last := w[0] == "65535" // the rule that is built in
+		last := w[0] == "65535"            // the rule that is built in
 		for len(w) > 1 && isNumber(w[0]) { // number, packets, bytes
 			w = w[1:]
 		}
