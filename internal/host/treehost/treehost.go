@@ -79,7 +79,7 @@ func (t *Tree) Tells() bool {
 
 // ReadFile implements host.Reader.
 func (t *Tree) ReadFile(_ context.Context, name string) ([]byte, error) {
-	f, err := t.open(name, 0)
+	f, err := t.open(name, fs.FileMode.IsRegular, "a regular file")
 	if err != nil {
 		return nil, err
 	}
@@ -87,22 +87,29 @@ func (t *Tree) ReadFile(_ context.Context, name string) ([]byte, error) {
 	return host.ReadBounded(f, host.MaxFile)
 }
 
-// open opens a regular file, following absolute links inside the tree.
-func (t *Tree) open(name string, links int) (*os.File, error) {
+// maxLinks bounds the absolute links that lead to a file, one to the next.
+const maxLinks = 8
+
+// open opens what is of a kind, following absolute links inside the tree. It looks
+// before it opens: a FIFO would block, a device could do anything.
+func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.File, error) {
 	rel := clean(name)
-	if target, err := t.root.Readlink(rel); err == nil && path.IsAbs(target) {
-		if links >= 8 {
+	for links := 0; ; links++ {
+		target, err := t.root.Readlink(rel)
+		if err != nil || !path.IsAbs(target) {
+			break
+		}
+		if links == maxLinks {
 			return nil, errors.New("too many symbolic links")
 		}
-		return t.open(target, links+1)
+		rel = clean(target)
 	}
-	// Look before opening: a FIFO would block, a device could do anything.
 	info, err := t.root.Stat(rel)
 	if err != nil {
 		return nil, bare(err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	if !is(info.Mode()) {
+		return nil, fmt.Errorf("not %s (%s)", kind, info.Mode().Type())
 	}
 	f, err := t.root.Open(rel)
 	if err != nil {
@@ -122,15 +129,11 @@ func clean(name string) string {
 
 // ReadDir implements host.Reader.
 func (t *Tree) ReadDir(_ context.Context, name string) ([]string, error) {
-	f, err := t.root.Open(clean(name))
+	f, err := t.open(name, fs.FileMode.IsDir, "a directory")
 	if err != nil {
-		return nil, bare(err)
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.IsDir() {
-		return nil, errors.New("not a directory")
-	}
 	names, err := f.Readdirnames(host.MaxNames + 1)
 	if err != nil && len(names) == 0 {
 		return nil, nil
