@@ -33,3 +33,40 @@ func TestParse(t *testing.T) {
 		t.Errorf("%d", len(r.Drift))
 	}
 }
+
+// TestOddLines: values with blanks and signs, lines of files, and lines that are cut.
+func TestOddLines(t *testing.T) {
+	got := Parse("record 000002-0123456789ab\r\ndrift sysctl - net.ipv4.tcp_rmem =4096 131072 6291456 =4096 87380 6291456\ndrift-file /etc/a.conf 2026-11-23T05:45:12Z\ndrift-line -vm.swappiness=1\ndrift-line +vm.swappiness=60\n" +
+		"drift rc - gateway_enable =YES =\ndrift short\ndrift-line of nobody\nrecord UPPER\n").Drift
+	want := []Drift{
+		{What: "sysctl net.ipv4.tcp_rmem", Confirmed: "4096 131072 6291456", Now: "4096 87380 6291456"},
+		{What: "/etc/a.conf", Now: "another text", Changed: "2026-11-23T05:45:12Z", Lines: []string{"-vm.swappiness=1", "+vm.swappiness=60"}},
+		{What: "rc gateway_enable", Confirmed: "YES"}, {What: "short", Lines: []string{"of nobody"}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	for i, file := range []bool{false, true, false, false} {
+		if got[i].File() != file {
+			t.Errorf("%s is a file: %v", got[i].What, !file)
+		}
+	}
+	if name := got[3].Name(); name != "" {
+		t.Errorf("a setting that is cut is named %q", name)
+	}
+	many := Parse("drift-line of none\ndrift-file /etc/a gone\n" + strings.Repeat("drift-line +x\n", 3*maxLines))
+	if n := len(many.Drift[0].Lines); n != maxLines || len(many.Drift) != 1 {
+		t.Errorf("%d lines of one file are kept", n)
+	}
+	if r := Parse("record " + strings.Repeat("a", maxState) + "\n"); !r.Known() {
+		t.Error("a transaction of 32 signs is not known")
+	}
+	for _, state := range []string{"confirming", "reverting", ""} {
+		if (Record{State: state}).Known() {
+			t.Errorf("%q: the host was compared with its record", state)
+		}
+	}
+	if r := Parse("record none\n"); !r.Known() || r.State != None {
+		t.Errorf("a host without a record: %+v", r)
+	}
+}

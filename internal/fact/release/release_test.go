@@ -101,3 +101,53 @@ func TestParseGiven(t *testing.T) {
 		t.Errorf("what a kernel says of itself is read: %v", err)
 	}
 }
+
+// TestOddReleases: signs that vendors glue to numbers, and numbers at the bound.
+func TestOddReleases(t *testing.T) {
+	for in, want := range map[string]Release{
+		"6.12+": {Major: 6, Minor: 12}, "6.12.43+x": {Major: 6, Minor: 12, Patch: 43, Branch: "x"}, "100000.100000": {Major: 100_000, Minor: 100_000}, "14.1-RELEASE-p100000": {Major: 14, Minor: 1, Patch: 100_000, Branch: "RELEASE"},
+		"14.1-RELEASE-p100001": {Major: 14, Minor: 1, Branch: "RELEASE-p100001"}, "14.1-RELEASE-p0": {Major: 14, Minor: 1, Branch: "RELEASE"}, "14.1-RELEASE-p-1": {Major: 14, Minor: 1, Branch: "RELEASE-p-1"},
+	} {
+		got, err := Parse(in)
+		if got.text = ""; err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", in, got, err, want)
+		}
+	}
+	for _, bad := range []string{"100001.1", "6.100001", "6..1", "6.12.", "+6", "six"} {
+		if r, err := Parse(bad); err == nil {
+			t.Errorf("%s is %+v", bad, r)
+		}
+	}
+	for r, want := range map[Release]string{{}: "", {Major: 14, Minor: 3}: "14.3", {Major: 14, Minor: 3, Branch: "STABLE"}: "14.3-STABLE", {Major: 6, Minor: 8, text: "6.8.0-45-generic"}: "6.8.0-45-generic"} {
+		if got := r.String(); got != want {
+			t.Errorf("%+v is %q, want %q", r, got, want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("MustParse takes what is no release")
+		}
+	}()
+	MustParse("x")
+}
+
+// TestTextRoundTrips: what is written is read as the same release, in JSON and in text.
+func TestTextRoundTrips(t *testing.T) {
+	for _, s := range []string{"14.3-RELEASE-p2", "6.8.0-45-generic", "14", "5.15.90.1-microsoft-standard-WSL2"} {
+		b, err := MustParse(s).MarshalText()
+		var back Release
+		if err != nil || string(b) != s || back.UnmarshalText(b) != nil || back != MustParse(s) {
+			t.Errorf("%s: %q, %+v, %v", s, b, back, err)
+		}
+	}
+	r := MustParse("14.3")
+	if err := r.UnmarshalText([]byte("x")); err == nil || r != MustParse("14.3") {
+		t.Errorf("what cannot be read changes the release: %+v, %v", r, err)
+	}
+	if err := r.UnmarshalJSON([]byte("5")); err == nil || r != MustParse("14.3") {
+		t.Errorf("a number is a release: %v", err)
+	}
+	if err := r.UnmarshalJSON([]byte(`""`)); err != nil || !r.IsZero() {
+		t.Errorf("no release: %+v, %v", r, err)
+	}
+}

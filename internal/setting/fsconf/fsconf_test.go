@@ -1,6 +1,10 @@
 package fsconf
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestDisks(t *testing.T) {
 	good := []Disk{Default(), {Type: "xfs", Options: "noatime,logbsize=256k", Size: DefaultSize}, {Type: "ext4", Features: "^has_journal", Size: MinSize}, {Type: "tmpfs", Size: MinSize}}
@@ -25,5 +29,47 @@ func TestDisks(t *testing.T) {
 	}
 	if good[3].Loop() || good[3].Make("x") != nil {
 		t.Error("a tmpfs is on a device")
+	}
+}
+
+// TestBounds: what is refused just beyond them is taken at them.
+func TestBounds(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	for name, c := range map[string]struct {
+		d    Disk
+		fine bool
+	}{
+		"the largest": {Disk{Type: "ext4", Size: MaxSize}, true}, "a larger one": {Disk{Type: "ext4", Size: MaxSize + 1}, false}, "the smallest XFS": {Disk{Type: "xfs", Size: 300 << 20}, true}, "a smaller one": {Disk{Type: "ext4", Size: MinSize - 1}, false},
+		"200 bytes of options": {Disk{Type: "ext4", Options: long, Size: MinSize}, true}, "201": {Disk{Type: "ext4", Options: long + "a", Size: MinSize}, false},
+		"100 bytes of features": {Disk{Type: "ext2", Features: long[:100], Size: MinSize}, true}, "101": {Disk{Type: "ext2", Features: long[:101], Size: MinSize}, false},
+		"size of another file system": {Disk{Type: "ext4", Options: "size=5", Size: MinSize}, true}, "an option of tmpfs": {Disk{Type: "tmpfs", Options: "huge=always", Size: MinSize}, true},
+		"an empty option": {Disk{Type: "ext4", Options: "noatime,", Size: MinSize}, false}, "features of a tmpfs": {Disk{Type: "tmpfs", Features: "x", Size: MinSize}, false},
+	} {
+		if err := c.d.Check(); (err == nil) != c.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestMakers: each file system but tmpfs is made on the device that is given last, and
+// mke2fs alone needs to be told to write its zeros.
+func TestMakers(t *testing.T) {
+	for _, kind := range Types {
+		d := Disk{Type: kind, Size: DefaultSize}
+		argv := d.Make("/dev/loop9")
+		if made := len(argv) > 0; made != d.Loop() || made && (argv[0] != "mkfs."+kind || argv[len(argv)-1] != "/dev/loop9" || slices.Contains(argv, "-O")) {
+			t.Errorf("%s is made by %q", kind, argv)
+		}
+		if (d.Environ() != nil) != strings.HasPrefix(kind, "ext") || d.String() != kind {
+			t.Errorf("%s: %q, %q", kind, d.Environ(), d)
+		}
+		if d.Package() != map[string]string{"xfs": "xfsprogs", "btrfs": "btrfs-progs"}[kind] {
+			t.Errorf("%s is of the package %q", kind, d.Package())
+		}
+	}
+	d := Default()
+	d.Options = "noatime,data=journal"
+	if got := d.List(); !slices.Equal(got, []string{"noatime", "data=journal"}) || Default().List() != nil {
+		t.Errorf("%q", got)
 	}
 }

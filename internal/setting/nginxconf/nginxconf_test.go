@@ -3,6 +3,8 @@ package nginxconf
 import (
 	"strings"
 	"testing"
+
+	"linerate/internal/hint"
 )
 
 func TestConfig(t *testing.T) {
@@ -41,5 +43,73 @@ func TestObjectsAreBounded(t *testing.T) {
 		if err := (Web{Sizes: []int{size}}).Validate(); (err == nil) != good {
 			t.Errorf("an object of %d bytes: %v", size, err)
 		}
+	}
+}
+
+// TestPlainConfig: the whole text of a server that nobody set anything of; its blocks
+// close, and nothing is there that was not asked for.
+func TestPlainConfig(t *testing.T) {
+	want := `daemon off;
+pid /tmp/pid;
+error_log /tmp/log/error.log warn;
+events {
+}
+http {
+  default_type application/octet-stream;
+  client_body_temp_path /tmp/spool/client_body;
+  proxy_temp_path /tmp/spool/proxy;
+  fastcgi_temp_path /tmp/spool/fastcgi;
+  uwsgi_temp_path /tmp/spool/uwsgi;
+  scgi_temp_path /tmp/spool/scgi;
+  access_log off;
+  server {
+    listen 80;
+    root /tmp/html;
+  }
+}
+`
+	if got := (Web{}).Config(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	secure := Web{TLS: true, Origin: "198.18.0.9:80", Cache: true}.Config()
+	for _, part := range []string{"    listen 443 ssl;\n    ssl_certificate /tmp/etc/cert.pem;\n    ssl_certificate_key /tmp/etc/key.pem;\n", "  proxy_cache_path /tmp/cache keys_zone=study:1m max_size=1g inactive=1h use_temp_path=off;\n", "      add_header X-Cache $upstream_cache_status;\n    }\n  }\n}\n"} {
+		if !strings.Contains(secure, part) {
+			t.Errorf("no %q in\n%s", part, secure)
+		}
+	}
+	if uncached := (Web{Origin: "198.18.0.9:80"}).Config(); strings.Contains(uncached, "cache") || !strings.Contains(uncached, "proxy_pass http://198.18.0.9:80;") {
+		t.Errorf("a proxy without a cache:\n%s", uncached)
+	}
+	if http1 := (Web{HTTP2: true}).Config(); strings.Contains(http1, "http2") {
+		t.Errorf("HTTP/2 without TLS:\n%s", http1)
+	}
+}
+
+// TestEveryDirectiveHasItsPlace: each that may be set is written once, in a block that
+// closes, and none is silently dropped.
+func TestEveryDirectiveHasItsPlace(t *testing.T) {
+	for _, name := range Directives() {
+		w := Web{TLS: true, Origin: "198.18.0.9:80", Directives: map[string]string{name: "7"}}
+		if err := w.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, with := w.Config(), name+" 7;"
+		if places[name] == inListen {
+			with = " " + name + "=7;"
+		}
+		if !strings.Contains(got, with) || strings.Count(got, "{") != strings.Count(got, "}") {
+			t.Errorf("%s is not in\n%s", name, got)
+		}
+	}
+	for value, fine := range map[string]bool{strings.Repeat("a", 200): true, strings.Repeat("a", 201): false, "a b": true, " a": false, "$x": false, "'a'": false, "a;": false} {
+		if err := Check("ssl_ciphers", value); (err == nil) != fine {
+			t.Errorf("%.30q: %v", value, err)
+		}
+	}
+	if err := (Web{Directives: map[string]string{"aio": "a;"}}).Validate(); err == nil || !strings.Contains(err.Error(), "aio") {
+		t.Errorf("%v", err)
+	}
+	if err := Check("worker_process", "2"); err == nil || !strings.Contains(hint.Of(err), "worker_processes") {
+		t.Errorf("no nearest name: %v", err)
 	}
 }

@@ -47,6 +47,49 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// TestDelaysOfAnyOrder: quantiles are of the sorted delays, and of none there is none.
+func TestDelaysOfAnyOrder(t *testing.T) {
+	var text strings.Builder
+	for _, delay := range []string{"0.9", "0.1", "0.5", "0.3", "0.7"} {
+		text.WriteString("Nov 21 21:20:15 mail postfix/virtual[70]: 0EDC02C: to=<user1@linerate.test>, relay=virtual, delay=" + delay + ", delays=0/0/0/0, dsn=2.0.0, status=sent (delivered)\n")
+	}
+	l, err := ReadLog(strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[float64]time.Duration{0: 100, 0.2: 300, 0.5: 500, 0.99: 900, 1: 900} {
+		if got := l.Delay(p); got != want*time.Millisecond {
+			t.Errorf("quantile %v: %v, want %v", p, got, want*time.Millisecond)
+		}
+	}
+	if got := new(Log).Delay(0.5); got != 0 {
+		t.Errorf("of no mail %v", got)
+	}
+}
+
+// TestAccountsAreBounded, and what is wrong with a parameter is told.
+func TestAccountsAreBounded(t *testing.T) {
+	for n, fine := range map[int]bool{0: false, 1: true, MaxAccounts: true, MaxAccounts + 1: false, -1: false} {
+		if err := (Mail{Accounts: n}).Validate(); (err == nil) != fine {
+			t.Errorf("%d accounts: %v", n, err)
+		}
+	}
+	if err := (Mail{Accounts: 1, Parameters: map[string]string{"max_use": "$x"}}).Validate(); err == nil || !strings.Contains(err.Error(), "max_use") {
+		t.Errorf("%v", err)
+	}
+	for _, to := range transports {
+		if err := Check("virtual_transport", to); err != nil {
+			t.Error(err)
+		}
+	}
+	m := Mail{Root: "/tmp", Disk: "/tmp/disk", Accounts: 1, Owner: 7, Group: 8}
+	for _, line := range []string{"virtual_mailbox_base = /tmp/disk/mail\n", "virtual_uid_maps = static:7\n", "virtual_gid_maps = static:8\n", "maillog_file = /tmp/log/mail.log\n", "smtpd_relay_restrictions = reject_unauth_destination\n", "mynetworks = \n"} {
+		if !strings.Contains(m.Main(), line) {
+			t.Errorf("main.cf lacks %q", line)
+		}
+	}
+}
+
 func FuzzReadLog(f *testing.F) {
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, text string) {
