@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,43 +24,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/wave"
 )
-
-// waveFlags are those of apply that are about many hosts.
-type waveFlags struct {
-	fleetList
-	steps, skip, resume, ledger string
-	parallel, tries             int
-	soak, timeout               time.Duration
-}
-
-// waveOnly are the flags that mean nothing to a single host.
-var waveOnly = []string{"hosts", "ansible", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
-
-func (w *waveFlags) addFlags(cmd *cobra.Command) {
-	w.fleetList.addFlags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&w.steps, "waves", "1,5%,100%", "hosts changed by the end of each wave")
-	f.IntVar(&w.parallel, "parallel", 50, "hosts to change at a time, and confirm together")
-	f.DurationVar(&w.soak, "soak", 0, "wait this long between change and confirmation, then check again")
-	f.DurationVar(&w.timeout, "check-timeout", checkTimeout, "time limit of one check")
-	f.IntVar(&w.tries, "check-tries", 4, "attempts of each check after the change")
-	f.StringVar(&w.skip, "max-skipped", "10%", "stop if more hosts of a wave are unreachable or refuse their plan, a `NUMBER` or percentage")
-	f.StringVar(&w.resume, "resume", "", "continue the wave with this `ID`, or the last unfinished one")
-	f.Lookup("resume").NoOptDefVal = "last"
-	addLedgerFlag(cmd, &w.ledger)
-}
-
-// wanted reports that many hosts are meant.
-func (w *waveFlags) wanted(cmd *cobra.Command, args []string) bool {
-	if slices.ContainsFunc(waveOnly, cmd.Flags().Changed) {
-		return true
-	}
-	if len(args) == 0 {
-		return false
-	}
-	info, err := os.Stat(args[0])
-	return err == nil && info.IsDir()
-}
 
 // options are how a wave is begun.
 func (f *applyFlags) options() (o fleet.WaveOptions, err error) {

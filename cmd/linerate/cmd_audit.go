@@ -1,13 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -15,25 +15,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/role"
 )
-
-// auditOptions are the flags of `linerate audit`.
-type auditOptions struct {
-	source
-	role     string
-	suppress string
-	failOn   string
-	show     string
-	hosts    string
-	asJSON   bool
-	asSARIF  bool
-	asNagios bool
-	each     bool
-	baseline string
-	record   string
-	diff     bool
-	write    string
-	fixes    string
-}
 
 func newAuditCmd() *cobra.Command {
 	var o auditOptions
@@ -165,57 +146,16 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	return o.end(cmd, a.report, host, judged{base, floor, show})
 }
 
-// fails reports an audit with a finding at least so bad, or without a look at
-// all of the configuration.
-func fails(r *audit.Report, floor audit.Severity) bool { return r.Count(floor) > 0 || r.Blind() }
-
-// auditInput loads what audits of any host need.
-func auditInput(o *auditOptions) (audit.Input, error) {
-	in := audit.Input{Today: time.Now()}
-	var err error
-	if o.role != "" {
-		if err := role.Check(o.role); err != nil {
-			return in, err
-		}
+// asCheck ends as a check does: what went wrong is unknown.
+func asCheck(w io.Writer, err error) error {
+	var code hint.Exit
+	if err == nil || errors.As(err, &code) {
+		return err
 	}
-	if o.suppress != "" {
-		text, err := readFile(o.suppress)
-		if err != nil {
-			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; linerate help auditing shows one")
-		}
-		if in.Suppressions, err = audit.ParseSuppressions(text); err != nil {
-			return in, fmt.Errorf("%s: %w", o.suppress, err)
-		}
+	text := err.Error()
+	if advice := hint.Render(err, cli.AsFlag); advice != "" {
+		text += " (" + advice + ")"
 	}
-	known, err := audits.Input()
-	in.Catalogue, in.Rules = known.Catalogue, known.Rules
-	return in, err
-}
-
-// giveRole takes the caller's role, or guesses it from the facts.
-func giveRole(in *audit.Input, given string) error {
-	return audits.GiveRole(in, given, "given with --role")
-}
-
-// give is giveRole, after which the list of hosts has its word.
-func (o *auditOptions) give(in *audit.Input, source string) error {
-	if listed := o.Listed[source].Role; o.role == "" && listed != "" {
-		return audits.GiveRole(in, listed, "given by the list of hosts")
-	}
-	return giveRole(in, o.role)
-}
-
-// parseSeverity reads a flag's severity; "" stays "".
-func parseSeverity(flag, text string) (audit.Severity, error) {
-	if text == "" {
-		return "", nil
-	}
-	var known []string
-	for _, s := range audit.Severities() {
-		if string(s) == text {
-			return s, nil
-		}
-		known = append(known, string(s))
-	}
-	return "", hint.Unknown("severity for "+flag, text, known)
+	fmt.Fprintln(w, audit.NagiosLine("UNKNOWN", "", text))
+	return hint.Exit(audit.NagiosUnknown)
 }

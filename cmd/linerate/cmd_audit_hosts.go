@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -29,23 +31,23 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 		}
 		return audit.Run(in)
 	})
-	worst, doc, rules := 0, hostsDocument{Version: 1}, audit.RuleCounts{}
+	worst, doc, rules := 0, hosts.Document{Version: 1}, audit.RuleCounts{}
 	var log []audit.SARIFHost
 	var kept []*audit.Report
 	var sources []string
 	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "ERRORS", "WARNINGS", "INFO", ""}, Right: []bool{false, false, false, true, true, true}}
 	for _, r := range results {
 		if r.Err != nil {
-			doc.Hosts = append(doc.Hosts, failedHost(r.Source, r.Err))
-			table.Add(r.Source, "–", "–", "–", "–", "–", about(r.Source, r.Err))
+			doc.Hosts = append(doc.Hosts, hosts.Failed(r.Source, r.Err, cli.AsFlag))
+			table.Add(r.Source, "–", "–", "–", "–", "–", hosts.About(r.Source, r.Err))
 			continue
 		}
 		if by.base != nil {
 			by.base.Hold(r.Source, r.Got)
 		}
 		kept, sources = append(kept, r.Got), append(sources, r.Source)
-		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.Source, Report: r.Got})
-		log = append(log, sarifHost(r.Got, r.Source, ""))
+		doc.Hosts = append(doc.Hosts, hosts.HostDocument{Source: r.Source, Report: r.Got})
+		log = append(log, audits.SARIFHost(r.Got, r.Source, ""))
 		rules.Add(r.Got)
 		errs, warnings := r.Got.Count(audit.Error), r.Got.Count(audit.Warning)
 		table.Add(r.Source, show.Clean(strings.TrimSpace(r.Got.OS+" "+r.Got.Release)), r.Got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.Got.Count(audit.Info)-warnings), "")
@@ -70,4 +72,26 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 		return err
 	}
 	return hint.Exit(worst)
+}
+
+// auditEach audits every file by itself, and prints one report of all.
+func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, files []string, by judged) error {
+	if !hosts.AreFiles(files) {
+		return hint.Usagef("--each takes files of configuration, by name")
+	}
+	var reports []*audit.Report
+	for _, file := range files {
+		if !hosts.IsConfiguration(file, o.OS) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "passed over: %s is no configuration that is known here\n", show.Clean(file))
+			continue
+		}
+		a, err := auditOne(cmd, o, in, []string{file})
+		if err != nil {
+			return err
+		}
+		a.Close()
+		a.report.Rename(a.Given)
+		reports = append(reports, a.report)
+	}
+	return o.end(cmd, audit.Join(reports), "", by)
 }

@@ -1,61 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
-
-	"github.com/spf13/cobra"
 
 	"linerate/internal/appliance"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	forms "linerate/internal/export"
-	"linerate/internal/fact"
-	"linerate/internal/hint"
 	"linerate/internal/planner"
 	"linerate/internal/show"
 )
-
-// audited is what one audit was made of.
-type audited struct {
-	*hosts.Opened
-	facts  *fact.Facts
-	report *audit.Report
-	run    func(*fact.Facts) (*audit.Report, error)
-}
-
-// auditOne audits the host, or the files, that are named. Whoever asks closes
-// the reader.
-func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (*audited, error) {
-	opened, err := o.Open(cmd.Context(), named)
-	if err != nil {
-		return nil, err
-	}
-	a := &audited{Opened: opened}
-	facts, err := a.Facts(cmd.Context())
-	if err != nil {
-		a.Close()
-		return nil, err
-	}
-	in.Facts, a.facts = facts, facts
-	if err := o.give(&in, cmp.Or(named...)); err != nil {
-		a.Close()
-		return nil, err
-	}
-	a.run = func(f *fact.Facts) (*audit.Report, error) {
-		in := in // the role stays that of the files as they are
-		in.Facts = f
-		return audit.Run(in)
-	}
-	if a.report, err = a.run(facts); err != nil {
-		a.Close()
-		return nil, err
-	}
-	return a, nil
-}
 
 // shorter prints or writes the files without what the fixes take out of them.
 // An appliance's configuration is more than lines: nothing is taken out of it.
@@ -110,26 +66,4 @@ func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
 	}
 	_, err = io.WriteString(out, text)
 	return err
-}
-
-// checkShorter refuses --fixes of several hosts, and --diff and --write where there are
-// no files to change.
-func (o *auditOptions) checkShorter(named []string) error {
-	switch {
-	case o.fixes != "" && (o.asJSON || o.asSARIF || o.asNagios || o.diff || o.write != ""):
-		return hint.Usagef("--fixes prints a document of its own: it goes with no other form")
-	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
-		return hint.Usagef("--fixes is of one host")
-	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
-		return hint.Unknown("form of fixes", o.fixes, forms.Names())
-	case !o.diff && o.write == "":
-		return nil
-	case o.asJSON || o.asSARIF:
-		return hint.Usagef("--diff and --write do not go with --json and --sarif")
-	case len(named) > 0 && (len(named) > 1 && !hosts.AreFiles(named) || hosts.IsRemote(named[0])):
-		return hint.With(hint.Usagef("--diff and --write want the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
-	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
-		return hint.With(hint.Usagef("--diff and --write want the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
-	}
-	return nil
 }

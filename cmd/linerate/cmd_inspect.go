@@ -15,14 +15,6 @@ import (
 	"linerate/internal/show"
 )
 
-// inspected is the document of inspect --json: the facts, and what was made
-// of them. docs/reference/facts.md describes it.
-type inspected struct {
-	*fact.Facts
-	role.Guess
-	Drops []fact.Drop `json:"drops"`
-}
-
 // newInspectCmd shows what is known of a host.
 func newInspectCmd() *cobra.Command {
 	var src source
@@ -52,7 +44,7 @@ drops. It is read-only, needs no privileges, and lists what it could not read.
 			if err != nil {
 				return err
 			}
-			return cli.Print(cmd, asJSON, inspected{f.Shortened(), guess, f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
+			return cli.Print(cmd, asJSON, hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
 		},
 	}
 	src.addFlags(cmd)
@@ -63,23 +55,23 @@ drops. It is read-only, needs no privileges, and lists what it could not read.
 
 // inspectMany shows several hosts, a line each.
 func inspectMany(cmd *cobra.Command, src *source, named []string, asJSON bool) error {
-	results := readMany(cmd, named, func(ctx context.Context, source string) (*inspected, error) {
+	results := readMany(cmd, named, func(ctx context.Context, source string) (*hosts.Inspected, error) {
 		f, err := src.Facts(ctx, []string{source})
 		if err != nil {
 			return nil, err
 		}
 		guess, err := role.Of(f)
-		return &inspected{f.Shortened(), guess, f.Drops()}, err
+		return &hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, err
 	})
-	doc := hostsDocument{Version: 1}
+	doc := hosts.Document{Version: 1}
 	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "CPUS", "MEMORY", "NICS", "DROPS", ""}, Right: []bool{false, false, false, true, true, true, true}}
 	for _, r := range results {
 		if r.Err != nil {
-			doc.Hosts = append(doc.Hosts, failedHost(r.Source, r.Err))
-			table.Add(r.Source, "–", "–", "–", "–", "–", "–", about(r.Source, r.Err))
+			doc.Hosts = append(doc.Hosts, hosts.Failed(r.Source, r.Err, cli.AsFlag))
+			table.Add(r.Source, "–", "–", "–", "–", "–", "–", hosts.About(r.Source, r.Err))
 			continue
 		}
-		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.Source, Facts: r.Got})
+		doc.Hosts = append(doc.Hosts, hosts.HostDocument{Source: r.Source, Facts: r.Got})
 		f := r.Got
 		table.Add(r.Source, show.Clean(strings.TrimSpace(f.OS+" "+f.Release.String())), f.Role, show.Count(f.CPU.Count),
 			show.Bytes(float64(max(f.Memory.Physical, f.Memory.Real))), show.Count(ethernets(f.Facts)), show.Count(len(f.Drops)), "")

@@ -57,7 +57,7 @@ and the needs that the list says of it, and a summary tells how many hosts chang
     linerate plan --hosts fleet.txt --out plans`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.fleet.hosts != "" || o.fleet.ansible != "" {
-				return planFleetRun(cmd, &o, args)
+				return o.runFleet(cmd, args)
 			}
 			return runPlan(cmd, &o, args)
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,22 +17,6 @@ import (
 	"linerate/internal/sweep"
 )
 
-// planFleet are the flags of plan that are about many hosts.
-type planFleet struct {
-	fleetList
-	sweep.Options
-	resume bool
-}
-
-func (p *planFleet) addFlags(cmd *cobra.Command) {
-	p.fleetList.addFlags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to connect to at a time")
-	f.IntVar(&p.Tries, "tries", 4, "attempts before a host of a list counts as unreachable")
-	f.DurationVar(&p.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
-	f.BoolVar(&p.resume, "resume", false, "continue in the directory: skip hosts that have a plan in it")
-}
-
 // plannedDocument is what plan --hosts prints with --json.
 type plannedDocument struct {
 	Version int    `json:"version"`
@@ -41,7 +24,8 @@ type plannedDocument struct {
 	fleet.PlanSummary
 }
 
-func planFleetRun(cmd *cobra.Command, o *planOptions, args []string) error {
+// runFleet plans every host of a list.
+func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 || o.Root != "":
 		return hint.With(hint.Usagef("a host and a list of hosts are two things: choose one"), "add the host to the list")

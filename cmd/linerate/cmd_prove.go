@@ -247,6 +247,12 @@ func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *ask.Question) (s
 	return f.spec(cmd, *q)
 }
 
+// flagOf names the flag behind a key of the study that the flags make.
+var flagOf = map[string]string{
+	"window": "--window", "burn_in": "--burn-in", "pilot": "--pilot", "harm_percent": "--harm", "max_share_percent": "--max-share",
+	"better": "--better", "margin_percent": "--margin", "margin_points": "--margin", "blocks": "--pairs",
+}
+
 // spec is the study that the question and the flags ask for.
 func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error) {
 	precision, err := percent(f.run.precision)
@@ -259,7 +265,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error
 	f.terms.Watch, f.terms.MaxShare, f.terms.HarmPercent = f.metrics, float64(f.share), float64(f.harm)
 	f.terms.Window, f.terms.BurnIn, f.terms.Pilot = f.window.Seconds(), f.burn.Seconds(), f.pilot.Seconds()
 	q.Become = f.Become
-	d := ask.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed}
+	d := ask.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed, Names: flagOf}
 	if !cmd.Flags().Changed("pairs") {
 		d.Time = f.time
 	}

@@ -138,9 +138,6 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 	return s.do(cmd)
 }
 
-// longestSearch bounds a search's time.
-const longestSearch = 7 * 24 * time.Hour
-
 // prepare works out what is to be searched, and where.
 func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if f.study == "" || f.role == "" {

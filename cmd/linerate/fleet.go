@@ -24,6 +24,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
+	"linerate/internal/sweep"
 	"linerate/internal/wave"
 )
 
@@ -195,4 +196,20 @@ func newID() (string, error) {
 		return "", err
 	}
 	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
+}
+
+// planFleet are the flags of plan that are about many hosts.
+type planFleet struct {
+	fleetList
+	sweep.Options
+	resume bool
+}
+
+func (p *planFleet) addFlags(cmd *cobra.Command) {
+	p.fleetList.addFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to connect to at a time")
+	f.IntVar(&p.Tries, "tries", 4, "attempts before a host of a list counts as unreachable")
+	f.DurationVar(&p.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
+	f.BoolVar(&p.resume, "resume", false, "continue in the directory: skip hosts that have a plan in it")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/accesslog"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/compare"
 	"linerate/internal/fact/release"
@@ -61,9 +62,9 @@ var documents = []described{
 	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
 		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[record.Verification](), reflect.TypeFor[archiveDocument]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
-	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hostsDocument]()}},
+	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hosts.Document]()}},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
-	{"facts", "linerate inspect --json, of one host or of several", []string{"inspect"}, []reflect.Type{reflect.TypeFor[inspected](), reflect.TypeFor[hostsDocument]()}},
+	{"facts", "linerate inspect --json, of one host or of several", []string{"inspect"}, []reflect.Type{reflect.TypeFor[hosts.Inspected](), reflect.TypeFor[hosts.Document]()}},
 	{"plan", "a plan: linerate plan --json, plan show --json, and the file; of many hosts their summary", []string{"plan", "plan show"}, []reflect.Type{reflect.TypeFor[plan.Plan](), reflect.TypeFor[plannedDocument]()}},
 	{"plan-changes", "linerate plan diff --json", []string{"plan diff"}, typeOf[changesOfPlans]()},
 	{"applied", "linerate apply --json", []string{"apply"}, []reflect.Type{reflect.TypeFor[applied](), reflect.TypeFor[waveDocument]()}},

@@ -356,3 +356,6 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	}
 	return s.save(searchPlan, func(w io.Writer) error { _, err := w.Write(doc); return err })
 }
+
+// longestSearch bounds a search's time.
+const longestSearch = 7 * 24 * time.Hour

@@ -65,7 +65,7 @@ func (i *Imported) Write(to io.Writer) error {
 	}
 	for n, u := range i.Unread {
 		if n == 10 {
-			fmt.Fprintf(w, "  … and %d more: --json lists them all\n", len(i.Unread)-n)
+			fmt.Fprintf(w, "  … and %d more, in the JSON\n", len(i.Unread)-n)
 			break
 		}
 		fmt.Fprintf(w, "  not read: %s: %s\n", u.Path, u.Reason)

@@ -4,6 +4,9 @@ package audits
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"linerate/catalogue"
@@ -55,4 +58,28 @@ func GiveRole(in *audit.Input, given, why string) error {
 	}
 	in.Role, in.RoleReasons = g.Role, g.Reasons
 	return nil
+}
+
+// SARIFHost is a report as a log has it. Files below the working directory lie in a
+// tree of sources, a repository for example, whose reader wants to be led to them.
+func SARIFHost(r *audit.Report, name, root string) audit.SARIFHost {
+	h := audit.SARIFHost{Report: r, Name: name}
+	here, err := os.Getwd()
+	if err != nil {
+		return h
+	}
+	h.Sources = here
+	if root == "" {
+		return h
+	}
+	if h.Root, err = filepath.Abs(root); err != nil {
+		h.Root = root
+		return h
+	}
+	if rel, err := filepath.Rel(here, h.Root); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+		h.Prefix = filepath.ToSlash(rel)
+	} else if rel == "." {
+		h.Prefix = "."
+	}
+	return h
 }

@@ -24,6 +24,8 @@ type Design struct {
 	// Open is how much of a stretch of time, which begins so long from now, the host may
 	// be changed in; nil: all of it.
 	Open func(after, length time.Duration) time.Duration
+	// Names are what the user calls keys of the study; others are called as they are there.
+	Names map[string]string
 	// Metric reads a metric's source; an error refuses it before anything is on disk.
 	Metric func(source string) error
 }
@@ -32,11 +34,11 @@ type Design struct {
 const part = "live"
 
 // Spec is the study that answers a question, with its defaults and checked as one from a
-// file. Errors name the flags of linerate prove.
+// file.
 func (q Question) Spec(d *Design) (study.Spec, error) {
 	s := study.Spec{Name: "prove", Testbed: study.Testbed{Kind: study.KindLive, Host: q.Host, Become: q.Become}, Question: q.Text(), Variants: q.Variants()}
 	if len(d.Terms.Watch) == 0 {
-		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: --metric log:/var/log/nginx/access.log, cpu-per-packet, probe:URL … (linerate prove --help)")
+		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: %s, cpu-per-packet, probe:URL … (linerate help prove)", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}
 	if d.Terms.BurnIn <= 0 {
 		d.Terms.BurnIn = d.Terms.Window / 5
@@ -81,7 +83,7 @@ func (d *Design) size(plan switchback.Plan, leaveOut bool) error {
 	}
 	plan.Pairs = least
 	return hint.With(hint.Usagef("%s cannot decide: at least %d are needed", show.Plural(d.Pairs, "pair"), least),
-		"with windows of %s give it --time %s or more, or shorter windows", plan.Window, (plan.Duration() + pilot).Round(time.Second))
+		"with windows of %s give it %s or more, or shorter windows", plan.Window, hint.Option("time", (plan.Duration()+pilot).Round(time.Second).String()))
 }
 
 // goals are the metrics, the first of which decides.
@@ -127,7 +129,7 @@ func (d *Design) parsed(s study.Spec) (study.Spec, error) {
 	}
 	out, wrong, err := study.Made(data)
 	if wrong != nil {
-		err = hint.Usagef("%s", inFlags(wrong))
+		err = hint.Usagef("%s", d.said(wrong))
 		if wrong.Hint() != "" {
 			err = hint.With(err, "%s", wrong.Hint())
 		}
@@ -135,19 +137,13 @@ func (d *Design) parsed(s study.Spec) (study.Spec, error) {
 	return out, hint.Usage(err)
 }
 
-// flagOf names the flag behind a key of the study that the flags make.
-var flagOf = map[string]string{
-	"window": "--window", "burn_in": "--burn-in", "pilot": "--pilot", "harm_percent": "--harm", "max_share_percent": "--max-share",
-	"better": "--better", "margin_percent": "--margin", "margin_points": "--margin", "blocks": "--pairs",
-}
-
-// inFlags says what is wrong with such a study in the words of its user, in seconds
-// where they are a study's.
-func inFlags(p *study.Problem) string {
+// said is what is wrong with such a study in the words of its user, in seconds where they
+// are a study's.
+func (d *Design) said(p *study.Problem) string {
 	key := p.Path()[strings.LastIndexByte(p.Path(), '.')+1:]
-	flag, ok := flagOf[key]
+	name, ok := d.Names[key]
 	if !ok {
 		return p.What()
 	}
-	return flag + ": " + strings.TrimPrefix(p.What(), key+": ")
+	return name + ": " + strings.TrimPrefix(p.What(), key+": ")
 }

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/audit"
+	"linerate/internal/cli"
+	forms "linerate/internal/export"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/role"
+)
+
+// auditOptions are the flags of `linerate audit`.
+type auditOptions struct {
+	source
+	role     string
+	suppress string
+	failOn   string
+	show     string
+	hosts    string
+	asJSON   bool
+	asSARIF  bool
+	asNagios bool
+	each     bool
+	baseline string
+	record   string
+	diff     bool
+	write    string
+	fixes    string
+}
+
+// fails reports an audit with a finding at least so bad, or without a look at
+// all of the configuration.
+func fails(r *audit.Report, floor audit.Severity) bool { return r.Count(floor) > 0 || r.Blind() }
+
+// auditInput loads what audits of any host need.
+func auditInput(o *auditOptions) (audit.Input, error) {
+	in := audit.Input{Today: time.Now()}
+	var err error
+	if o.role != "" {
+		if err := role.Check(o.role); err != nil {
+			return in, err
+		}
+	}
+	if o.suppress != "" {
+		text, err := readFile(o.suppress)
+		if err != nil {
+			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; linerate help auditing shows one")
+		}
+		if in.Suppressions, err = audit.ParseSuppressions(text); err != nil {
+			return in, fmt.Errorf("%s: %w", o.suppress, err)
+		}
+	}
+	known, err := audits.Input()
+	in.Catalogue, in.Rules = known.Catalogue, known.Rules
+	return in, err
+}
+
+// giveRole takes the caller's role, or guesses it from the facts.
+func giveRole(in *audit.Input, given string) error {
+	return audits.GiveRole(in, given, "given with --role")
+}
+
+// give is giveRole, after which the list of hosts has its word.
+func (o *auditOptions) give(in *audit.Input, source string) error {
+	if listed := o.Listed[source].Role; o.role == "" && listed != "" {
+		return audits.GiveRole(in, listed, "given by the list of hosts")
+	}
+	return giveRole(in, o.role)
+}
+
+// parseSeverity reads a flag's severity; "" stays "".
+func parseSeverity(flag, text string) (audit.Severity, error) {
+	if text == "" {
+		return "", nil
+	}
+	var known []string
+	for _, s := range audit.Severities() {
+		if string(s) == text {
+			return s, nil
+		}
+		known = append(known, string(s))
+	}
+	return "", hint.Unknown("severity for "+flag, text, known)
+}
+
+// judged is what findings are held against, and from where they fail or are shown.
+type judged struct {
+	base        *audit.Baseline // nil: none
+	floor, show audit.Severity
+}
+
+// check refuses flags that contradict each other.
+func (o *auditOptions) check() error {
+	forms := 0
+	for _, asked := range []bool{o.asJSON, o.asSARIF, o.asNagios, o.diff || o.write != ""} {
+		if asked {
+			forms++
+		}
+	}
+	switch {
+	case o.asJSON && o.asSARIF:
+		return hint.Usagef("--json and --sarif are two documents: choose one")
+	case o.asNagios && forms > 1:
+		return hint.Usagef("--nagios prints one line: omit --json, --sarif, --diff and --write")
+	case o.asNagios && o.failOn != "":
+		return hint.Usagef("--nagios sets the exit code itself: omit --fail-on")
+	case o.record != "" && o.failOn != "":
+		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
+	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != "" || o.fixes != ""):
+		return hint.Usagef("--diff, --write and --fixes need a whole host: omit --baseline, --write-baseline and --each")
+	case o.each && (o.hosts != "" || o.Root != ""):
+		return hint.Usagef("--each takes files: omit --hosts and --root")
+	}
+	return nil
+}
+
+// readBaseline reads the baseline, where there is to be one.
+func (o *auditOptions) readBaseline() (*audit.Baseline, error) {
+	if o.baseline == "" {
+		return nil, nil
+	}
+	text, err := readFile(o.baseline)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, hint.With(fmt.Errorf("baseline: %w", err), "--write-baseline %s writes it", o.baseline)
+	} else if err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	b, err := audit.ParseBaseline(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.baseline, err)
+	}
+	return &b, nil
+}
+
+// keep writes a baseline of what was found, by the names of hosts.
+func (o *auditOptions) keep(of []*audit.Report, hosts []string) error {
+	if o.record == "" {
+		return nil
+	}
+	b := audit.Baseline{}
+	for i, r := range of {
+		b.Add(hosts[i], r)
+	}
+	text, err := b.Text()
+	if err != nil {
+		return err
+	}
+	return writeFile(o.record, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+// end holds one report against its baseline, keeps one of it, prints it, and says
+// whether it fails.
+func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, host string, by judged) error {
+	if by.base != nil {
+		by.base.Hold(host, r)
+	}
+	if err := o.keep([]*audit.Report{r}, []string{host}); err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if o.asNagios {
+		line, code := r.Nagios()
+		fmt.Fprintln(w, line)
+		if code != audit.NagiosOK {
+			return hint.Exit(code)
+		}
+		return nil
+	}
+	if err := o.print(w, r, by.show); err != nil {
+		return err
+	}
+	if by.floor != "" && fails(r, by.floor) {
+		return hint.Exit(cli.ExitFindings)
+	}
+	return nil
+}
+
+func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) error {
+	switch {
+	case o.asJSON:
+		return cli.PrintJSON(w, r)
+	case o.asSARIF:
+		return cli.PrintJSON(w, audit.ToSARIFs(cli.Version(), audits.SARIFHost(r, "", o.Root)))
+	}
+	return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show})
+}
+
+// audited is what one audit was made of.
+type audited struct {
+	*hosts.Opened
+	facts  *fact.Facts
+	report *audit.Report
+	run    func(*fact.Facts) (*audit.Report, error)
+}
+
+// auditOne audits the host, or the files, that are named. Whoever asks closes
+// the reader.
+func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (*audited, error) {
+	opened, err := o.Open(cmd.Context(), named)
+	if err != nil {
+		return nil, err
+	}
+	a := &audited{Opened: opened}
+	facts, err := a.Facts(cmd.Context())
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	in.Facts, a.facts = facts, facts
+	if err := o.give(&in, cmp.Or(named...)); err != nil {
+		a.Close()
+		return nil, err
+	}
+	a.run = func(f *fact.Facts) (*audit.Report, error) {
+		in := in // the role stays that of the files as they are
+		in.Facts = f
+		return audit.Run(in)
+	}
+	if a.report, err = a.run(facts); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// checkShorter refuses --fixes of several hosts, and --diff and --write where there are
+// no files to change.
+func (o *auditOptions) checkShorter(named []string) error {
+	switch {
+	case o.fixes != "" && (o.asJSON || o.asSARIF || o.asNagios || o.diff || o.write != ""):
+		return hint.Usagef("--fixes prints a document of its own: it goes with no other form")
+	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
+		return hint.Usagef("--fixes is of one host")
+	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
+		return hint.Unknown("form of fixes", o.fixes, forms.Names())
+	case !o.diff && o.write == "":
+		return nil
+	case o.asJSON || o.asSARIF:
+		return hint.Usagef("--diff and --write do not go with --json and --sarif")
+	case len(named) > 0 && (len(named) > 1 && !hosts.AreFiles(named) || hosts.IsRemote(named[0])):
+		return hint.With(hint.Usagef("--diff and --write want the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
+	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
+		return hint.With(hint.Usagef("--diff and --write want the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
+	}
+	return nil
+}
