@@ -131,7 +131,9 @@ var (
 // the same two states have the same name on whatever nights they are found.
 func TestInterleave(t *testing.T) {
 	c := between(monday, tuesday)
-	s, ok := c.Interleave(of, run(t, "1", nil), run(t, "0", func(r *record.Record) { r.Environment.Mitigations = map[string]string{"spectre_v2": "IBRS", "mds": "Clear buffers"} }), nil)
+	s, ok := c.Interleave(of, run(t, "1", nil), run(t, "0", func(r *record.Record) {
+		r.Environment.Mitigations = map[string]string{"spectre_v2": "IBRS", "mds": "Clear buffers"}
+	}), nil)
 	if !ok || c.Why != "" || c.Rerun != s.Name {
 		t.Fatalf("no study: %q", c.Why)
 	}

@@ -123,7 +123,7 @@ func isSearch(p study.Part) bool { return Of(p) != nil }
 // hasCurve reports whether a search drew a loss curve, found whether it looked
 // for a throughput.
 func (s *Run) hasCurve() bool {
-	return s != nil && s.Method == LossCurve && s.LossCurve != nil
+	return s != nil && s.Method == LossCurve && len(s.LossCurve) > 0
 }
 func (s *Run) found() bool { return s != nil && len(s.Goals) > 0 }
 

@@ -285,7 +285,7 @@ func latencyTable(r study.Results, part string) (study.Table, bool) {
 		Note: "one-way delay below the throughput found, means over the searches"}
 	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
-		for k := range latencies0(runs) {
+		for k := range latencies(runs) {
 			var load, p50, p99, loss, share, n float64
 			for _, s := range runs {
 				if k >= len(s.Latency) || len(s.Goals) == 0 || s.Goals[0].Throughput == nil {
@@ -307,12 +307,12 @@ func latencyTable(r study.Results, part string) (study.Table, bool) {
 	return t, len(t.Rows) > 0
 }
 
-// latencies0 are the fractions that an arm's searches tried.
-func latencies0(runs []*Run) []search.LatencyAt {
-	if len(runs) == 0 {
-		return nil
+// latencies is how many fractions an arm's searches tried: one may have ended before all.
+func latencies(runs []*Run) (most int) {
+	for _, s := range runs {
+		most = max(most, len(s.Latency))
 	}
-	return runs[0].Latency
+	return most
 }
 
 // searchMethod says in words how a part's throughput was sought.
