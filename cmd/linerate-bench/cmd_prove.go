@@ -16,7 +16,8 @@ carry-over), and measure what linerate prove says of a setting that does nothing
 and of one that lowers the metric by 5 %: its false positives, the coverage of its
 intervals and its power, beside a comparison of before with after and a t-test over
 the same windows. Then how often the guardrail ends a day without harm, and how
-many treated windows it takes to end one with harm.`
+many treated windows it takes to end one with harm; and how those on requests that
+stay away do, with a request a minute as with many a look.`
 
 // newProveCmd simulates the switchback design.
 func newProveCmd() *cobra.Command {
@@ -28,16 +29,18 @@ func newProveCmd() *cobra.Command {
 	}, func(cmd *cobra.Command, studies int, seed uint64) (doc any, page func(*show.Page), err error) {
 		var rows []simulate.Row
 		var guards []simulate.Guard
+		var silences []simulate.Silence
 		err = cli.UntilStopped(cmd.Context(), func() {
 			rows, guards = simulate.Table(studies, seed), simulate.Guards(studies/4, seed)
+			silences = simulate.Silences(studies/10, seed)
 		})
 		rate, coverage := simulate.Claims(rows)
 		return map[string]any{"version": 1, "studies": studies, "seed": seed,
-			"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards}, func(p *show.Page) { writeProve(p, studies, rows, guards) }, err
+			"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards, "silences": silences}, func(p *show.Page) { writeProve(p, studies, rows, guards, silences) }, err
 	})
 }
 
-func writeProve(page *show.Page, studies int, rows []simulate.Row, guards []simulate.Guard) {
+func writeProve(page *show.Page, studies int, rows []simulate.Row, guards []simulate.Guard, silences []simulate.Silence) {
 	page.Line(fmt.Sprintf("%d simulated studies of 24 pairs each a shape; a claim is 5 %% false positives and 95 %% coverage.", studies))
 	share := func(n stats.Number) string {
 		return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
@@ -52,6 +55,13 @@ func writeProve(page *show.Page, studies int, rows []simulate.Row, guards []simu
 	t = show.Table{Header: []string{"days", "ended without harm", "harm", "ended", "after treated windows"}, Right: []bool{false, true, true, true, true}}
 	for _, g := range guards {
 		t.Rows = append(t.Rows, []string{g.Shape, show.Percent(100 * g.FalseTrips), fmt.Sprintf("+%g %%", g.HarmPercent), show.Percent(100 * g.Tripped), show.Optional(g.Windows, show.Value)})
+	}
+	page.Table(t)
+	page.Line("")
+	page.Line("The guardrails on requests that stay away, in windows of five minutes with a look every five seconds:")
+	t = show.Table{Header: []string{"requests", "ended without harm", "left", "ended", "after treated minutes"}, Right: []bool{false, true, true, true, true}}
+	for _, s := range silences {
+		t.Rows = append(t.Rows, []string{s.Requests, show.Percent(100 * s.FalseTrips), show.Percent(100 * s.Left), show.Percent(100 * s.Tripped), show.Optional(s.Minutes, show.Value)})
 	}
 	page.Table(t)
 }

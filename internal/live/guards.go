@@ -10,8 +10,26 @@ import (
 // guard is a guardrail and what it watches.
 type guard struct {
 	switchback.Watch
-	// value of a check; values are per metric. NaN: nothing to see.
-	value func(now, before Sample, values map[string]float64) float64
+	// value of a check; NaN: nothing to see.
+	value func(at glimpse) float64
+}
+
+// glimpse is what one look tells the guardrails.
+type glimpse struct {
+	now, before Sample
+	values      map[string]float64 // of the metrics
+	treated     bool
+}
+
+// passed is how long the host ran between the two looks, in seconds; NaN of no time. Where
+// it does not account its CPU time (some containers) its coarser uptime tells.
+func (g glimpse) passed() float64 {
+	for _, passed := range []float64{(g.now.Passed - g.before.Passed) / float64(max(1, g.now.CPUs)), g.now.Uptime - g.before.Uptime} {
+		if passed > 0 {
+			return passed
+		}
+	}
+	return math.NaN()
 }
 
 // floors keep a rate of next to nothing from being "twice as much": what is added to
@@ -49,45 +67,84 @@ func (g *guarding) answers(limit time.Duration) {
 
 // guardrails of a study. Nobody can switch them off.
 func (o *Options) guardrails() []*guard {
-	g := func(rail switchback.Guardrail, value func(now, before Sample, values map[string]float64) float64) *guard {
-		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: func(now, before Sample, values map[string]float64) float64 {
-			v := value(now, before, values)
-			if rail.Inverse {
-				return 1 / v
-			}
-			return v + rail.Floor
-		}}
+	g := func(rail switchback.Guardrail, value func(glimpse) float64) *guard {
+		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
 	}
 	rails := []*guard{
-		g(switchback.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
-		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
-		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
-		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold, Unit: "threads a CPU", Floor: 1}, func(now, _ Sample, _ map[string]float64) float64 {
-			return now.Running / float64(max(1, now.CPUs))
+		g(switchback.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(at glimpse) float64 { return at.now.Took.Seconds() }),
+		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return 1 - at.now.Available }),
+		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return at.now.States }),
+		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold, Unit: "threads a CPU", Floor: 1}, func(at glimpse) float64 {
+			return at.now.Running / float64(max(1, at.now.CPUs))
 		}),
-		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%", Floor: 0.1}, func(now, before Sample, _ map[string]float64) float64 {
-			return ratio(now.Busy-before.Busy, now.Passed-before.Passed)
+		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%", Floor: 0.1}, func(at glimpse) float64 {
+			return ratio(at.now.Busy-at.before.Busy, at.now.Passed-at.before.Passed)
 		}),
-		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(now, before Sample, _ map[string]float64) float64 {
-			return ratio(now.Drops-before.Drops, now.Packets-before.Packets)
+		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(at glimpse) float64 {
+			return ratio(at.now.Drops-at.before.Drops, at.now.Packets-at.before.Packets)
 		}),
 		// Traffic that stays away is harm that no ratio of it shows.
-		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(now, before Sample, _ map[string]float64) float64 {
-			return (now.Passed - before.Passed) / float64(max(1, now.CPUs)) / (now.Packets - before.Packets + 1)
+		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(at glimpse) float64 {
+			return at.passed() / (at.now.Packets - at.before.Packets + 1)
 		}),
 	}
 	for i, m := range o.metrics {
 		if i == 0 {
 			rails = append(rails, g(switchback.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent, Unit: m.Metric, Inverse: switchback.HigherIsBetter(m.Metric),
-				Floor: map[string]float64{switchback.LogErrors: errorsFloor, switchback.Drops: dropsFloor}[m.Metric]}, func(_, _ Sample, values map[string]float64) float64 { return values[m.Metric] }))
+				Floor: map[string]float64{switchback.LogErrors: errorsFloor, switchback.Drops: dropsFloor}[m.Metric]}, m.harmful()))
 		}
 		if f, ok := m.from.(fallible); ok {
-			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(Sample, Sample, map[string]float64) float64 {
+			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(glimpse) float64 {
 				return f.failing()
 			}))
 		}
+		rails = append(rails, silences(m, g)...)
 	}
 	return rails
+}
+
+// harmful is the value of the guardrail of the primary metric: the metric's but for a rate of
+// requests, which single looks at a quiet server do not tell.
+func (m Metric) harmful() func(glimpse) float64 {
+	c, ok := m.from.(counts)
+	if !ok || m.Metric != switchback.LogRate {
+		return func(at glimpse) float64 { return at.values[m.Metric] }
+	}
+	spaced := &switchback.Spaced{}
+	return func(at glimpse) float64 { return 1 / spaced.Look(at.treated, at.passed(), c.requests()) }
+}
+
+// silences are the guardrails of a metric on what it no longer tells.
+func silences(m Metric, g func(switchback.Guardrail, func(glimpse) float64) *guard) []*guard {
+	c, ok := m.from.(counts)
+	if !ok {
+		return []*guard{g(switchback.NoValues(m.Source), func(at glimpse) float64 {
+			return one(math.IsNaN(at.values[m.Metric]))
+		})}
+	}
+	spaced := &switchback.Spaced{}
+	return []*guard{
+		g(switchback.TimeBetween(m.Source), func(at glimpse) float64 {
+			return spaced.Look(at.treated, at.passed(), c.requests())
+		}),
+		g(switchback.NoRequests(m.Source), func(glimpse) float64 {
+			return one(!(c.requests() > 0))
+		}),
+	}
+}
+
+// one is 1 where something is so.
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// counts is a source that counts requests.
+type counts interface {
+	// requests are those that came between the last two ticks; NaN where nobody knows.
+	requests() float64
 }
 
 // fallible is a source of what can fail: a setting under which requests fail at once makes
@@ -113,14 +170,12 @@ func (g *guarding) window() {
 
 // check takes what one look saw. Control windows teach what is usual.
 func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *switchback.Trip {
-	if before.Boot != now.Boot || now.Passed <= before.Passed {
+	if before.Boot != now.Boot {
 		return nil
 	}
+	at := glimpse{now: now, before: before, values: values, treated: treated}
 	for _, r := range g.rails {
-		v := r.value(now, before, values)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			continue
-		}
+		v := r.value(at)
 		if !treated {
 			r.Control(v)
 			continue
@@ -136,10 +191,10 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 // treatment.
 func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
 	for _, r := range g.rails {
-		if r.HarmPercent > 0 {
+		if r.HarmPercent > 0 || r.InARow {
 			continue
 		}
-		if v := r.value(now, now, nil); v > r.Limit {
+		if v := r.value(glimpse{now: now, before: now}); v > r.Limit {
 			return r.Guardrail, v, true
 		}
 	}

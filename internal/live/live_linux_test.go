@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,28 +99,6 @@ func (h *hostOf) feeling(name, value string, factor float64) string {
 	return "felt:" + h.net
 }
 
-// felt are the metrics of tests, by the file of their host's namespace.
-var felt sync.Map
-
-func init() {
-	sources["felt"] = func(o *Options, rest string) (switchback.Watched, Source, error) {
-		w, err := o.watched("what a test feels")
-		read, _ := felt.Load(rest)
-		return w, &feltSource{read: read.(func() (float64, error))}, err
-	}
-}
-
-type feltSource struct {
-	readings
-	read func() (float64, error)
-}
-
-func (s *feltSource) Tick(context.Context, Sample) (float64, error) {
-	v, err := s.read()
-	s.add(v)
-	return v, err
-}
-
 // command is a command that prints a number, and fails where a sysctl has a value.
 func (h *hostOf) command(t *testing.T, name, failsAt string) string {
 	t.Helper()
@@ -169,8 +146,6 @@ func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Option
 		Say:   t.Logf,
 	}, &windows
 }
-
-const fin = "net.ipv4.tcp_fin_timeout"
 
 // arms are the values of the valid pairs of a treatment.
 func arms(windows []Window, of string) (control, treated stats.Arm) {

@@ -41,7 +41,7 @@ func (l *tailing) read(ctx context.Context) ([]byte, error) {
 	}
 	at, err1 := strconv.ParseInt(f[2], 10, 64)
 	n, err2 := strconv.Atoi(f[3])
-	if err1 != nil || err2 != nil || n > len(text)+1 {
+	if err1 != nil || err2 != nil || at < 0 || n < 0 || n > len(text)+1 {
 		return nil, fmt.Errorf("%s of %s: the answer is cut off", l.path, l.Where())
 	}
 	l.inode, l.at = f[1], at
@@ -67,8 +67,9 @@ type logged struct {
 	tally *accesslog.Tally
 	value func(*accesslog.Tally) float64
 	extra func(Sample) // of what else is counted beside requests
-	// failed is the share of the last tick's requests that the server failed.
-	failed float64
+	// Of the last tick: the share of its requests that the server failed, and how many
+	// there were; NaN where that is unknown.
+	failed, came float64
 }
 
 // read returns the whole lines that came to any of the logs, beside an error those of the
@@ -89,7 +90,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 		what = "p95"
 	}
 	path, filter, _ := strings.Cut(path, "?")
-	l := &logged{o: accesslog.Options{By: accesslog.Status}, failed: math.NaN()}
+	l := &logged{o: accesslog.Options{By: accesslog.Status}, failed: math.NaN(), came: math.NaN()}
 	for one := range strings.SplitSeq(path, ",") {
 		if !strings.HasPrefix(one, "/") {
 			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", one), "such as log:/var/log/nginx/access.log, or several, with commas between")
@@ -140,12 +141,15 @@ func (l *logged) try(ctx context.Context) error {
 }
 
 func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
-	l.failed = math.NaN()
+	l.failed, l.came = math.NaN(), math.NaN()
 	lines, first, err := l.read(ctx)
 	if l.extra != nil {
 		l.extra(now)
 	}
 	if first || len(lines) == 0 {
+		if !first && err == nil {
+			l.came = 0
+		}
 		return math.NaN(), err
 	}
 	t, _, unread := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
@@ -156,6 +160,7 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 		l.tally = accesslog.NewTally(&l.o)
 	}
 	l.tally.Merge(t)
+	l.came = float64(t.Selected)
 	if err != nil || t.Selected == 0 {
 		return math.NaN(), err
 	}
@@ -163,7 +168,8 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	return l.value(t), nil
 }
 
-func (l *logged) failing() float64 { return l.failed }
+func (l *logged) failing() float64  { return l.failed }
+func (l *logged) requests() float64 { return l.came }
 
 func (l *logged) Begin() { l.tally = nil }
 
@@ -209,6 +215,15 @@ func (l *logged) beside(counter func(Sample) float64, of func(counted, requests 
 	l.extra = b.count
 	l.value = func(t *accesslog.Tally) float64 { return of(b.tick, float64(t.Selected)) }
 	return b
+}
+
+// Tick is a value of no requests too, where that is one.
+func (b *besideLog) Tick(ctx context.Context, now Sample) (float64, error) {
+	v, err := b.logged.Tick(ctx, now)
+	if b.came == 0 {
+		return b.of(b.tick, 0), err
+	}
+	return v, err
 }
 
 func (b *besideLog) count(now Sample) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // sample.sh
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -145,13 +146,13 @@ func share(used, limit float64) float64 {
 	return used / limit
 }
 
-// number is a field as a number; 0 of what is none.
+// number is a field as a number; 0 of what is none, such as NaN and Inf.
 func number(f []string, i int) float64 {
 	if i >= len(f) {
 		return 0
 	}
 	v, err := strconv.ParseFloat(f[i], 64)
-	if err != nil {
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}
 	return v

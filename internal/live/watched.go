@@ -309,7 +309,7 @@ func scalarOf(r io.Reader) (float64, error) {
 	}
 	text, _ := point[1].(string)
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) {
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("the query gives %q", text)
 	}
 	return v, nil

@@ -15,22 +15,24 @@ type Guardrail struct {
 	// Limit on the value itself; the value must stay below it.
 	Limit float64
 	// HarmPercent, where positive, is instead the worst that the value may be beyond
-	// the control's in percent: higher values are the harmful ones (the caller turns
-	// metrics round of which higher is better).
+	// the control's in percent.
 	HarmPercent float64
 	// Checks in a row that must be beyond the limit; 0 is one.
 	Checks int
+	// InARow says that a value is 1 at a look at which something was so, else 0, and that
+	// the guardrail is on looks in a row: more than chance has, by the control's.
+	InARow bool
 	// Unit of the value: "s", "%" of a share of 1, a metric's name for its own, words, or
 	// "" of a plain number.
 	Unit string
-	// Floor is in the value beside what it is of, so that twice next to nothing is no harm,
-	// and Inverse says that it is one over what people know: in a limit that is one-sided
-	// higher is worse.
+	// Floor is added to a value before it is compared, so that twice next to nothing is no
+	// harm. Inverse says that a higher value is the better one: what is compared is one
+	// over it, for in a limit that is one-sided higher is worse.
 	Floor   float64
 	Inverse bool
 }
 
-// known is a value as people know it.
+// known is what is compared, as people know it.
 func (g Guardrail) known(v float64) float64 {
 	if g.Inverse {
 		return 1 / v
@@ -39,7 +41,10 @@ func (g Guardrail) known(v float64) float64 {
 }
 
 // In is a value of the guardrail for people, with its unit.
-func (g Guardrail) In(v float64) string { return inUnit(g.Unit, g.known(v)) }
+func (g Guardrail) In(v float64) string { return inUnit(g.Unit, v) }
+
+// in is what is compared, for people.
+func (g Guardrail) in(v float64) string { return g.In(g.known(v)) }
 
 func inUnit(unit string, v float64) string {
 	if i := slices.IndexFunc(metrics, func(m study.Metric) bool { return m.Name == unit }); i >= 0 {
@@ -79,7 +84,10 @@ type Trip struct {
 type Watch struct {
 	Guardrail
 	control, treated moments
+	usual            moments // the control's values as people know them
 	beyond           int
+	// rows are looks in a row: of what InARow is on, else with a value above nothing.
+	rows runs
 	// Nearest is the nearest that any check of the window saw.
 	Nearest Nearest
 }
@@ -92,13 +100,41 @@ const certainty = 4.0
 // leastSamples of a treatment and of the control that a relative harm needs.
 const leastSamples = 3
 
+// leastShare of what is usual stands for nothing at all where a higher value is the better
+// one: one over nothing is no number, and no harm is greater.
+const leastShare = 0.01
+
 // Begin starts a window. What the last ones showed stays: harm that a short window
 // cannot show, several do.
 func (w *Watch) Begin() { w.beyond, w.Nearest = 0, Nearest{} }
 
-// Control takes a value from a window without treatment, after its burn-in.
+// turned is a value as it is compared; not positive where it cannot be.
+func (w *Watch) turned(v float64) float64 {
+	if !w.Inverse {
+		return v + w.Floor
+	}
+	if w.usual.mean <= 0 {
+		return 0
+	}
+	return 1 / max(v, leastShare*w.usual.mean)
+}
+
+// Control takes a value from a window without treatment.
 func (w *Watch) Control(v float64) {
-	if w.HarmPercent > 0 && v > 0 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return
+	}
+	if w.InARow {
+		w.rows.control(v > 0)
+		return
+	}
+	if w.HarmPercent <= 0 {
+		return
+	}
+	w.usual.add(v, longMemory)
+	v = w.turned(v)
+	w.rows.control(v > 0)
+	if v > 0 {
 		w.control.add(math.Log(v), memory)
 	}
 }
@@ -107,20 +143,33 @@ func (w *Watch) Control(v float64) {
 // it was an hour ago is no measure of harm now.
 const memory = 40
 
+// longMemory is that of what is usual: what is nothing for a while is compared with what
+// was before.
+const longMemory = 10 * memory
+
 // Check takes a value from a window under treatment, so many seconds after its begin, and
-// says whether the guardrail trips.
+// says whether the guardrail trips. What is no number is no value.
 func (w *Watch) Check(v, at float64) (Trip, bool) {
-	if math.IsNaN(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Trip{}, false
 	}
+	if w.InARow {
+		w.rows.treated(v > 0)
+		return w.inARow(at)
+	}
+	v = w.turned(v)
 	limit, over := w.Limit, v > w.Limit
 	reach, seen := v/w.Limit, v
 	if w.HarmPercent > 0 {
+		w.rows.treated(v > 0)
+		if t, is := w.fromNothing(v); is {
+			return t, true
+		}
 		limit, reach, over = w.harm(v)
 		seen = math.Exp(w.treated.mean)
 	}
-	if known := w.HarmPercent == 0 || w.control.n >= leastSamples && w.treated.n > 0; known && (reach > w.Nearest.Share || w.Nearest == (Nearest{})) {
-		w.Nearest = Nearest{Share: reach, Value: w.known(seen), Limit: w.known(limit), Unit: w.Unit, At: at}
+	if known := w.HarmPercent == 0 || w.control.n >= leastSamples && w.treated.n > 0; known {
+		w.near(reach, w.known(seen), w.known(limit), at)
 	}
 	if !over {
 		w.beyond = 0
@@ -129,12 +178,49 @@ func (w *Watch) Check(v, at float64) (Trip, bool) {
 	if w.beyond++; w.beyond < max(1, w.Checks) {
 		return Trip{}, false
 	}
-	t := Trip{Guardrail: w.Name, Value: v, Limit: limit}
-	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, w.In(v), w.In(limit))
+	t := Trip{Guardrail: w.Name, Value: w.known(v), Limit: w.known(limit)}
+	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, w.in(v), w.in(limit))
 	if w.HarmPercent > 0 {
-		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), w.In(math.Exp(w.control.mean)))
+		t.Text += fmt.Sprintf(" (%s the control's %s)", w.allowed(), w.in(math.Exp(w.control.mean)))
 	}
 	return t, true
+}
+
+// near keeps the nearest of the window.
+func (w *Watch) near(share, value, limit, at float64) {
+	if share > w.Nearest.Share || w.Nearest == (Nearest{}) {
+		w.Nearest = Nearest{Share: share, Value: value, Limit: limit, Unit: w.Unit, At: at}
+	}
+}
+
+// allowed is the harm that is allowed, of a value as people know it.
+func (w *Watch) allowed() string {
+	if w.Inverse {
+		return show.Percent(100-100/(1+w.HarmPercent/100)) + " below"
+	}
+	return show.Percent(w.HarmPercent) + " above"
+}
+
+// inARow tests a run of looks under treatment.
+func (w *Watch) inARow(at float64) (Trip, bool) {
+	limit, over := w.rows.beyond()
+	if limit == 0 {
+		return Trip{}, false
+	}
+	w.near(w.rows.now/limit, w.rows.now, limit, at)
+	return Trip{Guardrail: w.Name, Value: w.rows.now, Limit: limit,
+		Text: fmt.Sprintf("%s: %.0f in a row, of which %.0f are too many (the control had %.0f at most)", w.Name, w.rows.now, limit, w.rows.longest)}, over
+}
+
+// fromNothing trips where the control's value is mostly nothing and the treatment's is not:
+// of nothing there is no percent.
+func (w *Watch) fromNothing(v float64) (Trip, bool) {
+	if _, over := w.rows.beyond(); !over || w.rows.so > w.rows.not {
+		return Trip{}, false
+	}
+	w.near(1, w.known(v), 0, 0)
+	return Trip{Guardrail: w.Name, Value: w.known(v),
+		Text: fmt.Sprintf("%s was %s, and above nothing at %.0f looks in a row (the control had %.0f at most)", w.Name, w.in(v), w.rows.now, w.rows.longest)}, true
 }
 
 // harm tests whether the window's values so far are beyond the control's by more than

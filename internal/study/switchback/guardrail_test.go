@@ -63,3 +63,67 @@ func TestRelativeGuardrail(t *testing.T) {
 		t.Error("trips without a control to compare with")
 	}
 }
+
+// A run of looks is none of chance where the control never has one, and is where the control
+// has such; what is known of few looks is not much.
+func TestLooksInARow(t *testing.T) {
+	for name, c := range map[string]struct {
+		control     string // looks, repeated: '.' a request came, 'x' none did
+		times       int
+		least, most float64 // looks that trip; 0: none do
+	}{
+		"always":              {".", 100, 4, 6},
+		"nothing is known":    {".", 1, 0, 0},
+		"a quiet server":      {"...........xxxxxxxxxxx", 0, 0, 0},
+		"one in twelve":       {"xxxxxxxxxxx.", 40, 150, 250},
+		"gaps of a minute":    {"........................xxxxxxxxxxxx", 30, 37, 60},
+		"one gap of a minute": {strings.Repeat(".", 100) + "xxxxxxxxxxxx.", 1, 121, 130},
+		"never":               {"x", 100, 0, 0},
+	} {
+		w := Watch{Guardrail: NoRequests("a log")}
+		for range c.times {
+			for _, look := range c.control {
+				w.Control(map[rune]float64{'x': 1}[look])
+			}
+		}
+		tripped := 0.0
+		for n := 1; n < 2000 && tripped == 0; n++ {
+			w.Begin() // a run goes on in the next window
+			if trip, trips := w.Check(1, 0); trips {
+				tripped = float64(n)
+				if trip.Value != tripped || w.Nearest.Share < 1 {
+					t.Errorf("%s: %+v, %+v", name, trip, w.Nearest)
+				}
+			}
+		}
+		if tripped < c.least || tripped > c.most {
+			t.Errorf("%s: %g looks trip, not %g to %g", name, tripped, c.least, c.most)
+		}
+	}
+}
+
+// A stretch has ten requests, or the time in which ten would have come.
+func TestSpaced(t *testing.T) {
+	var s Spaced
+	ends := func(treated bool, requests ...float64) (v float64) {
+		for i, n := range requests {
+			if v = s.Look(treated, 5, n); i+1 < len(requests) && !math.IsNaN(v) {
+				t.Errorf("a stretch ended after %d looks", i+1)
+			}
+		}
+		return v
+	}
+	if v := ends(false, 4, 4, 4); v != 15.0/13 {
+		t.Errorf("%g s between requests, not 15/13", v)
+	}
+	if v := ends(false, 30); v != 5.0/31 {
+		t.Errorf("%g s between requests, not 5/31", v)
+	}
+	// 42 in 20 s: ten would have come in 4.8.
+	if v := ends(true, 0); v != 5 {
+		t.Errorf("%g s between none, not 5", v)
+	}
+	if v := s.Look(true, 5, math.NaN()); !math.IsNaN(v) {
+		t.Errorf("what nobody knows is %g", v)
+	}
+}

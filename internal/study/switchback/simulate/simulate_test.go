@@ -42,3 +42,17 @@ func TestSameSeedSameTable(t *testing.T) {
 		t.Error("two tables of one seed differ")
 	}
 }
+
+// Requests that stay away are noticed, those that come by chance or in bursts seldom end a
+// study that does no harm.
+func TestSilences(t *testing.T) {
+	const studies = 20
+	for _, s := range Silences(studies, 1) {
+		if s.FalseTrips > 2.0/studies {
+			t.Errorf("%+v", s)
+		}
+		if s.Left == 0 && s.Tripped < 0.6 {
+			t.Errorf("silence goes unnoticed: %+v", s)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// fallsSilent studies a host whose requests stay away under the setting, at so many
+// requests a second, while other packets go on.
+func fallsSilent(t *testing.T, metric string, rate, left float64) (Outcome, []Window, *fakeHost) {
+	t.Helper()
+	h := newFakeHost(time.UTC, 7)
+	h.rate = func(_ time.Time, treated bool) float64 {
+		if treated {
+			return left * rate
+		}
+		return rate
+	}
+	var windows []Window
+	out, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 24}, Seed: 5, Metrics: []string{metric}, Pilot: 10 * time.Minute,
+		Sink: func(w Window) error { windows = append(windows, w); return nil }}))
+	if err != nil || !out.Restored {
+		t.Fatalf("%s: %+v, %v", metric, out, err)
+	}
+	if _, err := json.Marshal(windows); err != nil {
+		t.Errorf("%s: a record that cannot be written: %v", metric, err)
+	}
+	return out, windows, h
+}
+
+// A setting under which nothing comes to the log any more leaves no value that is worse: a
+// guardrail on what does not come ends the study, at a busy log in its first exposures and
+// at one with a request a minute in the windows after them.
+func TestSilentLogTripsAGuardrail(t *testing.T) {
+	for _, metric := range []string{"log:/a", "log:/a#rate", "log:/a#errors", "cpu-per-request:/a"} {
+		for rate, most := range map[float64]time.Duration{20: 40 * time.Second, 1.0 / 60: 30 * time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				out, windows, h := fallsSilent(t, metric, rate, 0)
+				if out.Trip == nil || !strings.Contains(out.Trip.Guardrail, "request") && out.Trip.Guardrail != metric {
+					t.Fatalf("%s at %g requests a second: %+v after %d windows", metric, rate, out.Trip, len(windows))
+				}
+				if h.treated > most {
+					t.Errorf("%s at %g requests a second: the host had the setting for %s", metric, rate, h.treated)
+				}
+			})
+		}
+	}
+}
+
+// Nor does one under which a tenth of the requests is left.
+func TestFewerRequestsTripAGuardrail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, _, h := fallsSilent(t, "log:/a", 2, 0.1)
+		if out.Trip == nil || !strings.HasPrefix(out.Trip.Guardrail, "time between requests") || h.treated > 10*time.Minute {
+			t.Errorf("%+v after %s", out.Trip, h.treated)
+		}
+	})
+}
+
+// goes runs a study of a metric that depends on whether the host has the setting.
+func goes(t *testing.T, better stats.Direction, v func(treated bool) float64) (out Outcome, windows []Window) {
+	h := newFakeHost(time.UTC, 7)
+	felt.Store(t.Name(), func() (float64, error) {
+		h.lock.Lock()
+		defer h.lock.Unlock()
+		return v(h.value == fakeValue), nil
+	})
+	out, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 6}, Seed: 5, Metrics: []string{"felt:" + t.Name()}, Better: better, Pilot: time.Minute,
+		Sink: func(w Window) error { windows = append(windows, w); return nil }}))
+	if err != nil || !out.Restored {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if _, err := json.Marshal(windows); err != nil {
+		t.Errorf("a record that cannot be written: %v", err)
+	}
+	return out, windows
+}
+
+// What a metric no longer tells is no absence of harm: a query that lost its series, a
+// number of which more is better and which is 0, or one that was always 0 and is not.
+func TestWhatNoLongerTells(t *testing.T) {
+	for name, c := range map[string]struct {
+		better         stats.Direction
+		usual, treated float64
+		want           string
+	}{
+		"no value":      {stats.LowerIsBetter, 100, math.NaN(), "looks without a value"},
+		"nothing of it": {stats.HigherIsBetter, 100, 0, "16.7 % below the control's 100"},
+		"less than it":  {stats.HigherIsBetter, 100, -5, "16.7 % below the control's 100"},
+		"from nothing":  {stats.LowerIsBetter, 0, 100, "above nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out, windows := goes(t, c.better, func(treated bool) float64 {
+					if treated {
+						return c.treated
+					}
+					return c.usual
+				})
+				if out.Trip == nil || !strings.Contains(out.Trip.Text, c.want) || len(windows) > 6 {
+					t.Errorf("after %d windows: %+v", len(windows), out.Trip)
+				}
+			})
+		})
+	}
+}
+
+// A host or a server of metrics that says Inf is not believed: no record could hold it.
+func TestNoInfinities(t *testing.T) {
+	answer := `{"status":"success","data":{"resultType":"scalar","result":[1,"+Inf"]}}`
+	if v, err := scalarOf(strings.NewReader(answer)); err == nil {
+		t.Errorf("%s is %g", answer, v)
+	}
+	s, err := parseSample(strings.Replace(linuxSample, "running 3", "running Inf", 1))
+	if err != nil || s.Running != 0 {
+		t.Errorf("%g threads, %v", s.Running, err)
+	}
+}
+
+// A log whose host tells lengths and places below nothing is refused.
+func TestHostileLog(t *testing.T) {
+	o := &Options{Conn: saying("piece 7 9 -5\nabc")}
+	m, err := o.ParseMetric("log:" + filepath.Join(os.TempDir(), "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := m.from.Tick(t.Context(), Sample{}); err == nil || !strings.Contains(err.Error(), "cut off") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// saying is a host that says one thing.
+type saying string
+
+func (s saying) Run(context.Context, string, []string, []byte) ([]byte, error) { return []byte(s), nil }
+func (saying) Where() string                                                   { return "a host" }
+func (saying) Close() error                                                    { return nil }
+
+// A host whose CPU time stands still, as in some containers, is guarded all the same.
+func TestGuardedWithoutCPUTime(t *testing.T) {
+	g := guarding{rails: (&Options{}).guardrails()}
+	before := Sample{Boot: "a", Passed: 1, Uptime: 1, CPUs: 1, Available: 0.01}
+	later := before
+	later.Uptime++
+	if g.check(true, later, before, nil); g.check(true, later, before, nil) == nil {
+		t.Error("memory in use goes unnoticed")
+	}
+	if at := (glimpse{now: later, before: before}); at.passed() != 1 {
+		t.Errorf("%g s passed", at.passed())
+	}
+}
