@@ -82,7 +82,7 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, files []stri
 	var reports []*audit.Report
 	for _, file := range files {
 		if !hosts.IsConfiguration(file, o.OS) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "passed over: %s is no configuration that is known here\n", show.Clean(file))
+			fmt.Fprintf(cmd.ErrOrStderr(), "skipped: %s is no configuration that linerate knows\n", show.Clean(file))
 			continue
 		}
 		a, err := auditOne(cmd, o, in, []string{file})

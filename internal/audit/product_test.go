@@ -66,7 +66,7 @@ func TestProductPlaces(t *testing.T) {
 		{reading{note: "a default of both", role: "firewall", files: map[string]string{config: sense("opnsense", "net.inet.tcp.mssdflt=536")},
 			want: []string{"info LR-DEFAULT:net.inet.tcp.mssdflt | Delete net.inet.tcp.mssdflt in System ▸ Settings ▸ Tunables and press Apply"}}, fact.FreeBSD, "25.1"},
 		{reading{note: "gone", role: "firewall", files: map[string]string{config: sense("opnsense", "net.inet.ip.fastforwarding=1")},
-			want: []string{"error LR-REMOVED:net.inet.ip.fastforwarding | passes it over when it sets sysctls"}}, fact.FreeBSD, "25.1"},
+			want: []string{"error LR-REMOVED:net.inet.ip.fastforwarding | skips it when it sets sysctls"}}, fact.FreeBSD, "25.1"},
 		{reading{note: "pfSense's list is sysctl's alone", role: "firewall", files: map[string]string{config: sense("pfsense", "machdep.hyperthreading_allowed=0")},
 			want: []string{"error LR-MISPLACED:machdep.hyperthreading_allowed | /boot/loader.conf.local (Diagnostics ▸ Edit File)"}}, fact.FreeBSD, "2.7.2"},
 		{reading{note: "a tunnel by pfSense's own name has no offloads", role: "firewall", files: map[string]string{config: "<pfsense><interfaces><wan><if>igb0</if></wan><opt1><if>tun_wg0</if></opt1><opt2><if>l2tp1</if></opt2></interfaces></pfsense>"},

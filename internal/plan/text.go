@@ -45,7 +45,7 @@ func (p Plan) head(out *show.Page) {
 		}
 	}
 	if len(needs) > 0 {
-		out.Line("It is to carry: " + strings.Join(needs, ", ") + ".")
+		out.Line("Requirements: " + strings.Join(needs, ", ") + ".")
 	}
 	for _, u := range p.Unmet {
 		out.Paragraph(out.Bold("Not met: "), "", show.Clean(u))
