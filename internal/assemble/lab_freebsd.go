@@ -67,7 +67,7 @@ const Bed = "vnet jails"
 func Carries(s study.Spec) error {
 	if slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode == testbed.Serve }) {
 		return hint.With(fmt.Errorf("study %s asks servers, which the lab of jails has none of yet", s.Name),
-			"run it on a Linux machine; your own server is asked by linerate load")
+			"run it on a Linux machine; linerate load measures your own server")
 	}
 	return nil
 }

@@ -325,7 +325,7 @@ var netperfUnits = map[string]string{"10^6bits/s": "Mbit/s", "Trans/s": "1/s"}
 func netperf(data []byte, _ string) (Output, error) {
 	o := Output{Metric: "throughput", Unit: "Mbit/s", Better: stats.HigherIsBetter, Values: found(netperfKey, data)}
 	if m := netperfWide.FindSubmatch(data); m != nil {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("netperf did not reach the confidence that was asked for: its interval is %s %% wide", m[1]))
+		o.Warnings = append(o.Warnings, fmt.Sprintf("netperf did not reach the requested confidence: its interval is %s %% wide", m[1]))
 	}
 	if len(o.Values) > 0 {
 		if m := netperfUnit.FindSubmatch(data); m != nil {

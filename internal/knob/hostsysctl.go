@@ -44,7 +44,7 @@ func (w written) note(s setting.Setting) string {
 // have the value.
 func (w written) outcome(s setting.Setting) (note string, err error) {
 	if w.kept() {
-		return "", unavailable(s, "the kernel keeps %q when it is asked for %q", w.after, s.Value)
+		return "", unavailable(s, "the kernel keeps %q when %q is written", w.after, s.Value)
 	}
 	return w.note(s), nil
 }

@@ -20,7 +20,7 @@ import (
 // jail's: route(8) has to be run once for each of a million.
 func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) {
 	if t.RouteSocket == nil {
-		return "", unavailable(s, "no routing socket can be had here")
+		return "", unavailable(s, "no routing socket is available here")
 	}
 	socket, err := t.RouteSocket()
 	if err != nil {

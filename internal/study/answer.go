@@ -35,10 +35,10 @@ func answer(s Spec, r Results) string {
 		parts = append(parts, fmt.Sprintf("no difference is shown for %s", show.List(variantNames(un))))
 	}
 	if bad := groups[stats.Invalid]; len(bad) > 0 {
-		parts = append(parts, fmt.Sprintf("there is no verdict for %s, for want of valid trials", show.List(variantNames(bad))))
+		parts = append(parts, fmt.Sprintf("there is no verdict for %s: too few trials are valid", show.List(variantNames(bad))))
 	}
 	if gone := len(r.Unavailable); gone > 0 && gone >= len(s.Variants)-1 {
-		return fmt.Sprintf("There is no answer on this testbed: nothing that %s is to be compared with can be had here.", s.Control)
+		return fmt.Sprintf("There is no answer on this testbed: no variant to compare with %s is available here.", s.Control)
 	}
 	if len(parts) == 0 {
 		return "There is no answer yet: no variant has a verdict."

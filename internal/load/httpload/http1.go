@@ -143,7 +143,7 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 
 // errUnasked is of a server that says more than an answer: it would be taken for
 // the next one, which took no time.
-var errUnasked = errors.New("the server said more than it was asked")
+var errUnasked = errors.New("the server sent more than the response")
 
 // head reads an answer's head, if it is one of the usual; an unusual one is left
 // where it is.

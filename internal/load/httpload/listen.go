@@ -87,7 +87,7 @@ func (r *listener) frame() error {
 	case *http2.ContinuationFrame:
 		return r.headers(f.StreamID, f.HeaderBlockFragment(), f.HeadersEnded(), r.ends)
 	case *http2.PushPromiseFrame:
-		return fmt.Errorf("the server pushes, although it was asked not to")
+		return fmt.Errorf("the server pushes, although the client disabled push")
 	}
 	return r.control(f)
 }

@@ -242,7 +242,7 @@ func checkRate(p study.Part, path string) *study.Problem {
 func checkManagement(p study.Part, path string) *study.Problem {
 	switch {
 	case Of(p).Usable && !InOverload(p):
-		return study.Wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
+		return study.Wrong(path+".management", "management is measured under a steady load only: mode overload, without a search")
 	case Of(p).Usable && p.Seconds < 0.3:
 		return study.Wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
 	}

@@ -46,11 +46,11 @@ var gates = []study.Gate{
 	}},
 	{Name: "saturated", AppliesTo: isServed, Limit: study.Must("the clients must not be what limits"), Ask: ofRequests(askSaturated)},
 	{Name: "lag", AppliesTo: isServed, Ask: ofRequests(func(a study.Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) }),
-		Limit: study.Must("one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency")},
+		Limit: study.Must("one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms get requests at the same time one in ten may, and all on average by a tenth of the mean latency")},
 	{Name: "link", AppliesTo: isServed, Ask: ofRequests(func(a study.Asked, v *Served) []string {
 		lost := study.FaultIf(v.Link.Missed > 0, fmt.Sprintf("its emulation lost %d packets that it should have carried", v.Link.Missed))
 		return append(lost, v.lateLink(asksTogether(a.Observed))...)
-	}), Limit: study.Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average")},
+	}), Limit: study.Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms get requests at the same time by a fortieth of its round trip, or 2 ms, on average")},
 }
 
 // sharedTheft is how many times as much CPU time the hypervisor may take where arms share the

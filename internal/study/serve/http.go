@@ -234,7 +234,7 @@ func (h *HTTP) check(path string) *study.Problem {
 	case h.Version != 1 && h.Version != 2:
 		return study.Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
 	case h.Version == 2 && !h.TLS:
-		return study.Wrong(path+".http", "HTTP/2 is asked for over TLS").Advise("add tls: true")
+		return study.Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
 	case h.Streams < 1 || h.Streams > 1000 || h.Streams > 1 && (h.Version == 1 || !h.Keepalive):
 		return study.Wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
 	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):

@@ -72,7 +72,7 @@ func TestRefusedStudiesOfRequests(t *testing.T) {
 		{"rate: 20Mb/s", "rate: fast", "s.yaml:5: a rate of \"fast\""},
 		{"[24kB, 350kB]", "[24kB, 350GB]", "an object of \"350GB\""},
 		{"rate: 50", "rate: -1", "rate: -1"},
-		{"rate: 50", "http: 2", "HTTP/2 is asked for over TLS"},
+		{"rate: 50", "http: 2", "HTTP/2 needs TLS"},
 		{"connections: 10", "connections: 0", "s.yaml:15: connections: 0"},
 		{"nginx: worker_processes", "nginx: worker_proceses", "did you mean worker_processes"},
 		{`value: "2"`, `value: "2; load_module x"`, "is no value of nginx's"},
@@ -150,7 +150,7 @@ func TestVariantsAskInTheirOwnWay(t *testing.T) {
 		}
 	}
 	for from, why := range map[string]string{
-		"http: {http: 2}":    "over TLS",
+		"http: {http: 2}":    "needs TLS",
 		"http: {rate: 2}":    "rate",
 		"http: {streams: 3}": "streams",
 	} {

@@ -47,7 +47,7 @@ func TestWayByTheDUT(t *testing.T) {
 	}
 	ways("a route by the DUT", "", "")
 	on(b.Generator, "ip route del 198.19.0.0/16; ip route add 198.19.0.0/16 dev gen0")
-	ways("nobody there", "nobody answers for the way from gen0 to 198.19.0.1", "a route to it by the DUT")
+	ways("nobody there", "no host answers on the path from gen0 to 198.19.0.1", "a route to it by the DUT")
 	on(b.DUT, "sysctl -qw net.ipv4.conf.dut0.proxy_arp=1; ip neigh flush all")
 	on(b.Generator, "ip neigh flush dev gen0")
 	ways("a DUT that answers for what is behind it", "", "")
@@ -62,7 +62,7 @@ func TestWayByTheDUT(t *testing.T) {
 	on(b.Generator, "ip addr add 198.19.0.1/16 dev rx0; ip link set rx0 up; ip neigh flush dev gen0; ip route del 198.19.0.0/16 dev gen0")
 	o = b.unreached(t, true)
 	o.File.Wires = o.File.Wires[:2]
-	ways("no route but the kernel's own", "nobody answers for the way from gen0 to 198.19.0.1", "into a network namespace")
+	ways("no route but the kernel's own", "no host answers on the path from gen0 to 198.19.0.1", "into a network namespace")
 	on(b.Generator, "ip route add 198.19.0.0/16 via 198.18.255.254 dev gen0 metric 10")
 	ways("a route by the DUT beside it", "", "")
 	on(b.DUT, "ip link add br0 type bridge; ip link set dut0 master br0; ip link set dut1 master br0; ip link set br0 up")

@@ -139,7 +139,7 @@ func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (ne
 	}
 	mac, err := net.ParseMAC(strings.TrimSpace(out))
 	if err != nil {
-		err = fmt.Errorf("nobody answers for the way from %s to %s", device, to)
+		err = fmt.Errorf("no host answers on the path from %s to %s", device, to)
 		if b.o.File.OneOuter() {
 			return nil, hint.With(err, "%s", inOneTable)
 		}
@@ -184,7 +184,7 @@ func (b *Bed) BothWays(on bool) error {
 	}
 	for _, w := range b.ways {
 		if on && w.Receiver.Peer == nil {
-			return &testbed.ErrUnavailable{Setting: "directions: both", Reason: fmt.Sprintf("nobody answers for the way back from %s to %s", w.Receiver.Device, w.Generator.IPv4.Addr())}
+			return &testbed.ErrUnavailable{Setting: "directions: both", Reason: fmt.Sprintf("no host answers on the path back from %s to %s", w.Receiver.Device, w.Generator.IPv4.Addr())}
 		}
 	}
 	b.both = on
