@@ -16,8 +16,10 @@ func directive(os, path string, s Step) (string, error) {
 		return "", hint.With(fmt.Errorf("%s is not read there", s.Mechanism), "its place is %s", orNone(want))
 	}
 	switch path {
-	case LinuxSysctl, FreeBSDSysctl:
+	case LinuxSysctl:
 		return s.Name + "=" + s.Value, nil
+	case FreeBSDSysctl:
+		return s.Name + "=" + s.Value, noComment(s.Value)
 	case LinuxModprobe:
 		module, param, ok := strings.Cut(s.Name, "/")
 		if !ok || strings.ContainsAny(s.Value, " \t\"") {
@@ -132,6 +134,14 @@ func quoted(s string) string { return `"` + s + `"` }
 func noQuotes(s string) error {
 	if strings.ContainsAny(s, "\"\\$") {
 		return fmt.Errorf("the loader cannot take %q: quotes, backslashes and $ are its own", s)
+	}
+	return nil
+}
+
+// noComment refuses what sysctl(8) of FreeBSD cuts off a line, or takes off a value.
+func noComment(s string) error {
+	if strings.ContainsAny(s, "#\"'") {
+		return fmt.Errorf("sysctl.conf cannot hold %q: # begins a comment, and quotes are taken off", s)
 	}
 	return nil
 }

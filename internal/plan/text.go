@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -58,7 +57,8 @@ func (p Plan) head(out *show.Page) {
 	}
 }
 
-// alike reports a step of another device that differs in nothing else.
+// alike reports a step of another device, or of another property of the same one, that
+// differs in nothing else.
 func (s Step) alike(o Step) bool {
 	was := func(c Current) string {
 		if c.Value == nil {
@@ -82,7 +82,11 @@ func (s Step) text(out *show.Page, others []Step) {
 	out.Line("")
 	title := s.Title()
 	for _, o := range others {
-		title += ", " + cmp.Or(o.Device, o.Name)
+		if o.Device == s.Device { // another of its properties
+			title += ", " + o.Name
+			continue
+		}
+		title += ", " + o.Device
 	}
 	out.Line(out.Bold(show.Clean(title)) + ": " + show.Clean(was) + " → " + out.Bold(show.Clean(s.Value)))
 	for _, f := range [][2]string{{"why", s.Reason}, {"how much", s.Formula}, {"evidence", join(": ", s.Evidence.Kind, s.Evidence.Text)},
