@@ -74,6 +74,10 @@ func readOpenWrt(p *Product, files []File) Config {
 type openwrt struct {
 	p *Product
 	c Config
+	// at is the section of a device that is read, by its index, with its name and MTU.
+	at   int
+	name string
+	mtu  int
 }
 
 func (u *openwrt) line(o option, stage fact.Stage, name, value, place string) {
@@ -104,15 +108,29 @@ func (u *openwrt) option(o option) {
 		}
 	case where == "network" && o.kind == "device" && o.name == "ports":
 		u.nic(o, o.value)
-	case where == "network" && o.kind == "device" && o.name == "name":
-		u.nic(o, o.value)
-	case where == "network" && o.kind == "device" && o.name == "mtu":
-		if n := len(u.c.NICs); n > 0 {
-			u.c.NICs[n-1].MTU, _ = strconv.Atoi(o.value)
-		}
+	case where == "network" && o.kind == "device" && (o.name == "name" || o.name == "mtu"):
+		u.device(o)
 	case where == "irqbalance" && o.name == "enabled" && o.value == "1":
 		yes := true
 		u.c.Services = append(u.c.Services, fact.Service{Name: "irqbalance", Enabled: &yes})
+	}
+}
+
+// device reads a device's name and its MTU, whichever comes first.
+func (u *openwrt) device(o option) {
+	if u.at != o.index {
+		u.at, u.name, u.mtu = o.index, "", 0
+	}
+	if o.name == "name" {
+		u.name = o.value
+		u.nic(o, o.value)
+	} else {
+		u.mtu, _ = strconv.Atoi(o.value)
+	}
+	for i := range u.c.NICs {
+		if u.c.NICs[i].Name == u.name && u.mtu > 0 {
+			u.c.NICs[i].MTU = u.mtu
+		}
 	}
 }
 
