@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 		LeftAlone: []LeftAlone{{Name: "ring rx of eth0", Value: text("512"), Reason: "not measured"}, {Name: "vm.swappiness", Reason: "no need"}, {Name: "ring rx of eth1", Reason: "not measured"}},
 	}
 	want := `Plan 0123456789ab for fw1 (linux 6.12.4, role router)
-It is to carry: link 10G, rtt 30ms, flows tracked 5M, connections 2M.
+Requirements: link 10G, rtt 30ms, flows tracked 5M, connections 2M.
 Not met: states: more memory than there is
 rtt: nothing is computed from it
 
