@@ -259,7 +259,7 @@ func (m *planMaker) store(_ context.Context, all []fleet.Planned) error {
 const maxFileName = 100
 
 // fileName is a host's name as the name of a file: letters, digits, "-" and "." stay,
-// others become _ and a digest tells alike names apart.
+// others become _ and a digest, behind a _ in front, tells alike names apart.
 func fileName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
@@ -267,7 +267,7 @@ func fileName(name string) string {
 		}
 		return '_'
 	}, name)
-	if plain != name || len(plain) > maxFileName || strings.HasPrefix(plain, ".") {
+	if plain != name || len(plain) > maxFileName || strings.HasPrefix(plain, ".") || strings.HasPrefix(plain, "_") {
 		sum := sha256.Sum256([]byte(name))
 		plain = "_" + strings.TrimLeft(plain[:min(len(plain), maxFileName)], ".") + "-" + hex.EncodeToString(sum[:4])
 	}

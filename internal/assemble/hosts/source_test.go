@@ -1,0 +1,247 @@
+package hosts
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fleet/inventory"
+	"linerate/internal/hint"
+)
+
+func written(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	p := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// refused checks an error's words and its hint's.
+func refused(t *testing.T, what string, err error, want, advice string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(hint.Of(err), advice) {
+		t.Errorf("%s: %v (hint: %s), want %q and %q", what, err, hint.Of(err), want, advice)
+	}
+}
+
+// TestFiles: several files are one host's, each at its place; their system is theirs, or the one
+// that was said.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	sysctl := written(t, dir, "mine/sysctl.conf", "vm.swappiness=10\nnet.ipv4.ip_forward=1\n")
+	limits := written(t, dir, "limits.conf", "* soft nofile 65536\n")
+	tuned := written(t, dir, "tuned.conf", "[main]\nsummary=x\n[sysctl]\nvm.swappiness=5\n")
+	s := &Source{Stdin: func() io.Reader { return strings.NewReader("net.core.somaxconn=1024\n") }}
+	o, err := s.Open(t.Context(), []string{sysctl, limits, tuned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	f, err := o.Facts(t.Context())
+	if err != nil || f.OS != fact.Linux {
+		t.Fatalf("%s, %v", f.OS, err)
+	}
+	if o.Given["/etc/sysctl.conf"] != sysctl && !slices.Contains([]string{"/etc/sysctl.d/sysctl.conf"}, keyOf(o.Given, sysctl)) {
+		t.Errorf("%v", o.Given)
+	}
+	if keyOf(o.Given, tuned) == "" || len(o.Given) != 3 {
+		t.Errorf("%v", o.Given)
+	}
+	lines := 0
+	for _, set := range f.Settings {
+		if set.Name == "vm.swappiness" {
+			lines = len(set.Lines)
+		}
+	}
+	if lines != 2 {
+		t.Errorf("vm.swappiness is set by %d lines, want sysctl's and tuned's, whose profile is the active one", lines)
+	}
+	o, err = s.Open(t.Context(), []string{Stdin})
+	if err != nil || o.Given[keyOf(o.Given, Stdin)] != Stdin {
+		t.Errorf("standard input: %+v, %v", o, err)
+	}
+}
+
+func keyOf(given map[string]string, name string) string {
+	for place, n := range given {
+		if n == name {
+			return place
+		}
+	}
+	return ""
+}
+
+// TestFilesRefused says what a file is not, and what to do.
+func TestFilesRefused(t *testing.T) {
+	dir := t.TempDir()
+	sysctl := written(t, dir, "a/sysctl.conf", "vm.swappiness=10\n")
+	for what, c := range map[string]struct {
+		args         []string
+		want, advice string
+	}{
+		"an empty file":       {[]string{written(t, dir, "empty.conf", " \n\n")}, "nothing to read", ""},
+		"a picture":           {[]string{written(t, dir, "x.png", "\x89PNG\r\n")}, "no configuration that is known", "which system's it is"},
+		"an encrypted backup": {[]string{written(t, dir, "config.xml", sealed+"\nU2Fs\n")}, "encrypted backup", "without encryption"},
+		"UTF-16":              {[]string{written(t, dir, "u.conf", "\xff\xfev\x00m\x00")}, "no configuration", "iconv"},
+		"two of one place":    {[]string{sysctl, written(t, dir, "b/sysctl.conf", "vm.swappiness=20\n")}, "are both a host's", "one by one"},
+		"no file":             {[]string{filepath.Join(dir, "none.conf")}, "no such file", ""},
+	} {
+		_, err := (&Source{}).Open(t.Context(), c.args)
+		refused(t, what, err, c.want, c.advice)
+	}
+	_, err := (&Source{Root: dir}).Open(t.Context(), []string{"ssh://h"})
+	refused(t, "a tree and a host", err, "both SOURCE", "one host at a time")
+	_, err = (&Source{Root: dir}).Open(t.Context(), nil)
+	refused(t, "a tree without a release", err, "needs --release", "14.3")
+	_, err = (&Source{OS: "plan9"}).Open(t.Context(), nil)
+	refused(t, "another system", err, "plan9", "")
+	_, err = (&Source{Root: dir, Release: "new"}).Open(t.Context(), nil)
+	refused(t, "no release", err, "new", "uname -r")
+	_, err = (&Source{}).Open(t.Context(), []string{dir, sysctl})
+	refused(t, "a directory and a file", err, "are not both of one host", "files of one host's")
+}
+
+// TestTell: memory and CPUs are told of sources that do not tell them, and of no others.
+func TestTell(t *testing.T) {
+	var f fact.Facts
+	s := &Source{Memory: 8 << 30, CPUs: 4}
+	if err := s.tell(&f); err != nil || f.Memory.Physical != 8<<30 || f.CPU.Count != 4 || !slices.Equal(f.From.Told, []string{"memory", "cpus"}) {
+		t.Errorf("%+v, %v", f.From, err)
+	}
+	err := (&Source{Memory: 1}).tell(&f)
+	refused(t, "memory", err, "tells its memory itself", "memory")
+	err = (&Source{CPUs: 1}).tell(&f)
+	refused(t, "CPUs", err, "tells its CPUs itself: 4", "cpus")
+	if err := (&Source{}).tell(&f); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProductsBackup: an archive that is no capture, but a router's own backup, is a host's files;
+// one of anything else is refused as no bundle.
+func TestProductsBackup(t *testing.T) {
+	pack := func(files map[string]string) string {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		for name, text := range files {
+			if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Close()
+		return written(t, t.TempDir(), "backup.tar", b.String())
+	}
+	router := pack(map[string]string{"etc/config/network": "config interface 'lan'\n\toption proto 'static'\n", "etc/sysctl.conf": "net.netfilter.nf_conntrack_max=16384\n", "README": "hello\n"})
+	o, err := (&Source{}).Open(t.Context(), []string{router})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if text, err := o.ReadFile(t.Context(), "/etc/sysctl.conf"); err != nil || !strings.Contains(string(text), "16384") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := o.ReadFile(t.Context(), "/README"); err == nil {
+		t.Error("what is no file of a host's is one")
+	}
+	if _, err := (&Source{}).Open(t.Context(), []string{pack(map[string]string{"holiday.txt": "sun\n"})}); err == nil {
+		t.Error("holidays are a host")
+	}
+}
+
+// TestNamed: each host once, those of arguments first, and several only over SSH.
+func TestNamed(t *testing.T) {
+	list := written(t, t.TempDir(), "hosts", "a role=web become=doas\nssh://b\nc:22\n")
+	names, listed, err := Named([]string{"ssh://b", "ssh://z", "ssh://b"}, list)
+	if err != nil || strings.Join(names, " ") != "ssh://b ssh://z ssh://a ssh://c:22" {
+		t.Errorf("%v, %v", names, err)
+	}
+	if listed["ssh://a"].Role != "web" || listed["ssh://a"].Become != "doas" || listed["ssh://b"].Name != "b" || len(listed) != 3 {
+		t.Errorf("%+v", listed)
+	}
+	_, _, err = Named([]string{"tree"}, list)
+	refused(t, "a tree beside hosts", err, `"tree" is not a host over SSH`, "one by one")
+	_, _, err = Named(nil, filepath.Join(t.TempDir(), "none"))
+	refused(t, "no list", err, "read the list of hosts", "one ssh://")
+	if names, _, err := Named([]string{"capture.tar.gz"}, ""); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if all, err := List(written(t, t.TempDir(), "inventory", "[web]\nw[1:3]\n"), inventory.Ansible); err != nil || len(all) != 3 {
+		t.Errorf("an inventory: %v, %v", all, err)
+	}
+}
+
+// TestEach: every host's outcome is at its place, no more than so many are read at once, and one
+// host's failure is its own.
+func TestEach(t *testing.T) {
+	var now, most atomic.Int64
+	var sources []string
+	for i := range 5 * atOnce {
+		sources = append(sources, fmt.Sprint(i))
+	}
+	told := 0
+	all := Each(t.Context(), sources, func(done int) {
+		if told++; done != told {
+			t.Errorf("told of %d, %d are done", done, told)
+		}
+	}, func(_ context.Context, s string) (string, error) {
+		for n := now.Add(1); ; {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		defer now.Add(-1)
+		if strings.HasSuffix(s, "7") {
+			return "", errors.New("refused " + s)
+		}
+		return "got " + s, nil
+	})
+	for i, r := range all {
+		want := "got " + fmt.Sprint(i)
+		if i%10 == 7 {
+			want = "refused " + fmt.Sprint(i)
+		}
+		got := r.Got
+		if r.Err != nil {
+			got = r.Err.Error()
+		}
+		if r.Source != sources[i] || got != want {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+	if most.Load() > atOnce || told != len(sources) {
+		t.Errorf("%d at once, told of %d", most.Load(), told)
+	}
+}
+
+// TestLostAndEnded: a lost connection is not tried again when nobody waits any more.
+func TestLostAndEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tries := 0
+	_, err := patiently(ctx, "h", func(context.Context, string) (int, error) { tries++; cancel(); return 0, io.ErrUnexpectedEOF })
+	if tries != 1 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+	for text, want := range map[string]bool{"ssh: handshake failed: EOF": true, "read: connection reset by peer": true, "EOF is missing": false, "permission denied": false} {
+		if got := lost(errors.New(text)); got != want {
+			t.Errorf("%q is a lost connection: %v", text, got)
+		}
+	}
+}
