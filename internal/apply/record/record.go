@@ -55,6 +55,7 @@ const (
 type Reader struct {
 	Drift []Drift
 	id    string
+	full  bool // what came last is not kept
 }
 
 // Line reads one line: its first word and the rest. Words of others' are passed over.
@@ -72,16 +73,18 @@ func (r *Reader) Line(word, rest string) {
 		}
 		r.add(d)
 	case "drift-line":
-		if n := len(r.Drift); n > 0 && len(r.Drift[n-1].Lines) < maxLines {
+		if n := len(r.Drift); n > 0 && !r.full && len(r.Drift[n-1].Lines) < maxLines {
 			r.Drift[n-1].Lines = append(r.Drift[n-1].Lines, rest)
 		}
 	}
 }
 
 func (r *Reader) add(d Drift) {
-	if d.ID = r.id; len(r.Drift) < maxDrift {
-		r.Drift = append(r.Drift, d)
+	if r.full = len(r.Drift) >= maxDrift; r.full {
+		return
 	}
+	d.ID = r.id
+	r.Drift = append(r.Drift, d)
 }
 
 func settingOf(rest string) Drift {

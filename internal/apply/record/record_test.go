@@ -70,3 +70,44 @@ func TestOddLines(t *testing.T) {
 		t.Errorf("a host without a record: %+v", r)
 	}
 }
+
+// TestLinesBeyondTheBound: the lines of a file that is not kept are no other file's.
+func TestLinesBeyondTheBound(t *testing.T) {
+	many := Parse(strings.Repeat("drift-file /etc/a x\n", maxDrift) + "drift-file /etc/b x\ndrift-line +of b\n")
+	if len(many.Drift) != maxDrift || len(many.Drift[maxDrift-1].Lines) != 0 {
+		t.Errorf("%d, and the last one has the lines %q", len(many.Drift), many.Drift[maxDrift-1].Lines)
+	}
+}
+
+// TestValues of drift: with blanks, none, or that could not be read.
+func TestValues(t *testing.T) {
+	for line, want := range map[string]Drift{
+		"drift rps eth0 rx-0 =f =":   {What: "rps eth0 rx-0", Confirmed: "f"},
+		"drift sysctl - net.a = =1":  {What: "sysctl net.a", Now: "1"},
+		"drift sysctl - net.a =1 =!": {What: "sysctl net.a", Confirmed: "1"},
+		"drift half a":               {What: "half a"},
+		"drift ":                     {},
+		"drift-file /etc/my conf":    {What: "/etc/my", Now: "another text", Changed: "conf"},
+	} {
+		if got := Parse(line).Drift; len(got) != 1 || !cmp.Equal(got[0], want) {
+			t.Errorf("%q: %+v, want %+v", line, got, want)
+		}
+	}
+}
+
+// FuzzParse: whatever a host answers, what is kept of it is bounded, and has names.
+func FuzzParse(f *testing.F) {
+	f.Add("record 000002-0123456789ab\nof 000001-0123456789ab\ndrift sysctl - net.core.somaxconn =4096 =128\ndrift-file /etc/a.conf 2026-11-23T05:45:12Z\ndrift-line +x\n")
+	f.Add("drift \ndrift a\ndrift-file \ndrift-line\nrecord \nof \n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := Parse(text)
+		if len(r.State) > maxState || len(r.Drift) > maxDrift {
+			t.Fatalf("state %q, %d drifts", r.State, len(r.Drift))
+		}
+		for i := range r.Drift {
+			if d := &r.Drift[i]; len(d.Lines) > maxLines || len(d.Name()) > len(d.What) || d.File() && d.Name() != d.What {
+				t.Fatalf("%+v called %q", d, d.Name())
+			}
+		}
+	})
+}
