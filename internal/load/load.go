@@ -85,7 +85,7 @@ type Sent struct {
 	Seconds     float64 `json:"seconds"`
 	TxPPS       float64 `json:"tx_pps"`
 	TargetPPS   float64 `json:"target_pps"`   // 0: maximum
-	PacingError float64 `json:"pacing_error"` // relative, 0 at maximum
+	PacingError float64 `json:"pacing_error"` // relative, above 0 for either way; 0 at maximum
 	// Host is where the machine's time went; null: not known. Short says
 	// what of it kept the generator from its rate (ShortBecause).
 	Host     *HostTime `json:"host,omitempty"`

@@ -5,6 +5,17 @@ import (
 	"slices"
 )
 
+// Pace works out the rate, and how far it is off the target, of what was sent in which time.
+func (s *Sent) Pace() {
+	if s.Seconds <= 0 {
+		return
+	}
+	s.TxPPS = float64(s.TxPackets) / s.Seconds
+	if s.TargetPPS > 0 {
+		s.PacingError = math.Abs(s.TxPPS/s.TargetPPS - 1)
+	}
+}
+
 // Plus adds the account of another transmission of the same offer: the time is
 // that of both, without what was between them.
 func (s Sent) Plus(o Sent) Sent {
@@ -13,12 +24,7 @@ func (s Sent) Plus(o Sent) Sent {
 	s.Unsent += o.Unsent
 	s.Refused = plus(s.Refused, o.Refused)
 	s.Seconds += o.Seconds
-	if s.Seconds > 0 {
-		s.TxPPS = float64(s.TxPackets) / s.Seconds
-	}
-	if s.TargetPPS > 0 && s.Seconds > 0 {
-		s.PacingError = math.Abs(s.TxPPS/s.TargetPPS - 1)
-	}
+	s.Pace()
 	if s.Host != nil && o.Host != nil {
 		h := s.Host.plus(*o.Host)
 		s.Host = &h

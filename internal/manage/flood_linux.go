@@ -70,13 +70,8 @@ func (f *Flood) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	err := f.in(func() error {
 		return wire.OnCPU(f.cpu, func(int) error { return f.send(ctx, o.Limit.Duration, &sent) })
 	})
-	if sent.Seconds > 0 {
-		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
-		sent.TxBytes = sent.TxPackets * 64
-		if sent.TargetPPS > 0 {
-			sent.PacingError = sent.TxPPS/sent.TargetPPS - 1
-		}
-	}
+	sent.TxBytes = sent.TxPackets * 64
+	sent.Pace()
 	return sent, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -191,12 +190,7 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 		sent.Seconds = max(sent.Seconds, float64(w.elapsed.Load())/1e9)
 		shares = append(shares, wire.Worker{Total: n})
 	}
-	if sent.Seconds > 0 {
-		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
-	}
-	if sent.TargetPPS > 0 && sent.Seconds > 0 {
-		sent.PacingError = math.Abs(sent.TxPPS/sent.TargetPPS - 1)
-	}
+	sent.Pace()
 	return sent, shares
 }
 

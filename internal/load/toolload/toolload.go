@@ -185,14 +185,9 @@ func (g *generator) account(text string, o load.Offer, counted uint64) (load.Sen
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s says it sent %d frames, and %s counts %d", g.e.Tool.Name, a.Packets, g.spec.Device, counted))
 	}
 	s.TxBytes = s.TxPackets * uint64(g.spec.Sizes[0])
-	if s.Seconds > 0 {
-		s.TxPPS = float64(s.TxPackets) / s.Seconds
-	}
-	if s.TargetPPS > 0 {
-		s.PacingError = s.TxPPS/s.TargetPPS - 1
-		if due := uint64(s.TargetPPS * o.Limit.Duration.Seconds()); due > s.TxPackets && o.Limit.Packets == 0 {
-			s.Unsent = due - s.TxPackets
-		}
+	s.Pace()
+	if due := uint64(s.TargetPPS * o.Limit.Duration.Seconds()); due > s.TxPackets && o.Limit.Packets == 0 {
+		s.Unsent = due - s.TxPackets
 	}
 	return s, nil
 }

@@ -215,12 +215,7 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
 	}
 	sent.Unsent = due
 	g.settleRefused(&sent, shares, t.refused)
-	if sent.Seconds > 0 {
-		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
-	}
-	if sent.TargetPPS > 0 && sent.Seconds > 0 {
-		sent.PacingError = math.Abs(sent.TxPPS/sent.TargetPPS - 1)
-	}
+	sent.Pace()
 	return sent, shares, nil
 }
 
