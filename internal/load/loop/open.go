@@ -5,7 +5,11 @@ import (
 	"time"
 
 	"linerate/internal/load/request"
+	"linerate/internal/wait"
 )
+
+// nap sleeps for a short time; tests have a clock of their own.
+var nap = wait.Nap
 
 // opened is an open loop. One of its lanes leads: it waits until the next
 // request is due, hands the lead to a lane that is idle, the last one used

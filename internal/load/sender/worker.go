@@ -10,6 +10,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
+	"linerate/internal/wait"
 )
 
 // refusedFor is for how long a device may refuse every frame.
@@ -137,6 +138,7 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 		}
 		n := w.due(sent, now-start)
 		if n == 0 {
+			w.rest(sent, now-start)
 			continue
 		}
 		bytes += w.fill(n, now)
@@ -161,6 +163,24 @@ func (w *worker) due(sent, since uint64) int {
 		n = min(n, uint64(float64(since)/w.interval)+1-min(sent, uint64(float64(since)/w.interval)+1))
 	}
 	return int(min(n, w.limit-sent))
+}
+
+// longest is for how long a worker rests at once: it hears of a stop after that.
+const longest = 5 * time.Millisecond
+
+// nap sleeps; tests count it.
+var nap = wait.Nap
+
+// rest leaves the processor to others while the next frame, or the end, is far enough away
+// for a nap to end before it. What is left of the time the worker spins: no sleep is exact.
+func (w *worker) rest(sent, since uint64) {
+	next := float64(sent) * w.interval
+	if w.duration > 0 {
+		next = min(next, float64(w.duration))
+	}
+	if d := time.Duration(next-float64(since)) - wait.Late; d > wait.Late {
+		nap(min(d, longest))
+	}
 }
 
 // close works out how long it took and what was due but not sent.

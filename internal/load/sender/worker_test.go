@@ -19,6 +19,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
+	"linerate/internal/wait"
 )
 
 // device takes what take says, of each batch, and keeps copies of all frames.
@@ -98,6 +99,32 @@ func TestDue(t *testing.T) {
 			if want := min(uint64(float64(now)/w.interval)+1, w.limit); sent != want {
 				t.Fatalf("interval %g, limit %d: %d sent by %d ns, want %d", w.interval, w.limit, sent, now, want)
 			}
+		}
+	}
+}
+
+// TestRest: a worker sleeps while its next frame is far away, never to within what a nap may
+// be late of that frame or of the end, and no longer than it takes to hear of a stop.
+func TestRest(t *testing.T) {
+	slept := time.Duration(0)
+	was := nap
+	nap = func(d time.Duration) { slept = d }
+	defer func() { nap = was }()
+	const late = wait.Late
+	for _, c := range []struct {
+		interval, duration time.Duration // the duration 0: no end
+		sent               uint64
+		since              time.Duration
+		want               time.Duration
+	}{
+		{100 * late, 0, 1, 0, min(99*late, longest)}, {100 * late, 0, 1, 97 * late, 2 * late}, {100 * late, 0, 1, 98 * late, 0}, {100 * late, 0, 1, 101 * late, 0},
+		{100 * late, 0, 3, 290 * late, 9 * late}, {100 * late, 110 * late, 2, 100 * late, 9 * late}, {100 * late, 101 * late, 2, 100 * late, 0},
+		{time.Hour, 0, 1, 0, longest}, {0, 0, 1, 0, 0}, {late, 0, 1, 0, 0},
+	} {
+		slept = 0
+		w := worker{interval: float64(c.interval), duration: c.duration}
+		if w.rest(c.sent, uint64(c.since)); slept != min(c.want, longest) {
+			t.Errorf("%+v: it slept for %v", c, slept)
 		}
 	}
 }

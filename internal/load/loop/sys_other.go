@@ -1,7 +1,0 @@
-//go:build !linux
-
-package loop
-
-import "time"
-
-var nap = time.Sleep
