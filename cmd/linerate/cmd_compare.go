@@ -177,9 +177,7 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 			if err != nil {
 				return err
 			}
-			if opt.Better == "" {
-				opt.Better = stats.HigherIsBetter
-			}
+			opt.Better = cmp.Or(opt.Better, stats.HigherIsBetter)
 			r, err = compare.Run(arms, f.paired, opt)
 			return err
 		}
@@ -288,12 +286,8 @@ func (f compareFlags) loadFiles(cmd *cobra.Command, args []string, opt stats.Opt
 
 // adopt takes from a study what no flag says.
 func (f compareFlags) adopt(opt stats.Options, s compare.Study) stats.Options {
-	if opt.Better == "" {
-		opt.Better = s.Better
-	}
-	if opt.MarginPercent == 0 {
-		opt.MarginPercent = s.Margin
-	}
+	opt.Better = cmp.Or(opt.Better, s.Better)
+	opt.MarginPercent = cmp.Or(opt.MarginPercent, s.Margin)
 	return opt
 }
 

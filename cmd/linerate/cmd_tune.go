@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -165,9 +166,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if f.budget < 10*time.Second || f.budget > longestSearch {
 		return nil, hint.Usagef("--budget %s: want 10s to %s", f.budget, longestSearch)
 	}
-	if f.variant == "" {
-		f.variant = spec.Control
-	}
+	f.variant = cmp.Or(f.variant, spec.Control)
 	base, ok := spec.Variant(f.variant)
 	if !ok {
 		known := list.Map(spec.Variants, func(v study.Variant) string { return v.Name })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,9 +166,7 @@ func (f *workerFlags) testbed(arg string) (t worker.Testbed, release func(), err
 	}
 	t.Claim = queue.Claim{Testbed: f.name, Label: f.label, Kind: testbed.KindNetns, Holder: host + ":" + strconv.Itoa(os.Getpid())}
 	if arg == hereBed {
-		if t.Testbed == "" {
-			t.Testbed = host
-		}
+		t.Testbed = cmp.Or(t.Testbed, host)
 		t.Fit, t.Open = f.fitHere, f.opener("")
 	} else if err := f.machines(arg, &t); err != nil {
 		return t, nil, err
@@ -200,9 +199,7 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 		t.Kind = bedfile.KindPorts
 	}
 	for _, name := range []string{file.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))} {
-		if t.Testbed == "" {
-			t.Testbed = name
-		}
+		t.Testbed = cmp.Or(t.Testbed, name)
 	}
 	owner := machines.OwnerByName(t.Testbed)
 	t.Open = f.opener(owner)

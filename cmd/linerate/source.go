@@ -77,9 +77,7 @@ func (s *source) Facts(ctx context.Context, args []string) (*fact.Facts, error) 
 // remote holds the flags by which a verb reaches hosts over SSH.
 type remote struct{ hosts.Remote }
 
-func (r *remote) addFlags(cmd *cobra.Command) {
-	addRemoteFlags(cmd, &r.Remote)
-}
+func (r *remote) addFlags(cmd *cobra.Command) { addRemoteFlags(cmd, &r.Remote) }
 
 func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -36,9 +37,7 @@ func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
 		return err
 	}
 	within := f.within
-	if within == 0 {
-		within = enoughTime
-	}
+	within = cmp.Or(within, enoughTime)
 	if within < time.Second || within > 24*time.Hour {
 		return hint.Usagef("--time %v is not within 1s and 24h", within)
 	}

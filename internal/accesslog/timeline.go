@@ -21,9 +21,7 @@ func newTimeline() *timeline {
 	return &timeline{width: 1, slots: map[int64]*hdrhistogram.Histogram{}}
 }
 
-func (t *timeline) add(unix, us int64) {
-	_ = t.slot(floorTo(unix, t.width)).RecordValue(us)
-}
+func (t *timeline) add(unix, us int64) { _ = t.slot(floorTo(unix, t.width)).RecordValue(us) }
 
 func (t *timeline) slot(at int64) *hdrhistogram.Histogram {
 	h, ok := t.slots[at]

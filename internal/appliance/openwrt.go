@@ -20,9 +20,7 @@ type option struct {
 }
 
 // place is the option as uci(1) names it.
-func (o option) place() string {
-	return o.part() + "." + o.name
-}
+func (o option) place() string { return o.part() + "." + o.name }
 
 // part is the option's section as uci(1) names it.
 func (o option) part() string {

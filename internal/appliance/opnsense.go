@@ -38,9 +38,7 @@ func (s *sense) assigned(device string) *node {
 }
 
 // ticked reports a box that is: its element is there, and not 0.
-func ticked(n *node, tag string) bool {
-	return n.has(tag) && n.first(tag).value() != "0"
-}
+func ticked(n *node, tag string) bool { return n.has(tag) && n.first(tag).value() != "0" }
 
 // senseServices are the elements of daemons that an audit knows, and whether they
 // are on where they are there.

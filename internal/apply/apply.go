@@ -339,9 +339,7 @@ func (st Status) past(id string) (Past, bool) {
 // back at once.
 func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error) {
 	poll := o.Poll
-	if poll == 0 {
-		poll = time.Second
-	}
+	poll = cmp.Or(poll, time.Second)
 	for {
 		if wait.For(ctx, poll) != nil {
 			return Reverted, TakeBack(m, o, id, interrupted(ctx, ctx.Err()))

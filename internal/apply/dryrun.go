@@ -25,10 +25,8 @@ func (d dryRun) Apply(_ context.Context, t Transaction) (string, map[knob.Key]st
 	return "", nil, errDryRun
 }
 
-func (d dryRun) Ready(context.Context) error { return errDryRun }
-func (d dryRun) Confirm(context.Context, string) (string, error) {
-	return "", errDryRun
-}
+func (d dryRun) Ready(context.Context) error                            { return errDryRun }
+func (d dryRun) Confirm(context.Context, string) (string, error)        { return "", errDryRun }
 func (d dryRun) Revert(context.Context, string, string) (string, error) { return "", errDryRun }
 func (d dryRun) Rollback(context.Context, string) (string, error)       { return "", errDryRun }
 func (d dryRun) Reboot(context.Context) error                           { return errDryRun }

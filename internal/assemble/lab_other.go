@@ -12,9 +12,7 @@ import (
 )
 
 // Local opens this machine's lab, which has none.
-func Local(context.Context, Options) (*Testbed, error) {
-	return nil, errNoLab()
-}
+func Local(context.Context, Options) (*Testbed, error) { return nil, errNoLab() }
 
 // Inside refuses before anything is announced.
 func Inside(context.Context, func() error) error { return errNoLab() }

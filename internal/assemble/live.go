@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,9 +39,7 @@ type LiveHost struct {
 
 // LiveHostOf reaches the host of a study.
 func LiveHostOf(s study.Spec, remote *hosts.Remote) (*LiveHost, error) {
-	if remote.Become == "" {
-		remote.Become = s.Testbed.Become
-	}
+	remote.Become = cmp.Or(remote.Become, s.Testbed.Become)
 	if s.Testbed.Host == "" {
 		return &LiveHost{Conn: &localhost.Runner{}, remote: remote}, nil
 	}

@@ -138,9 +138,7 @@ func (v Coverage) verdict() string {
 
 // blind reports that nothing of what the host's files set is known, or where
 // they set nothing, of what runs: whatever is found, it is not about tuning.
-func (v Coverage) blind() bool {
-	return v.SetKnown == 0 && (v.Set > 0 || v.RunningKnown == 0)
-}
+func (v Coverage) blind() bool { return v.SetKnown == 0 && (v.Set > 0 || v.RunningKnown == 0) }
 
 // named is how many names a text lists before it counts the rest.
 const named = 8

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -290,9 +291,7 @@ func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
 var ruleID = regexp.MustCompile(`^LR-[A-Z0-9]+(-[A-Z0-9]+)*$`)
 
 func (r *Rule) check() error {
-	if r.Each == "" {
-		r.Each = EachHost
-	}
+	r.Each = cmp.Or(r.Each, EachHost)
 	switch {
 	case !ruleID.MatchString(r.ID):
 		return errors.New("id is not LR-WORDS in capitals")

@@ -49,9 +49,7 @@ func describe(f Finding) string {
 
 // ruleText is a rule in a sentence: of the audit itself its own words, of a rule of the
 // catalogue why what it found matters.
-func ruleText(f Finding) string {
-	return cmp.Or(structural[f.Rule()], f.Why, describe(f))
-}
+func ruleText(f Finding) string { return cmp.Or(structural[f.Rule()], f.Why, describe(f)) }
 
 // helpOf is what a reader of a rule's finding wants to know next.
 func helpOf(f Finding) sarifHelp {

@@ -104,9 +104,7 @@ func (s *Suppression) expired(today time.Time) bool {
 	return !s.last.IsZero() && !today.Before(s.last.AddDate(0, 0, 1))
 }
 
-func (s *Suppression) matches(f Finding) bool {
-	return globs(s.ID, f.ID) && globs(s.Name, f.Name)
-}
+func (s *Suppression) matches(f Finding) bool { return globs(s.ID, f.ID) && globs(s.Name, f.Name) }
 
 // globs matches a pattern; "" matches all. Slashes are ordinary characters
 // here, so they are hidden from path.Match.

@@ -171,9 +171,7 @@ func (a *auditor) reached(l fact.Line) int {
 }
 
 // variable is the name under which a tunable's value is kept.
-func (b *boot) variable(name string) string {
-	return cmp.Or(b.same[name], name)
-}
+func (b *boot) variable(name string) string { return cmp.Or(b.same[name], name) }
 
 // value is what a tunable holds at the moment.
 func (b *boot) value(name string) (string, bool) {
@@ -352,9 +350,7 @@ func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 		return nil
 	}
 	why := by.indirect
-	if why == "" {
-		why = "The two names are of one variable; the one written last wins."
-	}
+	why = cmp.Or(why, "The two names are of one variable; the one written last wins.")
 	return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT", "LR-FOLKLORE", "LR-COUPLED"}, Finding: Finding{ID: "LR-UNDONE:" + l.Name, Kind: Order, Severity: Warning, Action: Change, Name: l.Name, Sources: rec.Sources,
 		Message: fmt.Sprintf("%s=%s does not last: %s=%s at %s line %d makes it %s", l.Name, l.Value, by.line.Name, by.line.Value, by.line.File, by.line.Number, end),
 		Why:     why,

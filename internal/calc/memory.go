@@ -41,9 +41,7 @@ func MaxUsers(pages float64) float64 {
 
 // MaxFiles is the default of kern.maxfiles: an eighth of the physical pages,
 // at least 2·(20+16·maxusers). sys/kern/subr_param.c.
-func MaxFiles(pages float64) float64 {
-	return max(math.Floor(pages/8), 2*(20+16*MaxUsers(pages)))
-}
+func MaxFiles(pages float64) float64 { return max(math.Floor(pages/8), 2*(20+16*MaxUsers(pages))) }
 
 // TCBHashSize is the default of net.inet.tcp.tcbhashsize for
 // kern.ipc.maxsockets: a power of two above a quarter of it, at least 512

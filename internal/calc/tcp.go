@@ -42,9 +42,7 @@ func UsableSockbuf(maxsockbuf float64) float64 {
 
 // SockbufFor is the kern.ipc.maxsockbuf below which a window of this many
 // bytes cannot be reserved; the inverse of UsableSockbuf, rounded up.
-func SockbufFor(window float64) float64 {
-	return math.Ceil(window * (mSize + mClBytes) / mClBytes)
-}
+func SockbufFor(window float64) float64 { return math.Ceil(window * (mSize + mClBytes) / mClBytes) }
 
 // MSS is the largest TCP segment over IPv4 for an MTU. RFC 6691.
 func MSS(mtu float64) float64 { return mtu - ipv4Header - tcpHeader }

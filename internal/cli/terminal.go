@@ -40,9 +40,7 @@ func Print(cmd *cobra.Command, asJSON bool, document any, text func(w io.Writer)
 }
 
 // widthOf is the width of a terminal, within reason; 80 of anything else.
-func widthOf(w io.Writer) int {
-	return min(max(columnsOf(w), 60), 100)
-}
+func widthOf(w io.Writer) int { return min(max(columnsOf(w), 60), 100) }
 
 // columnsOf is how wide a terminal really is; 80 of anything else.
 func columnsOf(w io.Writer) int {

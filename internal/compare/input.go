@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -78,9 +79,7 @@ func readPlain(name string, data []byte, in Input) ([]float64, error) {
 		}
 		column = n
 	}
-	if delimiters == "" {
-		delimiters = " \t"
-	}
+	delimiters = cmp.Or(delimiters, " \t")
 	s, err := ministat.Read(bytes.NewReader(data), name, column, delimiters)
 	if err != nil && !errors.Is(err, ministat.ErrTooFew) {
 		text := strings.TrimPrefix(err.Error(), "ministat: ")

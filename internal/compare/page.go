@@ -116,9 +116,7 @@ func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 }
 
 // verdict says in words what was found.
-func (p *page) verdict(c stats.Comparison) string {
-	return p.Headline(c.Verdict.Ink(), words(c))
-}
+func (p *page) verdict(c stats.Comparison) string { return p.Headline(c.Verdict.Ink(), words(c)) }
 
 func words(c stats.Comparison) string {
 	word := string(c.Verdict)

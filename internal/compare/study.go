@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,9 +34,7 @@ func OfStudy(spec study.Spec, r study.Results, metric, control string) (Study, e
 	if !ok || len(arms) == 0 {
 		return Study{}, hint.With(fmt.Errorf("no valid trial has the metric %q", goal.Metric), "metrics: %v", metricNames(r.Trials))
 	}
-	if control == "" {
-		control = spec.Control
-	}
+	control = cmp.Or(control, spec.Control)
 	i := slices.IndexFunc(arms, func(a stats.Arm) bool { return a.Name == control })
 	if i < 0 {
 		return Study{}, hint.Unknown("variant", control, armNames(arms))

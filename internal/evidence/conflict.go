@@ -26,9 +26,7 @@ func Conflict(rows []Row) bool {
 	return false
 }
 
-func (r Row) contradicts(o Row) bool {
-	return r.Verdict != o.Verdict && r.sameChange(o.Subject)
-}
+func (r Row) contradicts(o Row) bool { return r.Verdict != o.Verdict && r.sameChange(o.Subject) }
 
 // Primary are the verdicts by their studies' primary metrics, or all where
 // there are none: of one comparison a study has several, a cost and the rate

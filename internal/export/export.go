@@ -46,9 +46,7 @@ var forms = []form{
 }
 
 // Names are the forms there are.
-func Names() []string {
-	return list.Map(forms, func(f form) string { return f.name })
-}
+func Names() []string { return list.Map(forms, func(f form) string { return f.name }) }
 
 // Write is the plan in a form. It fails where the form is unknown or of another system.
 func Write(p plan.Plan, name string) (string, error) {

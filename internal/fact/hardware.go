@@ -166,9 +166,7 @@ type Interrupt struct {
 
 // Has reports whether an option is on; nil Options mean not known, and
 // Has is false.
-func (n NIC) Has(option string) bool {
-	return slices.Contains(n.Options, option)
-}
+func (n NIC) Has(option string) bool { return slices.Contains(n.Options, option) }
 
 // AddConfigured adds what a line of a file says of an interface to the NIC
 // of that name, making it if the host's own list lacks it.

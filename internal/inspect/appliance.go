@@ -115,9 +115,7 @@ func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
 	}
 	in.f.Services = append(in.f.Services, c.Services...)
 	in.f.Shapers = append(in.f.Shapers, c.Shapers...)
-	if in.f.Hostname == "" {
-		in.f.Hostname = c.Hostname
-	}
+	in.f.Hostname = cmp.Or(in.f.Hostname, c.Hostname)
 	if c.PF != nil {
 		if in.f.Firewall.PF == nil {
 			in.f.Firewall.PF = &fact.PF{}

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,9 +35,7 @@ type Options struct {
 // Host inspects one machine. It fails only where nothing at all can be read:
 // the system is not known.
 func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error) {
-	if opts.CommandTimeout == 0 {
-		opts.CommandTimeout = 20 * time.Second
-	}
+	opts.CommandTimeout = cmp.Or(opts.CommandTimeout, 20*time.Second)
 	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts), Release: opts.Release, LeftOut: r.LeftOut()}
 	in := &inspection{ctx: ctx, r: r, f: f, opts: opts}
 	switch f.OS {
@@ -261,9 +260,7 @@ func (in *inspection) List(dir string) ([]string, error) {
 
 // output asks a query and records its outcome, but for trees, which have
 // nothing to ask. What was printed counts even when the command failed.
-func (in *inspection) output(id string) (string, bool) {
-	return in.ask(host.QueryOf(in.f.OS, id))
-}
+func (in *inspection) output(id string) (string, bool) { return in.ask(host.QueryOf(in.f.OS, id)) }
 
 // quiet asks for an interrupt's affinity without a source's record: hundreds
 // of such lines would bury the others. Trees and old bundles have no answer.

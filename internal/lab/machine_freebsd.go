@@ -52,6 +52,4 @@ func (Local) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 }
 
 // Watch is the same for a thread that runs already.
-func (Local) Watch(int, int) func() time.Duration {
-	return func() time.Duration { return 0 }
-}
+func (Local) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -18,9 +19,7 @@ func Arms(ctx context.Context, s Reader, st *Study, metric, control, workload st
 	if err != nil {
 		return nil, err
 	}
-	if metric == "" {
-		metric = st.Metric
-	}
+	metric = cmp.Or(metric, st.Metric)
 	if control == "" {
 		if ev, err := s.Evidence(ctx, Filter{Study: string(st.ID), Workload: workload, Limit: 1}); err == nil && len(ev) > 0 {
 			control = ev[0].Verdict.Control

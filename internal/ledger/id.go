@@ -25,9 +25,7 @@ func IDOf(parts ...string) ID {
 }
 
 // Part is the identifier of a part of the record.
-func (id ID) Part(parts ...string) ID {
-	return IDOf(append([]string{string(id)}, parts...)...)
-}
+func (id ID) Part(parts ...string) ID { return IDOf(append([]string{string(id)}, parts...)...) }
 
 // Check says whether it is an identifier as IDOf makes them.
 func (id ID) Check() error {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -144,9 +145,7 @@ func (a *Account) data(f Found, now uint64) {
 	if outcome == Reordered {
 		s.Reordered++
 	}
-	if s.First == 0 {
-		s.First = now
-	}
+	s.First = cmp.Or(s.First, now)
 	s.Last = now
 	s.Received++
 	s.Bytes += uint64(f.Bytes)
@@ -180,9 +179,7 @@ func (s *streamTally) flow(i int, a *Account) *FlowCount {
 		return s.pages[page][at]
 	}
 	most := a.MaxFlows
-	if most == 0 {
-		most = DefaultFlows
-	}
+	most = cmp.Or(most, DefaultFlows)
 	if a.flows >= most {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -28,12 +29,8 @@ func (f FlowSpace) WithDefaults() FlowSpace {
 	f.Count = max(1, f.Count)
 	f.SrcSpan = max(1, f.SrcSpan)
 	f.DstSpan = max(1, f.DstSpan)
-	if f.SrcPort == 0 {
-		f.SrcPort = DefaultSrcPort
-	}
-	if f.DstPort == 0 {
-		f.DstPort = DefaultDstPort
-	}
+	f.SrcPort = cmp.Or(f.SrcPort, DefaultSrcPort)
+	f.DstPort = cmp.Or(f.DstPort, DefaultDstPort)
 	if f.SrcPorts == 0 {
 		f.SrcPorts = 65536 - int(f.SrcPort)
 	}

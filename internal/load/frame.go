@@ -67,9 +67,7 @@ func (f *Framer) Flows() FlowSpace { return f.flows }
 
 // MinSize is the smallest frame with FCS that holds a stamp: 64 bytes for
 // IPv4, 84 for IPv6.
-func (f *Framer) MinSize() int {
-	return etherBytes + f.ip + udpBytes + StampBytes + fcsBytes
-}
+func (f *Framer) MinSize() int { return etherBytes + f.ip + udpBytes + StampBytes + fcsBytes }
 
 // StampAt is the offset of the stamp in a frame.
 func (f *Framer) StampAt() int { return etherBytes + f.ip + udpBytes }

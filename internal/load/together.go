@@ -84,13 +84,9 @@ func (o Offer) share(part float64) Offer {
 
 type receivers []Way
 
-func (r receivers) Reset() error {
-	return r.each(func(one Receiver) error { return one.Reset() })
-}
+func (r receivers) Reset() error { return r.each(func(one Receiver) error { return one.Reset() }) }
 
-func (r receivers) Close() error {
-	return r.each(func(one Receiver) error { return one.Close() })
-}
+func (r receivers) Close() error { return r.each(func(one Receiver) error { return one.Close() }) }
 
 func (r receivers) each(do func(Receiver) error) (err error) {
 	for _, w := range r {

@@ -3,9 +3,7 @@
 package membench
 
 // copier returns Go's copy.
-func copier(Kind) func(dst, src []byte) {
-	return func(dst, src []byte) { copy(dst, src) }
-}
+func copier(Kind) func(dst, src []byte) { return func(dst, src []byte) { copy(dst, src) } }
 
 // kinds are the stores that this processor's loops are written for.
 var kinds = []Kind{Ordinary}

@@ -157,9 +157,7 @@ var zones = map[string]int{"CEST": 2, "CET": 1, "UTC": 0, "GMT": 0}
 
 // Started returns when the series began; ok is false where the file does not
 // say it (generation 2 never does).
-func (in Info) Started() (t time.Time, ok bool) {
-	return parseDate(in.Start)
-}
+func (in Info) Started() (t time.Time, ok bool) { return parseDate(in.Start) }
 
 // parseDate reads date(1)'s output in the C and in a later US locale.
 func parseDate(s string) (t time.Time, ok bool) {

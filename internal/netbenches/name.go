@@ -154,9 +154,7 @@ type Place struct {
 }
 
 // Canonical is the place's name independent of where the archive lies.
-func (p Place) Canonical() string {
-	return path.Join(p.Hardware, p.NIC, p.Topic, p.Label)
-}
+func (p Place) Canonical() string { return path.Join(p.Hardware, p.NIC, p.Topic, p.Label) }
 
 // ParsePlace reads a folder's place from its path, whatever lies above; ok is
 // false when no "results" folder is in it.

@@ -1,5 +1,7 @@
 package netbenches
 
+import "cmp"
+
 // Reading is one log, reduced.
 type Reading struct {
 	File    *File
@@ -168,9 +170,7 @@ func (s *Series) name() {
 func (s *Series) generation1(config, rest string) {
 	if r, ok := cutSuffixPart(rest, config); ok {
 		s.Config = config
-		if s.Image == "" {
-			s.Image = r
-		}
+		s.Image = cmp.Or(s.Image, r)
 		return
 	}
 	if r, ok := cutPrefixPart(rest, config); ok {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -33,9 +34,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 
 func (p Plan) head(out *show.Page) {
 	host := p.Host
-	if host == "" {
-		host = "any host"
-	}
+	host = cmp.Or(host, "any host")
 	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s, role %s)", strings.TrimSpace(p.OS+" "+p.Release), p.Role))
 	var needs []string
 	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}} {

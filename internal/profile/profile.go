@@ -204,9 +204,7 @@ func withoutOffset(name string) string {
 	return name
 }
 
-func hexOnly(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
-}
+func hexOnly(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // Weight is what a function has of a profile.
 type Weight struct {

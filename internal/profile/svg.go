@@ -168,9 +168,7 @@ func fullName(f Frame) string {
 }
 
 // Points prints a difference of shares: "+61.2 points".
-func Points(v float64) string {
-	return strings.TrimSuffix(show.SignedPercent(v), " %") + " points"
-}
+func Points(v float64) string { return strings.TrimSuffix(show.SignedPercent(v), " %") + " points" }
 
 func escape(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {

@@ -240,9 +240,7 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 }
 
 // short heads a narrow column.
-func short(m study.Metric) string {
-	return cmp.Or(m.Short, m.Label)
-}
+func short(m study.Metric) string { return cmp.Or(m.Short, m.Label) }
 
 // measuredOn names a testbed and what is known of its machine.
 func measuredOn(e study.Environment) string {

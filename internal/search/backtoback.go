@@ -42,13 +42,9 @@ func NewBackToBack(c BackToBackConfig) (*BackToBack, error) {
 	return b, nil
 }
 
-func (b *BackToBack) restart() {
-	b.low, b.high, b.verified = 0, b.limit()+1, 0
-}
+func (b *BackToBack) restart() { b.low, b.high, b.verified = 0, b.limit()+1, 0 }
 
-func (b *BackToBack) limit() uint64 {
-	return max(1, uint64(b.config.LineRate*b.config.Longest))
-}
+func (b *BackToBack) limit() uint64 { return max(1, uint64(b.config.LineRate*b.config.Longest)) }
 
 func (b *BackToBack) frames() uint64 {
 	if b.high > b.limit() {

@@ -200,9 +200,7 @@ type GoalResult struct {
 }
 
 // Results are the goals' results so far, in the order of the configuration.
-func (m *MLR) Results() []GoalResult {
-	return list.Map(m.config.Goals, m.result)
-}
+func (m *MLR) Results() []GoalResult { return list.Map(m.config.Goals, m.result) }
 
 func (m *MLR) result(g Goal) GoalResult {
 	r := GoalResult{Goal: g}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,7 @@ func (b *Box) await(ctx context.Context, run *Process, p Program) error {
 		return nil
 	}
 	patience := p.Patience
-	if patience == 0 {
-		patience = time.Minute
-	}
+	patience = cmp.Or(patience, time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var last error

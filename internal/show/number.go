@@ -255,9 +255,7 @@ func Optional(n Maybe, print func(float64) string) string {
 }
 
 // OptionalInterval is Interval of bounds that may be unknown.
-func OptionalInterval(low, high Maybe) string {
-	return Interval(orNaN(low), orNaN(high))
-}
+func OptionalInterval(low, high Maybe) string { return Interval(orNaN(low), orNaN(high)) }
 
 func orNaN(n Maybe) float64 {
 	if v, known := n.Get(); known {

@@ -85,9 +85,7 @@ func (s Style) Dim(text string) string { return s.Paint(Dim, text) }
 func Width(text string) int { return ansi.StringWidth(text) }
 
 // Pad fills a text with spaces to n columns; a wider one stays as it is.
-func Pad(text string, n int) string {
-	return text + strings.Repeat(" ", max(0, n-Width(text)))
-}
+func Pad(text string, n int) string { return text + strings.Repeat(" ", max(0, n-Width(text))) }
 
 // KeepEnd cuts a text to n columns, its beginning first: the end of a path
 // tells it from its neighbours.

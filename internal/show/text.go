@@ -35,9 +35,7 @@ var unit = regexp.MustCompile(`(\d) (%|(?:[µmn]?s|[kMGT]?pps|[kMGT]?b/s|[KMGT]i
 var glue = strings.NewReplacer("± ", "±\u00a0", "→ ", "→\u00a0")
 
 // NoBreak ties numbers to their units with no-break spaces.
-func NoBreak(text string) string {
-	return glue.Replace(unit.ReplaceAllString(text, "$1\u00a0$2"))
-}
+func NoBreak(text string) string { return glue.Replace(unit.ReplaceAllString(text, "$1\u00a0$2")) }
 
 // Page collects lines in a style; Flush writes them.
 type Page struct {

@@ -132,6 +132,4 @@ func (c *Counter) name(key dropsDropsKey) (string, error) {
 }
 
 // Close ends counting.
-func (c *Counter) Close() error {
-	return errors.Join(c.link.Close(), c.objs.Close())
-}
+func (c *Counter) Close() error { return errors.Join(c.link.Close(), c.objs.Close()) }

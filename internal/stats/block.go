@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -55,15 +56,9 @@ type Options struct {
 }
 
 func (o Options) filled() Options {
-	if o.Alpha == 0 {
-		o.Alpha = 0.05
-	}
-	if o.Power == 0 {
-		o.Power = 0.8
-	}
-	if o.Draws == 0 {
-		o.Draws = 10_000
-	}
+	o.Alpha = cmp.Or(o.Alpha, 0.05)
+	o.Power = cmp.Or(o.Power, 0.8)
+	o.Draws = cmp.Or(o.Draws, 10_000)
 	return o
 }
 

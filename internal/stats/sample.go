@@ -62,9 +62,7 @@ func Quantile(sorted []float64, p float64) float64 {
 }
 
 // Median of x, which keeps its order.
-func Median(x []float64) float64 {
-	return Quantile(ascending(x), 0.5)
-}
+func Median(x []float64) float64 { return Quantile(ascending(x), 0.5) }
 
 // medianDeviation is the MAD of sorted values.
 func medianDeviation(x []float64, centre float64) float64 {

@@ -74,9 +74,7 @@ func Reasons(texts ...string) []Refusal {
 }
 
 // Why are a trial's reasons as records have them; nil of none.
-func (t Trial) Why() []string {
-	return list.Map(t.Reasons, Refusal.String)
-}
+func (t Trial) Why() []string { return list.Map(t.Reasons, Refusal.String) }
 
 // Judge derives a trial's metrics from what was observed, and the reasons for
 // which it is not valid. block are the trials of its block so far.

@@ -54,9 +54,7 @@ func changed(all []Series) bool {
 }
 
 // words is a value with its unit.
-func (s *Series) words(v float64) string {
-	return strings.TrimSpace(show.Digits(v) + " " + s.Unit)
-}
+func (s *Series) words(v float64) string { return strings.TrimSpace(show.Digits(v) + " " + s.Unit) }
 
 // headline says what changed, when.
 func (s *Series) headline(c *Change) string {

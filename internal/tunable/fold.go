@@ -8,9 +8,7 @@ import (
 // Folded lists the spellings under which the catalogue may know a name, the
 // name itself first: unit numbers of devices and their queues become N, the
 // interface in an rc.conf variable or a Linux path IF.
-func Folded(name string) []string {
-	return append([]string{name}, folded(name)...)
-}
+func Folded(name string) []string { return append([]string{name}, folded(name)...) }
 
 // folded is Folded without the name itself.
 func folded(name string) []string {

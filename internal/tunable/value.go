@@ -1,6 +1,7 @@
 package tunable
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -132,9 +133,7 @@ func rejectWhole(s State, x Range, v string) *ValueProblem {
 	}
 	if s.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
 		beyond := x.Beyond
-		if beyond == "" {
-			beyond = x.Outside
-		}
+		beyond = cmp.Or(beyond, x.Outside)
 		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%s does not fit %s (%s to %s)", v, s.Type, w[0], w[1]), Outside: beyond}
 	}
 	return rejectNumber(s.Constraints, x.Outside, v, n)

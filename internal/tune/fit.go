@@ -85,9 +85,7 @@ func FitnessOf(together int, fits []Measured) Fitness {
 
 // Ample reports that fewer arms side by side need not be tried: two trials in three are
 // valid, and an arm scatters by no more than twice what matters.
-func (f Fitness) Ample(worth float64) bool {
-	return f.Valid >= 2./3 && f.Scatter <= 2*worth
-}
+func (f Fitness) Ample(worth float64) bool { return f.Valid >= 2./3 && f.Scatter <= 2*worth }
 
 // Poor reports that too few trials are valid to search with: an invalid block is tried
 // three times.

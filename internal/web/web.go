@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Every == 0 {
-		c.Every = time.Second
-	}
+	c.Every = cmp.Or(c.Every, time.Second)
 	if c.Log == nil {
 		c.Log = func(error) {}
 	}

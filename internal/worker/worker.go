@@ -105,9 +105,7 @@ func (w *Worker) fit(ctx context.Context) error {
 	return w.Testbed.Fit(ctx)
 }
 
-func (w *Worker) rest(ctx context.Context, d time.Duration) {
-	_ = wait.For(ctx, d)
-}
+func (w *Worker) rest(ctx context.Context, d time.Duration) { _ = wait.For(ctx, d) }
 
 // bench is a testbed under one lease: the lab stays open from block to block of a study.
 type bench struct {

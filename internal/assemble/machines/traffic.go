@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,7 @@ func (m *Machines) side(role string) (*farload.Side, error) {
 		return nil, err
 	}
 	name := h.SSH
-	if name == "" {
-		name = "this machine"
-	}
+	name = cmp.Or(name, "this machine")
 	return &farload.Side{Start: func(ctx context.Context) (*farload.Link, error) {
 		return farload.Start(ctx, farload.Far{Name: name, Host: c, Local: h.SSH == "", Program: program})
 	}}, nil

@@ -158,9 +158,7 @@ func dmesgCPU(f *fact.Facts, line string) {
 		if f.CPU.Cores == 0 {
 			f.CPU.Cores = f.CPU.Packages * groups * atoi(m[3])
 		}
-		if f.CPU.ThreadsPerCore == 0 {
-			f.CPU.ThreadsPerCore = threads
-		}
+		f.CPU.ThreadsPerCore = cmp.Or(f.CPU.ThreadsPerCore, threads)
 		if f.CPU.Count == 0 {
 			f.CPU.Count = f.CPU.Packages * groups * atoi(m[3]) * threads
 		}

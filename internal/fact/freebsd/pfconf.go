@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -42,9 +43,7 @@ func (p *pfReader) file(path string) bool {
 	if err != nil {
 		return false
 	}
-	if p.pf.File == "" {
-		p.pf.File = path
-	}
+	p.pf.File = cmp.Or(p.pf.File, path)
 	lexer := pfLexer{text: text, line: 1, macros: p.macros}
 	for range maxLines {
 		s, ok := lexer.next()

@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -45,9 +46,7 @@ type opened struct {
 
 // broken says over what sh gives up, the first time.
 func (s *shell) broken(complaint string) {
-	if s.stop == "" {
-		s.stop = complaint
-	}
+	s.stop = cmp.Or(s.stop, complaint)
 }
 
 // conditional reports whether the statement at hand may not be executed.

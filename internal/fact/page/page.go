@@ -3,6 +3,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -67,9 +68,7 @@ var systems = map[string]string{fact.FreeBSD: "FreeBSD", fact.Linux: "Linux"}
 func (p *page) head() {
 	f := p.f
 	name := f.Hostname
-	if name == "" {
-		name = "host"
-	}
+	name = cmp.Or(name, "host")
 	title := show.Clean(name + ": " + join(" ", systems[f.OS], f.Release.String(), f.Arch))
 	p.Line(p.Bold(title))
 	p.field("kernel", join(", ", f.KernelIdent, f.Kernel))

@@ -26,9 +26,7 @@ type Host struct {
 
 // New reads files, by their absolute paths, alone. os is "" where they do not
 // tell.
-func New(files map[string][]byte, os string) *Host {
-	return &Host{files: cleaned(files), os: os}
-}
+func New(files map[string][]byte, os string) *Host { return &Host{files: cleaned(files), os: os} }
 
 // Over reads files over a host's own of the same paths.
 func Over(base host.Reader, files map[string][]byte) *Host {

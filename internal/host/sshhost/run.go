@@ -3,6 +3,7 @@ package sshhost
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -73,9 +74,7 @@ type ExitError struct {
 
 func (e *ExitError) Error() string {
 	said := e.Said
-	if said == "" {
-		said = "it said nothing"
-	}
+	said = cmp.Or(said, "it said nothing")
 	return fmt.Sprintf("%s ended with status %d: %s", e.Name, e.Status, said)
 }
 
@@ -148,9 +147,7 @@ func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s S
 		return nil, fmt.Errorf("%s: %w", s.Name, lost(err))
 	}
 	limit := s.Limit
-	if limit == 0 {
-		limit = host.MaxOutput
-	}
+	limit = cmp.Or(limit, host.MaxOutput)
 	out, err := readAfter(stdout, mark, func(r io.Reader) ([]byte, error) { return s.Room.read(ctx, r, limit) })
 	if errors.Is(err, host.ErrTooLarge) || errors.Is(err, errNoise) {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -101,9 +102,7 @@ func (a *Account) CountFailed(k Kind, n uint64, first string) {
 	}
 	a.kinds[k] += n
 	a.targets[0].Failed += n
-	if a.details[k] == "" {
-		a.details[k] = first
-	}
+	a.details[k] = cmp.Or(a.details[k], first)
 }
 
 // Unsent counts a request that was due and never sent, given up after that

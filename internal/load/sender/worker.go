@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -267,9 +268,7 @@ func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
 			continue
 		}
 		now := w.clock.Now()
-		if since == 0 {
-			since = now
-		}
+		since = cmp.Or(since, now)
 		if stop.Load() {
 			return sent, nil
 		}

@@ -1,6 +1,7 @@
 package xdpload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,9 +88,7 @@ func (r *Receiver) loadAndAttach(w load.Watch) error {
 // time; otherwise the account of a flow need a lock.
 func (r *Receiver) load(w load.Watch) error {
 	most := w.MaxFlows
-	if most == 0 {
-		most = load.DefaultFlows
-	}
+	most = cmp.Or(most, load.DefaultFlows)
 	config := receiveReceiveConfig{
 		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
 		Shared: flag(r.generic || r.device.Queues > 1),

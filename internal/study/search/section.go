@@ -53,9 +53,7 @@ func (Kind) Print(p *show.Page, r study.Results, part string, at study.Place) {
 }
 
 // searches are an arm's valid searches in a part.
-func searches(r study.Results, part, arm string) []*Run {
-	return searchesBy(r, part, arm, true)
-}
+func searches(r study.Results, part, arm string) []*Run { return searchesBy(r, part, arm, true) }
 
 func searchesBy(r study.Results, part, arm string, valid bool) []*Run {
 	var out []*Run

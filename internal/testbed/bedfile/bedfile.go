@@ -4,6 +4,7 @@
 package bedfile
 
 import (
+	"cmp"
 	"time"
 
 	"linerate/internal/yamlfile"
@@ -182,12 +183,8 @@ func (f *File) fill() {
 	if f.Reboot.Wait == 0 {
 		f.Reboot.Wait = Duration(5 * time.Minute)
 	}
-	if f.Reboot.Attempts == 0 {
-		f.Reboot.Attempts = 3
-	}
-	if f.Traffic.Tool == "" {
-		f.Traffic.Tool = ToolLinerate
-	}
+	f.Reboot.Attempts = cmp.Or(f.Reboot.Attempts, 3)
+	f.Traffic.Tool = cmp.Or(f.Traffic.Tool, ToolLinerate)
 }
 
 // OneOuter reports whether generator and receiver are one machine.

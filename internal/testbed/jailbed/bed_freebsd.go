@@ -1,6 +1,7 @@
 package jailbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ var beds atomic.Int32
 
 // Up builds a testbed. It first removes what dead labs left behind.
 func Up(ctx context.Context, o Options) (*Bed, error) {
-	if o.Mode == "" {
-		o.Mode = testbed.Cost
-	}
+	o.Mode = cmp.Or(o.Mode, testbed.Cost)
 	if o.Mode == testbed.Overload && runtime.NumCPU() < 2 {
 		return nil, hint.With(errors.New("mode overload needs two CPUs: one offers, one forwards"), "mode cost works on one CPU")
 	}
@@ -168,9 +167,7 @@ func (b *Bed) Describe() testbed.Description {
 // cpus: the generator has the first CPU to itself as far as the scheduler
 // lets it; the kernel's thread goes where it likes, which is not there while
 // another CPU is free. Pinning it would touch every epair of the machine.
-func (b *Bed) cpus() testbed.CPUs {
-	return testbed.CPUs{Generator: 0, DUT: -1, Receiver: -1}
-}
+func (b *Bed) cpus() testbed.CPUs { return testbed.CPUs{Generator: 0, DUT: -1, Receiver: -1} }
 
 func (b *Bed) notes() []string {
 	how := "mode cost: a slice's time is the CPU time that the kernel counts of its thread " + mover +

@@ -194,9 +194,7 @@ func jails() (map[string]int, error) {
 
 // Sweep removes what dead owners left: host settings that were not put back,
 // and jails, where a process ended between making one and holding it.
-func Sweep() error {
-	return errors.Join(restoreDead(), sweepJails())
-}
+func Sweep() error { return errors.Join(restoreDead(), sweepJails()) }
 
 func sweepJails() error {
 	all, err := jails()

@@ -5,6 +5,7 @@
 package netnsbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 		return nil, err
 	}
 	b := &Bed{mode: o.Mode, privileged: !InUserNamespace()}
-	if b.mode == "" {
-		b.mode = testbed.Cost
-	}
+	b.mode = cmp.Or(b.mode, testbed.Cost)
 	if err := b.place(o.CPUs); err != nil {
 		return nil, err
 	}
@@ -196,9 +195,7 @@ func (b *Bed) renew(p path) (err error) {
 // Counters of the DUT since its reset. Dropped counts what the DUT's devices
 // and stack dropped; frames lost on the wire to it (a full veth ring) are the
 // generator's loss and show as sent minus received.
-func (b *Bed) Counters() (testbed.Counters, error) {
-	return readCounters(b.dut)
-}
+func (b *Bed) Counters() (testbed.Counters, error) { return readCounters(b.dut) }
 
 // Settle waits until the DUT's counters have stood still for 20 ms.
 func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.Counters) }

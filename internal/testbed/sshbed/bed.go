@@ -5,6 +5,7 @@
 package sshbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,18 +101,10 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	if o.poll == 0 {
-		o.poll = 2 * time.Second
-	}
-	if o.answer == 0 {
-		o.answer = 20 * time.Second
-	}
-	if o.silence == 0 {
-		o.silence = 3 * time.Minute
-	}
-	if o.Reset == "" {
-		o.Reset = Settings
-	}
+	o.poll = cmp.Or(o.poll, 2*time.Second)
+	o.answer = cmp.Or(o.answer, 20*time.Second)
+	o.silence = cmp.Or(o.silence, 3*time.Minute)
+	o.Reset = cmp.Or(o.Reset, Settings)
 	if o.Line == nil && o.DUT != nil {
 		o.Line = func(verb string) string { return apply.Line(verb, o.DUT.Where()) }
 	}

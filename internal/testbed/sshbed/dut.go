@@ -1,6 +1,7 @@
 package sshbed
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // bed.sh
 	"errors"
@@ -212,9 +213,7 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 		}
 	}
 	_, name, _ := strings.Cut(strings.TrimSpace(who), " ")
-	if name == "" {
-		name = "somebody else"
-	}
+	name = cmp.Or(name, "somebody else")
 	return nil, fmt.Errorf("%s: %w by %s", c.Where(), ErrHeld, name)
 }
 

@@ -2,6 +2,7 @@ package sshbed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -261,9 +262,7 @@ func (b *Bed) setAfterBoot(ctx context.Context, v variant, back map[string]strin
 		for _, a := range v.values {
 			if a.Key == k {
 				device := k.Device
-				if device == "" {
-					device = "-"
-				}
+				device = cmp.Or(device, "-")
 				fmt.Fprintf(&q, "%s %s %s =%s\n", k.Mechanism, device, k.Name, knob.Native(k, a.Value))
 			}
 		}

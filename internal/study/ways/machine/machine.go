@@ -60,9 +60,7 @@ type Image struct {
 }
 
 // Needs satisfies study.Way.
-func (*Image) Needs() study.Needs {
-	return study.Needs{Machines: true, Boot: "an image is booted"}
-}
+func (*Image) Needs() study.Needs { return study.Needs{Machines: true, Boot: "an image is booted"} }
 
 // Set satisfies study.Way.
 func (w *Image) Set(to *setting.Setting) { to.Mechanism, to.Name = setting.Image, w.Image }
