@@ -2,6 +2,7 @@ package pack
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,6 +112,127 @@ func TestFingerprint(t *testing.T) {
 		if Fingerprint(other) == base {
 			t.Errorf("another %s has the same fingerprint", name)
 		}
+	}
+}
+
+// TestSealed: what was sealed opens as the same type, and as no other.
+func TestSealed(t *testing.T) {
+	type one struct{ A, B string }
+	type other struct{ B, A string }
+	b, err := Seal(one{"x", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := Open[one](b); !ok || v != (one{"x", "y"}) {
+		t.Errorf("%+v, %v", v, ok)
+	}
+	if v, ok := Open[other](b); ok {
+		t.Errorf("opened as another type: %+v", v)
+	}
+	for name, bad := range map[string][]byte{"nothing": nil, "the fingerprint alone": b[:8], "cut": b[:len(b)-1], "more": append(b[:len(b):len(b)], 0)} {
+		if v, ok := Open[one](bad); ok {
+			t.Errorf("%s opens: %+v", name, v)
+		}
+	}
+	if _, err := Seal(func() {}); err == nil {
+		t.Error("a function is sealed")
+	}
+}
+
+// TestSameBytes: maps in any order give the same bytes, a text that comes again takes no
+// place, and nil is told from empty.
+func TestSameBytes(t *testing.T) {
+	m := map[string]any{}
+	for _, k := range []string{"d", "a", "c", "b", "e", "f", "g", "h"} {
+		m[k] = k
+	}
+	first, err := Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		again := map[string]any{}
+		for k, v := range m {
+			again[k] = v
+		}
+		if b, _ := Marshal(again); string(b) != string(first) {
+			t.Fatalf("%q and %q", first, b)
+		}
+	}
+	long := strings.Repeat("x", 1000)
+	once, _ := Marshal([]string{long})
+	ten, _ := Marshal([]string{long, long, long, long, long, long, long, long, long, long})
+	if len(ten) > len(once)+20 {
+		t.Errorf("a text takes %d bytes, ten of it %d", len(once), len(ten))
+	}
+	type lists struct {
+		S []string
+		M map[string]string
+		P *int
+		B []bool
+	}
+	for name, want := range map[string]lists{"nil": {}, "empty": {S: []string{}, M: map[string]string{}, P: new(int), B: []bool{false, true}}} {
+		b, err := Marshal([]lists{want, want})
+		var got []lists
+		if err != nil || Unmarshal(b, &got) != nil || !reflect.DeepEqual(got, []lists{want, want}) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	var kept node // of a value that is not zero nothing is left out, in fields that stay as they are
+	b, _ := Marshal(node{Name: "x"})
+	kept.N = 5
+	if err := Unmarshal(b, &kept); err != nil || kept.Name != "x" || kept.N != 5 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// TestDepthIsBounded: what nests deeper than anything real is an error, at any place.
+func TestDepthIsBounded(t *testing.T) {
+	nest := func(n int) any {
+		var v any = "x"
+		for range n {
+			v = []any{v}
+		}
+		return v
+	}
+	for depth, fine := range map[int]bool{1: true, maxDepth/2 - 2: true, maxDepth + 2: false, 10 * maxDepth: false} {
+		b, err := Marshal(map[string]any{"a": nest(depth)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := Unmarshal(b, &got); (err == nil) != fine {
+			t.Errorf("%d lists within each other: %v", depth, err)
+		}
+	}
+	kid := &node{Name: "deepest"}
+	for range 3 * maxDepth {
+		kid = &node{Kids: []*node{kid}}
+	}
+	b, err := Marshal(kid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Unmarshal(b, new(node)); err == nil {
+		t.Error("a chain of nodes without end passes")
+	}
+}
+
+// TestFingerprintsOfLists: what a pointer, list or map holds is a part of the shape, and a
+// type that holds itself has one.
+func TestFingerprintsOfLists(t *testing.T) {
+	type a struct{ X []struct{ Y int } }
+	type b struct{ X []struct{ Z int } }
+	seen := map[uint64]string{}
+	for name, of := range map[string]reflect.Type{
+		"ints": reflect.TypeFor[[]int](), "texts": reflect.TypeFor[[]string](), "pointer": reflect.TypeFor[*int](), "to text": reflect.TypeFor[*string](), "map": reflect.TypeFor[map[string]int](), "map of texts": reflect.TypeFor[map[string]string](),
+		"inner Y": reflect.TypeFor[struct{ V []struct{ Y int } }](), "inner Z": reflect.TypeFor[struct{ V []struct{ Z int } }](), "itself": reflect.TypeFor[node](), "a release": reflect.TypeFor[release.Release](), "a": reflect.TypeFor[a](), "b": reflect.TypeFor[b](),
+	} {
+		f := Fingerprint(of)
+		if other, ok := seen[f]; ok {
+			t.Errorf("%s has the fingerprint of %s", name, other)
+		}
+		seen[f] = name
 	}
 }
 

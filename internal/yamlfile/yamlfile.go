@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -201,7 +202,8 @@ func (p *Places) scalar(n ast.Node, t reflect.Type, path string) {
 	switch {
 	case own:
 	case t.Kind() == reflect.Slice:
-		p.fail(line, fmt.Sprintf("write %s: [%s]", path[strings.LastIndex(path, ".")+1:], strings.Join(strings.Fields(value), ", ")), "%s needs a list", p.orRoot(path))
+		entries := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		p.fail(line, fmt.Sprintf("write %s: [%s]", path[strings.LastIndex(path, ".")+1:], strings.Join(entries, ", ")), "%s needs a list", p.orRoot(path))
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
 		p.fail(line, p.keysAdvice(path), "%s needs a mapping of keys", p.orRoot(path))
 	case !p.final:
