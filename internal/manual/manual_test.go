@@ -1,14 +1,22 @@
 package manual
 
 import (
+	"flag"
+	"maps"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"linerate/internal/labtest"
 )
+
+var update = flag.Bool("update", false, "rewrite golden files")
 
 // program of two verbs, one with a subcommand.
 func sampleRoot() *cobra.Command {
@@ -21,6 +29,13 @@ func sampleRoot() *cobra.Command {
 	list := &cobra.Command{Use: "list", Short: "list all", Run: func(*cobra.Command, []string) {}}
 	set := &cobra.Command{Use: "set", Short: "several"}
 	set.AddCommand(list)
+	set.PersistentFlags().Int("most", 0, "at most so many")
+	set.PersistentFlags().Duration("wait", time.Minute, "how long")
+	for i, group := range []string{"Look", "Change"} {
+		root.AddGroup(&cobra.Group{ID: group, Title: group})
+		[]*cobra.Command{show, set}[i].GroupID = group
+	}
+	root.PersistentFlags().Bool("json", false, "one document")
 	root.AddCommand(show, set, &cobra.Command{Use: "hidden", Hidden: true, Run: func(*cobra.Command, []string) {}})
 	return root
 }
@@ -59,6 +74,56 @@ func TestPages(t *testing.T) {
 	}
 	if strings.Contains(pages["man1/x-show.1"], "secret") || strings.Contains(pages["man1/x.1"], "hidden") {
 		t.Error("what is hidden is in the manual")
+	}
+}
+
+// TestWholePages: every page as it was read over once, so that no section, request or
+// blank goes unseen. -update writes them anew.
+func TestWholePages(t *testing.T) {
+	pages := pagesOf()
+	var all strings.Builder
+	for _, file := range slices.Sorted(maps.Keys(pages)) {
+		all.WriteString("== " + file + "\n" + pages[file])
+	}
+	const golden = "testdata/pages.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(all.String(), "\n")); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// TestEscapes: what roff would take for a request, an escape or a typographer's sign is
+// printed as it is.
+func TestEscapes(t *testing.T) {
+	for text, want := range map[string]string{
+		"a-b": `a\-b`, `\n`: `\en`, "it's `x`": `it\(aqs \(gax\(ga`, "^~": `\(ha\(ti`, "a\tb": "a b", "a\x07\x7fb": "ab", "é → 😀": `\[u00E9] \[u2192] \[u1F600]`, "a\nb": "a\nb", "~": `\(ti`, "}": "}",
+	} {
+		if got := escape(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{".x": `\&.x`, "'x": `\&'x`, "x.": "x.", "": ""} {
+		if got := guard(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	var r roff
+	r.lines(strings.Repeat("word ", 40) + ".request " + strings.Repeat("w", 2*width))
+	for line := range strings.Lines(r.b.String()) {
+		if len(line) > width+1 && len(strings.Fields(line)) > 1 || strings.HasPrefix(line, ".") {
+			t.Errorf("a line of %d bytes, or a request: %q", len(line), line)
+		}
+	}
+	if n := strings.Count(r.b.String(), "word"); n != 40 {
+		t.Errorf("%d words of 40", n)
 	}
 }
 
