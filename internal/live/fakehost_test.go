@@ -38,11 +38,14 @@ type fakeHost struct {
 	owner      string
 	until      time.Time
 	// Of the log: the file under way and the one before, each from an offset on.
-	logs    [2]fakeLog
-	written time.Time
-	packets float64
-	treated time.Duration // the host had the setting
-	most    int           // transactions that it remembered
+	logs     [2]fakeLog
+	written  time.Time
+	midnight time.Time // the next
+	packets  float64
+	// Lines that were written, and those read; how often not all of them were.
+	wrote, read, missed, rotated int
+	treated                      time.Duration // the host had the setting
+	most                         int           // transactions that it remembered
 }
 
 type window struct {
@@ -72,7 +75,7 @@ const fin, fakeValue = "net.ipv4.tcp_fin_timeout", "17"
 
 func newFakeHost(zone *time.Location, seed uint64) *fakeHost {
 	now := time.Now()
-	return &fakeHost{rand: rand.New(rand.NewPCG(seed, 1)), zone: zone, begun: now, written: now, takes: 30 * time.Millisecond, value: "60", own: "60",
+	return &fakeHost{midnight: midnightAfter(now, zone), rand: rand.New(rand.NewPCG(seed, 1)), zone: zone, begun: now, written: now, takes: 30 * time.Millisecond, value: "60", own: "60",
 		logs: [2]fakeLog{{inode: 100}, {inode: 99}}, before: func(string) {},
 		rate: func(time.Time, bool) float64 { return 2 }, mean: func(time.Time, bool) float64 { return 0.1 }}
 }
@@ -84,15 +87,20 @@ func (h *fakeHost) Close() error  { return nil }
 func (h *fakeHost) live() {
 	now := time.Now()
 	for h.written.Before(now) {
-		step := h.written.Add(100 * time.Millisecond)
+		step := h.written.Add(time.Second)
 		if step.After(now) {
 			step = now
+		}
+		if h.pending != nil && step.After(h.pending.until) && h.pending.until.After(h.written) {
+			step = h.pending.until
 		}
 		if h.pending != nil && !step.Before(h.pending.until) {
 			h.back("nobody confirmed in time")
 		}
-		if a, b := h.written.In(h.zone).Day(), step.In(h.zone).Day(); a != b {
+		if !step.Before(h.midnight) {
 			h.logs = [2]fakeLog{{inode: h.logs[0].inode + 1}, h.logs[0]}
+			h.rotated++
+			h.midnight = midnightAfter(step, h.zone)
 		}
 		treated := h.value == fakeValue
 		seconds := step.Sub(h.written).Seconds()
@@ -100,12 +108,18 @@ func (h *fakeHost) live() {
 			h.treated += step.Sub(h.written)
 		}
 		for range h.poisson(h.rate(step, treated) * seconds) {
+			h.wrote++
 			took := h.mean(step, treated) * h.rand.ExpFloat64()
 			h.logs[0].text = fmt.Appendf(h.logs[0].text, "198.18.0.9 - - [%s] \"GET /a HTTP/1.1\" 200 10 \"-\" \"-\" %.3f\n", step.In(h.zone).Format("02/Jan/2006:15:04:05 -0700"), took)
 		}
 		h.packets += 1000 * seconds
 		h.written = step
 	}
+}
+
+func midnightAfter(t time.Time, zone *time.Location) time.Time {
+	year, month, day := t.In(zone).Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, zone)
 }
 
 func (h *fakeHost) poisson(mean float64) (n int) {
@@ -180,16 +194,21 @@ func (h *fakeHost) piece(args []string) []byte {
 	at, _ := strconv.ParseInt(args[3], 10, 64)
 	now, old := &h.logs[0], &h.logs[1]
 	if args[2] == "0" {
+		h.read = h.wrote
 		return fmt.Appendf(nil, "piece %d %d 0\n", now.inode, now.size())
 	}
 	if args[2] != strconv.Itoa(now.inode) {
 		if args[2] == strconv.Itoa(old.inode) && old.size() > at {
 			old.drop(at)
+			h.read += bytes.Count(old.text, []byte{'\n'})
 			return append(fmt.Appendf(nil, "piece %d 0 %d\n", now.inode, len(old.text)), old.text...)
 		}
 		at = 0
 	}
 	now.drop(at)
+	if h.read += bytes.Count(now.text, []byte{'\n'}); h.read != h.wrote {
+		h.missed++
+	}
 	return append(fmt.Appendf(nil, "piece %d %d %d\n", now.inode, now.size(), len(now.text)), now.text...)
 }
 

@@ -123,6 +123,11 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
+	return r.study(ctx)
+}
+
+func (r *run) study(ctx context.Context) (out Outcome, err error) {
+	o := r.o
 	defer func() {
 		for _, m := range o.metrics {
 			err = errors.Join(err, m.from.Close())

@@ -1,0 +1,231 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// daily is a rhythm of a day: threefold at noon what it is at midnight.
+func daily(now time.Time) float64 {
+	at := now.Sub(now.Truncate(24*time.Hour)).Hours() / 24
+	return math.Exp(-0.5 * math.Log(3) * math.Cos(2*math.Pi*at))
+}
+
+// aDay is the study of a day: windows of five minutes of an access log's 95th percentile,
+// which a setting lowers by a tenth.
+type aDay struct {
+	*testing.T
+	host    *fakeHost
+	plan    switchback.Plan
+	hours   *Hours
+	run     *run
+	windows []Window
+	bytes   int // of the record
+	sink    func(Window)
+}
+
+func newDay(t *testing.T, begin time.Time) *aDay {
+	time.Sleep(time.Until(begin))
+	h := newFakeHost(begin.Location(), 3)
+	h.rate = func(now time.Time, _ bool) float64 { return daily(now) }
+	h.mean = func(now time.Time, treated bool) float64 {
+		if treated {
+			return 0.09 * math.Sqrt(daily(now))
+		}
+		return 0.1 * math.Sqrt(daily(now))
+	}
+	d := &aDay{T: t, host: h, plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Treatments: []string{"it"}}, sink: func(Window) {}}
+	d.plan.Pairs = d.plan.PairsIn(24 * time.Hour)
+	return d
+}
+
+// study runs what is left of it; the windows go on record as they do on a disk.
+func (d *aDay) study(ctx context.Context) (Outcome, error) {
+	d.Helper()
+	o := d.host.study(Options{Plan: d.plan, Seed: 9, Metrics: []string{"log:/var/log/access.log"}, Pilot: 10 * time.Minute, Hours: d.hours, Done: d.windows})
+	o.Sink = func(w Window) error {
+		text, err := json.Marshal(w)
+		if err != nil {
+			return err
+		}
+		d.bytes += len(text)
+		var read Window
+		if err := json.Unmarshal(text, &read); err != nil {
+			return err
+		}
+		d.windows = append(d.windows, read)
+		d.sink(w)
+		return nil
+	}
+	r, err := o.prepare()
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.run = r
+	return r.study(ctx)
+}
+
+// sleep has the machine that runs the study sleep, once, in a treated window after so long:
+// what was asked of the host then has no answer until it wakes.
+func (d *aDay) sleep(after, long time.Duration) {
+	slept := false
+	d.host.before = func(what string) {
+		if slept || what != "look" || time.Since(d.host.begun) < after || d.host.value != fakeValue {
+			return
+		}
+		slept = true
+		time.Sleep(long)
+		d.run.pulse.lock.Lock()
+		defer d.run.pulse.lock.Unlock()
+		d.run.pulse.gone.running += long
+		d.run.pulse.gone.all += long
+	}
+}
+
+// judged is the comparison of the valid pairs.
+func (d *aDay) judged(of string) stats.Comparison {
+	var control, treated stats.Arm
+	pairs := map[int][]Window{}
+	for _, w := range d.windows {
+		if !w.Ramp && w.Of == of && len(w.Disturbed) == 0 {
+			pairs[w.Pair] = append(pairs[w.Pair], w)
+		}
+	}
+	for _, pair := range pairs {
+		if len(pair) < 2 {
+			continue
+		}
+		for _, w := range pair[len(pair)-2:] {
+			if v := w.Value[switchback.LogP95]; w.Arm == switchback.Control {
+				control.Values = append(control.Values, v)
+			} else {
+				treated.Values = append(treated.Values, v)
+			}
+		}
+	}
+	return stats.CompareSwitchback([]stats.Arm{control}, []stats.Arm{treated}, stats.Options{Better: stats.LowerIsBetter, Draws: 1999})[0]
+}
+
+// TestADay is a study over a day by all that one has, but for the host and the clock: from
+// an evening on which clocks are put back, over the midnight at which the log is rotated,
+// with a machine that sleeps for two hours and a study that is interrupted and goes on.
+func TestADay(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	synctest.Test(t, func(t *testing.T) {
+		d := newDay(t, time.Date(2000, 10, 28, 18, 0, 0, 0, zone))
+		d.sleep(4*time.Hour, 2*time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		early, late := 0, 0
+		d.sink = func(w Window) {
+			if late = runtime.NumGoroutine(); early == 0 {
+				early = late
+			}
+			if len(d.run.sw.past) > mostPast+1 {
+				t.Errorf("%d windows to forget", len(d.run.sw.past))
+			}
+			if w.Pair == 70 && w.Half == 1 {
+				cancel()
+			}
+		}
+		first, err := d.study(ctx)
+		if !errors.Is(err, context.Canceled) || !first.Restored {
+			t.Fatalf("interrupted: %+v, %v", first, err)
+		}
+		time.Sleep(3 * time.Hour)
+		out, err := d.study(t.Context())
+		if err != nil || out.Trip != nil || !out.Restored {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		took := time.Since(d.host.begun)
+		if low, high := 29*time.Hour+30*time.Minute, 30*time.Hour; took < low || took > high { // a day, and five hours in which nobody studied
+			t.Errorf("it took %s", took)
+		}
+		// The ramp, a pair of which half was slept through, once more, and that which was broken off.
+		if want := 4 + 2*d.plan.BlocksFor(d.plan.Pairs); len(d.windows) < want+3 || len(d.windows) > want+6 {
+			t.Errorf("%d windows, of %d that were planned", len(d.windows), want)
+		}
+		d.check(took - 5*time.Hour)
+		if slept := slices.IndexFunc(d.windows, func(w Window) bool { return len(w.Disturbed) > 0 && strings.Contains(w.Disturbed[0].Text, "this machine slept for 7200 s") }); slept < 0 {
+			t.Error("no window was slept through")
+		}
+		if early < late {
+			t.Errorf("%d goroutines became %d", early, late)
+		}
+		c, promised := d.judged("it"), first.Pilot[switchback.LogP95].HalfWidth(d.plan, 24*time.Hour)
+		if got := (c.EffectPercent.High - c.EffectPercent.Low) / 2; c.N != d.plan.Pairs || c.Verdict != stats.Better || !c.EffectPercent.Contains(-10) || promised > 2*got || got > 2*promised {
+			t.Errorf("%s %+v of %d pairs; the pilot promised ±%.2f %%", c.Verdict, c.EffectPercent, c.N, promised)
+		}
+		if c := d.judged(switchback.Sham); c.P < 0.001 || c.N < d.plan.Pairs/3-2 {
+			t.Errorf("sham: %s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
+		}
+	})
+}
+
+// check is what holds of every study, of so long.
+func (d *aDay) check(long time.Duration) {
+	d.Helper()
+	if d.host.treated > long/2 {
+		d.Errorf("the host had the setting for %s of %s", d.host.treated, long)
+	}
+	if d.host.value != d.host.own || len(d.host.history) > 0 || d.host.owner != "" || d.host.most > mostPast+2 {
+		d.Errorf("the host has %s, and remembers %d windows; it remembered %d", d.host.value, len(d.host.history), d.host.most)
+	}
+	if d.host.missed > d.host.rotated || d.host.rotated == 0 {
+		d.Errorf("lines of the log were not read at %d looks, and it was rotated %d times", d.host.missed, d.host.rotated)
+	}
+	if each := d.bytes / len(d.windows); each > 4000 {
+		d.Errorf("%d bytes of record a window", each)
+	}
+	for _, w := range d.windows {
+		for _, why := range w.Disturbed {
+			if why.Gate != switchback.GateRead {
+				d.Errorf("pair %d.%d: %+v", w.Pair, w.Half, why)
+			}
+		}
+	}
+}
+
+// TestNightsOfADay is the study of a day in the small hours alone, over nights of which one
+// has an hour more.
+func TestNightsOfADay(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	synctest.Test(t, func(t *testing.T) {
+		d := newDay(t, time.Date(2000, 10, 27, 18, 0, 0, 0, zone))
+		d.hours = &Hours{From: time.Hour, To: 5 * time.Hour, Zone: zone}
+		d.plan.Pairs = d.plan.PairsIn(12 * time.Hour)
+		nights := map[int]int{}
+		d.sink = func(w Window) {
+			for _, at := range []time.Time{w.Start, w.Start.Add(time.Duration(w.Seconds * float64(time.Second)))} {
+				if hour := at.In(zone).Hour(); hour < 1 || hour >= 5 {
+					t.Errorf("pair %d.%d at %s", w.Pair, w.Half, at.In(zone))
+				}
+			}
+			nights[w.Start.In(zone).Day()]++
+		}
+		out, err := d.study(t.Context())
+		if err != nil || out.Trip != nil || !out.Restored {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		d.check(time.Since(d.host.begun))
+		// The night in which clocks are put back has five hours, for twelve windows each.
+		if len(nights) != 3 || nights[29] < nights[28]+6 || nights[29] > 60 {
+			t.Errorf("windows by night: %v", nights)
+		}
+		if c := d.judged("it"); c.N != d.plan.Pairs || c.Verdict != stats.Better {
+			t.Errorf("%s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
+		}
+	})
+}
