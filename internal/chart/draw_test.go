@@ -1,0 +1,439 @@
+package chart
+
+import (
+	"encoding/xml"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/show"
+)
+
+// shape is an element of a drawn chart.
+type shape struct {
+	name, class, text string
+	at                map[string]float64
+	points            [][2]float64
+}
+
+// drawn reads a chart as a browser does, and refuses one whose shapes leave it or have no
+// place.
+func drawn(t *testing.T, svg string) (all []shape, width, height float64) {
+	t.Helper()
+	dec := xml.NewDecoder(strings.NewReader(svg))
+	var open []*shape
+	for {
+		tok, err := dec.Token()
+		if tok == nil {
+			if err == nil || err.Error() != "EOF" {
+				t.Fatalf("%v in %.400s", err, svg)
+			}
+			break
+		}
+		switch tok := tok.(type) {
+		case xml.StartElement:
+			s := shape{name: tok.Name.Local, at: map[string]float64{}}
+			for _, a := range tok.Attr {
+				switch a.Name.Local {
+				case "class":
+					s.class = a.Value
+				case "viewBox":
+					f := strings.Fields(a.Value)
+					width, _ = strconv.ParseFloat(f[2], 64)
+					height, _ = strconv.ParseFloat(f[3], 64)
+				case "points":
+					for pair := range strings.FieldsSeq(a.Value) {
+						x, y, _ := strings.Cut(pair, ",")
+						px, _ := strconv.ParseFloat(x, 64)
+						py, _ := strconv.ParseFloat(y, 64)
+						s.points = append(s.points, [2]float64{px, py})
+					}
+				default:
+					if v, err := strconv.ParseFloat(a.Value, 64); err == nil {
+						s.at[a.Name.Local] = v
+					}
+				}
+			}
+			open = append(open, &s)
+		case xml.CharData:
+			open[len(open)-1].text += string(tok)
+		case xml.EndElement:
+			s := open[len(open)-1]
+			open = open[:len(open)-1]
+			if s.name == "title" && len(open) > 0 {
+				open[len(open)-1].text = s.text
+			} else if s.name != "svg" {
+				all = append(all, *s)
+			}
+			if len(open) == 0 {
+				for i := range all {
+					all[i].inside(t, width, height)
+				}
+				return all, width, height
+			}
+		}
+	}
+	return all, width, height
+}
+
+func (s shape) inside(t *testing.T, width, height float64) {
+	t.Helper()
+	points := slices.Clone(s.points)
+	for _, keys := range [][2]string{{"x", "y"}, {"x1", "y1"}, {"x2", "y2"}, {"cx", "cy"}} {
+		x, hasX := s.at[keys[0]]
+		y, hasY := s.at[keys[1]]
+		if hasX && hasY {
+			points = append(points, [2]float64{x, y}, [2]float64{x + s.at["width"], y + s.at["height"]})
+		}
+	}
+	for _, p := range points {
+		if math.IsNaN(p[0]) || math.IsNaN(p[1]) || p[0] < -1 || p[0] > width+1 || p[1] < -1 || p[1] > height+1 {
+			t.Errorf("%s %q %q is at %v of %g×%g", s.name, s.class, s.text, p, width, height)
+		}
+	}
+}
+
+// of are the shapes of a kind whose class begins so.
+func of(all []shape, name, class string) (out []shape) {
+	for _, s := range all {
+		if s.name == name && strings.HasPrefix(s.class, class) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func texts(shapes []shape) (out []string) {
+	for _, s := range shapes {
+		out = append(out, s.text)
+	}
+	return out
+}
+
+var widths = []float64{Wide, Narrow}
+
+// TestLines: higher values stand higher, later ones further right; what is no number, or has
+// no logarithm, is left out; each line is named where it ends.
+func TestLines(t *testing.T) {
+	nan := math.NaN()
+	series := []Series{
+		{"grows <fast>", 0, [][2]float64{{1, 10}, {2, 100}, {3, nan}, {4, 1000}}},
+		{"falls", 9, [][2]float64{{1, 900}, {2, 0}, {4, 20}}},
+	}
+	plain := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick, Across: "night", Up: "ns"}
+	for _, width := range widths {
+		for _, log := range []bool{false, true} {
+			a := plain
+			a.LogY = log
+			all, w, _ := drawn(t, Lines(series, a, width, "label"))
+			lines, dots := of(all, "polyline", "curve"), of(all, "circle", "trial")
+			if w != width || len(lines) != 2 || lines[0].class != "curve c0" || lines[1].class != "curve c1" {
+				t.Fatalf("%g wide: %+v", w, lines)
+			}
+			wantPoints := map[bool]int{false: 3, true: 2}[log]
+			if len(lines[0].points) != 3 || len(lines[1].points) != wantPoints {
+				t.Errorf("logarithmic %t: %d and %d points", log, len(lines[0].points), len(lines[1].points))
+			}
+			for i := 1; i < 3; i++ {
+				if a, b := lines[0].points[i-1], lines[0].points[i]; a[0] >= b[0] || a[1] <= b[1] {
+					t.Errorf("growth goes from %v to %v", a, b)
+				}
+			}
+			if a, b, c := lines[0].points[0], lines[0].points[1], lines[0].points[2]; log && math.Abs((a[1]-b[1])-(b[1]-c[1])) > 0.2 {
+				t.Errorf("tenfold is not as far as tenfold: %v %v %v", a, b, c)
+			}
+			if !slices.Contains(texts(dots), "grows <fast>: x4, 1k") {
+				t.Errorf("dots %q", texts(dots))
+			}
+			names := of(all, "text", "name")
+			if len(names) != 2 || names[0].text != "grows <fast>" || width == Wide && names[0].at["y"] >= names[1].at["y"] {
+				t.Errorf("names %+v", names)
+			}
+			ticks := texts(of(all, "text", "tick"))
+			if !slices.Contains(ticks, "night") || !slices.Contains(ticks, "ns") || !slices.Contains(ticks, "x2") {
+				t.Errorf("ticks %q", ticks)
+			}
+		}
+	}
+	steady := []Series{{"s", 0, [][2]float64{{1, 1000}, {2, 1002}, {3, 1001}}}}
+	spread := func(a Axes) float64 {
+		all, _, _ := drawn(t, Lines(steady, a, Wide, ""))
+		p := of(all, "polyline", "curve")[0].points
+		return p[0][1] - p[1][1]
+	}
+	near := plain
+	near.Close = true
+	if far, close := spread(plain), spread(near); !(far < 2 && close > 100) {
+		t.Errorf("two in a thousand are %g pixels from zero on, %g close to", far, close)
+	}
+	long := Series{Name: "long"}
+	for i := range maxDots + 1 {
+		long.Points = append(long.Points, [2]float64{float64(i), 1})
+	}
+	if all, _, _ := drawn(t, Lines([]Series{long}, plain, Wide, "")); len(of(all, "circle", "")) != 0 {
+		t.Error("a long line has dots")
+	}
+	for _, none := range [][]Series{nil, {{"s", 0, nil}}, {{"s", 0, [][2]float64{{1, nan}}}}} {
+		if Lines(none, plain, Wide, "") != "" {
+			t.Errorf("%v is drawn", none)
+		}
+	}
+	if a := plain; true {
+		a.LogY = true
+		if Lines([]Series{{"s", 0, [][2]float64{{1, 0}, {2, -1}}}}, a, Wide, "") != "" {
+			t.Error("what has no logarithm is drawn")
+		}
+	}
+}
+
+// TestColumns: parts stand on each other, as high as their values, and nothing has no part.
+func TestColumns(t *testing.T) {
+	series := []Series{{"low", 0, [][2]float64{{0, 10}, {10, 0}, {20, 30}}}, {"high", 1, [][2]float64{{0, 20}, {10, 5}, {20, 30}}}}
+	a := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick}
+	for _, width := range widths {
+		all, _, _ := drawn(t, Columns(series, 10, a, width, "label"))
+		low, high := of(all, "rect", "part p0"), of(all, "rect", "part p1")
+		if len(low) != 2 || len(high) != 3 {
+			t.Fatalf("%d and %d parts", len(low), len(high))
+		}
+		unit := low[0].at["height"] / 10
+		for i, want := range []float64{20, 5, 30} {
+			if h := high[i].at["height"]; math.Abs(h/unit-want) > 0.2 {
+				t.Errorf("part %d is %g high, want %g times %g", i, h, want, unit)
+			}
+		}
+		if top, foot := low[0].at["y"], high[0].at["y"]+high[0].at["height"]; math.Abs(top-foot) > 0.15 {
+			t.Errorf("the second part stands at %g, the first ends at %g", foot, top)
+		}
+		if gap := low[1].at["x"] - low[0].at["x"] - low[0].at["width"]; gap < low[0].at["width"] {
+			t.Errorf("columns two apart have a gap of %g", gap)
+		}
+		if high[1].text != "x10: high, 5" {
+			t.Errorf("%q", high[1].text)
+		}
+	}
+	if Columns(nil, 1, a, Wide, "") != "" || Columns([]Series{{"s", 0, nil}}, 1, a, Wide, "") != "" {
+		t.Error("columns of nothing")
+	}
+}
+
+// TestBoxes: whiskers, boxes and medians stand in the order of their quantiles, on one scale.
+func TestBoxes(t *testing.T) {
+	boxes := []Box{{"a & b", "five", [5]float64{10, 20, 30, 40, 60}, []float64{5, 70}, 0}, {"b", "other", [5]float64{100, 200, 300, 400, 1000}, nil, 9}}
+	for _, width := range widths {
+		for _, log := range []bool{false, true} {
+			all, _, _ := drawn(t, Boxes(boxes, log, show.Tick, width, "label"))
+			threads, rects, dots := of(all, "line", "thread"), of(all, "rect", "box"), of(all, "circle", "trial")
+			if len(threads) != 2 || len(rects) != 2 || len(dots) != 2 || len(of(all, "line", "tickmark")) != 2 || rects[1].class != "box c1" || dots[0].text != "five" {
+				t.Fatalf("%d whiskers, %d boxes, %d medians", len(threads), len(rects), len(dots))
+			}
+			last := 0.0
+			for i := range boxes {
+				for _, x := range []float64{threads[i].at["x1"], rects[i].at["x"], dots[i].at["cx"], rects[i].at["x"] + rects[i].at["width"], threads[i].at["x2"]} {
+					if x < last {
+						t.Errorf("box %d, logarithmic %t: %g after %g", i, log, x, last)
+					}
+					last = x
+				}
+			}
+			if threads[0].at["y1"] >= threads[1].at["y1"] {
+				t.Error("the first stands below the second")
+			}
+			if names := texts(of(all, "text", "name")); !slices.Equal(names, []string{"a & b", "b"}) {
+				t.Errorf("%q", names)
+			}
+			if numbers := texts(of(all, "text", "number")); !slices.Equal(numbers, []string{"30", "300"}) {
+				t.Errorf("%q", numbers)
+			}
+		}
+	}
+	if Boxes(nil, false, show.Tick, Wide, "") != "" {
+		t.Error("boxes of nothing")
+	}
+	point := Box{Name: "x", Quantiles: [5]float64{5, 5, 5, 5, 5}}
+	if all, _, _ := drawn(t, Boxes([]Box{point}, false, show.Tick, Wide, "")); of(all, "rect", "box")[0].at["width"] < 1 {
+		t.Error("a box of one value is not to be seen")
+	}
+}
+
+// TestForest: effects stand right of nothing where they are more and left where they are less,
+// their intervals around them, the margin as a band around nothing.
+func TestForest(t *testing.T) {
+	rows := []Effect{
+		{Name: "more", Class: "better", Value: 5, Low: 3, High: 8, Main: "+5.0 %", Aside: "[+3, +8]", Known: true},
+		{Name: "less", Class: "worse", Value: -40, Low: -60, High: -20, Main: "−40 %", Known: true},
+		{Name: "unknown", Class: "invalid", Main: "–"},
+	}
+	for _, width := range widths {
+		for _, linear := range []float64{0, 1} {
+			all, _, _ := drawn(t, Forest(rows, 2, linear, SignedTick(false), width, "label"))
+			zero := of(all, "line", "zero")[0].at["x1"]
+			dots := of(all, "circle", "point")
+			if len(dots) < 2 || dots[0].at["cx"] <= zero || dots[1].at["cx"] >= zero {
+				t.Fatalf("linear %g: nothing is at %g, effects at %+v", linear, zero, dots)
+			}
+			band := of(all, "rect", "band")[0]
+			if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; math.Abs(left-right) > 0.3 || left <= 0 {
+				t.Errorf("linear %g: the band reaches %g to the left and %g to the right", linear, left, right)
+			}
+			for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
+				_ = of
+				var reach []float64
+				for _, s := range all {
+					if s.name == "line" && strings.Contains(s.class, "v-"+rows[i].Class) && s.at["y1"] == s.at["y2"] {
+						reach = append(reach, s.at["x1"], s.at["x2"])
+					}
+				}
+				if len(reach) == 0 || slices.Min(reach) >= dots[i].at["cx"] || slices.Max(reach) <= dots[i].at["cx"] {
+					t.Errorf("linear %g: %s is at %g, its interval from %v", linear, rows[i].Name, dots[i].at["cx"], reach)
+				}
+			}
+			all0, _, _ := drawn(t, Forest(rows, 0, linear, SignedTick(false), width, "label"))
+			if len(of(all0, "rect", "band")) != 0 {
+				t.Error("a band without a margin")
+			}
+		}
+	}
+}
+
+// TestTimeAxis: ticks stand at round times within what is shown, not too many, and say when
+// they are.
+func TestTimeAxis(t *testing.T) {
+	start := time.Date(2026, 2, 27, 22, 47, 0, 0, time.UTC)
+	for _, c := range []struct {
+		span         time.Duration
+		first, label string
+		n            int
+	}{
+		{7 * time.Minute, "22:47", "22:47", 8}, {40 * time.Minute, "22:50", "22:50", 8}, {2 * time.Hour, "23:00", "23:00", 8}, {9 * time.Hour, "23:00", "23:00", 9},
+		{48 * time.Hour, "00:00", "28 Feb 00:00", 8}, {8 * 24 * time.Hour, "00:00", "28 Feb", 8}, {60 * 24 * time.Hour, "00:00", "5 Mar", 8}, {300 * 24 * time.Hour, "00:00", "Mar 26", 10}, {1200 * 24 * time.Hour, "00:00", "Mar 26", 10},
+	} {
+		from, to := Day(start), Day(start.Add(c.span))
+		a := Axes{}.TimeAxis(from, to, Wide)
+		if len(a.XTicks) == 0 || len(a.XTicks) > maxTimeTicks+1 || !slices.IsSorted(a.XTicks) || a.XTicks[0] < from-1e-6 || a.XTicks[len(a.XTicks)-1] > to+1e-6 {
+			t.Errorf("%s: ticks %v of %g to %g", c.span, a.XTicks, from, to)
+			continue
+		}
+		if first := dayTime(a.XTicks[0]); first.Format("15:04") != c.first || a.X(a.XTicks[0]) != c.label {
+			t.Errorf("%s: begins at %s, told as %q", c.span, first, a.X(a.XTicks[0]))
+		}
+		if phone := (Axes{}).TimeAxis(from, to, Narrow); len(phone.XTicks) > 6 {
+			t.Errorf("%s: %d ticks on a phone", c.span, len(phone.XTicks))
+		}
+	}
+	for _, at := range []time.Time{start, time.Unix(0, 0).UTC(), time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)} {
+		if got := dayTime(Day(at)); !got.Equal(at) {
+			t.Errorf("%s comes back as %s", at, got)
+		}
+	}
+}
+
+// TestMoments: effects over time stand in their order, those of more above the line of nothing.
+func TestMoments(t *testing.T) {
+	at := func(day int, class string, v, low, high float64) Moment {
+		return Moment{Day(time.Date(2026, 3, day, 2, 0, 0, 0, time.UTC)), Effect{Name: "nft", Class: class, Value: v, Low: low, High: high, Main: "m", Known: true}}
+	}
+	for _, width := range widths {
+		all, _, _ := drawn(t, Moments([]Moment{at(1, "better", 4, 3, 5), at(3, "worse", -4, -6, -2), at(9, "equivalent", 0.1, -0.2, 0.4)}, SignedTick(false), width, "label"))
+		zero, dots := of(all, "line", "zero")[0].at["y1"], of(all, "circle", "point")
+		if len(dots) != 3 || dots[0].at["cy"] >= zero || dots[1].at["cy"] <= zero || dots[0].at["cx"] >= dots[1].at["cx"] || dots[1].at["cx"] >= dots[2].at["cx"] || dots[0].class != "point v-better" {
+			t.Errorf("nothing at %g, %+v", zero, dots)
+		}
+		if dots[0].text != "2026-03-01 02:00, nft: m" {
+			t.Errorf("%q", dots[0].text)
+		}
+	}
+	if Moments(nil, SignedTick(false), Wide, "") != "" {
+		t.Error("moments of nothing")
+	}
+	if one, _, _ := drawn(t, Moments([]Moment{at(1, "better", 4, 3, 5)}, SignedTick(false), Wide, "")); len(of(one, "circle", "point")) != 1 {
+		t.Error("one moment alone")
+	}
+}
+
+// TestShapes: what has no size is drawn with none, ticks stay within the chart, and long
+// names are cut to what they may have.
+func TestShapes(t *testing.T) {
+	c := New(Wide, 40)
+	c.Rect("a", 10, 10, -5, -5)
+	c.Bar("b", 10, 10, -5, 5, "<t>")
+	c.Cell("c", 10, 10, 5, 5, 0.5)
+	c.Tick(-50, 20, "1,000,000")
+	c.Tick(5000, 20, "1,000,000")
+	all, _, _ := drawn(t, c.SVG(`a "label" <of> it`))
+	for _, s := range of(all, "rect", "") {
+		if s.at["width"] < 0 || s.at["height"] < 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	ticks := of(all, "text", "tick")
+	if ticks[0].at["x"] < TextWidth("1,000,000")/2 || ticks[1].at["x"] > Wide-TextWidth("1,000,000")/2 {
+		t.Errorf("%+v", ticks)
+	}
+	if got := Fit("a name that is long", 70); show.Width(got) != 10 || !strings.HasSuffix(got, "…") || Fit("short", 70) != "short" || Fit("x", 0) == "" {
+		t.Errorf("%q", got)
+	}
+	if TextWidth("µs") != 14 || TextWidth("") != 0 {
+		t.Error("widths of texts")
+	}
+	if !IsNarrow(Narrow) || IsNarrow(Wide) {
+		t.Error("a phone is wide")
+	}
+}
+
+// TestLinearPart: the axis of effects is logarithmic only where they are unlike, and then
+// linear as far as the least that excludes nothing.
+func TestLinearPart(t *testing.T) {
+	known := func(v, low, high float64) Effect { return Effect{Value: v, Low: low, High: high, Known: true} }
+	for name, c := range map[string]struct {
+		rows []Effect
+		want float64
+	}{
+		"none":                   {nil, 0},
+		"of a size":              {[]Effect{known(2, 1, 3), known(-40, -50, -30)}, 0},
+		"unlike":                 {[]Effect{known(2, 1, 3), known(-50, -60, -30)}, 1},
+		"the least shows":        {[]Effect{known(0.1, -1, 1), known(2, 1, 3), known(-60, -70, -30)}, 1},
+		"nothing shows":          {[]Effect{known(0.1, -1, 1), known(60, -70, 130)}, 0},
+		"beyond all measure":     {[]Effect{known(0.001, 0.0005, 0.002), known(1000, 900, 1100)}, 0.1},
+		"unknown ones are apart": {[]Effect{{Value: 1e9}, known(2, 1, 3)}, 0},
+	} {
+		if got := LinearPart(c.rows); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: linear up to %g, want %g", name, got, c.want)
+		}
+	}
+	if got := SignedTick(true)(5); got != "+5 points" {
+		t.Errorf("%q", got)
+	}
+	// A very wide interval does not squeeze the rest.
+	from, to := forestRange([]Effect{known(1, -1e6, 1e6), known(2, 1, 3)}, 0)
+	if from < -5 || to > 8 {
+		t.Errorf("from %g to %g", from, to)
+	}
+	from, to = bothSides([]Effect{known(10, -1e6, 1e6)}, 1)
+	if from < -40 || to > 40 || from > -1 || to < 10 {
+		t.Errorf("on both sides from %g to %g", from, to)
+	}
+}
+
+// TestContents: a page that wants a table of contents lists its headings, each by a name of
+// its own; a page that does not is left alone.
+func TestContents(t *testing.T) {
+	page := here + "<h2>How &amp; why</h2><p>x</p><h2>How, why?</h2><h2>2 ms</h2>"
+	got := contents(page)
+	for _, want := range []string{`<h2 id="how-why">How &amp; why</h2>`, `<h2 id="how-why-2">How, why?</h2>`, `<li><a href="#how-why-2">How, why?</a></li>`, `<li><a href="#2-ms">2 ms</a></li></ol></nav>`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	if alone := strings.TrimPrefix(page, here); contents(alone) != alone {
+		t.Errorf("%s", contents(alone))
+	}
+	body, err := NewPage("test", `{{define "title"}}T{{end}}{{define "body"}}<p>{{.}} 3 ms</p>{{end}}`, nil).Body("<x>")
+	if err != nil || string(body) != "<p>&lt;x&gt; 3\u00a0ms</p>" {
+		t.Errorf("%q, %v", body, err)
+	}
+}
