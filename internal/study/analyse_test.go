@@ -63,16 +63,16 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, nil))
 	v := verdictFor(t, r, forward.ForwardingRate, "b")
-	if v.Verdict != "worse" || !v.Primary || v.N != 5 || math.Abs(v.EffectPercent.Float()+75) > 1.5 {
+	if v.Verdict != "worse" || !v.Primary || v.N != 5 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) {
 		t.Errorf("four times the cost: %+v", v)
 	}
 	if v.CILow.Float() > v.EffectPercent.Float() || v.CIHigh.Float() < v.EffectPercent.Float() || v.PHolm.Float() < v.P.Float() {
 		t.Errorf("interval or correction is off: %+v", v)
 	}
-	if want := 2100 * 1.3; math.Abs(v.EffectNS.Float()/want-1) > 0.05 { // 2,100 ns at the mean block's speed
+	if want := 2100 * 1.3; !(math.Abs(v.EffectNS.Float()/want-1) <= 0.05) || !(v.NSLow.Float() < v.EffectNS.Float() && v.EffectNS.Float() < v.NSHigh.Float()) { // 2,100 ns at the mean block's speed
 		t.Errorf("effect %g ns, want about %g", v.EffectNS.Float(), want)
 	}
-	if c := verdictFor(t, r, forward.CostNS, "b"); c.Verdict != "worse" || math.Abs(c.EffectPercent.Float()-300) > 20 || c.Better != "lower" {
+	if c := verdictFor(t, r, forward.CostNS, "b"); c.Verdict != "worse" || !(math.Abs(c.EffectPercent.Float()-300) <= 20) || !(math.Abs(c.EffectNS.Float()/v.EffectNS.Float()-1) <= 0.01) || c.Better != "lower" {
 		t.Errorf("by cost: %+v", c)
 	}
 	if c := verdictFor(t, r, forward.ForwardingRate, "c"); c.Verdict != "equivalent" {
@@ -83,6 +83,9 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	}
 	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || !(r.MDE.Float() > 0 && r.MDE.Float() <= 10) {
 		t.Errorf("A/A %+v, MDE %v", r.AA, r.MDE)
+	}
+	if floor := max(math.Abs(r.AA.CILow.Float()), math.Abs(r.AA.CIHigh.Float())); r.NoiseFloor.Float() != floor || !(floor > 0) {
+		t.Errorf("noise floor %v of %+v", r.NoiseFloor, r.AA.Effect)
 	}
 	if !r.Complete || len(r.Warnings) > 0 {
 		t.Errorf("complete %v, warnings %q", r.Complete, r.Warnings)
@@ -233,5 +236,122 @@ func TestAnswersOfMany(t *testing.T) {
 	}
 	if strings.Contains(many, "v5") || strings.Count(few, "higher") != 8 {
 		t.Errorf("%q\n%q", many, few)
+	}
+}
+
+// TestWhatAReaderMustKnow: each thing that limits a study is warned about in words of its own.
+func TestWhatAReaderMustKnow(t *testing.T) {
+	s := fullGoals(twoParts())
+	warned := func(env study.Environment, spoil func(*study.Trial)) string {
+		return strings.Join(study.Analyse(s, 9, env, made(s, 9, spoil)).Warnings, "\n")
+	}
+	for _, c := range []struct {
+		name  string
+		env   study.Environment
+		spoil func(*study.Trial)
+		want  string
+	}{
+		{"another metric's false alarm", study.Environment{}, func(tr *study.Trial) {
+			if tr.Variant == study.AA && tr.Part == "cost" {
+				tr.Metrics[forward.CostNS] *= 1.3
+			}
+		}, "the A/A arm also differs from the control by cost_ns_per_packet in part cost"},
+		{"no privileges", study.Environment{Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}}, nil, "measured without privileges"},
+		{"a mode that is not to be had", study.Environment{Unavailable: map[string]string{"overload": "one CPU"}}, nil, "mode overload is unavailable here: one CPU"},
+		{"another kernel since", study.Environment{Resumed: []string{"kernel was 6.12, is 6.13"}}, nil, "the machine changed before the study was resumed: kernel was 6.12, is 6.13"},
+		{"invalid trials by their gates", study.Environment{}, func(tr *study.Trial) {
+			switch {
+			case tr.Variant == "b" && tr.Block <= 3:
+				tr.Valid, tr.Reasons = false, study.Reasons("drift: a", "stolen time: b")
+			case tr.Variant == "c" && tr.Block == 1:
+				tr.Valid, tr.Reasons = false, study.Reasons("stolen time: b")
+			}
+		}, "4 of 28 trials are invalid; they are in the record, with reasons (3 drift and 1 stolen time), and in no verdict"},
+	} {
+		if got := warned(c.env, c.spoil); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := warned(study.Environment{Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns", Privileged: true}, "over": {Kind: "ssh"}}}, nil); got != "" {
+		t.Errorf("with privileges: %q", got)
+	}
+	if got := strings.Join(study.Analyse(s, 9, study.Environment{}, made(s, 9, nil)[:20]).Warnings, "\n"); !strings.Contains(got, "the study is not complete: resume it") {
+		t.Errorf("unfinished: %q", got)
+	}
+}
+
+// TestAnswers: the sentence tells what was shown, then what was shown not to matter, then what
+// was not shown; and where there is nothing, why.
+func TestAnswers(t *testing.T) {
+	s := fullGoals(twoParts())
+	r := rand.New(rand.NewPCG(31, 1))
+	loud := func(tr *study.Trial) {
+		if tr.Variant == "c" && tr.Part == "cost" {
+			f := math.Exp(0.5 * r.NormFloat64())
+			tr.Metrics[forward.ForwardingRate] *= f
+		}
+	}
+	if got := study.Analyse(s, 9, study.Environment{}, made(s, 9, loud)).Answer; !strings.HasPrefix(got, "Against a, the forwarding rate is 75.") || !strings.Contains(got, "% lower with b (+2,7") || !strings.Contains(got, " per packet); no difference is shown for c.") {
+		t.Errorf("%q", got)
+	}
+	few := func(tr *study.Trial) { tr.Valid = tr.Variant != "c" || tr.Block == 1 }
+	if got := study.Analyse(s, 9, study.Environment{}, made(s, 9, few)).Answer; !strings.Contains(got, "there is no verdict for c") {
+		t.Errorf("%q", got)
+	}
+	gone := func(tr *study.Trial) {
+		if tr.Variant == "b" || tr.Variant == "c" {
+			tr.Valid, tr.Unavailable = false, "no module"
+		}
+	}
+	if got := study.Analyse(s, 9, study.Environment{}, made(s, 9, gone)).Answer; !strings.HasPrefix(got, "There is no answer on this testbed") {
+		t.Errorf("%q", got)
+	}
+	one := func(tr *study.Trial) {
+		if tr.Variant == "b" {
+			tr.Valid, tr.Unavailable = false, "no module"
+		}
+	}
+	if got := study.Analyse(s, 9, study.Environment{}, made(s, 9, one)).Answer; !strings.Contains(got, "c is equivalent within 5 %") {
+		t.Errorf("%q", got)
+	}
+	if got := study.Analyse(s, 9, study.Environment{}, nil).Answer; got == "" || strings.Contains(got, "equivalent") {
+		t.Errorf("of nothing: %q", got)
+	}
+	m, _ := study.MetricNamed(forward.CostNS)
+	told := study.TellEffects([]study.Verdict{
+		{Variant: "half", Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(-50)}}}, {Variant: "double", Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(101)}}},
+		{Variant: "some", Result: stats.Result{Verdict: stats.Worse}}, {Variant: "drops", Difference: stats.Num(-3), Unit: "frames", Result: stats.Result{Verdict: stats.Better}},
+	}, m)
+	if told != "101 % higher with double, 50.0 % lower with half, worse with some and 3.00 frames lower with drops" {
+		t.Errorf("%q", told) // a doubling is as large as a halving
+	}
+}
+
+// TestInstancesApart: arms are compared within the last instance of a block whose control is
+// valid, and how they took turns is told of the variant.
+func TestInstancesApart(t *testing.T) {
+	s := interleavedSpec(t, "")
+	var trials []study.Trial
+	for block := 1; block <= 6; block++ {
+		base := 700 * (1 + 0.01*float64(block))
+		first := interleavedTrials(s, block, 1, map[string]float64{"none": base * 3, "other": base, study.AA: base * 3}) // what another instance says
+		second := interleavedTrials(s, block, 2, map[string]float64{"none": base, "other": base * 1.5, study.AA: base * 1.001})
+		third := interleavedTrials(s, block, 3, map[string]float64{"none": base, "other": base * 9, study.AA: base})
+		for i := range third {
+			third[i].Valid = third[i].Variant != s.Control
+		}
+		trials = append(trials, slices.Concat(first, second, third)...)
+	}
+	for block, attempt := range study.Instances(s, trials) {
+		if attempt != 2 {
+			t.Errorf("of block %d instance %d counts", block, attempt)
+		}
+	}
+	if n := study.Attempts(trials, 3); n != 3 || study.Attempts(trials, 9) != 0 {
+		t.Errorf("%d instances of a block", n)
+	}
+	v := study.Analyse(s, 1, study.Environment{}, trials).Verdicts[0]
+	if !(math.Abs(v.EffectPercent.Float()-50) < 0.1) || v.N != 6 || v.Interleaved != study.BySlices {
+		t.Errorf("%+v", v)
 	}
 }
