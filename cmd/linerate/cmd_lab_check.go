@@ -19,6 +19,7 @@ import (
 func newLabCheckCmd() *cobra.Command {
 	var config string
 	var asJSON bool
+	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "check TESTBED.yaml",
 		Short: "check a testbed of real machines, step by step",
@@ -28,12 +29,15 @@ cabling), forwarding, and the generator's maximum rate. Each step states what it
 proves. It changes nothing on the DUT.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !(seconds >= 0.1 && seconds <= 3600) {
+				return hint.Usagef("--seconds %g is not within 0.1 and 3600", seconds)
+			}
 			file, _, err := machines.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
 			m := &machines.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
-			steps, err := checkTestbed(cmd, m, asJSON)
+			steps, err := checkTestbed(cmd, m, seconds, asJSON)
 			if asJSON {
 				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
 			}
@@ -41,9 +45,13 @@ proves. It changes nothing on the DUT.`,
 		},
 	}
 	cmd.Flags().StringVar(&config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
+	cmd.Flags().Float64Var(&seconds, "seconds", trafficSeconds, "for how long a step offers traffic through the DUT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
+
+// trafficSeconds is for how long a step of a check offers traffic through the DUT, unless it is told otherwise.
+const trafficSeconds = 1
 
 // checkDocument is what lab check --json prints.
 type checkDocument struct {
@@ -54,7 +62,7 @@ type checkDocument struct {
 }
 
 // checkTestbed proves a testbed and prints each step as it ends.
-func checkTestbed(cmd *cobra.Command, m *machines.Machines, quiet bool) ([]sshbed.Step, error) {
+func checkTestbed(cmd *cobra.Command, m *machines.Machines, seconds float64, quiet bool) ([]sshbed.Step, error) {
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
 		steps = append(steps, s)
@@ -67,15 +75,16 @@ func checkTestbed(cmd *cobra.Command, m *machines.Machines, quiet bool) ([]sshbe
 			fmt.Fprintf(cmd.OutOrStdout(), "        hint: %s\n", s.Hint)
 		}
 	}
-	err := proveTestbed(cmd.Context(), m, machines.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), tell)
+	err := proveTestbed(cmd.Context(), m, machines.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), seconds, tell)
 	if errors.Is(err, sshbed.ErrCheck) {
 		err = hint.With(err, "fix what FAILED, then check again: each step needs those before")
 	}
 	return steps, err
 }
 
-// proveTestbed proves a testbed of machines as its owner, step by step.
-func proveTestbed(ctx context.Context, m *machines.Machines, owner string, tell func(sshbed.Step)) error {
+// proveTestbed proves a testbed of machines as its owner, step by step, with traffic of so
+// many seconds.
+func proveTestbed(ctx context.Context, m *machines.Machines, owner string, seconds float64, tell func(sshbed.Step)) error {
 	engine, err := m.Engine()
 	if err != nil {
 		return err
@@ -85,5 +94,6 @@ func proveTestbed(ctx context.Context, m *machines.Machines, owner string, tell 
 	if err != nil {
 		return err
 	}
-	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Headroom: forward.LimitsOf(study.DefaultGates()).Headroom}, tell)
+	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Seconds: seconds,
+		Headroom: forward.LimitsOf(study.DefaultGates()).Headroom}, tell)
 }

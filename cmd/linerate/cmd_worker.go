@@ -205,7 +205,7 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 	t.Open = f.opener(owner)
 	t.Fit = func(ctx context.Context) error {
 		var failed []string
-		err := proveTestbed(ctx, &machines.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, func(s sshbed.Step) {
+		err := proveTestbed(ctx, &machines.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, trafficSeconds, func(s sshbed.Step) {
 			if !s.OK {
 				failed = append(failed, s.Name+": "+s.Found)
 			}

@@ -34,6 +34,8 @@ type Traffic struct {
 	// Through offers traffic from one port to another for a while; a rate of
 	// 0 is as fast as the generator can.
 	Through func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
+	// Seconds is for how long a step offers traffic through the DUT.
+	Seconds float64
 	// Headroom is how many times what a DUT forwards must be offered for that to be
 	// its own limit.
 	Headroom float64
@@ -232,7 +234,7 @@ func (c *checker) backwards(ctx context.Context) bool {
 }
 
 func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (string, error) {
-	sent, got, err := c.t.Through(ctx, from, to, 2000, 1)
+	sent, got, err := c.t.Through(ctx, from, to, 2000, c.t.Seconds)
 	if err == nil && got.RxPackets == 0 {
 		err = hint.With(fmt.Errorf("of %d frames that %s sent through the DUT, none arrived at %s", sent.TxPackets, from.Name(), to.Name()),
 			"does the DUT forward (net.inet.ip.forwarding, net.ipv4.ip_forward), has it a route to %s by %s, and does the other end answer its ARP?", to.IPv4, w.towards(to))
@@ -248,12 +250,12 @@ func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (strin
 // and through it, where it should be more than the DUT forwards.
 func (c *checker) ceiling(ctx context.Context) bool {
 	s := Step{Name: "ceiling", Proves: "what the generator can send: a rate near it is the generator's, not the DUT's"}
-	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 0, 1)
+	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 0, c.t.Seconds)
 	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent; no wire leads past the DUT, so the receiver's is not known", sent.TxPPS/1e6)
 	if from, to, none := c.bed.Bypass(); none == nil && err == nil {
 		var past load.Sent
 		var all load.Received
-		past, all, err = c.t.Through(ctx, from, to, 0, 1)
+		past, all, err = c.t.Through(ctx, from, to, 0, c.t.Seconds)
 		s.Proves = "what generator and receiver can do without a DUT: a rate near it is theirs"
 		s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent, %.3g Mpps received", past.TxPPS/1e6, all.RxPPS/1e6)
 	}
