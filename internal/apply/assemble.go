@@ -62,7 +62,7 @@ func Assemble(w Wanted, now Snapshot) (Transaction, error) {
 			return t, &Impossible{title, "this host has no such setting"}
 		}
 		if !knob.Same(k, want[k], value) {
-			for _, why := range []string{knob.NotWritable(w.OS, k, value), knob.Lossy(w.OS, k, want[k])} {
+			for _, why := range []string{knob.NotWritable(w.OS, k, value), knob.NoReturn(k, now.Values), knob.Lossy(w.OS, k, want[k])} {
 				if why != "" {
 					return t, &Impossible{title, why}
 				}

@@ -195,6 +195,9 @@ func (t *Transaction) values(now Snapshot) error {
 		if why := knob.NotWritable(t.Plan.OS, k, value); why != "" && !knob.Same(k, s.Value, value) {
 			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set it in a file, for the next boot")
 		}
+		if why := knob.NoReturn(k, now.Values); why != "" && !knob.Same(k, s.Value, value) {
+			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set vm.dirty_ratio above 0 first, or set it in a file, for the next boot")
+		}
 		if why := knob.Lossy(t.Plan.OS, k, s.Value); why != "" && !knob.Same(k, s.Value, value) {
 			return hint.With(fmt.Errorf("%s: %s, which no revert undoes", s.Title(), why), "set it in a file, for the next boot")
 		}
@@ -240,16 +243,16 @@ func before(set []Assignment, now Snapshot) []Assignment {
 // undo lists what puts the values back: what was set, last first, then what
 // that changes in turn.
 func undo(set, before []Assignment) []Assignment {
-	prior := map[knob.Key]string{}
+	prior, done := map[knob.Key]string{}, map[knob.Key]bool{}
 	for _, a := range before {
 		prior[a.Key] = a.Value
 	}
 	var list []Assignment
 	put := func(k knob.Key) {
-		if v, ok := prior[k]; ok && knob.PutBack(k, v) {
+		if v, ok := prior[k]; ok && !done[k] && knob.PutBack(k, prior) {
 			list = append(list, Assignment{k, v})
 		}
-		delete(prior, k)
+		done[k] = true
 	}
 	for _, a := range slices.Backward(set) {
 		put(a.Key)

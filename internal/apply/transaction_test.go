@@ -53,6 +53,10 @@ func TestJournal(t *testing.T) {
 			linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "268435456")),
 			snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =20"),
 			"before sysctl - vm.dirty_bytes =0\nbefore sysctl - vm.dirty_ratio =20\nset sysctl - vm.dirty_bytes =268435456\nundo sysctl - vm.dirty_ratio =20\n"},
+		{"where both of a pair were 0 the ratio is written back",
+			linuxPlan(setTo("vm.dirty_ratio", setting.Sysctl, "0", "20")),
+			snapshot("sysctl - vm.dirty_ratio =0", "sysctl - vm.dirty_bytes =0"),
+			"before sysctl - vm.dirty_ratio =0\nbefore sysctl - vm.dirty_bytes =0\nset sysctl - vm.dirty_ratio =20\nundo sysctl - vm.dirty_ratio =0\n"},
 		{"what kilobytes of promised memory cleared comes back, and clears them",
 			linuxPlan(setTo("vm.overcommit_kbytes", setting.Sysctl, "0", "9000000")),
 			snapshot("sysctl - vm.overcommit_kbytes =0", "sysctl - vm.overcommit_ratio =50"),
@@ -93,6 +97,7 @@ func TestPrepareRefuses(t *testing.T) {
 		want string
 	}{
 		{"changed since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot("sysctl - net.core.somaxconn =1000"), `was "4096" when the plan was made and is "1000" now`},
+		{"bytes whose 0 does not come back", linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "9000000")), snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =0"), "vm.dirty_ratio is 0 too"},
 		{"gone since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot(), "does not exist"},
 		{"somebody else's file", own, foreign, "is not linerate's"},
 		{"an MTU that loses addresses", linuxPlan(plan.Step{Name: "mtu", Mechanism: setting.Link, Device: "eth0", Value: "576", Where: plan.Where{Runtime: true}}), snapshot("link eth0 mtu =1500"), "IPv6 addresses"},

@@ -113,11 +113,26 @@ var exclusive = map[string]string{
 	"vm.overcommit_kbytes": "vm.overcommit_ratio", "vm.overcommit_ratio": "vm.overcommit_kbytes",
 }
 
-// PutBack reports whether a prior value has to be written to come back: the 0
-// of an exclusive pair comes with its partner.
-func PutBack(k Key, before string) bool {
-	_, pair := exclusive[k.Name]
-	return k.Mechanism != setting.Sysctl || !pair || before != "0"
+// PutBack reports whether a prior value, one of all that were, has to be written to come
+// back: the 0 of an exclusive pair comes with its partner. Where both were 0 that of the
+// ratio is written, for the other's cannot be.
+func PutBack(k Key, before map[Key]string) bool {
+	pair, is := exclusive[k.Name]
+	if k.Mechanism != setting.Sysctl || !is || before[k] != "0" {
+		return true
+	}
+	return strings.HasSuffix(k.Name, "_ratio") && before[Key{Mechanism: setting.Sysctl, Name: pair}] == "0"
+}
+
+// NoReturn says why a setting, where a host has such values, does not come back by writing
+// them; "" where nothing is known against it.
+func NoReturn(k Key, now map[Key]string) string {
+	// dirty_ratio_handler in mm/page-writeback.c clears the bytes where the ratio changes, and
+	// 0 it has beside them already.
+	if k.Mechanism == setting.Sysctl && k.Name == "vm.dirty_bytes" && now[k] == "0" && now[Key{Mechanism: setting.Sysctl, Name: exclusive[k.Name]}] == "0" {
+		return "vm.dirty_ratio is 0 too, and writing 0 to it, which it then has, takes no bytes away"
+	}
+	return ""
 }
 
 // NotWritable says why a value cannot be written though it is the setting's

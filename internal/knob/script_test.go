@@ -60,8 +60,27 @@ func TestPutBack(t *testing.T) {
 		}
 	}
 	ratio := Key{Mechanism: setting.Sysctl, Name: "vm.dirty_ratio"}
-	if !PutBack(ratio, "20") || PutBack(ratio, "0") || !PutBack(Key{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward"}, "0") {
-		t.Error("the 0 of an exclusive pair comes back with its partner, other zeros are written")
+	bytes, forward := Key{Mechanism: setting.Sysctl, Name: "vm.dirty_bytes"}, Key{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward"}
+	for name, c := range map[string]struct {
+		k      Key
+		before map[Key]string
+		writes bool
+	}{
+		"a ratio":                           {ratio, map[Key]string{ratio: "20", bytes: "0"}, true},
+		"bytes that come with the ratio":    {bytes, map[Key]string{ratio: "20", bytes: "0"}, false},
+		"a ratio that comes with the bytes": {ratio, map[Key]string{ratio: "0", bytes: "9000"}, false},
+		"a ratio of 0":                      {ratio, map[Key]string{ratio: "0", bytes: "0"}, true},
+		"bytes beside it":                   {bytes, map[Key]string{ratio: "0", bytes: "0"}, false},
+		"another 0":                         {forward, map[Key]string{forward: "0"}, true},
+	} {
+		if got := PutBack(c.k, c.before); got != c.writes {
+			t.Errorf("%s is written back: %v", name, got)
+		}
+	}
+	for both, refused := range map[string]bool{"0": true, "20": false} {
+		if why := NoReturn(bytes, map[Key]string{ratio: both, bytes: "0"}); (why != "") != refused {
+			t.Errorf("bytes beside a ratio of %s: %q", both, why)
+		}
 	}
 	if NotWritable("freebsd", Key{Mechanism: setting.Sysctl, Name: "net.inet.ip.random_id_period"}, "0") == "" {
 		t.Error("net.inet.ip.random_id_period=0 cannot be written back")

@@ -157,7 +157,9 @@ func TestADay(t *testing.T) {
 			t.Errorf("%d windows, of %d that were planned", len(d.windows), want)
 		}
 		d.check(took - 5*time.Hour)
-		if slept := slices.IndexFunc(d.windows, func(w Window) bool { return len(w.Disturbed) > 0 && strings.Contains(w.Disturbed[0].Text, "this machine slept for 7200 s") }); slept < 0 {
+		if slept := slices.IndexFunc(d.windows, func(w Window) bool {
+			return len(w.Disturbed) > 0 && strings.Contains(w.Disturbed[0].Text, "this machine slept for 7200 s")
+		}); slept < 0 {
 			t.Error("no window was slept through")
 		}
 		if early < late {
