@@ -172,26 +172,26 @@ type Span struct {
 // [text](link) and ![text](picture). A mark without its end is text.
 func Inline(text string) []Span {
 	var spans []Span
-	plain := ""
-	add := func(s Span) {
-		if plain != "" {
-			spans = append(spans, Span{Text: plain})
-			plain = ""
+	plain := 0 // where text without a mark begins
+	flush := func(to int) {
+		if plain < to {
+			spans = append(spans, Span{Text: text[plain:to]})
 		}
-		spans = append(spans, s)
 	}
-	for text != "" {
-		s, rest, ok := mark(text)
+	for i := 0; i < len(text); {
+		s, rest, ok := Span{}, "", false
+		if strings.IndexByte("`*[!", text[i]) >= 0 {
+			s, rest, ok = mark(text[i:])
+		}
 		if !ok {
-			plain, text = plain+text[:1], text[1:]
+			i++
 			continue
 		}
-		add(s)
-		text = rest
+		flush(i)
+		spans, i = append(spans, s), len(text)-len(rest)
+		plain = i
 	}
-	if plain != "" {
-		spans = append(spans, Span{Text: plain})
-	}
+	flush(len(text))
 	return spans
 }
 

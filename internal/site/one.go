@@ -83,8 +83,13 @@ func (p *Pages) Page(name string, about func(*tunable.Record) (About, error)) ([
 		}
 	}
 	m, files := p.into()
-	err := m.tunable(r, m.page(r, has.Mine, has.Siblings), has.Fleet)
-	return files[name], err
+	if err := m.tunable(r, m.page(r, has.Mine, has.Siblings), has.Fleet); err != nil {
+		return nil, err
+	}
+	if data, ok := files[name]; ok {
+		return data, nil
+	}
+	return nil, noPage(name)
 }
 
 // other is a page that is not of one tunable; they are all made with the first.
@@ -101,10 +106,12 @@ func (p *Pages) other(name string) ([]byte, error) {
 	}
 	data, ok := files[name]
 	if !ok {
-		return nil, fmt.Errorf("page %s: %w", name, fs.ErrNotExist)
+		return nil, noPage(name)
 	}
 	return data, nil
 }
+
+func noPage(name string) error { return fmt.Errorf("page %s: %w", name, fs.ErrNotExist) }
 
 // Catalogue is what the pages are about.
 func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }

@@ -1,0 +1,222 @@
+package site
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"linerate/internal/audit"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+)
+
+// small is a catalogue of few records, whose names are hard for URLs.
+func small(t *testing.T) *tunable.Catalogue {
+	t.Helper()
+	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
+subsystem: x
+records:
+  - {name: net.x.limit, mechanism: sysctl, type: uint, settable: runtime, default: 100, summary: The limits of queues. More., sources: [x.c]}
+  - {name: NET.X.limit, mechanism: sysctl, type: uint, settable: runtime, default: 1, summary: Other case., sources: [x.c]}
+  - {name: net.x/limit, mechanism: sysctl, type: uint, settable: runtime, default: 1, summary: A slash., sources: [x.c]}
+`)}, "freebsd/y.yaml": {Data: []byte(`
+subsystem: y
+records:
+  - {name: net.x.limit, mechanism: sysctl, type: uint, settable: runtime, since: 12.0, removed: 14.0, default: 7, summary: s, sources: [y.c]}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestPlacesOfPages: each record has one, whatever letters its name has and however like
+// another's it is.
+func TestPlacesOfPages(t *testing.T) {
+	in := Input{Catalogue: small(t)}
+	first, again := newMaker(in, nil), newMaker(in, nil)
+	seen := map[string]string{}
+	for r, url := range first.urls {
+		if other := seen[strings.ToLower(url)]; other != "" || strings.Trim(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") != "" || !strings.HasPrefix(url, "t/"+r.OS+"/") || strings.Count(url, "/") != 2 {
+			t.Errorf("%s %s is at %s, as is %q", r.OS, r.Name, url, other)
+		}
+		seen[strings.ToLower(url)] = r.Name
+		if again.urls[r] != url {
+			t.Errorf("%s is at %s, then at %s", r.Name, url, again.urls[r])
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// TestPagesOnDemand: a server's pages are those of the site, what is not there is said not
+// to be, and several may ask at once.
+func TestPagesOnDemand(t *testing.T) {
+	in := Input{Catalogue: small(t), Built: "test", Rules: []*audit.Rule{{ID: "LR-X", Message: "It is ${value}, not ${a(b)}."}}}
+	whole := map[string][]byte{}
+	if err := Write(in, func(name string, data []byte) error { whole[name] = data; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPages(in)
+	var wg sync.WaitGroup
+	for name, want := range whole {
+		wg.Go(func() {
+			if got, err := p.Page(name, nil); err != nil || string(got) != string(want) {
+				t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
+			}
+		})
+	}
+	wg.Wait()
+	url := p.URL("linux", "net.x.limit")
+	bare := strings.TrimSuffix(url, ".html")
+	for _, name := range []string{bare, bare + ".json.html", bare + ".html.json", bare + ".html.html", "t/linux/nosuch.html", "nosuch", "", "../index.html", "index.html/"} {
+		if data, err := p.Page(name, nil); !errors.Is(err, fs.ErrNotExist) || data != nil {
+			t.Errorf("%q: %d bytes, %v", name, len(data), err)
+		}
+	}
+	if url == "" || p.URL("linux", "nosuch") != "" || p.Says("LR-X") != "It is …, not …." || p.Says("LR-Y") != "" {
+		t.Errorf("%q, %q", url, p.Says("LR-X"))
+	}
+	failed := errors.New("no ledger")
+	if _, err := p.Page(url, func(*tunable.Record) (About, error) { return About{}, failed }); !errors.Is(err, failed) {
+		t.Errorf("a ledger that fails: %v", err)
+	}
+	if err := Write(in, func(name string, _ []byte) error {
+		if strings.HasSuffix(name, "site.css") {
+			return failed
+		}
+		return nil
+	}); !errors.Is(err, failed) {
+		t.Errorf("a disk that is full: %v", err)
+	}
+}
+
+// TestIndexIsRead: what the script adds up again leads from each word to the entries that
+// have it, by weight; a name's words weigh most.
+func TestIndexIsRead(t *testing.T) {
+	c := small(t)
+	var x indexer
+	m := newMaker(Input{Catalogue: c}, nil)
+	for _, r := range c.Records {
+		x.add(c, r, m.page(r, nil, nil), m.urls[r], []string{"web", "router"}[:1+len(x.entries)%2])
+	}
+	text, err := x.script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct {
+		Entries []entry
+		Words   string
+		Posts   [][]int
+		Roles   []string
+	}
+	data := strings.TrimSuffix(strings.TrimPrefix(string(text), "window.LINERATE="), ";\n")
+	if err := json.Unmarshal([]byte(data), &index); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(index.Words)
+	if !slices.IsSorted(words) || len(words) != len(index.Posts) || !slices.Equal(index.Roles, []string{"web", "router"}) {
+		t.Fatalf("%q, %d posts, %q", words, len(index.Posts), index.Roles)
+	}
+	has := func(word string) map[string]int {
+		found := map[string]int{}
+		i := slices.Index(words, word)
+		if i < 0 {
+			return found
+		}
+		sum := 0
+		for _, step := range index.Posts[i] {
+			sum += step
+			e := index.Entries[sum>>3]
+			found[[]string{"freebsd ", "linux "}[e.OS]+e.Name] = sum & 7
+		}
+		return found
+	}
+	for word, want := range map[string]int{"limit": 4, "queue": 1, "slash": 1, "other": 1, "the": 0, "of": 0, "limits": 0, "queues": 0} {
+		if got := has(word); len(got) != want {
+			t.Errorf("%s is of %v, want %d", word, got, want)
+		}
+	}
+	if got := has("limit")["linux net.x.limit"]; got != inName {
+		t.Errorf("a name's word, in the summary too, weighs %d", got)
+	}
+	if got := has("queue")["linux net.x.limit"]; got != inSummary {
+		t.Errorf("a summary's word weighs %d", got)
+	}
+	for _, e := range index.Entries {
+		gone := e.OS == 0
+		if (e.Flags&isGone != 0) != gone || e.Flags&isMeasured != 0 || e.Name == "net.x.limit" && e.OS == 1 && e.Text != "The limits of queues" {
+			t.Errorf("%+v", e)
+		}
+		for i, rel := range explain.Releases[[]string{"freebsd", "linux"}[e.OS]] {
+			there := e.Releases>>i&1 == 1
+			if want := e.OS == 1 || strings.HasPrefix(rel, "12.") || strings.HasPrefix(rel, "13."); there != want {
+				t.Errorf("%s exists on %s: %v", e.Name, rel, there)
+			}
+		}
+	}
+}
+
+// TestWordsOfPages: stems, first sentences, expressions and patterns.
+func TestWordsOfPages(t *testing.T) {
+	for w, want := range map[string]string{"queues": "queue", "class": "class", "gas": "gas", "bus": "bus", "rss": "rss", "flows": "flow", "": ""} {
+		if got := Stem(w); got != want {
+			t.Errorf("%s: %s, want %s", w, got, want)
+		}
+	}
+	for text, want := range map[string]string{"One. Two.": "One", "One.": "One", "": "", strings.Repeat("a", 140): strings.Repeat("a", 140), strings.Repeat("é", 141): strings.Repeat("é", 138) + " …", strings.Repeat("a ", 71): strings.TrimSpace(strings.Repeat("a ", 69)) + " …"} {
+		if got := firstSentence(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"a": "a", "a ${b} c ${d}": "a … c …", "${a": "${a", "}${a}{": "}…{", "${}": "…"} {
+		if got := filled(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for pattern, want := range map[string]bool{"net.x.limit": true, "net.*": true, "*": false, "*.limit": false, "!net.x.*": false, "net.y.*": false, "[": false} {
+		if globbed(pattern, "net.x.limit") != want {
+			t.Errorf("%s has net.x.limit: %v", pattern, !want)
+		}
+	}
+}
+
+// TestLinksOfDocuments lead to the site's pages, keep their part, and go where the site has
+// none.
+func TestLinksOfDocuments(t *testing.T) {
+	where := map[string]string{"reference/facts.md": "facts.html"}
+	with := (&maker{guide: true}).rewrite("reference", where)
+	for to, want := range map[string]string{
+		"facts.md": "facts.html", "facts.md#nics": "facts.html#nics", "../reference/facts.md": "facts.html", "#here": "#here", "https://x.org/a.md": "https://x.org/a.md", "../guide/live.md#a": "../guide/live.html#a", "../guide/p.svg": "../guide/p.svg",
+		"../../README.md": "", "nosuch.md": "", "../design/apply.md": "",
+	} {
+		if got := with(to); got != want {
+			t.Errorf("%s leads to %q, want %q", to, got, want)
+		}
+	}
+	if got := (&maker{}).rewrite("reference", where)("../guide/live.md"); got != "" {
+		t.Errorf("without a guide a link leads to %q", got)
+	}
+}
+
+// TestVerdictsShownAtOnce: twelve primary ones, the others folded; without a primary one the
+// others are shown.
+func TestVerdictsShownAtOnce(t *testing.T) {
+	many := func(primary, other int) (all []explain.Evidence) {
+		for range primary {
+			all = append(all, explain.Evidence{Primary: true})
+		}
+		return append(all, make([]explain.Evidence, other)...)
+	}
+	for _, c := range []struct{ primary, other, first, rest int }{{0, 0, 0, 0}, {12, 0, 12, 0}, {13, 2, 12, 3}, {1, 5, 1, 5}, {0, 5, 5, 0}} {
+		if parts := shown(many(c.primary, c.other)); len(parts["first"]) != c.first || len(parts["rest"]) != c.rest {
+			t.Errorf("of %d primary and %d others %d are shown, %d folded", c.primary, c.other, len(parts["first"]), len(parts["rest"]))
+		}
+	}
+}
