@@ -163,7 +163,7 @@ func (c Claim) cited() string {
 		return place
 	case c.Author == "" && c.Date == "":
 	default:
-		c.Title += " (" + strings.TrimPrefix(c.Author+", "+c.Date, ", ") + ")"
+		c.Title += " (" + strings.Trim(c.Author+", "+c.Date, ", ") + ")"
 	}
 	if place == "" || place == "in the text" {
 		return c.Title
