@@ -227,3 +227,23 @@ func TestNotes(t *testing.T) {
 		t.Errorf("of a closed loop:\n%s", text)
 	}
 }
+
+// TestFirstMessage: of each kind of failure the first message is told, whoever counted it, and
+// connections are counted one by one.
+func TestFirstMessage(t *testing.T) {
+	a, b := NewAccount(1), NewAccount(1)
+	a.CountFailed(Closed, 0, "none")
+	a.CountFailed(Closed, 2, "first")
+	a.CountFailed(Closed, 3, "second")
+	b.CountFailed(Closed, 1, "another lane's")
+	b.CountFailed(Reset, 1, "only here")
+	a.Merge(b)
+	for range 3 {
+		a.Reopened()
+		a.Connected(ms)
+	}
+	r := a.Result(Meter{Elapsed: time.Second})
+	if len(r.Errors) != 2 || r.Errors[0].First != "only here" || r.Errors[1].First != "first" || r.Errors[1].Count != 6 || r.Connections != 3 || r.Reopened != 3 || r.ConnectionRate != 3 {
+		t.Errorf("%+v, %d connections, %d made again", r.Errors, r.Connections, r.Reopened)
+	}
+}
