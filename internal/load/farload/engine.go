@@ -180,6 +180,9 @@ func (r *receiver) ask(ctx context.Context, q request) (load.Received, error) {
 		return load.Received{}, err
 	}
 	got := *a.Received
+	if r.oneClock && (len(a.Delays.Counts) == 0 || len(a.Delays.Counts) == load.Buckets) {
+		got.Delays = a.Delays
+	}
 	if !r.oneClock {
 		got.Latency = nil // two clocks differ by more than any latency
 		for i := range got.Streams {

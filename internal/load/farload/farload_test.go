@@ -59,15 +59,25 @@ type pipe struct {
 	io.WriteCloser
 }
 
+// silent is an engine of which nobody hears what was closed.
+func silent() fake { return fake{make(chan string, 9), make(chan bool, 9)} }
+
 // pair is a link and its far side; ended gets what Serve returned.
 func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 	t.Helper()
+	f := silent()
+	l, ended := served(t, boot, f)
+	return l, f, ended
+}
+
+// served is a link to a far side with an engine.
+func served(t *testing.T, boot string, engine load.Engine) (*Link, chan error) {
+	t.Helper()
 	toFar, fromNear := io.Pipe()
 	toNear, fromFar := io.Pipe()
-	f := fake{make(chan string, 9), make(chan bool, 9)}
 	ended := make(chan error, 1)
 	go func() {
-		err := Serve(context.Background(), toFar, fromFar, f, Hello{Boot: boot})
+		err := Serve(context.Background(), toFar, fromFar, engine, Hello{Boot: boot})
 		fromFar.Close()
 		ended <- err
 	}()
@@ -76,7 +86,7 @@ func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return l, f, ended
+	return l, ended
 }
 
 // side is a machine whose link cannot be made anew.

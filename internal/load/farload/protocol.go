@@ -54,6 +54,8 @@ type response struct {
 	Port     *Port          `json:"port,omitempty"`
 	Sent     *load.Sent     `json:"sent,omitempty"`
 	Received *load.Received `json:"received,omitempty"`
+	// Delays are Received's, which no document has.
+	Delays load.Histogram `json:"delays,omitzero"`
 }
 
 // Hello is what the far side says of itself.

@@ -153,7 +153,7 @@ func (s *server) receive(ctx context.Context, q request) response {
 	case opReset:
 		return response{Error: toWire(r.Reset())}
 	}
-	return response{Received: &got, Error: toWire(err)}
+	return response{Received: &got, Delays: got.Delays, Error: toWire(err)}
 }
 
 func (s *server) close(handle uint64) error {
