@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/accesslog"
 	"linerate/internal/hint"
+	"linerate/internal/stats"
 )
 
 func newLogsCmd() *cobra.Command {
@@ -133,9 +133,9 @@ func benchLogs(ctx context.Context, out io.Writer, path string, rounds int) erro
 	}
 	mb := float64(info.Size()) / 1e6
 	fmt.Fprintf(out, "%.0f MB from page cache, median of %d interleaved rounds\n\n%-18s %10s %12s %12s\n", mb, rounds, "", "seconds", "MB/s", "linerate is")
-	base := medianOf(times[0])
+	base := stats.Median(times[0])
 	for i, c := range cs {
-		m := medianOf(times[i])
+		m := stats.Median(times[i])
 		note := ""
 		if c.once {
 			note = "  (one run)"
@@ -143,9 +143,4 @@ func benchLogs(ctx context.Context, out io.Writer, path string, rounds int) erro
 		fmt.Fprintf(out, "%-18s %10.3f %12.0f %11.2f×%s\n", c.name, m, mb/m, m/base, note)
 	}
 	return nil
-}
-
-func medianOf(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -18,6 +18,7 @@ import (
 	"linerate/internal/load/wire"
 	"linerate/internal/load/xdpload"
 	"linerate/internal/port"
+	"linerate/internal/stats"
 	"linerate/internal/testbed/netnsbed"
 )
 
@@ -199,24 +200,18 @@ func (b *trafficBench) openSink(r *trafficRow) (func() (uint64, error), io.Close
 func summariseTraffic(rows []*trafficRow) (base string) {
 	first := rows[0]
 	for _, r := range rows {
-		r.Median = median(r.MPPS)
+		r.Median = stats.Median(r.MPPS)
 		var ratios []float64
 		for i, v := range r.MPPS {
 			if i < len(first.MPPS) && first.MPPS[i] > 0 {
 				ratios = append(ratios, v/first.MPPS[i])
 			}
 		}
-		r.Ratio = median(ratios)
+		if len(ratios) > 0 { // else the base sent nothing
+			r.Ratio = stats.Median(ratios)
+		}
 	}
 	return first.Generator
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
 }
 
 func writeTraffic(w io.Writer, cores int, base string, rows []*trafficRow) error {

@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/cli"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 )
 
 // contest is a bench in which clients take turns at the same cases.
@@ -86,7 +87,7 @@ func medianRatio(x, base []float64) float64 {
 	for i := range x {
 		ratios[i] = x[i] / base[i]
 	}
-	return medianOf(ratios)
+	return stats.Median(ratios)
 }
 
 func (b *contest) page(p *show.Page, rivals []*rival) {
@@ -100,16 +101,16 @@ func (b *contest) page(p *show.Page, rivals []*rival) {
 		t.Header = append(t.Header, b.busy)
 	}
 	for _, r := range rivals {
-		row := []string{r.Case, r.Client, b.write(medianOf(r.Values)), show.Digits(r.Ratio), show.Nanos(medianOf(r.CPU) * 1e9), show.Digits(r.Cost)}
+		row := []string{r.Case, r.Client, b.write(stats.Median(r.Values)), show.Digits(r.Ratio), show.Nanos(stats.Median(r.CPU) * 1e9), show.Digits(r.Cost)}
 		if b.said != "" {
 			said := show.Unknown
-			if v := medianOf(r.Said); v > 0 {
+			if v := stats.Median(r.Said); v > 0 {
 				said = b.writeOwn(v)
 			}
 			row = append(row, said)
 		}
 		if b.busy != "" {
-			row = append(row, busyText(medianOf(r.Busy)))
+			row = append(row, busyText(stats.Median(r.Busy)))
 		}
 		t.Add(row...)
 	}
