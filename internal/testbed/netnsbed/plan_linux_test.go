@@ -18,7 +18,9 @@ import (
 // What a lab decides without touching the machine.
 
 func TestPathOf(t *testing.T) {
-	hop := func(n, over string) setting.Setting { return setting.Setting{Mechanism: setting.Hops, Name: over, Value: n} }
+	hop := func(n, over string) setting.Setting {
+		return setting.Setting{Mechanism: setting.Hops, Name: over, Value: n}
+	}
 	other := setting.Setting{Mechanism: setting.Sysctl, Name: "a", Value: "1"}
 	p, rest, err := pathOf([]setting.Setting{other, hop("3", "vlan"), other})
 	if err != nil || p.hops != 3 || p.over != "vlan" || len(rest) != 2 {
