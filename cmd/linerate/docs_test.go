@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"linerate/internal/capture"
 )
 
 // TestDocumentedCommands runs every linerate command of the README, the guide
@@ -20,6 +25,10 @@ import (
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	var bundle bytes.Buffer // of this machine, for all pages
+	if err := capture.Run(t.Context(), "-", &bundle, io.Discard); err != nil {
+		t.Fatal(err)
+	}
 	for _, page := range documentedPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -40,7 +49,10 @@ func TestDocumentedCommands(t *testing.T) {
 			fitSchemas(t, e)
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
 			e.Setenv("SIMULATED", "1")
-			return docFixtures(e.WorkDir)
+			if err := docFixtures(e.WorkDir); err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(filepath.Join(e.WorkDir, "bundle.tar.gz"), bundle.Bytes(), 0o600), os.WriteFile(filepath.Join(e.WorkDir, "fw1.tar.gz"), bundle.Bytes(), 0o600))
 		},
 	})
 }
@@ -122,7 +134,6 @@ func docScript(text string, commands []string) string {
 	var b strings.Builder
 	all := strings.Join(commands, "\n")
 	for _, p := range []struct{ names, make string }{
-		{`\.tar\.gz`, "exec linerate capture -o bundle.tar.gz\nexec cp bundle.tar.gz fw1.tar.gz\n"},
 		{`netbenches`, "exec mkarchive netbenches\n"},
 		{`--root guide`, "exec cp -r fw1 guide\n"},
 		{`eleven\.db`, "exec mkarchive netbenches\n"},
