@@ -44,7 +44,7 @@ strike() {
 	until read -r fault_n <"$FAULT_DIR/count"; do :; done # two of a pipeline may count at once
 	fault_n=$((fault_n + 1))
 	echo "$fault_n" >"$FAULT_DIR/count"
-	[ "$FAULT" != count ] || note "step $1 $(command find "$ROOT" -printf '%p %i %m %U %G %s %T@ %C@\n' | command cksum)"
+	[ "$FAULT" != count ] || note "step $1 $(command find "$ROOT" -printf '%p %i %m %U %G %s %T@ %C@\t')"
 	[ "$fault_n" -eq "$FAULT_AT" ] || return 0
 	echo "$1" >"$FAULT_DIR/struck"
 	case $FAULT in

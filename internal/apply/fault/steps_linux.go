@@ -11,7 +11,7 @@ import (
 // has become of the host until then.
 type step struct {
 	command      string
-	look         string // sums up the host's files: names, owners, sizes, times
+	look         string // the host's files: names, owners, sizes, times
 	reads, dates int    // how often settings and the clock have been read
 }
 
