@@ -26,7 +26,7 @@ var (
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
+	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/kerntime", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
 		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep", "internal/wave",
 		"internal/cli", "internal/wait", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}

@@ -136,7 +136,7 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.dryRun {
-		return look(cmd, s, o)
+		return look(cmd, at, s, o)
 	}
 	if err := live.Check(cmd.Context(), o); err != nil {
 		return err

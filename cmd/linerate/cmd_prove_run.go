@@ -22,18 +22,17 @@ import (
 )
 
 // look is a dry run: the pilot alone.
-func look(cmd *cobra.Command, s study.Spec, o live.Options) error {
+func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
+	if err := at.CountKernel(&o); err != nil {
+		return err
+	}
 	o.DryRun = true
 	o.Say = talker(cmd)
 	out, err := live.Run(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
-	watched, err := o.Watched()
-	if err != nil {
-		return err
-	}
-	return writePilot(cmd.OutOrStdout(), s, out.Pilot, watched)
+	return writePilot(cmd.OutOrStdout(), s, out.Pilot, out.Watched)
 }
 
 // writePilot says what a study of a length could show, and what each metric is.
@@ -98,17 +97,18 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	if err != nil {
 		return study.Results{}, err
 	}
-	watched, err := o.Watched()
-	if err != nil {
-		return study.Results{}, err
-	}
-	env.Testbeds = map[string]study.BedNotes{string(switchback.Mode): {Kind: study.KindLive, Notes: watched}}
 	o.About = proved(dir)
 	o.Done, o.Say = assemble.WindowsOf(dir.Spec, dir.Trials), talker(cmd)
-	o.Piloted = func(p map[string]switchback.Pilot) error { return writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched) }
+	if err := at.CountKernel(&o); err != nil {
+		return study.Results{}, err
+	}
+	o.Piloted = func(p map[string]switchback.Pilot, watched []string) error {
+		return writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched)
+	}
 	o.Sink = func(w live.Window) error { return tellWindow(cmd, dir, w) }
 	o.Enough = func([]live.Window) bool { return dir.Spec.Settled(dir.Seed, dir.Trials) }
 	out, runErr := live.Run(cmd.Context(), o)
+	env.Testbeds = map[string]study.BedNotes{string(switchback.Mode): {Kind: study.KindLive, Notes: out.Watched}}
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
 	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
 		return results, errors.Join(runErr, err)

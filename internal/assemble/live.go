@@ -3,6 +3,7 @@ package assemble
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
+	"linerate/internal/kerntime"
 	"linerate/internal/knob"
 	"linerate/internal/list"
 	"linerate/internal/live"
@@ -35,6 +37,7 @@ type LiveHost struct {
 	Conn   host.Runner
 	Where  []string // as a verb's argument: nothing for this machine
 	remote *hosts.Remote
+	kernel kerntime.Source
 }
 
 // LiveHostOf reaches the host of a study.
@@ -60,8 +63,33 @@ func (h *LiveHost) Facts(ctx context.Context) (*fact.Facts, error) {
 	return source.Facts(ctx, h.Where)
 }
 
-// Close ends the connection.
-func (h *LiveHost) Close() error { return h.Conn.Close() }
+// Close ends the connection, and what counts the kernel's time.
+func (h *LiveHost) Close() (err error) {
+	if h.kernel != nil {
+		err = h.kernel.Close()
+	}
+	return errors.Join(err, h.Conn.Close())
+}
+
+// CountKernel has the kernel's CPU time counted, where a metric asks for it: by the best
+// way that there is on this machine, or by that of the windows on record. Another host
+// tells its own accounts alone, for nothing is installed there.
+func (h *LiveHost) CountKernel(o *live.Options) error {
+	switch want := live.WayOf(o.Done); {
+	case !switchback.CountsKernel(o.Metrics):
+		return nil
+	case len(h.Where) > 0:
+		o.KernelLacks = "the CPU's counters and the kernel's tracepoints are for a linerate that runs on the host itself, as root"
+	case h.kernel == nil:
+		s, lacks, err := kerntime.Open(want)
+		if err != nil {
+			return err
+		}
+		h.kernel, o.KernelLacks = s, lacks.Error()
+	}
+	o.Kernel = h.kernel
+	return nil
+}
 
 // Options are how a study runs on the host. Its variants must be what the catalogue
 // calls settable at run time and without a cost.

@@ -198,7 +198,7 @@ func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
 	if err != nil {
 		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
 	}
-	return switchback.Watched{Metric: switchback.CPUPerRequest, How: howCounted[switchback.CPUPerRequest]}, s.(*logged).beside(func(s Sample) float64 { return 1e9 * s.Kernel }, ratio), nil
+	return switchback.Watched{Metric: switchback.CPUPerRequest, How: o.howKernel() + "; over the lines of the log"}, s.(*logged).beside(func(s Sample) float64 { return 1e9 * s.Kernel }, ratio), nil
 }
 
 // besideLog is a metric of a counter of the host and the requests of its log.
@@ -228,8 +228,9 @@ func (b *besideLog) Tick(ctx context.Context, now Sample) (float64, error) {
 
 func (b *besideLog) count(now Sample) {
 	b.tick = 0
-	if before := b.counter(b.last); b.last.Boot == now.Boot && b.counter(now) >= before {
-		b.tick = b.counter(now) - before
+	// What could not be read is NaN, and so is all that it is part of.
+	if tick := b.counter(now) - b.counter(b.last); b.last.Boot == now.Boot && !(tick < 0) {
+		b.tick = tick
 	}
 	b.last = now
 	b.used += b.tick

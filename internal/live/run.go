@@ -14,6 +14,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/kerntime"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
@@ -40,6 +41,10 @@ type Options struct {
 	// the user's own are better.
 	Metrics []string
 	Better  stats.Direction
+	// Kernel measures the CPU time of the host's kernel, which is then this machine's;
+	// without it the host's own accounts do, and KernelLacks says why.
+	Kernel      kerntime.Source
+	KernelLacks string
 	// Service is a process's name: a window in which it is started anew does not count.
 	Service string
 	// HarmPercent is how much worse the primary metric may be before the study ends.
@@ -58,9 +63,9 @@ type Options struct {
 	Done []Window
 	// Sink takes every window when it is over, in order; its error ends the study.
 	Sink func(Window) error
-	// Piloted is called with what the pilot saw, Enough is asked after each pair whether
+	// Piloted is called with what the pilot saw, and what each metric is; Enough is asked after each pair whether
 	// more are needed.
-	Piloted func(map[string]switchback.Pilot) error
+	Piloted func(p map[string]switchback.Pilot, watched []string) error
 	Enough  func([]Window) bool
 	Say     func(format string, args ...any)
 
@@ -80,6 +85,8 @@ type Window struct {
 type Outcome struct {
 	Trip  *switchback.Trip // the guardrail that ended it
 	Pilot map[string]switchback.Pilot
+	// Watched says of each metric what it is, and how exact, as far as the pilot told.
+	Watched []string
 	// Restored is true where the host was seen to be as it was before.
 	Restored bool
 }
@@ -128,6 +135,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 
 func (r *run) study(ctx context.Context) (out Outcome, err error) {
 	o := r.o
+	out.Watched = o.told()
 	defer func() {
 		for _, m := range o.metrics {
 			err = errors.Join(err, m.from.Close())
@@ -145,7 +153,9 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 		}
 		defer func() { out.Restored, err = r.restore(err) }()
 	}
-	if out.Pilot, err = r.pilot(ctx); err != nil || o.DryRun {
+	out.Pilot, err = r.pilot(ctx)
+	out.Watched = o.told() // now with what the pilot saw
+	if err != nil || o.DryRun {
 		return out, err
 	}
 	if len(o.Done) == 0 {
@@ -198,7 +208,10 @@ func (o *Options) prepare() (*run, error) {
 		}
 		o.metrics = append(o.metrics, m)
 	}
-	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{rails: o.guardrails()}}
+	if err := o.sameWay(); err != nil {
+		return nil, err
+	}
+	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service, kernel: o.Kernel}, guard: guarding{rails: o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
 	r.sw = switcher{Machine: o.Machine, host: o.Conn, owner: r.owner, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
@@ -274,7 +287,7 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	is := func(v float64) bool { return !math.IsNaN(v) }
 	// A host that is slow to answer is given the time for one value at least, which is
 	// what two looks tell of a counter.
-	looks := 0
+	looks, from := 0, Sample{}
 	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && (time.Since(end) < leastAnswer || looks < 3); looks++ {
 		now, seen, slept, err := r.glance(ctx, looks == 0)
 		if err != nil {
@@ -283,7 +296,9 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 		if slept {
 			continue
 		}
-		r.slow = max(r.slow, now.Took)
+		if r.slow = max(r.slow, now.Took); from.Boot == "" {
+			from = now
+		}
 		if rail, v, is := r.guard.beyond(now); is {
 			return nil, hint.With(fmt.Errorf("%s: %s is %s without any change, beyond the guardrail of %s", r.o.Conn.Where(), rail.Name, rail.In(v), rail.In(rail.Limit)), "a host in such a state is none to try settings on")
 		}
@@ -310,8 +325,9 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	for _, m := range r.o.metrics {
 		pilots[m.Metric], _ = switchback.PilotOf(values[m.Metric], r.every)
 	}
+	r.exactness(from, r.last)
 	if r.o.Piloted != nil {
-		return pilots, r.o.Piloted(pilots)
+		return pilots, r.o.Piloted(pilots, r.o.told())
 	}
 	return pilots, nil
 }
@@ -355,6 +371,9 @@ func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[str
 	now.Took -= after.running - before.running
 	if !r.held.IsZero() && now.Owner != r.owner {
 		return now, nil, nil, ErrStopped
+	}
+	if now.unread != nil {
+		r.complain(now.unread)
 	}
 	seen = map[string]float64{}
 	for _, m := range r.o.metrics {

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/host"
+	"linerate/internal/kerntime"
 )
 
 //go:embed sample.sh
@@ -27,6 +28,7 @@ type Sample struct {
 	CPUs    int
 	Busy    float64 // CPU time that was not idle
 	Kernel  float64 // of it, the kernel's: system, interrupts and their threads, softirq
+	Ticked  float64 // of the kernel's, what was counted by ticks
 	Passed  float64 // CPU time, idle or not: a finer clock than FreeBSD's uptime
 	Tick    float64 // how exact these are
 	Running float64 // threads that run or could
@@ -42,6 +44,8 @@ type Sample struct {
 	// Owner is the study that has the host; "" of none, or where only root can tell.
 	Owner    string
 	Services []string // processes of the watched service, and when they started
+
+	unread error // why Kernel is NaN
 }
 
 // looker reads one host.
@@ -49,6 +53,7 @@ type looker struct {
 	host.Runner
 	connections bool
 	service     string
+	kernel      kerntime.Source // nil: the host's own accounts
 }
 
 // look takes a sample.
@@ -67,6 +72,9 @@ func (l *looker) look(ctx context.Context) (Sample, error) {
 		return s, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
 	}
 	s.At, s.Took = start, time.Since(start)
+	if l.kernel != nil {
+		s.unread = l.meter(&s)
+	}
 	return s, nil
 }
 
@@ -113,12 +121,14 @@ var readers = map[string]func(p *parsing, f []string){
 	"cpu": func(p *parsing, f []string) {
 		p.Passed = sum(f[:min(8, len(f))]) * p.Tick
 		p.Kernel = (number(f, 2) + number(f, 5) + number(f, 6)) * p.Tick
+		p.Ticked = p.Kernel
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
 	// user nice system interrupt idle (kern.cp_time)
 	"cp_time": func(p *parsing, f []string) {
 		p.Passed = sum(f) * p.Tick
 		p.Kernel = (number(f, 2) + number(f, 3)) * p.Tick
+		p.Ticked = p.Kernel
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
 	"running":       func(p *parsing, f []string) { p.Running = number(f, 0) },

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/study/switchback"
 )
 
@@ -81,16 +82,9 @@ func (o *Options) ParseMetric(text string) (Metric, error) {
 	return Metric{Watched: w, from: s}, nil
 }
 
-// Watched says of each metric what it is, and how exact, as "log:PATH: …".
-func (o Options) Watched() (out []string, err error) {
-	for _, text := range o.Metrics {
-		m, err := o.ParseMetric(text)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m.Source+": "+m.How)
-	}
-	return out, nil
+// told says of each metric what it is, and how exact, as "log:PATH: …".
+func (o *Options) told() []string {
+	return list.Map(o.metrics, func(m Metric) string { return m.Source + ": " + m.How })
 }
 
 // counters is the metric of two counters: how much of one for each of the other.
@@ -102,25 +96,24 @@ type counters struct {
 }
 
 func counterSource(name string, amount, per func(Sample) float64) func(*Options, string) (switchback.Watched, Source, error) {
-	return func(_ *Options, rest string) (switchback.Watched, Source, error) {
+	return func(o *Options, rest string) (switchback.Watched, Source, error) {
 		if rest != "" {
 			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 		}
-		return switchback.Watched{Metric: name, How: howCounted[name]}, &counters{amount: amount, per: per}, nil
+		w := switchback.Watched{Metric: name, How: howCounted[name]}
+		if name == switchback.CPUPerPacket {
+			w.How = o.howKernel() + "; over the packets of all interfaces but loopback"
+		}
+		return w, &counters{amount: amount, per: per}, nil
 	}
 }
 
-// howCPU is what kernels account of themselves.
-const howCPU = "the kernel's CPU time (system, interrupts, softirq), as /proc/stat or kern.cp_time accounts it: to a clock tick, a hundredth of a second or so, and of all that the kernel did, over "
-
 // howCounted says what a counter's metric is, and how exact.
 var howCounted = map[string]string{
-	switchback.CPUPerPacket:  howCPU + "the packets of all interfaces but loopback",
-	switchback.CPUPerRequest: howCPU + "the lines of the log",
-	switchback.Retransmits:   "TCP segments that were sent again, of all that the host sent",
-	switchback.Drops:         "packets that interfaces, queues and sockets dropped, over all packets",
-	switchback.RoundTrip:     "median of the smoothed round trips of established connections (ss), at each look: what was opened and closed between two looks is not in it",
-	switchback.DeliveryRate:  "median of the delivery rates of established connections (ss), at each look: what was opened and closed between two looks is not in it",
+	switchback.Retransmits:  "TCP segments that were sent again, of all that the host sent",
+	switchback.Drops:        "packets that interfaces, queues and sockets dropped, over all packets",
+	switchback.RoundTrip:    "median of the smoothed round trips of established connections (ss), at each look: what was opened and closed between two looks is not in it",
+	switchback.DeliveryRate: "median of the delivery rates of established connections (ss), at each look: what was opened and closed between two looks is not in it",
 }
 
 func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {

@@ -274,7 +274,7 @@ func (s *stretch) watch(ctx context.Context) error {
 			s.w.Counted[m.Metric] = m.from.Traffic()
 		}
 	}
-	s.w.Nearest = s.guard.nearest()
+	s.w.Nearest, s.w.KernelTime = s.guard.nearest(), s.o.kernelWay()
 	if seconds := s.at.Uptime - s.first.Uptime; seconds > 0 && s.at.Boot == s.first.Boot {
 		s.w.Traffic = (s.at.Packets - s.first.Packets) / seconds
 		for at, n := range s.at.DroppedAt {

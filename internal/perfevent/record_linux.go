@@ -37,7 +37,7 @@ func Record(ctx context.Context, o Options) (*profile.Profile, error) {
 		return nil, err
 	}
 	if len(o.CPUs) == 0 {
-		if o.CPUs, err = online(); err != nil {
+		if o.CPUs, err = Online(); err != nil {
 			return nil, err
 		}
 	}
@@ -204,8 +204,8 @@ func (r *ring) copyOut(at, n uint64) []byte {
 	return append(r.rec, r.data[:n-first]...)
 }
 
-// online are the CPUs that run.
-func online() ([]int, error) {
+// Online are the CPUs that run, by the kernel's own list; a missing list is the error.
+func Online() ([]int, error) {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package switchback
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +32,21 @@ var metrics = []study.Metric{
 	{Name: ProbeLatency, Label: "mean time of a probe", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
 	{Name: WatchedLower, Label: "watched value", Unit: "units", Mode: Mode, LowerIsBetter: true, Verdict: true},
 	{Name: WatchedHigher, Label: "watched value", Unit: "units", Mode: Mode, Verdict: true},
+}
+
+// OfKernel are the metrics that count the kernel's CPU time.
+var OfKernel = []string{CPUPerPacket, CPUPerRequest}
+
+// CountsKernel reports whether one of the sources, as users write them, does.
+func CountsKernel(watch []string) bool {
+	return slices.ContainsFunc(watch, func(source string) bool { return slices.Contains(OfKernel, MetricOf(source, "")) })
+}
+
+// TickError is how far chance moves a time, of which a part was counted by ticks, in
+// percent: half of the 95 % interval, where the number of ticks is Poisson's. Times and the
+// tick are in one unit. What runs in step with the ticks is off by more, and always.
+func TickError(ticked, all, tick float64) float64 {
+	return 100 * 1.96 * math.Sqrt(ticked*tick) / all
 }
 
 // Metrics satisfies study.Kind.

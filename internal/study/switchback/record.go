@@ -45,6 +45,10 @@ type Observed struct {
 	// of each metric.
 	Traffic float64            `json:"traffic_per_second"`
 	Counted map[string]float64 `json:"counted,omitempty"`
+	// KernelTime is how the kernel's CPU time was counted: cycles (the CPUs' counters),
+	// tracepoints (the kernel's), ticks (/proc/stat, kern.cp_time); "" where it was not
+	// asked for, and of records before there was more than ticks.
+	KernelTime string `json:"kernel_time,omitempty"`
 	// Drops are the packets that were dropped, a second, by place.
 	Drops map[string]float64 `json:"drops_per_second,omitempty"`
 	// Nearest is how near each guardrail came, by name.

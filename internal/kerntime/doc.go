@@ -1,0 +1,94 @@
+// Package kerntime measures how much CPU time this machine's kernel takes, by better
+// ways than the ticks of /proc/stat: the CPUs' own counters, or the kernel's tracepoints.
+// It is for who runs on the machine itself, as root. What it opens ends with the process.
+package kerntime
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+)
+
+// Source measures the CPU time of the machine's kernel.
+type Source interface {
+	// Name is that of the way, as records have it.
+	Name() string
+	// How says what is counted, and how exact that is.
+	How() string
+	// Read is the kernel's time on all CPUs since some moment before.
+	Read() (Spent, error)
+	Close() error
+}
+
+// Spent is CPU time of the kernel.
+type Spent struct {
+	All    time.Duration
+	Ticked time.Duration // of it, what was counted by ticks of a clock
+}
+
+// The ways, as records name them. Ticks is no way of this package: it is what the kernel
+// tells everybody (/proc/stat, kern.cp_time).
+const (
+	Cycles      = "cycles"
+	Tracepoints = "tracepoints"
+	Ticks       = "ticks"
+)
+
+// way is one way to measure.
+type way struct {
+	name string
+	open func() (Source, error)
+}
+
+// Lacks says why a machine has none of the ways that were tried, as an error whose text
+// is for people.
+type Lacks []Lack
+
+// Lack is a way that the machine has not, and why.
+type Lack struct {
+	Way string
+	Why error
+}
+
+func (l Lacks) Error() string {
+	var out []string
+	for _, one := range l {
+		text := one.Way + ": " + one.Why.Error()
+		if h := hint.Of(one.Why); h != "" {
+			text += " (" + h + ")"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// Open begins to measure by the best way that the machine has, or by the one that is
+// wanted and no other. The source is nil where the wanted one is Ticks, or the machine
+// has none: then lacks says why.
+func Open(want string) (s Source, lacks Lacks, err error) { return choose(ways, want) }
+
+// choose opens the first way that can be had.
+func choose(ways []way, want string) (Source, Lacks, error) {
+	if want == Ticks {
+		return nil, nil, nil
+	}
+	known := false
+	var lacks Lacks
+	for _, w := range ways {
+		if want != "" && w.name != want {
+			continue
+		}
+		known = true
+		s, err := w.open()
+		if err == nil {
+			return s, nil, nil
+		}
+		lacks = append(lacks, Lack{w.name, err})
+	}
+	if want != "" && !known {
+		return nil, nil, fmt.Errorf("this linerate knows no way %q to count the kernel's CPU time", want)
+	}
+	return nil, lacks, nil
+}

@@ -1,0 +1,130 @@
+package live
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/host/localhost"
+	"linerate/internal/kerntime"
+	"linerate/internal/study/switchback"
+)
+
+// kernel is a way of a test to count the kernel's time.
+type kernel struct {
+	name  string
+	spent kerntime.Spent
+	err   error
+}
+
+func (k *kernel) Name() string                  { return k.name }
+func (k *kernel) How() string                   { return "what a test says" }
+func (k *kernel) Read() (kerntime.Spent, error) { return k.spent, k.err }
+func (k *kernel) Close() error                  { return nil }
+
+func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
+	window := func(way string) []Window { return []Window{{Observed: switchback.Observed{KernelTime: way}}} }
+	for _, c := range []struct {
+		name, metric string
+		is           kerntime.Source
+		done         []Window
+		refuses      string
+	}{
+		{"a new one", "cpu-per-packet", &kernel{name: kerntime.Cycles}, nil, ""},
+		{"the same", "cpu-per-packet", &kernel{name: kerntime.Cycles}, window(kerntime.Cycles), ""},
+		{"counters that are gone", "cpu-per-packet", nil, window(kerntime.Cycles), "by cycles so far"},
+		{"another way", "cpu-per-request:/log", &kernel{name: kerntime.Tracepoints}, window(kerntime.Cycles), "by tracepoints it would be another study"},
+		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
+		{"and better counters now", "cpu-per-packet", &kernel{name: kerntime.Cycles}, window(""), "by ticks so far"},
+		{"a metric that does not ask", "drops", nil, window(kerntime.Cycles), ""},
+	} {
+		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: switchback.Plan{Window: time.Minute}}
+		_, err := o.prepare()
+		if (err != nil) != (c.refuses != "") || err != nil && (!strings.Contains(err.Error(), c.refuses) || !strings.Contains(hint.Of(err), "begin a new one")) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestWhichWayIsSaid(t *testing.T) {
+	for _, c := range []struct{ os, want string }{
+		{"Linux", "/proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one (nothing better: cycles: none here); over the packets"},
+		{"FreeBSD", "kern.cp_time accounts it"},
+		{"", "/proc/stat or kern.cp_time"},
+	} {
+		m, err := (&Options{OS: c.os, KernelLacks: "cycles: none here"}).ParseMetric("cpu-per-packet")
+		if err != nil || !strings.Contains(m.How, c.want) {
+			t.Errorf("%q: %q, %v", c.os, m.How, err)
+		}
+	}
+	m, err := (&Options{OS: "Linux", Kernel: &kernel{}}).ParseMetric("cpu-per-request:/log")
+	if err != nil || m.How != "the kernel's CPU time: what a test says; over the lines of the log" {
+		t.Errorf("%q, %v", m.How, err)
+	}
+}
+
+// TestExactness works out what ticks of 10 ms come to in the 240 s that count of a window
+// of five minutes: a kernel that takes a tenth of a CPU is found there by 2,400 ticks.
+func TestExactness(t *testing.T) {
+	for _, c := range []struct{ ticked, want string }{
+		{"all", "; ticks of 10 ms tell 100 % of it, which moves it by up to ±4.0 % (95 %) by chance in what counts of a window (240 s)"},
+		{"a quarter", "; ticks of 10 ms tell 25 % of it, which moves it by up to ±2.0 % (95 %) by chance in what counts of a window (240 s)"},
+		{"nothing", ""},
+	} {
+		r := &run{o: &Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute},
+			metrics: []Metric{{Watched: switchback.Watched{Metric: switchback.Drops}}, {Watched: switchback.Watched{Metric: switchback.CPUPerPacket}}}}}
+		share := map[string]float64{"all": 1, "a quarter": 0.25, "nothing": 0}[c.ticked]
+		r.exactness(Sample{Boot: "b", Uptime: 100, Kernel: 7, Ticked: 2, Tick: 0.01}, Sample{Boot: "b", Uptime: 110, Kernel: 8, Ticked: 2 + share, Tick: 0.01})
+		if got := r.o.metrics[1].How; got != c.want || r.o.metrics[0].How != "" {
+			t.Errorf("%s: %q, and of drops %q", c.ticked, got, r.o.metrics[0].How)
+		}
+	}
+}
+
+func TestPacketsIn(t *testing.T) {
+	const text = `Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo: 1000 10 0 0 0 0 0 0 1000 10 0 0 0 0 0 0
+  eth0:123456 1000 0 3 0 0 0 0 654321 2000 0 0 0 0 0 0
+ wg0: 1 30 0 0 0 0 0 0 1 4 0 0 0 0 0 0
+`
+	if got := packetsIn(text); got != 3034 {
+		t.Errorf("%g packets", got)
+	}
+}
+
+// TestCountedKernelTime has the kernel's time of a sample counted, and lost for a while:
+// what is not known is no time of nothing.
+func TestCountedKernelTime(t *testing.T) {
+	k := &kernel{spent: kerntime.Spent{All: 1500 * time.Millisecond, Ticked: time.Second}}
+	l := looker{kernel: k, Runner: &localhost.Runner{}}
+	s, err := l.look(t.Context())
+	if err != nil || s.Kernel != 1.5 || s.Ticked != 1 || s.unread != nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	k.err = errors.New("no counters left")
+	if s, err = l.look(t.Context()); err != nil || !math.IsNaN(s.Kernel) || s.unread == nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	_, per, err := sources["cpu-per-packet"](&Options{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := (&logged{}).beside(func(s Sample) float64 { return s.Kernel }, ratio).(*besideLog)
+	for i, kernel := range []float64{1, 2, math.NaN(), 10, 11} {
+		now := Sample{Boot: "b", Kernel: kernel, Packets: float64(100 * i)}
+		if _, err := per.Tick(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		logged.count(now)
+	}
+	if got := per.Value(); got != 1e9*(1+1)/200 || per.Traffic() != 200 {
+		t.Errorf("%g ns a packet of %g", got, per.Traffic())
+	}
+	if got := logged.used; !math.IsNaN(got) { // its requests went on being counted
+		t.Errorf("%g s of the kernel's beside the requests", got)
+	}
+}
