@@ -148,10 +148,13 @@ func (h *LiveHost) Fits(f *fact.Facts, s study.Setting) error {
 // liveKey is how a setting is reached on the host, and its name in the catalogue.
 func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
 	set := s.Setting()
-	limit, ofPF := setting.OfPFLimit(set.Name)
+	limit, isLimit := setting.OfPFLimit(set.Name)
+	timeout, isTimeout := setting.OfPFTimeout(set.Name)
 	switch {
-	case ofPF:
+	case isLimit:
 		return knob.Key{Mechanism: setting.PFLimit, Name: limit}, set.Name
+	case isTimeout:
+		return knob.Key{Mechanism: setting.PFTimeout, Name: timeout}, set.Name
 	case set.Mechanism != setting.Link:
 		return knob.Key{Mechanism: setting.Sysctl, Name: set.Name}, set.Name
 	case strings.EqualFold(f.OS, fact.FreeBSD): // tso4 and tso6 are one record

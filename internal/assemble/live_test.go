@@ -34,11 +34,27 @@ func TestFitForProduction(t *testing.T) {
 // TestLiveKey: a limit of pf is no sysctl, and its name in the catalogue stays.
 func TestLiveKey(t *testing.T) {
 	for name, want := range map[string]knob.Key{
-		"pf.conf:limit.states":   {Mechanism: setting.PFLimit, Name: "states"},
-		"net.inet.ip.forwarding": {Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding"},
+		"pf.conf:timeout.tcp.closing": {Mechanism: setting.PFTimeout, Name: "tcp.closing"},
+		"pf.conf:limit.states":        {Mechanism: setting.PFLimit, Name: "states"},
+		"net.inet.ip.forwarding":      {Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding"},
 	} {
 		if key, catalogued := liveKey(&fact.Facts{OS: fact.FreeBSD}, kernel.SysctlTo(name, "1")); key != want || catalogued != name {
 			t.Errorf("%s is %+v, %s", name, key, catalogued)
+		}
+	}
+}
+
+// Each of pf's timeouts of states can be tried on a host that serves; those that pf derives from
+// its limit of states, or rounds, are not in the catalogue.
+func TestTimeoutsFitForProduction(t *testing.T) {
+	rel, err := release.Parse("14.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fact.Facts{OS: fact.FreeBSD, Release: rel}
+	for name, fits := range map[string]bool{"tcp.closing": true, "tcp.established": true, "udp.multiple": true, "adaptive.start": false, "interval": false} {
+		if _, err := fitForProduction(f, "pf.conf:timeout."+name, "20"); (err == nil) != fits {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

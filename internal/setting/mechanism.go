@@ -99,6 +99,12 @@ func Recorded() []Mechanism {
 		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
 }
 
+// OfPFTimeout is which of pf's timeouts (the name of a PFTimeout) the catalogue's name of a
+// setting means; ok is false of every other setting.
+func OfPFTimeout(name string) (timeout string, ok bool) {
+	return strings.CutPrefix(name, "pf.conf:timeout.")
+}
+
 // OfPFLimit is which of pf's limits (the name of a PFLimit) the catalogue's name of a
 // setting means; ok is false of every other setting.
 func OfPFLimit(name string) (limit string, ok bool) {
