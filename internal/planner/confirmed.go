@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"linerate/internal/plan"
-	"linerate/internal/role"
 )
 
 // Gain is a setting that an experiment on this host's lab confirmed.
@@ -20,11 +19,11 @@ type Gain struct {
 // else; left are those that were tried and are left alone. A gain that the catalogue
 // has no record of, or no place to set, is one to set by hand.
 func Confirmed(in Input, gains []Gain, left []plan.LeftAlone) (plan.Plan, error) {
-	if err := role.Check(in.Role); err != nil {
+	p, err := begin(in)
+	if err != nil {
 		return plan.Plan{}, err
 	}
-	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
-	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, LeftAlone: left}
+	p.plan.LeftAlone = left
 	for _, g := range gains {
 		p.confirmed(g)
 	}

@@ -79,17 +79,27 @@ const (
 	leftByEvidence // left alone, for what was measured
 )
 
+// begin is a plan of a host in which nothing is set yet.
+func begin(in Input) (*planning, error) {
+	if err := role.Check(in.Role); err != nil {
+		return nil, err
+	}
+	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
+	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname}
+	return p, nil
+}
+
 // Make computes the plan of a host. An error is a mistake in the advice or a
 // host that no plan can be made for.
 func Make(in Input) (plan.Plan, error) {
 	if in.Facts.OS != fact.FreeBSD && in.Facts.OS != fact.Linux {
 		return plan.Plan{}, fmt.Errorf("no plan for the system %q", in.Facts.OS)
 	}
-	if err := role.Check(in.Role); err != nil {
+	p, err := begin(in)
+	if err != nil {
 		return plan.Plan{}, err
 	}
-	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
-	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, Needs: in.Needs.words()}
+	p.plan.Needs = in.Needs.words()
 	for _, a := range in.Library.Advice {
 		if a.OS != in.Facts.OS || !slices.Contains(a.Roles, in.Role) {
 			continue

@@ -143,17 +143,20 @@ func (l *loader) nextboot() {
 
 // ignored reports neighbours of loader.conf that the loader never opens.
 func (l *loader) ignored() {
-	names, err := l.files.List("/boot")
-	if err != nil {
-		return
-	}
+	l.Ignored = append(l.Ignored, neighbours(l.files, "/boot", "loader.conf", l.seen, "the loader does not read it: no loader_conf_files names it")...)
+}
+
+// neighbours are files of a directory whose names begin like a file of configuration's,
+// and which are not read.
+func neighbours(files Files, dir, name string, read map[string]bool, reason string) (out []fact.Source) {
+	names, _ := files.List(dir) // none: none
 	for _, n := range names {
-		p := "/boot/" + n
-		if strings.HasPrefix(n, "loader.conf") && n != "loader.conf.d" && !l.seen[p] {
-			l.Ignored = append(l.Ignored, fact.Source{Name: p, Status: fact.StatusIgnored,
-				Reason: "the loader does not read it: no loader_conf_files names it"})
+		p := dir + "/" + n
+		if strings.HasPrefix(n, name) && n != name+".d" && !read[p] {
+			out = append(out, fact.Source{Name: p, Status: fact.StatusIgnored, Reason: reason})
 		}
 	}
+	return out
 }
 
 // parse applies one file's lines.

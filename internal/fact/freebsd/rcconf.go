@@ -102,17 +102,7 @@ func (r *rc) services() {
 
 // ignored reports neighbours of rc.conf that nothing reads.
 func (r *rc) ignored() {
-	names, err := r.files.List("/etc")
-	if err != nil {
-		return
-	}
-	for _, n := range names {
-		p := "/etc/" + n
-		if strings.HasPrefix(n, "rc.conf") && n != "rc.conf.d" && !r.seen[p] {
-			r.Ignored = append(r.Ignored, fact.Source{Name: p, Status: fact.StatusIgnored,
-				Reason: "rc does not read it: rc_conf_files does not name it"})
-		}
-	}
+	r.Ignored = append(r.Ignored, neighbours(r.files, "/etc", "rc.conf", r.seen, "rc does not read it: rc_conf_files does not name it")...)
 }
 
 // Modules returns what kld_list loads, with the line that says so.

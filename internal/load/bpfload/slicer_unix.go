@@ -214,11 +214,7 @@ func account(all []*lane, out *load.Sliced) error {
 		if err != nil {
 			return err
 		}
-		a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes,
-			Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
-		l.step.Sent(&a)
-		a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
-		out.Lanes = append(out.Lanes, a)
+		out.Lanes = append(out.Lanes, l.step.Account(got))
 	}
 	return nil
 }

@@ -172,10 +172,7 @@ func (s *slicer) account(all []laneEnds, out *load.Sliced) error {
 			if err != nil {
 				return err
 			}
-			a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes,
-				Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
-			l.step.Sent(&a)
-			a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
+			a := l.step.Account(got)
 			out.Lanes[i/ways] = out.Lanes[i/ways].Plus(a)
 			lost += a.Lost
 		}

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ func Line(p *show.Page, name, format string, args ...any) {
 }
 
 // Seconds is a time as accounts write it.
-func Seconds(s float64) string { return show.Brief(time.Duration(s * 1e9)) }
+func Seconds(s float64) string { return show.Brief(time.Duration(math.Round(s * 1e9))) }
 
 // LatencyTable writes the distributions of a run; connect names the third. Latency
 // is from when a request was due in an open loop, from when it was sent in a closed

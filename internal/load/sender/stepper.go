@@ -34,6 +34,14 @@ func (s *Stepper) Step(n int) (frames int, took uint64, err error) {
 	return frames, took, err
 }
 
+// Account is what was sent since the Stepper was made, and what of it arrived.
+func (s *Stepper) Account(got load.Received) load.LaneAccount {
+	a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes, Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
+	s.Sent(&a)
+	a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
+	return a
+}
+
 // Sent adds to an account what was sent since the Stepper was made.
 func (s *Stepper) Sent(a *load.LaneAccount) {
 	a.TxPackets = s.w.sent.Load()

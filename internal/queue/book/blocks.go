@@ -179,6 +179,14 @@ func (b *Book) bedSince(ctx context.Context, tx Tx, l queue.Lease, t Ticket, env
 	return string(doc), err
 }
 
+// soFar is a study by its text, and the trials that it has.
+func (b *Book) soFar(ctx context.Context, tx Tx, id string, text []byte) (spec study.Spec, seed uint64, trials []study.Trial, err error) {
+	if spec, seed, err = parse(id, text); err == nil {
+		trials, err = b.trials(ctx, tx, id, "")
+	}
+	return spec, seed, trials, err
+}
+
 // onward hands out what comes next when nothing of a study waits any more.
 func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 	if _, err := tx.Exec(ctx, "UPDATE queue_studies SET waiting = waiting - 1 WHERE id = ?", id); err != nil {
@@ -190,11 +198,7 @@ func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 	if err := row(ctx, tx, "SELECT waiting, label, spec FROM queue_studies WHERE id = ?", []any{id}, &waiting, &label, &text); err != nil || waiting > 0 {
 		return err
 	}
-	spec, seed, err := parse(id, text)
-	if err != nil {
-		return err
-	}
-	trials, err := b.trials(ctx, tx, id, "")
+	spec, seed, trials, err := b.soFar(ctx, tx, id, text)
 	if err != nil {
 		return err
 	}

@@ -119,11 +119,7 @@ func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err e
 		} else if err != nil {
 			return err
 		}
-		spec, seed, err := parse(id, text)
-		if err != nil {
-			return err
-		}
-		trials, err := b.trials(ctx, tx, id, "")
+		spec, seed, trials, err := b.soFar(ctx, tx, id, text)
 		if err != nil {
 			return err
 		}

@@ -95,6 +95,22 @@ func (h *Hands) Keep(ctx context.Context) {
 	}
 }
 
+// Serve beats while jobs does what there is to do, with a testbed that is fit or is not,
+// and gives the lease back where parent ended it: else it returns what ended ctx.
+func (h *Hands) Serve(parent, ctx context.Context, fit func(context.Context) error, jobs func(fine bool)) error {
+	kept := make(chan struct{})
+	go func() { defer close(kept); h.Keep(ctx) }()
+	jobs(h.Fit(ctx, fit))
+	<-kept
+	if cause := context.Cause(ctx); parent.Err() == nil {
+		return cause
+	}
+	back, cancel := context.WithTimeout(context.WithoutCancel(parent), h.book.Patience.Beat)
+	defer cancel()
+	_ = h.book.Return(back, h.lease) // it is free after Patience.Lost at the latest
+	return nil
+}
+
 // Again is what an engine shall do with a ticket that was not done now.
 type Again struct{ After time.Duration }
 

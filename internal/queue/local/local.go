@@ -202,25 +202,16 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
 	hands := q.Hands(l, do, time.Now, wait.For, end)
-	kept := make(chan struct{})
-	go func() { defer close(kept); hands.Keep(ctx) }()
-	fine := hands.Fit(ctx, fit)
-	for fine && ctx.Err() == nil {
-		t, ok, err := q.take(ctx, l.Label)
-		if err != nil || !ok {
-			_ = wait.For(ctx, min(time.Second, q.Patience.Beat/10))
-			continue
+	return hands.Serve(parent, ctx, fit, func(fine bool) {
+		for fine && ctx.Err() == nil {
+			t, ok, err := q.take(ctx, l.Label)
+			if err != nil || !ok {
+				_ = wait.For(ctx, min(time.Second, q.Patience.Beat/10))
+				continue
+			}
+			q.one(ctx, hands, t)
 		}
-		q.one(ctx, hands, t)
-	}
-	<-kept
-	if cause := context.Cause(ctx); parent.Err() == nil {
-		return cause
-	}
-	back, cancel := context.WithTimeout(context.WithoutCancel(parent), q.Patience.Beat)
-	defer cancel()
-	_ = q.Return(back, l) // it is free after Patience.Lost at the latest
-	return nil
+	})
 }
 
 // errWithdrawn ends a job that was taken back.

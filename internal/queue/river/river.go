@@ -249,27 +249,18 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 	if err != nil {
 		return err
 	}
-	kept := make(chan struct{})
-	go func() { defer close(kept); hands.Keep(ctx) }()
-	fine := hands.Fit(ctx, fit)
-	for fine && ctx.Err() == nil { // a database that is not there yet
-		if err = client.Start(context.WithoutCancel(ctx)); err == nil {
-			break
+	return hands.Serve(parent, ctx, fit, func(fine bool) {
+		for fine && ctx.Err() == nil { // a database that is not there yet
+			if err = client.Start(context.WithoutCancel(ctx)); err == nil {
+				break
+			}
+			_ = wait.For(ctx, q.Patience.Beat/5)
 		}
-		_ = wait.For(ctx, q.Patience.Beat/5)
-	}
-	<-ctx.Done()
-	if fine && err == nil {
-		stop, cancel := context.WithTimeout(context.WithoutCancel(parent), stopping)
-		_ = client.StopAndCancel(stop) // what does not stop is fenced
-		cancel()
-	}
-	<-kept
-	if cause := context.Cause(ctx); parent.Err() == nil {
-		return cause
-	}
-	back, cancel := context.WithTimeout(context.WithoutCancel(parent), q.Patience.Beat)
-	defer cancel()
-	_ = q.Return(back, l) // it is free after Patience.Lost at the latest
-	return nil
+		<-ctx.Done()
+		if fine && err == nil {
+			stop, cancel := context.WithTimeout(context.WithoutCancel(parent), stopping)
+			defer cancel()
+			_ = client.StopAndCancel(stop) // what does not stop is fenced
+		}
+	})
 }

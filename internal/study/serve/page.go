@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/chart"
 	"linerate/internal/list"
@@ -329,7 +328,7 @@ func queues(r study.Results, part string, width float64) string {
 			c.Rect("tenths", x+0.1*bar, base-plot*d.mean[k]/most, 0.8*bar, plot*d.mean[k]/most)
 		}
 		c.Text("tick", "start", 8, base+14, "0")
-		c.Text("tick", "end", width-8, base+14, brief(d.span))
+		c.Text("tick", "end", width-8, base+14, request.Seconds(d.span))
 	}
 	return c.SVG(fmt.Sprintf("messages on their way in part %s, by time since a load began", part))
 }
@@ -337,9 +336,7 @@ func queues(r study.Results, part string, width float64) string {
 // words say how long the queue was, and for how long.
 func (d depths) words(narrow bool) string {
 	if narrow {
-		return fmt.Sprintf("≤ %s, empty after %s", show.Count(d.peak), brief(d.settled))
+		return fmt.Sprintf("≤ %s, empty after %s", show.Count(d.peak), request.Seconds(d.settled))
 	}
-	return fmt.Sprintf("at most %s on their way; empty after %s (median)", show.Count(d.peak), brief(d.settled))
+	return fmt.Sprintf("at most %s on their way; empty after %s (median)", show.Count(d.peak), request.Seconds(d.settled))
 }
-
-func brief(seconds float64) string { return show.Brief(time.Duration(math.Round(seconds * 1e9))) }

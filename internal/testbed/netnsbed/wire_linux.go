@@ -148,16 +148,11 @@ func neighbour(own, peer end, router bool) error {
 	if err != nil {
 		return fmt.Errorf("find %s: %w", own.device, err)
 	}
+	if err := greet(link, peer); err != nil || !router {
+		return err
+	}
 	for _, p := range []netip.Prefix{peer.v4, peer.v6} {
 		if p.Addr().Is6() && !haveIPv6() {
-			continue
-		}
-		n := &netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT,
-			IP: net.IP(p.Addr().AsSlice()), HardwareAddr: peer.mac}
-		if err := netlink.NeighSet(n); err != nil {
-			return fmt.Errorf("make %s a neighbour of %s: %w", p.Addr(), own.device, err)
-		}
-		if !router {
 			continue
 		}
 		if err := routeVia(link, p); err != nil {
