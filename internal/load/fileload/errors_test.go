@@ -1,0 +1,157 @@
+package fileload
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+	"linerate/internal/show"
+)
+
+// TestKindsOfErrors: a full disk and too few descriptors are told from what else fails, and each
+// names the file and what was done to it.
+func TestKindsOfErrors(t *testing.T) {
+	for err, want := range map[error]request.Kind{
+		unix.ENOSPC: request.NoSpace, unix.EDQUOT: request.NoSpace, unix.EMFILE: request.NoFile, unix.ENFILE: request.NoFile, unix.EIO: request.Other, errShort: request.Other,
+	} {
+		named := named("write", "l0-7", err)
+		if got := kindOf(errors.Join(nil, named)); got != want || !errors.Is(named, err) || !strings.HasPrefix(named.Error(), "write l0-7: ") {
+			t.Errorf("%v is %s, want %s", named, got, want)
+		}
+	}
+	if named("write", "x", nil) != nil {
+		t.Error("no error has a name")
+	}
+	for err, advised := range map[error]bool{unix.ENOSPC: true, unix.EDQUOT: true, unix.EACCES: false} {
+		if got := explain(err); (hint.Of(got) != "") != advised || !errors.Is(got, err) {
+			t.Errorf("%v: %v (%s)", err, got, hint.Of(got))
+		}
+	}
+	tries := 0
+	n, err := again(func() (int, error) {
+		if tries++; tries < 3 {
+			return -1, unix.EINTR
+		}
+		return 7, nil
+	})
+	if n != 7 || err != nil || tries != 3 {
+		t.Errorf("an interrupted call: %d, %v after %d tries", n, err, tries)
+	}
+	if n, err := again(func() (int, error) { return -1, unix.EIO }); n != 0 || !errors.Is(err, unix.EIO) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestLoadsThatCannotBe, and those at their bounds.
+func TestLoadsThatCannotBe(t *testing.T) {
+	good := Load{Transactions: 1, Timeout: time.Second}
+	for what, c := range map[string]struct {
+		change func(*Load)
+		ok     bool
+	}{
+		"so many": {func(*Load) {}, true}, "so long": {func(l *Load) { l.Transactions, l.Duration = 0, 1 }, true}, "the highest rate": {func(l *Load) { l.Rate = 1e7 }, true},
+		"neither": {func(l *Load) { l.Transactions = 0 }, false}, "a higher rate": {func(l *Load) { l.Rate = 1.1e7 }, false}, "a rate below 0": {func(l *Load) { l.Rate = -1 }, false},
+		"no timeout": {func(l *Load) { l.Timeout = 0 }, false}, "a warm-up below 0": {func(l *Load) { l.Warmup = -1 }, false}, "a duration below 0": {func(l *Load) { l.Duration = -1 }, false},
+	} {
+		l := good
+		c.change(&l)
+		if err := l.validate(); (err == nil) != c.ok || err != nil && !hint.IsUsage(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	p := pool()
+	s := p.loop(Load{Rate: 7})
+	p.Reads, p.Creates = 0.75, 0.25
+	if s = p.loop(Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
+		t.Errorf("%+v", s)
+	}
+	for what, change := range map[string]func(*Pool){
+		"a size below 0": func(p *Pool) { p.Min = -1 }, "many files": func(p *Pool) { p.Files = MaxFiles + 1 }, "many directories": func(p *Pool) { p.Directories = MaxDirectories + 1 }, "directories below 0": func(p *Pool) { p.Directories = -1 },
+		"a large block": func(p *Pool) { p.Block = 16<<20 + 1 }, "no lane": func(p *Pool) { p.Lanes = 0 }, "many lanes": func(p *Pool) { p.Files, p.Lanes = 1000, MaxLanes+1 }, "a share below 0": func(p *Pool) { p.Creates = -0.1 },
+	} {
+		p := pool()
+		change(&p)
+		if err := p.Validate(); !hint.IsUsage(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestReadOnlyDirectory: what cannot be made leaves nothing and says where.
+func TestReadOnlyDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "d1"), nil, 0o600); err != nil { // where a directory is to be
+		t.Fatal(err)
+	}
+	if _, err := Prepare(t.Context(), dir, pool()); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), dir+"/d1") {
+		t.Errorf("%v", err)
+	}
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "l1-3"), nil, 0o600); err != nil { // where a file is to be
+		t.Fatal(err)
+	}
+	p := pool()
+	p.Directories = 0
+	if _, err := Prepare(t.Context(), other, p); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "make 40 files") {
+		t.Errorf("%v", err)
+	}
+	if n, _ := onDisk(t, other); n > 1 {
+		t.Errorf("%d files are left", n)
+	}
+	if _, err := NewScratch(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPoint: a whole run makes, loads, removes, and leaves the user's directory as it was.
+func TestPoint(t *testing.T) {
+	dir := t.TempDir()
+	p, err := RunPoint(t.Context(), dir, pool(), load(200))
+	if err != nil || p.Files != 40 || p.Answered != 200 || p.Removed == 0 || len(p.Operations) != int(operations) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	byName := map[string]Operation{}
+	for _, o := range p.Operations {
+		byName[o.Name] = o
+	}
+	if left := uint64(40) + byName["create"].Count - byName["delete"].Count; left != uint64(p.Removed) {
+		t.Errorf("%d files are left by the account, %d were removed", left, p.Removed)
+	}
+	if n := *byName["create"].Bytes + *byName["append"].Bytes + *byName["read"].Bytes; n != p.BodyBytes {
+		t.Errorf("operations moved %d bytes, transactions %d", n, p.BodyBytes)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%d entries are left, %v", len(left), err)
+	}
+	page := show.NewPage(show.Style{Width: 160})
+	l := load(200)
+	doc := Document{Offer: OfferOf(OwnDriver, dir+"\x1b[2J", pool(), l), Points: []Point{p, p}}
+	doc.Offer.Sync = true
+	doc.Page(page)
+	text := page.String()
+	for _, want := range []string{"40 files", "fsync(2) after each write", "200 of 200 transactions", "create", "delete", "latency (from sent)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("a directory's name clears the screen")
+	}
+	p.Failed, p.Waited, p.Unsent, p.Errors = 1, 2, 3, []request.Failure{{Text: "no space left", Count: 1, First: "write x"}}
+	page = show.NewPage(show.Style{Width: 160})
+	Document{Offer: Offer{Driver: PostmarkDriver}, Points: []Point{p}}.Page(page)
+	for _, want := range []string{"by postmark", "1 × no space left: write x", "3 transactions were due and never sent", "2 transactions were due when all"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+}
