@@ -167,7 +167,7 @@ type Telemetry struct {
 func (t Telemetry) Since(before Telemetry) map[string]float64 {
 	out := map[string]float64{}
 	for name, v := range t.Counters {
-		if d := v - before.Counters[name]; d != 0 {
+		if d := v - before.Counters[name]; d > 0 { // one that went back was set anew meanwhile
 			out[name] = d
 		}
 	}

@@ -1,0 +1,80 @@
+package testbed_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/port"
+	"linerate/internal/testbed"
+)
+
+// TestTelemetrySince: counters that grew, by how much; gauges where they stand; what is new counts from
+// nothing, what went back or is gone is not told.
+func TestTelemetrySince(t *testing.T) {
+	before := testbed.Telemetry{Counters: map[string]float64{"rx": 100, "same": 5, "reset": 50, "gone": 1}, Gauges: map[string]float64{"celsius": 40, "off": 1}}
+	after := testbed.Telemetry{Counters: map[string]float64{"rx": 108, "same": 5, "reset": 3, "new": 7}, Gauges: map[string]float64{"celsius": 41.5}}
+	if got := after.Since(before); !maps.Equal(got, map[string]float64{"rx": 8, "new": 7, "celsius": 41.5}) {
+		t.Errorf("%v", got)
+	}
+	if got := (testbed.Telemetry{}).Since(before); len(got) != 0 {
+		t.Errorf("nothing says %v", got)
+	}
+}
+
+// one is a bed with one way, several one with more.
+type one struct{ testbed.Bed }
+
+func (one) Generator() port.Port { return port.Port{Device: "gen0"} }
+func (one) Receiver() port.Port  { return port.Port{Device: "sink0"} }
+
+type several struct{ one }
+
+func (several) Ways() []testbed.Way { return []testbed.Way{{Share: 0.25}, {Share: 0.75}} }
+
+func TestWays(t *testing.T) {
+	if w := testbed.WaysOf(one{}); len(w) != 1 || w[0].Share != 1 || w[0].Generator.Device != "gen0" || w[0].Receiver.Device != "sink0" {
+		t.Errorf("%+v", w)
+	}
+	if w := testbed.WaysOf(several{}); len(w) != 2 || w[0].Share+w[1].Share != 1 {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestUnavailable says what, why, and what would help; it is found behind other words.
+func TestUnavailable(t *testing.T) {
+	err := fmt.Errorf("arm b: %w", &testbed.ErrUnavailable{Setting: "nft", Reason: "no flow tables", Help: testbed.Needs("nft_flow_offload", "CONFIG_NFT_FLOW_OFFLOAD")})
+	var un *testbed.ErrUnavailable
+	if !errors.As(err, &un) || err.Error() != "arm b: nft: no flow tables; load the module nft_flow_offload (modprobe nft_flow_offload), or boot a kernel built with CONFIG_NFT_FLOW_OFFLOAD" {
+		t.Errorf("%v", err)
+	}
+	if un = (&testbed.ErrUnavailable{Setting: "a", Reason: "b"}); un.Error() != "a: b" {
+		t.Errorf("%v", un)
+	}
+	if testbed.SystemOf(testbed.KindNetns) != "linux" || testbed.SystemOf(testbed.KindJails) != "freebsd" || testbed.SystemOf("ssh") != "" {
+		t.Error("systems of kinds")
+	}
+}
+
+// TestQueues grow with the rate and the round trip, between a hundred packets and 64 MiB.
+func TestQueues(t *testing.T) {
+	last := 0
+	for _, rate := range []float64{0, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e12} {
+		q := testbed.Link{Rate: rate, Delay: 20 * time.Millisecond}.Queue()
+		if q < last || q < 150_000 || q > 64<<20 {
+			t.Errorf("%g bit/s queue %d bytes, slower ones %d", rate, q, last)
+		}
+		last = q
+	}
+	if q := (testbed.Link{Rate: 1e9, Delay: 20 * time.Millisecond}).Queue(); q != 5_000_000 {
+		t.Errorf("a round trip of 40 ms at 1 Gbit/s is %d bytes", q)
+	}
+	for text, l := range map[string]testbed.Link{"0.1 % loss each way": {Loss: 0.001}, "2.5 Mb/s": {Rate: 2.5e6}, "± 1ms": {Delay: 5 * time.Millisecond, Jitter: time.Millisecond}} {
+		if !strings.Contains(l.String(), text) || l.IsWire() {
+			t.Errorf("%q lacks %q", l, text)
+		}
+	}
+}
