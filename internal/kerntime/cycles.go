@@ -118,15 +118,18 @@ func (c *cycles) Close() (err error) {
 	return err
 }
 
-// mostIdle is how much of the time that CPUs were idle may be counted as the kernel's:
-// the loop of an idle CPU takes a few per cent of it where it wakes ten thousand times a
-// second.
-const mostIdle = 0.1
+// How much of the time that CPUs were idle a counter may tell, for its loop takes a few per
+// cent of it where a CPU wakes ten thousand times a second, and how exact its rate is.
+const (
+	mostIdle = 0.1
+	rateIs   = 0.05
+)
 
-// runsOn reports that counters went on while their CPUs were idle, by the time that they
-// counted in the kernel, that passed on all CPUs, and that was idle: hardware's that does
-// not stop, or CPUs that poll where others halt. A machine that is hardly ever idle
-// cannot tell, nor does it matter there.
+// runsOn reports that counters of all modes went on while their CPUs were idle, by the time
+// that they counted, that passed on all CPUs, and that was idle: hardware's that does not
+// stop, or CPUs that poll where others halt. A machine that is hardly ever idle cannot
+// tell, nor does it matter there.
 func runsOn(counted, passed, idle time.Duration) bool {
-	return idle > passed/10 && counted > passed-idle+time.Duration(mostIdle*float64(idle))
+	busy := passed - idle
+	return idle > passed/10 && float64(counted) > (1+rateIs)*float64(busy)+mostIdle*float64(idle)
 }

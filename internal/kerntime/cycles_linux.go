@@ -1,6 +1,7 @@
 package kerntime
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,60 +23,69 @@ func openCycles() (*cycles, error) {
 	}
 	var lacks error
 	for _, e := range []perfevent.Event{perfevent.Reference, perfevent.Cycles} {
-		c := &cycles{event: e.Name, online: perfevent.Online, cpus: map[int]*counted{}, open: func(cpu int) (counter, error) {
-			one, err := e.Open(perfevent.Scope{CPU: cpu, Kernel: true})
-			if errors.Is(err, unix.ENODEV) {
-				return nil, errGone
-			}
-			return one, err
-		}}
-		if lacks = c.begin(e, online); lacks == nil {
+		c, err := cyclesOf(e, online)
+		if err == nil {
 			return c, nil
 		}
-		_ = c.Close() // what matters is why it cannot be had
+		lacks = err
 	}
 	return nil, lacks
 }
 
-// begin measures the event's rate, counts, and looks whether idle CPUs count as well.
-func (c *cycles) begin(e perfevent.Event, online []int) error {
-	var err error
-	if c.rates, err = ratesOf(e, online); err != nil {
-		if why := perfevent.Because(err); why != err.Error() {
-			return fmt.Errorf("counters of cycles are %s%s", why, virtual())
-		}
-		return err
-	}
-	if _, err := c.Read(); err != nil {
-		return err
-	}
-	passed, idle, err := c.watch(len(online))
+// cyclesOf measures an event's rate, looks whether idle CPUs count it as well, and counts.
+func cyclesOf(e perfevent.Event, online []int) (*cycles, error) {
+	rates, err := ratesOf(e, online)
 	if err != nil {
-		return err
+		if why := perfevent.Because(err); why != err.Error() {
+			return nil, fmt.Errorf("counters of cycles are %s%s", why, virtual())
+		}
+		return nil, err
 	}
-	if runsOn(time.Duration(c.sum), passed, idle) {
-		return hint.With(fmt.Errorf("the counters of %s go on while the CPUs are idle", c.event), "idle=poll, haltpoll, or a virtual CPU: what waits is told apart from what works by the next way")
+	if on, err := goesOn(e, rates, len(online)); err != nil || on {
+		return nil, cmp.Or(err, hint.With(fmt.Errorf("the counters of %s go on while the CPUs are idle", e.Name), "idle=poll, haltpoll, or a virtual CPU: waiting cannot be told from work by them"))
 	}
-	return nil
+	c := counting(e, rates, true)
+	if _, err := c.Read(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// counting is an event on all CPUs, in the kernel's mode alone or in all, from its first
+// reading on.
+func counting(e perfevent.Event, rates map[int]float64, kernel bool) *cycles {
+	return &cycles{event: e.Name, rates: rates, online: perfevent.Online, cpus: map[int]*counted{}, open: func(cpu int) (counter, error) {
+		one, err := e.Open(perfevent.Scope{CPU: cpu, Kernel: kernel})
+		if errors.Is(err, unix.ENODEV) {
+			return nil, errGone
+		}
+		return one, err
+	}}
 }
 
 // watching is how long it is looked whether idle CPUs count.
 const watching = 500 * time.Millisecond
 
-func (c *cycles) watch(cpus int) (passed, idle time.Duration, err error) {
+// goesOn looks whether an event is counted while CPUs are idle, in whatever mode.
+func goesOn(e perfevent.Event, rates map[int]float64, cpus int) (bool, error) {
+	all := counting(e, rates, false)
+	defer all.Close()
 	before, err := readStat()
 	if err != nil {
-		return 0, 0, err
+		return false, err
 	}
-	start, counted := time.Now(), c.sum
+	start := time.Now()
+	if _, err := all.Read(); err != nil {
+		return false, err
+	}
 	time.Sleep(watching)
-	if _, err = c.Read(); err != nil {
-		return 0, 0, err
+	counted, err := all.Read()
+	if err != nil {
+		return false, err
 	}
-	passed = time.Since(start) * time.Duration(cpus)
-	c.sum -= counted
+	passed := time.Since(start) * time.Duration(cpus)
 	after, err := readStat()
-	return passed, after.Idle - before.Idle, err
+	return runsOn(counted.All, passed, after.Idle-before.Idle), err
 }
 
 // virtual adds why a virtual machine has none.
@@ -131,14 +141,13 @@ func rateOn(e perfevent.Event, cpu int) (float64, error) {
 		return 0, err
 	}
 	defer c.Close()
-	first, err := c.Read()
+	first, begin, err := readAt(c)
 	if err != nil {
 		return 0, err
 	}
-	begin, end := threadTime(), time.Duration(0)
-	for end = begin; end-begin < spinning; end = threadTime() {
+	for threadTime()-begin < spinning {
 	}
-	last, err := c.Read()
+	last, end, err := readAt(c)
 	if err != nil {
 		return 0, err
 	}
@@ -147,6 +156,14 @@ func rateOn(e perfevent.Event, cpu int) (float64, error) {
 		return 0, fmt.Errorf("the counter of %s counts nothing on CPU %d", e.Name, cpu)
 	}
 	return rate, nil
+}
+
+// readAt reads a counter of the calling thread, and when that was by the thread's CPU time:
+// in the middle between before and after.
+func readAt(c *perfevent.Counter) (perfevent.Reading, time.Duration, error) {
+	before := threadTime()
+	r, err := c.Read()
+	return r, (before + threadTime()) / 2, err
 }
 
 // threadTime is the CPU time of the calling thread.
