@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
@@ -59,6 +60,33 @@ func TestSoftirqsGrowWithPackets(t *testing.T) {
 	}
 }
 
+// TestProgramsEnd has no program left where its descriptors were closed, which is what the
+// kernel does of any process that ends.
+func TestProgramsEnd(t *testing.T) {
+	k, err := openTracepoints()
+	if err != nil {
+		labtest.Lacking(t, "%v", err)
+	}
+	info, err := k.objs.SoftBegins.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, known := info.ID()
+	there := func() bool {
+		p, err := ebpf.NewProgramFromID(id)
+		if err == nil {
+			p.Close()
+		}
+		return err == nil
+	}
+	if !known || !there() {
+		t.Fatalf("program %d is not there while it counts", id)
+	}
+	if err := k.Close(); err != nil || !labtest.Eventually(func() bool { return !there() }) {
+		t.Errorf("program %d is still there: %v", id, err)
+	}
+}
+
 // inNamespace returns what sends packets over the loopback of a new network namespace.
 func inNamespace(t *testing.T) (send func(n int), done func()) {
 	t.Helper()
@@ -74,6 +102,7 @@ func inNamespace(t *testing.T) (send func(n int), done func()) {
 		to, err := net.ListenPacket("udp", "127.0.0.1:0")
 		var from net.Conn
 		if err == nil {
+			defer to.Close() // and so it is not collected before
 			from, err = net.Dial("udp", to.LocalAddr().String())
 		}
 		for n := range jobs {
