@@ -1,0 +1,165 @@
+package schema
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+type kindOfThing string
+
+type textual struct{ n int }
+
+func (t textual) MarshalText() ([]byte, error)  { return []byte{byte(t.n)}, nil }
+func (t *textual) UnmarshalText(b []byte) error { t.n = len(b); return nil }
+
+type plain struct {
+	Kind   kindOfThing   `yaml:"kind"`
+	Rate   float64       `yaml:"rate"`
+	Count  uint          `yaml:"count,omitempty"`
+	Names  []string      `yaml:"names"`
+	Metric string        `yaml:"metric"`
+	Lots   []string      `yaml:"lots"`
+	When   time.Time     `yaml:"when"`
+	Text   textual       `yaml:"text"`
+	Sub    *sub          `yaml:"sub"`
+	On     bool          `yaml:"on"`
+	Wide   time.Duration `yaml:"-"`
+	Bare   string
+	hidden string //nolint:unused // no member of a file
+}
+
+type sub struct {
+	A     int `yaml:"a"`
+	Inner `yaml:",inline"`
+}
+
+// Inner is a part of others.
+type Inner struct {
+	B int `yaml:"b"`
+}
+
+// joined reads itself from the keys of another struct.
+type joined struct{}
+
+func (joined) Shape() reflect.Type { return reflect.TypeFor[Inner]() }
+
+func definition(t *testing.T, m Maker, of reflect.Type, name string) (string, *Node) {
+	t.Helper()
+	n, err := m.Of("urn:x", "a title", of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(n.Definitions[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), n
+}
+
+// TestFile: what a file may say: references until it is read, choices, texts without
+// quotes, and nothing that has no key.
+func TestFile(t *testing.T) {
+	m := Maker{Tag: "yaml", Closed: true, Reference: `^\$`,
+		Constants: func(of reflect.Type) []string {
+			if of == reflect.TypeFor[kindOfThing]() {
+				return []string{"a", "b"}
+			}
+			return nil
+		},
+		Words:    map[string][]string{"schema.plain.Metric": {"x", "y"}, "schema.plain.Lots": {"p"}},
+		Required: map[string][]string{"schema.plain": {"kind"}},
+		Comment: func(of reflect.Type, field string) string {
+			return map[string]string{"plain": "A plain thing.", "plainRate": "How fast.", "plainSub": "Its part."}[of.Name()+field]
+		},
+	}
+	got, root := definition(t, m, reflect.TypeFor[plain](), "schema.plain")
+	ref := func(node string) string { return `{"anyOf":[` + node + `,{"type":"string","pattern":"^\\$"}]}` }
+	want := `{"description":"A plain thing.","type":"object","properties":{` +
+		`"kind":` + ref(`{"enum":["a","b"]}`) + `,` +
+		`"rate":{"description":"How fast.",` + ref(`{"type":"number"}`)[1:] + `,` +
+		`"count":` + ref(`{"type":"integer","minimum":0}`) + `,` +
+		`"names":{"type":"array","items":{"type":["string","number","boolean"]}},` +
+		`"metric":` + ref(`{"enum":["x","y"]}`) + `,` +
+		`"lots":{"type":"array","items":` + ref(`{"enum":["p"]}`) + `},` +
+		`"when":{"type":"string","format":"date-time"},` +
+		`"text":{"type":["string","number","boolean"]},` +
+		`"sub":{"description":"Its part.","allOf":[{"$ref":"#/definitions/schema.sub"}]},` +
+		`"on":{"type":"boolean"}},` +
+		`"required":["kind"],"additionalProperties":false}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if text, err := json.Marshal(root.Definitions["schema.sub"]); err != nil || string(text) != `{"type":"object","properties":{"a":`+ref(`{"type":"integer"}`)+`,"b":`+ref(`{"type":"integer"}`)+`},"additionalProperties":false}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	if root.Schema != Draft || root.ID != "urn:x" || root.Title != "a title" || len(root.AllOf) != 1 || root.AllOf[0].Ref != "#/definitions/schema.plain" {
+		t.Errorf("%+v", root)
+	}
+	text, err := root.Text()
+	if err != nil || !strings.HasPrefix(string(text), "{\n \"$schema\"") || strings.Contains(string(text), `\u003c`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestShapesAndKin: a type that reads itself has the members of its shape, with comments of
+// where they come from; what is open takes others.
+func TestShapesAndKin(t *testing.T) {
+	m := Maker{Tag: "yaml", Kin: map[reflect.Type][]reflect.Type{reflect.TypeFor[joined](): {reflect.TypeFor[sub]()}},
+		Comment: func(of reflect.Type, field string) string {
+			return map[string]string{"sub.B": "Of its kin."}[of.Name()+"."+field]
+		}}
+	got, _ := definition(t, m, reflect.TypeFor[joined](), "schema.joined")
+	if want := `{"type":"object","properties":{"b":{"description":"Of its kin.","type":"integer"}}}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	n, err := (&Maker{Tag: "yaml"}).Of("urn:x", "x", reflect.TypeFor[sub](), reflect.TypeFor[Inner]())
+	if err != nil || len(n.AnyOf) != 2 || n.AllOf != nil {
+		t.Errorf("one of two: %+v, %v", n, err)
+	}
+	known := Maker{Tag: "yaml", Known: map[reflect.Type]*Node{reflect.TypeFor[textual](): {Type: "string", Pattern: "^x"}}}
+	if got, _ := definition(t, known, reflect.TypeFor[plain](), "schema.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
+		t.Errorf("a type that is known: %s", got)
+	}
+}
+
+// TestDocumentsOfOddTypes: bytes are base64, what marshals to text is text, a pointer may be
+// null, and what may be left out is not required.
+func TestDocumentsOfOddTypes(t *testing.T) {
+	type odd struct {
+		Bytes []byte          `json:"bytes"`
+		Text  textual         `json:"text"`
+		Raw   json.RawMessage `json:"raw,omitempty"`
+		Zero  int             `json:"zero,omitzero"`
+		Fixed [3]int          `json:"fixed"`
+		Gone  int             `json:"-"`
+		Named int
+	}
+	got, _ := definition(t, Maker{Tag: "json"}, reflect.TypeFor[odd](), "schema.odd")
+	want := `{"type":"object","properties":{"bytes":{"type":"string"},"text":{"type":"string"},"raw":{},"zero":{"type":"integer"},"fixed":{"type":"array","items":{"type":"integer"}},"Named":{"type":"integer"}},"required":["bytes","text","fixed","Named"]}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestCommentsOfBrokenSources: tests, other packages, files that do not parse and constants
+// without a type add nothing.
+func TestCommentsOfBrokenSources(t *testing.T) {
+	c := Comments{Module: "linerate", Sources: fstest.MapFS{
+		"internal/schema/a.go":      {Data: []byte("package schema\n// Inner is told.\ntype (\n\tInner struct{}\n)\nconst Untyped = \"no\"\nconst Number kindOfThing = 5\nconst A, B kindOfThing = \"x\", \"y\"\nconst C kindOfThing = \"c\"\nconst D kindOfThing = \"c\"\n")},
+		"internal/schema/a_test.go": {Data: []byte("package schema\n// Inner is of a test.\ntype Inner struct{}\nconst E kindOfThing = \"of a test\"\n")},
+		"internal/schema/broken.go": {Data: []byte("package schema\n}{")},
+	}}
+	if got := c.Of(reflect.TypeFor[Inner](), ""); got != "Inner is told." {
+		t.Errorf("%q", got)
+	}
+	if got := c.Constants(reflect.TypeFor[kindOfThing]()); !reflect.DeepEqual(got, []string{"c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := c.Of(reflect.TypeFor[time.Time](), ""); got != "" {
+		t.Errorf("of another module: %q", got)
+	}
+}
