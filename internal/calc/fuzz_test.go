@@ -120,15 +120,15 @@ func FuzzCapture(f *testing.F) {
 	})
 }
 
-// TestFactors: a bare prefix is binary behind a size only, and a fraction of a second only.
+// TestFactors: a bare prefix is binary behind a size only, and no part of a second: 1m may be a minute.
 func TestFactors(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		unit Unit
 		want float64 // 0: refused
 	}{
-		{"64K", Bytes, 65536}, {"64kB", Bytes, 64000}, {"64KiB", Bytes, 65536}, {"64K", PacketsPerSecond, 64000}, {"1m", Bytes, 1 << 20}, {"1mB", Bytes, 0}, {"1m", Seconds, 0.001}, {"1ms", Seconds, 0.001},
-		{"2min", Seconds, 120}, {"2h", Seconds, 7200}, {"3µs", Seconds, 3e-6}, {"3us", Seconds, 3e-6}, {"5n", Seconds, 5e-9}, {"8B/s", BitsPerSecond, 64}, {"1GB/s", BitsPerSecond, 8e9}, {"8b/s", BytesPerSecond, 1},
+		{"64K", Bytes, 65536}, {"64kB", Bytes, 64000}, {"64KiB", Bytes, 65536}, {"64K", PacketsPerSecond, 64000}, {"1m", Bytes, 1 << 20}, {"1mB", Bytes, 0}, {"1m", Seconds, 0}, {"1ms", Seconds, 0.001},
+		{"2min", Seconds, 120}, {"2h", Seconds, 7200}, {"3µs", Seconds, 3e-6}, {"3us", Seconds, 3e-6}, {"5n", Seconds, 0}, {"5ns", Seconds, 5e-9}, {"8B/s", BitsPerSecond, 64}, {"1GB/s", BitsPerSecond, 8e9}, {"8b/s", BytesPerSecond, 1},
 		{"8Gbit/s", BytesPerSecond, 1e9}, {"100GbE", BitsPerSecond, 1e11}, {"1.488Mpps", PacketsPerSecond, 1.488e6}, {"5%", Percent, 5}, {"5", Percent, 5}, {"5k", Count, 5000}, {"5 s", Bytes, 0}, {"1Ti", Bytes, 1 << 40}, {"1e3", Count, 1000},
 		{"1e3 kB", Bytes, 1e6}, {"1_500", Bytes, 1500}, {"--1", Count, 0}, {"1e400", Count, 0}, {"0x10", Count, 0}, {"Inf", Count, 0}, {"NaN", Seconds, 0},
 	} {

@@ -56,7 +56,8 @@ var binaryAlone = map[string]float64{
 // "1.25GB/s", "64K", "16MiB", "13ms", "1.488Mpps") as a quantity of unit, in
 // base units. A bare prefix behind a size is binary (64K = 65536 bytes);
 // everywhere else, and with the unit written out (64 kB), prefixes are
-// decimal and Ki, Mi, Gi binary. "max" links such as 25GbE are read too.
+// decimal and Ki, Mi, Gi binary. "max" links such as 25GbE are read too. Seconds
+// with a prefix say their s: 5m may mean minutes.
 func Parse(s string, unit Unit) (float64, error) {
 	text := strings.TrimSpace(s)
 	end := numberLen(text)
@@ -69,7 +70,10 @@ func Parse(s string, unit Unit) (float64, error) {
 	if !ok {
 		return 0, hint.With(hint.Usagef("%q is not in %s", clip(s), unitName[unit]), "write it like %s", example[unit])
 	}
-	return v * factor, nil
+	if v *= factor; math.IsInf(v, 0) {
+		return 0, hint.Usagef("%q is more than a number holds", clip(s))
+	}
+	return v, nil
 }
 
 // ParseWithUnit is Parse for where a bare number is more likely a slip than
@@ -108,7 +112,7 @@ func factorOf(rest string, unit Unit) (float64, bool) {
 	}
 	for _, p := range prefixes {
 		tail, found := strings.CutPrefix(rest, p.text)
-		if !found || (p.factor < 1 && unit != Seconds) {
+		if !found || p.factor < 1 && unit != Seconds || tail == "" && unit == Seconds { // 5m may mean minutes
 			continue
 		}
 		if f, ok := suffixes[unit][tail]; ok {
