@@ -102,7 +102,7 @@ func TestStudy(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	r := s.Compare(stats.Options{Alpha: 0.05, Better: s.Better, MarginPercent: s.Margin})
-	if c := r.Comparisons[0]; c.Variant != "rules" || c.Verdict != stats.Worse || math.Abs(c.EffectPercent.Estimate-50.7) > 0.5 || c.N != 3 {
+	if c := r.Comparisons[0]; c.Variant != "rules" || c.Verdict != stats.Worse || !(math.Abs(c.EffectPercent.Estimate-50.7) <= 0.5) || c.N != 3 {
 		t.Errorf("%+v", c)
 	}
 	if c := r.Comparisons[1]; c.Variant != "aa" || c.PHolm != c.P {

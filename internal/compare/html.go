@@ -79,7 +79,7 @@ func (r Result) forest(width float64) string {
 	var rows []chart.Effect
 	some := false
 	for _, c := range r.Comparisons {
-		row := chart.Effect{Name: c.Variant, Class: string(c.Verdict), Main: string(c.Verdict), Known: c.Effect.Known()}
+		row := chart.Effect{Name: c.Variant, Class: string(c.Verdict), Main: string(c.Verdict), Known: c.Effect.Known() && inPercent(c)}
 		if e := c.EffectPercent; row.Known {
 			some = true
 			row.Value, row.Low, row.High = e.Estimate, e.Low, e.High

@@ -77,12 +77,17 @@ func nameOf(a stats.Arm) string { return show.KeepEnd(show.Clean(a.Name), 24) }
 // comparison is the verdict and what it rests on.
 func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	p.line("%s against %s: %s", p.Bold(c.Variant), c.Control, p.verdict(c))
-	if c.Effect.Known() {
+	switch {
+	case c.Effect.Known() && !inPercent(c):
+		p.line("  effect      no percentage: %s is not shown to differ from zero; p %s%s", c.Control, show.P(c.P), holm(r, c))
+	case c.Effect.Known():
 		p.line("  effect      %s  %s interval %s to %s, p %s%s", show.SignedPercent(c.EffectPercent.Estimate), confidence(r),
 			show.SignedPercent(c.EffectPercent.Low), show.SignedPercent(c.EffectPercent.High), show.P(c.P), holm(r, c))
 		if !p.st.NoPlot {
 			p.effectPlot(c, r.Options.MarginPercent)
 		}
+	}
+	if c.Effect.Known() {
 		p.line("  difference  %s  %s to %s, in the unit of the values", show.SignedValue(c.Difference.Estimate), show.SignedValue(c.Difference.Low), show.SignedValue(c.Difference.High))
 	}
 	p.line("  n           %s", sizes(c))
@@ -118,6 +123,9 @@ func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 // verdict says in words what was found.
 func (p *page) verdict(c stats.Comparison) string { return p.Headline(c.Verdict.Ink(), words(c)) }
 
+// inPercent reports whether the effect can be told in percent of the control.
+func inPercent(c stats.Comparison) bool { return !math.IsNaN(c.EffectPercent.Estimate) }
+
 func words(c stats.Comparison) string {
 	word := string(c.Verdict)
 	switch c.Verdict {
@@ -126,7 +134,11 @@ func words(c stats.Comparison) string {
 		if c.Effect.Estimate < 0 {
 			direction = "lower"
 		}
-		word += fmt.Sprintf(" (%s %s)", show.Percent(c.EffectPercent.Estimate), direction)
+		amount := show.Percent(c.EffectPercent.Estimate)
+		if !inPercent(c) {
+			amount = show.Value(math.Abs(c.Difference.Estimate))
+		}
+		word += fmt.Sprintf(" (%s %s)", amount, direction)
 	case stats.Inconclusive:
 		word += " (no difference shown, and none excluded)"
 	case stats.Invalid:

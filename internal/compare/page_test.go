@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+func arm(name string, values ...float64) stats.Arm { return stats.Arm{Name: name, Values: values} }
+
+// printed is a result as a terminal has it, with its words apart by one space.
+func printed(t *testing.T, r Result, st Style) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Print(&b, st); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func contains(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestBesideNothing: of a control of nothing there is no percentage, in words, in the table and
+// in the picture; the difference is told in the values' own unit.
+func TestBesideNothing(t *testing.T) {
+	r, err := Run([]stats.Arm{arm("none", 0, 0, 0, 0, 0, 0), arm("some", 30, 33, 31, 32, 34, 30)}, false, stats.Options{Better: stats.LowerIsBetter, MarginPercent: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := printed(t, r, Style{Style: show.Style{Width: 100}})
+	contains(t, text, "some against none: worse (31.6667 higher)", "effect no percentage: none is not shown to differ from zero; p < 0.001", "difference +31.6667 ")
+	if strings.Contains(text, "– higher") || strings.Contains(text, "– to –") || strings.Contains(text, "NaN") {
+		t.Error(text)
+	}
+	var page bytes.Buffer
+	if err := r.WriteHTML(&page, "linerate compare"); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page.String(), "NaN") {
+		t.Error("the page draws what is no number")
+	}
+	contains(t, page.String(), "worse (31.6667 higher)", "&#43;31.6667")
+}
+
+// TestPrintedComparisons: the verdict in words, the effect with its interval, what it rests on
+// and what limits it.
+func TestPrintedComparisons(t *testing.T) {
+	control := arm("a", 100, 102, 98, 101, 99, 100.5)
+	faster, same, noisy := arm("fast", 120, 123, 118, 121, 119, 120), arm("same", 100.1, 102, 98, 101, 99, 100.4), arm("noisy", 80, 130, 95, 110, 101, 70)
+	r, err := Run([]stats.Arm{control, faster, same, noisy}, true, stats.Options{Alpha: 0.05, Better: stats.HigherIsBetter, MarginPercent: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := printed(t, r, Style{Style: show.Style{Width: 100}})
+	contains(t, text, "fast against a: better (20.1 % higher)", "effect +20.1 % 95 % interval +19.", "(Holm over 3: ", "n 6 blocks", "same against a: equivalent", "equivalence within ±1.0 %: p ",
+		"noisy against a: inconclusive (no difference shown, and none excluded)", "decided by Student's t on block-wise log ratios", "permutation within blocks p 0.031", "would have shown); for 1 %: ", "warning effects below ")
+	if !strings.Contains(text, "┣") || !strings.Contains(text, "●") {
+		t.Errorf("no interval is drawn:\n%s", text)
+	}
+	if plain := printed(t, r, Style{NoPlot: true}); strings.ContainsAny(plain, "┣●▬") {
+		t.Error("a plot was drawn")
+	}
+	if summary := printed(t, r, Style{NoTest: true}); strings.Contains(summary, "against") || !strings.Contains(summary, "noisy 6 70 98") {
+		t.Errorf("the summary alone:\n%s", summary)
+	}
+	var verdicts []string
+	for v := range r.Verdicts() {
+		verdicts = append(verdicts, string(v))
+		if v == stats.Equivalent {
+			break
+		}
+	}
+	if got := fmt.Sprint(verdicts); got != "[better equivalent]" {
+		t.Error(got)
+	}
+	two, err := Run([]stats.Arm{control, arm("one", 5)}, false, stats.Options{Alpha: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, printed(t, two, Style{}), "one against a: invalid (too little data)", "n 6 and 1", "warning a sample of 1 value gives no interval")
+	slower, _ := Run([]stats.Arm{control, faster}, false, stats.Options{Better: stats.LowerIsBetter, Alpha: 0.01, Power: 0.9})
+	contains(t, printed(t, slower, Style{}), "fast against a: worse (20.1 % higher)", "99 % interval", "what 90 % of such measurements", " a side", "Mann–Whitney p 0.002 (exact)", "ministat: Difference at 99")
+}
+
+// TestPageOfComparisons: the page has the same words, a picture of the effects with the margin
+// and one of the samples, each warning once.
+func TestPageOfComparisons(t *testing.T) {
+	r, err := Run([]stats.Arm{arm("a<1>", 100, 102, 98, 101), arm("b", 120, 123, 118, 121), arm("c", 121, 122, 117, 121)}, true, stats.Options{Better: stats.HigherIsBetter, MarginPercent: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Metric = "requests/s"
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b, "linerate compare a b c"); err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(b.String(), "\u00a0", " ")
+	contains(t, page, "<title>requests/s: a&lt;1&gt;, b and c", "Higher is better.", "The shaded band is the margin of ±2.0 %.", "better (2", `class="band"`, "linerate compare a b c", "Decided by Student")
+	if n := strings.Count(page, "4 blocks: the interval leans on normality"); n != 1 {
+		t.Errorf("a warning stands there %d times", n)
+	}
+	if n := strings.Count(page, `class="point v-better"`); n != 4 { // two effects, in two widths
+		t.Errorf("%d effects are drawn", n)
+	}
+	if strings.Contains(page, "a<1>") || strings.Contains(page, "NaN") {
+		t.Error("a name is not escaped, or a number is none")
+	}
+}
