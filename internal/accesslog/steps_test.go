@@ -177,7 +177,7 @@ func TestSharesAreNotRoundedUp(t *testing.T) {
 		n, of int64
 		want  float64
 	}{{99_999, 100_000, 99.9}, {100, 100, 100}, {1, 2, 50}, {0, 5, 0}} {
-		if got := floorPercent(c.n, c.of); math.Abs(got-c.want) > 1e-9 {
+		if got := floorPercent(c.n, c.of); !(math.Abs(got-c.want) <= 1e-9) {
 			t.Errorf("%d of %d: %g, want %g", c.n, c.of, got, c.want)
 		}
 	}

@@ -61,7 +61,7 @@ func TestMergedSummariesSayWhatWasSelected(t *testing.T) {
 		if s.Filter != c.want || tally.Filter() != c.want || !strings.Contains(picture.String(), "requests: 3 ("+c.want+")") || !strings.Contains(numbers.String(), "3 requests selected ("+c.want+")") {
 			t.Errorf("%s: %q, %q\n%s\n%s", name, s.Filter, tally.Filter(), &picture, &numbers)
 		}
-		if s.Selected != 3 || s.UnderCounts["100ms"] != 3 || s.Percentiles["max"] != 0.003 || s.Percentiles["min"] != 0.001 || math.Abs(s.Mean-0.002) > 1e-9 {
+		if s.Selected != 3 || s.UnderCounts["100ms"] != 3 || s.Percentiles["max"] != 0.003 || s.Percentiles["min"] != 0.001 || !(math.Abs(s.Mean-0.002) <= 1e-9) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -150,7 +150,7 @@ func TestOneGroupHasTheLogsPercentiles(t *testing.T) {
 			continue
 		}
 		g := tally.Groups()
-		if len(g) != 1 || g[0].Requests != 400 || g[0].P50 != tally.Quantile(.5) || g[0].P99 != tally.Quantile(.99) || g[0].Max != tally.Max || math.Abs(g[0].Share-1) > 0.01 {
+		if len(g) != 1 || g[0].Requests != 400 || g[0].P50 != tally.Quantile(.5) || g[0].P99 != tally.Quantile(.99) || g[0].Max != tally.Max || !(math.Abs(g[0].Share-1) <= 0.01) {
 			t.Errorf("by %s: %+v, of all %d, %d, %d", by, g, tally.Quantile(.5), tally.Quantile(.99), tally.Max)
 		}
 		var numbers, table bytes.Buffer

@@ -143,7 +143,7 @@ func TestLines(t *testing.T) {
 					t.Errorf("growth goes from %v to %v", a, b)
 				}
 			}
-			if a, b, c := lines[0].points[0], lines[0].points[1], lines[0].points[2]; log && math.Abs((a[1]-b[1])-(b[1]-c[1])) > 0.2 {
+			if a, b, c := lines[0].points[0], lines[0].points[1], lines[0].points[2]; log && !(math.Abs((a[1]-b[1])-(b[1]-c[1])) <= 0.2) {
 				t.Errorf("tenfold is not as far as tenfold: %v %v %v", a, b, c)
 			}
 			if !slices.Contains(texts(dots), "grows <fast>: x4, 1k") {
@@ -202,11 +202,11 @@ func TestColumns(t *testing.T) {
 		}
 		unit := low[0].at["height"] / 10
 		for i, want := range []float64{20, 5, 30} {
-			if h := high[i].at["height"]; math.Abs(h/unit-want) > 0.2 {
+			if h := high[i].at["height"]; !(math.Abs(h/unit-want) <= 0.2) {
 				t.Errorf("part %d is %g high, want %g times %g", i, h, want, unit)
 			}
 		}
-		if top, foot := low[0].at["y"], high[0].at["y"]+high[0].at["height"]; math.Abs(top-foot) > 0.15 {
+		if top, foot := low[0].at["y"], high[0].at["y"]+high[0].at["height"]; !(math.Abs(top-foot) <= 0.15) {
 			t.Errorf("the second part stands at %g, the first ends at %g", foot, top)
 		}
 		if gap := low[1].at["x"] - low[0].at["x"] - low[0].at["width"]; gap < low[0].at["width"] {
@@ -277,7 +277,7 @@ func TestForest(t *testing.T) {
 				t.Fatalf("linear %g: nothing is at %g, effects at %+v", linear, zero, dots)
 			}
 			band := of(all, "rect", "band")[0]
-			if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; math.Abs(left-right) > 0.3 || left <= 0 {
+			if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; !(math.Abs(left-right) <= 0.3) || left <= 0 {
 				t.Errorf("linear %g: the band reaches %g to the left and %g to the right", linear, left, right)
 			}
 			for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
@@ -401,7 +401,7 @@ func TestLinearPart(t *testing.T) {
 		"beyond all measure":     {[]Effect{known(0.001, 0.0005, 0.002), known(1000, 900, 1100)}, 0.1},
 		"unknown ones are apart": {[]Effect{{Value: 1e9}, known(2, 1, 3)}, 0},
 	} {
-		if got := LinearPart(c.rows); math.Abs(got-c.want) > 1e-12 {
+		if got := LinearPart(c.rows); !(math.Abs(got-c.want) <= 1e-12) {
 			t.Errorf("%s: linear up to %g, want %g", name, got, c.want)
 		}
 	}

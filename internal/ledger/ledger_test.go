@@ -76,7 +76,7 @@ func TestCorrectFamily(t *testing.T) {
 	if want := []string{"better", "worse", "better", "invalid", "invalid"}; !slices.Equal(got, want) {
 		t.Errorf("verdicts %v, want %v", got, want)
 	}
-	if math.Abs(vs[0].PHolm.Float()-0.04) > 1e-12 || math.Abs(vs[1].PHolm.Float()-0.04) > 1e-12 || vs[4].PHolm.Known() || vs[0].Family != 5 {
+	if !(math.Abs(vs[0].PHolm.Float()-0.04) <= 1e-12) || !(math.Abs(vs[1].PHolm.Float()-0.04) <= 1e-12) || vs[4].PHolm.Known() || vs[0].Family != 5 {
 		t.Errorf("corrected %v %v %v, family %d", vs[0].PHolm.Float(), vs[1].PHolm.Float(), vs[4].PHolm, vs[0].Family)
 	}
 }
@@ -105,7 +105,7 @@ func TestReassess(t *testing.T) {
 		t.Error("exclusions elsewhere change a verdict")
 	}
 	w, n := Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"})
-	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || math.Abs(w.PHolm.Float()-min(1, 2*w.P.Float())) > 1e-15 {
+	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || !(math.Abs(w.PHolm.Float()-min(1, 2*w.P.Float())) <= 1e-15) {
 		t.Errorf("blocks without one: %d, %+v", n, w)
 	}
 	s, _ := Reassess(&v, "independent", trials, map[ID]string{"a3": "x"})

@@ -145,7 +145,7 @@ func TestDrift(t *testing.T) {
 		"one long":     {[]Interval{{Packets: 1000, Micros: 10_000_000}, {Packets: 1100, Micros: 10_000_000}}, 0.1},
 		"empty":        {nil, 0},
 	} {
-		if got := drift(c.iv); math.Abs(got-c.want) > 1e-12 {
+		if got := drift(c.iv); !(math.Abs(got-c.want) <= 1e-12) {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
@@ -226,7 +226,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: flags %q, want %q", name, got, c.flags)
 		}
 		for metric, want := range c.metrics {
-			if got, ok := j.Metrics[metric]; !ok || math.Abs(got-want) > 1e-9 {
+			if got, ok := j.Metrics[metric]; !ok || !(math.Abs(got-want) <= 1e-9) {
 				t.Errorf("%s: %s is %g, %v; want %g", name, metric, got, ok, want)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestSummarise(t *testing.T) {
 	s := Summarise([]float64{4, 1, 3, 2})
-	if s.N != 4 || s.Min != 1 || s.Max != 4 || s.Median != 2.5 || s.Upper != 3 || s.Mean != 2.5 || math.Abs(s.Stddev-1.2909944487) > 1e-9 {
+	if s.N != 4 || s.Min != 1 || s.Max != 4 || s.Median != 2.5 || s.Upper != 3 || s.Mean != 2.5 || !(math.Abs(s.Stddev-1.2909944487) <= 1e-9) {
 		t.Errorf("%+v", s)
 	}
 	if s := Summarise([]float64{7}); s.Stddev != 0 || s.Median != 7 || s.Upper != 7 {

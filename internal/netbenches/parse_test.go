@@ -32,7 +32,7 @@ func TestParseLog(t *testing.T) {
 		if c.ok {
 			got := l.Intervals[0]
 			got.Line = 0
-			if math.Abs(got.PPS-c.want.PPS) > 1e-6 || got.Packets != c.want.Packets || got.Micros != c.want.Micros {
+			if !(math.Abs(got.PPS-c.want.PPS) <= 1e-6) || got.Packets != c.want.Packets || got.Micros != c.want.Micros {
 				t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 			}
 		}

@@ -144,14 +144,14 @@ func TestFunctionsCountRecursionOnce(t *testing.T) {
 // TestMovers: profiles of unequal length are compared by shares.
 func TestMovers(t *testing.T) {
 	m := Movers(read(t, "before.folded")[0], read(t, "after.folded")[0])
-	if m[0].Name != "pf_test" || math.Abs(m[0].SelfPoints-61) > 1e-9 || m[0].BeforeSelf != 0 {
+	if m[0].Name != "pf_test" || !(math.Abs(m[0].SelfPoints-61) <= 1e-9) || m[0].BeforeSelf != 0 {
 		t.Errorf("first mover: %+v", m[0])
 	}
 	sum := 0.0
 	for _, x := range m {
 		sum += x.SelfPoints
 	}
-	if math.Abs(sum) > 1e-9 {
+	if !(math.Abs(sum) <= 1e-9) {
 		t.Errorf("own shares move by %g together, want 0", sum)
 	}
 	if s := MoverSentence(m); s != "pf_test +61.0 points: it took 0.00 % itself before, 61.0 % after." {
@@ -335,7 +335,7 @@ func sameAsGraph(t *testing.T, stacks *Profile, graph string) {
 		t.Fatal(err)
 	}
 	for _, m := range Movers(stacks, found[0]) {
-		if math.Abs(m.SelfPoints) > 1 {
+		if !(math.Abs(m.SelfPoints) <= 1) {
 			t.Errorf("%s: %s has %.2f %% of the stacks and %.2f %% of the graph", graph, m.Name, m.BeforeSelf, m.AfterSelf)
 		}
 	}

@@ -55,7 +55,7 @@ func TestDraftTable(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{1: 1e6, 2: 1e6, 3: 999e3} {
-		if got := goals[k].ConditionalThroughput(trials); math.Abs(got-want) > 1e-6 {
+		if got := goals[k].ConditionalThroughput(trials); !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("goal %s: conditional throughput %g, want %g", goals[k].Name, got, want)
 		}
 	}

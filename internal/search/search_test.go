@@ -59,7 +59,7 @@ func TestBinary(t *testing.T) {
 	config.LossRatio = 0.01
 	b, _ = NewBinary(config)
 	run(t, b, capacity(500_000))
-	if low, _ := b.Result(); math.Abs(*low-500_000/0.99) > 1000 {
+	if low, _ := b.Result(); !(math.Abs(*low-500_000/0.99) <= 1000) {
 		t.Errorf("PDR %g", *low)
 	}
 	for _, bad := range []BinaryConfig{{}, {Min: 2, Max: 1, Duration: 1, Resolution: 0.1}, {Min: 1, Max: 2, Duration: 1, Resolution: 0.1, LossRatio: 1}} {
@@ -209,7 +209,7 @@ func TestLossCurve(t *testing.T) {
 	}
 	run(t, l, capacity(750_000))
 	p := l.Points()
-	if len(p) != 5 || p[0].Load != 1e6 || math.Abs(p[2].Load-8e5) > 1e-6 || p[4].LossRatio != 0 {
+	if len(p) != 5 || p[0].Load != 1e6 || !(math.Abs(p[2].Load-8e5) <= 1e-6) || p[4].LossRatio != 0 {
 		t.Errorf("%+v", p)
 	}
 	if _, err := NewLossCurve(1e6, 60, 0.2); err == nil {
@@ -251,7 +251,7 @@ func TestBackToBack(t *testing.T) {
 	if r.Mean != 2000 || r.SD.Float() != 0 || r.Searches != 3 || r.AtLimit {
 		t.Errorf("%+v", r)
 	}
-	if math.Abs(r.CorrectedTime-0.001) > 1e-12 {
+	if !(math.Abs(r.CorrectedTime-0.001) <= 1e-12) {
 		t.Errorf("corrected %g s", r.CorrectedTime)
 	}
 	// All of the longest burst passes.

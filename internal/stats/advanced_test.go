@@ -32,10 +32,10 @@ func TestChangePoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	x := append(append(normal(r, 30, 0), normal(r, 25, 3)...), normal(r, 30, -1)...)
 	found := ChangePoints(x, 5, 0.05, 99, 1)
-	if len(found) != 2 || math.Abs(float64(found[0].Index-30)) > 1 || math.Abs(float64(found[1].Index-55)) > 1 {
+	if len(found) != 2 || !(math.Abs(float64(found[0].Index-30)) <= 1) || !(math.Abs(float64(found[1].Index-55)) <= 1) {
 		t.Errorf("%+v, want changes at 30 and 55", found)
 	}
-	if len(found) > 0 && math.Abs(found[0].After-3) > 0.6 {
+	if len(found) > 0 && !(math.Abs(found[0].After-3) <= 0.6) {
 		t.Errorf("median after the first change %g", found[0].After)
 	}
 	// No permutation splits as well as a step: p is one in all of them and the series.

@@ -10,7 +10,7 @@ func TestAmongGroups(t *testing.T) {
 	// R: oneway.test(x ~ g, var.equal = TRUE) of the plasma etch experiment's four powers
 	// (Montgomery, table 3.1): F = 66.797 with 3 and 16 degrees of freedom.
 	g := AmongGroups([][]float64{{575, 542, 530, 539, 570}, {565, 593, 590, 579, 610}, {600, 651, 610, 637, 629}, {725, 700, 715, 685, 710, math.NaN()}})
-	if math.Abs(g.F-66.797) > 0.01 || g.DFBetween != 3 || g.DFWithin != 16 || g.P > 1e-8 || g.P < 1e-9 {
+	if !(math.Abs(g.F-66.797) <= 0.01) || g.DFBetween != 3 || g.DFWithin != 16 || g.P > 1e-8 || g.P < 1e-9 {
 		t.Errorf("%+v", g)
 	}
 	for name, groups := range map[string][][]float64{"one group": {{1, 2, 3}}, "one value each": {{1}, {2}}, "none": nil, "an empty one": {{1, 2}, {math.NaN()}}} {

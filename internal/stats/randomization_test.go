@@ -45,7 +45,7 @@ func TestRandomizeIsTheTestOverAllOrders(t *testing.T) {
 			t.Fatalf("%d pairs are not exact", n)
 		}
 		for _, theta := range []float64{-1, 0, 0.2, 0.7, 3} {
-			if got, want := test.P(theta), pOfOrders(d, theta); math.Abs(got-want) > 1e-12 {
+			if got, want := test.P(theta), pOfOrders(d, theta); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("n = %d, θ = %g: p = %g, all orders give %g", n, theta, got, want)
 			}
 		}

@@ -60,7 +60,7 @@ func TestShareMargins(t *testing.T) {
 	a := Arm{Name: "a", Values: []float64{0.50, 0.51, 0.49, 0.50, 0.52}}
 	b := Arm{Name: "b", Values: []float64{0.51, 0.51, 0.50, 0.50, 0.52}}
 	c := CompareBlocks(a, []Arm{b}, Options{Share: true, MarginPercent: 10})[0]
-	if c.Verdict != Equivalent || math.Abs(c.Equivalence.High-0.0504) > 1e-9 {
+	if c.Verdict != Equivalent || !(math.Abs(c.Equivalence.High-0.0504) <= 1e-9) {
 		t.Errorf("%s within ±%g", c.Verdict, c.Equivalence.High)
 	}
 	if c = CompareBlocks(a, []Arm{b}, Options{Share: true, MarginPoints: 0.1})[0]; c.Verdict != Inconclusive || !hasWarning(c, "points would go unnoticed") {

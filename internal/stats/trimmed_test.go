@@ -41,7 +41,7 @@ func TestTrimmedMeanKnowsItsError(t *testing.T) {
 	}
 	_, variance := meanVariance(means)
 	mean, _ := meanVariance(errs)
-	if sd := math.Sqrt(variance); math.Abs(mean/sd-1) > 0.15 {
+	if sd := math.Sqrt(variance); !(math.Abs(mean/sd-1) <= 0.15) {
 		t.Errorf("means scatter by %.4f, the stated error is %.4f", sd, mean)
 	}
 }

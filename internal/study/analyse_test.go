@@ -107,7 +107,7 @@ func TestSharesAreToldInPoints(t *testing.T) {
 	})
 	r := study.Analyse(s, 9, study.Environment{}, trials)
 	b, c := verdictFor(t, r, forward.LossRatio, "b"), verdictFor(t, r, forward.LossRatio, "c")
-	if b.Verdict != stats.Worse || math.Abs(b.EffectPoints.Float()-5) > 1e-9 || b.EffectPercent.Known() || b.MarginPoints != 1 {
+	if b.Verdict != stats.Worse || !(math.Abs(b.EffectPoints.Float()-5) <= 1e-9) || b.EffectPercent.Known() || b.MarginPoints != 1 {
 		t.Errorf("five points more loss: %+v", b)
 	}
 	if c.Verdict != stats.Equivalent || !r.NoiseFloorPoints.Known() || !strings.HasSuffix(r.Floor(), " points") {
@@ -172,7 +172,7 @@ func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 		}
 	})
 	r := study.Analyse(s, 9, study.Environment{}, trials)
-	if v := verdictFor(t, r, forward.ForwardingRate, "b"); v.N != 4 || math.Abs(v.EffectPercent.Float()+75) > 1.5 || len(v.Warnings) == 0 {
+	if v := verdictFor(t, r, forward.ForwardingRate, "b"); v.N != 4 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) || len(v.Warnings) == 0 {
 		t.Errorf("%+v", v)
 	}
 	if len(r.Trials) != len(trials) {

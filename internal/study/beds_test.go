@@ -38,7 +38,7 @@ func TestTestbedIsABlockingFactor(t *testing.T) {
 	env := study.AcrossBeds([]string{"even", "odd"}, []study.Environment{{CPU: "Xeon", Kernel: "6.12"}, {CPU: "Xeon", Kernel: "6.18", Unavailable: map[string]string{"search": "no"}}})
 	r := study.Analyse(s, 9, env, made(s, 9, spread(1)))
 	a, b := verdictFor(t, one, forward.ForwardingRate, "b"), verdictFor(t, r, forward.ForwardingRate, "b")
-	if math.Abs(a.EffectPercent.Float()-b.EffectPercent.Float()) > 1e-9 || a.CILow != b.CILow || a.Verdict != b.Verdict {
+	if !(math.Abs(a.EffectPercent.Float()-b.EffectPercent.Float()) <= 1e-9) || a.CILow != b.CILow || a.Verdict != b.Verdict {
 		t.Errorf("a testbed twice as slow moved the effect: %v, %v", a, b)
 	}
 	if len(b.Beds) != 2 || b.Beds[0].Testbed != "even" || b.Beds[0].N+b.Beds[1].N != 5 || b.PBeds.Float() < 0.05 {

@@ -64,7 +64,7 @@ func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
 func TestSharesAreKnownInPoints(t *testing.T) {
 	control := stats.Arm{Name: "none", Values: make([]float64, 4)}
 	c := stats.CompareBlocks(control, []stats.Arm{{Name: "some", Values: []float64{0.01, 0.02, 0, 0.01}}}, stats.Options{Share: true})[0]
-	if half := study.HalfWidth(c); math.Abs(half-100*c.Effect.Half()) > 1e-9 || !(half > 1 && half < 2) {
+	if half := study.HalfWidth(c); !(math.Abs(half-100*c.Effect.Half()) <= 1e-9) || !(half > 1 && half < 2) {
 		t.Errorf("known to ±%g points, and the test's interval is ±%g", half, c.Effect.Half())
 	}
 	wide := study.Looks{PrecisionPercent: 2}

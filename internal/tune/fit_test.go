@@ -54,7 +54,7 @@ func TestFitness(t *testing.T) {
 		return Measured{Experiment: Experiment{Arms: arms}, Values: [][]float64{values}, Seconds: 10}
 	}
 	// One setting that acts does not make the arms scatter.
-	if f := FitnessOf(4, []Measured{block(1, 1.01, 1, 0.99, 1.02, 5), block(7, 7.01, nan, nan, nan, 7.02)}); math.Abs(f.Scatter-0.0148) > 0.001 || f.Valid != 0.75 || f.Seconds != 2.5 {
+	if f := FitnessOf(4, []Measured{block(1, 1.01, 1, 0.99, 1.02, 5), block(7, 7.01, nan, nan, nan, 7.02)}); !(math.Abs(f.Scatter-0.0148) <= 0.001) || f.Valid != 0.75 || f.Seconds != 2.5 {
 		t.Errorf("%+v", f)
 	}
 	const worth = 0.0125

@@ -339,7 +339,7 @@ func TestMissing(t *testing.T) {
 		if i < len(h.effect) {
 			want = h.effect[i]
 		}
-		if math.Abs(e.Effect-want) > 1e-5 {
+		if !(math.Abs(e.Effect-want) <= 1e-5) {
 			t.Errorf("effect of %d: %g, want %g", i, e.Effect, want)
 		}
 	}
@@ -351,10 +351,10 @@ func TestLenth(t *testing.T) {
 	effects := []float64{0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8, 0.9, -1, 1.1, -1.2, 1.3, 20, -30}
 	// median |c| is 0.8, so s0 = 1.2 and the limit 3; of the 13 left the median is 0.7.
 	l := LenthOf(effects)
-	if math.Abs(l.PSE-1.05) > 1e-12 || l.DF != 5 {
+	if !(math.Abs(l.PSE-1.05) <= 1e-12) || l.DF != 5 {
 		t.Errorf("%+v", l)
 	}
-	if math.Abs(l.Margin-1.05*2.5706) > 1e-3 || l.Simultaneous <= l.Margin {
+	if !(math.Abs(l.Margin-1.05*2.5706) <= 1e-3) || l.Simultaneous <= l.Margin {
 		t.Errorf("margins %+v", l)
 	}
 }
@@ -365,7 +365,7 @@ func TestAlpha(t *testing.T) {
 	for k := 1; k < 100000; k++ {
 		sum += Alpha(k)
 	}
-	if math.Abs(sum-0.05) > 1e-6 || math.Abs(Alpha(2)-Alpha(1)/4) > 1e-15 || Alpha(0) != Alpha(1) {
+	if !(math.Abs(sum-0.05) <= 1e-6) || !(math.Abs(Alpha(2)-Alpha(1)/4) <= 1e-15) || Alpha(0) != Alpha(1) {
 		t.Errorf("sum %g, first %g", sum, Alpha(1))
 	}
 }

@@ -26,7 +26,7 @@ func TestShapes(t *testing.T) {
 		if s == HeavyTail || s == Correlated {
 			slack = 0.002
 		}
-		if math.Abs(sum.Mean-mean) > slack || math.Abs(sum.SD-sd) > 5*slack {
+		if !(math.Abs(sum.Mean-mean) <= slack) || !(math.Abs(sum.SD-sd) <= 5*slack) {
 			t.Errorf("%s: mean %.5f, standard deviation %.5f; want %.3f, %.4f", s, sum.Mean, sum.SD, mean, sd)
 		}
 		far := 0
@@ -38,7 +38,7 @@ func TestShapes(t *testing.T) {
 		if tails := far > n/2000; tails != (s == Skewed || s == HeavyTail) && s != Drifting {
 			t.Errorf("%s: %d of %d trials beyond five deviations", s, far, n)
 		}
-		if r := neighbours(x); math.Abs(r-map[Shape]float64{Correlated: 0.8, Drifting: 0.5714}[s]) > 0.02 {
+		if r := neighbours(x); !(math.Abs(r-map[Shape]float64{Correlated: 0.8, Drifting: 0.5714}[s]) <= 0.02) {
 			t.Errorf("%s: neighbours correlate by %.3f", s, r)
 		}
 	}
@@ -72,7 +72,7 @@ func TestSampleUsesEachTrialOnce(t *testing.T) {
 		slices.Sort(back)
 		sorted := slices.Sorted(slices.Values(series))
 		for i := range back {
-			if math.Abs(back[i]-sorted[i]) > 1e-12 {
+			if !(math.Abs(back[i]-sorted[i]) <= 1e-12) {
 				t.Fatalf("%s: trial %d is %g, of a series with %g", o, i, back[i], sorted[i])
 			}
 		}
@@ -201,7 +201,7 @@ func TestAdditiveResidual(t *testing.T) {
 		t.Errorf("an additive table has a residual of %g on %g degrees", sd, df)
 	}
 	arms[1][2] += 12 // e² summed is 12²·(1−1/3)(1−1/4)
-	if sd, _ := additiveResidual(arms); math.Abs(sd-math.Sqrt(144*2.0/3*3/4/6)) > 1e-9 {
+	if sd, _ := additiveResidual(arms); !(math.Abs(sd-math.Sqrt(144*2.0/3*3/4/6)) <= 1e-9) {
 		t.Errorf("one trial off by 12 leaves %g", sd)
 	}
 }

@@ -45,7 +45,7 @@ variants:
 		t.Fatalf("curves %+v", cs)
 	}
 	f := cs[0].Fit
-	if f == nil || math.Abs(f.Each-2.506) > 0.01 || math.Abs(f.Base-802) > 1 || f.Off > 0.1 {
+	if f == nil || !(math.Abs(f.Each-2.506) <= 0.01) || !(math.Abs(f.Base-802) <= 1) || f.Off > 0.1 {
 		t.Errorf("fit %+v", f)
 	}
 	if !(f.Low.Float() < f.Each && f.Each < f.High.Float()) {
@@ -72,13 +72,13 @@ variants:
 		return map[string]float64{CostNS: cost}
 	})
 	f := curves(s, trials)[0].Fit
-	if f == nil || math.Abs(f.Each-2.506) > 0.01 || math.Abs(f.Base-802) > 0.1 || math.Abs(f.Any.Float()-61.25) > 0.1 || f.Off > 0.1 {
+	if f == nil || !(math.Abs(f.Each-2.506) <= 0.01) || !(math.Abs(f.Base-802) <= 0.1) || !(math.Abs(f.Any.Float()-61.25) <= 0.1) || f.Off > 0.1 {
 		t.Errorf("fit %+v", f)
 	}
 	if low, high := f.AnyLow.Float(), f.AnyHigh.Float(); !(60 < low && low < 61.25 && 61.25 < high && high < 63) {
 		t.Errorf("the step's interval is %v to %v", low, high)
 	}
-	if f.At(0) != f.Base || math.Abs(f.At(1000)-(802+61.25+2506)) > 2 {
+	if f.At(0) != f.Base || !(math.Abs(f.At(1000)-(802+61.25+2506)) <= 2) {
 		t.Errorf("none %v, a thousand %v", f.At(0), f.At(1000))
 	}
 	for i := range trials { // none was never measured
@@ -86,7 +86,7 @@ variants:
 			trials[i].Valid = false
 		}
 	}
-	if f := curves(s, trials)[0].Fit; f == nil || f.Any.Known() || math.Abs(f.Base-863) > 1 {
+	if f := curves(s, trials)[0].Fit; f == nil || f.Any.Known() || !(math.Abs(f.Base-863) <= 1) {
 		t.Errorf("without a point of none: %+v", f)
 	}
 }
@@ -125,7 +125,7 @@ parts: [{mode: overload}]
 			t.Fatalf("curves %+v", cs)
 		}
 		u := *cs[0].USL
-		if math.Abs(u.Sigma-c.law.Sigma) > 0.01 || math.Abs(u.Kappa-c.law.Kappa) > 0.001 || math.Abs(u.Gamma/c.law.Gamma-1) > 0.01 {
+		if !(math.Abs(u.Sigma-c.law.Sigma) <= 0.01) || !(math.Abs(u.Kappa-c.law.Kappa) <= 0.001) || !(math.Abs(u.Gamma/c.law.Gamma-1) <= 0.01) {
 			t.Errorf("fit %+v of %+v", u, c.law)
 		}
 		if !strings.Contains(u.Limit, c.want) || u.SigmaLow.Float() > u.Sigma+1e-9 || u.SigmaHigh.Float() < u.Sigma-1e-9 {

@@ -27,13 +27,13 @@ func TestJudgeCost(t *testing.T) {
 		t.Fatalf("a sound trial is invalid: %q", reasons)
 	}
 	for name, want := range map[string]float64{ChainNS: 1000, BypassNS: 150, CostNS: 850, ForwardingRate: 1e9 / 850} {
-		if math.Abs(m[name]/want-1) > 1e-6 {
+		if !(math.Abs(m[name]/want-1) <= 1e-6) {
 			t.Errorf("%s = %g, want %g", name, m[name], want)
 		}
 	}
 	o := sound()
 	o.Contention = 0.2
-	if m, _ := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates(), o, 150); math.Abs(m[ChainNS]-800) > 1e-3 {
+	if m, _ := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates(), o, 150); !(math.Abs(m[ChainNS]-800) <= 1e-3) {
 		t.Errorf("with a fifth of the time taken by others the chain is %g ns, want 800", m[ChainNS])
 	}
 }
@@ -47,7 +47,7 @@ func TestJudgeOverload(t *testing.T) {
 		t.Fatalf("a sound trial is invalid: %q", reasons)
 	}
 	for name, want := range map[string]float64{OverloadRate: 1e6, LossRatio: 0.75, LatencyP50: 900, LatencyP99: 1800, OfferedRate: 4_000_004} {
-		if math.Abs(m[name]/want-1) > 1e-6 {
+		if !(math.Abs(m[name]/want-1) <= 1e-6) {
 			t.Errorf("%s = %g, want %g", name, m[name], want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestGates(t *testing.T) {
 
 func TestBypassTime(t *testing.T) {
 	b := BypassRun{Received: load.Received{RxPackets: 1_000_001, Seconds: 0.15}}
-	if ns := BypassTime(study.DefaultGates(), b); math.Abs(ns-150) > 1e-6 {
+	if ns := BypassTime(study.DefaultGates(), b); !(math.Abs(ns-150) <= 1e-6) {
 		t.Errorf("%g ns, want 150", ns)
 	}
 	b.Contention = 0.1

@@ -57,7 +57,7 @@ func TestRoundsAreRandom(t *testing.T) {
 // far complains about a count that is over 5 standard deviations off.
 func far(t *testing.T, what string, n int, want float64) {
 	t.Helper()
-	if math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
+	if !(math.Abs(float64(n)-want) <= 5*math.Sqrt(want)) {
 		t.Errorf("%s: %d times, want about %.0f", what, n, want)
 	}
 }
@@ -97,7 +97,7 @@ func TestCondense(t *testing.T) {
 	}
 	lanes := simulate(3, 1000, simArms, factors, disturb).Condense()
 	for i, l := range lanes {
-		if got, want := l.LogRatio.Float(), math.Log(factors[i]); math.Abs(got-want) > 0.002 {
+		if got, want := l.LogRatio.Float(), math.Log(factors[i]); !(math.Abs(got-want) <= 0.002) {
 			t.Errorf("%s: log ratio %.4f, want %.4f", simArms[i], got, want)
 		}
 		if l.Rounds != 1000 || l.GoodRounds < 750 || l.GoodRounds > 900 || l.Disturbed.Switched != 100 {
@@ -106,7 +106,7 @@ func TestCondense(t *testing.T) {
 	}
 	m := ofLanes(lanes[2])
 	speed := lanes[2].Speed.Float()
-	if want := speed * (1.05 - 0.2); math.Abs(m[CostNS]/want-1) > 0.005 || math.Abs(m[ForwardingRate]*m[CostNS]-1e9) > 1 {
+	if want := speed * (1.05 - 0.2); !(math.Abs(m[CostNS]/want-1) <= 0.005) || !(math.Abs(m[ForwardingRate]*m[CostNS]-1e9) <= 1) {
 		t.Errorf("metrics %v, want a cost of %.0f ns", m, want)
 	}
 }
@@ -124,10 +124,10 @@ func TestCarryOver(t *testing.T) {
 		}
 	}
 	lanes := in.Condense()
-	if got := lanes[2].CarryOver.Float(); math.Abs(got-math.Log(1.05)) > 0.004 {
+	if got := lanes[2].CarryOver.Float(); !(math.Abs(got-math.Log(1.05)) <= 0.004) {
 		t.Errorf("the poisoner's carry-over is %.4f, want %.4f", got, math.Log(1.05))
 	}
-	if got := lanes[3].CarryOver.Float(); math.Abs(got) > 0.02 {
+	if got := lanes[3].CarryOver.Float(); !(math.Abs(got) <= 0.02) {
 		t.Errorf("an innocent's carry-over is %.4f", got)
 	}
 }
@@ -163,7 +163,7 @@ func TestTurnsOfManySlices(t *testing.T) {
 		in.Slices = append(in.Slices, load.Slice{Lane: int(lane), Frames: 100, NS: 100 * (500 + 100*uint32(lane))})
 	}
 	for i, l := range in.Condense() {
-		if want := math.Log(float64(500+100*i) / 500); math.Abs(l.LogRatio.Float()-want) > 1e-9 || l.GoodRounds != len(plan.Order)/4 {
+		if want := math.Log(float64(500+100*i) / 500); !(math.Abs(l.LogRatio.Float()-want) <= 1e-9) || l.GoodRounds != len(plan.Order)/4 {
 			t.Errorf("%s: %+v, want a log ratio of %.3f", simArms[i], l, want)
 		}
 	}

@@ -29,7 +29,7 @@ metrics: [{metric: forwarding_rate_pps, part: flows-1, primary: true}]
 			t.Errorf("%+v", g)
 		}
 	}
-	if even, elephant := worth([]uint32{0, 1, 2, 3}, 4); even != 4 || math.Abs(elephant-1/0.625) > 1e-12 {
+	if even, elephant := worth([]uint32{0, 1, 2, 3}, 4); even != 4 || !(math.Abs(elephant-1/0.625) <= 1e-12) {
 		t.Errorf("four flows on four queues are worth %v CPUs, with an elephant %v", even, elephant)
 	}
 	s.Workload.Queues = nil

@@ -31,7 +31,7 @@ parts: [{name: new, mode: overload}]
 		t.Fatalf("%+v", got)
 	}
 	full, roomy := got[0], got[1]
-	if roomy.Made != 150_000 || roomy.PerSecond != 300_000 || roomy.ObjectBytes.Float() != 256 || math.Abs(roomy.SlabBytes.Float()-320) > 1e-9 || len(Why(roomy)) != 0 {
+	if roomy.Made != 150_000 || roomy.PerSecond != 300_000 || roomy.ObjectBytes.Float() != 256 || !(math.Abs(roomy.SlabBytes.Float()-320) <= 1e-9) || len(Why(roomy)) != 0 {
 		t.Errorf("roomy %+v, %q", roomy, Why(roomy))
 	}
 	if why := Why(full); full.Trials != 1 || full.SlabBytes.Known() || len(why) != 1 || !strings.Contains(why[0], "the table was full: states were evicted for new ones (conntrack.early_drop 40.0 %") {

@@ -140,7 +140,7 @@ func TestBursts(t *testing.T) {
 	}
 	v := &Served{Bursts: all}
 	m := map[string]float64{}
-	if settledMetrics(m, v); math.Abs(m[RequestRate]-400) > 1e-6 || math.Abs(m[SettledRate]-200) > 1e-6 {
+	if settledMetrics(m, v); !(math.Abs(m[RequestRate]-400) <= 1e-6) || !(math.Abs(m[SettledRate]-200) <= 1e-6) {
 		t.Errorf("%v", m)
 	}
 }

@@ -20,7 +20,7 @@ func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 	invalid.Valid = false
 	r := study.Results{Control: "a", Trials: []study.Trial{trial, invalid, {Part: "mail", Variant: "b"}}}
 	d, ok := depthsOf(r, "mail", "a")
-	if !ok || math.Abs(d.span-0.2) > 1e-9 || d.peak != 30 || math.Abs(d.settled-0.15) > 1e-9 {
+	if !ok || !(math.Abs(d.span-0.2) <= 1e-9) || d.peak != 30 || !(math.Abs(d.settled-0.15) <= 1e-9) {
 		t.Fatalf("%+v, %v", d, ok)
 	}
 	if first, last := d.mean[0], d.mean[depthBins-1]; first != 25 || last != 15 || d.most[0] != 30 {

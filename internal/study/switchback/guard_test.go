@@ -24,7 +24,7 @@ func TestMomentsByDefinition(t *testing.T) {
 		for _, v := range x {
 			ss += (v - mean) * (v - mean)
 		}
-		if m.n != 39 || math.Abs(m.mean-mean) > 1e-9 || math.Abs(m.variance-ss/float64(len(x))) > 1e-9 {
+		if m.n != 39 || !(math.Abs(m.mean-mean) <= 1e-9) || !(math.Abs(m.variance-ss/float64(len(x))) <= 1e-9) {
 			t.Errorf("fade %g: %+v; mean %g, variance %g", fade, m, mean, ss/float64(len(x)))
 		}
 	}
@@ -54,10 +54,10 @@ func TestErrorOfLikeValues(t *testing.T) {
 		return m
 	}
 	apart, alike := of(0), of(0.8)
-	if got, want := apart.error(20), apart.variance/19; math.Abs(got/want-1) > 0.1 {
+	if got, want := apart.error(20), apart.variance/19; !(math.Abs(got/want-1) <= 0.1) {
 		t.Errorf("independent values: %g, want %g", got, want)
 	}
-	if got, want := alike.error(20), alike.variance/(20*0.2/1.8-1); math.Abs(got/want-1) > 0.25 {
+	if got, want := alike.error(20), alike.variance/(20*0.2/1.8-1); !(math.Abs(got/want-1) <= 0.25) {
 		t.Errorf("values that follow each other by 0.8: %g, want %g", got, want)
 	}
 	if got := apart.error(1); got != apart.variance {
@@ -71,7 +71,7 @@ func TestErrorOfLikeValues(t *testing.T) {
 		t.Errorf("values without scatter: %g", same.error(10))
 	}
 	almost := moments{n: 40, variance: 1, lagged: 0.99}
-	if got := almost.error(1000); math.Abs(got-1/(1000*(1-mostAlike)/(1+mostAlike)-1)) > 1e-12 {
+	if got := almost.error(1000); !(math.Abs(got-1/(1000*(1-mostAlike)/(1+mostAlike)-1)) <= 1e-12) {
 		t.Errorf("a likeness that so few cannot show: %g", got)
 	}
 }
@@ -104,13 +104,13 @@ func TestHarmIsCertain(t *testing.T) {
 	g := Guardrail{Name: "p95", HarmPercent: 20, Unit: LogP95}
 	quiet, draw := watching(g, 1e8, 0.001)
 	n, trip := tripsAfter(quiet, 20, func() float64 { return draw(1.25e8) })
-	if n != leastSamples || math.Abs(trip.Limit/1.2e8-1) > 0.01 || math.Abs(trip.Value/1.25e8-1) > 0.01 || trip.Guardrail != "p95" {
+	if n != leastSamples || !(math.Abs(trip.Limit/1.2e8-1) <= 0.01) || !(math.Abs(trip.Value/1.25e8-1) <= 0.01) || trip.Guardrail != "p95" {
 		t.Errorf("a quarter more of a quiet metric trips at %d: %+v", n, trip)
 	}
 	if !strings.Contains(trip.Text, "p95 was 125 ms, beyond 120 ms (20.0 % above the control's 100 ms)") {
 		t.Errorf("%q", trip.Text)
 	}
-	if w := quiet.Nearest; w.Share < 1 || w.At != 10 || w.Unit != LogP95 || math.Abs(w.Limit/1.2e8-1) > 0.01 || math.Abs(w.Value/1.25e8-1) > 0.01 {
+	if w := quiet.Nearest; w.Share < 1 || w.At != 10 || w.Unit != LogP95 || !(math.Abs(w.Limit/1.2e8-1) <= 0.01) || !(math.Abs(w.Value/1.25e8-1) <= 0.01) {
 		t.Errorf("nearest %+v", w)
 	}
 	loud, draw := watching(g, 1e8, 0.5)
@@ -207,7 +207,7 @@ func TestGuardrailsInWords(t *testing.T) {
 	if !strings.Contains(trip.Text, "requests was 249.483, beyond 416.597 (16.7 % below the control's 499.917)") {
 		t.Errorf("%q", trip.Text)
 	}
-	if n := inverse.Nearest; math.Abs(n.Value-250) > 2 || math.Abs(n.Limit-416) > 3 {
+	if n := inverse.Nearest; !(math.Abs(n.Value-250) <= 2) || !(math.Abs(n.Limit-416) <= 3) {
 		t.Errorf("%+v", n)
 	}
 }

@@ -92,7 +92,7 @@ func TestJudgedWithinPairs(t *testing.T) {
 	sham := stats.Arm{Name: study.AA, Values: []float64{nan, 900, nan, 901, nan, 902, nan, nan, nan, nan, 7}}
 	cs := Kind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Draws: 1})
 	cs = append(cs, Kind{}.Compare(control, []stats.Arm{sham}, stats.Options{Draws: 1})...)
-	if c := cs[0]; c.N != 6 || c.Verdict != stats.Better || math.Abs(c.EffectPercent.Estimate+9.76) > 0.1 || c.Control != "as-is" || c.Variant != "it" || !slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.MissingBlocks }) {
+	if c := cs[0]; c.N != 6 || c.Verdict != stats.Better || !(math.Abs(c.EffectPercent.Estimate+9.76) <= 0.1) || c.Control != "as-is" || c.Variant != "it" || !slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.MissingBlocks }) {
 		t.Errorf("%+v, n = %d, %s: %v", c.EffectPercent, c.N, c.Verdict, c.Warnings)
 	}
 	if c := cs[1]; c.N != 3 || c.Effect.Estimate != 0 {

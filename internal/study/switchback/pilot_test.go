@@ -38,7 +38,7 @@ func TestPilotForetellsPairs(t *testing.T) {
 			ss += d * d
 		}
 		seen := math.Sqrt(ss / n)
-		if got := p.PairSD(design); math.Abs(math.Log(got/seen)) > 0.2 {
+		if got := p.PairSD(design); !(math.Abs(math.Log(got/seen)) <= 0.2) {
 			t.Errorf("%+v: foretold %.4f, seen %.4f (%+v)", c, got, seen, p)
 		}
 	}

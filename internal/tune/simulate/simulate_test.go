@@ -96,7 +96,7 @@ func TestWorld(t *testing.T) {
 			}
 			best = max(best, w.gain(c))
 		}
-		if got := 100 * math.Expm1(best); math.Abs(got-BestPercent) > 1e-9 {
+		if got := 100 * math.Expm1(best); !(math.Abs(got-BestPercent) <= 1e-9) {
 			t.Errorf("seed %d: the best gains %g %%", seed, got)
 		}
 	}

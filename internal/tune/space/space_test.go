@@ -222,7 +222,7 @@ func TestPut(t *testing.T) {
 		t.Errorf("with repetitions: %+v", m)
 	}
 	m := Measured(e, s, trials)
-	if len(m.Values) != 2 || math.Abs(m.Values[1][2]-m.Values[1][0]-math.Log(1.02)) > 1e-9 || m.Seconds != 12 {
+	if len(m.Values) != 2 || !(math.Abs(m.Values[1][2]-m.Values[1][0]-math.Log(1.02)) <= 1e-9) || m.Seconds != 12 {
 		t.Errorf("measured %+v", m)
 	}
 	if n := b.Together(64); n < 6 || n%2 != 0 {
