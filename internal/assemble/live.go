@@ -38,6 +38,7 @@ type LiveHost struct {
 	Where  []string // as a verb's argument: nothing for this machine
 	remote *hosts.Remote
 	kernel kerntime.Source
+	lacks  kerntime.Lacks // why it is no better one
 }
 
 // LiveHostOf reaches the host of a study.
@@ -79,13 +80,15 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 	case !switchback.CountsKernel(o.Metrics):
 		return nil
 	case len(h.Where) > 0:
-		o.KernelLacks = "the CPU's counters and the kernel's tracepoints are for a linerate that runs on the host itself, as root"
+		o.KernelLacks = "cycles, tracepoints: they are for a linerate that runs on the host itself, as root"
 	case h.kernel == nil:
-		s, lacks, err := kerntime.Open(want)
-		if err != nil {
+		var err error
+		if h.kernel, h.lacks, err = kerntime.Open(want); err != nil {
 			return err
 		}
-		h.kernel, o.KernelLacks = s, lacks.Error()
+	}
+	if h.lacks != nil {
+		o.KernelLacks = h.lacks.Error()
 	}
 	o.Kernel = h.kernel
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -36,10 +37,7 @@ func openCycles() (*cycles, error) {
 func cyclesOf(e perfevent.Event, online []int) (*cycles, error) {
 	rates, err := ratesOf(e, online)
 	if err != nil {
-		if why := perfevent.Because(err); why != err.Error() {
-			return nil, fmt.Errorf("counters of cycles are %s%s", why, virtual())
-		}
-		return nil, err
+		return nil, unsupported(err)
 	}
 	if on, err := goesOn(e, rates, len(online)); err != nil || on {
 		return nil, cmp.Or(err, hint.With(fmt.Errorf("the counters of %s go on while the CPUs are idle", e.Name), "idle=poll, haltpoll, or a virtual CPU: waiting cannot be told from work by them"))
@@ -86,6 +84,18 @@ func goesOn(e perfevent.Event, rates map[int]float64, cpus int) (bool, error) {
 	passed := time.Since(start) * time.Duration(cpus)
 	after, err := readStat()
 	return runsOn(counted.All, passed, after.Idle-before.Idle), err
+}
+
+// unsupported says why counters cannot be had.
+func unsupported(err error) error {
+	switch why := perfevent.Because(err); {
+	case why == err.Error():
+		return err
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("counters of cycles are %s", why)
+	default:
+		return fmt.Errorf("counters of cycles are %s%s", why, virtual())
+	}
 }
 
 // virtual adds why a virtual machine has none.

@@ -61,12 +61,12 @@ func (l Lacks) Error() string {
 		}
 		out = append(out, text)
 	}
-	return strings.Join(out, "; ")
+	return strings.Join(out, "; no ")
 }
 
 // Open begins to measure by the best way that the machine has, or by the one that is
-// wanted and no other. The source is nil where the wanted one is Ticks, or the machine
-// has none: then lacks says why.
+// wanted and no other, and says why it is none of the better ones. The source is nil where
+// the wanted one is Ticks, or the machine has none.
 func Open(want string) (s Source, lacks Lacks, err error) { return choose(ways, want) }
 
 // choose opens the first way that can be had.
@@ -83,7 +83,7 @@ func choose(ways []way, want string) (Source, Lacks, error) {
 		known = true
 		s, err := w.open()
 		if err == nil {
-			return s, nil, nil
+			return s, lacks, nil
 		}
 		lacks = append(lacks, Lack{w.name, err})
 	}

@@ -29,8 +29,8 @@ func TestTheBestWayThatCanBeHad(t *testing.T) {
 		fails      bool
 	}{
 		{"the first", "", []way{{Cycles, some}, {Tracepoints, unasked}}, true, "", false},
-		{"the next", "", []way{{Cycles, none}, {Tracepoints, some}}, true, "", false},
-		{"none", "", []way{{Cycles, none}, {Tracepoints, none}}, false, "cycles: not supported by this machine (try bare metal); tracepoints: not", false},
+		{"the next", "", []way{{Cycles, none}, {Tracepoints, some}}, true, "cycles: not supported by this machine (try bare metal)", false},
+		{"none", "", []way{{Cycles, none}, {Tracepoints, none}}, false, "cycles: not supported by this machine (try bare metal); no tracepoints: not", false},
 		{"the one that a study began with", Tracepoints, []way{{Cycles, unasked}, {Tracepoints, some}}, true, "", false},
 		{"which is gone", Cycles, []way{{Cycles, none}, {Tracepoints, unasked}}, false, "cycles: not supported", false},
 		{"ticks, where there is better", Ticks, []way{{Cycles, unasked}}, false, "", false},

@@ -38,14 +38,14 @@ func (o *Options) howKernel() string {
 	how := byAnybody
 	switch {
 	case o.Kernel != nil:
-		return "the kernel's CPU time: " + o.Kernel.How()
+		how = "the kernel's CPU time: " + o.Kernel.How()
 	case strings.EqualFold(o.OS, "linux"):
 		how = byTicks
 	case strings.EqualFold(o.OS, "freebsd"):
 		how = byCPTime
 	}
 	if o.KernelLacks != "" {
-		how += " (nothing better: " + o.KernelLacks + ")"
+		how += " (nothing better: no " + o.KernelLacks + ")"
 	}
 	return how
 }

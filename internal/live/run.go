@@ -42,7 +42,7 @@ type Options struct {
 	Metrics []string
 	Better  stats.Direction
 	// Kernel measures the CPU time of the host's kernel, which is then this machine's;
-	// without it the host's own accounts do, and KernelLacks says why.
+	// without it the host's own accounts do. KernelLacks says why nothing better does.
 	Kernel      kerntime.Source
 	KernelLacks string
 	// Service is a process's name: a window in which it is started anew does not count.
