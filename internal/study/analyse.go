@@ -362,3 +362,22 @@ func (r *Results) warnInvalid() {
 	r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons (%s), and in no verdict",
 		all-valid, all, show.List(most)))
 }
+
+// soFar compares every variant with the control by the primary metric, and last the
+// control with itself, each by itself.
+func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Options) {
+	g := s.Primary()
+	m, _ := MetricNamed(g.Metric)
+	opt := options(m, g, seed)
+	opt.NoPlan, opt.Bare = true, true
+	control, arms := s.armsOf(g, seed, trials)
+	again := ArmValues(s, seed, g, AA, trials)
+	return append(s.compare(g, control, arms, opt), s.compare(g, control, []stats.Arm{again}, opt)...), opt
+}
+
+// Settled reports whether the trials on record let the study end before all
+// blocks of the primary metric's part.
+func (s Spec) Settled(seed uint64, trials []Trial) bool {
+	part := s.Primary().Part
+	return s.settled(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)
+}

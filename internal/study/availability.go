@@ -74,3 +74,8 @@ func (a Availability) AllWait(s Spec) bool {
 	can := func(v Variant) bool { return a.Why(v) == "" }
 	return slices.ContainsFunc(others, a.Waits) && !slices.ContainsFunc(others, can) && len(a.LeftOut(s)) > 0
 }
+
+// Lacks reports whether the testbed had no way to measure a part.
+func (e Environment) Lacks(p Part) bool {
+	return slices.ContainsFunc(KindOf(p).Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
+}

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -11,38 +10,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
-
-// A study may be spread over equal testbeds, whole blocks each: the testbed is then a
-// blocking factor. Arms are compared within blocks, so what makes one testbed
-// faster than another is in no effect; whether the effect itself differs between
-// testbeds is computed for each verdict.
-
-// BedShare is what one of several testbeds had of a study.
-type BedShare struct {
-	Testbed string `json:"testbed"`
-	Blocks  int    `json:"blocks"`
-	Trials  int    `json:"trials"`
-	// Differs says in what the testbed is other than the first.
-	Differs []string `json:"differs,omitempty"`
-}
-
-// BedEffect is what a verdict's comparison came to on one of several testbeds alone.
-type BedEffect struct {
-	Testbed string `json:"testbed"`
-	N       int    `json:"n"` // blocks
-	stats.Effect
-}
-
-// BedEnvironment is the environment of one of several testbeds.
-type BedEnvironment struct {
-	Testbed  string    `json:"testbed"`
-	Hostname string    `json:"hostname"`
-	Kernel   string    `json:"kernel"`
-	CPU      string    `json:"cpu"`
-	Facts    *FactsRef `json:"facts,omitempty"`
-	// Differs says in what it is other than the first testbed.
-	Differs []string `json:"differs"`
-}
 
 // AcrossBeds is the environment of a study that was spread over testbeds, each with
 // one of its own: the first's, with what it could not be had for on any of
@@ -74,14 +41,6 @@ func AcrossBeds(names []string, of []Environment) Environment {
 		}
 	}
 	return e
-}
-
-// put sets a key of a map that others may have too.
-func put[V any](m *map[string]V, key string, v V) {
-	fresh := map[string]V{}
-	maps.Copy(fresh, *m)
-	fresh[key] = v
-	*m = fresh
 }
 
 // apartFrom says in what a testbed is other than the first; its name is of course.

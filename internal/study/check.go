@@ -6,50 +6,11 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/show"
-)
-
-// Problem is what is wrong with a study, at a path of its YAML.
-type Problem struct {
-	path, what, hint string
-}
-
-// Wrong is a problem at a path of the study's file.
-func Wrong(path, format string, args ...any) *Problem {
-	return &Problem{path: path, what: fmt.Sprintf(format, args...)}
-}
-
-// Advise adds what to do about it.
-func (p *Problem) Advise(format string, args ...any) *Problem {
-	p.hint = fmt.Sprintf(format, args...)
-	return p
-}
-
-// Path is the key that is wrong: parts[0].live.window.
-func (p *Problem) Path() string { return p.path }
-
-// What says what is wrong, and Hint what to do about it; "" where nothing is known.
-func (p *Problem) What() string { return p.what }
-
-// Hint is the advice that goes with What.
-func (p *Problem) Hint() string { return p.hint }
-
-// Limits of what a study may ask for: beyond them a typing error is likelier
-// than an intention.
-const (
-	maxVariants  = 64
-	maxBlocks    = 10_000
-	MaxSeconds   = 3600
-	MaxFlows     = load.MaxFlows
-	maxAddresses = 50_000 // of a /16, whose end is the DUT's
-	minFrameSize = 64
-	maxFrameSize = 9216
-	maxQueues    = 1024
 )
 
 var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
@@ -261,29 +222,11 @@ func (g Goal) checkMargin(m Metric, path string) *Problem {
 	return nil
 }
 
-// Within refuses a number beyond its bounds, or none; both bounds are allowed.
-func Within[T int | float64](path string, v, least, most T) *Problem {
-	if v >= least && v <= most {
-		return nil
+// notAName refuses what cannot name a thing, and proposes what could.
+func notAName(path, what, name string) *Problem {
+	bad := Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
+	if like := nameLike(name); nameRE.MatchString(like) {
+		return bad.Advise("write %s", like)
 	}
-	plain := func(v T) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
-	return Wrong(path, "%s: %v is not within %s and %s", path[lastDot(path)+1:], v, plain(least), plain(most))
-}
-
-// OneOf refuses a word that is none of the known ones.
-func OneOf(path, value string, known ...string) *Problem {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	key := path[lastDot(path)+1:]
-	return Wrong(path, "%s: unknown %q", key, value).Advise("%s", hint.Of(hint.Unknown(key, value, known)))
-}
-
-func lastDot(s string) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '.' {
-			return i
-		}
-	}
-	return -1
+	return bad.Advise("begin with a letter or digit, and have 64 of them at most")
 }

@@ -10,15 +10,6 @@ import (
 	"linerate/internal/list"
 )
 
-// notAName refuses what cannot name a thing, and proposes what could.
-func notAName(path, what, name string) *Problem {
-	bad := Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
-	if like := nameLike(name); nameRE.MatchString(like) {
-		return bad.Advise("write %s", like)
-	}
-	return bad.Advise("begin with a letter or digit, and have 64 of them at most")
-}
-
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 
 // nameLike is the name that is nearest to a text.

@@ -133,3 +133,19 @@ func OrString(s *string, fallback string) {
 		*s = fallback
 	}
 }
+
+// fillTestbed puts the defaults of a testbed's kind where the study is silent.
+func (s *Spec) fillTestbed() {
+	OrString(&s.Testbed.Kind, testbed.KindNetns)
+	if s.OnLiveHost() {
+		OrString(&s.Design, Switchback)
+		OrString(&s.Reset, ResetSettings)
+		return
+	}
+	OrString(&s.Design, Blocks)
+	if !s.OnMachines() {
+		OrString(&s.Reset, ResetNamespace)
+		return
+	}
+	OrString(&s.Reset, ResetSettings)
+}

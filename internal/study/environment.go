@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 
@@ -136,7 +137,42 @@ func (e Environment) Since(old Environment) (changed []string) {
 	return changed
 }
 
-// Lacks reports whether the testbed had no way to measure a part.
-func (e Environment) Lacks(p Part) bool {
-	return slices.ContainsFunc(KindOf(p).Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
+// A study may be spread over equal testbeds, whole blocks each: the testbed is then a
+// blocking factor. Arms are compared within blocks, so what makes one testbed
+// faster than another is in no effect; whether the effect itself differs between
+// testbeds is computed for each verdict.
+
+// BedShare is what one of several testbeds had of a study.
+type BedShare struct {
+	Testbed string `json:"testbed"`
+	Blocks  int    `json:"blocks"`
+	Trials  int    `json:"trials"`
+	// Differs says in what the testbed is other than the first.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// BedEffect is what a verdict's comparison came to on one of several testbeds alone.
+type BedEffect struct {
+	Testbed string `json:"testbed"`
+	N       int    `json:"n"` // blocks
+	stats.Effect
+}
+
+// BedEnvironment is the environment of one of several testbeds.
+type BedEnvironment struct {
+	Testbed  string    `json:"testbed"`
+	Hostname string    `json:"hostname"`
+	Kernel   string    `json:"kernel"`
+	CPU      string    `json:"cpu"`
+	Facts    *FactsRef `json:"facts,omitempty"`
+	// Differs says in what it is other than the first testbed.
+	Differs []string `json:"differs"`
+}
+
+// put sets a key of a map that others may have too.
+func put[V any](m *map[string]V, key string, v V) {
+	fresh := map[string]V{}
+	maps.Copy(fresh, *m)
+	fresh[key] = v
+	*m = fresh
 }

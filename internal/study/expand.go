@@ -1,7 +1,6 @@
 package study
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,11 +11,6 @@ import (
 
 	"linerate/internal/list"
 	"linerate/internal/yamlfile"
-)
-
-var (
-	parameterRE = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
-	reference   = regexp.MustCompile(`\$\{[a-z][a-z0-9_]*\}|\$[a-z][a-z0-9_]*`)
 )
 
 // spread are the lists whose entries a sweep multiplies.

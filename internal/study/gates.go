@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"linerate/internal/list"
 )
@@ -35,10 +34,6 @@ type Asked struct {
 	Metrics  map[string]float64
 }
 
-// Refusal is why a trial is not valid: the gate that it did not pass, "" of what
-// went wrong beside all gates, and the fault. Its text is "gate: fault".
-type Refusal struct{ Gate, Text string }
-
 // Failed is the refusal of a trial that an error ended.
 func Failed(err error) Refusal { return Refusal{Text: err.Error()} }
 
@@ -53,17 +48,6 @@ func (r Refusal) String() string {
 // MarshalText satisfies encoding.TextMarshaler.
 func (r Refusal) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a record's reason.
-func (r *Refusal) UnmarshalText(text []byte) error {
-	*r = Refusal{Text: string(text)}
-	if gate, fault, ok := strings.Cut(r.Text, ": "); ok {
-		if _, known := GateNamed(gate); known {
-			*r = Refusal{gate, fault}
-		}
-	}
-	return nil
-}
-
 // Reasons are those of texts, as records have them; never nil.
 func Reasons(texts ...string) []Refusal {
 	out := make([]Refusal, len(texts))
@@ -76,59 +60,8 @@ func Reasons(texts ...string) []Refusal {
 // Why are a trial's reasons as records have them; nil of none.
 func (t Trial) Why() []string { return list.Map(t.Reasons, Refusal.String) }
 
-// Judge derives a trial's metrics from what was observed, and the reasons for
-// which it is not valid. block are the trials of its block so far.
-func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]float64, reasons []Refusal) {
-	k := KindOf(p)
-	a := Asked{Part: p, Limits: g, Observed: o, Metrics: k.Measure(p, o, block)}
-	reasons = []Refusal{} // never null in JSON
-	for _, gate := range k.Gates() {
-		for _, fault := range gate.Ask(a) {
-			reasons = append(reasons, Refusal{gate.Name, fault})
-		}
-	}
-	return a.Metrics, reasons
-}
-
-// AllGates are those of every kind, each once, in the order of reports.
-func AllGates() (all []Gate) {
-	for _, k := range kinds {
-		for _, g := range k.Gates() {
-			if placeOf(all, g.Name) < 0 {
-				at := placeOf(all, g.Before)
-				if at < 0 {
-					at = len(all)
-				}
-				all = slices.Insert(all, at, g)
-			}
-		}
-	}
-	return all
-}
-
-// GateNamed finds a gate.
-func GateNamed(name string) (Gate, bool) {
-	all := AllGates()
-	if i := placeOf(all, name); i >= 0 {
-		return all[i], true
-	}
-	return Gate{}, false
-}
-
 func placeOf(gates []Gate, name string) int {
 	return slices.IndexFunc(gates, func(g Gate) bool { return g.Name == name })
-}
-
-// GatesOf are the gates that matter to a study's parts, and those that refused
-// one of its trials, each with how many.
-func GatesOf(s Spec, trials []Trial) (all []Tripped) {
-	for _, g := range AllGates() {
-		applies := g.AppliesTo != nil && slices.ContainsFunc(s.Parts, g.AppliesTo)
-		if n := refused(trials, g.Name); applies || n > 0 {
-			all = append(all, Tripped{g, n})
-		}
-	}
-	return all
 }
 
 // Tripped is a gate and how many trials it refused.
@@ -144,15 +77,6 @@ func refused(trials []Trial, gate string) (n int) {
 		}
 	}
 	return n
-}
-
-// lasting reports whether all that a trial was refused for would be there again.
-func (t Trial) lasting() bool {
-	if len(t.Reasons) != 1 {
-		return false
-	}
-	g, ok := GateNamed(t.Reasons[0].Gate)
-	return ok && g.Lasting
 }
 
 // Always is of gates that every part's trials must pass.

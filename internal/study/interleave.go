@@ -6,9 +6,6 @@ import (
 	"linerate/internal/setting"
 )
 
-// Interleaving says how the arms of a block took turns.
-type Interleaving string
-
 // The ways. In the first two all arms are up at once, as one instance, and
 // take turns slice by slice.
 const (

@@ -68,3 +68,6 @@ func (d Disturbed) String() string {
 // Trim is the share of rounds cut off at either end of an instance's
 // mean: see docs/design/statistics.md.
 const Trim = 0.25
+
+// Interleaving says how the arms of a block took turns.
+type Interleaving string

@@ -284,8 +284,19 @@ func (s *Spec) OutOfReach(p Part, trials []Trial) string { return KindOf(p).OutO
 // Resolve completes a part by what the trials so far have shown.
 func (s *Spec) Resolve(p Part, trials []Trial) (Part, bool) { return KindOf(p).Resolve(s, p, trials) }
 
-// yields reports whether trials of a part measure the metric.
-func (p Part) yields(m Metric) bool {
-	k := KindOf(p)
-	return slices.ContainsFunc(k.Metrics(), func(o Metric) bool { return o.Name == m.Name }) && k.Yields(p, m)
+// insideParts are the parts that instruments look into: one of each mode, the
+// primary metric's before others.
+func (s *Spec) insideParts() (parts []Part) {
+	if !s.Profile {
+		return nil
+	}
+	primary, _ := s.Part(s.Primary().Part)
+	seen := map[testbed.Mode]bool{}
+	for _, p := range append([]Part{primary}, s.Parts...) {
+		if in, ok := KindOf(p).Inside(p); ok && !seen[p.Mode] {
+			seen[p.Mode] = true
+			parts = append(parts, in)
+		}
+	}
+	return parts
 }

@@ -2,17 +2,6 @@ package study
 
 import "reflect"
 
-// Gates are the limits beyond which a trial is invalid.
-type Gates struct {
-	// DriftPercent is how much a CPU's calibration spin may differ between
-	// before and after the trial.
-	DriftPercent float64 `yaml:"drift_percent"`
-	// StealPercent is how much CPU time the hypervisor may have taken.
-	StealPercent float64 `yaml:"steal_percent"`
-	// Own are the limits of the gates of each kind (Kind.Limits).
-	Own []any `yaml:"-"`
-}
-
 // LimitsOf are a kind's limits among a study's; all zero where there are none of it.
 func LimitsOf[T any](g Gates) *T {
 	for _, own := range g.Own {

@@ -9,22 +9,6 @@ import (
 	"linerate/internal/stats"
 )
 
-// Looks plans when a study may stop: after so many blocks of the primary
-// metric's part it is looked at, and ends there once every variant is decided
-// or its interval is narrow enough. The levels of the looks are such that all
-// of them together keep the study's error rate (stats.Sequential). They are
-// spent evenly (Pocock): with four blocks, all that O'Brien & Fleming leave for
-// an early look is a level that Student's t with three degrees hardly reaches.
-type Looks struct {
-	Blocks []int `yaml:"blocks,flow"` // ascending; the last is the full study
-	// PrecisionPercent is the half-width at which an interval is narrow
-	// enough; 0: only decisions end the study early.
-	PrecisionPercent float64 `yaml:"precision_percent,omitempty"`
-	// Alpha is the level of the variants' verdicts at all looks together; 0 is that
-	// of every study, 5 %.
-	Alpha float64 `yaml:"alpha,omitempty"`
-}
-
 // level is the level of the variants' verdicts.
 func (l *Looks) level() float64 {
 	if l.Alpha > 0 {
@@ -161,25 +145,6 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	return cs
 }
 
-// soFar compares every variant with the control by the primary metric, and last the
-// control with itself, each by itself.
-func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Options) {
-	g := s.Primary()
-	m, _ := MetricNamed(g.Metric)
-	opt := options(m, g, seed)
-	opt.NoPlan, opt.Bare = true, true
-	control, arms := s.armsOf(g, seed, trials)
-	again := ArmValues(s, seed, g, AA, trials)
-	return append(s.compare(g, control, arms, opt), s.compare(g, control, []stats.Arm{again}, opt)...), opt
-}
-
-// Settled reports whether the trials on record let the study end before all
-// blocks of the primary metric's part.
-func (s Spec) Settled(seed uint64, trials []Trial) bool {
-	part := s.Primary().Part
-	return s.settled(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)
-}
-
 // enough reports whether a comparison is decided, or known well enough.
 func (l *Looks) enough(c stats.Comparison) bool {
 	if c.Verdict.Differs() || c.Verdict == stats.Equivalent {
@@ -212,4 +177,29 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 		most = max(most, halfWidth(c)) // NaN if any is
 	}
 	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
+}
+
+// Quick returns the study with half the blocks (never below three in the
+// primary's part, two elsewhere), trials of 0.4 times their length, and searches
+// that end sooner: the
+// same question, answered with wider intervals.
+func (s Spec) Quick() Spec {
+	parts := make([]Part, len(s.Parts))
+	for i, p := range s.Parts {
+		least := 2
+		if p.Name == s.Primary().Part {
+			least = 3
+		}
+		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
+		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
+		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
+		parts[i] = KindOf(p).Quick(p)
+	}
+	s.Parts = parts
+	s.quickSweeps()
+	if s.Looks != nil {
+		primary, _ := s.Part(s.Primary().Part)
+		s.Looks = LooksUpTo(primary.Blocks, s.Looks.PrecisionPercent)
+	}
+	return s
 }

@@ -48,22 +48,6 @@ func (s *Spec) OnMachines() bool {
 	return s.Testbed.Kind == bedfile.KindSSH || s.Testbed.Kind == bedfile.KindPorts
 }
 
-// fillTestbed puts the defaults of a testbed's kind where the study is silent.
-func (s *Spec) fillTestbed() {
-	OrString(&s.Testbed.Kind, testbed.KindNetns)
-	if s.OnLiveHost() {
-		OrString(&s.Design, Switchback)
-		OrString(&s.Reset, ResetSettings)
-		return
-	}
-	OrString(&s.Design, Blocks)
-	if !s.OnMachines() {
-		OrString(&s.Reset, ResetNamespace)
-		return
-	}
-	OrString(&s.Reset, ResetSettings)
-}
-
 // checkTestbed checks testbed, reset and design together.
 func (s *Spec) checkTestbed() *Problem {
 	if p := OneOf("design", s.Design, Blocks, Grouped, Series, Switchback); p != nil {
@@ -160,39 +144,6 @@ func (s *Spec) series(p Part, first int) (slots []Slot) {
 		}
 	}
 	return slots
-}
-
-// nextOfSeries is Next for a study whose arms follow each other.
-func nextOfSeries(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
-	for _, slot := range Schedule(s, seed) {
-		part, _ := s.Part(slot.Part)
-		if skip != nil && skip(part) {
-			continue
-		}
-		tried, valid, last := 0, false, len(s.Arms())
-		for _, t := range done {
-			if t.Block == slot.Block {
-				last = max(last, t.Order)
-			}
-			if t.Variant != slot.Variant {
-				continue
-			}
-			valid = valid || t.Unavailable != ""
-			if t.Block == slot.Block {
-				tried++
-				valid = valid || t.Valid || s.inVain(t)
-			}
-		}
-		switch {
-		case valid || tried > s.Retries:
-		case tried == 0:
-			return slot, true
-		default:
-			slot.Order, slot.Retry = last+1, true
-			return slot, true
-		}
-	}
-	return Slot{}, false
 }
 
 // Reboots is how many boots of the DUT a schedule takes, about.

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"linerate/internal/list"
 	"linerate/internal/testbed"
 )
 
@@ -55,43 +54,10 @@ func (m Metric) In(workload string) Metric {
 	return m
 }
 
-// Metrics are all that trials measure, in the order reports show them.
-func Metrics() (all []Metric) {
-	for _, k := range kinds {
-		all = append(all, k.Metrics()...)
-	}
-	return all
-}
-
-// MetricNamed finds a metric.
-func MetricNamed(name string) (Metric, bool) {
-	return list.Find(Metrics(), func(m Metric) bool { return m.Name == name })
-}
-
-func metricNames() []string {
-	var names []string
-	for _, m := range Metrics() {
-		if m.Verdict {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
-
 // asking says what a part must ask for beside its mode.
 func (m Metric) asking() string {
 	if m.Answers == "" {
 		return ""
 	}
 	return " with " + m.Answers
-}
-
-// metricNames are what a part measures.
-func (p Part) metricNames() (names []string) {
-	for _, m := range KindOf(p).Metrics() {
-		if p.yields(m) {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }

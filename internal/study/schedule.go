@@ -1,21 +1,151 @@
 package study
 
 import (
-	"cmp"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 )
 
-// Slot is one trial to be run: which arm, in which block, at which place.
-// Blocks are counted through all parts of a study, from 1; places within a
-// block too, so that a retry has a place after the last arm.
-type Slot struct {
-	Part    string
-	Block   int
-	Order   int
-	Variant string
-	Retry   bool // it repeats an invalid trial of its block
+// Unit is what one testbed runs in one go: a block, or, where the arms of a study
+// follow each other (Series), all of it.
+type Unit struct {
+	Part   string
+	Blocks []int // ascending
+}
+
+// Units are what may be run now, by as many equal testbeds at the same time, after
+// the trials on record; none: the study is complete, or skip (which may be nil) passes
+// over what is left. They are of one part, since a part may stand on those before it, and
+// end at the study's next look.
+func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Unit) {
+	if s.Design == Series {
+		return s.seriesUnit(seed, done, skip)
+	}
+	unavailable, byBlock := missing(done), byBlocks(done)
+	begun := 0 // blocks of the primary metric's part
+	for _, slots := range inBlocks(Schedule(s, seed)) {
+		part, _ := s.Part(slots[0].Part)
+		if len(units) > 0 && units[0].Part != part.Name {
+			break
+		}
+		if skip != nil && skip(part) {
+			continue
+		}
+		mine := byBlock[slots[0].Block]
+		if part.Name == s.Primary().Part {
+			if len(mine) == 0 && s.Looks != nil && slices.Contains(s.Looks.Blocks, begun) {
+				if len(units) > 0 {
+					break
+				}
+				if s.settled(seed, begun, done) {
+					continue
+				}
+			}
+			begun++
+		}
+		if _, open := nextInBlock(slots, mine, unavailable, s); open {
+			units = append(units, Unit{part.Name, []int{slots[0].Block}})
+		}
+	}
+	return units
+}
+
+// seriesUnit is all of a study whose arms follow each other.
+func (s *Spec) seriesUnit(seed uint64, done []Trial, skip func(Part) bool) []Unit {
+	slot, open := nextOfSeries(*s, seed, done, skip)
+	if !open {
+		return nil
+	}
+	u := Unit{Part: slot.Part}
+	for _, slot := range Schedule(*s, seed) {
+		if !slices.Contains(u.Blocks, slot.Block) {
+			u.Blocks = append(u.Blocks, slot.Block)
+		}
+	}
+	slices.Sort(u.Blocks)
+	return []Unit{u}
+}
+
+// NextOf is Next within the blocks of a unit: false when the unit is complete.
+func NextOf(s Spec, seed uint64, blocks []int, done []Trial, skip func(Part) bool) (Slot, bool) {
+	if s.Design == Series {
+		return nextOfSeries(s, seed, done, skip)
+	}
+	unavailable, byBlock := missing(done), byBlocks(done)
+	for _, slots := range inBlocks(Schedule(s, seed)) {
+		part, _ := s.Part(slots[0].Part)
+		if !slices.Contains(blocks, slots[0].Block) || skip != nil && skip(part) {
+			continue
+		}
+		if slot, ok := nextInBlock(slots, byBlock[slots[0].Block], unavailable, s); ok {
+			return slot, true
+		}
+	}
+	return Slot{}, false
+}
+
+// inBlocks are the slots of a schedule, block by block.
+func inBlocks(schedule []Slot) (blocks [][]Slot) {
+	for len(schedule) > 0 {
+		n := 1
+		for n < len(schedule) && schedule[n].Block == schedule[0].Block {
+			n++
+		}
+		blocks, schedule = append(blocks, schedule[:n]), schedule[n:]
+	}
+	return blocks
+}
+
+// missing are the variants that trials found unavailable.
+func missing(done []Trial) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range done {
+		if t.Unavailable != "" {
+			out[t.Variant] = true
+		}
+	}
+	return out
+}
+
+// byBlocks are trials by their blocks.
+func byBlocks(done []Trial) map[int][]Trial {
+	out := map[int][]Trial{}
+	for _, t := range done {
+		out[t.Block] = append(out[t.Block], t)
+	}
+	return out
+}
+
+// nextOfSeries is Next for a study whose arms follow each other.
+func nextOfSeries(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
+	for _, slot := range Schedule(s, seed) {
+		part, _ := s.Part(slot.Part)
+		if skip != nil && skip(part) {
+			continue
+		}
+		tried, valid, last := 0, false, len(s.Arms())
+		for _, t := range done {
+			if t.Block == slot.Block {
+				last = max(last, t.Order)
+			}
+			if t.Variant != slot.Variant {
+				continue
+			}
+			valid = valid || t.Unavailable != ""
+			if t.Block == slot.Block {
+				tried++
+				valid = valid || t.Valid || s.inVain(t)
+			}
+		}
+		switch {
+		case valid || tried > s.Retries:
+		case tried == 0:
+			return slot, true
+		default:
+			slot.Order, slot.Retry = last+1, true
+			return slot, true
+		}
+	}
+	return Slot{}, false
 }
 
 // Schedule is the randomised complete block design of a study: every block
@@ -52,20 +182,6 @@ func Schedule(s Spec, seed uint64) []Slot {
 	return slots
 }
 
-func shuffled(names []string, rng *rand.Rand) []string {
-	out := slices.Clone(names)
-	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
-}
-
-// NameHash gives every part a stream of its own, so that adding a part does
-// not change the order of the others.
-func NameHash(name string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return h.Sum64()
-}
-
 // Next is the slot to run after the trials on record, and false when the
 // study is complete. It is a function of the record alone, so that a study
 // goes on after a crash where it stopped: scheduled slots of a block come
@@ -95,48 +211,3 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 	}
 	return Slot{}, false
 }
-
-func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec) (Slot, bool) {
-	last := len(slots)
-	for _, t := range done {
-		last = max(last, t.Order)
-	}
-	type tally struct {
-		slot  Slot
-		tried int
-		valid bool // or tried in vain
-	}
-	arms := make([]tally, 0, len(slots))
-	for _, slot := range slots {
-		a := tally{slot: slot}
-		for _, t := range done {
-			if t.Variant == slot.Variant {
-				a.tried++
-				a.valid = a.valid || t.Valid || s.inVain(t)
-			}
-		}
-		if a.tried == 0 && !unavailable[slot.Variant] {
-			return slot, true
-		}
-		arms = append(arms, a)
-	}
-	// The arm tried least goes first, so that one bad arm does not starve
-	// the others of the quiet time they may need too.
-	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
-	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
-	for _, a := range arms {
-		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {
-			continue // what is wrong with one arm of an instance, another would have too
-		}
-		if !a.valid && a.tried <= s.Retries && !unavailable[a.slot.Variant] {
-			retry := a.slot
-			retry.Order, retry.Retry = last+1, true
-			return retry, true
-		}
-	}
-	return Slot{}, false
-}
-
-// inVain reports whether a trial that was not valid would not be the next time: on
-// machines a generator that cannot overload the DUT cannot after another boot.
-func (s *Spec) inVain(t Trial) bool { return s.OnMachines() && t.lasting() }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"linerate/internal/list"
+	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
@@ -231,27 +232,79 @@ func (s *Spec) GoalOf(metric string) (g Goal, ok bool) {
 	return Goal{Metric: metric, Part: part}, part != ""
 }
 
-// Quick returns the study with half the blocks (never below three in the
-// primary's part, two elsewhere), trials of 0.4 times their length, and searches
-// that end sooner: the
-// same question, answered with wider intervals.
-func (s Spec) Quick() Spec {
-	parts := make([]Part, len(s.Parts))
-	for i, p := range s.Parts {
-		least := 2
-		if p.Name == s.Primary().Part {
-			least = 3
-		}
-		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
-		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
-		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
-		parts[i] = KindOf(p).Quick(p)
+// Limits of what a study may ask for: beyond them a typing error is likelier
+// than an intention.
+const (
+	maxVariants  = 64
+	maxBlocks    = 10_000
+	MaxSeconds   = 3600
+	MaxFlows     = load.MaxFlows
+	maxAddresses = 50_000 // of a /16, whose end is the DUT's
+	minFrameSize = 64
+	maxFrameSize = 9216
+	maxQueues    = 1024
+)
+
+// vethMTU is what the testbed's wires have: the letter z of a genome.
+const vethMTU = 1500
+
+// FrameSizes are the workload's repeating sequence of frame sizes.
+func (w Workload) FrameSizes() ([]int, error) {
+	if w.IMIX == "" {
+		return w.Sizes, nil
 	}
-	s.Parts = parts
-	s.quickSweeps()
-	if s.Looks != nil {
-		primary, _ := s.Part(s.Primary().Part)
-		s.Looks = LooksUpTo(primary.Blocks, s.Looks.PrecisionPercent)
-	}
-	return s
+	return load.ParseIMIX(w.IMIX, vethMTU)
 }
+
+// Smallest is the least frame that holds a stamp: 64 bytes for IPv4 (RFC
+// 2544's smallest), 84 for IPv6, whose headers alone are 62.
+func Smallest(family string) int {
+	if family == "ipv6" {
+		return 84
+	}
+	return minFrameSize
+}
+
+// Gates are the limits beyond which a trial is invalid.
+type Gates struct {
+	// DriftPercent is how much a CPU's calibration spin may differ between
+	// before and after the trial.
+	DriftPercent float64 `yaml:"drift_percent"`
+	// StealPercent is how much CPU time the hypervisor may have taken.
+	StealPercent float64 `yaml:"steal_percent"`
+	// Own are the limits of the gates of each kind (Kind.Limits).
+	Own []any `yaml:"-"`
+}
+
+// Looks plans when a study may stop: after so many blocks of the primary
+// metric's part it is looked at, and ends there once every variant is decided
+// or its interval is narrow enough. The levels of the looks are such that all
+// of them together keep the study's error rate (stats.Sequential). They are
+// spent evenly (Pocock): with four blocks, all that O'Brien & Fleming leave for
+// an early look is a level that Student's t with three degrees hardly reaches.
+type Looks struct {
+	Blocks []int `yaml:"blocks,flow"` // ascending; the last is the full study
+	// PrecisionPercent is the half-width at which an interval is narrow
+	// enough; 0: only decisions end the study early.
+	PrecisionPercent float64 `yaml:"precision_percent,omitempty"`
+	// Alpha is the level of the variants' verdicts at all looks together; 0 is that
+	// of every study, 5 %.
+	Alpha float64 `yaml:"alpha,omitempty"`
+}
+
+// Sweep is a parameter and its values: every variant, part or metric that
+// mentions it, as $parameter, stands for one of each value.
+type Sweep struct {
+	Parameter string `yaml:"parameter"`
+	// Label is what the axis of its chart says.
+	Label  string    `yaml:"label,omitempty"`
+	Values []float64 `yaml:"values,flow"`
+	// Quick are those of the values that Spec.Quick keeps; none: all.
+	Quick []float64 `yaml:"quick,omitempty,flow"`
+	// Fit is the law that its curves are held against: FitLinear, FitUSL or "".
+	Fit string `yaml:"fit,omitempty"`
+}
+
+// Point is where something lies in a study's sweeps: a value for each
+// parameter that it mentions.
+type Point map[string]float64

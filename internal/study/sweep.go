@@ -4,23 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// Sweep is a parameter and its values: every variant, part or metric that
-// mentions it, as $parameter, stands for one of each value.
-type Sweep struct {
-	Parameter string `yaml:"parameter"`
-	// Label is what the axis of its chart says.
-	Label  string    `yaml:"label,omitempty"`
-	Values []float64 `yaml:"values,flow"`
-	// Quick are those of the values that Spec.Quick keeps; none: all.
-	Quick []float64 `yaml:"quick,omitempty,flow"`
-	// Fit is the law that its curves are held against: FitLinear, FitUSL or "".
-	Fit string `yaml:"fit,omitempty"`
-}
 
 // The laws of curves: so much more for each one, and the Universal Scalability
 // Law over CPUs.
@@ -28,10 +16,6 @@ const (
 	FitLinear = "linear"
 	FitUSL    = "usl"
 )
-
-// Point is where something lies in a study's sweeps: a value for each
-// parameter that it mentions.
-type Point map[string]float64
 
 // Limits of sweeps. What they are spread to has its own.
 const (
@@ -161,3 +145,8 @@ func curveOf(template string) string {
 	}
 	return strings.Trim(name, "-._")
 }
+
+var (
+	parameterRE = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+	reference   = regexp.MustCompile(`\$\{[a-z][a-z0-9_]*\}|\$[a-z][a-z0-9_]*`)
+)

@@ -102,23 +102,6 @@ func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool)
 	return left
 }
 
-// insideParts are the parts that instruments look into: one of each mode, the
-// primary metric's before others.
-func (s *Spec) insideParts() (parts []Part) {
-	if !s.Profile {
-		return nil
-	}
-	primary, _ := s.Part(s.Primary().Part)
-	seen := map[testbed.Mode]bool{}
-	for _, p := range append([]Part{primary}, s.Parts...) {
-		if in, ok := KindOf(p).Inside(p); ok && !seen[p.Mode] {
-			seen[p.Mode] = true
-			parts = append(parts, in)
-		}
-	}
-	return parts
-}
-
 // InsideSeconds is about how long the instruments' runs will take that are
 // left.
 func (s *Spec) InsideSeconds(had []Telemetry, trials []Trial, skip func(Part) bool) (total float64) {

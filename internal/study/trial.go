@@ -77,3 +77,7 @@ func (c CPUCheck) Drift() float64 {
 	}
 	return max(c.SpinBefore, c.SpinAfter)/min(c.SpinBefore, c.SpinAfter) - 1
 }
+
+// Refusal is why a trial is not valid: the gate that it did not pass, "" of what
+// went wrong beside all gates, and the fault. Its text is "gate: fault".
+type Refusal struct{ Gate, Text string }

@@ -1,0 +1,46 @@
+package study
+
+import (
+	"slices"
+
+	"linerate/internal/list"
+)
+
+// yields reports whether trials of a part measure the metric.
+func (p Part) yields(m Metric) bool {
+	k := KindOf(p)
+	return slices.ContainsFunc(k.Metrics(), func(o Metric) bool { return o.Name == m.Name }) && k.Yields(p, m)
+}
+
+// Metrics are all that trials measure, in the order reports show them.
+func Metrics() (all []Metric) {
+	for _, k := range kinds {
+		all = append(all, k.Metrics()...)
+	}
+	return all
+}
+
+// MetricNamed finds a metric.
+func MetricNamed(name string) (Metric, bool) {
+	return list.Find(Metrics(), func(m Metric) bool { return m.Name == name })
+}
+
+func metricNames() []string {
+	var names []string
+	for _, m := range Metrics() {
+		if m.Verdict {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// metricNames are what a part measures.
+func (p Part) metricNames() (names []string) {
+	for _, m := range KindOf(p).Metrics() {
+		if p.yields(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
