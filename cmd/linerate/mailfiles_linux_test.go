@@ -30,8 +30,8 @@ variants:
   - name: tmpfs
     settings: [{filesystem: {type: tmpfs}}]
 parts:
-  - {name: fsync, seconds: 0.8, warmup: 0, blocks: 2}
-  - {name: plain, seconds: 0.8, warmup: 0, blocks: 2, files: {fsync: false}}
+  - {name: fsync, seconds: 0.4, warmup: 0, blocks: 2}
+  - {name: plain, seconds: 0.4, warmup: 0, blocks: 2, files: {fsync: false}}
 metrics:
   - {metric: requests_per_second, part: fsync, primary: true}
 `
