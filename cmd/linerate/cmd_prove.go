@@ -295,9 +295,9 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q ask.Question) e
 	design := switchback.PlanOf(s, s.Parts[0])
 	page := show.NewPage(cli.StyleOf(w))
 	page.Line(s.Question)
-	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %.0f %% of the time with the setting. "+
+	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+
 		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
-		design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), 100*design.Share(), f.terms.HarmPercent))
+		design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), show.WholePercent(100*design.Share()), f.terms.HarmPercent))
 	if f.terms.Hours != "" {
 		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))
 	}

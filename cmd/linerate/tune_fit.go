@@ -45,13 +45,13 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 			break
 		}
 		plan.Together = max(fewestTogether, min(plan.Together, len(plan.Levels))/2&^1) // fewer than were up
-		fmt.Fprintf(cmd.ErrOrStderr(), "%.0f %% of the trials are valid, and arms scatter by %s: trying %s side by side\n", 100*now.Valid, show.Percent(stats.Percent(now.Scatter)), show.Plural(plan.Together, "arm"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s of the trials are valid, and arms scatter by %s: trying %s side by side\n", show.WholePercent(100*now.Valid), show.Percent(stats.Percent(now.Scatter)), show.Plural(plan.Together, "arm"))
 	}
 	if best.Together > 0 {
 		plan.Together = best.Together
 	}
 	if best.Together > 0 && best.Poor() {
-		return nil, hint.With(fmt.Errorf("the arms of study %s cannot be measured side by side here: %.0f %% of the trials are valid", s.spec.Name, 100*best.Valid),
+		return nil, hint.With(fmt.Errorf("the arms of study %s cannot be measured side by side here: %s of the trials are valid", s.spec.Name, show.WholePercent(100*best.Valid)),
 			"the reports of the trials are in %s; end what else runs here, or choose a study that asks less", s.path)
 	}
 	return plan, nil

@@ -173,7 +173,7 @@ func ReadSummary(name string, r io.Reader) (*Summary, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > maxSummary {
-		return nil, fmt.Errorf("read %s: larger than %d MiB", name, maxSummary>>20)
+		return nil, fmt.Errorf("read %s: larger than %s", name, show.Bytes(maxSummary))
 	}
 	var s Summary
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
 
@@ -53,7 +54,7 @@ func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("nft -o: %s, %.0f ms", s.Rules, float64(time.Since(start).Microseconds())/1e3), nil
+	return fmt.Sprintf("nft -o: %s, %s", s.Rules, show.Brief(time.Since(start))), nil
 }
 
 // iptables loads rules in one stroke by iptables-restore(8), sets by ipset(8).
@@ -77,7 +78,7 @@ func (t *Target) iptables(ctx context.Context, s setting.Setting) (string, error
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%s for IPv4 and IPv6, %.0f ms", s.Rules, float64(time.Since(start).Microseconds())/1e3), nil
+	return fmt.Sprintf("%s for IPv4 and IPv6, %s", s.Rules, show.Brief(time.Since(start))), nil
 }
 
 // iptablesRules are a family's, in iptables-restore(8)'s language.

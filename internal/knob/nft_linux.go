@@ -14,6 +14,7 @@ import (
 	"github.com/google/nftables/expr"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // Batch sizes of generated rulesets: a batch must fit the socket's send
@@ -55,8 +56,7 @@ func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("nft: %s loaded for IPv4 and IPv6 in %d batches, %.0f ms", r, batches,
-		float64(time.Since(start).Microseconds())/1e3), nil
+	return fmt.Sprintf("nft: %s loaded for IPv4 and IPv6 in %d batches, %s", r, batches, show.Brief(time.Since(start))), nil
 }
 
 // nftText feeds the ruleset to nft -f on its standard input, so that no file

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"linerate/internal/show"
 	"linerate/internal/wait"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +40,7 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 		}
 	}
 	took := time.Since(start)
-	return fmt.Sprintf("%s loaded in %.0f ms%s", s, float64(took.Microseconds())/1e3, t.lookup(ctx)), nil
+	return fmt.Sprintf("%s loaded in %s%s", s, show.Brief(took), t.lookup(ctx)), nil
 }
 
 // lookup says what the kernel looks routes up by; "" before FreeBSD 13. A burst

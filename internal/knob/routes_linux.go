@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // routes adds a table of a size behind the egress, in batches of messages.
@@ -23,7 +24,7 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("load %s: %w", s, err)
 	}
-	return fmt.Sprintf("%s loaded in %.0f ms", s, float64(time.Since(start).Microseconds())/1e3), nil
+	return fmt.Sprintf("%s loaded in %s", s, show.Brief(time.Since(start))), nil
 }
 
 // routesPerBatch messages go to the kernel at once. It answers those that fail,

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"linerate/internal/show"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -149,7 +151,7 @@ func (r *reader) file(f *File) (p parsed) {
 		return p
 	}
 	if f.Size > limit {
-		f.Problem = fmt.Sprintf("larger than %d MiB: not read", limit>>20)
+		f.Problem = fmt.Sprintf("larger than %s: not read", show.Bytes(float64(limit)))
 		return p
 	}
 	data, err := r.slurp(f)

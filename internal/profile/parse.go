@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // Read reads the profiles of a file, one for each event in it, in the order
@@ -39,7 +40,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(data) > MaxBytes:
-		return nil, hint.With(hint.Usagef("larger than %d MiB", MaxBytes>>20), "fold the stacks first: a profile has few distinct ones")
+		return nil, hint.With(hint.Usagef("larger than %s", show.Bytes(MaxBytes)), "fold the stacks first: a profile has few distinct ones")
 	}
 	return data, nil
 }

@@ -121,7 +121,7 @@ func (g curveGroup) words() (out []string) {
 }
 
 func perOne(f study.PerOne, m study.Metric) string {
-	print := func(v float64) string { return value(m, v) }
+	print := m.Text
 	if m.Unit == "ns/packet" {
 		print = func(v float64) string { return show.Value(round3(v)) + " ns" }
 	}
@@ -320,7 +320,7 @@ func (g curveGroup) line(c *chart.Canvas, curve study.Curve, i int, x, y chart.S
 			c.Line("thread "+class, x.At(points[k-1].X)+aside, y.At(points[k-1].Value), x.At(p.X)+aside, y.At(p.Value))
 		}
 		c.Line("interval "+class, x.At(p.X)+aside, y.At(low), x.At(p.X)+aside, y.At(high))
-		c.Dot("trial "+class, x.At(p.X)+aside, y.At(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, value(g.metric, p.Value)))
+		c.Dot("trial "+class, x.At(p.X)+aside, y.At(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, g.metric.Text(p.Value)))
 		end = y.At(p.Value)
 	}
 	if k := curve.Knee; k != nil && k.Load > 0 {

@@ -42,7 +42,7 @@ func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
 		}
 	}
 	p.Line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
-	left, right := value(m, low), value(m, high)
+	left, right := m.Text(low), m.Text(high)
 	gap := max(1, columns+2-show.Width(left)-show.Width(right))
 	p.Line("  " + strings.Repeat(" ", label+1) + p.Dim(left+strings.Repeat(" ", gap)+right))
 	p.Line("")

@@ -210,7 +210,7 @@ func meanOf(r study.Results, m study.Metric, part, arm string) string {
 	if len(x) == 0 {
 		return "–"
 	}
-	return value(m, stats.Mean(x))
+	return m.Text(stats.Mean(x))
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

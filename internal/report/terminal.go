@@ -236,7 +236,7 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 			}
 		}
 	}
-	return value(m, stats.Mean(x)) + " " + mark
+	return m.Text(stats.Mean(x)) + " " + mark
 }
 
 // short heads a narrow column.

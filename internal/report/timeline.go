@@ -65,7 +65,7 @@ func meanText(r study.Results, m study.Metric, part, arm string) string {
 	if math.IsNaN(mu) {
 		return ""
 	}
-	return value(m, mu)
+	return m.Text(mu)
 }
 
 // timeSpan is when a part's first and last trials started, in seconds since
@@ -186,7 +186,7 @@ func drawStrip(c *chart.Canvas, r study.Results, m study.Metric, part, arm strin
 			c.Line("thread "+class, lastX, lastY, at, y)
 		}
 		lastX, lastY, has = at, y, true
-		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", r.ArmName(arm), t.Block, value(m, v), signedDistance(m, off))
+		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", r.ArmName(arm), t.Block, m.Text(v), signedDistance(m, off))
 		marks = append(marks, func() { c.Dot("trial "+class, at, y, 4, title) })
 	}
 	for _, draw := range marks {

@@ -12,7 +12,7 @@ import (
 // ratio.
 func TestEveryUnitIsTold(t *testing.T) {
 	for _, m := range study.Metrics() {
-		if text := value(m, 35); m.Unit != "" && strings.Contains(text, "%") {
+		if text := m.Text(35); m.Unit != "" && strings.Contains(text, "%") {
 			t.Errorf("35 of %s are %s", m.Name, text)
 		}
 	}
@@ -28,12 +28,12 @@ func TestMailIsCountedInMessages(t *testing.T) {
 	} {
 		r.Verdicts = verdicts
 		m, _ := primary(r)
-		if got := value(m, 336); got != "336 messages/s" {
+		if got := m.Text(336); got != "336 messages/s" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	r.Trials[0].Metrics = map[string]float64{serve.SettledRate: 336}
-	if m, _ := primary(r); value(m, 336) != "336 transactions/s" {
+	if m, _ := primary(r); m.Text(336) != "336 transactions/s" {
 		t.Errorf("files are counted in %q", m.Unit)
 	}
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
 
@@ -60,4 +61,36 @@ func (m Metric) asking() string {
 		return ""
 	}
 	return " with " + m.Answers
+}
+
+// Text is a value of the metric for people, with its unit.
+func (m Metric) Text(v float64) string {
+	if v == 0 && m.Zero != "" {
+		return m.Zero
+	}
+	switch m.Unit {
+	case "pps":
+		return show.Rate(v)
+	case "ns":
+		return show.Nanos(v)
+	case "ns/packet":
+		return show.Grouped(v, 0) + " ns"
+	case "frames", "messages":
+		return show.Grouped(v, 0) + " " + m.Unit
+	case "req/s", "messages/s", "transactions/s":
+		return show.SI(v, m.Unit)
+	case "b/s":
+		return show.Bits(v)
+	case "bit/s":
+		return show.SI(v, m.Unit)
+	case "CPUs": // mostly parts of one
+		return show.Grouped(v, 3) + " " + m.Unit
+	case "B":
+		return show.Bytes(v)
+	case "s":
+		return show.Nanos(1e9 * v)
+	case "":
+		return show.Loss(v) // ratios
+	}
+	return show.Digits(v) + " " + m.Unit // as a study names it
 }

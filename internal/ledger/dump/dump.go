@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/show"
 )
 
 // Formats that evidence and trials can be written in; Markdown is for evidence
@@ -308,7 +309,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		}
 	}
 	if l.n > maxLine {
-		return n, fmt.Errorf("a line longer than %d MiB", maxLine>>20)
+		return n, fmt.Errorf("a line longer than %s", show.Bytes(maxLine))
 	}
 	return n, err
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"linerate/internal/show"
+
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
@@ -163,7 +165,7 @@ func (a *Account) failures() []Failure {
 // saturated gives the reasons to doubt that the server was what was measured.
 func (r *Result) saturated() (why []string) {
 	if g := r.Generator; g.CPUShare > MostShare {
-		why = append(why, fmt.Sprintf("it used %.0f %% of its %d CPUs", 100*g.CPUShare, g.CPUs))
+		why = append(why, fmt.Sprintf("it used %s of its %d CPUs", show.WholePercent(100*g.CPUShare), g.CPUs))
 	}
 	if l := r.Generator.Lag; r.OfferedRate > 0 && l != nil && time.Duration(l.P99) > MostLag {
 		why = append(why, fmt.Sprintf("it sent one in a hundred requests more than %.1f ms after they were due, though a connection was free", float64(l.P99)/1e6))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -196,7 +197,7 @@ func contentionPercent(o study.Observation) float64 {
 func askContention(a study.Asked) []string {
 	f := contentionPercent(a.Observed)
 	return study.FaultIf(inCost(a.Part) && settled(a) && f > LimitsOf(a.Limits).ContentionPercent,
-		fmt.Sprintf("other programs took %.0f %% of the measuring CPU (limit %g %%)", f, LimitsOf(a.Limits).ContentionPercent))
+		fmt.Sprintf("other programs took %s of the measuring CPU (limit %g %%)", show.WholePercent(f), LimitsOf(a.Limits).ContentionPercent))
 }
 
 // Starved reports whether a DUT's thread waited too long for its CPU while the
@@ -208,7 +209,7 @@ func Starved(g study.Gates, waited time.Duration, got load.Received) bool {
 func askStarved(a study.Asked) []string {
 	f := contentionPercent(a.Observed)
 	return study.FaultIf(InOverload(a.Part) && !In(&a.Observed).Flooded && f > LimitsOf(a.Limits).StarvedPercent,
-		fmt.Sprintf("the DUT's thread waited %.0f %% of the time for other programs (limit %g %%)", f, LimitsOf(a.Limits).StarvedPercent))
+		fmt.Sprintf("the DUT's thread waited %s of the time for other programs (limit %g %%)", show.WholePercent(f), LimitsOf(a.Limits).StarvedPercent))
 }
 
 func askAccount(a study.Asked) []string {

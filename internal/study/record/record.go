@@ -19,6 +19,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // whatever a study may hold
@@ -155,7 +156,7 @@ func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it is larger than %d MiB", most>>20)
+		err = fmt.Errorf("it is larger than %s", show.Bytes(float64(most)))
 	}
 	return data, err
 }

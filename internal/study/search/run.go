@@ -50,7 +50,7 @@ func (s *Spec) Disturbance(g study.Gates, loss, unsent, contention float64) stri
 	case !s.turns(loss, unsent+contention):
 		return ""
 	case contended:
-		return fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU", 100*contention)
+		return fmt.Sprintf("contention: other programs took %s of the measuring CPU", show.WholePercent(100*contention))
 	case kept:
 		return "unsent: the generator did not send " + show.Loss(unsent) + " of the frames due"
 	}

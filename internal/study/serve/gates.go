@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/load/request"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -94,7 +95,7 @@ func askFailed(a study.Asked, v *Served) []string {
 // askSaturated asks whether the clients kept up.
 func askSaturated(_ study.Asked, v *Served) []string {
 	g := v.Generator
-	bad := study.FaultIf(g.CPUShare > request.MostShare, fmt.Sprintf("the clients used %.0f %% of %d CPUs", 100*g.CPUShare, g.CPUs))
+	bad := study.FaultIf(g.CPUShare > request.MostShare, fmt.Sprintf("the clients used %s of %d CPUs", show.WholePercent(100*g.CPUShare), g.CPUs))
 	for _, e := range v.Errors {
 		if e.Kind == request.NoPort.String() || e.Kind == request.NoFile.String() {
 			bad = append(bad, fmt.Sprintf("the clients had %s, %d times", e.Text, e.Count))

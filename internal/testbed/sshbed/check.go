@@ -11,6 +11,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/load"
 	"linerate/internal/port"
+	"linerate/internal/show"
 	"linerate/internal/testbed/bedfile"
 )
 
@@ -266,7 +267,7 @@ func (c *checker) ceiling(ctx context.Context) bool {
 func (c *checker) overload(sent load.Sent, got load.Received) bool {
 	s := Step{Name: "overload", Proves: "whether a study's part without a rate is valid here: it needs more than the DUT can forward"}
 	share := float64(got.RxPackets) / max(1, float64(sent.TxPackets))
-	s.Found = fmt.Sprintf("of %.3g Mpps offered %.0f %% came through the DUT", sent.TxPPS/1e6, 100*share)
+	s.Found = fmt.Sprintf("of %s offered %s came through the DUT", show.Rate(sent.TxPPS), show.WholePercent(100*share))
 	if share*c.t.Headroom > 1 {
 		s.Found += fmt.Sprintf(": the generator cannot offer %g times what the DUT forwards. Give the parts of studies a rate that both manage, and ask for loss_ratio", c.t.Headroom)
 	}
