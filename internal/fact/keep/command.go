@@ -14,7 +14,7 @@ func commandRules(at, quote string) []rule {
 		on(at, `[] \t;&|[]+`, keep, ""), quoted,
 		on(at, `#.*`, comment, ""),
 		on(at, `(sudo|exec|then|do|fi|done|else|-)`, keep, "").before(end + `|$`),
-		on(at, `([a-z/]*/)?(systemd-)?sysctl`, keep, at+".sysctl").before(end),
+		on(at, `([a-z/]*/)?(systemd-)?sysctl`, keep, at+".sysctl").before(`[ \t;&|"',]`),
 		on(at, `([a-z/]*/)?ethtool`, keep, at+".ethtool").before(end),
 		on(at, `([a-z/]*/)?(ip|ifconfig)`, keep, at+".link").before(`[ \t][^;&|]*(mtu|txqueuelen|txqlen)[ \t]`),
 		on(at, `(echo|printf){b}[^;&|>]*(>>?|`+tee+`){_}[^ \t;&|]*(secret|key)[^;&|]*`, mask, ""),
@@ -52,7 +52,7 @@ func commandRules(at, quote string) []rule {
 		on(at+".set", `[^ \t;&|"',]+`, value, ""),
 
 		on(at+".link", `(link|set|dev|up|down|(mtu|txqueuelen|txqlen){b}[0-9]+)`, keep, "").before(`[ \t]`),
-		on(at+".link", `{if}|{ref}`, keep, at+".linked").before(end+`|$`),
+		on(at+".link", `{dev}`, keep, at+".linked").before(end+`|$`),
 		on(at+".link", `-[a-zA-Z0-9]+`, keep, ""),
 		on(at+".link", word, mask, at+".linked"),
 		on(at+".linked", `(mtu|txqueuelen|txqlen){b}[0-9]+`, keep, "").before(end+`|$`),
@@ -69,7 +69,7 @@ func commandRules(at, quote string) []rule {
 // to no value.
 func ethtoolWords(at, end string) []rule {
 	return []rule{
-		on(at, `(-[A-Za-z]|--[a-z-]+){b}({if}|{ref})`, keep, "").before(`[` + end + `]|$`),
+		on(at, `(-[A-Za-z]|--[a-z-]+){b}({dev})`, keep, "").before(`[` + end + `]|$`),
 		on(at, `[;]`, keep, ""),
 		on(at, `{ref}`, keep, ""),
 		on(at, `(sopass|key|hkey|password){b}[^;&|"']*`, mask, ""),
@@ -116,7 +116,8 @@ func udevRules() []rule {
 		on(Udev, `{_}#.*`, comment, ""),
 		on(Udev, `[ \t,]+`, keep, ""),
 		on(Udev, `(ACTION|SUBSYSTEMS?|KERNELS?|NAME|DRIVERS?|ENV[{]INTERFACE[}]){_}[=!+:]*={_}"[A-Za-z0-9_.*?|!-]*"`, keep, ""),
-		on(Udev, `ATTR[{][A-Za-z0-9_]+[}]{_}={_}"`, keep, "udev.v").in(setAttribute),
+		on(Udev, `ATTR[{](tx_queue_len|gro_flush_timeout|napi_defer_hard_irqs|threaded|mtu|speed|gso_max_size)[}]{_}={_}"`, keep, "udev.v"),
+		on(Udev, `ATTR[{]queues/[A-Za-z0-9_.*-]+/(rps|xps)_cpus[}]{_}={_}"[0-9a-fA-F,]*"`, keep, ""),
 		on(Udev, `ATTR[{](queues|device|statistics|bridge|bonding)/[A-Za-z0-9_./*-]+[}]{_}={_}"`, keep, "udev.v"),
 		on(Udev, `RUN([{][a-z]+[}])?{_}[+:]?={_}"`, keep, "udev.c"),
 		on(Udev, `[A-Za-z_]+([{][^}]*[}])?{_}[=!+:-]*{_}"[^"]*"?`, mask, ""),

@@ -50,6 +50,8 @@ var macros = strings.NewReplacer(
 	"{secret}", `[A-Za-z0-9_.*/?%:@!+-]*(passphrase|passwd|password|secret|credential|setkey|setpsk|[._/-](key|psk|pin|token))`,
 	"{path}", `[A-Za-z0-9_.+/-]+`,
 	"{if}", `[A-Za-z][A-Za-z0-9_.:@*?%-]*`,
+	// dev is an interface by its name, or as scripts and udev(7) refer to it.
+	"{dev}", `[A-Za-z][A-Za-z0-9_.:@*?%-]*|[$]([{][A-Za-z0-9_]+[}]|[A-Za-z0-9_]+)|%(k|E[{]INTERFACE[}])`,
 	"{ref}", `[$]([{][A-Za-z0-9_]+[}]|[A-Za-z0-9_]+)`,
 )
 

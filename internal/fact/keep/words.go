@@ -7,16 +7,15 @@ import (
 
 // The sets of words. A rule that names one holds for its words only.
 const (
-	setWord      = "word"      // values: choices, algorithms, options
-	setPlain     = "plain"     // words that stay in any place
-	setBoot      = "boot"      // parameters of a Linux kernel
-	setParam     = "param"     // parameters of its modules
-	setModule    = "module"    // modules of a Linux kernel
-	setRC        = "rc"        // variables of rc.conf
-	setLoader    = "loader"    // variables of loader.conf that are no kernel's
-	setSystemd   = "systemd"   // keys of systemd's files
-	setAttribute = "attribute" // attributes of a network device
-	setShell     = "shell"     // sh's own words
+	setWord    = "word"    // values: choices, algorithms, options
+	setPlain   = "plain"   // words that stay in any place
+	setBoot    = "boot"    // parameters of a Linux kernel
+	setParam   = "param"   // parameters of its modules
+	setModule  = "module"  // modules of a Linux kernel
+	setRC      = "rc"      // variables of rc.conf
+	setLoader  = "loader"  // variables of loader.conf that are no kernel's
+	setSystemd = "systemd" // keys of systemd's files
+	setShell   = "shell"   // sh's own words
 )
 
 // catalogueWords are the names and choices of the catalogue, a set and a word
@@ -43,7 +42,6 @@ var ownWords = map[string]string{
 		"ip_tables ip6_tables ip_vs ip_vs_rr ip_vs_wrr ip_vs_lc ip_vs_sh ip_set nfnetlink nfnetlink_queue nfnetlink_log sctp dccp mptcp tipc xfrm_user esp4 esp6 ah4 ah6 tcp_bbr tcp_htcp",
 	setLoader: "autoboot_delay beastie_disable loader_logo loader_brand loader_color loader_menu loader_delay boot_multicons boot_serial boot_verbose boot_single boot_mute boot_ddb console comconsole_speed " +
 		"comconsole_port efi_max_resolution screen.font vm.kmem_size nextboot_enable cpu_microcode_name init_path rootdev currdev opensolaris_load zfs_load verbose_loading nfs.nfs_privport boot_dfltroot prompt_timeout",
-	setAttribute: "tx_queue_len gro_flush_timeout napi_defer_hard_irqs threaded mtu speed carrier_up_count gso_max_size rps_cpus xps_cpus",
 	setRC: "gateway_enable ipv6_gateway_enable harvest_mask powerd_flags performance_cx_lowest performance_cpu_freq economy_cx_lowest economy_cpu_freq " +
 		"dumpdev background_fsck savecore_flags mixer_enable nfs_server_flags nfsd_flags sshd_flags powerdxx_flags icmp_bmcastecho icmp_drop_redirect icmp_log_redirect tcp_drop_synfin tcp_extensions tcp_keepalive " +
 		"tcp_extentions ip_portrange_first ip_portrange_last log_in_vain static_arp_pairs firewall_nat_enable firewall_nat_interface firewall_nat_flags firewall_logging firewall_quiet natd_interface pf_flags pflog_flags pfsync_syncdev " +
@@ -94,7 +92,7 @@ var ownWords = map[string]string{
 // allWords are all sets, each word behind its set and a blank.
 func allWords() []string {
 	all := strings.Split(strings.TrimSpace(catalogueWords), "\n")
-	for _, set := range []string{setWord, setPlain, setBoot, setParam, setModule, setRC, setLoader, setSystemd, setAttribute, setShell} {
+	for _, set := range []string{setWord, setPlain, setBoot, setParam, setModule, setRC, setLoader, setSystemd, setShell} {
 		for _, w := range strings.Fields(ownWords[set]) {
 			all = append(all, set+" "+w)
 		}

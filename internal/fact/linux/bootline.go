@@ -27,7 +27,7 @@ const maxWords = 4096
 func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 	for _, w := range strings.Fields(words) {
 		name, value, _ := strings.Cut(w, "=")
-		if validName(name) && !strings.Contains(name, "$") && len(lines) < maxWords {
+		if validName(name) && !strings.ContainsAny(name, "${}") && len(lines) < maxWords {
 			l := at
 			l.Name, l.Value, l.Stage, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains(stockWords, w)
 			lines = append(lines, l)
