@@ -581,3 +581,32 @@ func TestOutliersOnEitherSide(t *testing.T) {
 		t.Errorf("of three values: %v", got)
 	}
 }
+
+// Samples of unequal sizes pool their variances by their degrees of freedom; Holm is over the
+// comparisons made together, and p of one alone is its own.
+func TestPooledAndCorrected(t *testing.T) {
+	a, b, c := Arm{"a", []float64{-3, -1, 1, 3}}, Arm{"b", []float64{10, 12}}, Arm{"c", []float64{-2, 0, 2, 0.5, 1, -1}}
+	cs := CompareSamples(a, []Arm{b, c}, Options{})
+	near(t, "pooled deviation", cs[0].SD, math.Sqrt((3*20.0/3+1*2)/4), 1e-12) // variances 20/3 and 2
+	holm := Holm([]float64{cs[0].P, cs[1].P})
+	for i := range cs {
+		if cs[i].PHolm != holm[i] || i == 0 && cs[i].PHolm <= cs[i].P {
+			t.Errorf("%s: p %g, corrected %g, want %g", cs[i].Variant, cs[i].P, cs[i].PHolm, holm[i])
+		}
+	}
+	if alone := CompareSamples(a, []Arm{b}, Options{})[0]; alone.PHolm != alone.P || alone.P != cs[0].P {
+		t.Errorf("alone p %g, corrected %g", alone.P, alone.PHolm)
+	}
+	for _, m := range []struct {
+		arms [2][]float64
+		want string
+	}{{[2][]float64{{1, 2, 3}, {4, 5, 6}}, "Student's t on block-wise log ratios"}, {[2][]float64{{0, 2, 3}, {4, 5, 6}}, "Student's t on block-wise differences"}} {
+		if got := CompareBlocks(Arm{"a", m.arms[0]}, []Arm{{"b", m.arms[1]}}, Options{})[0].Method; got != m.want {
+			t.Errorf("%q, want %q", got, m.want)
+		}
+	}
+	// Two values a side are the fewest that could have shown something.
+	if two := CompareSamples(Arm{"a", []float64{1, 2}}, []Arm{{"b", []float64{3, 5}}}, Options{})[0]; !(two.Detectable > 0) {
+		t.Errorf("two values a side detect %g", two.Detectable)
+	}
+}
