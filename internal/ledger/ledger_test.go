@@ -156,7 +156,7 @@ func TestReassessShares(t *testing.T) {
 	if w.Verdict != stats.Equivalent || !w.InPoints() || w.MarginPoints != 1 || w.EffectPercent.Known() {
 		t.Errorf("%+v", w)
 	}
-	if l := Flatten(&Evidence{Verdict: *w}, nil); l.TextWithBounds() != "+0.02 points [±0.00, +0.05]" {
+	if l := Flatten(&Evidence{Verdict: *w}, nil); l.MarginPoints != 1 || l.TextWithBounds() != "+0.02 points [±0.00, +0.05]" {
 		t.Errorf("told as %q", l.TextWithBounds())
 	}
 }

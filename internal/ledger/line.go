@@ -49,6 +49,7 @@ type Line struct {
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
 	MarginPercent float64             `json:"margin_percent"`
+	MarginPoints  float64             `json:"margin_points,omitempty"` // the same of shares, in percentage points
 	PEquivalent   stats.Number        `json:"p_equivalent_holm"`
 	MDE           stats.Number        `json:"minimum_detectable_effect_percent"`
 	Method        string              `json:"method"`
@@ -99,7 +100,7 @@ func (l *Line) verdict(v *Verdict) {
 	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
 	l.ControlMean, l.VariantMean, l.Result = v.ControlMean, v.VariantMean, v.Result
 	l.EffectNS, l.Family = v.EffectNS, v.Family
-	l.MarginPercent, l.PEquivalent = v.MarginPercent, v.PEquivalent
+	l.MarginPercent, l.MarginPoints, l.PEquivalent = v.MarginPercent, v.MarginPoints, v.PEquivalent
 	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published
 	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
 }

@@ -49,6 +49,9 @@ type EvidenceRow struct {
 	EffectPercent *float64 `json:"effect_percent"`
 	CILow         *float64 `json:"ci_low"`
 	CIHigh        *float64 `json:"ci_high"`
+	EffectPoints  *float64 `json:"effect_points"` // of shares
+	PointsLow     *float64 `json:"points_low"`
+	PointsHigh    *float64 `json:"points_high"`
 	EffectNS      *float64 `json:"effect_ns"`
 	N             int64    `json:"n"`
 	P             *float64 `json:"p_value"`
@@ -70,7 +73,8 @@ func Evidence(lines []ledger.Line) []EvidenceRow {
 			OS: l.OS, Release: l.Release, Revision: l.Revision, Hardware: l.Hardware, CPU: l.CPU, Cores: int64(l.Cores),
 			NIC: l.NIC, Driver: l.Driver, Workload: l.Workload, Study: l.Study, StudyID: string(l.StudyID), VerdictID: string(l.VerdictID),
 			Metric: l.Metric, Unit: l.Unit, Control: l.Control, Variant: l.Variant, ControlMean: l.ControlMean.Pointer(), VariantMean: l.VariantMean.Pointer(),
-			EffectPercent: l.EffectPercent.Pointer(), CILow: l.CILow.Pointer(), CIHigh: l.CIHigh.Pointer(), EffectNS: l.EffectNS.Pointer(), N: int64(l.N),
+			EffectPercent: l.EffectPercent.Pointer(), CILow: l.CILow.Pointer(), CIHigh: l.CIHigh.Pointer(),
+			EffectPoints: l.EffectPoints.Pointer(), PointsLow: l.PointsLow.Pointer(), PointsHigh: l.PointsHigh.Pointer(), EffectNS: l.EffectNS.Pointer(), N: int64(l.N),
 			P: l.P.Pointer(), PHolm: l.PHolm.Pointer(), Verdict: string(l.Verdict), Flags: strings.Join(l.Flags, "; "), Excluded: l.Excluded,
 		}
 		if l.Published != nil {
