@@ -61,7 +61,7 @@ func TestWrongWords(t *testing.T) {
 		"sweep a b c":                 `linerate: sweep takes [HOST …], and was given "a" "b" "c"` + "\nhint: see linerate sweep --help",
 		"sweep a b c d e":             "and was given 5 arguments",
 		"ask me":                      `linerate: ask takes no arguments, and was given "me"`,
-		"sweep --paralel 3":           "hint: did you mean --parallel?",
+		"sweep --timeot 3s":           "hint: did you mean --timeout?",
 		"sweep -parallel 3":           "hint: did you mean --parallel?",
 		"sweep --parallel x":          `--parallel: "x" is not a whole number`,
 		"sweep --timeout 5":           `--timeout: "5" is not a duration, such as 30s or 5m`,

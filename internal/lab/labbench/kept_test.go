@@ -126,3 +126,42 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("nine studies: %v", out.Smallest)
 	}
 }
+
+// TestFoundIsSlower: a planted rule is found where the study says that its variant costs more; less, or no
+// difference, is not it.
+func TestFoundIsSlower(t *testing.T) {
+	var p plants
+	p.Effects, p.Found = make([]numbers, len(plantedRules)), make([]int, len(plantedRules))
+	var r study.Results
+	for i, v := range []struct {
+		verdict stats.Verdict
+		effect  float64
+	}{{stats.Worse, 1}, {stats.Better, -1}, {stats.Inconclusive, 2}, {stats.Equivalent, 0.1}, {stats.Worse, 50}} {
+		one := study.Verdict{Variant: "plus", Result: stats.Result{Verdict: v.verdict, Effect: stats.EffectOf(stats.Interval{Estimate: v.effect, Low: v.effect - 1, High: v.effect + 1})}}
+		one.ControlMean = stats.Num(200 + float64(i))
+		r.Verdicts = append(r.Verdicts, one)
+	}
+	for range 2 {
+		p.add(r, 5)
+	}
+	if p.Found[0] != 2 || p.Found[1]+p.Found[2]+p.Found[3] != 0 || p.Found[4] != 2 || len(p.Took) != 2 || p.Base.median(0) != 200 || p.Effects[4].median(0) != 50 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestKeptsBounds: what is no time, or of another bench's effects, is no file of ours.
+func TestKeptsBounds(t *testing.T) {
+	good := `"version":1,"took":{},"planted":{"effect_percent":[[],[],[],[],[]],"found":[0,0,0,0,0]}`
+	for text, ok := range map[string]bool{
+		"{" + good + `,"seconds":0}`: true, "{" + good + `,"seconds":999999}`: true, "{" + good + `,"seconds":1e6}`: false, "{" + good + `,"seconds":-1}`: false,
+		`{"version":1,"took":{},"planted":{"effect_percent":[[]],"found":[0,0,0,0,0]}}`: false, `{"version":1,"took":{},"planted":{"effect_percent":[[],[],[],[],[]],"found":[0]}}`: false,
+	} {
+		file := filepath.Join(t.TempDir(), "kept")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readKept(file, 1); (err == nil) != ok || err != nil && !hint.IsUsage(err) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

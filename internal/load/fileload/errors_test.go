@@ -69,9 +69,8 @@ func TestLoadsThatCannotBe(t *testing.T) {
 		}
 	}
 	p := pool()
-	s := p.loop(Load{Rate: 7})
 	p.Reads, p.Creates = 0.75, 0.25
-	if s = p.loop(Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
+	if s := p.loop(Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
 		t.Errorf("%+v", s)
 	}
 	for what, change := range map[string]func(*Pool){
