@@ -15,9 +15,13 @@ import (
 	"linerate/internal/study/switchback"
 )
 
-// pieceSize is the most that is read of a log at once: a busy log is read in more
-// ticks, or in part, which the window then says.
-const pieceSize = 8 << 20
+// pieceSize is the most that is read of a log at once, and mostPieces of it at a look. What
+// is beyond is left out: who reads a log late reads the control's requests in the windows of a
+// treatment.
+const (
+	pieceSize  = 8 << 20
+	mostPieces = 8
+)
 
 // tailing reads a log of the host forward, from where it ends at first.
 type tailing struct {
@@ -28,21 +32,42 @@ type tailing struct {
 	rest  []byte // of a line that has no end yet
 }
 
-// read returns the whole lines that came since.
-func (l *tailing) read(ctx context.Context) ([]byte, error) {
+// read returns the whole lines that came since. Of more than can be read at a look it leaves
+// the rest out, and says so.
+func (l *tailing) read(ctx context.Context) (lines []byte, err error) {
+	for range mostPieces {
+		more, whole, err := l.piece(ctx)
+		if lines = append(lines, more...); err != nil || whole {
+			return lines, err
+		}
+	}
+	if _, _, err := l.skip(ctx); err != nil {
+		return lines, err
+	}
+	return lines, hint.With(fmt.Errorf("%s of %s grows faster than it can be read: a part of it was left out", l.path, l.Where()), "watch a log of fewer requests")
+}
+
+// skip goes to where the log ends.
+func (l *tailing) skip(ctx context.Context) ([]byte, bool, error) {
+	l.inode, l.at, l.rest = "0", 0, nil
+	return l.piece(ctx)
+}
+
+// piece reads the next lines; whole says that there are no more.
+func (l *tailing) piece(ctx context.Context) (lines []byte, whole bool, err error) {
 	out, err := l.Run(ctx, sampleScript, []string{"piece", l.path, l.inode, strconv.FormatInt(l.at, 10), strconv.Itoa(pieceSize)}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("read %s of %s: %w", l.path, l.Where(), err)
+		return nil, false, fmt.Errorf("read %s of %s: %w", l.path, l.Where(), err)
 	}
 	head, text, _ := bytes.Cut(out, []byte{'\n'})
 	f := strings.Fields(string(head))
 	if len(f) != 4 || f[0] != "piece" {
-		return nil, hint.With(fmt.Errorf("%s of %s is no file that can be read", l.path, l.Where()), "name the log as log:PATH; reading it may need root (become: sudo)")
+		return nil, false, hint.With(fmt.Errorf("%s of %s is no file that can be read", l.path, l.Where()), "name the log as log:PATH; reading it may need root (become: sudo)")
 	}
 	at, err1 := strconv.ParseInt(f[2], 10, 64)
 	n, err2 := strconv.Atoi(f[3])
 	if err1 != nil || err2 != nil || at < 0 || n < 0 || n > len(text)+1 {
-		return nil, fmt.Errorf("%s of %s: the answer is cut off", l.path, l.Where())
+		return nil, false, fmt.Errorf("%s of %s: the answer is cut off", l.path, l.Where())
 	}
 	l.inode, l.at = f[1], at
 	text = append(l.rest, text[:min(n, len(text))]...)
@@ -51,7 +76,7 @@ func (l *tailing) read(ctx context.Context) ([]byte, error) {
 	if len(l.rest) > accesslog.MaxLine {
 		l.rest = nil
 	}
-	return text[:end], nil
+	return text[:end], n < pieceSize, nil
 }
 
 // quantiles that a metric of a log may be.

@@ -158,10 +158,8 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 	if err != nil || o.DryRun {
 		return out, err
 	}
-	if len(o.Done) == 0 {
-		if out.Trip, err = r.ramp(ctx); err != nil || out.Trip != nil {
-			return out, err
-		}
+	if out.Trip, err = r.ramp(ctx); err != nil || out.Trip != nil {
+		return out, err
 	}
 	out.Trip, err = r.pairs(ctx)
 	return out, err

@@ -51,6 +51,9 @@ type command struct {
 // commandPatience bounds one run of a command, and one probe.
 const commandPatience = 10 * time.Second
 
+// leftOver is how long what a command started, and left behind, may hold on to its output.
+const leftOver = time.Second
+
 func fromCommand(o *Options, rest string) (switchback.Watched, Source, error) {
 	rest, pattern, given := strings.Cut(rest, "#")
 	path, err := exec.LookPath(rest)
@@ -87,7 +90,12 @@ func (c *command) number(out []byte) string {
 func (c *command) run(ctx context.Context) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, c.path).Output()
+	cmd := exec.CommandContext(ctx, c.path)
+	cmd.WaitDelay = leftOver
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well
+		err = nil
+	}
 	var failed *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -108,6 +116,7 @@ func (c *command) run(ctx context.Context) (float64, error) {
 type background struct {
 	once  func(context.Context) (float64, error)
 	every time.Duration // from one that is due to the next; 0: as often as fits
+	pause time.Duration // after one that has ended, where every is 0
 
 	start  sync.Once
 	stop   context.CancelFunc
@@ -171,7 +180,7 @@ func (b *background) loop(ctx context.Context) {
 			return
 		}
 		b.took(v, err)
-		pause := time.Millisecond
+		pause := max(b.pause, time.Millisecond)
 		if due = due.Add(b.every); b.every > 0 {
 			pause = time.Until(due)
 		}
@@ -233,11 +242,15 @@ func (b *background) Close() error {
 	return nil
 }
 
-// prometheus asks a server for an instant query at every tick.
+// prometheus asks a server for an instant query, again and again beside the study: a server
+// that hangs keeps nobody from looking at the host.
 type prometheus struct {
-	readings
+	background
 	query *url.URL
 }
+
+// queryPause is between two queries.
+const queryPause = 200 * time.Millisecond
 
 func fromPrometheus(o *Options, rest string) (switchback.Watched, Source, error) {
 	server, query, ok := strings.Cut(rest, "#")
@@ -248,34 +261,30 @@ func fromPrometheus(o *Options, rest string) (switchback.Watched, Source, error)
 	u = u.JoinPath("api/v1/query")
 	u.RawQuery = url.Values{"query": {query}}.Encode()
 	w, err := o.watched("the query " + query + " of " + server)
-	return w, &prometheus{query: u}, err
+	p := &prometheus{query: u}
+	p.once, p.pause = p.ask, queryPause
+	return w, p, err
 }
 
 // mostAnswer bounds what is read of a server's answer.
 const mostAnswer = 1 << 20
 
-func (p *prometheus) try(ctx context.Context) error {
-	_, err := p.Tick(ctx, Sample{})
-	return err
-}
-
-func (p *prometheus) Tick(ctx context.Context, _ Sample) (float64, error) {
+func (p *prometheus) ask(ctx context.Context) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.query.String(), nil)
 	if err != nil {
-		return math.NaN(), err
+		return 0, err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return math.NaN(), err
+		return 0, err
 	}
 	defer res.Body.Close()
 	v, err := scalarOf(io.LimitReader(res.Body, mostAnswer))
 	if err != nil {
-		return math.NaN(), fmt.Errorf("%s: %w", p.query.Host, err)
+		return 0, fmt.Errorf("%s: %w", p.query.Host, err)
 	}
-	p.add(v)
 	return v, nil
 }
 

@@ -13,26 +13,43 @@ import (
 )
 
 // ramp exposes the host to each treatment for seconds, then for half a minute, before
-// the first whole window: what breaks at once breaks briefly.
+// the first whole window: what breaks at once breaks briefly. A study that was interrupted
+// in it goes on with the exposures that are left.
 func (r *run) ramp(ctx context.Context) (*switchback.Trip, error) {
-	w := r.o.Plan.Window
+	w, exposed := r.o.Plan.Window, 0
+	for _, done := range r.o.Done {
+		if done.Ramp && (switchback.Slot{Arm: done.Arm}).Treated() {
+			exposed++
+		}
+	}
 	for _, length := range []time.Duration{max(leastRamp, w/60), w / 3} {
 		length = min(length, 30*time.Second, w)
 		for _, t := range r.o.Treatments {
-			if err := r.waitForHours(ctx, pairTime(length)); err != nil {
-				return nil, err
+			if exposed--; exposed >= 0 {
+				continue
 			}
-			for _, slot := range []switchback.Slot{{Of: t.Name, Arm: switchback.Control}, {Of: t.Name, Arm: t.Name}} {
-				seen, err := r.each(ctx, slot, length, 0)
-				if err != nil {
-					return nil, err
-				}
-				seen.Ramp = true
-				r.o.Done = append(r.o.Done, seen)
-				if err := r.o.Sink(seen); err != nil || seen.Trip != nil {
-					return seen.Trip, err
-				}
+			if trip, err := r.expose(ctx, t, length); err != nil || trip != nil {
+				return trip, err
 			}
+		}
+	}
+	return nil, nil
+}
+
+// expose is a window of the control and one of a treatment, of which neither counts.
+func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*switchback.Trip, error) {
+	if err := r.waitForHours(ctx, pairTime(length)); err != nil {
+		return nil, err
+	}
+	for _, slot := range []switchback.Slot{{Of: t.Name, Arm: switchback.Control}, {Of: t.Name, Arm: t.Name}} {
+		seen, err := r.each(ctx, slot, length, 0)
+		if err != nil {
+			return nil, err
+		}
+		seen.Ramp = true
+		r.o.Done = append(r.o.Done, seen)
+		if err := r.o.Sink(seen); err != nil || seen.Trip != nil {
+			return seen.Trip, err
 		}
 	}
 	return nil, nil
@@ -269,7 +286,7 @@ func (s *stretch) watch(ctx context.Context) error {
 		}
 	}
 	for _, m := range s.o.metrics {
-		if v := m.from.Value(); !math.IsNaN(v) {
+		if v := m.from.Value(); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			s.w.Value[m.Metric] = v
 			s.w.Counted[m.Metric] = m.from.Traffic()
 		}
