@@ -16,6 +16,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/list"
 	"linerate/internal/live"
 	"linerate/internal/show"
@@ -346,7 +347,7 @@ func (f *proveFlags) detached(cmd *cobra.Command) error {
 func (f *proveFlags) where(cmd *cobra.Command) string {
 	for _, a := range cmd.Flags().Args() {
 		if hosts.IsRemote(a) {
-			return " " + hosts.ShellWord(a) + hosts.SSHConfigOption(f.Config)
+			return " " + host.Word(a) + hosts.SSHConfigOption(f.Config)
 		}
 	}
 	return ""

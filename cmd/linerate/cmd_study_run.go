@@ -19,6 +19,7 @@ import (
 	"linerate/internal/assemble/machines"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/lab"
 	"linerate/internal/report"
 	"linerate/internal/show"
@@ -269,7 +270,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 // interrupted, or whose machines failed, be it before the first trial.
 func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), host.Word(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
 }
 

@@ -87,5 +87,13 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 	return b.String(), nil
 }
 
+// Word is a word of a command line for people: in quotes where it needs them.
+func Word(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
+		return s
+	}
+	return Quote(s)
+}
+
 // Quote makes one word of a shell of any text.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

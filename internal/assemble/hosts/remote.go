@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"linerate/internal/apply"
@@ -50,7 +49,7 @@ func (r *Remote) Line(where string) func(verb string) string {
 		options += " --become " + r.Become
 	}
 	return func(verb string) string {
-		return "linerate " + verb + " " + ShellWord(where) + options + SSHConfigOption(r.Config)
+		return "linerate " + verb + " " + host.Word(where) + options + SSHConfigOption(r.Config)
 	}
 }
 
@@ -73,15 +72,7 @@ func SSHConfigOption(file string) string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	return " --ssh-config " + ShellWord(file)
-}
-
-// ShellWord is a word of a command line for people: in quotes where it needs them.
-func ShellWord(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
-		return word
-	}
-	return host.Quote(word)
+	return " --ssh-config " + host.Word(file)
 }
 
 // Dial connects to a host over SSH.

@@ -47,6 +47,8 @@ type configs struct {
 	files []*ssh_config.Config
 	home  string
 	notes []string
+	// file is the one that stands for the usual ones, as ssh -F takes it; "": none does.
+	file string
 	// shared has read them for many hosts; nil: for one.
 	shared *Shared
 }
@@ -55,6 +57,9 @@ type configs struct {
 // are none.
 func readConfigs(home string, paths []string) (*configs, error) {
 	c := &configs{home: home}
+	if len(paths) == 1 {
+		c.file = paths[0]
+	}
 	for _, path := range paths {
 		text, err := readSmall(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -135,7 +140,7 @@ func (c *configs) all(alias, key string) ([]string, error) {
 
 // resolve is what the configuration says of a target.
 func (c *configs) resolve(t Target) (settings, error) {
-	s := settings{alias: t.Host, command: t.command(), shared: c.shared}
+	s := settings{alias: t.Host, command: t.command(c.file), shared: c.shared}
 	values := map[string]string{}
 	for _, key := range []string{"HostName", "User", "Port", "IdentitiesOnly", "IdentityAgent", "HostKeyAlias", "ProxyJump", "ProxyCommand", "UserKnownHostsFile", "GlobalKnownHostsFile"} {
 		v, err := c.get(t.Host, key)

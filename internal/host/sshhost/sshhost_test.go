@@ -229,7 +229,7 @@ func TestHostKeys(t *testing.T) {
 		write(t, s.Config, replacePort(config, 1))
 		defer write(t, s.Config, config)
 		_, err := sshhost.Dial(context.Background(), sshhost.Target{User: "root", Host: "box", Port: s.Port}, sshhost.Options{Home: s.Dir, Configs: []string{s.Config}})
-		if want := "ssh -p " + strconv.Itoa(s.Port) + " root@box true"; !strings.Contains(hint.Of(err), want) {
+		if want := "ssh -F " + s.Config + " -p " + strconv.Itoa(s.Port) + " root@box true"; !strings.Contains(hint.Of(err), want) {
 			t.Errorf("error %v, hint %q, want %q", err, hint.Of(err), want)
 		}
 	})

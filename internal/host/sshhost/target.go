@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 )
 
 // Scheme begins the sources that are hosts over SSH.
@@ -70,16 +71,20 @@ func plainHost(s string) bool {
 	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
 }
 
-// command is how ssh(1) goes where the target says.
-func (t Target) command() string {
-	command, host := "ssh ", t.Host
+// command is how ssh(1) goes where the target says, by a configuration of its own or by
+// the usual ones.
+func (t Target) command(config string) string {
+	command, where := "ssh ", t.Host
+	if config != "" {
+		command += "-F " + host.Word(config) + " "
+	}
 	if t.Port != 0 {
 		command += fmt.Sprintf("-p %d ", t.Port)
 	}
 	if t.User != "" {
-		host = t.User + "@" + host
+		where = t.User + "@" + where
 	}
-	return command + host
+	return command + where
 }
 
 // String is the target as it was given.
