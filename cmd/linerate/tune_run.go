@@ -338,7 +338,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 		}
 		level := f.Levels[r.Ships[i]-1]
 		gains = append(gains, planner.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
-			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", report.Told(r.Model.Effects[i].Effect)),
+			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", report.ChangeText(r.Model.Effects[i].Effect)),
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)
 	}

@@ -10,7 +10,7 @@ var removals = []string{"Remove the line", "Remove it", "Remove one of the two"}
 
 // FixAt is a fix in the product's words, for what is set at a place of its own.
 func (p *Product) FixAt(fix, place, name string) string {
-	if text, ok := p.said(fix); ok {
+	if text, ok := p.rephrase(fix); ok {
 		return text
 	}
 	fill := strings.NewReplacer("{name}", name, "{place}", strings.TrimPrefix(place, "set "))
@@ -37,9 +37,9 @@ func (p *Product) at(place string) string {
 	return page + ": "
 }
 
-// said is a text with what the product's record says otherwise; done where that is
+// rephrase is a text with what the product's record says otherwise; done where that is
 // the whole of it.
-func (p *Product) said(text string) (string, bool) {
+func (p *Product) rephrase(text string) (string, bool) {
 	for _, s := range p.Says {
 		if s.match.MatchString(text) {
 			return s.match.ReplaceAllString(text, s.As), true
@@ -51,7 +51,7 @@ func (p *Product) said(text string) (string, bool) {
 // ForFiles puts into a text what the product's user finds where a base system has a
 // file.
 func (p *Product) ForFiles(text string) string {
-	text, _ = p.said(text)
+	text, _ = p.rephrase(text)
 	files := make([]string, 0, len(p.Instead))
 	for f := range p.Instead {
 		files = append(files, f)

@@ -173,15 +173,15 @@ func (m *machine) Ready(ctx context.Context) error {
 }
 
 func (m *machine) Confirm(ctx context.Context, digest string) (string, error) {
-	return said(m.ask(ctx, nil, "confirm", digest))
+	return trimmed(m.ask(ctx, nil, "confirm", digest))
 }
 
 func (m *machine) Revert(ctx context.Context, id, why string) (string, error) {
-	return said(m.ask(ctx, nil, "revert", id, why))
+	return trimmed(m.ask(ctx, nil, "revert", id, why))
 }
 
 func (m *machine) Rollback(ctx context.Context, id string) (string, error) {
-	return said(m.change(ctx, nil, "rollback", id))
+	return trimmed(m.change(ctx, nil, "rollback", id))
 }
 
 func (m *machine) Reboot(ctx context.Context) error {
@@ -189,7 +189,7 @@ func (m *machine) Reboot(ctx context.Context) error {
 	return err
 }
 
-func said(out []byte, err error) (string, error) { return strings.TrimSpace(string(out)), err }
+func trimmed(out []byte, err error) (string, error) { return strings.TrimSpace(string(out)), err }
 
 // dash stands for no device in the agent's lines.
 func dash(device string) string {

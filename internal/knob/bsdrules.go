@@ -104,8 +104,8 @@ func ipfwRules(r setting.Rules) string {
 	return b.String()
 }
 
-// asked is the kernel's word on why it did not do what it was asked.
-func asked(err error) string {
+// reason is the kernel's word on why it did not do what it was asked.
+func reason(err error) string {
 	_, why, found := strings.Cut(err.Error(), "exit status ")
 	if !found {
 		return err.Error()

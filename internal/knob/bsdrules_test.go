@@ -47,10 +47,10 @@ func TestBSDRules(t *testing.T) {
 
 func TestAsked(t *testing.T) {
 	err := errors.New("/sbin/sysctl a=1 in jail x: exit status 1: sysctl: unknown oid 'a'")
-	if got := asked(err); got != "sysctl: unknown oid 'a'" {
+	if got := reason(err); got != "sysctl: unknown oid 'a'" {
 		t.Errorf("%q", got)
 	}
-	if got := asked(errors.New("killed")); got != "killed" {
+	if got := reason(errors.New("killed")); got != "killed" {
 		t.Errorf("%q", got)
 	}
 }

@@ -14,7 +14,7 @@ func (t *Target) forward(ctx context.Context, s setting.Setting) (string, error)
 	}
 	// A jail cannot load modules; unloaded, ifconfig says "Invalid argument".
 	if _, err := t.Run(ctx, "", "/sbin/ifconfig", "bridge0", "create"); err != nil {
-		return "", unavailable(s, "no bridge can be made: kldload if_bridge (%s)", asked(err))
+		return "", unavailable(s, "no bridge can be made: kldload if_bridge (%s)", reason(err))
 	}
 	return "", t.bridge(ctx)
 }

@@ -53,7 +53,7 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 // goes to the journalled host settings.
 func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) {
 	if _, err := t.Run(ctx, "", "/sbin/sysctl", "-n", "--", s.Name); err != nil {
-		return "", unavailable(s, "this kernel has no such sysctl (%s)", asked(err))
+		return "", unavailable(s, "this kernel has no such sysctl (%s)", reason(err))
 	}
 	said, err := t.Run(ctx, "", "/sbin/sysctl", "--", s.Name+"="+s.Value)
 	switch {
@@ -62,7 +62,7 @@ func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) 
 	case strings.Contains(err.Error(), "Operation not permitted"):
 		return t.Host.global(s)
 	}
-	return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
+	return "", unavailable(s, "the kernel does not take it (%s)", reason(err))
 }
 
 // afterWrite is what sysctl(8) says of a write: what the variable was, and is.
@@ -112,7 +112,7 @@ func (t *Target) link(ctx context.Context, s setting.Setting) (string, error) {
 		return "", unavailable(s, "ifconfig has no such property")
 	}
 	if _, err := t.Run(ctx, "", argv...); err != nil {
-		return "", unavailable(s, "%s", asked(err))
+		return "", unavailable(s, "%s", reason(err))
 	}
 	return "", nil
 }

@@ -101,7 +101,7 @@ func (p *planning) evidence(a *Advice, name string) plan.Evidence {
 	var said []string
 	for _, kind := range []string{plan.MeasuredHere, plan.MeasuredOthers} {
 		if len(byKind[kind]) > 0 {
-			said = append(said, kind+": "+told(byKind[kind]))
+			said = append(said, kind+": "+summary(byKind[kind]))
 		}
 	}
 	e.Text = strings.Join(said, "; ")
@@ -204,10 +204,10 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 			p.taken[name] = leftByEvidence
 		}
 	case evidence.Conflict(here):
-		p.leave(name, "The evidence on hardware like this conflicts: "+told(here)+".", n)
+		p.leave(name, "The evidence on hardware like this conflicts: "+summary(here)+".", n)
 		p.taken[name] = leftByEvidence
 	case gain == nil:
-		p.leave(name, "Measured on hardware like this: "+told(here)+". No gain was shown.", n)
+		p.leave(name, "Measured on hardware like this: "+summary(here)+". No gain was shown.", n)
 		p.taken[name] = leftByEvidence
 	default:
 		p.take(name, r, *gain, n)
@@ -217,9 +217,9 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 // elsewhereText is what verdicts from other hardware or releases are good for.
 func elsewhereText(ms []evidence.Row) string {
 	if evidence.ClearestGain(ms) == nil {
-		return "Others measured it and found nothing better, on other hardware or releases: " + told(ms) + "."
+		return "Others measured it and found nothing better, on other hardware or releases: " + summary(ms) + "."
 	}
-	return "Measured by others, on other hardware or releases: " + told(ms) + ". Measure it here before it is set."
+	return "Measured by others, on other hardware or releases: " + summary(ms) + ". Measure it here before it is set."
 }
 
 // take puts a measured gain into the plan.
@@ -249,9 +249,9 @@ func (p *planning) take(name string, r *tunable.Record, m evidence.Row, n *names
 	p.plan.Settings = append(p.plan.Settings, s)
 }
 
-// told sums verdicts up: one in full, more by their machines, outcomes and
+// summary sums verdicts up: one in full, more by their machines, outcomes and
 // range.
-func told(ms []evidence.Row) string {
+func summary(ms []evidence.Row) string {
 	if len(ms) == 1 {
 		return ms[0].Text()
 	}

@@ -75,11 +75,11 @@ func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, o.source.tell(f)
+	return f, o.source.complete(f)
 }
 
-// tell adds what the caller knows of a host where its source does not tell it.
-func (s *Source) tell(f *fact.Facts) error {
+// complete adds what the caller knows of a host where its source does not tell it.
+func (s *Source) complete(f *fact.Facts) error {
 	if known := max(f.Memory.Physical, f.Memory.Real); s.Memory > 0 && known > 0 {
 		return hint.With(hint.Usagef("the host tells its memory itself: %s", show.Bytes(float64(known))), "leave %s out", hint.Option("memory", ""))
 	}

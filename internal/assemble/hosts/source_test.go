@@ -120,14 +120,14 @@ func TestFilesRefused(t *testing.T) {
 func TestTell(t *testing.T) {
 	var f fact.Facts
 	s := &Source{Memory: 8 << 30, CPUs: 4}
-	if err := s.tell(&f); err != nil || f.Memory.Physical != 8<<30 || f.CPU.Count != 4 || !slices.Equal(f.From.Told, []string{"memory", "cpus"}) {
+	if err := s.complete(&f); err != nil || f.Memory.Physical != 8<<30 || f.CPU.Count != 4 || !slices.Equal(f.From.Told, []string{"memory", "cpus"}) {
 		t.Errorf("%+v, %v", f.From, err)
 	}
-	err := (&Source{Memory: 1}).tell(&f)
+	err := (&Source{Memory: 1}).complete(&f)
 	refused(t, "memory", err, "tells its memory itself", "memory")
-	err = (&Source{CPUs: 1}).tell(&f)
+	err = (&Source{CPUs: 1}).complete(&f)
 	refused(t, "CPUs", err, "tells its CPUs itself: 4", "cpus")
-	if err := (&Source{}).tell(&f); err != nil {
+	if err := (&Source{}).complete(&f); err != nil {
 		t.Error(err)
 	}
 }

@@ -169,7 +169,7 @@ func TestOffloadOf(t *testing.T) {
 		flags    []string
 		on, said bool
 	}{{nil, false, false}, {[]string{"lro"}, true, true}, {[]string{"-LRO"}, false, true}, {[]string{"lro", "-lro", "x"}, false, true}, {[]string{"-lro", "lro"}, true, true}} {
-		if on, said := asked(&fact.NIC{ConfigFlags: c.flags}, "LRO"); on != c.on || said != c.said {
+		if on, said := configured(&fact.NIC{ConfigFlags: c.flags}, "LRO"); on != c.on || said != c.said {
 			t.Errorf("%q: on %v, said %v", c.flags, on, said)
 		}
 	}

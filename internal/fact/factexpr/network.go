@@ -201,8 +201,8 @@ func (x *Interrupt) place(i fact.Interrupt, local []int) {
 	x.Remote = len(local) > 0 && len(i.CPUs) > 0 && !slices.ContainsFunc(i.CPUs, func(c int) bool { return slices.Contains(local, c) })
 }
 
-// asked is what the files ask of an interface's option: the last word stands.
-func asked(n *fact.NIC, option string) (on, said bool) {
+// configured is what the files set an interface's option to: the last word stands.
+func configured(n *fact.NIC, option string) (on, said bool) {
 	for _, flag := range slices.Backward(n.ConfigFlags) {
 		if name, off := strings.CutPrefix(strings.ToLower(flag), "-"); name == strings.ToLower(option) {
 			return !off, true
@@ -222,7 +222,7 @@ func viewNIC(n *fact.NIC) *NIC {
 		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
 		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
 		Offload: func(option string) string { return Offload(n, option) },
-		Refused: func(option string) bool { on, said := asked(n, option); return said && !on },
-		Asked:   func(option string) bool { on, said := asked(n, option); return said && on },
+		Refused: func(option string) bool { on, said := configured(n, option); return said && !on },
+		Asked:   func(option string) bool { on, said := configured(n, option); return said && on },
 	}
 }

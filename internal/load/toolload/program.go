@@ -110,7 +110,7 @@ func (p *program) read() {
 	}
 }
 
-func (p *program) said() (string, error) {
+func (p *program) output() (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String(), p.err
@@ -120,14 +120,14 @@ func (p *program) said() (string, error) {
 // before that.
 func (p *program) await(ctx context.Context, word string) error {
 	for {
-		text, _ := p.said()
+		text, _ := p.output()
 		if strings.Contains(text, word) {
 			return nil
 		}
 		select {
 		case <-p.news:
 		case <-p.ended:
-			if text, _ := p.said(); strings.Contains(text, word) {
+			if text, _ := p.output(); strings.Contains(text, word) {
 				return nil // it was quick: what became of it end tells
 			}
 			_, err := p.end()
@@ -148,7 +148,7 @@ func (p *program) end() (string, error) {
 	<-p.ended
 	p.stop()
 	closed := p.pipe.Close()
-	text, err := p.said()
+	text, err := p.output()
 	var said *host.ScriptError
 	switch {
 	case errors.As(err, &said) && said.Code == 127:

@@ -123,7 +123,7 @@ func (r *Report) ordered() (out []named) {
 // levels beyond the first.
 func (r *Report) effects() (out []row) {
 	line := func(name string, effect, active float64, note string) {
-		out = append(out, row{name, r.Told(effect), show.WholePercent(100 * active), note})
+		out = append(out, row{name, r.ChangeText(effect), show.WholePercent(100 * active), note})
 	}
 	for _, e := range r.ordered() {
 		line(e.name, e.Effect.Effect, e.Active, e.note)
@@ -187,7 +187,7 @@ func (r *Report) HTML(w io.Writer) error {
 	factors := space.Factors(r.Space)
 	d.Effects = r.effects()
 	for _, i := range r.Result.Model.Interactions {
-		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.Told(i.Effect), fmt.Sprint(i.Aliases)})
+		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect), fmt.Sprint(i.Aliases)})
 	}
 	for k, rung := range r.Result.Rungs {
 		for _, a := range rung.Arms {
@@ -253,7 +253,7 @@ func (r *Report) halfNormal(width float64) string {
 			class = "trial c7"
 		}
 		px, py := x.At(size(e)), y.At(quantile(i))
-		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, r.Told(e.Effect.Effect)))
+		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, r.ChangeText(e.Effect.Effect)))
 		if math.Abs(e.Effect.Effect) > l.Margin {
 			anchor, at := "start", px+9
 			if px > width/2 {

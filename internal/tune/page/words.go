@@ -117,8 +117,8 @@ func (r *Report) of() string {
 	return ""
 }
 
-// Told is a gain of the search, a log ratio, as a change of the metric, in percent.
-func (r *Report) Told(gain float64) string {
+// ChangeText is a gain of the search, a log ratio, as a change of the metric, in percent.
+func (r *Report) ChangeText(gain float64) string {
 	if r.less() {
 		gain = -gain
 	}

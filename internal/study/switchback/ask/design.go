@@ -129,7 +129,7 @@ func (d *Design) parsed(s study.Spec) (study.Spec, error) {
 	}
 	out, wrong, err := study.Made(data)
 	if wrong != nil {
-		err = hint.Usagef("%s", d.said(wrong))
+		err = hint.Usagef("%s", d.message(wrong))
 		if wrong.Hint() != "" {
 			err = hint.With(err, "%s", wrong.Hint())
 		}
@@ -137,9 +137,9 @@ func (d *Design) parsed(s study.Spec) (study.Spec, error) {
 	return out, hint.Usage(err)
 }
 
-// said is what is wrong with such a study in the words of its user, in seconds where they
+// message is what is wrong with such a study in the words of its user, in seconds where they
 // are a study's.
-func (d *Design) said(p *study.Problem) string {
+func (d *Design) message(p *study.Problem) string {
 	key := p.Path()[strings.LastIndexByte(p.Path(), '.')+1:]
 	name, ok := d.Names[key]
 	if !ok {
