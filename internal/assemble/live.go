@@ -252,6 +252,19 @@ func startsOf(trials []study.Trial) []time.Time {
 	return list.Map(pairs, func(t study.Trial) time.Time { return t.Start })
 }
 
+// validPairs counts the pairs of each treatment both windows of which count.
+func validPairs(trials []study.Trial) map[string]int {
+	valid := map[string]int{}
+	for i := 1; i < len(trials); i++ {
+		a, b := trials[i-1], trials[i]
+		saw, ok := b.Observed.Own.(*switchback.Saw)
+		if ok && b.Block > 0 && a.Block == b.Block && a.Order != b.Order && a.Valid && b.Valid {
+			valid[saw.Window.Of]++
+		}
+	}
+	return valid
+}
+
 // WindowLine is a line about a window that ended: what was seen, how narrow the interval is
 // so far, and how long the study may still take.
 func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) string {
@@ -277,7 +290,7 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 			line += fmt.Sprintf("  ±%s so far", show.Percent(half.Float()))
 		}
 		plan := switchback.PlanOf(s, s.Parts[0])
-		left := time.Duration(plan.Left(seed, w.Pair)) * switchback.Pitch(startsOf(trials), plan.Window)
+		left := time.Duration(plan.Left(seed, w.Pair, validPairs(trials))) * switchback.Pitch(startsOf(trials), plan.Window)
 		line += fmt.Sprintf("  at most %s left", show.Clock(left))
 	}
 	return line

@@ -106,15 +106,35 @@ func (p Plan) Duration() time.Duration {
 	return time.Duration(p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)) * p.Window
 }
 
-// Left is how many windows come after a pair, rests among them.
-func (p Plan) Left(seed uint64, pair int) int {
-	slots := p.Schedule(seed)
-	for i := len(slots) - 1; i >= 0; i-- {
-		if slots[i].Pair > 0 && slots[i].Pair <= pair {
-			return len(slots) - 1 - i
+// Left is how many windows come after a pair, rests among them, until every treatment has
+// its pairs: valid has how many of each count so far, and those that do not are made up
+// for, up to as many again.
+func (p Plan) Left(seed uint64, pair int, valid map[string]int) int {
+	missing, treatments := map[string]int{}, 0
+	for _, t := range p.Treatments {
+		if missing[t] = p.Pairs - valid[t]; missing[t] > 0 {
+			treatments++
 		}
 	}
-	return len(slots)
+	again := p
+	again.Pairs *= 2
+	left := 0
+	for _, slot := range again.Schedule(seed) {
+		if slot.Pair > 0 && slot.Pair <= pair {
+			left = 0
+			continue
+		}
+		if treatments == 0 && slot.Half != 2 {
+			break
+		}
+		left++
+		if missing[slot.Of] > 0 && slot.Half == 2 {
+			if missing[slot.Of]--; missing[slot.Of] == 0 {
+				treatments--
+			}
+		}
+	}
+	return left
 }
 
 // Pitch is the time from the start of a window to that of the next: the window, and what

@@ -115,23 +115,35 @@ func TestPitch(t *testing.T) {
 	}
 }
 
+// TestLeft: nine pairs and three shams, with rests that keep the setting to a fifth of the
+// time. What is left shrinks to nothing, and grows by the pairs that do not count.
 func TestLeft(t *testing.T) {
 	p := Plan{Treatments: []string{"a"}, Pairs: 9, Window: time.Minute, MaxShare: 0.2}
 	slots := p.Schedule(3)
-	if got := p.Left(3, 0); got != len(slots) || time.Duration(got)*p.Window != p.Duration() {
-		t.Errorf("%d windows before the first pair, of %d in %v", got, len(slots), p.Duration())
+	for slots[len(slots)-1].Of != "a" { // the study ends with the last pair of a treatment
+		slots = slots[:len(slots)-1]
 	}
-	// A fifth of the time: what is left shrinks by more than a pair's two windows.
-	left, rests := len(slots), 0
-	for pair := 1; pair <= slots[len(slots)-1].Pair || pair <= 12; pair++ {
-		now := p.Left(3, pair)
+	if got := p.Left(3, 0, nil); got != len(slots) {
+		t.Errorf("%d windows before the first pair, of %d", got, len(slots))
+	}
+	valid, left, rests := map[string]int{}, len(slots), 0
+	for _, slot := range slots {
+		if slot.Half != 2 {
+			continue
+		}
+		valid[slot.Of]++
+		now := p.Left(3, slot.Pair, valid)
 		if left-now < 2 {
-			t.Fatalf("pair %d: %d windows left, %d before it", pair, now, left)
+			t.Fatalf("pair %d: %d windows left, %d before it", slot.Pair, now, left)
 		}
 		rests += left - now - 2
 		left = now
 	}
-	if trailing := p.Left(3, 12); rests == 0 || trailing != left || p.Left(3, 99) != trailing {
-		t.Errorf("%d rests, %d windows after the last pair, %d after one beyond it", rests, trailing, p.Left(3, 99))
+	if rests == 0 || left != 0 {
+		t.Errorf("%d rests, %d windows after the last pair", rests, left)
+	}
+	valid["a"] -= 2
+	if again := p.Left(3, 12, valid); again < left+4 {
+		t.Errorf("%d windows left where two pairs did not count, %d where all did", again, left)
 	}
 }
