@@ -153,11 +153,9 @@ keep() {
 	[ -e "$3" ] || return 0
 	[ -f "$3" ] && cp -p "$3" "$D/file.$1.old"
 }
-unchanged() {
-	changed="$1 $3"
-	knob_read "$1" "$2" "$3" || value='!'
-	[ "$value" = "$4" ]
-}
+unchanged() { changed="$1 $3" && reads "$1" "$2" "$3" "$4"; }
+# reads says whether a setting has a value, and leaves in value the one it has.
+reads() { { knob_read "$1" "$2" "$3" || value='!'; } && [ "$value" = "$4" ]; }
 next_id() {
 	newest
 	n=${last%%-*}
@@ -516,10 +514,7 @@ was_read() {
 	early "$3" || return 0
 	if [ -e "$D/file.$1.$wanted" ]; then cmp -s "$D/file.$1.$wanted" "$3" || was_read=yes; else [ ! -e "$3" ] || was_read=yes; fi
 }
-undone() {
-	knob_read "$1" "$2" "$3" || value='!'
-	[ "$value" = "$4" ] || values_wrong="$values_wrong; $1 $3 is $value, was $4"
-}
+undone() { reads "$1" "$2" "$3" "$4" || values_wrong="$values_wrong; $1 $3 is $value, was $4"; }
 restore_file() {
 	if [ ! -e "$D/file.$1.old" ]; then rm -f "$3" "$3.linerate-new"
 	elif same "$D/file.$1.old" "$3"; then rm -f "$3.linerate-old" "$3.linerate-new"
@@ -634,8 +629,7 @@ status() {
 	if current_id; then
 		say "id $id"
 		sed -n '/^digest /p' "$D/journal"
-		time_left
-		say "left $left"
+		time_left; say "left $left"
 		# The lock is looked at between: what is not armed yet may be so by then.
 		if armed; then say "armed yes"
 		elif at_work || [ ! -e "$D/id.$id" ]; then say "busy yes"
@@ -666,15 +660,11 @@ main() {
 		trap '' HUP INT PIPE TERM # half a change helps nobody: the switch ends what hangs
 		say $$ >"$S/holder" 2>/dev/null
 		case $1 in
-		apply) apply "${2-}" ;;
+		apply | confirm | mend | rollback) "$1" "${2-}" ;;
 		ready) current_id && : >"$D/ready" && durable "$D/ready" "$D" ;;
-		confirm) confirm "${2-}" ;;
-		mend) mend "${2-}" ;;
 		revert) [ "$2" = any ] || under_way "$2" || return 0
 			revert switch "${3-taken back by hand}" ;;
-		rollback) rollback "$2" ;;
-		boot) boot ;;
-		reboot) reboot ;;
+		boot | reboot) "$1" ;;
 		esac
 		;;
 	*) die "unknown command: $1" ;;
