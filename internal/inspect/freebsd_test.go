@@ -94,3 +94,10 @@ func TestRealFreeBSD(t *testing.T) {
 		t.Errorf("%+v", f.Problems)
 	}
 }
+
+// TestReleaseAlone: the release is had without an inspection, by the system's own questions.
+func TestReleaseAlone(t *testing.T) {
+	if rel := Release(context.Background(), captured{t, "01-default"}); rel.Major != 14 {
+		t.Errorf("%s, not FreeBSD 14", rel)
+	}
+}

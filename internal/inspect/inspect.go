@@ -79,8 +79,8 @@ func (in *inspection) machineID() {
 // Release is a machine's release alone, zero where it does not tell: for what
 // only wants to know that, an inspection is long.
 func Release(ctx context.Context, r host.Reader) release.Release {
-	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{}, opts: Options{CommandTimeout: 5 * time.Second}}
-	switch r.OS() {
+	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{OS: r.OS()}, opts: Options{CommandTimeout: 5 * time.Second}}
+	switch in.f.OS {
 	case fact.FreeBSD:
 		in.freebsdRelease(freebsd.Values{})
 	case fact.Linux:
