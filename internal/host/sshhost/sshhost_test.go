@@ -56,6 +56,7 @@ func TestLoginShells(t *testing.T) {
 		"sh":            "",
 		"csh":           `/bin/csh -c "$SSH_ORIGINAL_COMMAND"`, // root's on FreeBSD before 14
 		"banner noise":  `echo 'Welcome!'; printf 'no newline'; echo; eval "$SSH_ORIGINAL_COMMAND"`,
+		"half a line":   `printf "no newline"; eval "$SSH_ORIGINAL_COMMAND"`,
 		"stderr noise":  `echo 'Welcome!' >&2; eval "$SSH_ORIGINAL_COMMAND"`,
 		"carriage":      `printf 'hello\r\n'; eval "$SSH_ORIGINAL_COMMAND"`,
 		"noise without": `printf 'x%.0s' $(seq 5000); echo; eval "$SSH_ORIGINAL_COMMAND"`,
