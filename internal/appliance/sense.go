@@ -131,8 +131,7 @@ func (s *sense) adaptive(pf *fact.PF) {
 // rules counts rules and translations as they are written.
 func (s *sense) rules(pf *fact.PF) {
 	pf.Rules = len(s.root.at("filter", "rule")) + len(s.root.at("OPNsense", "Firewall", "Filter", "rules", "rule"))
-	mode := s.root.first("nat", "outbound", "mode").value()
-	if mode != "disabled" {
+	if nat := s.root.first("nat"); nat != nil && nat.first("outbound", "mode").value() != "disabled" { // its own rules of outbound NAT
 		pf.Translations++
 	}
 	pf.Translations += len(s.root.at("nat", "rule")) + len(s.root.at("nat", "outbound", "rule")) + len(s.root.at("nat", "onetoone"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/keep"
 )
 
 // leaf is one value of VyOS' tree: its path's words, the last of which is the value
@@ -199,7 +200,11 @@ func (v *vyos) ethernet(l leaf, rest []string) {
 			n.ConfigFlags = []string{"-" + rest[2]}
 		}
 	case "address":
-		n.IPv4 = 1
+		if len(rest) > 2 && (strings.Contains(rest[2], ":") || rest[2] == "dhcpv6") {
+			n.IPv6 = 1
+		} else {
+			n.IPv4 = 1
+		}
 	case "ring-buffer":
 		if len(rest) == 4 {
 			v.set(l, fact.Conf, "ethtool -G "+rest[0]+" "+rest[2], rest[3], "interfaces", "ethernet", rest[0], "ring-buffer", rest[2])
@@ -210,7 +215,7 @@ func (v *vyos) ethernet(l leaf, rest []string) {
 			old := &v.c.NICs[i]
 			old.Configured = append(old.Configured, n.Configured...)
 			old.ConfigFlags = append(old.ConfigFlags, n.ConfigFlags...)
-			old.MTU, old.IPv4 = max(old.MTU, n.MTU), old.IPv4+n.IPv4
+			old.MTU, old.IPv4, old.IPv6 = max(old.MTU, n.MTU), old.IPv4+n.IPv4, old.IPv6+n.IPv6
 			return
 		}
 	}
@@ -260,8 +265,8 @@ func (v *vyos) field(l leaf) {
 		v.filters = true
 		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set firewall", Name: "firewall", Value: "yes", Stage: fact.Field, Effective: true, Place: "set firewall"})
 	}
-	path := strings.Join(l.path[:max(0, len(l.path)-1)], "/")
-	if place, ok := v.p.Fields[path]; ok {
-		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: path, Value: l.path[len(l.path)-1], Stage: fact.Field, Effective: true, Place: place})
+	path, word := strings.Join(l.path[:max(0, len(l.path)-1)], "/"), l.path[len(l.path)-1]
+	if place, ok := v.p.Fields[path]; ok && (path != "system/flow-accounting" || word != keep.Mark) { // of which a capture keeps the word that matters
+		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: path, Value: word, Stage: fact.Field, Effective: true, Place: place})
 	}
 }

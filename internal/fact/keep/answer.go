@@ -59,7 +59,7 @@ func valueRules() []rule {
 		on(Values, `{secret}(: |{b}={b}|=)`, keep, "rest"),
 		on(Values, name+`(: |{b}={b}|=)-?[0-9]+([.][0-9]+)?`, keep, "").before(`$`),
 		on(Values, `kern[.](msgbuf|geom[.]conf[a-z]*): ?.*`, drop, "values.skip"),
-		on(Values, `(kern[.](ostype|osrelease|version|hostname|ident|boottime|vm_guest|sched[.]name|arandom|timecounter|eventtimer|cp_time|hz)|kernel[.](osrelease|ostype|version|hostname|arch)|hw[.](model|machine|machine_arch|platform)|vm[.](loadavg|vmtotal)|machdep[.]idle|dev[.][a-z0-9_.]+[.]%[a-z]+)[A-Za-z0-9_.%]*(: |{b}={b}|=).*`, keep, ""),
+		on(Values, `(kern[.](ostype|osrelease|version|hostname|ident|boottime|vm_guest|sched[.]name|arandom|timecounter|eventtimer|cp_time|hz)|kernel[.](osrelease|ostype|version|hostname|arch)|hw[.](model|machine|machine_arch|platform)|vm[.](loadavg|vmtotal)|machdep[.](idle|mitigations)|hw[.]mds_disable_state|dev[.][a-z0-9_.]+[.]%[a-z]+)[A-Za-z0-9_.%]*(: |{b}={b}|=).*`, keep, ""),
 		on(Values, `{root}[.]`+name+`(: ?|{b}={b}|=)`, keep, "values.v"),
 		on(Values, `{_}(SEGMENT|DOMAIN) [0-9]+:`, keep, ""),
 		on(Values, `{_}(start|end|domain|free list):{_}[0-9a-fx]*`, keep, ""),

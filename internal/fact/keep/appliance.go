@@ -21,7 +21,7 @@ const senseLeaves = `(version|optimization|statepolicy|state-policy|maximumstate
 
 // senseStates are those that a line may begin in: an element, and a comment, may close on a
 // later one.
-var senseStates = []string{Sense, Sense + ".leaf", Sense + ".list", Sense + ".list.value", Sense + ".if", Sense + ".if.leaf"}
+var senseStates = []string{Sense, Sense + ".leaf", Sense + ".list", Sense + ".list.value", Sense + ".list.hide", Sense + ".list.hide.more", Sense + ".if", Sense + ".if.leaf"}
 
 // senseRules keep of config.xml the tunables, and of the rest the elements that an
 // audit reads. Of users, certificates, keys, networks and descriptions nothing
@@ -48,10 +48,18 @@ func senseRules() []rule {
 		rules = append(rules, on(s.state, ` version="[0-9.]+"| uuid="[0-9a-f-]+"`, keep, ""), on(s.state, `/?>`, keep, s.then), on(s.state, `[^/>]+|/`, drop, ""))
 	}
 	for _, s := range []struct{ leaf, then string }{{"sense.leaf", start}, {face + ".leaf", face}, {list + ".value", list}} {
+		word := `[^<> \t/]+`
+		if s.then == list { // of several numbers
+			word = `[^<> ,\t/]+`
+		}
 		rules = append(rules,
 			on(s.leaf, `/>`, keep, s.then), on(s.leaf, `</[A-Za-z0-9_-]+>`, keep, s.then), on(s.leaf, `>`, keep, ""),
-			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled|[KMG]?bit|[KMG]?b|pcap|netmap|divert|fq_codel|fq_pie|codel|pie|PRIQ|CBQ|HFSC|FAIRQ|CODELQ|droptail|qfq|rr|fifo|wf2q[+])`, keep, "").before(`[< ]`),
-			on(s.leaf, `[^<> \t/]+`, value, ""), on(s.leaf, `[ \t]+|/`, drop, ""))
+			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|aesni_cryptodev|coretemp|amdtemp|enabled|[KMG]?bit|[KMG]?b|pcap|netmap|divert|fq_codel|fq_pie|codel|pie|PRIQ|CBQ|HFSC|FAIRQ|CODELQ|droptail|qfq|rr|fifo|wf2q[+])`, keep, "").before(`[< ]`),
+			on(s.leaf, word, value, ""))
+		if s.then == list {
+			rules = append(rules, on(s.leaf, `[ \t,]+`, keep, ""))
+		}
+		rules = append(rules, on(s.leaf, `[ \t]+|/`, drop, ""))
 	}
 	return append(rules,
 		on("sense.host", `</hostname>`, keep, start), on("sense.host", `[A-Za-z0-9._-]+`, keep, ""), on("sense.host", `[^<]`, mask, ""),
@@ -62,10 +70,13 @@ func senseRules() []rule {
 		on(list, `{_}<tunable>`, keep, list+".name"),
 		on(list, `{_}<value`, keep, list+".value").before(`>`),
 		on(list, `[^<]+|<[^>]*>?`, drop, ""),
-		on(list+".name", `{secret}`, mask, "").before(`<`),
+		on(list+".name", `{secret}`, mask, list+".hide").before(`<`),
 		on(list+".name", `{root}[.]{name}|[a-z0-9_]+_load`, keep, "").before(`<`),
 		on(list+".name", `</tunable>`, keep, list),
-		on(list+".name", `[^<]+`, mask, ""),
+		on(list+".name", `[^<]+`, mask, list+".hide"),
+		// of a name that goes, the value too
+		on(list+".hide", `</tunable>|{_}<value>`, keep, ""), on(list+".hide", `{_}</item>`, keep, list), on(list+".hide", `{_}</sysctl>`, keep, start), on(list+".hide", `</value>`, keep, ""), on(list+".hide", `{_}<[^>]*>?`, drop, list+".hide.more"), on(list+".hide", `[^<]+`, mask, ""),
+		on(list+".hide.more", `</[^>]*>`, drop, list+".hide"), on(list+".hide.more", `[^<]+|<`, drop, ""),
 		// The interfaces: their names, devices, sizes and whether they have addresses.
 		on(face, `{_}</interfaces>`, keep, start),
 		on(face, `{_}<(if)>`, keep, face+".device"),
@@ -73,7 +84,7 @@ func senseRules() []rule {
 		on(face, `{_}<`+senseLeaves, keep, face+".leaf").before(`[/>]`),
 		on(face, `{_}</?(wan|lan|opt[0-9]+|lo0|wireguard|openvpn|enc0|ipsec|l2tp|pppoe)>`, keep, ""),
 		on(face, `[^<]+|<[^>]*>?`, drop, ""),
-		on(face+".device", `[a-z][a-z0-9_]*[0-9]+([._][a-z0-9]+)*`, keep, "").before(`<`),
+		on(face+".device", `[a-z][a-z0-9_]*[0-9]+([._][a-z0-9]+)*|openvpn|wireguard|ipsec`, keep, "").before(`<`),
 		on(face+".device", `</if>`, keep, face), on(face+".device", `[^<]+`, mask, ""),
 	)
 }
@@ -83,6 +94,7 @@ func vyosRules() []rule {
 	const path = `(system|interfaces|firewall|qos|policy|traffic-policy|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|udp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout|flow-accounting)`
 	const leaf = `(disable-imt|disable-mitigations|disable-power-saving|performance|table-size|expect-table-size|hash-size|half-open-connections|max-retrans|loose|all-ping|broadcast-ping|directed-broadcast|log-martians|syn-cookies|twa-hazards-protection|` +
 		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver|bandwidth|target|ip-src-route|ipv6-src-route|receive-redirects|ipv6-receive-redirects|send-redirects|icmp|other|stream|close|close-wait|established|fin-wait|last-ack|syn-recv|syn-sent|time-wait)`
+	const older = `(generic-receive|generic-segmentation|scatter-gather|tcp-segmentation|udp-fragmentation)` // offloads up to 1.3
 	// Policies and flow tables have names of their users; interfaces do not.
 	const policy, port = `(shaper|cake|fq-codel|rate-control|fair-queue)`, `interface{b}['"]?(eth|bond|br|pppoe|wg|vtun|vti|tun)[0-9]+([.][0-9]+)*['"]?`
 	rules := []rule{
@@ -95,7 +107,12 @@ func vyosRules() []rule {
 		on(VyOS, `{_}(`+port+`|egress|out|`+policy[1:], keep, "vyos.more").before(`[ \t{]|$`),
 		on(VyOS, `{_}(sysctl|ethernet{b}eth[0-9]+|`+path[1:], keep, "vyos.more").before(`[ \t{]|$`),
 		on(VyOS, `{_}`+leaf, keep, "vyos.value").before(`[ \t{]|$`),
-		on(VyOS, `{_}address{b}`, keep, "vyos.skip"),
+		on(VyOS, `{_}dhcp-options{b}`, mask, "vyos.hide").before(`[{]`), // a name there may be of an account
+		on(VyOS, `{_}address{b}`, keep, "vyos.address"), on(VyOS, `{_}host-name{b}`, keep, "vyos.host"), on(VyOS, `{_}`+older+`{b}`, keep, "vyos.switch"),
+		// of an address its family alone
+		on("vyos.address", `['"]`, keep, ""), on("vyos.address", `dhcp|dhcpv6`, keep, "").before(`['" \t]|$`), on("vyos.address", `:`, keep, "vyos.skip"), on("vyos.address", `[{]`, keep, ""), on("vyos.address", `[^:'"{]+`, mask, ""),
+		on("vyos.host", `['"]`, keep, ""), on("vyos.host", `[A-Za-z0-9][A-Za-z0-9.-]*['"]?`, keep, "").before(`$`), on("vyos.host", `[{]`, keep, ""), on("vyos.host", `[^{]+`, mask, ""),
+		on("vyos.switch", `['"{]|{b}`, keep, ""), on("vyos.switch", `on|off`, keep, "").before(`['" \t]|$`), on("vyos.switch", `[^'"{ \t]+`, mask, ""),
 		on(VyOS, `[^{}]+`, mask, "vyos.skip"),
 		on(VyOS, `[{]`, keep, ""),
 		on("vyos.set", `(sysctl){b}(parameter|all|custom){b}`, keep, "vyos.name"),
@@ -103,6 +120,7 @@ func vyosRules() []rule {
 		on("vyos.set", `(flowtable|egress|out|(policy|traffic-policy){b}`+policy+`){b}`, keep, "vyos.named"), on("vyos.named", `[^ \t]+`, mask, "vyos.set"),
 		on("vyos.set", `['"]?(hardware|software)['"]?`, keep, ""),
 		on("vyos.set", `(ethernet{b}eth[0-9]+|`+path[1:], keep, "").before(`[ \t]`),
+		on("vyos.set", `address{b}`, keep, "vyos.address"), on("vyos.set", `host-name{b}`, keep, "vyos.host"), on("vyos.set", older+`{b}`, keep, "vyos.switch"),
 		on("vyos.set", leaf, keep, "vyos.value").before(`[ \t]|$`),
 		on("vyos.set", `{b}`, keep, ""),
 		on("vyos.set", `.+`, mask, ""),
@@ -135,12 +153,13 @@ func uciRules() []rule {
 		on(UCI, `{_}config{b}['"]?[a-z_-]+['"]?`, keep, "uci.name").before(`[ \t]|$`),
 		on(UCI, `{_}option{b}['"]?`+names+`['"]?{b}`, keep, "uci.value"),
 		on(UCI, `{_}(option{b}['"]?(ifname|device|name|interface)|list{b}['"]?(ports|device|network))['"]?{b}`, keep, "uci.device"),
+		on(UCI, `{_}option{b}['"]?hostname['"]?{b}`, keep, "uci.host"), on("uci.host", `['"]`, keep, ""), on("uci.host", `[A-Za-z0-9][A-Za-z0-9._-]*['"]?`, keep, "").before(`$`), on("uci.host", `.+`, mask, ""),
 		on(UCI, `{_}(option|list){b}['"]?[a-z0-9_]+['"]?`, keep, "uci.skip").before(`[ \t]`),
 		on(UCI, `{_}`, keep, "rest"),
 		on("uci.name", `{b}|['"]`, keep, ""), on("uci.name", `(loopback|globals|lan|wan|wan6|wwan|guest|eth[0-9]+|irqbalance)`, keep, "").before(`['" \t]|$`), on("uci.name", `[^ \t'"]+`, mask, ""),
 		on("uci.skip", `{b}`, keep, ""), on("uci.skip", `[^ \t].*`, mask, ""),
 		on("uci.value", `{b}|['"]`, keep, ""), on("uci.value", `#.*`, comment, ""), on("uci.value", `(cake|fq_codel|simple|simplest|simplest_tbf|layer_cake|piece_of_cake)([.]qos)?|none|ethernet|atm`, keep, "").before(`['" \t]|$`), on("uci.value", `[^ \t'"#]+`, value, ""),
-		on("uci.device", `{b}|['"]`, keep, ""), on("uci.device", `(@?(eth|lan|wan|br-lan|br-wan|lo|wwan|usb|pppoe-wan|sfp|en[a-z]*|wlan|br)[0-9a-z]*([.@:][0-9a-z]+)*)`, keep, "").before(`['" \t]|$`), on("uci.device", `[^ \t'"]+`, mask, ""),
+		on("uci.device", `{b}|['"]`, keep, ""), on("uci.device", `(@?(eth|lan|wan|br-lan|br-wan|lo|wwan|usb|pppoe-wan|sfp|en[a-z]*|wlan|br|tun|tap|wg|ppp|gre|bond|ath|rax?|ge|se|bat)[0-9a-z]*([.@:][0-9a-z]+)*)`, keep, "").before(`['" \t]|$`), on("uci.device", `[^ \t'"]+`, mask, ""),
 	}
 }
 

@@ -15,7 +15,7 @@ func pfRules() []rule {
 	return append(rules,
 		on("pf.w", `label{b}("[^"]*"?|[^ \t]+)`, mask, ""),
 		on("pf.w", `(include|load{b}anchor{b}[^ \t]+{b}from){b}"{path}"`, keep, ""),
-		on("pf.w", `on{b}!?{_}[a-z][a-z0-9_.]*`, keep, "").before(`[ \t]|$`),
+		on("pf.w", `(on{b}!?{_}|loginterface{b})[a-z][a-z0-9_.]*`, keep, "").before(`[ \t]|$`),
 		on("pf.w", `{root}[.]{name}`, keep, ""),
 		on(PF, `{_}[A-Za-z_][A-Za-z0-9_]*{_}=`, keep, "pf.m"),
 		on(PF, ``, keep, "pf.w"),

@@ -110,7 +110,7 @@ func endsOfLine() map[string]string {
 	for _, at := range senseStates {
 		ends[at], ends[at+".c"] = at, at+".c"
 	}
-	for _, within := range []string{"list.name", "list.value", "if.leaf", "if.device"} {
+	for _, within := range []string{"list.name", "if.device"} {
 		section, _, _ := strings.Cut(within, ".")
 		ends[Sense+"."+within] = Sense + "." + section
 	}

@@ -13,6 +13,8 @@ func shellRules(kind string, assignments []rule) []rule {
 		on(kind, `#.*`, comment, ""),
 		on(kind, `[;&|()]+`, keep, ""),
 		on(kind, `[\\]$`, keep, ""),
+		on(kind, `:{b}[$][{][A-Za-z_][A-Za-z0-9_]*:?=`, keep, kind+".n"), // set where it is not yet
+		on(kind+".n", `"`, keep, ""), on(kind+".n", `[}]`, keep, kind), on(kind+".n", `[A-Za-z]+`, keep, "").in(setPlain), on(kind+".n", `[^}"]+`, mask, ""),
 		on(kind, `([.]|source){b}`, keep, kind+".p").before(`"?/`),
 	}
 	rules = append(rules, assignments...)
@@ -99,6 +101,7 @@ func shellTokens(state, end, mode, at string) []rule {
 	return []rule{
 		// What follows such a word of ifconfig(8) and of flags may be anything.
 		on(state, `(pass|password|passwd|passphrase|psk|key|nwkey|weptxkey|wepkey|wpakey|authkey|community|secret|token|user|ssid)`, keep, unknown).before(`[ \t]`),
+		on(state, `-[A-Za-z]`, keep, "").before(`[` + end + `]|$`),
 		on(state, `(addm|deletem|span|laggport|vlandev|vlanproto|laggproto|private|tunnelfib){b}{if}`, keep, ""),
 		on(state, word, value, ""),
 	}

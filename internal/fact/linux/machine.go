@@ -223,28 +223,45 @@ func loopback(address string) bool {
 }
 
 // CountNFT counts the rules of `nft list ruleset` or of nftables.conf: lines
-// inside chains that are no hook, policy, set or brace.
+// inside chains that are no hook, policy or brace; a rule may have sets over lines.
 func CountNFT(text string) (rules int, tracking bool) {
-	chain, set := false, 0
+	chain, set := false, 0 // set is how deep in a rule's sets
 	for _, line := range splitLines(text) {
 		s, _, _ := strings.Cut(line, " # handle ") // nft -a
 		s = strings.TrimSpace(s)
-		opens := strings.HasSuffix(s, "{")
 		switch {
-		case opens && strings.HasPrefix(s, "chain "):
+		case set > 0:
+			set = max(0, set+braces(s))
+		case strings.HasSuffix(s, "{") && strings.HasPrefix(s, "chain "):
 			chain = true
-		case opens && beginsWith(s, "set ", "map ", "flowtable "):
-			set++
-		case s == "}" && set > 0:
-			set--
 		case s == "}":
 			chain = false
-		case chain && set == 0 && s != "" && !beginsWith(s, "#", "type ", "policy ", "comment "):
+		case chain && s != "" && !beginsWith(s, "#", "type ", "policy ", "comment "):
 			rules++
+			set = max(0, braces(s))
 		}
 		tracking = tracking || chain && !strings.HasPrefix(s, "#") && tracks.MatchString(s)
 	}
 	return rules, tracking
+}
+
+// braces are those that a line of nft opens, less those that it closes.
+func braces(s string) int {
+	n, quoted := 0, false
+	for _, c := range s {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '#':
+			return n
+		case c == '{':
+			n++
+		case c == '}':
+			n--
+		}
+	}
+	return n
 }
 
 func beginsWith(s string, words ...string) bool {

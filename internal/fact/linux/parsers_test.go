@@ -142,6 +142,7 @@ func TestOddRulesets(t *testing.T) {
 		{"", 0, false},
 		{"table ip nat {\n\tchain post {\n\t\ttype nat hook postrouting priority srcnat; policy accept;\n\t\toifname \"eth0\" masquerade # handle 4\n\t}\n}\n", 1, true},
 		{"table ip f {\n\tflowtable ft {\n\t\thook ingress priority 0\n\t\tdevices = { eth0 }\n\t}\n\tchain c {\n\t\tcomment \"x\"\n\t\t# nothing\n\t\tip protocol tcp flow add @ft\n\t\taccept\n\t}\n}\n", 2, true},
+		{"table ip f {\n\tchain c {\n\t\tip saddr { 192.0.2.1,\n\t\t\t   192.0.2.2,\n\t\t\t   192.0.2.3 } accept\n\t\ttcp dport {\n\t\t\t22,\n\t\t\t80\n\t\t} accept\n\t\tip daddr vmap { 192.0.2.1 : drop,\n\t\t\t192.0.2.2 : jump { accept } }\n\t\tlog prefix \"a { b\" drop # {\n\t\tdrop\n\t}\n}\n", 5, false},
 		{"table ip f {\n\tmap m {\n\t\ttype ipv4_addr : verdict\n\t}\n}\n", 0, false},
 	} {
 		if n, tracking := CountNFT(c.text); n != c.rules || tracking != c.tracking {

@@ -421,7 +421,7 @@ func TestNetworkdWrites(t *testing.T) {
 			t.Errorf("%s: %q, want %q", setting, got, want)
 		}
 	}
-	for _, match := range []string{"Name=e*", "Name=e0 e1", "Name=!e0", "Driver=e0", "Name=e0,e1"} {
+	for _, match := range []string{"Name=e*", "Name=!e0", "Name=!e0 e1", "Driver=e0", "Name=e0,e1"} {
 		if got := lines(ReadNetworkFiles(tree{"/etc/systemd/network/x.network": "[Match]\n" + match + "\n[Network]\nIPv4Forwarding=yes\n"})); len(got) > 0 {
 			t.Errorf("%s: %q", match, got)
 		}

@@ -229,7 +229,10 @@ func TestNetworkdForms(t *testing.T) {
 		{"Name=wan0", "IPv4ReversePathFilter=loose", []string{"net.ipv4.conf.wan0.rp_filter=2"}},
 		{"Name=wan0", "IPv4ReversePathFilter=perhaps", nil},
 		{"Name=wan0", "IPv6PrivacyExtensions=prefer-public\nIPv6MTUBytes=1280", []string{"net.ipv6.conf.wan0.use_tempaddr=1", "net.ipv6.conf.wan0.mtu=1280"}},
-		{"Name=wan0 lan0", "IPv4Forwarding=yes", nil}, {"Name=!wan0", "IPv4Forwarding=yes", nil}, {"MACAddress=00:00:5e:00:53:01", "IPv4Forwarding=yes", nil},
+		{"Name=wan0 lan*  lan0", "IPv4Forwarding=yes", []string{"net.ipv4.conf.wan0.forwarding=1", "net.ipv4.conf.lan0.forwarding=1"}},
+		{"Name=wan0\nName=lan0", "IPv4Forwarding=yes", []string{"net.ipv4.conf.wan0.forwarding=1", "net.ipv4.conf.lan0.forwarding=1"}},
+		{"Name=wan0\nName=\nName=lan0", "IPv4Forwarding=yes", []string{"net.ipv4.conf.lan0.forwarding=1"}}, {"Name=wan0 lan0", "IPForward=ipv4", []string{"net.ipv4.ip_forward=1"}},
+		{"Name=!wan0", "IPv4Forwarding=yes", nil}, {"MACAddress=00:00:5e:00:53:01", "IPv4Forwarding=yes", nil},
 		{"Name=w*", "IPForward=yes", []string{"net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"}}, {"Name=wan0", "IPForward=no", nil},
 	} {
 		if d := cmp.Diff(c.want, lines(ReadNetworkFiles(file(c.match, c.network)))); d != "" {

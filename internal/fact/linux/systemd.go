@@ -143,17 +143,42 @@ func ReadNetworkFiles(files Files) Config {
 }
 
 func (c *Config) networkFile(p string, entries []entry) {
-	link := ""
+	links := matchedLinks(entries)
 	for _, e := range entries {
-		if e.section == "Match" && e.key == "Name" && !strings.ContainsAny(e.value, "*?[!, ") && validName(e.value) {
-			link = strings.ReplaceAll(e.value, ".", "/")
+		if e.section != "Network" && e.section != "Link" {
+			continue
 		}
-	}
-	for _, e := range entries {
-		if e.section == "Network" || e.section == "Link" {
+		for i, link := range links {
+			if i > 0 && e.key == "IPForward" { // of the host, once
+				break
+			}
 			c.networkEntry(p, e, link)
 		}
 	}
+}
+
+// matchedLinks are the interfaces that a file's [Match] names, as sysctls name them; one
+// that is "" where it names none, or patterns alone.
+func matchedLinks(entries []entry) []string {
+	var links []string
+	for _, e := range entries {
+		if e.section != "Match" || e.key != "Name" {
+			continue
+		}
+		if e.value == "" || strings.HasPrefix(e.value, "!") { // the list begins anew; all but those
+			links = nil
+			continue
+		}
+		for _, name := range strings.Fields(e.value) {
+			if !strings.ContainsAny(name, "*?[,") && validName(name) && len(links) < fact.MaxNICs {
+				links = append(links, strings.ReplaceAll(name, ".", "/"))
+			}
+		}
+	}
+	if len(links) == 0 {
+		return []string{""}
+	}
+	return links
 }
 
 func (c *Config) networkEntry(p string, e entry, link string) {
