@@ -243,6 +243,9 @@ func (m fakeMachine) Status(ctx context.Context) (apply.Status, error) {
 	if m.pending != nil {
 		st.State, st.ID, st.Digest = "pending", m.pending.id, m.pending.digest
 	}
+	if m.owner != "" {
+		st.Live = &apply.LiveStudy{Owner: m.owner}
+	}
 	return st, err
 }
 
@@ -267,8 +270,11 @@ func (m fakeMachine) Revert(ctx context.Context, id, why string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if m.pending == nil || m.pending.id != id {
+	if m.pending == nil {
 		return "", fmt.Errorf("%s is not pending", id)
+	}
+	if m.pending.id != id { // the agent has nothing to do then
+		return "", nil
 	}
 	m.back(why)
 	return id, nil

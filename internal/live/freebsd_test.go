@@ -36,7 +36,7 @@ end
 	}
 	// A full table of pf's trips, twice in a row, as a full nf_conntrack does.
 	g := guarding{rails: (&Options{}).guardrails()}
-	g.window()
+	g.window("it")
 	before := s
 	for i := range 2 {
 		s.Passed++

@@ -18,7 +18,7 @@ type guard struct {
 type glimpse struct {
 	now, before Sample
 	values      map[string]float64 // of the metrics
-	treated     bool
+	treatment   string             // "" of the control
 }
 
 // passed is how long the host ran between the two looks, in seconds; NaN of no time. Where
@@ -111,7 +111,7 @@ func (m Metric) harmful() func(glimpse) float64 {
 		return func(at glimpse) float64 { return at.values[m.Metric] }
 	}
 	spaced := &switchback.Spaced{}
-	return func(at glimpse) float64 { return 1 / spaced.Look(at.treated, at.passed(), c.requests()) }
+	return func(at glimpse) float64 { return 1 / spaced.Look(at.treatment, at.passed(), c.requests()) }
 }
 
 // silences are the guardrails of a metric on what it no longer tells.
@@ -125,7 +125,7 @@ func silences(m Metric, g func(switchback.Guardrail, func(glimpse) float64) *gua
 	spaced := &switchback.Spaced{}
 	return []*guard{
 		g(switchback.TimeBetween(m.Source), func(at glimpse) float64 {
-			return spaced.Look(at.treated, at.passed(), c.requests())
+			return spaced.Look(at.treatment, at.passed(), c.requests())
 		}),
 		g(switchback.NoRequests(m.Source), func(glimpse) float64 {
 			return one(!(c.requests() > 0))
@@ -158,13 +158,14 @@ type fallible interface {
 type guarding struct {
 	rails []*guard
 	begun time.Time // the window
+	arm   string    // its
 }
 
 // window begins a new one.
-func (g *guarding) window() {
-	g.begun = time.Now()
+func (g *guarding) window(arm string) {
+	g.begun, g.arm = time.Now(), arm
 	for _, r := range g.rails {
-		r.Begin()
+		r.Begin(arm)
 	}
 }
 
@@ -173,7 +174,10 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 	if before.Boot != now.Boot {
 		return nil
 	}
-	at := glimpse{now: now, before: before, values: values, treated: treated}
+	at := glimpse{now: now, before: before, values: values}
+	if treated {
+		at.treatment = g.arm
+	}
 	for _, r := range g.rails {
 		v := r.value(at)
 		if !treated {

@@ -245,13 +245,14 @@ func (r *run) restore(why error) (restored bool, _ error) {
 		if err = errors.Join(r.sw.lost(ctx), r.sw.end(ctx)); err == nil {
 			break
 		}
-		if pause(ctx, time.Second) != nil {
-			break
-		}
+		_ = pause(ctx, time.Second) // cut short, it is the last turn
 	}
 	if err != nil {
 		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be restored from here: %w", r.o.Conn.Where(), err),
 			"its own switch puts it back within %s; see: linerate status", r.sw.window+r.sw.grace))
+	}
+	if r.sw.others { // what the host has now is the other study's: nobody can see what it was
+		return false, why
 	}
 	wrong, err := r.sw.changed(ctx, nil)
 	if err == nil && len(wrong) > 0 {
@@ -279,7 +280,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	length := r.o.Pilot
 	r.o.Say("looking at %s for %s before anything is changed", r.o.Conn.Where(), length)
-	r.guard.window()
+	r.guard.window(switchback.Control)
 	values := map[string][]float64{}
 	primary := r.o.metrics[0]
 	is := func(v float64) bool { return !math.IsNaN(v) }

@@ -41,6 +41,8 @@ type switcher struct {
 	past []string
 	// base is what the control's windows have.
 	base []apply.Assignment
+	// others says that another study has the host, as lost saw last.
+	others bool
 }
 
 // grace is how long after a window's end the host waits for this process before it
@@ -196,13 +198,15 @@ func (s *switcher) off(ctx context.Context, why string) error {
 }
 
 // lost finds out what became of the treatment after the connection failed: the host
-// may have put it back itself, or put on what nobody here saw it put on.
+// may have put it back itself, or put on what nobody here saw it put on. What is pending
+// for another study, which has the host by now, is none of this one's.
 func (s *switcher) lost(ctx context.Context) error {
 	st, err := s.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if st.State != "idle" && s.on == "" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
+	s.others = st.Live != nil && st.Live.Owner != s.owner
+	if st.State != "idle" && s.on == "" && !s.others && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
 		s.on = st.ID
 	}
 	if st.State == "idle" && s.on != "" {

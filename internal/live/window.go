@@ -263,7 +263,7 @@ type stretch struct {
 }
 
 func (s *stretch) watch(ctx context.Context) error {
-	s.guard.window()
+	s.guard.window(s.slot.Arm)
 	for _, m := range s.o.metrics {
 		if y, ok := m.from.(interface{ turned() }); ok {
 			y.turned()

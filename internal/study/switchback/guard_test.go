@@ -84,7 +84,7 @@ func watching(g Guardrail, level, scatter float64) (*Watch, func(float64) float6
 	for range 40 {
 		w.Control(draw(level))
 	}
-	w.Begin()
+	w.Begin("it")
 	return w, draw
 }
 
@@ -144,7 +144,7 @@ func TestHarmOverShortWindows(t *testing.T) {
 	w, draw := watching(Guardrail{Name: "rtt", HarmPercent: 10}, 100, 0.03)
 	windows := 0
 	for range 20 {
-		w.Begin()
+		w.Begin("it")
 		windows++
 		if n, _ := tripsAfter(w, 2, func() float64 { return draw(140) }); n > 0 {
 			break
@@ -166,7 +166,7 @@ func TestChecksInARow(t *testing.T) {
 	}
 	w = &Watch{Guardrail: w.Guardrail}
 	for range 3 {
-		w.Begin()
+		w.Begin("it")
 		if n, _ := tripsAfter(w, 2, func() float64 { return 9 }); n != 0 {
 			t.Error("checks of two windows are no row")
 		}
@@ -178,7 +178,7 @@ func TestChecksInARow(t *testing.T) {
 	if one.Nearest.Share != 4.1/4 || one.Nearest.At != 10 || one.Nearest.Value != 4.1 || one.Nearest.Limit != 4 {
 		t.Errorf("%+v", one.Nearest)
 	}
-	one.Begin()
+	one.Begin("it")
 	one.Check(1, 3)
 	one.Check(2, 4)
 	one.Check(1.5, 5)

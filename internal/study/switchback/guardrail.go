@@ -84,7 +84,9 @@ type Trip struct {
 type Watch struct {
 	Guardrail
 	control, treated moments
-	usual            moments // the control's values as people know them
+	usual            moments          // the control's values as people know them
+	arm              string           // of the treatment whose windows treated and rows are of
+	shown            map[string]shown // of the others
 	beyond           int
 	// rows are looks in a row: of what InARow is on, else with a value above nothing.
 	rows runs
@@ -104,9 +106,27 @@ const leastSamples = 3
 // one: one over nothing is no number, and no harm is greater.
 const leastShare = 0.01
 
-// Begin starts a window. What the last ones showed stays: harm that a short window
-// cannot show, several do.
-func (w *Watch) Begin() { w.beyond, w.Nearest = 0, Nearest{} }
+// Begin starts a window of an arm. What the last ones of the same treatment showed stays:
+// harm that a short window cannot show, several do. What those of another showed is none of
+// this one's: a harmless one would hide the harm, and a harmful one lend it.
+func (w *Watch) Begin(arm string) {
+	w.beyond, w.Nearest = 0, Nearest{}
+	if w.arm == arm || !(Slot{Arm: arm}).Treated() {
+		return
+	}
+	if w.shown == nil {
+		w.shown = map[string]shown{}
+	}
+	w.shown[w.arm] = shown{w.treated, w.rows.now}
+	w.treated, w.rows.now = w.shown[arm].treated, w.shown[arm].now
+	w.arm = arm
+}
+
+// shown is what windows of one treatment showed so far.
+type shown struct {
+	treated moments
+	now     float64 // the run of looks under way
+}
 
 // turned is a value as it is compared; not positive where it cannot be.
 func (w *Watch) turned(v float64) float64 {

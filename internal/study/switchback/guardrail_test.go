@@ -37,7 +37,7 @@ func TestRelativeGuardrail(t *testing.T) {
 		for range 50 {
 			w.Control(draw(100))
 		}
-		w.Begin()
+		w.Begin("it")
 		return w
 	}
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestLooksInARow(t *testing.T) {
 		}
 		tripped := 0.0
 		for n := 1; n < 2000 && tripped == 0; n++ {
-			w.Begin() // a run goes on in the next window
+			w.Begin("it") // a run goes on in the next window
 			if trip, trips := w.Check(1, 0); trips {
 				tripped = float64(n)
 				if trip.Value != tripped || w.Nearest.Share < 1 {
@@ -105,25 +105,25 @@ func TestLooksInARow(t *testing.T) {
 // A stretch has ten requests, or the time in which ten would have come.
 func TestSpaced(t *testing.T) {
 	var s Spaced
-	ends := func(treated bool, requests ...float64) (v float64) {
+	ends := func(treatment string, requests ...float64) (v float64) {
 		for i, n := range requests {
-			if v = s.Look(treated, 5, n); i+1 < len(requests) && !math.IsNaN(v) {
+			if v = s.Look(treatment, 5, n); i+1 < len(requests) && !math.IsNaN(v) {
 				t.Errorf("a stretch ended after %d looks", i+1)
 			}
 		}
 		return v
 	}
-	if v := ends(false, 4, 4, 4); v != 15.0/13 {
+	if v := ends("", 4, 4, 4); v != 15.0/13 {
 		t.Errorf("%g s between requests, not 15/13", v)
 	}
-	if v := ends(false, 30); v != 5.0/31 {
+	if v := ends("", 30); v != 5.0/31 {
 		t.Errorf("%g s between requests, not 5/31", v)
 	}
 	// 42 in 20 s: ten would have come in 4.8.
-	if v := ends(true, 0); v != 5 {
+	if v := ends("it", 0); v != 5 {
 		t.Errorf("%g s between none, not 5", v)
 	}
-	if v := s.Look(true, 5, math.NaN()); !math.IsNaN(v) {
+	if v := s.Look("it", 5, math.NaN()); !math.IsNaN(v) {
 		t.Errorf("what nobody knows is %g", v)
 	}
 }

@@ -12,7 +12,7 @@ type runs struct {
 	longest float64 // run of the control, of so many
 	ended   float64
 	last    float64 // the control's, under way
-	now     float64 // the treatment's, under way: its windows follow each other
+	now     float64 // the treatment's, under way: its own windows follow each other
 }
 
 // What a run under treatment must be, to be none of chance: less likely than unlikely by
@@ -112,7 +112,8 @@ func NoValues(source string) Guardrail {
 // Spaced is the time between requests, over stretches of looks that are long enough to
 // tell it: one look of a server with a request a minute tells nothing.
 type Spaced struct {
-	usual, control, treatment passed // of the last controls, and of the stretches under way
+	usual    passed             // of the last controls
+	underWay map[string]*passed // stretches, by treatment; "" of the control
 }
 
 type passed struct{ time, requests float64 }
@@ -122,15 +123,22 @@ func (p *passed) add(time, requests float64) { p.time, p.requests = p.time+time,
 // perStretch is how many requests a stretch has, or would have by the control's rate.
 const perStretch = 10
 
-// Look takes a look with the seconds that passed and the requests that came in them, and
-// gives the time between requests of the stretch that it ends; NaN where it ends none.
-func (s *Spaced) Look(treated bool, time, requests float64) float64 {
+// Look takes a look under a treatment ("": the control) with the seconds that passed and the
+// requests that came in them, and gives the time between requests of the stretch that it
+// ends; NaN where it ends none.
+func (s *Spaced) Look(treatment string, time, requests float64) float64 {
 	if math.IsNaN(time) || math.IsNaN(requests) {
 		return math.NaN()
 	}
-	at := &s.treatment
-	if !treated {
-		at = &s.control
+	if s.underWay == nil {
+		s.underWay = map[string]*passed{}
+	}
+	at := s.underWay[treatment]
+	if at == nil {
+		at = &passed{}
+		s.underWay[treatment] = at
+	}
+	if treatment == "" {
 		s.usual.add(time, requests)
 		if fade := memory * perStretch / s.usual.requests; fade < 1 {
 			s.usual = passed{fade * s.usual.time, fade * s.usual.requests}

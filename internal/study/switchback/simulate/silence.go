@@ -97,7 +97,11 @@ func (q Requests) guarded(slots []switchback.Slot, left float64, r *rand.Rand) (
 		if came == 0 {
 			nothing = 1
 		}
-		time := spaced.Look(under, 1, came)
+		treatment := ""
+		if under {
+			treatment = "it"
+		}
+		time := spaced.Look(treatment, 1, came)
 		if !under {
 			apart.Control(time)
 			none.Control(nothing)

@@ -219,7 +219,7 @@ func guarded(d day) (windows float64, tripped bool) {
 			}
 			continue
 		}
-		w.Begin()
+		w.Begin("it")
 		for i, v := range d.values[k] {
 			if _, trips := w.Check(v, 0); trips {
 				return treated + float64(i+1)/perWindow, true

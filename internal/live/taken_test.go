@@ -1,0 +1,41 @@
+package live
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/study/switchback"
+)
+
+// A study that lost its host to another one leaves that one's window alone.
+func TestTheOtherStudysWindowStays(t *testing.T) {
+	for name, at := range map[string]string{"its own": "60", "under study": fakeValue} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newFakeHost(time.UTC, 7)
+				h.before = func(what string) {
+					h.lock.Lock()
+					defer h.lock.Unlock()
+					if what != "look" || time.Since(h.begun) < 6*time.Minute || h.value != at || h.owner == "study-other" {
+						return
+					}
+					if h.pending != nil {
+						h.back("nobody confirmed in time")
+					}
+					h.owner, h.until, h.value = "study-other", time.Now().Add(time.Hour), "19"
+					h.pending = &window{id: "999999-0", digest: apply.OfLiveStudy + "1", until: h.until}
+				}
+				_, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: time.Minute, BurnIn: 10 * time.Second, Pairs: 6}, Seed: 5, Metrics: []string{"log:/a"}, Pilot: time.Minute}))
+				if !errors.Is(err, ErrStopped) {
+					t.Errorf("%v", err)
+				}
+				if h.value != "19" || h.pending == nil || h.owner != "study-other" {
+					t.Errorf("the host of the other study has %s, %+v, owner %q", h.value, h.pending, h.owner)
+				}
+			})
+		})
+	}
+}
