@@ -37,12 +37,14 @@ guardrails end the study and put the host back when errors, drops, memory, the r
 queue or the metric itself go wrong.
 
 Metrics:
-  log:PATH               95th percentile of the time of requests in the server's access
-                         log (log:PATH#p50, #p99, #errors, #rate; log:PATH?path=/api/*)
+  log:PATH               95th percentile of the time of requests, of the
+                         server's access log (log:PATH#p50, #p99, #errors,
+                         #rate; log:PATH?path=/api/*)
   cpu-per-packet         the kernel's CPU time per packet
   cpu-per-request:PATH   the same per request, counted in an access log
   retransmits  rtt  delivery-rate  drops
-  probe:URL              http://…, https://…, tcp://HOST:PORT or icmp://HOST, from here
+  probe:URL              http://…, https://…, tcp://HOST:PORT or icmp://HOST,
+                         from here
   command:PATH           a program on this machine that prints one number
   prometheus:URL#QUERY   an instant query of a Prometheus server
 

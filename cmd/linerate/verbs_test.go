@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
+	"linerate/internal/show"
 )
 
 // verbs lists the commands.
@@ -67,18 +68,28 @@ func TestEveryCommandRefusesUnknownFlags(t *testing.T) {
 }
 
 // TestEveryCommandSaysWhatItDoes: help has a sentence and, where there is no
-// sub-command, how it is used.
+// sub-command, how it is used; on a page of 80 columns only a command goes over.
 func TestEveryCommandSaysWhatItDoes(t *testing.T) {
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
+	var walk func(path []string, c *cobra.Command)
+	walk = func(path []string, c *cobra.Command) {
+		path = append(path[:len(path):len(path)], c.Name())
 		if c.Short == "" || c.Use == "" {
 			t.Errorf("%s: no help", c.CommandPath())
 		}
+		var out, errs bytes.Buffer
+		if code := run(append(path, "--help"), strings.NewReader(""), &out, &errs); code != cli.ExitOK {
+			t.Errorf("linerate %s --help: exit %d, %s", strings.Join(path, " "), code, errs.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if line = strings.TrimRight(line, "\n"); show.Width(line) > show.DefaultWidth && !strings.HasPrefix(strings.TrimLeft(line, " "), "linerate ") {
+				t.Errorf("linerate %s --help: wider than the page: %s", strings.Join(path, " "), line)
+			}
+		}
 		for _, sub := range c.Commands() {
-			walk(sub)
+			walk(path, sub)
 		}
 	}
 	for _, verb := range verbs() {
-		walk(verb)
+		walk(nil, verb)
 	}
 }

@@ -272,7 +272,7 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 	m, _ := study.MetricNamed(s.Primary().Metric)
 	value := "nothing to measure"
 	if v, ok := w.Value[m.Name]; ok {
-		value = switchback.ValueText(m, v)
+		value = m.Text(v)
 	}
 	what := fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,15 +64,23 @@ func listed(c *cobra.Command) string {
 	return strings.TrimRight(p.String(), "\n")
 }
 
-// reflowed is a command's description: as it is written where that fits, else with
-// paragraphs broken anew. What is set in stays as it is.
+// reflowed is a command's description, with paragraphs that are wider than the page
+// broken anew. What is set in, lists and examples, stays as it is.
 func reflowed(c *cobra.Command) string {
-	text, width := strings.TrimSpace(cmp.Or(c.Long, c.Short)), helpWidth()
-	if width >= show.DefaultWidth {
-		return text
-	}
+	width := helpWidth()
 	p := show.NewPage(show.Style{Width: width})
-	p.Markdown(text)
+	for i, paragraph := range strings.Split(strings.TrimSpace(cmp.Or(c.Long, c.Short)), "\n\n") {
+		if i > 0 {
+			p.Line("")
+		}
+		lines := strings.Split(paragraph, "\n")
+		setIn := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, " ") })
+		if setIn || !slices.ContainsFunc(lines, func(l string) bool { return show.Width(l) > width }) {
+			p.Line(paragraph)
+			continue
+		}
+		p.Paragraph("", "", strings.Join(lines, " "))
+	}
 	return strings.TrimRight(p.String(), "\n")
 }
 

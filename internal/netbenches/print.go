@@ -51,14 +51,14 @@ func (i *Imported) Write(to io.Writer) error {
 	w := &strings.Builder{}
 	t := &i.Totals
 	if i.Unchanged {
-		fmt.Fprintf(w, "Nothing to do: these %d files are in %s as they are.\n", t.Files, i.Ledger)
+		fmt.Fprintf(w, "Nothing to do: %s as before in %s.\n", show.Plural(t.Files, "file"), i.Ledger)
 		_, err := io.WriteString(to, w.String())
 		return err
 	}
-	fmt.Fprintf(w, "%d files (%s) read in %.1f s; %d could not be read or understood.\n", t.Files, show.Bytes(float64(t.Bytes)), i.Seconds, t.Unread)
-	fmt.Fprintf(w, "%d studies (%d new), %d series, %d trials: %d invalid, %d generator-bound, %d drifting by more than 1 %%.\n",
-		t.Studies, i.Added, t.Series, t.Trials, t.Invalid, t.GeneratorBound, t.Drifting)
-	fmt.Fprintf(w, "%d comparisons, each corrected within its study (Holm); %d come out otherwise than their README says.\n", t.Verdicts, t.Disagree)
+	fmt.Fprintf(w, "%s (%s) read in %.1f s; %d could not be read or understood.\n", show.Plural(t.Files, "file"), show.Bytes(float64(t.Bytes)), i.Seconds, t.Unread)
+	fmt.Fprintf(w, "%s (%d new), %d series, %s: %d invalid, %d generator-bound, %d drifting by more than 1 %%.\n",
+		studies(t.Studies), i.Added, t.Series, show.Plural(t.Trials, "trial"), t.Invalid, t.GeneratorBound, t.Drifting)
+	fmt.Fprintf(w, "%s, each corrected within its study (Holm); %d come out otherwise than their README says.\n", show.Plural(t.Verdicts, "comparison"), t.Disagree)
 	if p := i.Pps; p != nil && p.Files > 0 {
 		fmt.Fprintf(w, "%d of %d stored reductions (.pps) recompute from their logs, %d of them after skipping empty iterations; %d differ, %d have no logs.\n",
 			p.Exact+p.Skipped, p.WithRaw, p.Skipped, p.Differ, p.NoRaw)
@@ -73,6 +73,14 @@ func (i *Imported) Write(to io.Writer) error {
 	fmt.Fprintf(w, "Ledger: %s\n", i.Ledger)
 	_, err := io.WriteString(to, w.String())
 	return err
+}
+
+// studies is a number of studies in words.
+func studies(n int) string {
+	if n == 1 {
+		return "1 study"
+	}
+	return show.Count(n) + " studies"
 }
 
 // Write prints a check for people: READMEs that do not follow from the raw logs, and counts.

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"math"
+
 	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
@@ -89,6 +91,12 @@ func (m Metric) Text(v float64) string {
 		return show.Bytes(v)
 	case "s":
 		return show.Nanos(1e9 * v)
+	case "requests/s": // a quiet server's are parts of one
+		if v != 0 && math.Abs(v) < 0.0995 {
+			return show.Grouped(v, 4) + " " + m.Unit
+		}
+	case "units": // a user's own number, of a size that nobody knows
+		return show.Value(v)
 	case "":
 		return show.Loss(v) // ratios
 	}

@@ -196,7 +196,7 @@ func TestGuardrailsInWords(t *testing.T) {
 		want string
 	}{
 		{Guardrail{Unit: "%"}, 0.123, "12.3 %"}, {Guardrail{Unit: "s"}, 0.25, "250 ms"}, {Guardrail{Unit: "waiting"}, 3, "3.00 waiting"}, {Guardrail{}, 12345, "12,345"},
-		{Guardrail{Unit: LogRate, Inverse: true}, 0.004, "250"}, {Guardrail{Unit: "%", Floor: 0.01}, 0.06, "5.0 %"}, {Guardrail{Unit: "%", Floor: 0.01}, 0.005, "0.00 %"}, {Guardrail{Unit: LogP95}, 3e6, "3.00 ms"},
+		{Guardrail{Unit: LogRate, Inverse: true}, 0.004, "250 requests/s"}, {Guardrail{Unit: "%", Floor: 0.01}, 0.06, "5.0 %"}, {Guardrail{Unit: "%", Floor: 0.01}, 0.005, "0.00 %"}, {Guardrail{Unit: LogP95}, 3e6, "3.00 ms"},
 	} {
 		if got := c.g.in(c.v); got != c.want {
 			t.Errorf("%+v of %g is %q, want %q", c.g, c.v, got, c.want)
@@ -204,7 +204,7 @@ func TestGuardrailsInWords(t *testing.T) {
 	}
 	inverse, draw := watching(Guardrail{Name: "requests", HarmPercent: 20, Unit: LogRate, Inverse: true}, 500, 0.001)
 	_, trip := tripsAfter(inverse, 10, func() float64 { return draw(250) })
-	if !strings.Contains(trip.Text, "requests was 249.483, beyond 416.597 (16.7 % below the control's 499.917)") {
+	if !strings.Contains(trip.Text, "requests was 249 requests/s, beyond 417 requests/s (16.7 % below the control's 500 requests/s)") {
 		t.Errorf("%q", trip.Text)
 	}
 	if n := inverse.Nearest; !(math.Abs(n.Value-250) <= 2) || !(math.Abs(n.Limit-416) <= 3) {

@@ -48,7 +48,7 @@ func (g Guardrail) in(v float64) string { return g.In(g.known(v)) }
 
 func inUnit(unit string, v float64) string {
 	if i := slices.IndexFunc(metrics, func(m study.Metric) bool { return m.Name == unit }); i >= 0 {
-		return ValueText(metrics[i], v)
+		return metrics[i].Text(v)
 	}
 	switch unit {
 	case "%":

@@ -2,7 +2,6 @@ package switchback
 
 import (
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -24,14 +23,10 @@ func (Kind) Print(p *show.Page, r study.Results, _ string, at study.Place) {
 			t.Rows = append(t.Rows, []string{m.Label, "", v.Variant, "", "", "", "nothing to measure"})
 			continue
 		}
-		t.Rows = append(t.Rows, []string{m.Label, valueOf(m, v.ControlMean), v.Variant, valueOf(m, v.VariantMean), v.Text(), v.Bounds(), p.Paint(v.Verdict.Ink(), string(v.Verdict))})
+		t.Rows = append(t.Rows, []string{m.Label, show.Optional(v.ControlMean, m.Text), v.Variant, show.Optional(v.VariantMean, m.Text), v.Text(), v.Bounds(), p.Paint(v.Verdict.Ink(), string(v.Verdict))})
 	}
 	if len(t.Rows) > 0 {
 		p.Table(t)
 		p.Line("")
 	}
-}
-
-func valueOf(m study.Metric, n stats.Number) string {
-	return show.Optional(n, func(v float64) string { return ValueText(m, v) })
 }

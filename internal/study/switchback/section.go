@@ -124,7 +124,7 @@ func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
 		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
 		text := "0"
 		if v != 0 {
-			text = ValueText(m, v)
+			text = axisText(m, v)
 		}
 		c.Text("tick", "end", left-6, y.At(v)+4, text)
 	}
@@ -137,19 +137,13 @@ func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
 	}
 }
 
-// ValueText is a value of a metric for people.
-func ValueText(m study.Metric, v float64) string {
-	switch {
-	case v == 0 && m.Zero != "":
-		return m.Zero
-	case m.Share:
-		return show.Loss(v)
-	case m.Unit == "ns":
-		return show.Nanos(v)
-	case m.Unit == "bit/s":
-		return show.SI(v, m.Unit)
+// axisText is a value at an axis, whose chart names the metric: of requests a second the
+// number alone, for which there is room.
+func axisText(m study.Metric, v float64) string {
+	if m.Unit == "requests/s" {
+		return show.Value(v)
 	}
-	return show.Value(v)
+	return m.Text(v)
 }
 
 // effect is one pair of a treatment or of shams.
@@ -211,15 +205,15 @@ func pairEffects(windows []window, m study.Metric, width float64) string {
 	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent, 0)
 }
 
-// signedText is a difference of a metric for people.
+// signedText is a difference of a metric at an axis.
 func signedText(m study.Metric, v float64) string {
 	switch {
 	case v == 0:
 		return "0"
 	case v < 0:
-		return "−" + ValueText(m, -v)
+		return "−" + axisText(m, -v)
 	}
-	return "+" + ValueText(m, v)
+	return "+" + axisText(m, v)
 }
 
 func balance(windows []window, width float64) string {

@@ -117,14 +117,15 @@ func TestSectionOfNothing(t *testing.T) {
 }
 
 // A log of whole milliseconds has no shorter times, and no request takes none.
-func TestValueText(t *testing.T) {
+func TestMetricText(t *testing.T) {
 	for _, c := range []struct {
 		metric, want string
 		v            float64
 	}{{LogP95, "below 1 ms", 0}, {LogP95, "3.00 ms", 3e6}, {RoundTrip, "0 ns", 0}, {Drops, "0 %", 0}, {Drops, "0.000120 %", 1.2e-6}, {WatchedLower, "0", 0},
-		{CPUPerPacket, "below a clock tick", 0}, {CPUPerPacket, "505 µs", 504701}, {DeliveryRate, "11.6 Mbit/s", 11.6e6}} {
+		{CPUPerPacket, "below a clock tick", 0}, {CPUPerPacket, "505 µs", 504701}, {DeliveryRate, "11.6 Mbit/s", 11.6e6},
+		{LogRate, "4.66 requests/s", 4.65552}, {LogRate, "0.0167 requests/s", 1. / 60}, {LogRate, "12,346 requests/s", 12345.6}, {WatchedHigher, "0.00345", 0.00345}} {
 		m, ok := study.MetricNamed(c.metric)
-		if got := ValueText(m, c.v); !ok || got != c.want {
+		if got := m.Text(c.v); !ok || got != c.want {
 			t.Errorf("%s of %g is %q, want %q", c.metric, c.v, got, c.want)
 		}
 	}
