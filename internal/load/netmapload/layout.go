@@ -133,13 +133,14 @@ func view(memory []byte, at int) (ring, error) {
 func (r *ring) word(offset int) *uint32 { return (*uint32)(unsafe.Pointer(&r.memory[r.at+offset])) }
 
 // free is how many slots are the program's: to fill when sending, to read when
-// receiving.
+// receiving. One is always the kernel's, whatever the shared words say.
 func (r *ring) free() int {
-	head, tail := *r.word(ringHead), atomic.LoadUint32(r.word(ringTail))
+	slots := int64(r.slots)
+	head, tail := int64(*r.word(ringHead)), int64(atomic.LoadUint32(r.word(ringTail)))
 	if tail < head {
-		tail += r.slots
+		tail += slots
 	}
-	return int(tail - head)
+	return int(min(max(0, tail-head), slots-1))
 }
 
 // slot is the i-th slot from the head, and its buffer.

@@ -2,6 +2,7 @@ package netmapload
 
 import (
 	"encoding/binary"
+	"math"
 	"testing"
 	"unsafe"
 )
@@ -112,5 +113,21 @@ func TestRingsRefuse(t *testing.T) {
 	binary.NativeEndian.PutUint32(m[512+ringFirst:], 1<<20)
 	if _, err := tx[0].put([][]byte{{1}}); err == nil {
 		t.Error("a buffer beyond the end is written")
+	}
+}
+
+// TestFreeIsBounded: whatever the shared words say, a ring has no more for the program than
+// its slots without the kernel's one.
+func TestFreeIsBounded(t *testing.T) {
+	tx, err := rings(shared(), 64, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &tx[0]
+	for _, c := range []struct{ head, tail uint32 }{{0, 1 << 31}, {1, math.MaxUint32}, {math.MaxUint32, 0}, {1 << 20, 2}, {3, 2}, {2, 2}, {0, 4}} {
+		*r.word(ringHead), *r.word(ringTail) = c.head, c.tail
+		if n := r.free(); n < 0 || n >= int(r.slots) {
+			t.Errorf("head %d, tail %d of %d slots: %d are free", c.head, c.tail, r.slots, n)
+		}
 	}
 }
