@@ -2,6 +2,7 @@ package worker
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,6 +20,17 @@ import (
 // nameOf is what of a testbed's name a file's name may hold.
 var nameOf = regexp.MustCompile(`[^a-zA-Z0-9._-]`)
 
+// lockFile is the name of a testbed's lock: the testbed's, and a digest where that has what
+// a file's name may not hold.
+func lockFile(testbed string) string {
+	name := nameOf.ReplaceAllString(testbed, "_")
+	if name != testbed {
+		sum := sha256.Sum256([]byte(testbed))
+		name += "-" + hex.EncodeToString(sum[:8])
+	}
+	return "testbed-" + name + ".lock"
+}
+
 // Lock takes the testbed on this machine until the process ends, however it ends: a lock
 // (flock(2)) on a file in dir, whose content, drawn once, is the lock's name. A worker
 // that holds it knows that the worker that named the same lock before is dead, and need not wait
@@ -27,7 +39,7 @@ func Lock(dir, testbed string) (name string, release func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", nil, fmt.Errorf("lock testbed %s: %w", testbed, err)
 	}
-	path := filepath.Join(dir, "testbed-"+nameOf.ReplaceAllString(testbed, "_")+".lock")
+	path := filepath.Join(dir, lockFile(testbed))
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return "", nil, fmt.Errorf("lock testbed %s: %w", testbed, err)

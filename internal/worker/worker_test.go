@@ -295,10 +295,12 @@ func TestLock(t *testing.T) {
 	if _, _, err := worker.Lock(dir, "a/b bed"); err == nil || hint.Of(err) == "" {
 		t.Errorf("a second worker: %v", err)
 	}
-	if other, free, err := worker.Lock(dir, "other"); err != nil || other == name {
-		t.Errorf("%q, %v", other, err)
-	} else {
-		free()
+	for _, bed := range []string{"other", "a_b_bed", "a_b/bed"} {
+		if other, free, err := worker.Lock(dir, bed); err != nil || other == name {
+			t.Errorf("%s: %q, %v", bed, other, err)
+		} else {
+			free()
+		}
 	}
 	release()
 	again, release, err := worker.Lock(dir, "a/b bed")
@@ -306,7 +308,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("the lock was %s, is %s, %v", name, again, err)
 	}
 	release()
-	file := filepath.Join(dir, "testbed-a_b_bed.lock")
+	file := filepath.Join(dir, "testbed-a_b_bed-40e0c7f4aad29123.lock")
 	if err := os.WriteFile(file, []byte("torn"), 0o644); err != nil {
 		t.Fatal(err)
 	}
