@@ -35,16 +35,13 @@ const (
 // directory is one. Links are not followed.
 func (f Folders) List() ([]Found, error) {
 	var all []Found
-	seen, taken := map[string]bool{}, map[string]int{}
+	seen := map[string]bool{}
 	take := func(path string) {
 		found, ok := look(path)
 		if !ok || seen[path] {
 			return
 		}
 		seen[path] = true
-		if taken[found.Name]++; taken[found.Name] > 1 {
-			found.Name = fmt.Sprintf("%s~%d", found.Name, taken[found.Name])
-		}
 		all = append(all, found)
 	}
 	for _, folder := range f {
@@ -66,8 +63,27 @@ func (f Folders) List() ([]Found, error) {
 			}
 		}
 	}
+	nameApart(all)
 	slices.SortStableFunc(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
 	return all[:min(len(all), maxFound)], nil
+}
+
+// nameApart gives a number to those after the first of a name, one that no directory has
+// in its own name.
+func nameApart(all []Found) {
+	own, taken := map[string]bool{}, map[string]int{}
+	for _, f := range all {
+		own[f.Name] = true
+	}
+	for i := range all {
+		name := all[i].Name
+		for taken[name]++; taken[name] > 1; taken[name]++ {
+			if apart := fmt.Sprintf("%s~%d", name, taken[name]); !own[apart] {
+				all[i].Name = apart
+				break
+			}
+		}
+	}
 }
 
 // look reports a study's directory.

@@ -171,6 +171,27 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestFoldersNameApart: no name stands for two studies, not where a directory is called as
+// another would be told apart.
+func TestFoldersNameApart(t *testing.T) {
+	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(a, "x"), filepath.Join(b, "x"), filepath.Join(b, "x~2"), filepath.Join(c, "x"), filepath.Join(c, "x~2")} {
+		putAt(t, path, SpecFile, "name: x\n", 0o644)
+	}
+	found, err := Folders{a, b, c}.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range found {
+		got[f.Name] = f.Path
+	}
+	want := map[string]string{"x": filepath.Join(a, "x"), "x~3": filepath.Join(b, "x"), "x~2": filepath.Join(b, "x~2"), "x~4": filepath.Join(c, "x"), "x~2~2": filepath.Join(c, "x~2")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestWriteMakesADirectoryOfItsOwn: of names alone, and never over another.
 func TestWriteMakesADirectoryOfItsOwn(t *testing.T) {
 	path, trials := made(t)
