@@ -61,7 +61,7 @@ func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job,
 		if j.Lacks, err = b.lacks(ctx, tx, t.Study); err != nil || j.Finish {
 			return err
 		}
-		j.Before, err = b.trials(ctx, tx, t.Study, "AND (part <> ? OR unavailable = 1 OR block IN (SELECT block FROM queue_blocks WHERE study = ? AND block = ?))", j.Unit.Part, t.Study, t.Block)
+		j.Before, err = b.trials(ctx, tx, t.Study, "AND (part <> ? OR unavailable = 1)", j.Unit.Part)
 		return err
 	})
 	return j, err

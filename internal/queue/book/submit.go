@@ -106,9 +106,7 @@ func (b *Book) put(ctx context.Context, tx Tx, id, label, part string, blocks []
 	if err != nil {
 		return err
 	}
-	// A unit may come again: of a series that was found not to be complete.
-	_, err = tx.Exec(ctx, `INSERT INTO queue_blocks (study, block, part, blocks, job, state, testbed, epoch, tries) VALUES (?, ?, ?, ?, ?, 'open', '', 0, 0)
-		ON CONFLICT (study, block) DO UPDATE SET part = excluded.part, blocks = excluded.blocks, job = excluded.job, state = 'open', testbed = '', epoch = 0`,
+	_, err = tx.Exec(ctx, "INSERT INTO queue_blocks (study, block, part, blocks, job, state, testbed, epoch, tries) VALUES (?, ?, ?, ?, ?, 'open', '', 0, 0)",
 		id, first, part, string(list), job)
 	return err
 }
