@@ -114,6 +114,36 @@ func TestReassess(t *testing.T) {
 	}
 }
 
+// TestReassessSwitchback: a live host's verdict is made again by its own test, which five
+// pairs cannot decide; and what a guardrail ended stays so.
+func TestReassessSwitchback(t *testing.T) {
+	v := Verdict{ID: "v", Metric: "m", Better: "lower", Family: 1, Control: "a", Variant: "b", Method: stats.RandomisationTest + ", on log ratios",
+		Result: stats.Result{Verdict: stats.Better, N: 6}}
+	var trials []Trial
+	put := func(arm string, block int, x float64) ID {
+		id := ID(fmt.Sprint(arm, block))
+		trials = append(trials, Trial{ID: id, Valid: true, Block: block, Variant: arm, Metrics: map[string]float64{"m": x}})
+		return id
+	}
+	for i := range 9 {
+		v.ControlTrials = append(v.ControlTrials, put("a", i, 100+float64(i)))
+		if i < 6 { // the others are pairs of another variant
+			v.VariantTrials = append(v.VariantTrials, put("b", i, 90+float64(i)))
+		}
+	}
+	w, n := Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"})
+	if n != 1 || w.N != 5 || w.Verdict != stats.Inconclusive || w.P.Float() != 0.0625 || w.Method != v.Method {
+		t.Errorf("without one pair of six: %d, %+v", n, w)
+	}
+	if text := strings.Join(w.Warnings, "; "); !strings.Contains(text, "1 of 6 pairs") {
+		t.Errorf("warnings %q", text)
+	}
+	v.Method, v.Verdict = stats.GuardrailEnded, stats.Worse
+	if w, n = Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"}); n != 1 || w.Verdict != stats.Worse || w.Method != v.Method {
+		t.Errorf("ended by a guardrail: %d, %+v", n, w)
+	}
+}
+
 // TestReassessOfNothingMeasurable: where the control is not shown to differ from nothing
 // there is no percentage, and the family's correction decides all the same.
 func TestReassessOfNothingMeasurable(t *testing.T) {

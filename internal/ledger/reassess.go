@@ -3,7 +3,9 @@ package ledger
 import (
 	"math"
 	"slices"
+	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -54,14 +56,13 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 	if a+b == 0 {
 		return nil, 0
 	}
-	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, Share: v.InPoints()}
-	var c stats.Comparison
-	if design == "blocks" {
-		x, y := align(control, variant)
-		c = stats.CompareBlocks(stats.Arm{Name: v.Control, Values: x}, []stats.Arm{{Name: v.Variant, Values: y}}, opt)[0]
-	} else {
-		c = stats.CompareSamples(stats.Arm{Name: v.Control, Values: plain(control)}, []stats.Arm{{Name: v.Variant, Values: plain(variant)}}, opt)[0]
+	if v.Method == stats.GuardrailEnded { // whatever the trials before it say
+		same := *v
+		return &same, a + b
 	}
+	c := compareAgain(v, design, control, variant, func(block int) bool {
+		return slices.ContainsFunc(v.VariantTrials, func(id ID) bool { return byID[id] != nil && byID[id].Block == block })
+	})
 	w := FromComparison(&c)
 	w.ID, w.Study, w.Environment, w.Metric, w.Primary = v.ID, v.Study, v.Environment, v.Metric, v.Primary
 	w.Unit, w.Better, w.Workload, w.Changes, w.Flags = v.Unit, v.Better, v.Workload, v.Changes, v.Flags
@@ -73,6 +74,24 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 		w.Verdict = stats.Judge(c.Effect.Estimate, w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
 	}
 	return &w, a + b
+}
+
+// compareAgain compares what counts by the verdict's deciding test. Of a live host's pairs
+// only those of the variant are meant, which has tells.
+func compareAgain(v *Verdict, design string, control, variant []blockValue, has func(block int) bool) stats.Comparison {
+	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, Share: v.InPoints()}
+	a, b := stats.Arm{Name: v.Control}, stats.Arm{Name: v.Variant}
+	switch {
+	case strings.HasPrefix(v.Method, stats.RandomisationTest):
+		a.Values, b.Values = align(list.Filter(control, func(x blockValue) bool { return has(x.block) }), variant)
+		return stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]
+	case design == "blocks":
+		a.Values, b.Values = align(control, variant)
+		return stats.CompareBlocks(a, []stats.Arm{b}, opt)[0]
+	default:
+		a.Values, b.Values = plain(control), plain(variant)
+		return stats.CompareSamples(a, []stats.Arm{b}, opt)[0]
+	}
 }
 
 type blockValue struct {

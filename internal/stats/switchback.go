@@ -6,6 +6,13 @@ import "math"
 // 2/2⁶ = 0.031, 2/2⁵ = 0.063.
 const LeastPairs = 6
 
+// What a Comparison's Method says of a live host's: the test, with the scale behind it, or
+// that nothing was tested.
+const (
+	RandomisationTest = "randomisation test over the orders of pairs"
+	GuardrailEnded    = "a guardrail ended the study"
+)
+
 // CompareSwitchback compares the windows of one machine that switches between
 // control and variants, pair by pair in an order drawn by chance. The
 // randomisation test over those orders decides, its inversion is the interval.
@@ -32,7 +39,7 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
 	c.testAt(level)
-	c.Method = "randomisation test over the orders of pairs, on " + scale.plural()
+	c.Method = RandomisationTest + ", on " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
 	c.Permutation = Permutation{P: t.P(0), Exact: t.Exact, Smallest: t.Least()}
 	c.Plain = Welch(x, y, level)

@@ -288,7 +288,7 @@ func (Kind) Derive(r *study.Results, s study.Spec) {
 		for i := range r.Verdicts {
 			if v := &r.Verdicts[i]; v.Variant == variant && v.Primary {
 				v.Verdict = stats.Worse
-				v.Method = "a guardrail ended the study"
+				v.Method = stats.GuardrailEnded
 				v.Warnings = append(v.Warnings, trip.Text)
 			}
 		}
