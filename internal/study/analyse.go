@@ -292,7 +292,11 @@ func (r *Results) warn(s Spec) {
 	if what := s.confounded(); what != "" {
 		r.Warnings = append(r.Warnings, what)
 	}
-	if r.AA.Verdict.Differs() {
+	switch size, _, _ := r.AA.Size(); {
+	case !r.AA.Verdict.Differs():
+	case !size.Known(): // the control's own value is not told from zero
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control although both are %s: distrust the verdicts on %s", s.Control, r.AA.Metric))
+	default:
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: distrust effects below %s",
 			r.AA.Text(), s.Control, r.Floor()))
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
@@ -274,6 +275,16 @@ func TestWhatAReaderMustKnow(t *testing.T) {
 	}
 	if got := warned(study.Environment{Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns", Privileged: true}, "over": {Kind: "ssh"}}}, nil); got != "" {
 		t.Errorf("with privileges: %q", got)
+	}
+	primary := s.Primary().Metric
+	none := func(tr *study.Trial) { // nothing, but for the A/A arm
+		tr.Metrics[primary] = 0
+		if tr.Variant == study.AA {
+			tr.Metrics[primary] = float64(1000 + tr.Block)
+		}
+	}
+	if got := warned(study.Environment{}, none); !strings.Contains(got, "the A/A arm differs from the control although both are a: distrust the verdicts on "+primary) || strings.Contains(got, "by "+show.Unknown) {
+		t.Errorf("no percentage: %q", got)
 	}
 	if got := strings.Join(study.Analyse(s, 9, study.Environment{}, made(s, 9, nil)[:20]).Warnings, "\n"); !strings.Contains(got, "the study is not complete: resume it") {
 		t.Errorf("unfinished: %q", got)

@@ -64,9 +64,11 @@ func (Kind) Keys() study.Keys { return study.Keys{Part: new(Keys)} }
 // Saw satisfies study.Kind.
 func (Kind) Saw() any { return new(Saw) }
 
-// DefaultMode satisfies study.Kind.
+// DefaultMode satisfies study.Kind: parts with terms are of this kind on every testbed, so
+// that CheckStudy says what is missing.
 func (Kind) DefaultMode(s *study.Spec) testbed.Mode {
-	if s.OnLiveHost() {
+	live := func(p study.Part) bool { _, ok := TermsOf(p); return ok }
+	if s.OnLiveHost() || slices.ContainsFunc(s.Parts, live) {
 		return Mode
 	}
 	return ""
