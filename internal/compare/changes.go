@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -16,18 +17,22 @@ type Changes struct {
 
 // Change is one change; Index counts from 1.
 type Change struct {
-	Index         int     `json:"index"`
-	P             float64 `json:"p"`
-	Before        float64 `json:"before"`
-	After         float64 `json:"after"`
-	EffectPercent float64 `json:"effect_percent"`
+	Index         int          `json:"index"`
+	P             float64      `json:"p"`
+	Before        float64      `json:"before"`
+	After         float64      `json:"after"`
+	EffectPercent stats.Number `json:"effect_percent"` // null of what was zero before
+}
+
+func percent(c stats.ChangePoint) stats.Number {
+	return stats.Num(100 * (c.After - c.Before) / math.Abs(c.Before))
 }
 
 // ChangesOf is what was found in n values.
 func ChangesOf(n int, found []stats.ChangePoint) Changes {
 	d := Changes{Version: 1, N: n, Changes: []Change{}}
 	for _, c := range found {
-		d.Changes = append(d.Changes, Change{c.Index + 1, c.P, c.Before, c.After, 100 * (c.After/c.Before - 1)})
+		d.Changes = append(d.Changes, Change{c.Index + 1, c.P, c.Before, c.After, percent(c)})
 	}
 	return d
 }
@@ -40,7 +45,7 @@ func PrintChanges(p *show.Page, n int, found []stats.ChangePoint) {
 	}
 	t := show.Table{Header: []string{"from value", "median before", "median after", "change", "p"}, Right: []bool{true, true, true, true, true}}
 	for _, c := range found {
-		t.Add(show.Count(c.Index+1), show.Digits(c.Before), show.Digits(c.After), show.SignedPercent(100*(c.After/c.Before-1)), show.P(c.P))
+		t.Add(show.Count(c.Index+1), show.Digits(c.Before), show.Digits(c.After), show.Optional(percent(c), show.SignedPercent), show.P(c.P))
 	}
 	p.Table(t)
 }
