@@ -139,7 +139,7 @@ func (p *Plans) begin() (done map[string]bool, err error) {
 		return nil, hint.With(hint.Usagef("%s holds plans of %d hosts already", p.Dir, len(have)), "%s continues it; or choose another directory", hint.Option("resume", ""))
 	}
 	for _, h := range have {
-		done[h.Name] = h.Failure == ""
+		done[h.Name] = h.Failure == "" && (h.File == "" || p.has(h))
 	}
 	if err := cutShort(filepath.Join(p.Dir, indexName)); err != nil {
 		return nil, err
@@ -148,6 +148,12 @@ func (p *Plans) begin() (done map[string]bool, err error) {
 		return nil, fmt.Errorf("plans: %w", err)
 	}
 	return done, nil
+}
+
+// has reports whether the directory has a host's plan, also one that somebody changed since.
+func (p *Plans) has(h fleet.Planned) bool {
+	_, err := ReadPlan(p.Dir, h)
+	return err == nil || errors.Is(err, plan.ErrDigest)
 }
 
 // cutShort drops a last line that was not written whole.
@@ -239,7 +245,8 @@ func unplannableOf(err error) error {
 	return unplannable{err}
 }
 
-// store adds lines to the index, and returns when they are on the disk.
+// store adds lines to the index, and returns when they are on the disk; before them the
+// names of their plans, which writeWhole wrote.
 func (m *planMaker) store(_ context.Context, all []fleet.Planned) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -248,6 +255,9 @@ func (m *planMaker) store(_ context.Context, all []fleet.Planned) error {
 		if err := json.NewEncoder(&b).Encode(p); err != nil {
 			return err
 		}
+	}
+	if err := onDisk(filepath.Join(m.Dir, plansName)); err != nil {
+		return fmt.Errorf("plans: %w", err)
 	}
 	if _, err := m.index.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("plans: %w", err)
@@ -274,12 +284,27 @@ func fileName(name string) string {
 	return plain + ".json"
 }
 
-// writeWhole writes a file whole or not at all.
+// writeWhole writes a file whole or not at all, whatever ends the machine: its bytes are on
+// the disk before it has its name.
 func writeWhole(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
+}
+
+// onDisk returns when the names in a directory are on the disk.
+func onDisk(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // ReadPlans reads the index of a directory of plans: the last line of each host, in the order

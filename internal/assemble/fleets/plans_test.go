@@ -12,10 +12,12 @@ import (
 
 	"linerate/internal/apply/record"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/fact"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host/sshhost"
+	"linerate/internal/plan"
 )
 
 // TestFileNames: whatever a host is called, its plan is one file below plans, and no two hosts
@@ -132,6 +134,36 @@ func TestPlansGoOn(t *testing.T) {
 	}
 	if again, err := ReadPlans(dir); err != nil || len(again) != 4 || again[0].Name != "c" {
 		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// TestPlansGoOnWithoutTheirFiles: a host whose plan is not there or is empty, as a power cut may
+// leave it, is planned again; what somebody changed is kept.
+func TestPlansGoOnWithoutTheirFiles(t *testing.T) {
+	sealed, err := plan.Seal(plan.Plan{Version: 1, OS: fact.FreeBSD, Release: "14.3", Role: "router"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := plan.Marshal(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, name := range []string{"whole", "missing", "empty", "changed"} {
+		lines = append(lines, line(name, fmt.Sprintf(`,"file":"plans/%s.json","digest":%q`, name, sealed.Digest)))
+	}
+	dir := indexed(t, lines...)
+	if err := os.Mkdir(filepath.Join(dir, plansName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"whole": string(good), "empty": "", "changed": strings.Replace(string(good), `"router"`, `"firewall"`, 1)} {
+		if err := writeWhole(filepath.Join(dir, plansName, name+".json"), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := (&Plans{Dir: dir, Resume: true}).begin()
+	if err != nil || !done["whole"] || done["missing"] || done["empty"] || !done["changed"] {
+		t.Errorf("%v, %v", done, err)
 	}
 }
 
