@@ -59,17 +59,33 @@ func kindOf(name string) string {
 	return ""
 }
 
-// linkDevice is the one interface that a .link file is about: the name that it
-// gives, or the one that it matches; "" where it matches by anything else.
-func linkDevice(entries []entry) string {
-	device := ""
+// linkDevices are the interfaces that a .link file is about: the name that it gives, or
+// those that it matches; none where it matches by anything else.
+func linkDevices(entries []entry) []string {
 	for _, e := range entries {
 		if e.section == "Link" && e.key == "Name" {
-			return e.value
-		}
-		if e.section == "Match" && e.key == "OriginalName" && !strings.ContainsAny(e.value, "*?[!, ") {
-			device = e.value
+			return []string{e.value}
 		}
 	}
-	return device
+	return matchedNames(entries, "OriginalName")
+}
+
+// matchedNames are the interfaces that a file's [Match] names by a key, without patterns.
+func matchedNames(entries []entry, key string) []string {
+	var names []string
+	for _, e := range entries {
+		if e.section != "Match" || e.key != key {
+			continue
+		}
+		if e.value == "" || e.value[0] == '!' { // the list begins anew; all but those
+			names = nil
+			continue
+		}
+		for _, name := range strings.Fields(e.value) {
+			if !strings.ContainsAny(name, "*?[,") && validName(name) && len(names) < fact.MaxNICs {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -19,11 +19,13 @@ func TestOffloads(t *testing.T) {
 		{".link, by the name that it gives or matches", ReadLinkFiles, tree{
 			"/etc/systemd/network/10-wan.link":         "[Match]\nMACAddress=00:00:5e:00:53:01\n[Link]\nLargeReceiveOffload=no\nName=wan0\nTCPSegmentationOffload=true\n",
 			"/etc/systemd/network/20-lan.link":         "[Match]\nOriginalName=enp2s0\n[Link]\nGenericReceiveOffload=false\nMTUBytes=9000\n",
+			"/etc/systemd/network/25-two.link":         "[Match]\nOriginalName=enp3s0 enx* enp4s0\n[Link]\nGenericReceiveOffload=false\n",
 			"/etc/systemd/network/30-any.link":         "[Match]\nDriver=igb\n[Link]\nGenericReceiveOffload=false\n",
 			"/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep\n",
 			"/etc/systemd/network/99-late.link":        "[Match]\nOriginalName=eth0\n[Link]\nGenericReceiveOffload=false\n",
 		}, []string{"wan0 ethernet? -large-receive-offload /etc/systemd/network/10-wan.link:4", "wan0 ethernet? tcp-segmentation-offload /etc/systemd/network/10-wan.link:6",
-			"enp2s0 ethernet -generic-receive-offload /etc/systemd/network/20-lan.link:4"}},
+			"enp2s0 ethernet -generic-receive-offload /etc/systemd/network/20-lan.link:4",
+			"enp3s0 ethernet -generic-receive-offload /etc/systemd/network/25-two.link:4", "enp4s0 ethernet -generic-receive-offload /etc/systemd/network/25-two.link:4"}},
 		{"udev's rule for one device and for all", ReadUdevRules, tree{
 			"/etc/udev/rules.d/60.rules": "SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=\"/sbin/ethtool -K %k gro off\"\nSUBSYSTEM==\"net\", RUN+=\"/sbin/ethtool -K %k lro off\"\n",
 		}, []string{"eth0 ethernet -generic-receive-offload /etc/udev/rules.d/60.rules:1"}},

@@ -369,7 +369,6 @@ func TestLinkFiles(t *testing.T) {
 		{"by its name", "OriginalName=enp1s0\n", "enp1s0", []string{"-generic-receive-offload"}},
 		{"by the name it gets", "OriginalName=enp1s0\n[Link]\nName=lan0\n", "lan0", []string{"-generic-receive-offload"}},
 		{"by a pattern", "OriginalName=enp*\n", "", nil},
-		{"by two names", "OriginalName=a b\n", "", nil},
 		{"by its driver", "Driver=ixgbe\n", "", nil},
 	} {
 		got := ReadLinkFiles(tree{"/etc/systemd/network/x.link": "[Match]\n" + c.match + "[Link]\nGenericReceiveOffload=no\nWakeOnLan=off\n"})

@@ -52,13 +52,15 @@ func ReadLinkFiles(files Files) Config {
 			note = NeverMatched
 		}
 		entries := ini(text)
-		device := linkDevice(entries)
+		devices := linkDevices(entries)
 		for _, e := range entries {
 			if e.section != "Match" {
 				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem(p) + "." + e.key, e.value})
 			}
 			if e.section == "Link" && !catchAll && len(c.Lines) > 0 {
-				c.ask(device, linkFeatures[e.key], c.Lines[len(c.Lines)-1])
+				for _, device := range devices {
+					c.ask(device, linkFeatures[e.key], c.Lines[len(c.Lines)-1])
+				}
 			}
 		}
 		catchAll = catchAll || matchesAll(entries)
@@ -143,7 +145,10 @@ func ReadNetworkFiles(files Files) Config {
 }
 
 func (c *Config) networkFile(p string, entries []entry) {
-	links := matchedLinks(entries)
+	links := matchedNames(entries, "Name")
+	if len(links) == 0 {
+		links = []string{""} // what is the host's holds all the same
+	}
 	for _, e := range entries {
 		if e.section != "Network" && e.section != "Link" {
 			continue
@@ -152,33 +157,9 @@ func (c *Config) networkFile(p string, entries []entry) {
 			if i > 0 && e.key == "IPForward" { // of the host, once
 				break
 			}
-			c.networkEntry(p, e, link)
+			c.networkEntry(p, e, strings.ReplaceAll(link, ".", "/"))
 		}
 	}
-}
-
-// matchedLinks are the interfaces that a file's [Match] names, as sysctls name them; one
-// that is "" where it names none, or patterns alone.
-func matchedLinks(entries []entry) []string {
-	var links []string
-	for _, e := range entries {
-		if e.section != "Match" || e.key != "Name" {
-			continue
-		}
-		if e.value == "" || strings.HasPrefix(e.value, "!") { // the list begins anew; all but those
-			links = nil
-			continue
-		}
-		for _, name := range strings.Fields(e.value) {
-			if !strings.ContainsAny(name, "*?[,") && validName(name) && len(links) < fact.MaxNICs {
-				links = append(links, strings.ReplaceAll(name, ".", "/"))
-			}
-		}
-	}
-	if len(links) == 0 {
-		return []string{""}
-	}
-	return links
 }
 
 func (c *Config) networkEntry(p string, e entry, link string) {
