@@ -31,21 +31,29 @@ lock() {
 		echo "held $owner $((until - up))" && sed -n 2p "$S/live"
 		return
 	fi
-	if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then
-		echo "lost"
-		return
-	fi
 	mkdir -p "$S" || exit 1
-	{ echo "$1 $b $((up + $2))" && echo "${4-}"; } >"$S/live.$$" && mv -f "$S/live.$$" "$S/live" && echo "taken" && return
+	if { echo "$1 $b $((up + $2))" && echo "${4-}"; } >"$S/live.$$"; then
+		# Asked last of all, and release looks twice: between, nobody hears of the other.
+		if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then
+			rm -f "$S/live.$$" && unlock "" && echo "lost"
+			return
+		fi
+		mv -f "$S/live.$$" "$S/live" && echo "taken" && return
+	fi
 	rm -f "$S/live.$$"
 	echo "cannot write $S/live" >&2
 	exit 1
 }
 
-# release takes the host away from whoever has it.
+# release takes the host away from whoever has it, and once more a second later: who was
+# just about to renew the hold did not see that it is gone.
 release() {
-	if holder; then echo "held $owner $((until - up))"; else echo "free"; fi
-	unlock "${owner-}"
+	if ! holder; then
+		echo "free" && unlock "${owner-}"
+		return
+	fi
+	echo "held $owner $((until - up))"
+	held=$owner && unlock "$held" && sleep 1 && unlock "$held"
 }
 
 unlock() {

@@ -3,10 +3,14 @@ package live
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"linerate/internal/apply"
 	"linerate/internal/host"
+	"linerate/internal/host/localhost"
 )
 
 // releasing is a host that a study has.
@@ -57,5 +61,48 @@ func TestStopAsksOnce(t *testing.T) {
 	m := &ending{looks: []apply.Status{{State: "idle"}}}
 	if err := Stop(t.Context(), releasing{}, m); err != nil || m.asked != 1 {
 		t.Errorf("%v after %d questions", err, m.asked)
+	}
+}
+
+// A hold that is renewed at the very moment at which it is taken away is gone.
+func TestStopBesideARenewal(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	r := &localhost.Runner{Env: []string{"LINERATE_ROOT=" + root}}
+	says := func(meanwhile string, args ...string) string {
+		script := "uname() { echo Linux; }\nS=" + root + "/var/lib/linerate\n" + meanwhile + "\n" + hostScript
+		out, err := r.Run(t.Context(), script, args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	taken := func() {
+		t.Helper()
+		if got := says("", "lock", "study-1", "60", "first", "why"); got != "taken" {
+			t.Fatal(got)
+		}
+	}
+	gone := func() {
+		t.Helper()
+		if left, err := os.ReadDir(filepath.Join(root, "var/lib")); err != nil || len(left) > 0 {
+			t.Errorf("left on the host: %v, %v", left, err)
+		}
+	}
+	taken()
+	if got := says(`mkdir() { rm -f "$S/live" && command mkdir "$@"; }`, "lock", "study-1", "60", "again", "why"); got != "lost" {
+		t.Errorf("released just before the hold was renewed, which says %q", got)
+	}
+	gone()
+	taken()
+	renewed := `sleep() { command mkdir -p "$S" && echo study-%s "$b" $((up + 60)) >"$S/live"; }`
+	if got := says(strings.Replace(renewed, "%s", "1", 1), "release"); !strings.HasPrefix(got, "held study-1 ") {
+		t.Errorf("release says %q", got)
+	}
+	gone()
+	taken()
+	says(strings.Replace(renewed, "%s", "2", 1), "release")
+	if left, err := os.ReadFile(filepath.Join(root, "var/lib/linerate/live")); err != nil || !strings.HasPrefix(string(left), "study-2 ") {
+		t.Errorf("a study that came next has %q, %v", left, err)
 	}
 }
