@@ -53,6 +53,16 @@ func ChangePoints(x []float64, minimum int, alpha float64, permutations int, see
 	return found
 }
 
+// LeastChangeP is the smallest p that ChangePoints can give the first change of a series of n
+// values: all orders within its two sides split as well, and so does their exchange.
+func LeastChangeP(n, permutations int) float64 {
+	ways := 1.0 // n over n/2
+	for i := 1; i <= n/2; i++ {
+		ways *= float64(n-n/2+i) / float64(i)
+	}
+	return max(min(1, 2/ways), 1/float64(permutations+1))
+}
+
 // bestOfAll is the best split over all segments; at is −1 when none is long
 // enough.
 func bestOfAll(x []float64, edges []int, minimum int) (at int, score float64) {

@@ -26,10 +26,11 @@ type said struct {
 func WriteHTML(w io.Writer, all []Series, command string) error {
 	d := struct {
 		Title, Command string
+		Nothing        string // what it means that there are no changes
 		Changes        []said
 		Figures        []chart.Figure
 		Series         show.Table
-	}{"Studies over time", command, nil, Figures(all), table(all)}
+	}{"Studies over time", command, nothing(all), nil, Figures(all), table(all)}
 	for i := range all {
 		for j := range all[i].Changes {
 			c := &all[i].Changes[j]

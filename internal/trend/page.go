@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -30,7 +31,21 @@ func Print(p *show.Page, all []Series, short int, o Options) {
 	}
 	if len(all) > 0 && !changed(all) {
 		p.Line("")
-		p.Line("No change is suspected.")
+		p.Paragraph("", "", nothing(all))
+	}
+}
+
+// nothing says what it means that no change was found.
+func nothing(all []Series) string {
+	unreached := len(list.Filter(all, func(s Series) bool { return s.Unreached }))
+	why := fmt.Sprintf("in %s series no step could reach its level, an equal share of alpha. More runs, fewer series or a larger alpha help.", show.Count(unreached))
+	switch unreached {
+	case 0:
+		return "No change is suspected."
+	case len(all):
+		return "Whether anything changed cannot be told: " + why
+	default:
+		return "No change is suspected, but not of all can it be told: " + why
 	}
 }
 

@@ -295,6 +295,24 @@ func TestPrintOfChanges(t *testing.T) {
 	}
 	Since(found, at)
 	has(page(), "No change is suspected.")
+	// Ten nights split in two 252 ways: among two series no step reaches the level of 0.5 %.
+	step := nights([]float64{500, 501, 502, 503, 504, 900, 901, 902, 903, 904})
+	two := append(step, nights([]float64{500, 501, 502, 503, 504, 900, 901, 902, 903, 904})...)
+	for i := range two[10:] {
+		two[10+i].Subject = "other"
+	}
+	strict := options
+	strict.Alpha = 0.01
+	found, _ = Find(two, strict)
+	has(page(), "Whether anything changed cannot be told", "in 2 series no step could reach its level")
+	var html strings.Builder
+	if err := WriteHTML(&html, found, "x"); err != nil || !strings.Contains(html.String(), "cannot be told") || strings.Contains(html.String(), "No change is suspected") {
+		t.Errorf("%v: %s", err, html.String())
+	}
+	if found, _ = Find(step, strict); len(found) != 1 || found[0].Unreached || len(found[0].Changes) != 1 {
+		t.Errorf("alone: %+v", found)
+	}
+	found, _ = Find(nights(simulated(r, 30, func(i int) float64 { return 500 + 50*float64(i/15) })), options)
 	c = &Change{Kind: Drift, Before: Run{Started: monday}, After: Run{Started: tuesday}, From: 0, To: 3}
 	if got := found[0].headline(c); got != "cost_ns_per_packet of nft, router: 0.00 → 3.00 ns/packet, drifting from 2026-03-02 to 2026-03-03" {
 		t.Errorf("%q", got)

@@ -60,6 +60,8 @@ type Series struct {
 	// Follows is set where neighbouring runs resemble each other more than distant ones:
 	// the level of the test is then not kept.
 	Follows bool `json:"autocorrelated"`
+	// Unreached is set where no step, however large, could reach the level.
+	Unreached bool `json:"-"`
 
 	question string
 }
@@ -178,7 +180,9 @@ func (s *Series) look(o Options, alpha float64) {
 	for i, p := range s.Points {
 		x[i] = p.Value
 	}
-	found := stats.ChangePoints(x, o.Minimum, alpha, permutations(alpha, len(x)), o.Seed)
+	tries := permutations(alpha, len(x))
+	s.Unreached = stats.LeastChangeP(len(x), tries) > alpha
+	found := stats.ChangePoints(x, o.Minimum, alpha, tries, o.Seed)
 	s.Changes = append(s.Changes, s.changes(x, found)...)
 	s.Follows = follows(x, found)
 }
