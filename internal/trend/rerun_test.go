@@ -297,7 +297,7 @@ func TestPrintOfChanges(t *testing.T) {
 	has(page(), "No change is suspected.")
 	// Ten nights split in two 252 ways: among two series no step reaches the level of 0.5 %.
 	step := nights([]float64{500, 501, 502, 503, 504, 900, 901, 902, 903, 904})
-	two := append(step, nights([]float64{500, 501, 502, 503, 504, 900, 901, 902, 903, 904})...)
+	two := slices.Concat(step, nights([]float64{500, 501, 502, 503, 504, 900, 901, 902, 903, 904}))
 	for i := range two[10:] {
 		two[10+i].Subject = "other"
 	}
