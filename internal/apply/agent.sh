@@ -45,6 +45,7 @@ journal() {
 hello() {
 	say "os $OS$NL""release $(uname -r)$NL""host $(uname -n)$NL""uid $(id -u)$NL""init $(init_system)"
 	products; session; study_of live
+	[ "$OS" = FreeBSD ] || command -v flock >/dev/null || say "lacks flock" # some busybox have none
 	[ -n "$(boot_id)" ] || say "boot unknown"
 	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
 	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable" # it is root's alone
@@ -99,7 +100,7 @@ locked() {
 	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" "$@" ;;
 	*) # busybox's flock cannot wait for a while. Nobody inherits the lock: its holder
 		# must not become the command, as the last of a subshell would.
-		(tries=750; until flock -n 9; do nap || exit 75; done
+		(command -v flock >/dev/null || die "$(uname -n) lacks flock(1): install util-linux there"; tries=750; until flock -n 9; do nap || exit 75; done
 		LINERATE_LOCKED=1 "$@" 9>&-
 		exit $?) 9>"$S/lock" ;;
 	esac || {

@@ -34,6 +34,8 @@ type Identity struct {
 	// NoBoot says that the host does not tell which boot it is: a switch could not know
 	// that one came between.
 	NoBoot bool `json:"-"`
+	// Lacks is a program that a switch needs and the host has not; "" of none.
+	Lacks string `json:"-"`
 	// Live is the study under way on this host, if one is; root alone can tell.
 	Live *LiveStudy `json:"live_study,omitempty"`
 }
@@ -125,6 +127,8 @@ func parseIdentity(out []byte) (Identity, error) {
 			id.Product = rest
 		case "boot":
 			id.NoBoot = rest == "unknown"
+		case "lacks":
+			id.Lacks = rest
 		case "live":
 			id.Live = liveStudy(rest)
 		case "machine":
@@ -251,6 +255,10 @@ func (id Identity) Taken() error {
 
 // Switchable refuses a host on which no dead-man's switch can be armed.
 func (id Identity) Switchable() error {
+	if id.Lacks != "" {
+		return hint.With(fmt.Errorf("%s lacks %s(1), without which it can have no dead-man's switch", show.Clean(id.Host), show.Clean(id.Lacks)),
+			"install util-linux there, or a busybox that has it")
+	}
 	if !id.NoBoot {
 		return nil
 	}

@@ -122,6 +122,7 @@ func TestFits(t *testing.T) {
 		"runs 6.2.0":    func(i *Identity) { i.Release = "6.2.0" },
 		"needs root":    func(i *Identity) { i.UID = 1000 },
 		"a live study has this host (s): Does it help?": func(i *Identity) { i.Live = &LiveStudy{Owner: "s", About: "Does it help?"} },
+		"fw1 lacks flock(1), ":                          func(i *Identity) { i.Lacks = "flock" },
 		"does not tell which boot it is (/proc/sys/":    func(i *Identity) { i.NoBoot = true },
 	} {
 		id := good
