@@ -83,7 +83,7 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 		o.KernelLacks = "cycles, tracepoints: they are for a linerate that runs on the host itself, as root"
 	case h.kernel == nil:
 		var err error
-		if h.kernel, h.lacks, err = kerntime.Open(want); err != nil {
+		if h.kernel, h.lacks, err = kerntime.Open(want, switchback.TellsInterrupts(o.Metrics)); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,18 @@
 package assemble
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/kerntime"
 	"linerate/internal/knob"
+	"linerate/internal/live"
 	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/switchback"
 	"linerate/internal/study/ways/kernel"
 )
 
@@ -56,5 +61,24 @@ func TestTimeoutsFitForProduction(t *testing.T) {
 		if _, err := fitForProduction(f, "pf.conf:timeout."+name, "20"); (err == nil) != fits {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestTheRecordHasTheWay: how a window counted the kernel's time stands in the record of a
+// study, by which it is refused to go on another way.
+func TestTheRecordHasTheWay(t *testing.T) {
+	s := study.Spec{Control: "as-is", Parts: []study.Part{{Name: "live", Mode: switchback.Mode, Own: &switchback.Keys{Live: &switchback.Terms{Window: 60, Watch: []string{"softirq-per-packet"}}}}}}
+	w := live.Window{Arm: switchback.Control, Observed: switchback.Observed{Pair: 1, Half: 1, KernelTime: kerntime.Tracepoints}}
+	line, err := json.Marshal(TrialOf(s, w))
+	if err != nil || !strings.Contains(string(line), `"kernel_time":"tracepoints"`) {
+		t.Fatalf("%s, %v", line, err)
+	}
+	var read study.Trial
+	if err := json.Unmarshal(line, &read); err != nil {
+		t.Fatal(err)
+	}
+	o := live.Options{Metrics: []string{"softirq-per-packet"}, Done: WindowsOf(s, []study.Trial{read}), KernelLacks: "tracepoints: none here"}
+	if err := live.Check(t.Context(), o); err == nil || !strings.Contains(err.Error(), "by tracepoints so far") || !strings.Contains(err.Error(), "none here") {
+		t.Errorf("it goes on by ticks: %v", err)
 	}
 }

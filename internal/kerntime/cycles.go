@@ -39,9 +39,9 @@ var errGone = errors.New("the CPU is not there")
 func (c *cycles) Name() string { return Cycles }
 
 // How says what is counted, and how exact that is.
-func (c *cycles) How() string {
+func (c *cycles) How() (kernel, interrupts string) {
 	return fmt.Sprintf("the CPUs' own counters of %s in the kernel's mode (system calls, faults, interrupts, softirqs, its threads; the little that the loop of an idle CPU takes is in it), "+
-		"in nanoseconds at %s a second, as measured when the study began", c.event, show.SI(1e9*c.rate(), "counts"))
+		"in nanoseconds at %s a second, as measured when the study began", c.event, show.SI(1e9*c.rate(), "counts")), ""
 }
 
 // rate is that of all CPUs, for people and for one that came later.

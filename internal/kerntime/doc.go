@@ -4,6 +4,7 @@
 package kerntime
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,8 +16,9 @@ import (
 type Source interface {
 	// Name is that of the way, as records have it.
 	Name() string
-	// How says what is counted, and how exact that is.
-	How() string
+	// How says what is counted of the kernel's whole time, and of interrupts alone, and how
+	// exact that is; the second is "" where the way does not tell them from the rest.
+	How() (kernel, interrupts string)
 	// Read is the kernel's time on all CPUs since some moment before.
 	Read() (Spent, error)
 	Close() error
@@ -26,6 +28,9 @@ type Source interface {
 type Spent struct {
 	All    time.Duration
 	Ticked time.Duration // of it, what was counted by ticks of a clock
+	// Interrupts is the time of interrupt handlers and softirqs, no part of which is by
+	// ticks; 0 of a way that does not tell it.
+	Interrupts time.Duration
 }
 
 // The ways, as records name them. Ticks is no way of this package: it is what the kernel
@@ -38,9 +43,13 @@ const (
 
 // way is one way to measure.
 type way struct {
-	name string
-	open func() (Source, error)
+	name       string
+	interrupts bool // tells them from the rest
+	open       func() (Source, error)
 }
+
+// errWhole is why a way does not do.
+var errWhole = errors.New("they do not tell interrupts and softirqs, which the study asks for, from the kernel's other work")
 
 // Lacks says why a machine has none of the ways that were tried, as an error whose text
 // is for people.
@@ -65,12 +74,15 @@ func (l Lacks) Error() string {
 }
 
 // Open begins to measure by the best way that the machine has, or by the one that is
-// wanted and no other, and says why it is none of the better ones. The source is nil where
-// the wanted one is Ticks, or the machine has none.
-func Open(want string) (s Source, lacks Lacks, err error) { return choose(ways, want) }
+// wanted and no other, and says why it is none of the better ones: with interrupts only
+// ways that tell these do. The source is nil where the wanted one is Ticks, or the machine
+// has none.
+func Open(want string, interrupts bool) (s Source, lacks Lacks, err error) {
+	return choose(ways, want, interrupts)
+}
 
 // choose opens the first way that can be had.
-func choose(ways []way, want string) (Source, Lacks, error) {
+func choose(ways []way, want string, interrupts bool) (Source, Lacks, error) {
 	if want == Ticks {
 		return nil, nil, nil
 	}
@@ -81,6 +93,10 @@ func choose(ways []way, want string) (Source, Lacks, error) {
 			continue
 		}
 		known = true
+		if interrupts && !w.interrupts {
+			lacks = append(lacks, Lack{w.name, errWhole})
+			continue
+		}
 		s, err := w.open()
 		if err == nil {
 			return s, lacks, nil

@@ -27,16 +27,19 @@ func TestTheBestWayThatCanBeHad(t *testing.T) {
 		found      bool
 		lacks      string // a part of why not
 		fails      bool
+		interrupts bool
 	}{
-		{"the first", "", []way{{Cycles, some}, {Tracepoints, unasked}}, true, "", false},
-		{"the next", "", []way{{Cycles, none}, {Tracepoints, some}}, true, "cycles: not supported by this machine (try bare metal)", false},
-		{"none", "", []way{{Cycles, none}, {Tracepoints, none}}, false, "cycles: not supported by this machine (try bare metal); no tracepoints: not", false},
-		{"the one that a study began with", Tracepoints, []way{{Cycles, unasked}, {Tracepoints, some}}, true, "", false},
-		{"which is gone", Cycles, []way{{Cycles, none}, {Tracepoints, unasked}}, false, "cycles: not supported", false},
-		{"ticks, where there is better", Ticks, []way{{Cycles, unasked}}, false, "", false},
-		{"a later linerate's", "entrails", []way{{Cycles, unasked}}, false, "", true},
+		{"the first", "", []way{{Cycles, false, some}, {Tracepoints, true, unasked}}, true, "", false, false},
+		{"the next", "", []way{{Cycles, false, none}, {Tracepoints, true, some}}, true, "cycles: not supported by this machine (try bare metal)", false, false},
+		{"none", "", []way{{Cycles, false, none}, {Tracepoints, true, none}}, false, "cycles: not supported by this machine (try bare metal); no tracepoints: not", false, false},
+		{"the one that a study began with", Tracepoints, []way{{Cycles, false, unasked}, {Tracepoints, true, some}}, true, "", false, false},
+		{"which is gone", Cycles, []way{{Cycles, false, none}, {Tracepoints, true, unasked}}, false, "cycles: not supported", false, false},
+		{"ticks, where there is better", Ticks, []way{{Cycles, false, unasked}}, false, "", false, false},
+		{"a later linerate's", "entrails", []way{{Cycles, false, unasked}}, false, "", true, false},
+		{"one that tells interrupts", "", []way{{Cycles, false, unasked}, {Tracepoints, true, some}}, true, "cycles: they do not tell interrupts", false, true},
+		{"none that tells them", "", []way{{Cycles, false, unasked}, {Tracepoints, true, none}}, false, "other work; no tracepoints: not supported", false, true},
 	} {
-		s, lacks, err := choose(c.ways, c.want)
+		s, lacks, err := choose(c.ways, c.want, c.interrupts)
 		if (s != nil) != c.found || (err != nil) != c.fails || !strings.Contains(lacks.Error(), c.lacks) || (c.lacks == "") != (len(lacks) == 0) {
 			t.Errorf("%s: found %v, lacks %q, error %v", c.name, s != nil, lacks, err)
 		}

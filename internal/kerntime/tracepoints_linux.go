@@ -56,9 +56,10 @@ func refused(what string, err error) error {
 func (t *tracepoints) Name() string { return Tracepoints }
 
 // How says what is counted, and how exact that is.
-func (t *tracepoints) How() string {
-	return "interrupt handlers and softirqs by the kernel's tracepoints, in nanoseconds, and what it does for programs and in threads by the ticks of /proc/stat; " +
-		"what a hypervisor takes meanwhile is in it, and so is the counting itself, some 0.1 µs an interrupt and a softirq, in every window alike"
+func (t *tracepoints) How() (kernel, interrupts string) {
+	const exact, beside = "interrupt handlers and softirqs by the kernel's tracepoints, in nanoseconds",
+		"; what a hypervisor takes meanwhile is in it, and so is the counting itself, some 0.1 µs an interrupt and a softirq, in every window alike"
+	return exact + ", and what it does for programs and in threads by the ticks of /proc/stat" + beside, exact + beside
 }
 
 // exact is the time in handlers and softirqs so far, of all CPUs that there can be.
@@ -80,7 +81,7 @@ func (t *tracepoints) Read() (Spent, error) {
 		return Spent{}, err
 	}
 	s, err := readStat()
-	return Spent{All: exact + s.System, Ticked: s.System}, err
+	return Spent{All: exact + s.System, Ticked: s.System, Interrupts: exact}, err
 }
 
 // Close takes the programs off the tracepoints.

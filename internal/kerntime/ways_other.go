@@ -7,6 +7,6 @@ import "errors"
 // ways by name: a study that began on Linux says so of them. FreeBSD's counters need
 // hwpmc(4), a module that has to be loaded; dtrace(1) does as well.
 var ways = []way{
-	{Cycles, func() (Source, error) { return nil, errors.New("hwpmc(4) would have to be loaded") }},
-	{Tracepoints, func() (Source, error) { return nil, errors.New("dtrace(4) would have to be loaded") }},
+	{Cycles, false, func() (Source, error) { return nil, errors.New("hwpmc(4) would have to be loaded") }},
+	{Tracepoints, true, func() (Source, error) { return nil, errors.New("dtrace(4) would have to be loaded") }},
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +13,54 @@ import (
 	"linerate/internal/study/switchback"
 )
 
-// What is counted of the kernel's CPU time where nothing better is at hand.
-const (
-	byTicks   = "the kernel's CPU time (system, interrupts, softirq), as /proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one"
-	byCPTime  = "the kernel's CPU time (system, interrupt), as kern.cp_time accounts it: by what runs when a CPU's statistics clock ticks"
-	byAnybody = "the kernel's CPU time (system, interrupts, softirq), as /proc/stat or kern.cp_time accounts it: by what runs when a CPU's clock ticks"
-)
+// cpuTime is CPU time of the kernel that a metric counts.
+type cpuTime struct {
+	of  func(Sample) (all, ticked float64)
+	how func(kerntime.Source) string
+	// accounts say what is counted where nothing better is at hand, by the host's system
+	// in lower case; that of "" where it is not known.
+	accounts map[string]string
+}
+
+var kernelTime = cpuTime{
+	of: func(s Sample) (all, ticked float64) { return s.Kernel, s.Ticked },
+	how: func(k kerntime.Source) string {
+		how, _ := k.How()
+		return "the kernel's CPU time: " + how
+	},
+	accounts: map[string]string{
+		"linux":   "the kernel's CPU time (system, interrupts, softirq), as /proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one",
+		"freebsd": "the kernel's CPU time (system, interrupt), as kern.cp_time accounts it: by what runs when a CPU's statistics clock ticks",
+		"":        "the kernel's CPU time (system, interrupts, softirq), as /proc/stat or kern.cp_time accounts it: by what runs when a CPU's clock ticks",
+	},
+}
+
+// interruptTime leaves out what the kernel does for programs and in threads: other programs'
+// system calls would swamp the packets.
+var interruptTime = cpuTime{
+	of: func(s Sample) (all, ticked float64) { return s.Interrupts, s.InterruptsTicked },
+	how: func(k kerntime.Source) string {
+		_, how := k.How()
+		return how + "; packets handled in system calls or threads (threaded NAPI) are not in it"
+	},
+	accounts: map[string]string{
+		"linux": "interrupts and softirqs, as /proc/stat accounts them: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one, " +
+			"but by a clock where the kernel has IRQ_TIME_ACCOUNTING; packets handled in system calls or threads (threaded NAPI) are not in it",
+		"freebsd": "interrupts and their threads, as kern.cp_time accounts them: by what runs when a CPU's statistics clock ticks; packets handled in system calls or threads of a task queue (drivers on iflib, epair) are not in it",
+		"":        "interrupts, softirqs and threads of interrupts, as /proc/stat or kern.cp_time accounts them: by what runs when a CPU's clock ticks; packets handled in system calls or other threads are not in it",
+	},
+}
+
+// cpuTimes are those of the metrics of the kernel's time.
+var cpuTimes = map[string]cpuTime{
+	switchback.CPUPerPacket: kernelTime, switchback.CPUPerRequest: kernelTime, switchback.SoftirqPerPacket: interruptTime,
+}
+
+// nanoseconds are a metric's kernel time of a sample.
+func nanoseconds(metric string) func(Sample) float64 {
+	of := cpuTimes[metric].of
+	return func(s Sample) float64 { all, _ := of(s); return 1e9 * all }
+}
 
 // kernelWay is how the kernel's CPU time is counted, as records name it; "" of a study
 // that does not ask for it.
@@ -33,16 +74,15 @@ func (o *Options) kernelWay() string {
 	return kerntime.Ticks
 }
 
-// howKernel says what is counted of the kernel's CPU time, and why nothing better is.
-func (o *Options) howKernel() string {
-	how := byAnybody
+// howKernel says what a metric counts of the kernel's CPU time, and why nothing better is.
+func (o *Options) howKernel(metric string) string {
+	t := cpuTimes[metric]
+	how, known := t.accounts[strings.ToLower(o.OS)]
 	switch {
 	case o.Kernel != nil:
-		how = "the kernel's CPU time: " + o.Kernel.How()
-	case strings.EqualFold(o.OS, "linux"):
-		how = byTicks
-	case strings.EqualFold(o.OS, "freebsd"):
-		how = byCPTime
+		how = t.how(o.Kernel)
+	case !known:
+		how = t.accounts[""]
 	}
 	if o.KernelLacks != "" {
 		how += " (nothing better: no " + o.KernelLacks + ")"
@@ -79,16 +119,17 @@ func (o *Options) sameWay() error {
 // meter puts into a sample what is counted more exactly than the host's own accounts
 // are, and the packets of the same moment.
 func (l *looker) meter(s *Sample) error {
-	s.Kernel = math.NaN() // until it is known
+	s.Kernel, s.Interrupts = math.NaN(), math.NaN() // until they are known
 	spent, err := l.kernel.Read()
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile("/proc/net/dev")
+	text, err := os.ReadFile("/proc/thread-self/net/dev") // of the namespace that scripts start in
 	if err != nil {
 		return err
 	}
 	s.Kernel, s.Ticked, s.Packets = spent.All.Seconds(), spent.Ticked.Seconds(), packetsIn(string(text))
+	s.Interrupts, s.InterruptsTicked = spent.Interrupts.Seconds(), 0
 	return nil
 }
 
@@ -106,18 +147,21 @@ func packetsIn(text string) float64 {
 // exactness says what chance does to what is counted by ticks, by what the pilot saw.
 func (r *run) exactness(first, last Sample) {
 	passed, length := last.Uptime-first.Uptime, r.o.Plan.Window-r.o.Plan.BurnIn
-	kernel, ticked := (last.Kernel-first.Kernel)*length.Seconds()/passed, (last.Ticked-first.Ticked)*length.Seconds()/passed
-	if !(passed > 0 && kernel > 0 && ticked >= 0) || first.Boot != last.Boot {
+	if first.Boot != last.Boot || !(passed > 0) {
 		return
 	}
-	text := fmt.Sprintf("; ticks of %s tell %s of it, which moves it by up to ±%s (95 %%) by chance in what counts of a window (%s)",
-		show.Brief(time.Duration(last.Tick*float64(time.Second))), show.WholePercent(100*ticked/kernel), show.Percent(switchback.TickError(ticked, kernel, last.Tick)), show.Brief(length))
-	if ticked == 0 {
-		text = ""
-	}
 	for i := range r.o.metrics {
-		if m := &r.o.metrics[i]; slices.Contains(switchback.OfKernel, m.Metric) {
-			m.How += text
+		m := &r.o.metrics[i]
+		t, ok := cpuTimes[m.Metric]
+		if !ok {
+			continue
+		}
+		all, ticked := t.of(last)
+		before, tickedBefore := t.of(first)
+		all, ticked = (all-before)*length.Seconds()/passed, (ticked-tickedBefore)*length.Seconds()/passed
+		if all > 0 && ticked > 0 {
+			m.How += fmt.Sprintf("; ticks of %s tell %s of it, which moves it by up to ±%s (95 %%) by chance in what counts of a window (%s)",
+				show.Brief(time.Duration(last.Tick*float64(time.Second))), show.WholePercent(100*ticked/all), show.Percent(switchback.TickError(ticked, all, last.Tick)), show.Brief(length))
 		}
 	}
 }

@@ -20,8 +20,10 @@ type kernel struct {
 	err   error
 }
 
-func (k *kernel) Name() string                  { return k.name }
-func (k *kernel) How() string                   { return "what a test says" }
+func (k *kernel) Name() string { return k.name }
+func (k *kernel) How() (kernel, interrupts string) {
+	return "what a test says", "what it says of interrupts"
+}
 func (k *kernel) Read() (kerntime.Spent, error) { return k.spent, k.err }
 func (k *kernel) Close() error                  { return nil }
 
@@ -39,6 +41,7 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 		{"another way", "cpu-per-request:/log", &kernel{name: kerntime.Tracepoints}, window(kerntime.Cycles), "by tracepoints it would be another study"},
 		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
 		{"and better counters now", "cpu-per-packet", &kernel{name: kerntime.Cycles}, window(""), "by ticks so far"},
+		{"interrupts by another way", "softirq-per-packet", nil, window(kerntime.Tracepoints), "by tracepoints so far"},
 		{"a metric that does not ask", "drops", nil, window(kerntime.Cycles), ""},
 	} {
 		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: switchback.Plan{Window: time.Minute}}
@@ -50,15 +53,22 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 }
 
 func TestWhichWayIsSaid(t *testing.T) {
-	for _, c := range []struct{ os, want string }{
-		{"Linux", "/proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one (nothing better: no cycles: none here); over the packets"},
-		{"FreeBSD", "kern.cp_time accounts it"},
-		{"", "/proc/stat or kern.cp_time"},
+	for _, c := range []struct{ metric, os, want string }{
+		{"cpu-per-packet", "Linux", "/proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one (nothing better: no cycles: none here); over the packets"},
+		{"cpu-per-packet", "FreeBSD", "kern.cp_time accounts it"},
+		{"cpu-per-packet", "", "/proc/stat or kern.cp_time"},
+		{"softirq-per-packet", "linux", "threads (threaded NAPI) are not in it (nothing better: no cycles: none here); over the packets"},
+		{"softirq-per-packet", "FreeBSD", "interrupts and their threads, as kern.cp_time accounts them"},
+		{"softirq-per-packet", "", "threads of interrupts, as /proc/stat or kern.cp_time"},
 	} {
-		m, err := (&Options{OS: c.os, KernelLacks: "cycles: none here"}).ParseMetric("cpu-per-packet")
+		m, err := (&Options{OS: c.os, KernelLacks: "cycles: none here"}).ParseMetric(c.metric)
 		if err != nil || !strings.Contains(m.How, c.want) {
-			t.Errorf("%q: %q, %v", c.os, m.How, err)
+			t.Errorf("%s, %q: %q, %v", c.metric, c.os, m.How, err)
 		}
+	}
+	interrupts, err := (&Options{OS: "Linux", Kernel: &kernel{}}).ParseMetric("softirq-per-packet")
+	if err != nil || !strings.HasPrefix(interrupts.How, "what it says of interrupts; ") {
+		t.Errorf("%q, %v", interrupts.How, err)
 	}
 	m, err := (&Options{OS: "Linux", Kernel: &kernel{}, KernelLacks: "cycles: none here"}).ParseMetric("cpu-per-request:/log")
 	if err != nil || m.How != "the kernel's CPU time: what a test says (nothing better: no cycles: none here); over the lines of the log" {
@@ -75,11 +85,20 @@ func TestExactness(t *testing.T) {
 		{"nothing", ""},
 	} {
 		r := &run{o: &Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute},
-			metrics: []Metric{{Watched: switchback.Watched{Metric: switchback.Drops}}, {Watched: switchback.Watched{Metric: switchback.CPUPerPacket}}}}}
+			metrics: []Metric{{Watched: switchback.Watched{Metric: switchback.Drops}}, {Watched: switchback.Watched{Metric: switchback.CPUPerPacket}}, {Watched: switchback.Watched{Metric: switchback.SoftirqPerPacket}}}}}
 		share := map[string]float64{"all": 1, "a quarter": 0.25, "nothing": 0}[c.ticked]
-		r.exactness(Sample{Boot: "b", Uptime: 100, Kernel: 7, Ticked: 2, Tick: 0.01}, Sample{Boot: "b", Uptime: 110, Kernel: 8, Ticked: 2 + share, Tick: 0.01})
+		// Of interrupts, a quarter of the kernel's time, ticks tell all or nothing.
+		interrupts := 0.0
+		if share == 1 {
+			interrupts = 0.25
+		}
+		r.exactness(Sample{Boot: "b", Uptime: 100, Kernel: 7, Ticked: 2, Tick: 0.01, Interrupts: 3},
+			Sample{Boot: "b", Uptime: 110, Kernel: 8, Ticked: 2 + share, Tick: 0.01, Interrupts: 3.25, InterruptsTicked: interrupts})
 		if got := r.o.metrics[1].How; got != c.want || r.o.metrics[0].How != "" {
 			t.Errorf("%s: %q, and of drops %q", c.ticked, got, r.o.metrics[0].How)
+		}
+		if got := r.o.metrics[2].How; strings.Contains(got, "ticks of 10 ms tell 100 % of it, which moves it by up to ±8.0 %") != (share == 1) || (got == "") != (share < 1) {
+			t.Errorf("%s: of interrupts %q", c.ticked, got)
 		}
 	}
 }
@@ -99,14 +118,14 @@ func TestPacketsIn(t *testing.T) {
 // TestCountedKernelTime has the kernel's time of a sample counted, and lost for a while:
 // what is not known is no time of nothing.
 func TestCountedKernelTime(t *testing.T) {
-	k := &kernel{spent: kerntime.Spent{All: 1500 * time.Millisecond, Ticked: time.Second}}
+	k := &kernel{spent: kerntime.Spent{All: 1500 * time.Millisecond, Ticked: time.Second, Interrupts: 500 * time.Millisecond}}
 	l := looker{kernel: k, Runner: &localhost.Runner{}}
 	s, err := l.look(t.Context())
-	if err != nil || s.Kernel != 1.5 || s.Ticked != 1 || s.unread != nil {
+	if err != nil || s.Kernel != 1.5 || s.Ticked != 1 || s.Interrupts != 0.5 || s.InterruptsTicked != 0 || s.unread != nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	k.err = errors.New("no counters left")
-	if s, err = l.look(t.Context()); err != nil || !math.IsNaN(s.Kernel) || s.unread == nil {
+	if s, err = l.look(t.Context()); err != nil || !math.IsNaN(s.Kernel) || !math.IsNaN(s.Interrupts) || s.unread == nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	_, per, err := sources["cpu-per-packet"](&Options{}, "")

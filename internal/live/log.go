@@ -223,7 +223,7 @@ func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
 	if err != nil {
 		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
 	}
-	return switchback.Watched{Metric: switchback.CPUPerRequest, How: o.howKernel() + "; over the lines of the log"}, s.(*logged).beside(func(s Sample) float64 { return 1e9 * s.Kernel }, ratio), nil
+	return switchback.Watched{Metric: switchback.CPUPerRequest, How: o.howKernel(switchback.CPUPerRequest) + "; over the lines of the log"}, s.(*logged).beside(nanoseconds(switchback.CPUPerRequest), ratio), nil
 }
 
 // besideLog is a metric of a counter of the host and the requests of its log.

@@ -20,18 +20,21 @@ var sampleScript string
 // Sample is one reading of a host's counters. Times are in seconds since boot, what
 // the host does not count is NaN or zero.
 type Sample struct {
-	At      time.Time     // on this machine's clock
-	Took    time.Duration // until the host had answered
-	Boot    string
-	Uptime  float64
-	Clock   float64 // the host's, in Unix seconds
-	CPUs    int
-	Busy    float64 // CPU time that was not idle
-	Kernel  float64 // of it, the kernel's: system, interrupts and their threads, softirq
-	Ticked  float64 // of the kernel's, what was counted by ticks
-	Passed  float64 // CPU time, idle or not: a finer clock than FreeBSD's uptime
-	Tick    float64 // how exact these are
-	Running float64 // threads that run or could
+	At     time.Time     // on this machine's clock
+	Took   time.Duration // until the host had answered
+	Boot   string
+	Uptime float64
+	Clock  float64 // the host's, in Unix seconds
+	CPUs   int
+	Busy   float64 // CPU time that was not idle
+	Kernel float64 // of it, the kernel's: system, interrupts and their threads, softirq
+	Ticked float64 // of the kernel's, what was counted by ticks
+	// Interrupts is the kernel's time in interrupts, their threads and softirqs, and
+	// InterruptsTicked what was counted of it by ticks.
+	Interrupts, InterruptsTicked float64
+	Passed                       float64 // CPU time, idle or not: a finer clock than FreeBSD's uptime
+	Tick                         float64 // how exact these are
+	Running                      float64 // threads that run or could
 	// Available is the share of memory that programs can still get.
 	Available float64
 	Packets   float64 // received and sent by interfaces but loopback
@@ -45,7 +48,7 @@ type Sample struct {
 	Owner    string
 	Services []string // processes of the watched service, and when they started
 
-	unread error // why Kernel is NaN
+	unread error // why Kernel and Interrupts are NaN
 }
 
 // looker reads one host.
@@ -120,15 +123,13 @@ var readers = map[string]func(p *parsing, f []string){
 	// first two.
 	"cpu": func(p *parsing, f []string) {
 		p.Passed = sum(f[:min(8, len(f))]) * p.Tick
-		p.Kernel = (number(f, 2) + number(f, 5) + number(f, 6)) * p.Tick
-		p.Ticked = p.Kernel
+		p.kernel(number(f, 2), number(f, 5)+number(f, 6))
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
 	// user nice system interrupt idle (kern.cp_time)
 	"cp_time": func(p *parsing, f []string) {
 		p.Passed = sum(f) * p.Tick
-		p.Kernel = (number(f, 2) + number(f, 3)) * p.Tick
-		p.Ticked = p.Kernel
+		p.kernel(number(f, 2), number(f, 3))
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
 	"running":       func(p *parsing, f []string) { p.Running = number(f, 0) },
@@ -146,6 +147,12 @@ var readers = map[string]func(p *parsing, f []string){
 	"conn":          (*parsing).connection,
 	"owner":         func(p *parsing, f []string) { p.Owner = strings.Join(f, " ") },
 	"service":       func(p *parsing, f []string) { p.Services = append(p.Services, strings.Join(f, " ")) },
+}
+
+// kernel takes the ticks of the kernel's time.
+func (p *parsing) kernel(system, interrupts float64) {
+	p.Kernel, p.Interrupts = (system+interrupts)*p.Tick, interrupts*p.Tick
+	p.Ticked, p.InterruptsTicked = p.Kernel, p.Interrupts
 }
 
 // share of a table that is used; one without a limit never fills.

@@ -55,7 +55,7 @@ func TestParseLinuxSample(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"kernel", s.Kernel, 6}, {"busy", s.Busy, 16}, {"CPUs", float64(s.CPUs), 2}, {"running", s.Running, 3},
+		{"kernel", s.Kernel, 6}, {"interrupts", s.Interrupts, 1}, {"of them by ticks", s.InterruptsTicked, 1}, {"busy", s.Busy, 16}, {"CPUs", float64(s.CPUs), 2}, {"running", s.Running, 3},
 		{"available", s.Available, 0.4}, {"packets", s.Packets, 120}, {"drops", s.Drops, 2 + 1 + 4 + 5 + 6 + 7},
 		{"segments", s.Segments, 2000}, {"again", s.Again, 30}, {"states", s.States, 0.25},
 		{"round trip", s.Connections[0].RoundTrip, 0.0125}, {"sent again", s.Connections[0].Again, 3},
@@ -108,7 +108,7 @@ func TestParseFreeBSDSample(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"kernel", s.Kernel, 3}, {"busy", s.Busy, 13}, {"CPUs", float64(s.CPUs), 4}, {"available", s.Available, 0.25},
+		{"kernel", s.Kernel, 3}, {"interrupts", s.Interrupts, 2}, {"of them by ticks", s.InterruptsTicked, 2}, {"busy", s.Busy, 13}, {"CPUs", float64(s.CPUs), 4}, {"available", s.Available, 0.25},
 		{"packets", s.Packets, 160}, {"drops", s.Drops, 1 + 2 + 3 + 4 + 5 + 6}, {"segments", s.Segments, 500},
 		{"again", s.Again, 12}, {"states", s.States, 0.3},
 	} {
@@ -317,7 +317,7 @@ func TestOverdueProbe(t *testing.T) {
 
 func TestParseMetric(t *testing.T) {
 	for text, want := range map[string]string{
-		"cpu-per-packet": switchback.CPUPerPacket, "retransmits": switchback.Retransmits, "rtt": switchback.RoundTrip,
+		"cpu-per-packet": switchback.CPUPerPacket, "softirq-per-packet": switchback.SoftirqPerPacket, "retransmits": switchback.Retransmits, "rtt": switchback.RoundTrip,
 		"drops": switchback.Drops, "log:/var/log/a": switchback.LogP95, "log:/var/log/a#p99": switchback.LogP99,
 		"log:/var/log/a?path=/api/*#p50": switchback.LogP50, "cpu-per-request:/var/log/a": switchback.CPUPerRequest,
 		"probe:http://198.18.0.2/": switchback.ProbeLatency, "probe:tcp://198.18.0.2:25": switchback.ProbeLatency,

@@ -36,20 +36,21 @@ type Metric struct {
 
 // sources make a Source of what follows the word and its colon.
 var sources = map[string]func(o *Options, rest string) (switchback.Watched, Source, error){
-	"cpu-per-packet":  counterSource(switchback.CPUPerPacket, func(s Sample) float64 { return 1e9 * s.Kernel }, func(s Sample) float64 { return s.Packets }),
-	"retransmits":     sentAgain,
-	"drops":           counterSource(switchback.Drops, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
-	"rtt":             fromConnections(switchback.RoundTrip, func(c connection) float64 { return 1e9 * c.RoundTrip }),
-	"delivery-rate":   fromConnections(switchback.DeliveryRate, func(c connection) float64 { return c.Rate }),
-	"log":             fromLog,
-	"cpu-per-request": perRequest,
-	"probe":           fromProbe,
-	"command":         fromCommand,
-	"prometheus":      fromPrometheus,
+	"cpu-per-packet":     counterSource(switchback.CPUPerPacket, nanoseconds(switchback.CPUPerPacket), func(s Sample) float64 { return s.Packets }),
+	"softirq-per-packet": counterSource(switchback.SoftirqPerPacket, nanoseconds(switchback.SoftirqPerPacket), func(s Sample) float64 { return s.Packets }),
+	"retransmits":        sentAgain,
+	"drops":              counterSource(switchback.Drops, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
+	"rtt":                fromConnections(switchback.RoundTrip, func(c connection) float64 { return 1e9 * c.RoundTrip }),
+	"delivery-rate":      fromConnections(switchback.DeliveryRate, func(c connection) float64 { return c.Rate }),
+	"log":                fromLog,
+	"cpu-per-request":    perRequest,
+	"probe":              fromProbe,
+	"command":            fromCommand,
+	"prometheus":         fromPrometheus,
 }
 
 // sourceNames in the order of the help.
-var sourceNames = []string{"log", "cpu-per-packet", "cpu-per-request", "retransmits", "rtt", "delivery-rate", "drops", "probe", "command", "prometheus"}
+var sourceNames = []string{"log", "cpu-per-packet", "softirq-per-packet", "cpu-per-request", "retransmits", "rtt", "delivery-rate", "drops", "probe", "command", "prometheus"}
 
 // try reads each metric of the user's own once: what fails from the start ends the
 // study before it begins.
@@ -101,8 +102,8 @@ func counterSource(name string, amount, per func(Sample) float64) func(*Options,
 			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 		}
 		w := switchback.Watched{Metric: name, How: howCounted[name]}
-		if name == switchback.CPUPerPacket {
-			w.How = o.howKernel() + "; over the packets of all interfaces but loopback"
+		if _, ok := cpuTimes[name]; ok {
+			w.How = o.howKernel(name) + "; over the packets of all interfaces but loopback"
 		}
 		return w, &counters{amount: amount, per: per}, nil
 	}

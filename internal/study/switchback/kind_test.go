@@ -194,7 +194,7 @@ func TestGatesOfWindows(t *testing.T) {
 // TestMetricsOfSources: what users watch has its metric, its direction and its unit.
 func TestMetricsOfSources(t *testing.T) {
 	for source, want := range map[string]string{
-		"cpu-per-packet": CPUPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits, "rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": Drops,
+		"cpu-per-packet": CPUPerPacket, "softirq-per-packet": SoftirqPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits, "rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": Drops,
 		"probe:http://198.18.0.2/": ProbeLatency, "command:cat /x": WatchedLower, "prometheus:http://x/?q=a#b": WatchedLower, "log:/x": LogP95, "log:/x#p50": LogP50, "log:/x#p99": LogP99,
 		"log:/x#errors": LogErrors, "log:/x#rate": LogRate, "log:/x#p42": "", "loog:/x": "", "": "",
 	} {

@@ -19,6 +19,7 @@ const (
 // metrics of the kind, in the order of reports.
 var metrics = []study.Metric{
 	{Name: CPUPerPacket, Label: "CPU time of the kernel per packet", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowTick},
+	{Name: SoftirqPerPacket, Label: "CPU time of interrupts and softirqs per packet", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowTick},
 	{Name: CPUPerRequest, Label: "CPU time of the kernel per request", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowTick},
 	{Name: LogP50, Label: "median time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
 	{Name: LogP95, Label: "95th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
@@ -35,11 +36,26 @@ var metrics = []study.Metric{
 }
 
 // OfKernel are the metrics that count the kernel's CPU time.
-var OfKernel = []string{CPUPerPacket, CPUPerRequest}
+var OfKernel = []string{CPUPerPacket, SoftirqPerPacket, CPUPerRequest}
 
 // CountsKernel reports whether one of the sources, as users write them, does.
-func CountsKernel(watch []string) bool {
-	return slices.ContainsFunc(watch, func(source string) bool { return slices.Contains(OfKernel, MetricOf(source, "")) })
+func CountsKernel(watch []string) bool { return watches(watch, OfKernel...) }
+
+// TellsInterrupts reports whether one of the sources counts interrupts and softirqs apart
+// from the rest of the kernel's time.
+func TellsInterrupts(watch []string) bool { return watches(watch, SoftirqPerPacket) }
+
+func watches(watch []string, metrics ...string) bool {
+	return slices.ContainsFunc(watch, func(source string) bool { return slices.Contains(metrics, MetricOf(source, "")) })
+}
+
+// Beside is what is watched, with what belongs beside it: interrupts alone do not show
+// work that a setting moves into threads or system calls.
+func Beside(watch []string) []string {
+	if TellsInterrupts(watch) && !watches(watch, CPUPerPacket) {
+		return append(slices.Clip(watch), "cpu-per-packet")
+	}
+	return watch
 }
 
 // TickError is how far chance moves a time, of which a part was counted by ticks, in
@@ -63,20 +79,6 @@ func MetricOf(source, better string) string {
 	word, rest, _ := strings.Cut(source, ":")
 	_, part, said := strings.Cut(rest, "#")
 	switch word {
-	case "cpu-per-packet":
-		return CPUPerPacket
-	case "cpu-per-request":
-		return CPUPerRequest
-	case "retransmits":
-		return Retransmits
-	case "rtt":
-		return RoundTrip
-	case "delivery-rate":
-		return DeliveryRate
-	case "drops":
-		return Drops
-	case "probe":
-		return ProbeLatency
 	case "command", "prometheus":
 		if better == string(stats.HigherIsBetter) {
 			return WatchedHigher
@@ -88,7 +90,13 @@ func MetricOf(source, better string) string {
 		}
 		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors, "rate": LogRate}[part]
 	}
-	return ""
+	return plain[word]
+}
+
+// plain are the metrics of sources that measure but one.
+var plain = map[string]string{
+	"cpu-per-packet": CPUPerPacket, "softirq-per-packet": SoftirqPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits,
+	"rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": Drops, "probe": ProbeLatency,
 }
 
 // Yields satisfies study.Kind: a part measures what it watches.

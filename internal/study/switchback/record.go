@@ -2,18 +2,19 @@ package switchback
 
 // The metrics of a live host, as results name them.
 const (
-	CPUPerPacket  = "cpu_ns_per_packet"
-	CPUPerRequest = "cpu_ns_per_request"
-	LogP50        = "log_p50_ns"
-	LogP95        = "log_p95_ns"
-	LogP99        = "log_p99_ns"
-	LogErrors     = "log_error_ratio"
-	LogRate       = "log_requests_per_second"
-	Retransmits   = "retransmit_ratio"
-	RoundTrip     = "round_trip_ns"
-	DeliveryRate  = "delivery_rate_bps"
-	Drops         = "drops_per_packet"
-	ProbeLatency  = "probe_latency_ns"
+	CPUPerPacket     = "cpu_ns_per_packet"
+	CPUPerRequest    = "cpu_ns_per_request"
+	SoftirqPerPacket = "softirq_ns_per_packet"
+	LogP50           = "log_p50_ns"
+	LogP95           = "log_p95_ns"
+	LogP99           = "log_p99_ns"
+	LogErrors        = "log_error_ratio"
+	LogRate          = "log_requests_per_second"
+	Retransmits      = "retransmit_ratio"
+	RoundTrip        = "round_trip_ns"
+	DeliveryRate     = "delivery_rate_bps"
+	Drops            = "drops_per_packet"
+	ProbeLatency     = "probe_latency_ns"
 	// WatchedLower and WatchedHigher are values of the user's own: of a command, or a
 	// query.
 	WatchedLower  = "watched_value"

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // the kind of live hosts
+	"linerate/internal/study/switchback"
 	"linerate/internal/study/ways/kernel"
 )
 
@@ -66,6 +67,26 @@ func TestSettingsAsTyped(t *testing.T) {
 	for _, text := range []string{"", "somaxconn", "=1", "ssh://www1", "a b=1"} {
 		if s, ok := Setting(text); ok {
 			t.Errorf("%q is the setting %s", text, NameOf(s))
+		}
+	}
+}
+
+// TestInterruptsAreNotWatchedAlone: where a setting moves work from interrupts into threads
+// or system calls, the kernel's whole time shows it.
+func TestInterruptsAreNotWatchedAlone(t *testing.T) {
+	for _, c := range [][2]string{
+		{"softirq-per-packet", "softirq-per-packet cpu-per-packet"},
+		{"cpu-per-packet softirq-per-packet", "cpu-per-packet softirq-per-packet"},
+		{"drops", "drops"},
+	} {
+		d := Design{Terms: switchback.Terms{Watch: strings.Fields(c[0]), Window: 60, HarmPercent: 20}, Pairs: 12, Margin: 3, Metric: func(string) error { return nil }}
+		s, err := Question{Settings: threeSettings.Settings[:1]}.Spec(&d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms, _ := switchback.TermsOf(s.Parts[0])
+		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != switchback.MetricOf(terms.Watch[0], "") {
+			t.Errorf("%s: watched are %s, goals %+v", c[0], got, s.Metrics)
 		}
 	}
 }

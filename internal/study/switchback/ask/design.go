@@ -40,6 +40,7 @@ func (q Question) Spec(d *Design) (study.Spec, error) {
 	if len(d.Terms.Watch) == 0 {
 		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: %s, cpu-per-packet, probe:URL … (linerate help prove)", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}
+	d.Terms.Watch = switchback.Beside(d.Terms.Watch)
 	if d.Terms.BurnIn <= 0 {
 		d.Terms.BurnIn = d.Terms.Window / 5
 	}
