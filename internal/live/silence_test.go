@@ -161,3 +161,17 @@ func TestGuardedWithoutCPUTime(t *testing.T) {
 		t.Errorf("%g s passed", at.passed())
 	}
 }
+
+// TestReading: what cannot be compared by a ratio is no value.
+func TestReading(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "-0": 0, "3.5": 3.5, "1e3": 1000} {
+		if v, ok := reading(text); !ok || v != want {
+			t.Errorf("%q is %v, %v", text, v, ok)
+		}
+	}
+	for _, text := range []string{"", "-60", "-1e-9", "NaN", "Inf", "+Inf", "-Inf", "1e999", "3 ms"} {
+		if v, ok := reading(text); ok {
+			t.Errorf("%q is taken for %v", text, v)
+		}
+	}
+}

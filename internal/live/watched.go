@@ -105,9 +105,9 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	case err != nil:
 		return 0, fmt.Errorf("run %s: %w", c.path, err)
 	}
-	v, err := strconv.ParseFloat(c.number(out), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, hint.With(fmt.Errorf("%s printed %.40q", c.path, strings.TrimSpace(string(out))), "it must print one number and nothing else, or a pattern must find it: command:PATH#'load: ([0-9.]+)'")
+	v, ok := reading(c.number(out))
+	if !ok {
+		return 0, hint.With(fmt.Errorf("%s printed %.40q", c.path, strings.TrimSpace(string(out))), "it must print one number, not below 0, and nothing else, or a pattern must find it: command:PATH#'load: ([0-9.]+)'")
 	}
 	return v, nil
 }
@@ -317,11 +317,18 @@ func scalarOf(r io.Reader) (float64, error) {
 		point = series[0].Value
 	}
 	text, _ := point[1].(string)
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("the query gives %q", text)
+	v, ok := reading(text)
+	if !ok {
+		return 0, hint.With(fmt.Errorf("the query gives %.40q", text), "make it give a number that is not below 0")
 	}
 	return v, nil
+}
+
+// reading is a number that somebody else measured. Below 0 there is none: guardrails tell
+// harm by ratios, and would see none in −60 dBm that become −120.
+func reading(text string) (v float64, ok bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
 // probe asks the host for something, at a low rate, and takes the time from when
