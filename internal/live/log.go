@@ -118,7 +118,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	l := &logged{o: accesslog.Options{By: accesslog.Status}, failed: math.NaN(), came: math.NaN()}
 	for one := range strings.SplitSeq(path, ",") {
 		if !strings.HasPrefix(one, "/") {
-			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", one), "such as log:/var/log/nginx/access.log, or several, with commas between")
+			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q does not begin with /", one), "give the whole path, such as log:/var/log/nginx/access.log, or several, with commas between")
 		}
 		l.logs = append(l.logs, &tailing{Runner: o.Conn, path: one, inode: "0"})
 	}

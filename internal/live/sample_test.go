@@ -330,7 +330,7 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"lgo:/x": "did you mean log", "log:relative": "no path", "log:/x#p12": "part of a log", "cpu-per-request:/x#rate": "takes the log alone", "log:/x,y": "no path", "command:true#(": "missing closing", "command:/no/such": "no such file",
+		"lgo:/x": "did you mean log", "log:relative": "does not begin with /", "log:/x#p12": "part of a log", "cpu-per-request:/x#rate": "takes the log alone", "log:/x,y": "does not begin with /", "command:true#(": "missing closing", "command:/no/such": "no such file",
 		"probe:gopher://x": "no URL", "probe:icmp://-f": "no address", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}

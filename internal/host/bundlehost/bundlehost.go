@@ -42,7 +42,11 @@ func Open(name string) (*Bundle, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return nil, hint.With(fmt.Errorf("open bundle %s: %w", name, err), "a bundle is the file that linerate capture -o FILE wrote")
+		advice := "name a file that linerate capture -o FILE wrote, or one of configuration"
+		if errors.Is(err, fs.ErrPermission) {
+			advice = "read it as its owner, or as root"
+		}
+		return nil, hint.With(fmt.Errorf("open %s: %w", name, err), "%s", advice)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
