@@ -41,8 +41,9 @@ Metrics:
                          server's access log (log:PATH#p50, #p99, #errors,
                          #rate; log:PATH?path=/api/*)
   cpu-per-packet         the kernel's CPU time per packet
-  softirq-per-packet     of it, interrupts and softirqs alone: a router's work, which other
-                         programs do not blur (with cpu-per-packet watched beside it)
+  softirq-per-packet     of it, interrupts and softirqs alone: a router's work,
+                         which other programs do not blur (with cpu-per-packet
+                         watched beside it)
   cpu-per-request:PATH   the same per request, counted in an access log
   retransmits  rtt  delivery-rate  drops
   probe:URL              http://…, https://…, tcp://HOST:PORT or icmp://HOST,
