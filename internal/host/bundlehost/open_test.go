@@ -16,7 +16,7 @@ func TestOpenRefused(t *testing.T) {
 		t.Errorf("%v, %q", err, hint.Of(err))
 	}
 	if os.Geteuid() == 0 {
-		t.Skip("root may read every file")
+		return // root may read every file
 	}
 	if err := os.WriteFile(name, nil, 0); err != nil {
 		t.Fatal(err)
