@@ -345,12 +345,12 @@ func (h *fleetHosts) run(channel ssh.Channel, i int, cut bool) {
 	in := bufio.NewReader(channel)
 	_, _ = in.ReadString('\n')
 	echo, _ := in.ReadString('\n')
-	mark, ok := strings.CutPrefix(strings.TrimSpace(echo), "echo ")
+	mark, ok := strings.CutPrefix(strings.TrimSpace(echo), "echo; echo ")
 	if _, err := io.Copy(io.Discard, in); err != nil || !ok {
 		return
 	}
 	time.Sleep(time.Duration(float64(h.delay) * (0.5 + h.random(i, 4).Float64())))
-	fmt.Fprintln(channel, mark)
+	fmt.Fprintf(channel, "\n%s\n", mark)
 	switch {
 	case cut:
 		_, _ = channel.Write(h.bundles[i][:len(h.bundles[i])/2])

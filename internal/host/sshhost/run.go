@@ -138,7 +138,7 @@ func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s S
 	mark := "linerate-" + hex.EncodeToString(nonce[:])
 	complaint := &host.FirstBytes{Limit: maxSaid}
 	// An empty line first ends what a login shell left in the middle of one (printf in a .cshrc).
-	session.Stdin = strings.NewReader("{\necho\necho " + mark + "\n" + s.Text + "\n} </dev/null\n")
+	session.Stdin = strings.NewReader("{\necho; echo " + mark + "\n" + s.Text + "\n} </dev/null\n")
 	session.Stderr = complaint
 	stdout, err := session.StdoutPipe()
 	if err != nil {
