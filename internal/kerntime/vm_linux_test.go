@@ -21,9 +21,12 @@ const vmArm64 = "LINERATE_VM_ARM64"
 //	apt-get download linux-image-…-cloud-arm64:arm64; dpkg-deb -x linux-image-….deb k
 //	LINERATE_VM_ARM64=$PWD/k go test ./internal/kerntime -run TestVirtualMachineCounters -v
 func TestVirtualMachineCounters(t *testing.T) {
-	kernels, err := filepath.Glob(os.Getenv(vmArm64) + "/boot/vmlinuz-*")
-	if os.Getenv(vmArm64) == "" || err != nil || len(kernels) == 0 {
+	if os.Getenv(vmArm64) == "" {
 		t.Skip("set " + vmArm64 + " to an unpacked kernel package to boot a virtual machine that has counters")
+	}
+	kernels, err := filepath.Glob(os.Getenv(vmArm64) + "/boot/vmlinuz-*")
+	if err != nil || len(kernels) == 0 {
+		t.Fatalf("%s=%s has no boot/vmlinuz-*: %v", vmArm64, os.Getenv(vmArm64), err)
 	}
 	dir := t.TempDir()
 	build := exec.Command("go", "test", "-c", "-o", dir+"/root/init", ".")
