@@ -26,8 +26,8 @@ var (
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/kerntime", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
-		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep", "internal/wave",
+	edges = []string{"internal/load/wire", "internal/load/client", "internal/cputime", "internal/membench", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
+		"internal/instrument", "internal/manage", "internal/sweep", "internal/wave",
 		"internal/cli", "internal/wait", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.
@@ -37,7 +37,7 @@ var (
 	// implementations of an interface never know their siblings, and only
 	// assemblies and cmd know them at all.
 	implementations = map[string][]string{
-		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/bpfload", "internal/load/netmapload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/farload", "internal/load/toolload"},
+		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/remoteload"},
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost", "internal/host/filehost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},

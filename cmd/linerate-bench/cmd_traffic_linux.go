@@ -117,7 +117,7 @@ func (b *trafficBench) rows() []*trafficRow {
 			rows = append(rows, &trafficRow{Generator: "linerate xdp", Sink: sink, Flows: n, start: b.engine(xdpload.New(), n)})
 		}
 	}
-	return append(rows, &trafficRow{Generator: "linerate af_packet", Sink: "drop", Flows: b.flows[len(b.flows)/2], start: b.engine(packetload.New(), b.flows[len(b.flows)/2])})
+	return append(rows, &trafficRow{Generator: "linerate af_packet", Sink: "drop", Flows: b.flows[len(b.flows)/2], start: b.engine(packetload.NewAFPacket(), b.flows[len(b.flows)/2])})
 }
 
 // The addresses of the benchmark's frames (RFC 2544 §C.2.2).

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
-	"linerate/internal/load/farload"
+	"linerate/internal/load/remoteload"
 )
 
 // newFarEndCmd is what linerate runs of itself on the machines of a testbed.
@@ -23,16 +23,16 @@ func newFarEndCmd() *cobra.Command {
 		Args:   cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if err := farload.RemoveProgram(args[0]); err != nil {
+				if err := remoteload.RemoveProgram(args[0]); err != nil {
 					return err
 				}
 			}
-			engine, err := engines.Named(engines.Auto, cmd.ErrOrStderr())
+			engine, err := testbeds.EngineNamed(testbeds.AutoEngine, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			return farload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
-				farload.Hello{Version: cli.Version(), OS: runtime.GOOS, Boot: bootID()})
+			return remoteload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
+				remoteload.Hello{Version: cli.Version(), OS: runtime.GOOS, Boot: bootID()})
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load"
@@ -46,7 +46,7 @@ func newGenerateCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
-	fs.StringVar(&f.engine, "engine", engines.Auto, engines.Sending)
+	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.SendingEngines)
 	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: from the neighbour table)")
 	fs.StringVar(&f.srcMAC, "src-mac", "", "source MAC address (default: the interface's)")
 	fs.StringVar(&f.src, "src", "", "source addresses: one, FIRST-LAST or a prefix (default: the interface's own)")
@@ -83,7 +83,7 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	if err := resolve(&spec, f.imix, port.Here); err != nil {
 		return err
 	}
-	engine, err := engines.Named(f.engine, cmd.ErrOrStderr())
+	engine, err := testbeds.EngineNamed(f.engine, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/machines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/study"
@@ -32,11 +32,11 @@ proves. It changes nothing on the DUT.`,
 			if !(seconds >= 0.1 && seconds <= 3600) {
 				return hint.Usagef("--seconds %g is not within 0.1 and 3600", seconds)
 			}
-			file, _, err := machines.ReadFile(args[0])
+			file, _, err := testbeds.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
-			m := &machines.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
+			m := &testbeds.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
 			steps, err := checkTestbed(cmd, m, seconds, asJSON)
 			if asJSON {
 				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
@@ -62,7 +62,7 @@ type checkDocument struct {
 }
 
 // checkTestbed proves a testbed and prints each step as it ends.
-func checkTestbed(cmd *cobra.Command, m *machines.Machines, seconds float64, quiet bool) ([]sshbed.Step, error) {
+func checkTestbed(cmd *cobra.Command, m *testbeds.Machines, seconds float64, quiet bool) ([]sshbed.Step, error) {
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
 		steps = append(steps, s)
@@ -75,7 +75,7 @@ func checkTestbed(cmd *cobra.Command, m *machines.Machines, seconds float64, qui
 			fmt.Fprintf(cmd.OutOrStdout(), "        hint: %s\n", s.Hint)
 		}
 	}
-	err := proveTestbed(cmd.Context(), m, machines.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), seconds, tell)
+	err := proveTestbed(cmd.Context(), m, testbeds.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), seconds, tell)
 	if errors.Is(err, sshbed.ErrCheck) {
 		err = hint.With(err, "fix what FAILED, then check again: each step needs those before")
 	}
@@ -84,16 +84,16 @@ func checkTestbed(cmd *cobra.Command, m *machines.Machines, seconds float64, qui
 
 // proveTestbed proves a testbed of machines as its owner, step by step, with traffic of so
 // many seconds.
-func proveTestbed(ctx context.Context, m *machines.Machines, owner string, seconds float64, tell func(sshbed.Step)) error {
+func proveTestbed(ctx context.Context, m *testbeds.Machines, owner string, seconds float64, tell func(sshbed.Step)) error {
 	engine, err := m.Engine()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = engine.Close() }()
-	o, err := m.Options(sshbed.Options{Owner: owner, Window: machines.WindowOf(study.Spec{}, m.File)})
+	o, err := m.Options(sshbed.Options{Owner: owner, Window: testbeds.WindowOf(study.Spec{}, m.File)})
 	if err != nil {
 		return err
 	}
-	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Seconds: seconds,
+	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: testbeds.Through(engine), Seconds: seconds,
 		Headroom: forward.LimitsOf(study.DefaultGates()).Headroom}, tell)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
@@ -127,7 +127,7 @@ func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec,
 		return s, nil, err
 	}
 	if f.src != "" {
-		if s.Sources, err = dial.ParseSources(f.src); err != nil {
+		if s.Sources, err = client.ParseSources(f.src); err != nil {
 			return s, nil, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 )
@@ -164,7 +164,7 @@ func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec,
 		return s, err
 	}
 	if f.src != "" {
-		if s.Sources, err = dial.ParseSources(f.src); err != nil {
+		if s.Sources, err = client.ParseSources(f.src); err != nil {
 			return s, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/perfevent"
+	"linerate/internal/instrument"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 )
@@ -20,7 +20,7 @@ CAP_SYSLOG. Sampling disturbs: record in runs of their own.`
 
 // newProfileRecordCmd takes a profile of this machine.
 func newProfileRecordCmd() *cobra.Command {
-	var o perfevent.Options
+	var o instrument.RecordOptions
 	var seconds float64
 	var out string
 	var top int
@@ -40,7 +40,7 @@ func newProfileRecordCmd() *cobra.Command {
 					return err
 				}
 			}
-			p, err := perfevent.Record(cmd.Context(), o)
+			p, err := instrument.Record(cmd.Context(), o)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load"
@@ -34,7 +34,7 @@ func newReceiveCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
-	fs.StringVar(&f.engine, "engine", engines.Auto, engines.Receiving)
+	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.ReceivingEngines)
 	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
@@ -63,7 +63,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	case f.seconds < 0 || f.seconds > 1e8:
 		return hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
 	}
-	engine, err := engines.Named(f.engine, cmd.ErrOrStderr())
+	engine, err := testbeds.EngineNamed(f.engine, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 func newStudyImportCmd() *cobra.Command {
@@ -121,7 +121,7 @@ func writeBenchLab(out string, t benchlab.Translation, sets []benchlab.Set) erro
 	if err != nil {
 		return err
 	}
-	if _, err := bedfile.Parse("testbed.yaml", bed); err != nil {
+	if _, err := testbed.Parse("testbed.yaml", bed); err != nil {
 		return fmt.Errorf("the configuration makes no testbed: %w", err)
 	}
 	text, err := study.Format(t.Study)

@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/engines"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/machines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -144,7 +143,7 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
 	}
-	if _, err := engines.Named(f.engine, io.Discard); err != nil {
+	if _, err := testbeds.EngineNamed(f.engine, io.Discard); err != nil {
 		return err // before anything is on disk
 	}
 	if cmd.Flags().Changed("search") {
@@ -198,7 +197,7 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 	var bed []byte
 	var sets map[string][]studydir.SetFile
 	if s.OnMachines() {
-		if bed, sets, err = machines.Gather(s, f.file); err != nil {
+		if bed, sets, err = testbeds.Gather(s, f.file); err != nil {
 			return "", err
 		}
 		s.Testbed.File = studydir.TestbedFile

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/machines"
 	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
@@ -85,7 +85,7 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 	sets := map[string][]studydir.SetFile{}
 	if s.OnMachines() {
 		var err error
-		if sets, err = machines.Sets(s, file); err != nil {
+		if sets, err = testbeds.Sets(s, file); err != nil {
 			return none, err
 		}
 		s.Testbed.File = studydir.TestbedFile // the worker's

@@ -17,14 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/engines"
-	"linerate/internal/assemble/machines"
 	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/hint"
 	"linerate/internal/queue"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 	"linerate/internal/testbed/sshbed"
 	"linerate/internal/worker"
 )
@@ -93,7 +91,7 @@ func (f *workerFlags) check() error {
 	case f.name != "" && len(f.testbeds) > 1:
 		return hint.With(hint.Usagef("--name is one testbed's, and there are %d", len(f.testbeds)), "leave it out: each is named after its file")
 	}
-	if _, err := engines.Named(f.engine, io.Discard); err != nil {
+	if _, err := testbeds.EngineNamed(f.engine, io.Discard); err != nil {
 		return err
 	}
 	return queue.CheckLabel(f.label)
@@ -190,22 +188,22 @@ func lockDir() string {
 
 // machines is a testbed of machines, by its file.
 func (f *workerFlags) machines(path string, t *worker.Testbed) error {
-	file, data, err := machines.ReadFile(path)
+	file, data, err := testbeds.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	t.File, t.Kind = data, bedfile.KindSSH
+	t.File, t.Kind = data, testbed.KindSSH
 	if file.Hosts.DUT == nil {
-		t.Kind = bedfile.KindPorts
+		t.Kind = testbed.KindPorts
 	}
 	for _, name := range []string{file.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))} {
 		t.Testbed = cmp.Or(t.Testbed, name)
 	}
-	owner := machines.OwnerByName(t.Testbed)
+	owner := testbeds.OwnerByName(t.Testbed)
 	t.Open = f.opener(owner)
 	t.Fit = func(ctx context.Context) error {
 		var failed []string
-		err := proveTestbed(ctx, &machines.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, trafficSeconds, func(s sshbed.Step) {
+		err := proveTestbed(ctx, &testbeds.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, trafficSeconds, func(s sshbed.Step) {
 			if !s.OK {
 				failed = append(failed, s.Name+": "+s.Found)
 			}

@@ -15,8 +15,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/labtest"
 	"linerate/internal/server"
-	"linerate/internal/setting/nginxconf"
-	"linerate/internal/setting/postfixconf"
+	"linerate/internal/setting"
 )
 
 // serversOf is what the machine's own mail and web servers have: nobody else's to touch.
@@ -61,7 +60,7 @@ func serversListen(t *testing.T) (out string) {
 			if len(f) < 4 || f[3] != "0A" {
 				continue
 			}
-			for _, port := range []int{postfixconf.Port, nginxconf.PlainPort, nginxconf.SecurePort} {
+			for _, port := range []int{setting.SMTPPort, setting.HTTPPort, setting.HTTPSPort} {
 				if strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) {
 					out += f[1] + "\n"
 				}

@@ -26,7 +26,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/port"
 	"linerate/internal/server"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -45,7 +45,7 @@ type production struct {
 const hostDir = "host"
 
 // accessLog is where nginx writes, as the host sees it.
-const accessLog = nginxconf.Root + "/" + nginxconf.AccessLog
+const accessLog = setting.ServerRoot + "/" + setting.NGINXAccessLog
 
 func newProduction(t *testing.T) *production {
 	t.Helper()
@@ -68,13 +68,13 @@ func newProduction(t *testing.T) *production {
 	p.set("net/ipv4/tcp_notsent_lowat", "16384")
 	// BBR, which may be the kernel's choice, does not begin anew after a pause.
 	p.set("net/ipv4/tcp_congestion_control", "reno")
-	if _, err := p.box.StartWeb(t.Context(), nginxconf.Web{Sizes: []int{objectSize}, Log: true, Directives: map[string]string{"keepalive_requests": "1000000"}}, p.site.Address); err != nil {
+	if _, err := p.box.StartWeb(t.Context(), setting.Web{Sizes: []int{objectSize}, Log: true, Directives: map[string]string{"keepalive_requests": "1000000"}}, p.site.Address); err != nil {
 		labtest.Lacking(t, "no web server here: %v", err)
 	}
 	if err := p.box.Mkdir(hostDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	root := nginxconf.Root + "/" + hostDir
+	root := setting.ServerRoot + "/" + hostDir
 	if err := p.box.Do(func() error { return unix.Mount("host", root, "tmpfs", 0, "size=4m") }); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (p *production) calm() {
 		err = p.box.Write("stat", stat, 0o444)
 	}
 	if err == nil {
-		err = p.box.Bind(nginxconf.Root+"/stat", "/proc/stat", false)
+		err = p.box.Bind(setting.ServerRoot+"/stat", "/proc/stat", false)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -104,7 +104,7 @@ func (p *production) calm() {
 func (p *production) startInBox(cmd *exec.Cmd) error {
 	if last := cmd.Args[len(cmd.Args)-1]; filepath.Base(last) == "sshd_config" {
 		dir := filepath.Dir(last)
-		within, err := filepath.Rel(nginxconf.Root, dir)
+		within, err := filepath.Rel(setting.ServerRoot, dir)
 		if err != nil || !filepath.IsLocal(within) { // elsewhere the box sees what all see
 			return errors.Join(err, p.box.Do(cmd.Start))
 		}
@@ -205,7 +205,7 @@ func (p *production) visitors(n, each int) {
 	var all sync.WaitGroup
 	p.t.Cleanup(func() { stop(); all.Wait() })
 	begin := time.Now()
-	at := netip.AddrPortFrom(p.site.Address, nginxconf.PlainPort)
+	at := netip.AddrPortFrom(p.site.Address, setting.HTTPPort)
 	for i := range n {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
@@ -238,7 +238,7 @@ func visit(ctx context.Context, from port.Place, at netip.AddrPort, times int, t
 			return
 		}
 		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: www\r\n\r\n", nginxconf.Object(objectSize)); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: www\r\n\r\n", setting.ObjectPath(objectSize)); err != nil {
 			return
 		}
 		res, err := http.ReadResponse(answers, nil)

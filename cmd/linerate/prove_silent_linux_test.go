@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/labtest"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 )
 
 const strict = "net/ipv4/conf/all/rp_filter"
@@ -83,13 +83,13 @@ func (p *production) asymmetric() netip.Addr {
 func (p *production) call(from netip.Addr) error {
 	return p.site.Clients(func() error {
 		d := net.Dialer{Timeout: 2 * time.Second, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0))}
-		conn, err := d.Dial("tcp", netip.AddrPortFrom(p.site.Address, nginxconf.PlainPort).String())
+		conn, err := d.Dial("tcp", netip.AddrPortFrom(p.site.Address, setting.HTTPPort).String())
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
-		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: www\r\nConnection: close\r\n\r\n", nginxconf.Object(objectSize)); err != nil {
+		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: www\r\nConnection: close\r\n\r\n", setting.ObjectPath(objectSize)); err != nil {
 			return err
 		}
 		_, err = conn.Read(make([]byte, 1))

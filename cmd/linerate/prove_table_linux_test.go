@@ -15,7 +15,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/port"
 	"linerate/internal/server"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
 
@@ -51,7 +51,7 @@ func newGateway(t *testing.T) *production {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = box.Close() })
-	if _, err := box.StartWeb(t.Context(), nginxconf.Web{Sizes: []int{1000}}, www); err != nil {
+	if _, err := box.StartWeb(t.Context(), setting.Web{Sizes: []int{1000}}, www); err != nil {
 		labtest.Lacking(t, "no web server here: %v", err)
 	}
 	p.ssh = sshtest.Start(t, sshtest.Options{Namespace: b.DUT, Listen: "198.18.255.254", Env: []string{"LINERATE_ROOT=" + t.TempDir(), "LINERATE_INIT=none"}})
@@ -157,7 +157,7 @@ func TestFullTableIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newGateway(t)
 	before := p.number(conntrackCount)
-	said := p.harm(conntrackLoose, "net.netfilter.nf_conntrack_tcp_loose=1", "probe:http://198.19.0.1"+nginxconf.Object(1000))
+	said := p.harm(conntrackLoose, "net.netfilter.nf_conntrack_tcp_loose=1", "probe:http://198.19.0.1"+setting.ObjectPath(1000))
 	at, limit := p.number(conntrackCount), p.number(conntrackMax)
 	t.Logf("%d of %d entries, %d before", at, limit, before)
 	if !strings.Contains(said, "guardrail: connection table in use") {

@@ -39,7 +39,7 @@ import (
 	"linerate/internal/study/record"
 	"linerate/internal/study/ways/filter"
 	"linerate/internal/study/ways/path"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 	"linerate/internal/tune/space"
@@ -125,7 +125,7 @@ var documents = []described{
 // writtenFiles are what people write.
 var writtenFiles = []described{
 	{"study", "a study (YAML)", nil, typeOf[study.Spec]()},
-	{"testbed", "a testbed of machines (YAML)", nil, typeOf[bedfile.File]()},
+	{"testbed", "a testbed of machines (YAML)", nil, typeOf[testbed.File]()},
 	{"space", "a space to search with linerate tune (YAML)", nil, []reflect.Type{space.FileType()}},
 	{"suppressions", "suppressions of an audit's findings (YAML)", nil, typeOf[audit.SuppressionFile]()},
 	{"catalogue-records", "records of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["records"]}},
@@ -162,7 +162,7 @@ func ofFiles(d described) *schema.Maker {
 	ruleset := &schema.Node{AnyOf: []*schema.Node{{Type: "string"}, {Type: "object"}}}
 	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Kin: kinOfKinds(), Reference: reference,
 		Known: map[reflect.Type]*schema.Node{
-			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[bedfile.Duration](): {Type: "string"},
+			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[testbed.Duration](): {Type: "string"},
 			reflect.TypeFor[filter.Ruleset](): ruleset,
 		},
 		Words: map[string][]string{
@@ -172,11 +172,11 @@ func ofFiles(d described) *schema.Maker {
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": path.Links, "study.Setting.Scope": {study.ScopeHost},
 			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {forward.FloodSYN},
-			"bedfile.Traffic.Tool": {bedfile.ToolLinerate, bedfile.ToolPktGen, bedfile.ToolCommand},
+			"testbed.Traffic.Tool": {testbed.ToolLinerate, testbed.ToolPktGen, testbed.ToolCommand},
 		},
 		Required: map[string][]string{
 			"study.Spec": {"name", "question", "variants"}, "study.Variant": {"name"}, "study.Sweep": {"parameter", "values"}, "study.Goal": {"metric"},
-			"bedfile.File": {"hosts", "wires"}, "audit.Suppression": {"reason"}, "space.file": {"factors"}, "space.factor": {"name", "levels"},
+			"testbed.File": {"hosts", "wires"}, "audit.Suppression": {"reason"}, "space.file": {"factors"}, "space.factor": {"name", "levels"},
 			"audit.Rule": {"id", "kind", "severity", "action"}, "tunable.rawRecord": {"name"},
 		}}
 }

@@ -17,7 +17,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/ledgers"
-	"linerate/internal/assemble/machines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
@@ -28,7 +28,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 	"linerate/internal/tune"
 	"linerate/internal/tune/page"
 	"linerate/internal/tune/space"
@@ -90,7 +90,7 @@ func (s *tuning) gather(studyFile string) (err error) {
 			all.Variants = append(slices.Clip(all.Variants), study.Variant{Settings: slices.Concat(e.Base, l.Settings)})
 		}
 	}
-	s.bed, s.sets, err = machines.Gather(all, studyFile)
+	s.bed, s.sets, err = testbeds.Gather(all, studyFile)
 	return err
 }
 
@@ -140,11 +140,11 @@ func (s *tuning) facts(cmd *cobra.Command) (*fact.Facts, error) {
 	if !s.spec.OnMachines() {
 		return (&source{}).Facts(cmd.Context(), nil)
 	}
-	file, err := bedfile.Parse(s.spec.Testbed.File, s.bed)
+	file, err := testbed.Parse(s.spec.Testbed.File, s.bed)
 	if err != nil {
 		return nil, err
 	}
-	m := &machines.Machines{File: file, Config: s.flags.sshConfig, Talk: cmd.ErrOrStderr()}
+	m := &testbeds.Machines{File: file, Config: s.flags.sshConfig, Talk: cmd.ErrOrStderr()}
 	return m.FactsOf(cmd.Context(), s.spec)
 }
 

@@ -15,7 +15,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/setting"
-	"linerate/internal/setting/fsconf"
 	"linerate/internal/study"
 	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
@@ -26,7 +25,7 @@ import (
 // its server were dropped.
 type diskSeen struct {
 	part     string
-	wanted   fsconf.Disk
+	wanted   setting.Disk
 	device   string // major:minor
 	mounted  string // as /proc/self/mountinfo has it
 	answered uint64
@@ -69,7 +68,7 @@ func (w *diskWatch) Start(ctx context.Context, at testbed.Site, settings []setti
 	if err != nil {
 		return nil, err
 	}
-	seen := &diskSeen{part: part.Name, wanted: fsconf.Default()}
+	seen := &diskSeen{part: part.Name, wanted: setting.DefaultDisk()}
 	for _, set := range settings {
 		if set.Mechanism == setting.FileSystem {
 			seen.wanted = *set.Disk

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"linerate/internal/assemble/machines"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
@@ -71,11 +71,11 @@ func Open(ctx context.Context, o Options) (*Testbed, error) {
 
 // openMachines opens a testbed of machines for the study whose record is at o.Record.
 func openMachines(ctx context.Context, o Options) (*Testbed, error) {
-	file, _, err := machines.ReadFile(filepath.Join(o.Record, studydir.TestbedFile))
+	file, _, err := testbeds.ReadFile(filepath.Join(o.Record, studydir.TestbedFile))
 	if err != nil {
 		return nil, err
 	}
-	m := &machines.Machines{File: file, Config: o.SSHConfig, Talk: os.Stderr}
+	m := &testbeds.Machines{File: file, Config: o.SSHConfig, Talk: os.Stderr}
 	sets, err := studydir.ReadSets(o.Record)
 	if err != nil {
 		return nil, err
@@ -91,11 +91,11 @@ func openMachines(ctx context.Context, o Options) (*Testbed, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	owner := cmp.Or(o.Owner, machines.OwnerOf(o.Record))
+	owner := cmp.Or(o.Owner, testbeds.OwnerOf(o.Record))
 	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
-		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: machines.WindowOf(o.Spec, file), Owner: owner, Tree: machines.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
+		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: testbeds.WindowOf(o.Spec, file), Owner: owner, Tree: testbeds.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
 	}
-	l := &lab.Lab{Machine: machines.Onlooker{}, AllowHost: true, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
+	l := &lab.Lab{Machine: testbeds.Onlooker{}, AllowHost: true, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
 	label := sshbed.Label
 	if file.Hosts.DUT == nil {
 		label = sshbed.PortsLabel

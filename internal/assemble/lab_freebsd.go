@@ -7,8 +7,8 @@ import (
 	"os"
 	"slices"
 
-	"linerate/internal/assemble/engines"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
@@ -26,7 +26,7 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	var bed *jailbed.Bed
-	engine, err := engines.ForLab(o.Engine, func(order wire.Order) (wire.Opened, error) {
+	engine, err := testbeds.LabEngine(o.Engine, func(order wire.Order) (wire.Opened, error) {
 		if bed == nil {
 			return wire.Opened{}, errors.New("no testbed is up")
 		}
@@ -83,4 +83,4 @@ func lacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
 const HelperVerb = "open-port"
 
 // Help opens the port that an order of a lab's is for, and hands it out.
-func Help(order string) error { return jailbed.Serve(order, engines.OpenHere) }
+func Help(order string) error { return jailbed.Serve(order, testbeds.OpenPort) }

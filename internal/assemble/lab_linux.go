@@ -4,9 +4,8 @@ import (
 	"context"
 	"os"
 
-	"linerate/internal/assemble/engines"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/servers"
+	"linerate/internal/assemble/testbeds"
 	"linerate/internal/hint"
 	"linerate/internal/instrument"
 	"linerate/internal/lab"
@@ -20,7 +19,7 @@ import (
 
 // Local opens this machine's lab: it wires the namespace testbed and a traffic engine.
 func Local(ctx context.Context, o Options) (*Testbed, error) {
-	engine, err := engines.Named(o.Engine, os.Stderr)
+	engine, err := testbeds.EngineNamed(o.Engine, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 	}
 	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.AllowHost) }
 	packets := &forward.Runner{Bed: up, Engine: engine, Manager: manage.Local{}}
-	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Runners: Runners(packets, serve.Runner{Sites: sites, Service: servers.Local{}})}
+	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Runners: Runners(packets, serve.Runner{Sites: sites, Service: testbeds.LocalServers{}})}
 	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: netnsbed.Label}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/knob"
 	"linerate/internal/list"
 	"linerate/internal/live"
@@ -37,8 +37,8 @@ type LiveHost struct {
 	Conn   host.Runner
 	Where  []string // as a verb's argument: nothing for this machine
 	remote *hosts.Remote
-	kernel kerntime.Source
-	lacks  kerntime.Lacks // why it is no better one
+	kernel instrument.KernelClock
+	lacks  instrument.Lacks // why it is no better one
 }
 
 // LiveHostOf reaches the host of a study.
@@ -83,7 +83,7 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 		o.KernelLacks = "cycles, tracepoints: they are for a linerate that runs on the host itself, as root"
 	case h.kernel == nil:
 		var err error
-		if h.kernel, h.lacks, err = kerntime.Open(want, switchback.TellsInterrupts(o.Metrics)); err != nil {
+		if h.kernel, h.lacks, err = instrument.OpenKernelClock(want, switchback.TellsInterrupts(o.Metrics)); err != nil {
 			return err
 		}
 	}

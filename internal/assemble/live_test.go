@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/knob"
 	"linerate/internal/live"
 	"linerate/internal/setting"
@@ -68,7 +68,7 @@ func TestTimeoutsFitForProduction(t *testing.T) {
 // study, by which it is refused to go on another way.
 func TestTheRecordHasTheWay(t *testing.T) {
 	s := study.Spec{Control: "as-is", Parts: []study.Part{{Name: "live", Mode: switchback.Mode, Own: &switchback.Keys{Live: &switchback.Terms{Window: 60, Watch: []string{"softirq-per-packet"}}}}}}
-	w := live.Window{Arm: switchback.Control, Observed: switchback.Observed{Pair: 1, Half: 1, KernelTime: kerntime.Tracepoints}}
+	w := live.Window{Arm: switchback.Control, Observed: switchback.Observed{Pair: 1, Half: 1, KernelTime: instrument.ByTracepoints}}
 	line, err := json.Marshal(TrialOf(s, w))
 	if err != nil || !strings.Contains(string(line), `"kernel_time":"tracepoints"`) {
 		t.Fatalf("%s, %v", line, err)

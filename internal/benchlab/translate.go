@@ -11,13 +11,13 @@ import (
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/study/ways/machine"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // Translation is a configuration as linerate's files say it.
 type Translation struct {
 	Study   study.Spec
-	Testbed bedfile.File
+	Testbed testbed.File
 	// Notes say what is to be looked at, and what has no counterpart.
 	Notes []string
 }
@@ -49,27 +49,27 @@ func (t *Translation) note(format string, args ...any) {
 func (t *Translation) testbed(c Config, p dutPorts) {
 	v := c.Vars
 	ssh := func(host string) string { return "ssh://root@" + host }
-	f := bedfile.File{Version: bedfile.Version, Hosts: bedfile.Hosts{
-		DUT:       &bedfile.Host{SSH: ssh(v["DUT_ADMIN"]), Management: p.management},
-		Generator: &bedfile.Host{SSH: ssh(v["SENDER_ADMIN"])},
+	f := testbed.File{Version: testbed.FileVersion, Hosts: testbed.Hosts{
+		DUT:       &testbed.Host{SSH: ssh(v["DUT_ADMIN"]), Management: p.management},
+		Generator: &testbed.Host{SSH: ssh(v["SENDER_ADMIN"])},
 	}}
 	if r := v["RECEIVER_ADMIN"]; r != "" && r != v["SENDER_ADMIN"] {
-		f.Hosts.Receiver = &bedfile.Host{SSH: ssh(r)}
+		f.Hosts.Receiver = &testbed.Host{SSH: ssh(r)}
 	}
 	offer, pktgen := c.Sends()
 	in, out := firstOf(v["SENDER_LAB_IF"], offer.Interface, "SENDER"), firstOf(v["RECEIVER_LAB_IF"], "RECEIVER")
-	f.Wires = []bedfile.Wire{
+	f.Wires = []testbed.Wire{
 		{From: "generator/" + in, To: "dut/" + p.in, FromIPv4: host16(v["SENDER_LAB_IP"])},
 		{From: "dut/" + p.out, To: "receiver/" + out, ToIPv4: host16(v["RECEIVER_LAB_IP"])},
 	}
-	f.Traffic.Tool = bedfile.ToolPktGen
+	f.Traffic.Tool = testbed.ToolPktGen
 	if pktgen {
 		t.note("pkt-gen does not answer ARP: give the DUT static entries for the addresses behind the receiver, as the archive's sets do; what else SENDER_START_CMD says goes into traffic: {generate: […]}: %s", strings.Join(strings.Fields(v["SENDER_START_CMD"]), " "))
 	} else {
-		f.Traffic = bedfile.Traffic{}
+		f.Traffic = testbed.Traffic{}
 		t.note("the sender's command is not pkt-gen's (%.60s): the testbed generates with linerate itself", v["SENDER_START_CMD"])
 	}
-	f.Reboot = bedfile.Reboot{Wait: bedfile.Duration(timeout(v["REBOOT_TIMEOUT"])), Attempts: 1}
+	f.Reboot = testbed.Reboot{Wait: testbed.Duration(timeout(v["REBOOT_TIMEOUT"])), Attempts: 1}
 	if cmd := v["IS_DUT_ONLINE_CMD"]; v["IS_DUT_ONLINE_TARGET"] == v["DUT_ADMIN"] && cmd != "" {
 		first, _, more := strings.Cut(cmd, "&&")
 		f.Reboot.Online = strings.Fields(first)
@@ -157,7 +157,7 @@ const blocks = 5
 func (t *Translation) study(name string, c Config, sets []Set) {
 	o, pktgen := c.Sends()
 	s := study.Spec{Version: study.SpecVersion, Name: name, Question: fmt.Sprintf("Which of the configuration sets of %s forwards most?", name),
-		Testbed: study.Testbed{Kind: bedfile.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
+		Testbed: study.Testbed{Kind: testbed.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
 		Retries: 1, Gates: study.DefaultGates(), Workload: workload(o)}
 	for _, set := range sets {
 		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Own: &machine.Files{Files: "sets/" + set.Name}}}})

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 const lab = `DUT_ADMIN="192.0.2.9"
@@ -50,7 +50,7 @@ func TestTranslate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := bedfile.Parse("testbed.yaml", doc)
+	f, err := testbed.Parse("testbed.yaml", doc)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"linerate/internal/drop"
-	"linerate/internal/perfevent"
 	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/show"
-	"linerate/internal/skbdrop"
 	"linerate/internal/study"
 )
 
@@ -36,7 +34,7 @@ func (Local) Profile(ctx context.Context, cpus []int) (end func() (*profile.Prof
 	done := make(chan result, 1)
 	sampling := make(chan struct{})
 	go func() {
-		p, err := perfevent.Record(ctx, perfevent.Options{CPUs: cpus, Hertz: hertz, Time: longest, Ready: func() { close(sampling) }})
+		p, err := Record(ctx, RecordOptions{CPUs: cpus, Hertz: hertz, Time: longest, Ready: func() { close(sampling) }})
 		done <- result{p, err}
 	}()
 	select {
@@ -67,7 +65,7 @@ func ofPackets(p *profile.Profile) *profile.Profile {
 
 // Count counts the hardware's events on CPUs until it is ended.
 func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
-	c, err := perfevent.StartCounting(cpus)
+	c, err := StartCounting(cpus)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +83,7 @@ func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, 
 
 // Reasons counts the packets dropped in the namespace of a place.
 func (Local) Reasons(dut port.Place) (end func() (drop.Counters, error), err error) {
-	c, err := skbdrop.Attach(dut)
+	c, err := CountDrops(dut)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/setting"
-	"linerate/internal/xdpforward"
 )
 
 // forward replaces the kernel's routing by something else.
@@ -17,7 +16,7 @@ func (t *Target) forward(s setting.Setting) (string, error) {
 	in, out := t.Devices["ingress"], t.Devices["egress"]
 	switch s.Name {
 	case setting.ForwardXDP:
-		err := t.In(func() error { return xdpforward.Attach(in) })
+		err := t.In(func() error { return attachForwarder(in) })
 		if err != nil {
 			return "", unavailable(s, "%v", err)
 		}

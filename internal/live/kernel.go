@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/show"
 	"linerate/internal/study/switchback"
 )
@@ -16,7 +16,7 @@ import (
 // cpuTime is CPU time of the kernel that a metric counts.
 type cpuTime struct {
 	of  func(Sample) (all, ticked float64)
-	how func(kerntime.Source) string
+	how func(instrument.KernelClock) string
 	// accounts say what is counted where nothing better is at hand, by the host's system
 	// in lower case; that of "" where it is not known.
 	accounts map[string]string
@@ -24,7 +24,7 @@ type cpuTime struct {
 
 var kernelTime = cpuTime{
 	of: func(s Sample) (all, ticked float64) { return s.Kernel, s.Ticked },
-	how: func(k kerntime.Source) string {
+	how: func(k instrument.KernelClock) string {
 		how, _ := k.How()
 		return "the kernel's CPU time: " + how
 	},
@@ -39,7 +39,7 @@ var kernelTime = cpuTime{
 // system calls would swamp the packets.
 var interruptTime = cpuTime{
 	of: func(s Sample) (all, ticked float64) { return s.Interrupts, s.InterruptsTicked },
-	how: func(k kerntime.Source) string {
+	how: func(k instrument.KernelClock) string {
 		_, how := k.How()
 		return how + "; packets handled in system calls or threads (threaded NAPI) are not in it"
 	},
@@ -71,7 +71,7 @@ func (o *Options) kernelWay() string {
 	case o.Kernel != nil:
 		return o.Kernel.Name()
 	}
-	return kerntime.Ticks
+	return instrument.ByTicks
 }
 
 // howKernel says what a metric counts of the kernel's CPU time, and why nothing better is.
@@ -99,7 +99,7 @@ func WayOf(done []Window) string {
 	if way := done[len(done)-1].KernelTime; way != "" {
 		return way
 	}
-	return kerntime.Ticks
+	return instrument.ByTicks
 }
 
 // sameWay refuses to go on by another way than the windows on record.

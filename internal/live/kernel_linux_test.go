@@ -9,14 +9,14 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/host/localhost"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/study/switchback"
 )
 
 // kernel is a way of a test to count the kernel's time.
 type kernel struct {
 	name  string
-	spent kerntime.Spent
+	spent instrument.KernelTime
 	err   error
 }
 
@@ -24,25 +24,25 @@ func (k *kernel) Name() string { return k.name }
 func (k *kernel) How() (kernel, interrupts string) {
 	return "what a test says", "what it says of interrupts"
 }
-func (k *kernel) Read() (kerntime.Spent, error) { return k.spent, k.err }
-func (k *kernel) Close() error                  { return nil }
+func (k *kernel) Read() (instrument.KernelTime, error) { return k.spent, k.err }
+func (k *kernel) Close() error                         { return nil }
 
 func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 	window := func(way string) []Window { return []Window{{Observed: switchback.Observed{KernelTime: way}}} }
 	for _, c := range []struct {
 		name, metric string
-		is           kerntime.Source
+		is           instrument.KernelClock
 		done         []Window
 		refuses      string
 	}{
-		{"a new one", "cpu-per-packet", &kernel{name: kerntime.Cycles}, nil, ""},
-		{"the same", "cpu-per-packet", &kernel{name: kerntime.Cycles}, window(kerntime.Cycles), ""},
-		{"counters that are gone", "cpu-per-packet", nil, window(kerntime.Cycles), "by cycles so far"},
-		{"another way", "cpu-per-request:/log", &kernel{name: kerntime.Tracepoints}, window(kerntime.Cycles), "by tracepoints it would be another study"},
+		{"a new one", "cpu-per-packet", &kernel{name: instrument.ByCycles}, nil, ""},
+		{"the same", "cpu-per-packet", &kernel{name: instrument.ByCycles}, window(instrument.ByCycles), ""},
+		{"counters that are gone", "cpu-per-packet", nil, window(instrument.ByCycles), "by cycles so far"},
+		{"another way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window(instrument.ByCycles), "by tracepoints it would be another study"},
 		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
-		{"and better counters now", "cpu-per-packet", &kernel{name: kerntime.Cycles}, window(""), "by ticks so far"},
-		{"interrupts by another way", "softirq-per-packet", nil, window(kerntime.Tracepoints), "by tracepoints so far"},
-		{"a metric that does not ask", "drops", nil, window(kerntime.Cycles), ""},
+		{"and better counters now", "cpu-per-packet", &kernel{name: instrument.ByCycles}, window(""), "by ticks so far"},
+		{"interrupts by another way", "softirq-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
+		{"a metric that does not ask", "drops", nil, window(instrument.ByCycles), ""},
 	} {
 		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: switchback.Plan{Window: time.Minute}}
 		_, err := o.prepare()
@@ -118,7 +118,7 @@ func TestPacketsIn(t *testing.T) {
 // TestCountedKernelTime has the kernel's time of a sample counted, and lost for a while:
 // what is not known is no time of nothing.
 func TestCountedKernelTime(t *testing.T) {
-	k := &kernel{spent: kerntime.Spent{All: 1500 * time.Millisecond, Ticked: time.Second, Interrupts: 500 * time.Millisecond}}
+	k := &kernel{spent: instrument.KernelTime{All: 1500 * time.Millisecond, Ticked: time.Second, Interrupts: 500 * time.Millisecond}}
 	l := looker{kernel: k, Runner: &localhost.Runner{}}
 	s, err := l.look(t.Context())
 	if err != nil || s.Kernel != 1.5 || s.Ticked != 1 || s.Interrupts != 0.5 || s.InterruptsTicked != 0 || s.unread != nil {

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
@@ -43,7 +43,7 @@ type Options struct {
 	Better  stats.Direction
 	// Kernel measures the CPU time of the host's kernel, which is then this machine's;
 	// without it the host's own accounts do. KernelLacks says why nothing better does.
-	Kernel      kerntime.Source
+	Kernel      instrument.KernelClock
 	KernelLacks string
 	// Service is a process's name: a window in which it is started anew does not count.
 	Service string

@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/host"
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 )
 
 //go:embed sample.sh
@@ -56,7 +56,7 @@ type looker struct {
 	host.Runner
 	connections bool
 	service     string
-	kernel      kerntime.Source // nil: the host's own accounts
+	kernel      instrument.KernelClock // nil: the host's own accounts
 }
 
 // look takes a sample.

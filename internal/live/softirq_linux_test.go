@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kerntime"
+	"linerate/internal/instrument"
 	"linerate/internal/labtest"
 )
 
@@ -27,7 +27,7 @@ func (h *hostOf) ip(t *testing.T, lines ...string) {
 // comes from, which accept_local=1 spares it: half of what it searches the rules for.
 func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 	router, gen := newHost(t), newHost(t)
-	k, lacks, err := kerntime.Open("", true)
+	k, lacks, err := instrument.OpenKernelClock("", true)
 	if k == nil {
 		labtest.Lacking(t, "interrupts are not told here: %v, %v", err, lacks)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // emulated reports whether the CPU is software: QEMU's translator, whose name is
@@ -19,9 +18,9 @@ func testbedLine(e study.Environment) string {
 		return ""
 	case e.On(testbed.KindJails):
 		return "vnet jails on one machine: " + e.Label
-	case e.On(bedfile.KindPorts):
+	case e.On(testbed.KindPorts):
 		return e.Label + "; the kernel, CPU and machine below are those of the ports"
-	case e.On(bedfile.KindSSH, bedfile.KindPorts, study.KindLive):
+	case e.On(testbed.KindSSH, testbed.KindPorts, study.KindLive):
 		return e.Label
 	}
 	return "network namespaces on one machine: " + e.Label
@@ -51,7 +50,7 @@ func tested(s study.Spec) string {
 // resets says what made trials independent.
 func resets(s study.Spec, e study.Environment) string {
 	switch {
-	case s.Testbed.Kind == bedfile.KindPorts:
+	case s.Testbed.Kind == testbed.KindPorts:
 		return "nothing of the DUT is set or reset"
 	case s.Reset == study.ResetReboot:
 		return "before every trial the DUT is restored, gets the variant's boot-time settings, and boots"
@@ -94,7 +93,7 @@ func limitsNote(e study.Environment) string {
 	if e.On(study.KindLive) {
 		return "They are valid for this host and traffic like this."
 	}
-	if e.On(bedfile.KindSSH, bedfile.KindPorts) {
+	if e.On(testbed.KindSSH, testbed.KindPorts) {
 		return "Percentages are valid for these machines; nanoseconds per packet carry over better."
 	}
 	return "Percentages are valid for this machine; nanoseconds per packet carry over better; neither includes the cost of a network card."

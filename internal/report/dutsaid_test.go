@@ -8,16 +8,15 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // TestReportOfMachines: a report of machines claims nothing that holds for
 // namespaces only, and shows the DUT's own counters.
 func TestReportOfMachines(t *testing.T) {
 	s, r := results(t)
-	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: bedfile.KindSSH}}
+	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: testbed.KindSSH}}
 	r.Environment.Label = "real machines over SSH"
-	s.Testbed.Kind, s.Reset = bedfile.KindSSH, study.ResetReboot
+	s.Testbed.Kind, s.Reset = testbed.KindSSH, study.ResetReboot
 	part := r.Measured()[0]
 	for i := range r.Trials {
 		if r.Trials[i].Part == part && r.Trials[i].Variant == r.Control {
@@ -43,7 +42,7 @@ func TestReportOfMachines(t *testing.T) {
 	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "own counters and sensors") || !strings.Contains(out.String(), " × 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	r.Environment.Testbeds["overload"] = study.BedNotes{Kind: bedfile.KindPorts}
+	r.Environment.Testbeds["overload"] = study.BedNotes{Kind: testbed.KindPorts}
 	if said := measuredOn(r.Environment); !strings.Contains(said, "(generator and receiver: 6.18") {
 		t.Error(said)
 	}
@@ -70,10 +69,10 @@ func TestNothingSaid(t *testing.T) {
 // TestWhatResetsMachines: a report says what each way of resetting did to the DUT.
 func TestWhatResetsMachines(t *testing.T) {
 	for _, c := range []struct{ kind, reset, want string }{
-		{bedfile.KindPorts, "", "nothing of the DUT is set or reset"},
-		{bedfile.KindSSH, study.ResetReboot, "and boots"},
-		{bedfile.KindSSH, study.ResetServices, "restarts its services"},
-		{bedfile.KindSSH, study.ResetSettings, "gets the variant's settings"},
+		{testbed.KindPorts, "", "nothing of the DUT is set or reset"},
+		{testbed.KindSSH, study.ResetReboot, "and boots"},
+		{testbed.KindSSH, study.ResetServices, "restarts its services"},
+		{testbed.KindSSH, study.ResetSettings, "gets the variant's settings"},
 		{testbed.KindNetns, "", "the router's namespace is rebuilt"},
 	} {
 		s := study.Spec{Testbed: study.Testbed{Kind: c.kind}, Reset: c.reset}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // Terminal writes the report for people: the question, one sentence of
@@ -249,7 +249,7 @@ func measuredOn(e study.Environment) string {
 		return e.Label
 	}
 	whose := ""
-	if e.On(bedfile.KindPorts) {
+	if e.On(testbed.KindPorts) {
 		whose = "generator and receiver: "
 	}
 	return fmt.Sprintf("%s (%s%s)", e.Label, whose, strings.Join(known, ", "))

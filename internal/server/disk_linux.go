@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/setting/fsconf"
+	"linerate/internal/setting"
 )
 
 // DiskDir is where a Box's file system is mounted, below Root.
@@ -26,7 +26,7 @@ const imageDir = "/var/tmp"
 // have what it writes take its time would be nobody's question. It is dirsync
 // from the start: Linux takes that from no remount, and says nothing of it
 // (MS_RMT_MASK).
-func (b *Box) MakeDisk(d fsconf.Disk, fill func() error) error {
+func (b *Box) MakeDisk(d setting.Disk, fill func() error) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (b *Box) MakeDisk(d fsconf.Disk, fill func() error) error {
 const slow = unix.MS_SYNCHRONOUS
 
 // mountNew makes the file system and mounts it.
-func (b *Box) mountNew(d fsconf.Disk, flags uintptr, data string) error {
+func (b *Box) mountNew(d setting.Disk, flags uintptr, data string) error {
 	if !d.Loop() {
 		return b.mount("linerate", d, flags, joinOptions(data, fmt.Sprintf("size=%d", d.Size)))
 	}
@@ -67,7 +67,7 @@ func (b *Box) mountNew(d fsconf.Disk, flags uintptr, data string) error {
 	return b.mount(dev.Name(), d, flags, data)
 }
 
-func (b *Box) mount(what string, d fsconf.Disk, flags uintptr, data string) error {
+func (b *Box) mount(what string, d setting.Disk, flags uintptr, data string) error {
 	err := b.Do(func() error {
 		err := unix.Mount(what, Root+"/"+DiskDir, d.Type, flags|unix.MS_NOSUID|unix.MS_NODEV, data)
 		b.disk = b.disk || err == nil // a remount that fails unmounts nothing
@@ -108,7 +108,7 @@ type CannotError struct{ What string }
 func (e *CannotError) Error() string { return e.What }
 
 // mkfs makes the file system. It ends with the Box's thread.
-func (b *Box) mkfs(d fsconf.Disk, device string) error {
+func (b *Box) mkfs(d setting.Disk, device string) error {
 	argv := d.Make(device)
 	program := Program{Name: argv[0], Package: d.Package()}
 	path, err := program.find()
@@ -187,7 +187,7 @@ var mountFlags = map[string]uintptr{
 }
 
 // mountOptions splits options into flags and the file system's own.
-func mountOptions(d fsconf.Disk) (flags uintptr, data string) {
+func mountOptions(d setting.Disk) (flags uintptr, data string) {
 	for _, o := range d.List() {
 		if f, ok := mountFlags[o]; ok {
 			flags |= f

@@ -15,12 +15,11 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/port"
 	"linerate/internal/server"
-	"linerate/internal/setting/fsconf"
-	"linerate/internal/setting/postfixconf"
+	"linerate/internal/setting"
 )
 
-func disk(kind, options string) fsconf.Disk {
-	d := fsconf.Default()
+func disk(kind, options string) setting.Disk {
+	d := setting.DefaultDisk()
 	d.Type, d.Options = kind, options
 	return d
 }
@@ -68,7 +67,7 @@ func TestADiskIsTheBoxesOwn(t *testing.T) {
 	need(t)
 	labtest.Lock(t) // disks of other tests would be counted
 	before := images(t)
-	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", ""), {Type: "tmpfs", Options: "sync,noatime", Size: fsconf.MinSize}} {
+	for _, d := range []setting.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: setting.DefaultDiskSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", ""), {Type: "tmpfs", Options: "sync,noatime", Size: setting.MinDisk}} {
 		t.Run(d.String(), func(t *testing.T) {
 			box := newBox(t)
 			var held unix.Statfs_t
@@ -138,7 +137,7 @@ func TestNoDiskIsLeftWhenLinerateIsKilled(t *testing.T) {
 		if err := box.MakeDisk(disk("ext4", ""), nil); err != nil {
 			t.Fatal(err)
 		}
-		p, err := box.StartMail(t.Context(), postfixconf.Mail{Accounts: 3}, server.DiskDir, loopback)
+		p, err := box.StartMail(t.Context(), setting.Mail{Accounts: 3}, server.DiskDir, loopback)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
-	"linerate/internal/setting/fsconf"
+	"linerate/internal/setting"
 )
 
 // TestTheJournalIsOnTheDiskBelow: were its blocks holes, or allocated and not
@@ -30,7 +30,7 @@ func TestTheJournalIsOnTheDiskBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	d := fsconf.Default()
+	d := setting.DefaultDisk()
 	image, err := newImage(d.Size)
 	if err != nil {
 		t.Fatal(err)

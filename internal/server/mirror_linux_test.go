@@ -10,9 +10,9 @@ import (
 
 	"linerate/internal/port"
 	"linerate/internal/server"
-	"linerate/internal/server/wan"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/netnsbed"
 )
 
 // addressed gives a device of the Box's namespace an address and brings it up.
@@ -42,7 +42,7 @@ func newBox(t *testing.T) *server.Box {
 func TestACacheMixesReleases(t *testing.T) {
 	need(t)
 	origin, proxy := newBox(t), newBox(t)
-	link, err := wan.Join(wan.End{In: port.Place(proxy.Do), Device: "near0"}, wan.End{In: origin.Do, Device: "far0"}, testbed.Link{}, 1)
+	link, err := netnsbed.Join(netnsbed.End{In: port.Place(proxy.Do), Device: "near0"}, netnsbed.End{In: origin.Do, Device: "far0"}, testbed.Link{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestACacheMixesReleases(t *testing.T) {
 	if err := errors.Join(addressed(proxy, "near0", netip.MustParseAddr("198.18.0.1")), addressed(origin, "far0", at)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := origin.StartWeb(t.Context(), nginxconf.Web{}, at); err != nil {
+	if _, err := origin.StartWeb(t.Context(), setting.Web{}, at); err != nil {
 		t.Fatal(err)
 	}
 	release := func(name string) {
@@ -68,7 +68,7 @@ func TestACacheMixesReleases(t *testing.T) {
 		}
 		return string(body)
 	}
-	cache := nginxconf.Web{Origin: at.String(), Cache: true, Directives: map[string]string{"proxy_cache_valid": "200 10m"}}
+	cache := setting.Web{Origin: at.String(), Cache: true, Directives: map[string]string{"proxy_cache_valid": "200 10m"}}
 	first, err := proxy.StartWeb(t.Context(), cache, loopback)
 	if err != nil {
 		t.Fatal(err)

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 )
 
 // NGINX is the program, as Debian and FreeBSD call its package.
-var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + nginxconf.ConfFile, "-e", Root + "/" + nginxconf.ErrorLog}, Log: nginxconf.ErrorLog}
+var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + setting.NGINXConf, "-e", Root + "/" + setting.NGINXErrorLog}, Log: setting.NGINXErrorLog}
 
 // StartWeb starts nginx in the Box, for requests to an address of its network
 // namespace, and waits until it listens there.
-func (b *Box) StartWeb(ctx context.Context, w nginxconf.Web, at netip.Addr) (*Process, error) {
+func (b *Box) StartWeb(ctx context.Context, w setting.Web, at netip.Addr) (*Process, error) {
 	if err := NGINX.Installed(); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (b *Box) StartWeb(ctx context.Context, w nginxconf.Web, at netip.Addr) (*Pr
 		return nil, err
 	}
 	p := NGINX
-	p.Ready = func() error { return dial(netip.AddrPortFrom(at, nginxconf.PlainPort)) }
+	p.Ready = func() error { return dial(netip.AddrPortFrom(at, setting.HTTPPort)) }
 	return b.Start(ctx, p)
 }
 
@@ -53,7 +53,7 @@ func dialFor(at netip.AddrPort, d time.Duration) (net.Conn, error) {
 }
 
 // prepareWeb writes the configuration, the certificate and the objects.
-func (b *Box) prepareWeb(w nginxconf.Web, at netip.Addr) error {
+func (b *Box) prepareWeb(w setting.Web, at netip.Addr) error {
 	for _, dir := range []string{"log", "html"} {
 		if err := b.Mkdir(dir, 0o755); err != nil {
 			return err
@@ -69,10 +69,10 @@ func (b *Box) prepareWeb(w nginxconf.Web, at netip.Addr) error {
 		if err != nil {
 			return err
 		}
-		if err := b.Write(nginxconf.CertFile, cert, 0o644); err != nil {
+		if err := b.Write(setting.CertFile, cert, 0o644); err != nil {
 			return err
 		}
-		if err := b.Write(nginxconf.KeyFile, key, 0o600); err != nil {
+		if err := b.Write(setting.KeyFile, key, 0o600); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (b *Box) prepareWeb(w nginxconf.Web, at netip.Addr) error {
 			return err
 		}
 	}
-	return b.Write(nginxconf.ConfFile, []byte(w.Config()), 0o644)
+	return b.Write(setting.NGINXConf, []byte(w.Config()), 0o644)
 }
 
 // object makes a file of a size whose bytes do not compress to nothing.
@@ -92,7 +92,7 @@ func (b *Box) object(size int) error {
 		x = x*1664525 + 1013904223 // Numerical Recipes' generator
 		body[i] = byte(x >> 24)
 	}
-	if err := b.Write("html"+nginxconf.Object(size), body, 0o644); err != nil {
+	if err := b.Write("html"+setting.ObjectPath(size), body, 0o644); err != nil {
 		return fmt.Errorf("make an object of %d bytes: %w", size, err)
 	}
 	return nil

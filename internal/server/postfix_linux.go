@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"time"
 
-	"linerate/internal/setting/postfixconf"
+	"linerate/internal/setting"
 )
 
 // Postfix is its master daemon, as Debian and FreeBSD call its package.
-var Postfix = Program{Name: "master", Package: "postfix", Argv: []string{"-c", Root + "/" + postfixconf.Dir, "-s", "-d"}, Log: postfixconf.LogFile, Parented: true}
+var Postfix = Program{Name: "master", Package: "postfix", Argv: []string{"-c", Root + "/" + setting.PostfixDir, "-s", "-d"}, Log: setting.PostfixLog, Parented: true}
 
 // postfixDirs are where distributions have Postfix's daemons, and its programs.
 var postfixDirs = [][2]string{{"/usr/lib/postfix/sbin", "/usr/sbin"}, {"/usr/libexec/postfix", "/usr/sbin"}, {"/usr/local/libexec/postfix", "/usr/local/sbin"}}
@@ -61,7 +61,7 @@ func postfixIDs() (out ids, err error) {
 // StartMail starts Postfix in the Box, with its queue and mailboxes in a
 // directory of it, and waits until it greets at an address of its network
 // namespace. Only accounts and parameters of m are looked at.
-func (b *Box) StartMail(ctx context.Context, m postfixconf.Mail, dir string, at netip.Addr) (*Process, error) {
+func (b *Box) StartMail(ctx context.Context, m setting.Mail, dir string, at netip.Addr) (*Process, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func (b *Box) StartMail(ctx context.Context, m postfixconf.Mail, dir string, at 
 	}
 	p := Postfix
 	p.Name = m.Daemons + "/master"
-	p.Ready = func() error { return greets(netip.AddrPortFrom(at, postfixconf.Port)) }
+	p.Ready = func() error { return greets(netip.AddrPortFrom(at, setting.SMTPPort)) }
 	return b.Start(ctx, p)
 }
 
 // prepareMail writes the configuration and makes the queue's directories as
 // Postfix wants them owned.
-func (b *Box) prepareMail(m postfixconf.Mail, dir string, who ids) error {
+func (b *Box) prepareMail(m setting.Mail, dir string, who ids) error {
 	type place struct {
 		name       string
 		mode       os.FileMode
@@ -108,10 +108,10 @@ func (b *Box) prepareMail(m postfixconf.Mail, dir string, who ids) error {
 			return err
 		}
 	}
-	if err := errors.Join(b.Write(postfixconf.MainFile, []byte(m.Main()), 0o644), b.Write(postfixconf.MasterCF, []byte(m.Master()), 0o644), b.Write(postfixconf.BoxesFile, m.Table(), 0o644)); err != nil {
+	if err := errors.Join(b.Write(setting.PostfixMain, []byte(m.Main()), 0o644), b.Write(setting.PostfixMaster, []byte(m.Master()), 0o644), b.Write(setting.PostfixBoxes, m.Table(), 0o644)); err != nil {
 		return err
 	}
-	return errors.Join(b.age(postfixconf.MainFile), b.age(postfixconf.BoxesFile))
+	return errors.Join(b.age(setting.PostfixMain), b.age(setting.PostfixBoxes))
 }
 
 // age makes a file look older than it is: Postfix takes one that was just
@@ -146,15 +146,15 @@ func greets(at netip.AddrPort) error {
 }
 
 // MailLog reads what Postfix has logged so far.
-func (b *Box) MailLog() (postfixconf.Log, error) {
-	path, err := b.Path(postfixconf.LogFile)
+func (b *Box) MailLog() (setting.MailLog, error) {
+	path, err := b.Path(setting.PostfixLog)
 	if err != nil {
-		return postfixconf.Log{}, err
+		return setting.MailLog{}, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return postfixconf.Log{}, fmt.Errorf("read Postfix's log: %w", err)
+		return setting.MailLog{}, fmt.Errorf("read Postfix's log: %w", err)
 	}
 	defer f.Close()
-	return postfixconf.ReadLog(f)
+	return setting.ReadMailLog(f)
 }

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/server"
-	"linerate/internal/setting/postfixconf"
+	"linerate/internal/setting"
 )
 
 // TestPostfixComesAndGoesAtOnce: it waits two seconds for the end of writing a
@@ -25,11 +25,11 @@ func TestPostfixComesAndGoesAtOnce(t *testing.T) {
 	if err := box.MakeDisk(disk("tmpfs", ""), nil); err != nil {
 		t.Fatal(err)
 	}
-	p, err := box.StartMail(t.Context(), postfixconf.Mail{Accounts: 3}, server.DiskDir, loopback)
+	p, err := box.StartMail(t.Context(), setting.Mail{Accounts: 3}, server.DiskDir, loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{postfixconf.MainFile, postfixconf.BoxesFile} {
+	for _, name := range []string{setting.PostfixMain, setting.PostfixBoxes} {
 		path, err := box.Path(name)
 		if err != nil {
 			t.Fatal(err)
@@ -43,12 +43,12 @@ func TestPostfixComesAndGoesAtOnce(t *testing.T) {
 	}
 	// It takes mail before its log is written, by a process that it starts for that.
 	said := func(what string) bool {
-		log, err := box.Read(postfixconf.LogFile)
+		log, err := box.Read(setting.PostfixLog)
 		return err == nil && bytes.Contains(log, []byte(what))
 	}
 	labtest.Eventually(func() bool { return said("daemon started") })
 	p.Stop()
-	if log, err := box.Read(postfixconf.LogFile); err != nil || bytes.Contains(log, []byte("fatal:")) || !bytes.Contains(log, []byte("daemon started")) {
+	if log, err := box.Read(setting.PostfixLog); err != nil || bytes.Contains(log, []byte("fatal:")) || !bytes.Contains(log, []byte("daemon started")) {
 		t.Errorf("%v, the log:\n%s", err, log)
 	}
 }

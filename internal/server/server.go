@@ -27,11 +27,11 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 )
 
 // Root is the directory of a Box as the programs in it see it.
-const Root = nginxconf.Root
+const Root = setting.ServerRoot
 
 // Program is a server to be started in a Box.
 type Program struct {

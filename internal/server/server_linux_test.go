@@ -22,7 +22,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/port"
 	"linerate/internal/server"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 )
 
 // inside is a network namespace with nothing but a loopback that is up.
@@ -58,7 +58,7 @@ func need(t *testing.T) {
 	}
 }
 
-func startWeb(t *testing.T, w nginxconf.Web) (*server.Box, *server.Process) {
+func startWeb(t *testing.T, w setting.Web) (*server.Box, *server.Process) {
 	t.Helper()
 	box, err := server.NewBox(inside)
 	if err != nil {
@@ -100,10 +100,10 @@ func get(box *server.Box, url string) (body []byte, header http.Header, err erro
 func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	need(t)
 	before := listening(t)
-	box, p := startWeb(t, nginxconf.Web{Sizes: []int{0, 1000, 350_000}, TLS: true, HTTP2: true, Log: true,
+	box, p := startWeb(t, setting.Web{Sizes: []int{0, 1000, 350_000}, TLS: true, HTTP2: true, Log: true,
 		Directives: map[string]string{"worker_processes": "2", "backlog": "64", "reuseport": "on", "sendfile": "on"}})
 	for _, size := range []int{0, 1000, 350_000} {
-		body, _, err := get(box, "http://127.0.0.1"+nginxconf.Object(size))
+		body, _, err := get(box, "http://127.0.0.1"+setting.ObjectPath(size))
 		if err != nil || len(body) != size {
 			t.Errorf("object of %d bytes: %d bytes, %v", size, len(body), err)
 		}
@@ -111,7 +111,7 @@ func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	var log []byte
 	var err error
 	labtest.Eventually(func() bool { // a request is logged after its answer has gone
-		log, err = box.Read(nginxconf.AccessLog)
+		log, err = box.Read(setting.NGINXAccessLog)
 		return strings.Count(string(log), "\n") == 3
 	})
 	if err != nil || strings.Count(string(log), "\n") != 3 || !strings.Contains(string(log), `"GET /350000 HTTP/1.1" 200 350000`) {
@@ -144,7 +144,7 @@ func listening(t *testing.T) string {
 	for _, file := range []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"} {
 		data, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(data)) {
-			if f := strings.Fields(line); len(f) > 3 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", nginxconf.PlainPort)) {
+			if f := strings.Fields(line); len(f) > 3 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", setting.HTTPPort)) {
 				out = append(out, f[1])
 			}
 		}
@@ -159,7 +159,7 @@ func TestABadConfigurationIsBlamedOnItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	_, err = box.StartWeb(t.Context(), nginxconf.Web{Directives: map[string]string{"sendfile": "perhaps"}}, loopback)
+	_, err = box.StartWeb(t.Context(), setting.Web{Directives: map[string]string{"sendfile": "perhaps"}}, loopback)
 	if err == nil || !strings.Contains(err.Error(), `invalid value "perhaps"`) {
 		t.Errorf("got %v, want nginx's own complaint", err)
 	}
@@ -182,7 +182,7 @@ func TestAMissingProgramNamesItsPackage(t *testing.T) {
 
 func TestACrashIsNoticed(t *testing.T) {
 	need(t)
-	_, p := startWeb(t, nginxconf.Web{})
+	_, p := startWeb(t, setting.Web{})
 	pids := p.PIDs()
 	if err := p.Running(); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestNothingIsLeftWhenLinerateIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := box.StartWeb(t.Context(), nginxconf.Web{Sizes: []int{1000}, Directives: map[string]string{"worker_processes": "3"}}, loopback)
+		p, err := box.StartWeb(t.Context(), setting.Web{Sizes: []int{1000}, Directives: map[string]string{"worker_processes": "3"}}, loopback)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,6 @@ package setting
 import (
 	"fmt"
 	"strings"
-
-	"linerate/internal/setting/fsconf"
 )
 
 // NAPINames are what Linux has to set of NAPI for each device.
@@ -32,7 +30,7 @@ type Setting struct {
 	Undo []string `json:"undo,omitempty" yaml:"undo,omitempty"`
 	Path *Path    `json:"path,omitempty" yaml:"path,omitempty"`
 	// Disk is a file system of a study's own.
-	Disk *fsconf.Disk `json:"disk,omitempty" yaml:"disk,omitempty"`
+	Disk *Disk `json:"disk,omitempty" yaml:"disk,omitempty"`
 }
 
 // Path is how TCP treats a path, as Linux keeps it with a route (ip-route(8));

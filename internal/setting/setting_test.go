@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
-
-	"linerate/internal/setting/fsconf"
 )
 
 // TestSettingsInWords: a report's reader tells variants apart by these words; what is not
@@ -31,7 +29,7 @@ func TestSettingsInWords(t *testing.T) {
 		"tcp bbr, initial window 32, initial receive window 64, tls in the kernel": {Mechanism: TCP, Path: &Path{Congestion: "bbr", InitCwnd: 32, InitRwnd: 64, ULP: "tls"}},
 		"tcp initial window 1":                         {Mechanism: TCP, Path: &Path{InitCwnd: 1}},
 		"tcp initial receive window 1":                 {Mechanism: TCP, Path: &Path{InitRwnd: 1}},
-		"ext4 made with ^has_journal, mounted noatime": {Mechanism: FileSystem, Disk: &fsconf.Disk{Type: "ext4", Features: "^has_journal", Options: "noatime"}},
+		"ext4 made with ^has_journal, mounted noatime": {Mechanism: FileSystem, Disk: &Disk{Type: "ext4", Features: "^has_journal", Options: "noatime"}},
 		`run ["ip" "a b"]`:                             {Mechanism: Command, Argv: []string{"ip", "a b"}},
 	} {
 		if got := s.String(); got != want {

@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // What makes trials independent, by testbed: namespaces are rebuilt, machines
@@ -45,7 +44,7 @@ func (s *Spec) OnLiveHost() bool { return s.Testbed.Kind == KindLive }
 // OnMachines reports whether the testbed is one of machines, described by a
 // file.
 func (s *Spec) OnMachines() bool {
-	return s.Testbed.Kind == bedfile.KindSSH || s.Testbed.Kind == bedfile.KindPorts
+	return s.Testbed.Kind == testbed.KindSSH || s.Testbed.Kind == testbed.KindPorts
 }
 
 // checkTestbed checks testbed, reset and design together.

@@ -1,6 +1,6 @@
 // Package tooltext reads what traffic generators and receivers other than
 // linerate print of what they did: netmap's pkt-gen, and any program by a
-// pattern that its user gives. It is pure; load/toolload runs the programs.
+// pattern that its user gives. It is pure; load/remoteload runs the programs.
 package tooltext
 
 import (

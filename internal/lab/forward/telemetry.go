@@ -8,14 +8,13 @@ import (
 
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // telemetry begins to watch what the DUT's own counters say, where it has some
 // to read; tell ends it. A DUT that will not tell afterwards has no telemetry.
 func telemetry(ctx context.Context, b testbed.Bed, machines bool, o *study.Observation) (tell func(), err error) {
 	o.Machines = machines
-	o.Uncounted = b.Describe().Kind == bedfile.KindPorts
+	o.Uncounted = b.Describe().Kind == testbed.KindPorts
 	bed, ok := b.(testbed.Telemeter)
 	if !ok {
 		return func() {}, nil

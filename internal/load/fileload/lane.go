@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -58,7 +58,7 @@ func (l *lane) forget() {
 
 // Do does one transaction. A system call cannot be called off: what takes
 // longer than the deadline is late, and done.
-func (l *lane) Do(target int, deadline time.Time) loop.Answer {
+func (l *lane) Do(target int, deadline time.Time) client.Answer {
 	before := l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes
 	var first, second error
 	if target == readCreate || target == readDelete {
@@ -71,7 +71,7 @@ func (l *lane) Do(target int, deadline time.Time) loop.Answer {
 	} else if len(l.files) > 0 {
 		second = l.remove(l.rng.IntN(len(l.files)))
 	}
-	a := loop.Answer{Body: int64(l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes - before)}
+	a := client.Answer{Body: int64(l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes - before)}
 	switch err := errors.Join(first, second); {
 	case err != nil:
 		a.Kind, a.Detail = kindOf(err), err.Error()

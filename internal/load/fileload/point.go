@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 )
 
 // RunPoint makes a pool's files below dir, offers the load, and removes them. After an
@@ -20,9 +20,9 @@ func RunPoint(ctx context.Context, dir string, pool Pool, load Load) (p Point, e
 		return p, err
 	}
 	defer set.Release()
-	_, system := loop.CPU()
+	_, system := client.CPU()
 	a, m, err := set.Account(ctx, load)
-	_, after := loop.CPU()
+	_, after := client.CPU()
 	if a == nil {
 		return p, err
 	}

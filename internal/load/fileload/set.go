@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -113,7 +113,7 @@ func (s *Set) Account(ctx context.Context, l Load) (*request.Account, request.Me
 	if err := l.validate(); err != nil {
 		return nil, request.Meter{}, err
 	}
-	a, m, err := loop.Run(ctx, s.loop(l), func(context.Context) (loop.Source, error) { return s, nil })
+	a, m, err := client.Run(ctx, s.loop(l), func(context.Context) (client.Source, error) { return s, nil })
 	begin := time.Now()
 	if e := flush(s.dirs[0]); e != nil {
 		err = errors.Join(err, fmt.Errorf("flush the file system: %w", e))
@@ -126,13 +126,13 @@ func (s *Set) Account(ctx context.Context, l Load) (*request.Account, request.Me
 func (s *Set) Flush() error { return flush(s.dirs[0]) }
 
 // Lane is the i-th share of the files.
-func (s *Set) Lane(i int, _ loop.Events) loop.Lane { return s.lanes[i] }
+func (s *Set) Lane(i int, _ client.Events) client.Lane { return s.lanes[i] }
 
 // Used counts the generator's own time alone: the kernel's is the file
 // system's work.
-func (s *Set) Used() loop.Used {
-	user, _ := loop.CPU()
-	return loop.Used{CPU: user}
+func (s *Set) Used() client.Used {
+	user, _ := client.CPU()
+	return client.Used{CPU: user}
 }
 
 // Close leaves the set as it is, for the next load.

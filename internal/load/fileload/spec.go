@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -97,11 +97,11 @@ const (
 var Pairs = []string{"read, create", "read, delete", "append, create", "append, delete"}
 
 // loop is the load as package loop has it.
-func (p *Pool) loop(l Load) loop.Spec {
+func (p *Pool) loop(l Load) client.Spec {
 	w := make([]float64, len(Pairs))
 	w[readCreate], w[readDelete] = p.Reads*p.Creates, p.Reads*(1-p.Creates)
 	w[appendCreate], w[appendDelete] = (1-p.Reads)*p.Creates, (1-p.Reads)*(1-p.Creates)
-	return loop.Spec{
+	return client.Spec{
 		Weights: w, Lanes: p.Lanes, Rate: l.Rate, Arrivals: l.Arrivals, Duration: l.Duration, Warmup: l.Warmup,
 		Requests: l.Transactions, Timeout: l.Timeout, Seed: l.Seed, Every: l.Every, Watch: l.Watch,
 	}

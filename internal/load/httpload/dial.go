@@ -9,18 +9,18 @@ import (
 	"sync/atomic"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 )
 
 // dialer makes the connections of one run, to one address.
 type dialer struct {
-	*dial.Dialer
+	*client.Dialer
 	tls        *tls.Config                         // nil without TLS
 	negotiated atomic.Pointer[tls.ConnectionState] // of the last handshake
 }
 
 // secure speaks TLS on a connection, which ends with a failure.
-func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (net.Conn, *dial.Failure) {
+func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (net.Conn, *client.Failure) {
 	conn := tls.Client(raw, config)
 	err := conn.HandshakeContext(ctx)
 	state := conn.ConnectionState()
@@ -29,7 +29,7 @@ func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (
 	}
 	if err != nil {
 		_ = raw.Close() // nothing is left to send
-		return nil, &dial.Failure{At: dial.Securing, Err: err}
+		return nil, &client.Failure{At: client.Securing, Err: err}
 	}
 	d.negotiated.Store(&state)
 	return conn, nil
@@ -54,7 +54,7 @@ func newDialer(ctx context.Context, s *Spec) (*dialer, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	to, err := dial.New(ctx, u.Hostname(), port, s.Sources, s.Enter)
+	to, err := client.NewDialer(ctx, u.Hostname(), port, s.Sources, s.Enter)
 	if err != nil {
 		if errors.As(err, new(*net.DNSError)) {
 			err = hint.With(err, "give the server's address in the URL, and its name as a header: %s", hint.Option("header", "'Host: NAME'"))

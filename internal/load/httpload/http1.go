@@ -11,8 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"linerate/internal/load/dial"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 )
 
 // idleFor is how long a connection is idle before it is looked at again: a
@@ -22,12 +21,12 @@ const idleFor = 200 * time.Millisecond
 // http1 is a lane of HTTP/1.1 on a connection of its own.
 type http1 struct {
 	d       *dialer
-	on      loop.Events
+	on      client.Events
 	heads   [][]byte
 	newEach bool
 	timeout time.Duration
 	conn    net.Conn // nil: none
-	raw     *dial.Conn
+	raw     *client.Conn
 	buf     []byte // what has come and was not looked at is buf[from:to]
 	from    int
 	to      int
@@ -36,7 +35,7 @@ type http1 struct {
 	last    time.Time        // the deadline of the last request
 }
 
-func newHTTP1(r *source, on loop.Events) *http1 {
+func newHTTP1(r *source, on client.Events) *http1 {
 	return &http1{d: r.d, on: on, heads: r.heads, newEach: r.NewEach, timeout: r.Timeout, buf: make([]byte, r.bufferSize())}
 }
 
@@ -70,7 +69,7 @@ func requestOf(s *Spec, t Target) *http.Request {
 	return &http.Request{Method: http.MethodGet, URL: t.URL, Host: host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 }
 
-func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
+func (l *http1) do(target int, deadline time.Time) (a answer, f *client.Failure) {
 	if f = l.ready(deadline); f != nil {
 		return a, f
 	}
@@ -84,7 +83,7 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
 
 // ready sees to a connection. The deadlines tell how long one was idle, for to
 // ask the clock is dear on some machines.
-func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
+func (l *http1) ready(deadline time.Time) (f *client.Failure) {
 	if l.conn != nil && deadline.Sub(l.last) > idleFor && l.raw.Dead() {
 		l.close()
 		l.on.Reopened()
@@ -97,7 +96,7 @@ func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
 	defer cancel()
 	raw, err := l.d.TCP(ctx)
 	if err != nil {
-		return &dial.Failure{At: dial.Dialling, Err: err}
+		return &client.Failure{At: client.Dialling, Err: err}
 	}
 	l.raw, l.conn = raw, raw
 	if l.d.tls != nil {
@@ -112,20 +111,20 @@ func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
 }
 
 // exchange asks and reads the answer.
-func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *dial.Failure) {
+func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *client.Failure) {
 	if l.from < l.to || l.careful != nil && l.careful.Buffered() > 0 {
-		return a, false, &dial.Failure{At: dial.Waiting, Err: errUnasked}
+		return a, false, &client.Failure{At: client.Waiting, Err: errUnasked}
 	}
 	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
-		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
+		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}
 	if l.careful != nil {
 		return l.carefully()
 	}
 	h, is, err := l.head()
 	if err != nil {
-		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
+		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}
 	if is == unusual {
 		l.more.R = io.MultiReader(bytes.NewReader(bytes.Clone(l.buf[l.from:l.to])), l.conn)
@@ -136,7 +135,7 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 	a.code = h.code
 	a.body, err = l.skip(h.length)
 	if err != nil {
-		return a, false, &dial.Failure{At: dial.Reading, Err: err}
+		return a, false, &client.Failure{At: client.Reading, Err: err}
 	}
 	return a, !h.last, nil
 }
@@ -191,7 +190,7 @@ func (l *http1) skip(length int64) (n int64, err error) {
 }
 
 // carefully reads an answer of any shape.
-func (l *http1) carefully() (a answer, keep bool, f *dial.Failure) {
+func (l *http1) carefully() (a answer, keep bool, f *client.Failure) {
 	l.more.N = maxHeaders
 	resp, err := http.ReadResponse(l.careful, nil)
 	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
@@ -201,14 +200,14 @@ func (l *http1) carefully() (a answer, keep bool, f *dial.Failure) {
 		if l.more.N <= 0 {
 			err = fmt.Errorf("headers of more than %d bytes", maxHeaders)
 		}
-		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
+		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}
 	l.more.N = math.MaxInt64 // a body has no bound but time
 	a.code = resp.StatusCode
 	a.body, err = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close() // read to its end, or failed
 	if err != nil {
-		return a, false, &dial.Failure{At: dial.Reading, Err: err}
+		return a, false, &client.Failure{At: client.Reading, Err: err}
 	}
 	return a, !resp.Close, nil
 }

@@ -13,18 +13,17 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"linerate/internal/list"
-	"linerate/internal/load/dial"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 )
 
 // slot is a connection of HTTP/2 that some lanes share: a session, and the next
 // one when that has ended.
 type slot struct {
 	d       *dialer
-	on      loop.Events // of its first lane
-	tls     *tls.Config // nil without TLS
-	headers [][]field   // of each target's request
-	buffer  int         // of what comes in, in bytes
+	on      client.Events // of its first lane
+	tls     *tls.Config   // nil without TLS
+	headers [][]field     // of each target's request
+	buffer  int           // of what comes in, in bytes
 	timeout time.Duration
 	mu      sync.Mutex // held while dialling: the other lanes wait for it
 	current *session
@@ -44,7 +43,7 @@ type http2Lane struct {
 	credit   int   // bytes of the body since the last update of the stream's window
 	length   int64 // of the body by its head; -1: it does not say
 	answer   answer
-	failure  *dial.Failure
+	failure  *client.Failure
 }
 
 func newSlot(r *source, headers [][]field) *slot {
@@ -59,7 +58,7 @@ func newSlot(r *source, headers [][]field) *slot {
 
 // lane makes one of the slot's lanes. The first one's account gets the
 // connection.
-func (c *slot) lane(newEach bool, tell loop.Events) *http2Lane {
+func (c *slot) lane(newEach bool, tell client.Events) *http2Lane {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.on == nil {
@@ -69,7 +68,7 @@ func (c *slot) lane(newEach bool, tell loop.Events) *http2Lane {
 }
 
 // get returns the session, begun if need be.
-func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
+func (c *slot) get(deadline time.Time) (*session, *client.Failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != nil && c.current.usable() {
@@ -93,10 +92,10 @@ func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
 }
 
 // connect makes the connection that a session uses.
-func (c *slot) connect(ctx context.Context) (net.Conn, *dial.Failure) {
+func (c *slot) connect(ctx context.Context) (net.Conn, *client.Failure) {
 	raw, err := c.d.TCP(ctx)
 	if err != nil {
-		return nil, &dial.Failure{At: dial.Dialling, Err: err}
+		return nil, &client.Failure{At: client.Dialling, Err: err}
 	}
 	if c.tls == nil {
 		return raw, nil
@@ -113,7 +112,7 @@ func (c *slot) drop() {
 	}
 }
 
-func (l *http2Lane) do(target int, deadline time.Time) (answer, *dial.Failure) {
+func (l *http2Lane) do(target int, deadline time.Time) (answer, *client.Failure) {
 	s, f := l.slot.get(deadline)
 	if f != nil {
 		return answer{}, f

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -248,7 +248,7 @@ func TestSourcesTakeTurns(t *testing.T) {
 	s := spec(t, url)
 	s.NewEach = true
 	var err error
-	if s.Sources, err = dial.ParseSources(sources); err != nil {
+	if s.Sources, err = client.ParseSources(sources); err != nil {
 		t.Fatal(err)
 	}
 	offer(t, s)
@@ -258,7 +258,7 @@ func TestSourcesTakeTurns(t *testing.T) {
 			break
 		}
 	}
-	s.Sources, _ = dial.ParseSources("192.0.2.1")
+	s.Sources, _ = client.ParseSources("192.0.2.1")
 	if _, err := Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "send from 192.0.2.1") {
 		t.Errorf("an address of another: %v", err)
 	}

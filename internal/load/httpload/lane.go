@@ -3,14 +3,14 @@ package httpload
 import (
 	"time"
 
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
 // lane sends one request after the other.
 type lane interface {
 	// do asks for a target and reads the answer whole.
-	do(target int, deadline time.Time) (answer, *dial.Failure)
+	do(target int, deadline time.Time) (answer, *client.Failure)
 	close()
 }
 
@@ -21,7 +21,7 @@ type answer struct {
 }
 
 // kindOf is the kind of an outcome.
-func kindOf(a answer, f *dial.Failure) (request.Kind, string) {
+func kindOf(a answer, f *client.Failure) (request.Kind, string) {
 	switch {
 	case f != nil:
 		return f.Kind(), f.Error()

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -123,8 +123,8 @@ func (r *listener) acked() error {
 	return nil
 }
 
-func resetFailure(l *http2Lane, code http2.ErrCode) *dial.Failure {
-	return &dial.Failure{At: l.stage(), Err: fmt.Errorf("the stream was reset: %s", code), As: request.Reset}
+func resetFailure(l *http2Lane, code http2.ErrCode) *client.Failure {
+	return &client.Failure{At: l.stage(), Err: fmt.Errorf("the stream was reset: %s", code), As: request.Reset}
 }
 
 // settings takes what the server wants.
@@ -154,7 +154,7 @@ func (r *listener) settings(f *http2.SettingsFrame) error {
 // away ends what the server has not begun, and lets the rest finish.
 func (r *listener) away(f *http2.GoAwayFrame) {
 	r.retired = true
-	why := &dial.Failure{At: dial.Waiting, Err: fmt.Errorf("the server goes away: %s", f.ErrCode), As: request.Closed}
+	why := &client.Failure{At: client.Waiting, Err: fmt.Errorf("the server goes away: %s", f.ErrCode), As: request.Closed}
 	for _, l := range r.waiting {
 		l.finish(why)
 	}
@@ -279,9 +279,9 @@ func (r *listener) credit(head http2.FrameHeader, body int) {
 
 // complete ends a stream that the server has ended.
 func (r *listener) complete(l *http2Lane) {
-	var f *dial.Failure
+	var f *client.Failure
 	if l.answer.code == 0 || l.length >= 0 && l.answer.body != l.length {
-		f = &dial.Failure{At: l.stage(), Err: io.ErrUnexpectedEOF}
+		f = &client.Failure{At: l.stage(), Err: io.ErrUnexpectedEOF}
 	}
 	r.done(l, f)
 }
@@ -298,5 +298,5 @@ func (r *listener) abandon(e http2.StreamError) {
 // refuse ends a stream whose answer is none. Held: the lock.
 func (r *listener) refuse(l *http2Lane, why error) {
 	_ = r.session.frames.WriteRSTStream(l.id, http2.ErrCodeProtocol) // to a buffer
-	r.done(l, &dial.Failure{At: l.stage(), Err: why, As: request.Malformed})
+	r.done(l, &client.Failure{At: l.stage(), Err: why, As: request.Malformed})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -32,11 +32,11 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	if err := s.Validate(); err != nil {
 		return nil, request.Meter{}, err
 	}
-	l := loop.Spec{
+	l := client.Spec{
 		Weights: s.weights(), Lanes: s.Connections * s.Streams, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration,
 		Warmup: s.Warmup, Requests: s.Requests, Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch,
 	}
-	return loop.Run(ctx, l, func(ctx context.Context) (loop.Source, error) { return newSource(ctx, &s) })
+	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
 }
 
 func newSource(ctx context.Context, s *Spec) (*source, error) {
@@ -60,10 +60,10 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 }
 
 // Used is what the run has used so far.
-func (r *source) Used() loop.Used {
-	user, system := loop.CPU()
+func (r *source) Used() client.Used {
+	user, system := client.CPU()
 	in, out := r.d.Bytes()
-	return loop.Used{CPU: user + system, In: in, Out: out, Negotiated: r.d.agreed()}
+	return client.Used{CPU: user + system, In: in, Out: out, Negotiated: r.d.agreed()}
 }
 
 // Close drops the connections that lanes share.
@@ -74,7 +74,7 @@ func (r *source) Close() {
 }
 
 // Lane makes the i-th of the lanes.
-func (r *source) Lane(i int, tell loop.Events) loop.Lane {
+func (r *source) Lane(i int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
 		return asked{newHTTP1(r, tell)}
 	}
@@ -85,10 +85,10 @@ func (r *source) Lane(i int, tell loop.Events) loop.Lane {
 type asked struct{ lane }
 
 // Do asks for a target and reads the answer whole.
-func (l asked) Do(target int, deadline time.Time) loop.Answer {
+func (l asked) Do(target int, deadline time.Time) client.Answer {
 	a, f := l.do(target, deadline)
 	kind, detail := kindOf(a, f)
-	return loop.Answer{Kind: kind, Code: a.code, Body: a.body, Detail: detail}
+	return client.Answer{Kind: kind, Code: a.code, Body: a.body, Detail: detail}
 }
 
 func (l asked) Close() { l.close() }

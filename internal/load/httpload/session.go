@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -121,10 +121,10 @@ func (s *session) fail(why error) {
 		s.timer.Stop()
 	}
 	for _, l := range s.waiting {
-		l.finish(&dial.Failure{At: dial.Waiting, Err: why})
+		l.finish(&client.Failure{At: client.Waiting, Err: why})
 	}
 	for _, l := range s.streams {
-		l.finish(&dial.Failure{At: l.stage(), Err: why})
+		l.finish(&client.Failure{At: l.stage(), Err: why})
 	}
 	s.waiting, s.streams = nil, map[uint32]*http2Lane{}
 }
@@ -136,9 +136,9 @@ func (s *session) begin(l *http2Lane) {
 	s.watch(l.deadline)
 	switch {
 	case s.failure != nil:
-		l.finish(&dial.Failure{At: dial.Waiting, Err: s.failure})
+		l.finish(&client.Failure{At: client.Waiting, Err: s.failure})
 	case s.retired: // since it was looked at
-		l.finish(&dial.Failure{At: dial.Waiting, Err: errors.New("the server goes away"), As: request.Closed})
+		l.finish(&client.Failure{At: client.Waiting, Err: errors.New("the server goes away"), As: request.Closed})
 	case len(s.streams) >= s.limit:
 		s.waiting = append(s.waiting, l)
 	default:
@@ -207,7 +207,7 @@ func (s *session) arm() {
 }
 
 // done ends a stream and lets who waits have its place. Held: the lock.
-func (s *session) done(l *http2Lane, f *dial.Failure) {
+func (s *session) done(l *http2Lane, f *client.Failure) {
 	delete(s.streams, l.id)
 	l.finish(f)
 	s.admit()
@@ -225,7 +225,7 @@ func (s *session) admit() {
 
 // late gives up the request of a lane whose time is over. Held: the lock.
 func (s *session) late(l *http2Lane) {
-	f := &dial.Failure{At: l.stage(), Err: os.ErrDeadlineExceeded}
+	f := &client.Failure{At: l.stage(), Err: os.ErrDeadlineExceeded}
 	if l.id == 0 {
 		s.waiting = slices.DeleteFunc(s.waiting, func(w *http2Lane) bool { return w == l })
 		l.finish(f)
@@ -271,15 +271,15 @@ func (s *session) expire() {
 }
 
 // finish hands the lane its answer. Held: the session's lock.
-func (l *http2Lane) finish(f *dial.Failure) {
+func (l *http2Lane) finish(f *client.Failure) {
 	l.failure = f
 	l.done <- struct{}{}
 }
 
 // stage is how far the lane's request has come.
-func (l *http2Lane) stage() dial.Stage {
+func (l *http2Lane) stage() client.Stage {
 	if l.answer.code != 0 {
-		return dial.Reading
+		return client.Reading
 	}
-	return dial.Waiting
+	return client.Waiting
 }

@@ -19,7 +19,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -48,7 +48,7 @@ type Spec struct {
 	Insecure    bool          // do not verify certificates
 	Roots       *x509.CertPool
 	Seed        uint64
-	Enter       dial.Enter           // where given
+	Enter       client.Enter         // where given
 	Every       time.Duration        // how often Watch is called
 	Watch       func(request.Result) // with the account so far
 }

@@ -9,20 +9,19 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
 )
 
-// Name is the engine's, as in load.Sent.
-const Name = "af_packet"
+// AFPacket is the name of the engine, as in load.Sent.
+const AFPacket = "af_packet"
 
 type engine struct{}
 
-// New returns the engine.
-func New() load.Engine { return engine{} }
+// NewAFPacket returns the engine on AF_PACKET sockets.
+func NewAFPacket() load.Engine { return engine{} }
 
-func (engine) Name() string { return Name }
+func (engine) Name() string { return AFPacket }
 
 // Available tries what the engine is made of: a packet socket.
 func (engine) Available() error {
@@ -42,7 +41,7 @@ func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error
 	return g, nil
 }
 
-func newGenerator(spec load.Spec, in port.Place) (*sender.Generator, error) {
+func newGenerator(spec load.Spec, in port.Place) (*Generator, error) {
 	d, err := wire.Look(spec.Device, in)
 	if err != nil {
 		return nil, err
@@ -51,9 +50,9 @@ func newGenerator(spec load.Spec, in port.Place) (*sender.Generator, error) {
 	for _, n := range spec.Sizes {
 		longest = max(longest, n-18)
 	}
-	return sender.New(sender.Config{
-		Engine: Name, Spec: spec, In: in, Device: d,
-		Open:  func() (sender.Port, error) { return openPort(d, in) },
+	return NewGenerator(Config{
+		Engine: AFPacket, Spec: spec, In: in, Device: d,
+		Open:  func() (Port, error) { return openPort(d, in) },
 		Stuck: fmt.Sprintf("is its other end up, and its MTU not smaller? ip link set dev PEER up mtu %d", longest),
 	})
 }
@@ -69,8 +68,8 @@ type message struct {
 type outPort struct {
 	*wire.Socket
 	device   string
-	vectors  [sender.Batch]unix.Iovec
-	messages [sender.Batch]message
+	vectors  [Batch]unix.Iovec
+	messages [Batch]message
 }
 
 func openPort(d wire.Device, in port.Place) (*outPort, error) {

@@ -1,4 +1,8 @@
-// Package packetload generates and counts traffic through AF_PACKET sockets:
-// slower than xdpload, but it needs CAP_NET_RAW only, as a user namespace of
-// one's own gives, sends frames of any size and works on any device.
+// Package packetload generates and counts traffic in user space. One generator
+// fills batches of frames, paces them and keeps their account; each engine gives
+// it Ports, its way into a device. AF_PACKET (Linux) needs CAP_NET_RAW only, sends
+// frames of any size and works on any device, but slower than xdpload. bpf(4)
+// takes a system call a frame, but every FreeBSD has it and every interface
+// serves it. netmap(4) hands over whole batches in shared memory: natively where
+// the driver has it, emulated elsewhere, and on VALE ports.
 package packetload

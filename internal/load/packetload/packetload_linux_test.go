@@ -17,7 +17,7 @@ import (
 func TestAccountsForEveryFrame(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
-	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1})
+	r, err := NewAFPacket().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 		{"paced", "198.18.0.1", "198.19.0.1", 5, []int{64}, false, 20_000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := New().NewGenerator(load.Spec{
+			g, err := NewAFPacket().NewGenerator(load.Spec{
 				Device: gen.Device, DstMAC: sink.MAC, Stream: 5, Sizes: c.sizes, CPUs: []int{0, 0},
 				Flows: load.FlowSpace{Count: c.flows, Src: netip.MustParseAddr(c.src), Dst: netip.MustParseAddr(c.dst), Random: c.random, Elephant: c.elephant},
 			}, gen.In)
@@ -72,7 +72,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 func TestLossDuplicatesReordering(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
-	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: 5})
+	r, err := NewAFPacket().NewReceiver(sink.Device, sink.In, load.Watch{Stream: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestLossDuplicatesReordering(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
-	_, err := New().NewGenerator(load.Spec{
+	_, err := NewAFPacket().NewGenerator(load.Spec{
 		Device: gen.Device, DstMAC: sink.MAC, Sizes: []int{9000},
 		Flows: load.FlowSpace{Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")},
 	}, gen.In)

@@ -143,7 +143,7 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.statistics()
-	got := r.account.Received(Name)
+	got := r.account.Received(AFPacket)
 	got.Dropped = r.dropped
 	if r.dropped > 0 {
 		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames arrived faster than this receiver reads: they are part of what was lost, but not by the wire", r.dropped))

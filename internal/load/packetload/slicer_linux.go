@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/load"
-	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
 )
@@ -47,9 +46,9 @@ func (s *slicer) Close() error { return nil }
 
 // laneEnds are a lane's sender and receiver in one run, in one direction.
 type laneEnds struct {
-	gen  *sender.Generator
+	gen  *Generator
 	rx   load.Receiver
-	step *sender.Stepper
+	step *Stepper
 }
 
 func (l laneEnds) close() error {
@@ -74,7 +73,7 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	for i := range all {
 		all[i].step = all[i].gen.Stepper(run)
 	}
-	out.Engine = Name
+	out.Engine = AFPacket
 	err = wire.OnCPU(all[0].step.CPU(), func(int) error {
 		return s.turns(ctx, all, p, &out)
 	})
@@ -118,7 +117,7 @@ func openWay(all []laneEnds, spec load.Spec, from, to port.Port) ([]laneEnds, er
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
 	ways := s.spec.Ways()
-	return sender.Turns(ctx, p, len(all)/ways, out, func(lane, guard int, since func() uint64) (one load.Slice, err error) {
+	return Turns(ctx, p, len(all)/ways, out, func(lane, guard int, since func() uint64) (one load.Slice, err error) {
 		w := all[lane*ways : (lane+1)*ways]
 		if _, _, err := slice(w, guard, 0); err != nil {
 			return one, err
@@ -139,7 +138,7 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 func slice(ways []laneEnds, least int, ns uint64) (frames int, took uint64, err error) {
 	for frames < least || took < ns {
 		for _, w := range ways {
-			n, calls, err := w.step.Step(sender.Batch / len(ways))
+			n, calls, err := w.step.Step(Batch / len(ways))
 			frames, took = frames+n, took+calls
 			if err != nil {
 				return frames, took, err

@@ -34,7 +34,7 @@ func testSlicer(t *testing.T, ways uint64) {
 		back.SrcMAC, back.DstMAC, back.Flows.Reply = spec.DstMAC, spec.SrcMAC, true
 		spec.Back = &back
 	}
-	s, err := New().(load.Interleaver).NewSlicer(spec, 3)
+	s, err := NewAFPacket().(load.Interleaver).NewSlicer(spec, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/tooltext"
 )
@@ -107,7 +107,7 @@ func (p *Postal) Account(ctx context.Context) (*request.Account, request.Meter, 
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
-	m := request.Meter{Elapsed: took, CPUs: loop.CPUs, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
+	m := request.Meter{Elapsed: took, CPUs: client.CPUs, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
 	return a, m, ctx.Err()
 }
 

@@ -6,15 +6,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"linerate/internal/load/dial"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
 // source makes the sessions of one run.
 type source struct {
 	*Spec
-	d       *dial.Dialer
+	d       *client.Dialer
 	bodies  [][]byte // by size
 	leaving sync.WaitGroup
 	drawn   atomic.Uint64
@@ -60,33 +59,33 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
-	l := loop.Spec{
+	l := client.Spec{
 		Lanes: s.Sessions, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration, Warmup: s.Warmup, Requests: s.Messages,
 		Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch, Finish: true,
 	}
 	for range s.Sizes {
 		l.Weights = append(l.Weights, 1)
 	}
-	return loop.Run(ctx, l, func(ctx context.Context) (loop.Source, error) {
+	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) {
 		r := &source{Spec: &s}
 		r.recipients()
 		for _, n := range s.Sizes {
 			r.bodies = append(r.bodies, body(n))
 		}
 		var err error
-		r.d, err = dial.New(ctx, host, port, s.Sources, s.Enter)
+		r.d, err = client.NewDialer(ctx, host, port, s.Sources, s.Enter)
 		return r, err
 	})
 }
 
 // Lane makes the i-th session.
-func (r *source) Lane(i int, tell loop.Events) loop.Lane { return newSession(r, i, tell) }
+func (r *source) Lane(i int, tell client.Events) client.Lane { return newSession(r, i, tell) }
 
 // Used is what the run has used so far.
-func (r *source) Used() loop.Used {
-	user, system := loop.CPU()
+func (r *source) Used() client.Used {
+	user, system := client.CPU()
 	in, out := r.d.Bytes()
-	return loop.Used{CPU: user + system, In: in, Out: out}
+	return client.Used{CPU: user + system, In: in, Out: out}
 }
 
 // Close waits until the last sessions have taken leave.

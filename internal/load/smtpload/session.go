@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/load/dial"
-	"linerate/internal/load/loop"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -20,8 +19,8 @@ const idleFor = 200 * time.Millisecond
 type session struct {
 	r    *source
 	i    int
-	tell loop.Events
-	conn *dial.Conn // nil: none
+	tell client.Events
+	conn *client.Conn // nil: none
 	in   *bufio.Reader
 	sent int // messages of this session
 	n    int // of all
@@ -29,14 +28,14 @@ type session struct {
 	buf  []byte
 }
 
-func newSession(r *source, i int, tell loop.Events) *session {
+func newSession(r *source, i int, tell client.Events) *session {
 	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
 }
 
 // Do sends a message of one of the sizes. A status of 400 or more is the
 // server's refusal, for now (4xx) or for good (5xx).
-func (s *session) Do(target int, deadline time.Time) loop.Answer {
-	a := loop.Answer{}
+func (s *session) Do(target int, deadline time.Time) client.Answer {
+	a := client.Answer{}
 	err := s.ready(deadline)
 	if err == nil {
 		_ = s.conn.SetDeadline(deadline) // a closed connection says so at the next step
@@ -44,7 +43,7 @@ func (s *session) Do(target int, deadline time.Time) loop.Answer {
 	}
 	s.last = time.Now()
 	var refused *refusal
-	var failed *dial.Failure
+	var failed *client.Failure
 	switch {
 	case err == nil:
 		a.Kind = request.OK
@@ -77,7 +76,7 @@ func (s *session) ready(deadline time.Time) error {
 	defer cancel()
 	conn, err := s.r.d.TCP(ctx)
 	if err != nil {
-		return &dial.Failure{At: dial.Dialling, Err: err}
+		return &client.Failure{At: client.Dialling, Err: err}
 	}
 	s.conn, s.sent = conn, 0
 	s.in.Reset(conn)
@@ -93,7 +92,7 @@ func (s *session) ready(deadline time.Time) error {
 }
 
 // message hands one message over.
-func (s *session) message(target int, a *loop.Answer) (err error) {
+func (s *session) message(target int, a *client.Answer) (err error) {
 	to := strings.Replace(s.r.To, "%d", strconv.Itoa(s.r.account()), 1)
 	if _, err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (s *session) command(want int, line string) (int, error) {
 
 func (s *session) write(b []byte) error {
 	if _, err := s.conn.Write(b); err != nil {
-		return &dial.Failure{At: dial.Waiting, Err: err}
+		return &client.Failure{At: client.Waiting, Err: err}
 	}
 	return nil
 }
@@ -159,7 +158,7 @@ func (s *session) reply(want int) (int, error) {
 	for range maxReply {
 		line, err := s.in.ReadSlice('\n')
 		if err != nil {
-			return 0, &dial.Failure{At: dial.Waiting, Err: err}
+			return 0, &client.Failure{At: client.Waiting, Err: err}
 		}
 		code, more, ok := parseReply(line)
 		switch {
@@ -178,7 +177,7 @@ func (s *session) reply(want int) (int, error) {
 }
 
 func malformed(format string, args ...any) error {
-	return &dial.Failure{At: dial.Waiting, Err: fmt.Errorf(format, args...)}
+	return &client.Failure{At: client.Waiting, Err: fmt.Errorf(format, args...)}
 }
 
 // parseReply reads "250 text" or, with more lines to come, "250-text".

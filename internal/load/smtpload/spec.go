@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/dial"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -48,7 +48,7 @@ type Spec struct {
 	Timeout    time.Duration
 	Sources    []netip.Addr
 	Seed       uint64
-	Enter      dial.Enter // where given
+	Enter      client.Enter // where given
 	Every      time.Duration
 	Watch      func(request.Result)
 }

@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // TestNeverOverloaded: a variant whose trials all offered too little is named,
@@ -31,7 +30,7 @@ func TestNeverOverloaded(t *testing.T) {
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-max: the generator, which offered no more than 19.0 kpps, could not overload none:") || !strings.Contains(r.Warnings[0], "mode cost") {
 		t.Errorf("%q", r.Warnings)
 	}
-	s.Testbed.Kind, r.Warnings = bedfile.KindSSH, nil
+	s.Testbed.Kind, r.Warnings = testbed.KindSSH, nil
 	if warnHeadroom(&r, s); len(r.Warnings) != 1 || strings.Contains(r.Warnings[0], "mode cost") || !strings.Contains(r.Warnings[0], "give the part a rate that both manage, and ask for loss_ratio") {
 		t.Errorf("on machines, which have no mode cost: %q", r.Warnings)
 	}
@@ -45,10 +44,10 @@ func TestNotTriedInVain(t *testing.T) {
 		reasons      []string
 		tries        int
 	}{
-		{bedfile.KindSSH, study.Blocks, []string{HeadroomGate + ": 1.02 times"}, 1},
-		{bedfile.KindSSH, study.Series, []string{HeadroomGate + ": 1.02 times"}, 1},
-		{bedfile.KindSSH, study.Blocks, []string{HeadroomGate + ": 1.02 times", "drain: no end"}, 3},
-		{bedfile.KindSSH, study.Series, []string{"drain: no end"}, 3},
+		{testbed.KindSSH, study.Blocks, []string{HeadroomGate + ": 1.02 times"}, 1},
+		{testbed.KindSSH, study.Series, []string{HeadroomGate + ": 1.02 times"}, 1},
+		{testbed.KindSSH, study.Blocks, []string{HeadroomGate + ": 1.02 times", "drain: no end"}, 3},
+		{testbed.KindSSH, study.Series, []string{"drain: no end"}, 3},
 		{testbed.KindNetns, study.Blocks, []string{HeadroomGate + ": 1.02 times"}, 3},
 	} {
 		s := study.Spec{Testbed: study.Testbed{Kind: c.kind}, Design: c.design, Variants: []study.Variant{{Name: "none"}, {Name: "one"}}, Control: "none", Retries: 2,

@@ -6,7 +6,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // Section satisfies study.Kind: how a part was measured; Sections has the rest.
@@ -99,7 +98,7 @@ func overloaded(e study.Environment) string {
 	switch {
 	case e.On(testbed.KindJails):
 		return "the kernel's one thread of all epairs, epair_task, is the router and"
-	case e.On(bedfile.KindSSH, bedfile.KindPorts):
+	case e.On(testbed.KindSSH, testbed.KindPorts):
 		return "the DUT"
 	}
 	return "the router's ingress has a CPU of its own and"

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
-	"linerate/internal/setting/nginxconf"
+	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -168,8 +168,8 @@ func (h *HTTP) Sizes() ([]int, error) {
 	var out []int
 	for _, text := range h.Objects {
 		v, err := calc.Parse(text, calc.Bytes)
-		if err != nil || !(v >= 0 && v <= nginxconf.MaxObject) {
-			return nil, hint.With(fmt.Errorf("an object of %q is not within 0 and %d bytes", text, nginxconf.MaxObject), "write objects: [24kB, 350kB]")
+		if err != nil || !(v >= 0 && v <= setting.MaxObject) {
+			return nil, hint.With(fmt.Errorf("an object of %q is not within 0 and %d bytes", text, setting.MaxObject), "write objects: [24kB, 350kB]")
 		}
 		out = append(out, int(math.Round(v)))
 	}

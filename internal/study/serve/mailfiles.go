@@ -8,7 +8,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
-	"linerate/internal/setting/postfixconf"
+	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -90,8 +90,8 @@ func (m *SMTP) check(path string) *study.Problem {
 		return study.Wrong(path+".messages", "%v", err).Advise("%s", hint.Of(err))
 	case len(sizes) == 0 || len(sizes) > 1000:
 		return study.Wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
-	case m.Accounts < 1 || m.Accounts > postfixconf.MaxAccounts:
-		return study.Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, postfixconf.MaxAccounts)
+	case m.Accounts < 1 || m.Accounts > setting.MaxMailAccounts:
+		return study.Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, setting.MaxMailAccounts)
 	case !(m.Rate >= 0 && m.Rate <= 1e5):
 		return study.Wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
 	case m.Burst < 0 || m.Burst > maxBurst || m.Burst > 0 && m.Rate > 0:

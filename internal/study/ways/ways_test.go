@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/setting"
-	"linerate/internal/setting/fsconf"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds"
 )
@@ -52,9 +51,9 @@ func TestSettingsOfEveryWay(t *testing.T) {
 		{"{command: [a], undo: [b, c]}", onMachines, setting.Setting{Mechanism: setting.Command, Argv: []string{"a"}, Undo: []string{"b", "c"}}, map[string]string{"command": "[a]"}},
 		{"tcp: {initcwnd: 30, initrwnd: 1000, congestion: bbr, ulp: tls}", "", setting.Setting{Mechanism: setting.TCP, Path: &setting.Path{InitCwnd: 30, InitRwnd: 1000, Congestion: "bbr", ULP: "tls"}},
 			map[string]string{"tcp:initcwnd": "30", "tcp:initrwnd": "1000", "tcp:congestion": "bbr", "tcp:ulp": "tls"}},
-		{"filesystem: {type: xfs, options: 'noatime,logbsize=256k,defaults', size: 1GiB}", "", setting.Setting{Mechanism: setting.FileSystem, Disk: &fsconf.Disk{Type: "xfs", Options: "noatime,logbsize=256k,defaults", Size: 1 << 30}},
+		{"filesystem: {type: xfs, options: 'noatime,logbsize=256k,defaults', size: 1GiB}", "", setting.Setting{Mechanism: setting.FileSystem, Disk: &setting.Disk{Type: "xfs", Options: "noatime,logbsize=256k,defaults", Size: 1 << 30}},
 			map[string]string{"filesystem": "xfs", "filesystem size": "1GiB", "mount:noatime": "on", "mount:logbsize": "256k"}},
-		{"filesystem: {type: ext4, features: '^has_journal,dir_index'}", "", setting.Setting{Mechanism: setting.FileSystem, Disk: &fsconf.Disk{Type: "ext4", Features: "^has_journal,dir_index", Size: fsconf.DefaultSize}},
+		{"filesystem: {type: ext4, features: '^has_journal,dir_index'}", "", setting.Setting{Mechanism: setting.FileSystem, Disk: &setting.Disk{Type: "ext4", Features: "^has_journal,dir_index", Size: setting.DefaultDiskSize}},
 			map[string]string{"mkfs:has_journal": "off", "mkfs:dir_index": "on"}},
 		{"files: sets/x", onMachines, setting.Setting{Mechanism: setting.Files, Name: "sets/x"}, nil},
 		{"{rc: pf_enable, value: YES}", onMachines, setting.Setting{Mechanism: setting.RC, Name: "pf_enable", Value: "YES"}, map[string]string{"pf_enable": "YES"}},

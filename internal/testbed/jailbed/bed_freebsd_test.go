@@ -16,8 +16,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/load"
-	"linerate/internal/load/bpfload"
-	"linerate/internal/load/netmapload"
+	"linerate/internal/load/packetload"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
 	"linerate/internal/setting"
@@ -50,10 +49,10 @@ func TestMain(m *testing.M) {
 }
 
 func openHere(o wire.Order) (wire.Opened, error) {
-	if o.Kind == netmapload.Name {
-		return netmapload.Open(o)
+	if o.Kind == packetload.Netmap {
+		return packetload.OpenNetmap(o)
 	}
-	return bpfload.Open(o)
+	return packetload.OpenBPF(o)
 }
 
 func up(t testing.TB, mode testbed.Mode) *Bed {
@@ -96,7 +95,7 @@ func send(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n int) (
 // sendFlows is send with so many flows; each ends with a frame that is not counted.
 func sendFlows(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n, flows int) (load.Sent, load.Received) {
 	t.Helper()
-	e := bpfload.New(b.Door)
+	e := packetload.NewBPF(b.Door)
 	r, err := e.NewReceiver(to.Device, to.In, load.Watch{Stream: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +187,7 @@ func TestEnginesAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bpf, netmap := bpfload.New(b.Door), netmapload.New(b.Door)
+	bpf, netmap := packetload.NewBPF(b.Door), packetload.NewNetmap(b.Door)
 	for _, c := range []struct {
 		name      string
 		out, in   load.Engine

@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/cputime"
 	"linerate/internal/load"
-	"linerate/internal/load/bpfload"
+	"linerate/internal/load/packetload"
 	"linerate/internal/load/wire"
 	"linerate/internal/setting"
 	"linerate/internal/study"
@@ -26,7 +26,7 @@ func BenchmarkCost(b *testing.B) {
 	passes := func() (time.Duration, error) { return time.Duration(clock.Now()), nil }
 	for _, m := range []struct {
 		name  string
-		spent bpfload.Spent
+		spent packetload.Spent
 		pin   bool
 	}{{"counted", Spent, false}, {"counted, pinned", Spent, true}, {"passed, pinned", passes, true}} {
 		b.Run(m.name, func(b *testing.B) { benchmarkCost(b, m.spent, m.pin) })
@@ -35,7 +35,7 @@ func BenchmarkCost(b *testing.B) {
 
 const benchRounds = 60
 
-func benchmarkCost(b *testing.B, spent bpfload.Spent, pin bool) {
+func benchmarkCost(b *testing.B, spent packetload.Spent, pin bool) {
 	ctx := context.Background()
 	bed := raise(b, testbed.Cost)
 	in := forward.Instance{Control: "none", Arms: []string{"none", "again", "rules", study.BypassLane}}
@@ -57,7 +57,7 @@ func benchmarkCost(b *testing.B, spent bpfload.Spent, pin bool) {
 	from := arms[0].Generator
 	spec := load.Spec{SrcMAC: from.MAC, DstMAC: from.Peer, Sizes: []int{64}, CPUs: []int{0},
 		Flows: load.FlowSpace{Count: 1000, Src: v4[0], Dst: v4[1]}}
-	s, err := bpfload.Interleaving(bed.Door, spent).(load.Interleaver).NewSlicer(spec, len(lanes))
+	s, err := packetload.InterleavingBPF(bed.Door, spent).(load.Interleaver).NewSlicer(spec, len(lanes))
 	if err != nil {
 		b.Fatal(err)
 	}

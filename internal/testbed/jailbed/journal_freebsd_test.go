@@ -11,7 +11,7 @@ import (
 	"linerate/internal/cputime"
 	"linerate/internal/labtest"
 	"linerate/internal/load"
-	"linerate/internal/load/bpfload"
+	"linerate/internal/load/packetload"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -106,7 +106,7 @@ func TestQueuedFramesCount(t *testing.T) {
 	}
 	from := b.Generator()
 	spec := load.Spec{SrcMAC: from.MAC, DstMAC: from.Peer, Sizes: []int{64}, CPUs: []int{0}, Flows: load.FlowSpace{Count: 10, Src: v4[0], Dst: v4[1]}}
-	s, err := bpfload.Interleaving(b.Door, Spent).(load.Interleaver).NewSlicer(spec, 1)
+	s, err := packetload.InterleavingBPF(b.Door, Spent).(load.Interleaver).NewSlicer(spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/drop"
+	"linerate/internal/instrument"
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
-	"linerate/internal/skbdrop"
 	"linerate/internal/testbed"
 )
 
@@ -148,7 +148,7 @@ func silence(t *testing.T, b *Bed) {
 // them, and how many packets the receiver's device took.
 func watch(t *testing.T, b *Bed, f func()) (counted, reasons drop.Counters, arrived uint64) {
 	t.Helper()
-	why, err := skbdrop.Attach(b.dut.first.do)
+	why, err := instrument.CountDrops(b.dut.first.do)
 	if err != nil {
 		labtest.Without(t, "no kernel's reasons: %v", err)
 	} else {

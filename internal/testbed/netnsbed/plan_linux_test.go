@@ -10,7 +10,6 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"linerate/internal/hint"
-	"linerate/internal/server/wan"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -107,11 +106,11 @@ func TestLinkBy(t *testing.T) {
 			without string
 		}{
 			{testbed.Link{}, byVeth, byVeth},
-			{testbed.Link{Rate: 1e9}, byTBF, wan.How},
-			{testbed.Link{Delay: time.Millisecond}, byNetem, wan.How},
-			{testbed.Link{Loss: 0.01}, byNetem, wan.How},
-			{testbed.Link{Rate: 1e9, Delay: time.Millisecond}, wan.How, wan.How},
-			{testbed.Link{Rate: 1e9, Loss: 0.01}, wan.How, wan.How},
+			{testbed.Link{Rate: 1e9}, byTBF, How},
+			{testbed.Link{Delay: time.Millisecond}, byNetem, How},
+			{testbed.Link{Loss: 0.01}, byNetem, How},
+			{testbed.Link{Rate: 1e9, Delay: time.Millisecond}, How, How},
+			{testbed.Link{Rate: 1e9, Loss: 0.01}, How, How},
 		} {
 			want := c.without
 			if kernel.tbf {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"linerate/internal/server/wan"
 	"linerate/internal/testbed"
 )
 
@@ -27,7 +26,7 @@ func linkBy(l testbed.Link) string {
 	case l.Rate == 0 && can(byNetem, probeNetem):
 		return byNetem
 	}
-	return wan.How
+	return How
 }
 
 var probed sync.Map // of what was tried, by its name

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/knob"
-	"linerate/internal/server/wan"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -95,7 +94,7 @@ func (b *Sites) notes() []string {
 type site struct {
 	clients, server, origin *namespace
 	link                    func() testbed.LinkStats
-	user                    *wan.Link // where the link is ours
+	user                    *Link // where the link is ours
 }
 
 // Raise replaces all sites by new ones.
@@ -202,7 +201,7 @@ func sources(n int) []netip.Addr {
 // linerate's own.
 func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) error {
 	how := linkBy(l)
-	if how == wan.How {
+	if how == How {
 		return s.joinOwn(l, seed, nsA, a, nsB, b)
 	}
 	if err := wire(nsA, a, nsB, b); err != nil {
@@ -221,7 +220,7 @@ func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *nam
 }
 
 func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) (err error) {
-	s.user, err = wan.Join(wan.End{In: nsA.do, Device: a.device}, wan.End{In: nsB.do, Device: b.device}, l, seed)
+	s.user, err = Join(End{In: nsA.do, Device: a.device}, End{In: nsB.do, Device: b.device}, l, seed)
 	if err != nil {
 		return err
 	}

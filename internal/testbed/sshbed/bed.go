@@ -21,7 +21,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // What stands beside every number from a testbed whose machines are not known to be
@@ -40,7 +39,7 @@ const (
 
 // Options of a testbed.
 type Options struct {
-	File bedfile.File
+	File testbed.File
 	// DUT, Generator and Receiver reach the machines; DUT is nil where the
 	// file has none. Each is the bed's to close.
 	DUT, Generator, Receiver Conn
@@ -209,10 +208,10 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 
 // Describe says what the numbers of this testbed are.
 func (b *Bed) Describe() testbed.Description {
-	d := testbed.Description{Kind: bedfile.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
+	d := testbed.Description{Kind: testbed.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
 	if b.o.DUT == nil {
-		d.Kind, d.Label = bedfile.KindPorts, PortsLabel
+		d.Kind, d.Label = testbed.KindPorts, PortsLabel
 		d.Notes = append(d.Notes, "without access to the DUT its counters and settings are unknown; the forwarded frames are those that arrived")
 		return d
 	}

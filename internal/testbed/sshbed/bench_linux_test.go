@@ -18,7 +18,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -32,7 +31,7 @@ type bench struct {
 	*labtest.Bench
 	root    string // the DUT's files
 	servers map[string]*sshtest.Server
-	file    bedfile.File
+	file    testbed.File
 }
 
 const benchFile = `hosts:
@@ -55,12 +54,12 @@ func newBench(t testing.TB) *bench {
 			t.Fatal(err)
 		}
 	}
-	for role, ns := range map[string]string{bedfile.DUT: b.DUT, bedfile.Generator: b.Generator, bedfile.Receiver: b.Receiver} {
+	for role, ns := range map[string]string{testbed.DUT: b.DUT, testbed.Generator: b.Generator, testbed.Receiver: b.Receiver} {
 		b.servers[role] = sshtest.Start(t, sshtest.Options{Namespace: ns, Listen: b.Addresses[ns],
 			Env: []string{"LINERATE_ROOT=" + b.root, "LINERATE_INIT=sysv"}})
 	}
 	var err error
-	if b.file, err = bedfile.Parse("bench.yaml", []byte(benchFile)); err != nil {
+	if b.file, err = testbed.Parse("bench.yaml", []byte(benchFile)); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -104,7 +103,7 @@ func (b *bench) conn(t testing.TB, role string) Conn {
 }
 
 func (b *bench) options(t testing.TB) Options {
-	return Options{File: b.file, DUT: b.conn(t, bedfile.DUT), Generator: b.conn(t, bedfile.Generator), Receiver: b.conn(t, bedfile.Receiver),
+	return Options{File: b.file, DUT: b.conn(t, testbed.DUT), Generator: b.conn(t, testbed.Generator), Receiver: b.conn(t, testbed.Receiver),
 		Window: time.Minute, Owner: "test-study", poll: 100 * time.Millisecond, Say: t.Logf}
 }
 
@@ -155,7 +154,7 @@ func TestConformance(t *testing.T) {
 	labtest.Lock(t) // the suite sends frames and counts them
 	b := newBench(t)
 	for device, want := range map[string]bool{"dut0": true, "lo": false} {
-		if p, err := PortOf(t.Context(), b.conn(t, bedfile.DUT), device); err != nil || p.AtOnce != want {
+		if p, err := PortOf(t.Context(), b.conn(t, testbed.DUT), device); err != nil || p.AtOnce != want {
 			t.Errorf("%s counts at once: %v, %v; want %v", device, p.AtOnce, err, want)
 		}
 	}
@@ -204,7 +203,7 @@ func (b *bench) secondWay(t testing.TB) {
 		b.Run(t, b.DUT, "ip", "addr", "add", w[4], "dev", w[3])
 		b.Run(t, w[0], "ip", "route", "add", w[5], "via", strings.TrimSuffix(w[4], "/24"))
 	}
-	b.file.Wires = append(b.file.Wires, bedfile.Wire{From: "generator/gen2", To: "dut/dut2", Share: 1}, bedfile.Wire{From: "dut/dut3", To: "receiver/rx2"})
+	b.file.Wires = append(b.file.Wires, testbed.Wire{From: "generator/gen2", To: "dut/dut2", Share: 1}, testbed.Wire{From: "dut/dut3", To: "receiver/rx2"})
 }
 
 func eq(t testing.TB, what, got, want string) {

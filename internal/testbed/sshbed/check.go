@@ -12,7 +12,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/port"
 	"linerate/internal/show"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // Step is one thing that a check of a testbed tried.
@@ -97,7 +97,7 @@ type role struct {
 }
 
 func (c *checker) roles() []role {
-	all := []role{{bedfile.DUT, c.o.DUT}, {bedfile.Generator, c.o.Generator}, {bedfile.Receiver, c.o.Receiver}}
+	all := []role{{testbed.DUT, c.o.DUT}, {testbed.Generator, c.o.Generator}, {testbed.Receiver, c.o.Receiver}}
 	return slices.DeleteFunc(all, func(r role) bool { return r.conn == nil })
 }
 
@@ -138,8 +138,8 @@ func (c *checker) management(ctx context.Context) bool {
 	return ok
 }
 
-func (c *checker) host(name string) *bedfile.Host {
-	return map[string]*bedfile.Host{bedfile.DUT: c.o.File.Hosts.DUT, bedfile.Generator: c.o.File.Hosts.Generator, bedfile.Receiver: c.o.File.Hosts.Receiver}[name]
+func (c *checker) host(name string) *testbed.Host {
+	return map[string]*testbed.Host{testbed.DUT: c.o.File.Hosts.DUT, testbed.Generator: c.o.File.Hosts.Generator, testbed.Receiver: c.o.File.Hosts.Receiver}[name]
 }
 
 func (c *checker) take(ctx context.Context) bool {
@@ -159,14 +159,14 @@ func (c *checker) take(ctx context.Context) bool {
 func (c *checker) links(ctx context.Context) bool {
 	ok := true
 	for _, w := range c.o.File.Wires {
-		for _, e := range []bedfile.End{w.Start(), w.Finish()} {
+		for _, e := range []testbed.End{w.Start(), w.Finish()} {
 			ok = c.link(ctx, e) && ok
 		}
 	}
 	return ok
 }
 
-func (c *checker) link(ctx context.Context, e bedfile.End) bool {
+func (c *checker) link(ctx context.Context, e testbed.End) bool {
 	conn := c.conn(e.Host)
 	if conn == nil {
 		return true
@@ -194,9 +194,9 @@ func addresses(p Port) string {
 
 func (c *checker) conn(host string) Conn {
 	switch host {
-	case bedfile.DUT:
+	case testbed.DUT:
 		return c.o.DUT
-	case bedfile.Generator:
+	case testbed.Generator:
 		return c.o.Generator
 	}
 	return c.o.Receiver

@@ -14,7 +14,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // shouts is how many frames a wire is tried with.
@@ -28,7 +28,7 @@ func (c *checker) wires(ctx context.Context) bool {
 	ok := true
 	for _, w := range c.o.File.Wires {
 		from, to := w.Start(), w.Finish()
-		if from.Host == bedfile.DUT {
+		if from.Host == testbed.DUT {
 			from, to = to, from // a wire leads both ways, and the DUT sends nothing
 		}
 		s := Step{Name: "wire " + w.From + " → " + w.To, Proves: "frames sent at one end arrive at the other"}
@@ -54,7 +54,7 @@ func (c *checker) apart(ctx context.Context) bool {
 // kept says what it means where frames to everybody arrived that a router keeps. A
 // few are what machines say of their own accord; a switch that limits storms lets
 // more through.
-func kept(from bedfile.End, paths []bedfile.Path, sent uint64, got map[string]uint64) (string, error) {
+func kept(from testbed.End, paths []testbed.Path, sent uint64, got map[string]uint64) (string, error) {
 	for _, p := range paths {
 		if to := p.Out.Finish().String(); got[to] >= sent/10 {
 			return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way beside the DUT", min(got[to], sent), sent, from, to),
@@ -65,7 +65,7 @@ func kept(from bedfile.End, paths []bedfile.Path, sent uint64, got map[string]ui
 }
 
 // shouted tells a step: what judge makes of where frames to everybody arrive.
-func (c *checker) shouted(ctx context.Context, s Step, from bedfile.End, judge func(sent uint64, got map[string]uint64) (string, error)) bool {
+func (c *checker) shouted(ctx context.Context, s Step, from testbed.End, judge func(sent uint64, got map[string]uint64) (string, error)) bool {
 	sent, got, err := c.shout(ctx, from)
 	if err == nil {
 		s.Found, err = judge(sent, got)
@@ -78,7 +78,7 @@ func (c *checker) shouted(ctx context.Context, s Step, from bedfile.End, judge f
 
 // shout sends frames to everybody from an end, and returns how many were sent and
 // how many each interface received meanwhile.
-func (c *checker) shout(ctx context.Context, from bedfile.End) (sent uint64, got map[string]uint64, err error) {
+func (c *checker) shout(ctx context.Context, from testbed.End) (sent uint64, got map[string]uint64, err error) {
 	if err := c.t.Ready(ctx, from.Host); err != nil {
 		return 0, nil, err
 	}
@@ -104,7 +104,7 @@ func (c *checker) shout(ctx context.Context, from bedfile.End) (sent uint64, got
 
 // wired says what it means where frames to everybody arrived: the wire must take
 // them to its other end, to no other, and lose none.
-func wired(from, to bedfile.End, sent uint64, got map[string]uint64) (string, error) {
+func wired(from, to testbed.End, sent uint64, got map[string]uint64) (string, error) {
 	seen := list.Filter(slices.Sorted(maps.Keys(got)), func(e string) bool { return e != from.String() && got[e] >= sent/2 })
 	arrived := min(got[to.String()], sent) // machines say things of their own accord
 	switch {
@@ -148,12 +148,12 @@ func (c *checker) named(name, device string) bool {
 	if c.host(name).Management == device {
 		return false // the check's own connection comes by it
 	}
-	if name == bedfile.DUT || !c.o.File.OneOuter() {
+	if name == testbed.DUT || !c.o.File.OneOuter() {
 		return true
 	}
 	wired := false
 	for _, w := range c.o.File.Wires {
-		wired = wired || w.From == bedfile.Generator+"/"+device
+		wired = wired || w.From == testbed.Generator+"/"+device
 	}
-	return wired == (name == bedfile.Generator)
+	return wired == (name == testbed.Generator)
 }

@@ -20,7 +20,6 @@ import (
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // boots lets a tree of files boot: another name for the boot, then what init
@@ -195,7 +194,7 @@ func TestFullDisk(t *testing.T) {
 		mounted := filepath.Join(b.root, c.dir)
 		// The mount is the DUT's alone: ip-netns gives it mounts of its own.
 		on := func(argv ...string) string {
-			out, err := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(b.servers[bedfile.DUT].PID()), "-m"}, argv...)...).CombinedOutput()
+			out, err := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(b.servers[testbed.DUT].PID()), "-m"}, argv...)...).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %v: %s", argv, err, out)
 			}
@@ -290,7 +289,7 @@ func TestReboots(t *testing.T) {
 	}
 	bed.lock.Close() // dies here; the study goes on, while the DUT is not there yet
 	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
-	down := &absent{Conn: b.conn(t, bedfile.DUT), calls: 3}
+	down := &absent{Conn: b.conn(t, testbed.DUT), calls: 3}
 	bed = up(func(o *Options) { o.DUT.Close(); o.DUT = down })
 	if down.calls > 0 {
 		t.Errorf("%d calls before it was there", down.calls)
@@ -312,7 +311,7 @@ func TestReboots(t *testing.T) {
 	stuck := filepath.Join(b.root, "stuck")
 	powered := 0
 	bed = up(func(o *Options) {
-		o.File.Reboot.Wait = bedfile.Duration(time.Second)
+		o.File.Reboot.Wait = testbed.Duration(time.Second)
 		o.File.Power = []string{"power", "cycle"}
 		o.Local = func(context.Context, []string) error { powered++; return nil }
 	})
@@ -331,7 +330,7 @@ func TestReboots(t *testing.T) {
 	same()
 	// What hangs as it boots is power-cycled: its next boot takes the trial back.
 	bed = up(func(o *Options) {
-		o.File.Reboot.Wait = bedfile.Duration(5 * time.Second)
+		o.File.Reboot.Wait = testbed.Duration(5 * time.Second)
 		o.File.Reboot.Online = []string{"sh", "-c", "cd " + b.root + "/var/lib/linerate && [ ! -e pending ] && [ ! -e reverting ]"} // init does that before sshd
 		o.File.Power = []string{"power", "cycle"}
 		o.Local = func(context.Context, []string) error {

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // grubs stands in for GRUB: what grub-reboot writes is read, and forgotten, by the
@@ -136,7 +135,7 @@ func TestOwnImages(t *testing.T) {
 		o.Reset = Reboot
 		o.inject = strings.Replace(boots, "\n	od -An", "\n	cat \"$ROOT/slot\" >\"$ROOT/running\"\n	od -An", 1) + "\ndown() { reboot_now; }\nreboot() { stay && reboot_now; }\nreboot_now() { (come_up) >/dev/null 2>&1 </dev/null & }\n"
 		o.answer = 3 * time.Second
-		o.File.Image = bedfile.Image{ // slower than the DUT is to answer
+		o.File.Image = testbed.Image{ // slower than the DUT is to answer
 			Install: []string{"sh", "-c", `[ "$1" != "new (2)" ] || { sleep 10; echo half; }; [ "$1" != none ] || { echo there is no image "$1"; exit 1; }; echo "$1" >"$LINERATE_ROOT/slot"`, "install", "{image}"},
 			Booted:  []string{"sh", "-c", `[ "$(cat "$LINERATE_ROOT/running")" = "$1" ]`, "booted", "{image}"},
 			Restore: []string{"sh", "-c", `echo usual >"$LINERATE_ROOT/slot"`},

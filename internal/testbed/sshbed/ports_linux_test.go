@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // unreached are the options of a bench whose DUT nobody logs in to; one: both of the
@@ -16,7 +16,7 @@ func (b *bench) unreached(t testing.TB, one bool) Options {
 	o.DUT.Close()
 	o.DUT, o.File.Hosts.DUT = nil, nil
 	if one {
-		o.Receiver, o.File.Hosts.Receiver = b.conn(t, bedfile.Generator), o.File.Hosts.Generator
+		o.Receiver, o.File.Hosts.Receiver = b.conn(t, testbed.Generator), o.File.Hosts.Generator
 	}
 	return o
 }

@@ -17,7 +17,6 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // digestKind begins the names of a study's transactions; the owner's digits
@@ -343,7 +342,7 @@ func (b *Bed) ownImage(image string) []byte {
 	}{{"install", i.Install}, {"booted", i.Booted}, {"restore", i.Restore}} {
 		argv := make([]string, len(c.argv))
 		for n, w := range c.argv {
-			argv[n] = strings.ReplaceAll(w, "{"+bedfile.ImagePlaceholder+"}", image)
+			argv[n] = strings.ReplaceAll(w, "{"+testbed.ImagePlaceholder+"}", image)
 		}
 		script += c.name + ") exec " + words(argv) + " ;;\n"
 	}

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // variant is what a list of settings comes to on this DUT.
@@ -85,7 +85,7 @@ func (b *Bed) variant(ctx context.Context, settings []setting.Setting) (variant,
 
 // add adds one setting.
 func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
-	if why := bedfile.Touches(b.o.File.Hosts.DUT.Management, append([]string{s.Name}, s.Argv...)); why != "" {
+	if why := testbed.Touches(b.o.File.Hosts.DUT.Management, append([]string{s.Name}, s.Argv...)); why != "" {
 		return unavailable(s, "refused: %s", why)
 	}
 	switch s.Mechanism {
@@ -224,7 +224,7 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 		if was.Other {
 			return unavailable(s, "it is no plain file on the DUT")
 		}
-		if why := bedfile.Forbidden(b.o.File.Hosts.DUT.Management, f.Path, was.Content, f.Content); why != "" {
+		if why := testbed.Forbidden(b.o.File.Hosts.DUT.Management, f.Path, was.Content, f.Content); why != "" {
 			return unavailable(s, "refused: %s", why)
 		}
 	}
@@ -238,7 +238,7 @@ func (b *Bed) addStep(v *variant, s setting.Setting) error {
 		if len(s.Undo) == 0 && b.o.Reset != Reboot {
 			return unavailable(s, "nothing is known of how it is undone: give it undo: [command, …], or the study reset: reboot")
 		}
-		if why := bedfile.Touches(b.o.File.Hosts.DUT.Management, s.Undo); why != "" {
+		if why := testbed.Touches(b.o.File.Hosts.DUT.Management, s.Undo); why != "" {
 			return unavailable(s, "refused: %s", why)
 		}
 		undo := "true"

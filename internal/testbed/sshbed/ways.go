@@ -12,7 +12,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 )
 
 // way is a path through the DUT: its ends, and the DUT's own interfaces.
@@ -58,7 +57,7 @@ func (b *Bed) ports(ctx context.Context) error {
 
 // path looks at the outer ends of a way, and finds the addresses that their frames
 // must carry.
-func (b *Bed) path(ctx context.Context, p bedfile.Path) (way, error) {
+func (b *Bed) path(ctx context.Context, p testbed.Path) (way, error) {
 	w := way{in: p.In.Finish().Interface, out: p.Out.Start().Interface}
 	w.Share = p.Share
 	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
@@ -179,7 +178,7 @@ func (b *Bed) Ways() []testbed.Way {
 // BothWays makes the counters those of both directions (testbed.Duplex): the wires
 // carry both, and each outer end can do the other's work.
 func (b *Bed) BothWays(on bool) error {
-	if on && b.o.File.Traffic.Tool == bedfile.ToolPktGen {
+	if on && b.o.File.Traffic.Tool == testbed.ToolPktGen {
 		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "nobody knows whether two pkt-gens can share an interface; linerate's own generator and tool: command send both ways"}
 	}
 	for _, w := range b.ways {

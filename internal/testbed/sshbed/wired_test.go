@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed"
 )
 
 // TestWired: a wire is judged by where frames to everybody arrived.
 func TestWired(t *testing.T) {
 	const g, d, other = "generator/ix0", "dut/ix0", "dut/ix1"
-	from, to := bedfile.End{Host: "generator", Interface: "ix0"}, bedfile.End{Host: "dut", Interface: "ix0"}
+	from, to := testbed.End{Host: "generator", Interface: "ix0"}, testbed.End{Host: "dut", Interface: "ix0"}
 	for _, c := range []struct {
 		got  map[string]uint64
 		want string
@@ -43,8 +43,8 @@ func TestWired(t *testing.T) {
 // TestKept: a way beside the DUT is one also where a switch drops most of what goes
 // to everybody.
 func TestKept(t *testing.T) {
-	from := bedfile.End{Host: "generator", Interface: "ix0"}
-	f := bedfile.File{Wires: []bedfile.Wire{{From: "generator/ix0", To: "dut/ix0", Share: 1}, {From: "dut/ix1", To: "receiver/ix1"}}}
+	from := testbed.End{Host: "generator", Interface: "ix0"}
+	f := testbed.File{Wires: []testbed.Wire{{From: "generator/ix0", To: "dut/ix0", Share: 1}, {From: "dut/ix1", To: "receiver/ix1"}}}
 	paths := f.Paths()
 	for arrived, beside := range map[uint64]bool{0: false, 20: false, 120: true, 400: true} {
 		found, err := kept(from, paths, 400, map[string]uint64{"generator/ix0": 400, "receiver/ix1": arrived})

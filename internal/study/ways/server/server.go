@@ -10,9 +10,6 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/setting"
-	"linerate/internal/setting/fsconf"
-	"linerate/internal/setting/nginxconf"
-	"linerate/internal/setting/postfixconf"
 	"linerate/internal/study"
 )
 
@@ -38,7 +35,7 @@ func (w *NGINX) Set(to *setting.Setting) { to.Mechanism, to.Name = setting.NGINX
 
 // Check satisfies study.Way.
 func (w *NGINX) Check(s study.Setting, path string) *study.Problem {
-	return problem(path+".nginx", nginxconf.Check(w.NGINX, s.Value))
+	return problem(path+".nginx", setting.CheckNGINX(w.NGINX, s.Value))
 }
 
 // Names satisfies study.Way.
@@ -60,7 +57,7 @@ func (w *Postfix) Set(to *setting.Setting) { to.Mechanism, to.Name = setting.Pos
 
 // Check satisfies study.Way.
 func (w *Postfix) Check(s study.Setting, path string) *study.Problem {
-	return problem(path+".postfix", postfixconf.Check(w.Postfix, s.Value))
+	return problem(path+".postfix", setting.CheckPostfix(w.Postfix, s.Value))
 }
 
 // Names satisfies study.Way.
@@ -68,7 +65,7 @@ func (w *Postfix) Names(s study.Setting) map[string]string {
 	return map[string]string{"postfix:" + w.Postfix: s.Value}
 }
 
-// Disk is a file system (fsconf.Disk).
+// Disk is a file system (setting.Disk).
 type Disk struct {
 	Type     string `yaml:"type"`
 	Options  string `yaml:"options,omitempty"`
@@ -82,9 +79,9 @@ type FileSystem struct {
 	FileSystem *Disk `yaml:"filesystem,omitempty,flow"` // what the server's files, or its mail, are on
 }
 
-func (w *FileSystem) parse() (fsconf.Disk, error) {
+func (w *FileSystem) parse() (setting.Disk, error) {
 	f := w.FileSystem
-	d := fsconf.Disk{Type: f.Type, Options: f.Options, Features: f.Features, Size: fsconf.DefaultSize}
+	d := setting.Disk{Type: f.Type, Options: f.Options, Features: f.Features, Size: setting.DefaultDiskSize}
 	if f.Size != "" {
 		v, err := calc.Parse(f.Size, calc.Bytes)
 		if err != nil {
@@ -110,7 +107,7 @@ func (w *FileSystem) Check(_ study.Setting, path string) *study.Problem {
 // Names satisfies study.Way: what the file system has that the usual one has not.
 func (w *FileSystem) Names(study.Setting) map[string]string {
 	out, f := map[string]string{}, w.FileSystem
-	if f.Type != fsconf.Default().Type {
+	if f.Type != setting.DefaultDisk().Type {
 		out["filesystem"] = f.Type
 	}
 	if f.Size != "" {

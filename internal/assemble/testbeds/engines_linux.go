@@ -1,0 +1,35 @@
+package testbeds
+
+import (
+	"fmt"
+	"io"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/packetload"
+	"linerate/internal/load/xdpload"
+)
+
+// Auto is the name of whichever engine works, the fastest first.
+const AutoEngine = "auto"
+
+// What help says of the engines.
+const (
+	SendingEngines   = "auto, xdp (live frames from eBPF) or af_packet"
+	ReceivingEngines = "auto, xdp (counts in eBPF) or af_packet"
+)
+
+// Named returns the traffic engine of a name; auto tells talk when it
+// does not use the fastest, and why.
+func EngineNamed(name string, talk io.Writer) (load.Engine, error) {
+	switch name {
+	case AutoEngine:
+		say := func(what string) { fmt.Fprintf(talk, "linerate: %s\n", what) }
+		return load.Auto(say, xdpload.New(), packetload.NewAFPacket()), nil
+	case xdpload.Name:
+		return xdpload.New(), nil
+	case packetload.AFPacket:
+		return packetload.NewAFPacket(), nil
+	}
+	return nil, hint.Unknown("engine", name, []string{AutoEngine, xdpload.Name, packetload.AFPacket})
+}

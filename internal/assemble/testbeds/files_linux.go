@@ -1,0 +1,95 @@
+package testbeds
+
+import (
+	"context"
+	"time"
+
+	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/client"
+	"linerate/internal/load/fileload"
+	"linerate/internal/load/request"
+	"linerate/internal/server"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/serve"
+	"linerate/internal/testbed"
+)
+
+// fileArm is an arm's file system with its files. Its server is the kernel.
+type fileArm struct {
+	box  *server.Box
+	set  *fileload.Set
+	load fileload.Load
+	cpu  time.Duration
+}
+
+// filesSeed draws the files: the same for all arms.
+const filesSeed = 1
+
+// poolDir holds the files, below the disk, whose own top may hold others
+// (lost+found).
+const poolDir = server.DiskDir + "/pool"
+
+// startFiles makes a file system at a site, and the files on it.
+func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
+	f := serve.Of(part).Files
+	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Block: 4096, Lanes: f.Lanes, Sync: f.Fsync, Reads: 0.5, Creates: 0.5, Seed: filesSeed}
+	var err error
+	if pool.Min, pool.Max, err = f.Range(); err != nil {
+		return nil, err
+	}
+	if f.Driver == serve.Postmark {
+		return startPostmark(at, settings, pool)
+	}
+	a := &fileArm{load: fileload.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
+	a.box, err = boxWithDisk(at, settings, func(b *server.Box) error { return a.prepare(ctx, b, pool) })
+	if err != nil {
+		if a.set != nil {
+			a.set.Release() // what it holds open keeps the disk
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Pool) error {
+	if err := box.Mkdir(poolDir, 0o755); err != nil {
+		return err
+	}
+	path, err := box.Path(poolDir)
+	if err != nil {
+		return err
+	}
+	// The files are made without fsync(2), and flushed together.
+	quick := pool
+	quick.Sync = false
+	if a.set, err = fileload.Prepare(ctx, path, quick); err != nil {
+		return err
+	}
+	a.set.Sync = pool.Sync
+	return a.set.Flush()
+}
+
+// Ask offers the transactions once more.
+func (a *fileArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
+	l := a.load
+	l.Warmup, l.Duration, l.Transactions, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
+	_, before := client.CPU()
+	account, m, err := a.set.Account(ctx, l)
+	_, after := client.CPU()
+	a.cpu += after - before
+	return account, m, err
+}
+
+// CPU is the kernel's time for this process while it was asked: it does the arm's
+// transactions then, and nothing else.
+func (a *fileArm) CPU() time.Duration { return a.cpu }
+
+// Running is nil: a kernel does not end by itself.
+func (a *fileArm) Running() error { return nil }
+
+// Stop unmounts the file system; its files go with it.
+func (a *fileArm) Stop() (*serve.ServerLog, error) {
+	a.set.Release()
+	return nil, a.box.Close()
+}

@@ -1,0 +1,290 @@
+// Package testbeds reaches the hosts of a testbed's file and makes a testbed of
+// them, finds the traffic engines by their names, and starts the servers that a
+// study asks, each with its load.
+package testbeds
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
+	"linerate/internal/plan"
+	"linerate/internal/port"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/sshbed"
+)
+
+// Machines are the hosts of a testbed's file, reached.
+type Machines struct {
+	File   testbed.File
+	Config string // of ssh, "" for the user's
+	Talk   io.Writer
+}
+
+// ReadFile reads a testbed's file.
+func ReadFile(path string) (testbed.File, []byte, error) {
+	data, err := host.ReadFile(path, host.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return testbed.File{}, nil, hint.With(hint.Usagef("no testbed file %s", path), "linerate help testbeds describes it")
+	}
+	if err != nil {
+		return testbed.File{}, nil, fmt.Errorf("read the testbed: %w", err)
+	}
+	f, err := testbed.Parse(path, data)
+	return f, data, err
+}
+
+// Patience with connections that do not answer: a DUT under overload is
+// allowed its silence, generators and receivers are not, nor is a DUT without
+// load: it may have gone down for a boot, which ends no connection.
+const (
+	dutSilence   = 3 * time.Minute
+	outerSilence = 20 * time.Second
+)
+
+// conn reaches a host by its role; nil for a DUT that the file does not have.
+func (m *Machines) conn(role string) (sshbed.Conn, error) {
+	h := m.host(role)
+	if h == nil {
+		return nil, nil
+	}
+	if h.SSH == "" {
+		return within(&localhost.Runner{}, h.Namespace), nil
+	}
+	target, err := sshhost.ParseTarget(h.SSH)
+	if err != nil {
+		return nil, err
+	}
+	o := sshhost.Options{Become: h.Become, Alive: outerSilence}
+	if role == testbed.DUT {
+		o.Alive = dutSilence
+	}
+	if m.Config != "" {
+		o.Configs = []string{m.Config}
+	}
+	r := &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}
+	return within(r, h.Namespace), nil
+}
+
+// host is a host by its role.
+func (m *Machines) host(role string) *testbed.Host {
+	return map[string]*testbed.Host{testbed.DUT: m.File.Hosts.DUT, testbed.Generator: m.File.Hosts.Generator, testbed.Receiver: m.File.Hosts.Receiver}[role]
+}
+
+// within is a connection to a namespace of a host, or to the host itself.
+func within(c sshbed.Conn, namespace string) sshbed.Conn {
+	if namespace == "" {
+		return c
+	}
+	return inNamespace{c, namespace}
+}
+
+// Options completes a testbed's with how its machines are reached.
+func (m *Machines) Options(o sshbed.Options) (sshbed.Options, error) {
+	o.File, o.Local = m.File, runHere
+	o.Say = func(format string, args ...any) { fmt.Fprintf(m.Talk, "linerate: "+format+"\n", args...) }
+	if h := m.File.Hosts.DUT; h != nil {
+		o.Line = (&hosts.Remote{Become: h.Become, Config: m.Config}).Line(h.SSH)
+	}
+	var err error
+	for role, c := range map[string]*sshbed.Conn{testbed.DUT: &o.DUT, testbed.Generator: &o.Generator, testbed.Receiver: &o.Receiver} {
+		if *c, err = m.conn(role); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// Bed brings the testbed up.
+func (m *Machines) Bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, error) {
+	o, err := m.Options(o)
+	if err != nil {
+		return nil, err
+	}
+	return sshbed.Up(ctx, o)
+}
+
+// runHere runs a command of the testbed's file on this machine.
+func runHere(ctx context.Context, argv []string) error {
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %.200s", err, out)
+	}
+	return nil
+}
+
+// FactsOf are those of a study's DUT, which may be booting when the study goes
+// on: it is waited for as long as a boot may take.
+func (m *Machines) FactsOf(ctx context.Context, s study.Spec) (facts *fact.Facts, err error) {
+	err = sshbed.Await(ctx, time.Duration(m.File.Reboot.Wait), time.Second, func() (final bool, err error) {
+		facts, err = m.facts(ctx)
+		return s.Reset != study.ResetReboot, err
+	}, func(err error, wait time.Duration) {
+		fmt.Fprintf(m.Talk, "linerate: %v: waiting for it, up to %s\n", err, wait)
+	})
+	return facts, err
+}
+
+// patienceSilent is how long people may wait without a word.
+const patienceSilent = 10 * time.Second
+
+// facts are the DUT's, or this machine's where the DUT is not reached.
+func (m *Machines) facts(ctx context.Context) (*fact.Facts, error) {
+	if m.File.Hosts.DUT == nil {
+		return (&hosts.Source{}).Facts(ctx, nil)
+	}
+	s := &hosts.Source{Remote: hosts.Remote{Become: m.File.Hosts.DUT.Become, Timeout: 5 * time.Minute, Alive: outerSilence, Config: m.Config, Talk: func() io.Writer { return m.Talk }}}
+	slow := time.AfterFunc(patienceSilent, func() {
+		fmt.Fprintf(m.Talk, "linerate: still reading what %s is, for the record: up to %s\n", m.File.Hosts.DUT.SSH, s.Timeout)
+	})
+	defer slow.Stop()
+	facts, err := s.Facts(ctx, []string{m.File.Hosts.DUT.SSH})
+	if err == nil || ctx.Err() != nil {
+		return facts, err
+	}
+	// A DUT that is cut down to the least still says who it is.
+	c, failed := m.conn(testbed.DUT)
+	if failed != nil {
+		return nil, failed
+	}
+	defer c.Close()
+	id, failed := sshbed.Identify(ctx, c)
+	if failed != nil {
+		return nil, failed
+	}
+	fmt.Fprintf(m.Talk, "linerate: the DUT's facts are not in the record: %v\n", err)
+	return &fact.Facts{Version: fact.Version, OS: id.OS, Kernel: id.Release, Arch: id.Arch, Hostname: m.File.Hosts.DUT.SSH, Clocksource: id.Clock}, nil
+}
+
+// WindowOf is how long the DUT stays changed when nothing is heard of us.
+func WindowOf(s study.Spec, f testbed.File) time.Duration {
+	if f.Window != 0 {
+		return time.Duration(f.Window)
+	}
+	longest := 0.0
+	for _, p := range s.Parts {
+		longest = max(longest, study.KindOf(p).Expected(&s, p))
+	}
+	return 5*time.Minute + 2*time.Duration(longest*float64(time.Second))
+}
+
+// OwnerOf names a study by the place of its record, for people by the machine's name
+// and the record's: the same when it goes on.
+func OwnerOf(record string) string {
+	abs, err := filepath.Abs(record)
+	if err != nil {
+		abs = record
+	}
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\n" + abs))
+	return plainWord(host) + "/" + plainWord(filepath.Base(abs)) + "/" + hex.EncodeToString(sum[:])[:16]
+}
+
+// OwnerByName names a testbed of the queue, whose leases say who has it: the same for
+// every worker, so that the next one goes on where a dead one left the DUT.
+func OwnerByName(testbed string) string {
+	sum := sha256.Sum256([]byte("linerate queue\n" + testbed))
+	return "queue/" + plainWord(testbed) + "/" + hex.EncodeToString(sum[:])[:16]
+}
+
+// plainWord is what of a name every shell leaves alone, at most 32 letters.
+func plainWord(name string) string {
+	word := ""
+	for _, r := range name {
+		if len(word) < 32 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.') {
+			word += string(r)
+		}
+	}
+	return word
+}
+
+// TreesOf finds a configuration set by its name in the study.
+func TreesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, error) {
+	return func(name string) ([]plan.File, error) {
+		set, ok := sets[name]
+		if !ok {
+			return nil, fmt.Errorf("the study's record has no configuration set %s", name)
+		}
+		files := make([]plan.File, len(set))
+		for i, f := range set {
+			files[i] = plan.File{Path: f.Path, Mode: uint32(f.Mode.Perm()), Content: f.Text}
+		}
+		return files, nil
+	}
+}
+
+// Onlooker is this machine beside a testbed that is elsewhere: what it does
+// itself matters to no trial.
+type Onlooker struct{}
+
+// Now is this machine's clock.
+func (Onlooker) Now() time.Time { return time.Now() }
+
+// Spin times nothing: the testbed pins nothing here.
+func (Onlooker) Spin(int) (float64, error) { return 0, nil }
+
+// Stolen is nothing.
+func (Onlooker) Stolen(int) (time.Duration, error) { return 0, nil }
+
+// Load1 is nobody's.
+func (Onlooker) Load1() float64 { return 0 }
+
+// Meter watches nothing.
+func (Onlooker) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
+	return in, func() time.Duration { return 0 }
+}
+
+// Watch watches nothing.
+func (Onlooker) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }
+
+// Gather reads what a study on machines needs beside its file: the testbed and
+// the configuration sets.
+func Gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]studydir.SetFile, err error) {
+	if _, bed, err = ReadFile(beside(studyFile, s.Testbed.File)); err != nil {
+		return nil, nil, err
+	}
+	sets, err = Sets(s, studyFile)
+	return bed, sets, err
+}
+
+// beside is a place that a study's file names.
+func beside(studyFile, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(studyFile), name)
+}
+
+// Sets reads the configuration sets that a study names.
+func Sets(s study.Spec, studyFile string) (map[string][]studydir.SetFile, error) {
+	kept, err := studydir.ReadSets(filepath.Dir(studyFile))
+	if err != nil {
+		return nil, err
+	}
+	sets := map[string][]studydir.SetFile{}
+	for _, name := range s.Trees() {
+		if sets[name] = kept[name]; sets[name] != nil {
+			continue
+		}
+		if sets[name], err = studydir.ReadSet(beside(studyFile, name)); err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}

@@ -1,0 +1,102 @@
+package testbeds
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/request"
+	"linerate/internal/load/smtpload"
+	"linerate/internal/server"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/serve"
+	"linerate/internal/testbed"
+)
+
+// mailArm is an arm's Postfix, and the load of messages to it.
+type mailArm struct {
+	box     *server.Box
+	postfix *server.Process
+	load    smtpload.Spec
+	spool   string
+	log     setting.MailLog
+}
+
+// drainFor is how long a turn waits for the queue to be empty.
+const drainFor = 20 * time.Second
+
+// startMail starts Postfix at a site.
+func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
+	m := serve.Of(part).SMTP
+	conf := setting.Mail{Accounts: m.Accounts, Parameters: map[string]string{}}
+	for _, s := range settings {
+		if s.Mechanism == setting.Postfix {
+			conf.Parameters[s.Name] = s.Value
+		}
+	}
+	sizes, err := m.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	a := &mailArm{}
+	if a.box, err = boxWithDisk(at, settings, func(*server.Box) error { return nil }); err != nil {
+		return nil, err
+	}
+	a.load = smtpload.Spec{
+		Server: at.Address.String(), From: "linerate@linerate.invalid", To: setting.MailRecipient, Accounts: m.Accounts, Sizes: sizes,
+		Sessions: m.Sessions, PerSession: m.PerSession, Rate: m.Rate, Arrivals: request.Process(m.Arrivals), Timeout: time.Duration(m.Timeout * 1e9),
+		Sources: at.Sources, Enter: at.Enter,
+	}
+	if a.spool, err = a.box.Path(server.DiskDir + "/spool"); err == nil {
+		a.postfix, err = a.box.StartMail(ctx, conf, server.DiskDir, at.Address)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.box.Close())
+	}
+	return a, nil
+}
+
+// queueSampled is how often the queue is counted: a burst is over in some hundred
+// milliseconds, and its queue short.
+const queueSampled = 10 * time.Millisecond
+
+// Ask sends messages once more, and waits until the queue is empty and the disk
+// at rest: what an arm's server has left to do must not be in the next arm's
+// way. Mail is delivered when the queue is empty; that the disk is asked to write
+// the rest as well (the names that are gone from the queue) is not counted.
+func (a *mailArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
+	q, err := smtpload.WatchQueue(a.spool, queueSampled)
+	if err != nil {
+		return nil, request.Meter{}, err
+	}
+	l := a.load
+	l.Warmup, l.Duration, l.Messages, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
+	account, m, err := smtpload.Account(ctx, l)
+	patience := drainFor
+	if err != nil {
+		patience = 0
+	}
+	seen := q.Drain(ctx, patience)
+	m.Settle, m.Queue = max(1, time.Duration(seen.DrainSeconds*1e9)), &seen
+	return account, m, errors.Join(err, a.box.SyncDisk())
+}
+
+func (a *mailArm) CPU() time.Duration { return a.postfix.CPU() }
+func (a *mailArm) Running() error     { return a.postfix.Running() }
+
+// Stop ends Postfix, and reads what it has logged.
+func (a *mailArm) Stop() (*serve.ServerLog, error) {
+	a.postfix.Stop()
+	l, err := a.box.MailLog()
+	a.log = l
+	return nil, errors.Join(err, a.box.Close())
+}
+
+// Tell adds what became of the messages by Postfix's log.
+func (a *mailArm) Tell(v *serve.Served) {
+	if l := a.log; l.Taken > 0 {
+		v.Mail = &serve.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced, DelayP50: int64(l.Delay(0.5)), DelayP99: int64(l.Delay(0.99))}
+	}
+}

@@ -1,0 +1,60 @@
+package testbeds
+
+import (
+	"context"
+	"errors"
+
+	labserve "linerate/internal/lab/serve"
+	"linerate/internal/server"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/serve"
+	"linerate/internal/testbed"
+)
+
+// Local starts, on this machine, the kinds of servers that a study can measure.
+type LocalServers struct{}
+
+var _ labserve.Service = LocalServers{}
+
+// Start starts what the part asks for.
+func (LocalServers) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
+	switch serve.RequestsOf(part).Kind {
+	case "smtp":
+		return startMail(ctx, at, settings, part)
+	case "files":
+		return startFiles(ctx, at, settings, part)
+	}
+	return webService{}.Start(ctx, at, settings, part)
+}
+
+// diskOf is the file system that an arm asks for, or the usual one.
+func diskOf(settings []setting.Setting) setting.Disk {
+	d := setting.DefaultDisk()
+	for _, s := range settings {
+		if s.Mechanism == setting.FileSystem {
+			d = *s.Disk
+		}
+	}
+	return d
+}
+
+// boxWithDisk makes a place for an arm with a file system of its own. What
+// this machine cannot do makes the arm unavailable.
+func boxWithDisk(at testbed.Site, settings []setting.Setting, fill func(*server.Box) error) (*server.Box, error) {
+	box, err := server.NewBox(at.Server)
+	if err != nil {
+		return nil, err
+	}
+	d := diskOf(settings)
+	if err := box.MakeDisk(d, func() error { return fill(box) }); err != nil {
+		box.Close()
+		var cannot *server.CannotError
+		var missing *server.MissingError
+		if errors.As(err, &cannot) || errors.As(err, &missing) {
+			return nil, &testbed.ErrUnavailable{Setting: d.String(), Reason: err.Error()}
+		}
+		return nil, err
+	}
+	return box, nil
+}

@@ -1,0 +1,195 @@
+package testbeds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/remoteload"
+	"linerate/internal/port"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/sshbed"
+	"linerate/internal/tooltext"
+)
+
+// Traffic is what makes and counts frames on a testbed's machines.
+type Traffic interface {
+	load.Engine
+	// Ready gets a role's host ready to shout; Shout sends n frames to
+	// everybody from an interface of it, and returns how many it sent.
+	Ready(ctx context.Context, role string) error
+	Shout(ctx context.Context, role, device string, n int) (uint64, error)
+	Close() error
+}
+
+// Engine makes what generates and counts.
+func (m *Machines) Engine() (Traffic, error) {
+	if m.File.Traffic.Tool != testbed.ToolLinerate {
+		return m.toolEngine()
+	}
+	g, err := m.side(testbed.Generator)
+	if err != nil {
+		return nil, err
+	}
+	r := g
+	if !m.File.OneOuter() {
+		if r, err = m.side(testbed.Receiver); err != nil {
+			return nil, err
+		}
+	}
+	return farTraffic{&remoteload.Engine{Generator: g, Receiver: r}}, nil
+}
+
+// farTraffic is linerate's own, run on the machines.
+type farTraffic struct{ *remoteload.Engine }
+
+func (e farTraffic) side(role string) *remoteload.Side {
+	if role == testbed.Receiver {
+		return e.Receiver
+	}
+	return e.Generator
+}
+
+func (e farTraffic) Ready(ctx context.Context, role string) error {
+	_, err := e.side(role).Link(ctx)
+	return err
+}
+
+func (e farTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
+	return shoutBy(ctx, &remoteload.Engine{Generator: e.side(role), Receiver: e.side(role)}, device, n)
+}
+
+func (e farTraffic) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
+
+// side is a host's part in the traffic.
+func (m *Machines) side(role string) (*remoteload.Side, error) {
+	h := m.host(role)
+	c, err := m.conn(role)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	name := h.SSH
+	name = cmp.Or(name, "this machine")
+	return &remoteload.Side{Start: func(ctx context.Context) (*remoteload.Link, error) {
+		return remoteload.Start(ctx, remoteload.Far{Name: name, Host: c, Local: h.SSH == "", Program: program})
+	}}, nil
+}
+
+// toolTraffic is another program's, by role: to shout, a receiver generates too.
+type toolTraffic struct {
+	*remoteload.ToolEngine
+	conns []sshbed.Conn
+	// told: the command can be told how many frames to send, and to whom.
+	told bool
+}
+
+func (m *Machines) toolEngine() (Traffic, error) {
+	tool, err := toolOf(m.File.Traffic)
+	if err != nil {
+		return nil, err
+	}
+	line := strings.Join(m.File.Traffic.Generate, " ")
+	t := toolTraffic{ToolEngine: &remoteload.ToolEngine{Tool: tool},
+		told: m.File.Traffic.Tool == testbed.ToolPktGen || strings.Contains(line, "{packets}") && strings.Contains(line, "{dst_mac}")}
+	for role, at := range map[string]*remoteload.Machine{testbed.Generator: &t.Generator, testbed.Receiver: &t.Receiver} {
+		c, err := m.conn(role)
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		t.conns = append(t.conns, c)
+		*at = remoteload.Machine{Host: c, Count: func(ctx context.Context, device string) (remoteload.Counts, error) {
+			received, sent, err := sshbed.Counts(ctx, c, device)
+			return remoteload.Counts{Received: received, Sent: sent}, err
+		}}
+	}
+	return t, nil
+}
+
+// toolOf is the program of a testbed's file.
+func toolOf(t testbed.Traffic) (remoteload.Tool, error) {
+	if t.Tool == testbed.ToolPktGen {
+		return remoteload.PktGen(t.Generate, t.Receive), nil
+	}
+	tool := remoteload.Tool{Name: t.Tool, Generate: remoteload.Command(t.Generate), Ready: t.Ready}
+	sent, err := tooltext.Compile(t.Sent)
+	if err != nil {
+		return tool, err
+	}
+	tool.Sent = sent.Read
+	if len(t.Receive) == 0 {
+		return tool, nil
+	}
+	got, err := tooltext.Compile(t.Got)
+	if err != nil {
+		return tool, err
+	}
+	tool.Receive, tool.Got = remoteload.Command(t.Receive), got.Read
+	return tool, nil
+}
+
+func (t toolTraffic) Ready(context.Context, string) error { return nil }
+
+func (t toolTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
+	if !t.told {
+		return 0, fmt.Errorf("%w: %s cannot use {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
+	}
+	e := remoteload.ToolEngine{Tool: t.Tool, Generator: t.Generator}
+	if role == testbed.Receiver {
+		e.Generator = t.Receiver
+	}
+	return shoutBy(ctx, &e, device, n)
+}
+
+func (t toolTraffic) Close() (err error) {
+	for _, c := range t.conns {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// shoutBy sends frames to everybody: any receiver takes those.
+func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, error) {
+	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
+		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
+	gen, err := e.NewGenerator(spec, port.Here)
+	if err != nil {
+		return 0, err
+	}
+	defer gen.Close()
+	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	return sent.TxPackets, err
+}
+
+// inNamespace reaches a network namespace (ip-netns(8)) of a Linux host.
+type inNamespace struct {
+	sshbed.Conn
+	name string
+}
+
+// enter runs a script ($2) in a namespace ($1); after prepare.
+const (
+	prepare = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; `
+	enter   = `ip netns exec $n /bin/sh -c "$s" linerate "$@"`
+)
+
+func (c inNamespace) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	out, err := c.Conn.Run(ctx, prepare+enter, append([]string{c.name, script}, args...), stdin)
+	if err != nil && strings.Contains(err.Error(), "Cannot open network namespace") {
+		err = hint.With(err, "make it there (ip netns add %s) and move its interfaces there, or correct namespace: in the testbed's file", c.name)
+	}
+	return out, err
+}
+
+func (c inNamespace) Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
+	return c.Conn.Pipe(ctx, prepare+"exec "+enter, append([]string{c.name, script}, args...)...)
+}

@@ -1,0 +1,142 @@
+package testbeds
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"linerate/internal/accesslog"
+	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/httpload"
+	"linerate/internal/load/request"
+	"linerate/internal/port"
+	"linerate/internal/server"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/serve"
+	"linerate/internal/testbed"
+)
+
+// webService measures nginx, asked by package httpload.
+type webService struct{}
+
+var _ labserve.Service = webService{}
+
+// webArm is an arm's server that runs, and the load that asks it.
+type webArm struct {
+	box    *server.Box
+	nginx  *server.Process
+	origin *server.Box // behind a proxy
+	load   httpload.Spec
+}
+
+// Start starts nginx at a site.
+func (webService) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
+	w := setting.Web{TLS: serve.Of(part).HTTP.TLS, HTTP2: serve.Of(part).HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
+	for _, s := range settings {
+		w.Directives[s.Name] = s.Value
+	}
+	sizes, err := serve.Of(part).HTTP.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	s := &webArm{}
+	if serve.Of(part).HTTP.Proxy {
+		origin := setting.Web{Sizes: sizes}
+		if s.origin, _, err = startNGINX(ctx, at.Origin, origin, at.OriginAddress); err != nil {
+			return nil, fmt.Errorf("the origin: %w", err)
+		}
+		w.Origin, w.Cache = at.OriginAddress.String(), true
+	} else {
+		w.Sizes = sizes
+	}
+	if s.box, s.nginx, err = startNGINX(ctx, at.Server, w, at.Address); err != nil {
+		s.close()
+		return nil, err
+	}
+	if s.load, err = s.spec(at, serve.Of(part).HTTP, sizes); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr) (*server.Box, *server.Process, error) {
+	box, err := server.NewBox(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := box.StartWeb(ctx, w, at)
+	if err != nil {
+		box.Close()
+		return nil, nil, err
+	}
+	return box, p, nil
+}
+
+// spec is the load that asks for the objects.
+func (s *webArm) spec(at testbed.Site, h *serve.HTTP, sizes []int) (httpload.Spec, error) {
+	l := httpload.Spec{
+		Connections: h.Connections, Streams: h.Streams, HTTP2: h.Version == 2, NewEach: !h.Keepalive, Rate: h.Rate,
+		Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9), Sources: at.Sources, Enter: at.Enter,
+	}
+	base := url.URL{Scheme: "http", Host: at.Address.String()}
+	if h.TLS {
+		base.Scheme = "https"
+		cert, err := s.box.Read(setting.CertFile)
+		if err != nil {
+			return l, fmt.Errorf("read the server's certificate: %w", err)
+		}
+		l.Roots = x509.NewCertPool()
+		l.Roots.AppendCertsFromPEM(cert)
+	}
+	for _, size := range sizes {
+		u := base
+		u.Path = setting.ObjectPath(size)
+		l.Targets = append(l.Targets, httpload.Target{URL: &u, Weight: 1})
+	}
+	return l, nil
+}
+
+// Ask offers the load once more.
+func (s *webArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
+	l := s.load
+	l.Warmup, l.Duration, l.Requests, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
+	return httpload.Account(ctx, l)
+}
+
+func (s *webArm) CPU() time.Duration { return s.nginx.CPU() }
+func (s *webArm) Running() error     { return s.nginx.Running() }
+
+// Stop ends nginx, which writes the last lines of its log then, and reads it.
+func (s *webArm) Stop() (*serve.ServerLog, error) {
+	s.nginx.Stop()
+	defer s.close()
+	path, err := s.box.Path(setting.NGINXAccessLog)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := accesslog.Read(context.Background(), []string{path}, strings.NewReader(""), &accesslog.Options{}, nil)
+	if err != nil || t.Selected == 0 {
+		return nil, nil //nolint:nilerr // a server that was asked for nothing has no log to speak of
+	}
+	log := &serve.ServerLog{Lines: uint64(t.Selected), Tenths: make([]uint64, serve.TenthsUpTo)}
+	for i, n := range t.Bins {
+		log.Tenths[min(i, serve.TenthsUpTo-1)] += uint64(n)
+	}
+	log.Within = float64(log.Tenths[0]) / float64(log.Lines)
+	log.P50, log.P99 = 1000*t.Hist.ValueAtQuantile(50), 1000*t.Hist.ValueAtQuantile(99)
+	return log, nil
+}
+
+func (s *webArm) close() {
+	for _, b := range []*server.Box{s.box, s.origin} {
+		if b != nil {
+			b.Close()
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/fact/linux"
+	"linerate/internal/hint"
+	"linerate/internal/profile"
+)
+
+// ringPages are the pages of a CPU's ring of records, a power of two.
+const ringPages = 256
+
+// Record samples CPUs for a time: on CPU cycles where there is such a counter,
+// else on the CPU's clock, which cannot see functions that run with interrupts
+// off. An interrupted recording is returned as far as it is.
+func Record(ctx context.Context, o RecordOptions) (*profile.Profile, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	file, err := os.Open("/proc/kallsyms")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	names, err := readSymbols(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.CPUs) == 0 {
+		if o.CPUs, err = Online(); err != nil {
+			return nil, err
+		}
+	}
+	rings, event, unit, err := open(o)
+	defer func() {
+		for _, r := range rings {
+			r.close()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	if o.Ready != nil {
+		o.Ready()
+	}
+	r := &recording{b: profile.NewBuilder(event, unit, "perf_event_open"), names: names, task: tasks()}
+	if err := r.follow(ctx, rings, o.Time); err != nil {
+		return nil, err
+	}
+	if r.lost > 0 {
+		r.b.Note(fmt.Sprintf("%d samples were lost: the machine was too busy to take them.", r.lost))
+	}
+	if event == "cpu-clock" {
+		r.b.Note("No counter of CPU cycles here: samples are by the CPU's clock, which counts code that runs with interrupts off where they are turned on again.")
+	}
+	p := r.b.Profile()
+	if len(p.Stacks) == 0 {
+		return nil, errors.New("no samples: the CPUs were idle")
+	}
+	return p, nil
+}
+
+func (o RecordOptions) check() error {
+	switch {
+	case o.Hertz < leastHertz || o.Hertz > mostHertz:
+		return hint.Usagef("%d samples per second are not between %d and %d", o.Hertz, leastHertz, mostHertz)
+	case o.Time <= 0 || o.Time > mostTime:
+		return hint.Usagef("a recording of %v is not between 0 and %v", o.Time, mostTime)
+	}
+	return nil
+}
+
+// follow reads the rings until the time is over.
+func (r *recording) follow(ctx context.Context, rings []*ring, d time.Duration) error {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for over := false; !over; {
+		select {
+		case <-ctx.Done():
+			over = true
+		case <-end.C:
+			over = true
+		case <-tick.C:
+		}
+		for _, ring := range rings {
+			if over {
+				ring.stop()
+			}
+			if err := ring.drain(r.record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open begins sampling on every CPU, by cycles if all have them.
+func open(o RecordOptions) (rings []*ring, event, unit string, err error) {
+	for _, e := range []struct {
+		event, unit string
+		attr        unix.PerfEventAttr
+	}{
+		{"cycles", "cycles", unix.PerfEventAttr{Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_CPU_CYCLES, Sample: uint64(o.Hertz), Bits: unix.PerfBitFreq}},
+		{"cpu-clock", "nanoseconds", unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(time.Second) / uint64(o.Hertz)}},
+	} {
+		attr := e.attr
+		attr.Size = uint32(unsafe.Sizeof(attr))
+		attr.Sample_type = unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_PERIOD | unix.PERF_SAMPLE_CALLCHAIN
+		attr.Bits |= unix.PerfBitExcludeCallchainUser
+		for _, cpu := range o.CPUs {
+			var r *ring
+			if r, err = openRing(&attr, cpu); err != nil {
+				break
+			}
+			rings = append(rings, r)
+		}
+		if err == nil {
+			return rings, e.event, e.unit, nil
+		}
+		for _, r := range rings {
+			r.close()
+		}
+		rings = nil
+	}
+	return nil, "", "", err
+}
+
+// ring is a CPU's event and the memory that the kernel writes samples to.
+type ring struct {
+	fd   int
+	mem  []byte
+	meta *unix.PerfEventMmapPage
+	data []byte
+	rec  []byte
+}
+
+func openRing(attr *unix.PerfEventAttr, cpu int) (*ring, error) {
+	fd, err := unix.PerfEventOpen(attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		err = fmt.Errorf("sample CPU %d: %w", cpu, err)
+		if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+			err = hint.With(err, "run as root or with CAP_PERFMON, or lower kernel.perf_event_paranoid to 0")
+		}
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENXIO) {
+			err = hint.With(err, "is CPU %d there and online?", cpu)
+		}
+		return nil, err
+	}
+	page := os.Getpagesize()
+	mem, err := unix.Mmap(fd, 0, (1+ringPages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("map the samples of CPU %d: %w", cpu, err)
+	}
+	return &ring{fd: fd, mem: mem, meta: (*unix.PerfEventMmapPage)(unsafe.Pointer(&mem[0])), data: mem[page:]}, nil
+}
+
+func (r *ring) stop() { _ = unix.IoctlSetInt(r.fd, unix.PERF_EVENT_IOC_DISABLE, 0) }
+
+func (r *ring) close() {
+	_ = unix.Munmap(r.mem)
+	unix.Close(r.fd)
+}
+
+// drain hands over what the kernel has written since.
+func (r *ring) drain(take func(kind uint32, body []byte) error) error {
+	head, tail := atomic.LoadUint64(&r.meta.Data_head), r.meta.Data_tail
+	size := uint64(len(r.data))
+	for tail+8 <= head {
+		r.rec = r.copyOut(tail, 8)
+		kind, length := uint32(r.rec[0])|uint32(r.rec[1])<<8, uint64(r.rec[6])|uint64(r.rec[7])<<8
+		if length < 8 || length > head-tail || length > size {
+			return errors.New("the kernel's ring of samples makes no sense")
+		}
+		body := r.copyOut(tail+8, length-8)
+		if err := take(kind, body); err != nil {
+			return err
+		}
+		tail += length
+	}
+	atomic.StoreUint64(&r.meta.Data_tail, tail)
+	return nil
+}
+
+// copyOut copies n bytes that may run over the ring's end.
+func (r *ring) copyOut(at, n uint64) []byte {
+	size := uint64(len(r.data))
+	r.rec = r.rec[:0]
+	at %= size
+	first := min(n, size-at)
+	r.rec = append(r.rec, r.data[at:at+first]...)
+	return append(r.rec, r.data[:n-first]...)
+}
+
+// Online are the CPUs that run, by the kernel's own list; a missing list is the error.
+func Online() ([]int, error) {
+	text, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, err
+	}
+	return linux.ParseList(string(text)), nil
+}
+
+// tasks names threads, each asked for once: they end.
+func tasks() func(tid uint32) string {
+	known := map[uint32]string{0: "idle"}
+	return func(tid uint32) string {
+		name, ok := known[tid]
+		if !ok {
+			name = "a task that ended"
+			if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", tid)); err == nil {
+				name = strings.TrimSpace(string(text))
+			}
+			known[tid] = name
+		}
+		return name
+	}
+}

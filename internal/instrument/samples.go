@@ -1,0 +1,88 @@
+package instrument
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"linerate/internal/profile"
+)
+
+// Types of perf's records, and the marks within call chains.
+const (
+	recordLost   = 2
+	recordSample = 9
+	contextMark  = ^uint64(4094) // PERF_CONTEXT_MAX: from here on marks, not addresses
+	contextUser  = ^uint64(511)  // PERF_CONTEXT_USER
+)
+
+// sample is one record of pid, tid, period and call chain.
+type sample struct {
+	tid    uint32
+	period uint64
+	chain  []uint64 // innermost first, marks among them
+}
+
+// parseSample reads the body of a record; the kernel wrote it, but it is
+// bounded all the same.
+func parseSample(b []byte) (s sample, ok bool) {
+	if len(b) < 24 {
+		return s, false
+	}
+	s.tid = binary.NativeEndian.Uint32(b[4:])
+	s.period = binary.NativeEndian.Uint64(b[8:])
+	n := binary.NativeEndian.Uint64(b[16:])
+	b = b[24:]
+	if n > uint64(len(b)/8) {
+		return s, false
+	}
+	s.chain = make([]uint64, n)
+	for i := range s.chain {
+		s.chain[i] = binary.NativeEndian.Uint64(b[8*i:])
+	}
+	return s, true
+}
+
+// recording collects samples into a profile.
+type recording struct {
+	b     *profile.Builder
+	names symbols
+	task  func(tid uint32) string
+	lost  uint64
+}
+
+// record takes one record of a ring.
+func (r *recording) record(kind uint32, body []byte) error {
+	switch kind {
+	case recordLost:
+		if len(body) >= 16 {
+			r.lost += binary.NativeEndian.Uint64(body[8:])
+		}
+	case recordSample:
+		if s, ok := parseSample(body); ok {
+			r.b.Sampled(1)
+			return r.b.Add(r.frames(s), int64(min(s.period, 1<<62)))
+		}
+	}
+	return nil
+}
+
+// frames are the sample's kernel functions under the task's name.
+func (r *recording) frames(s sample) []profile.Frame {
+	var frames []profile.Frame
+	user := false
+	for _, a := range s.chain {
+		if a >= contextMark {
+			user = a == contextUser
+			continue
+		}
+		if !user {
+			frames = append(frames, r.names.at(a))
+		}
+	}
+	if len(frames) == 0 {
+		frames = append(frames, profile.Frame{Name: "[user]"})
+	}
+	frames = append(frames, profile.Frame{Name: r.task(s.tid)})
+	slices.Reverse(frames)
+	return frames
+}

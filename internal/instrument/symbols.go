@@ -1,0 +1,89 @@
+package instrument
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/profile"
+)
+
+// symbols are the kernel's functions by their addresses.
+type symbols []symbol
+
+type symbol struct {
+	address uint64
+	frame   profile.Frame
+}
+
+// mostSymbols bounds what is read of kallsyms; kernels have 200,000 or so.
+const mostSymbols = 4 << 20
+
+// readSymbols reads /proc/kallsyms: an address, a type, a name and perhaps
+// [module]. Data symbols are left out.
+func readSymbols(r io.Reader) (symbols, error) {
+	var all symbols
+	hidden := true
+	lines := bufio.NewScanner(r)
+	for lines.Scan() && len(all) < mostSymbols {
+		f := strings.Fields(lines.Text())
+		if len(f) < 3 || len(f[1]) != 1 || strings.IndexByte("tTwW", f[1][0]) < 0 {
+			continue
+		}
+		address, err := strconv.ParseUint(f[0], 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("kallsyms: %q is no address", f[0])
+		}
+		hidden = hidden && address == 0
+		module := "kernel"
+		if len(f) > 3 {
+			module = strings.Trim(f[3], "[]")
+		}
+		all = append(all, symbol{address, profile.Frame{Name: f[2], Module: module}})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if hidden {
+		return nil, hint.With(errors.New("the kernel hides its addresses from this user"), "run as root, or with CAP_SYSLOG and kernel.kptr_restrict at 0 or 1")
+	}
+	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
+	return all, nil
+}
+
+// at names the function that an address is in.
+func (s symbols) at(address uint64) profile.Frame {
+	i, exact := slices.BinarySearchFunc(s, address, func(x symbol, a uint64) int { return cmp.Compare(x.address, a) })
+	if !exact {
+		i--
+	}
+	if i < 0 || address-s[i].address > largestFunction {
+		return profile.Frame{Name: fmt.Sprintf("0x%x", address)}
+	}
+	return s[i].frame
+}
+
+// largestFunction: an address further behind a symbol is not in it.
+const largestFunction = 1 << 20
+
+// Functions reads what the kernel's functions are called, by addresses in them.
+// It fails where addresses are hidden from this process.
+func Functions() (func(address uint64) string, error) {
+	file, err := os.Open("/proc/kallsyms")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	names, err := readSymbols(file)
+	if err != nil {
+		return nil, err
+	}
+	return func(address uint64) string { return names.at(address).Name }, nil
+}

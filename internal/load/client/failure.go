@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"linerate/internal/load/request"
+)
+
+// Stage is how far a request had come.
+type Stage int
+
+// The stages, in their order.
+const (
+	Dialling Stage = iota
+	Securing
+	Waiting // for the head of the answer
+	Reading // its body
+)
+
+// Failure is an error with the stage it came at.
+type Failure struct {
+	At  Stage
+	Err error
+	As  request.Kind // where it is known; else Err tells
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Kind says which kind of failure it is.
+func (f *Failure) Kind() request.Kind {
+	if f.As != request.OK {
+		return f.As
+	}
+	for _, k := range []struct {
+		err  error
+		kind request.Kind
+	}{
+		{syscall.ECONNREFUSED, request.Refused},
+		{syscall.EADDRNOTAVAIL, request.NoPort},
+		{syscall.EMFILE, request.NoFile}, {syscall.ENFILE, request.NoFile},
+		{syscall.EHOSTUNREACH, request.Unreachable}, {syscall.ENETUNREACH, request.Unreachable},
+	} {
+		if errors.Is(f.Err, k.err) {
+			return k.kind
+		}
+	}
+	if isLate(f.Err) {
+		if f.At == Dialling {
+			return request.ConnectTimeout
+		}
+		return request.Late
+	}
+	switch f.At {
+	case Dialling:
+		return request.Unreachable
+	case Securing:
+		return request.TLS
+	}
+	return f.afterConnect()
+}
+
+func isLate(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT)
+}
+
+// afterConnect is the kind of a failure of a connection that had been made.
+func (f *Failure) afterConnect() request.Kind {
+	switch {
+	case errors.Is(f.Err, syscall.ECONNRESET), errors.Is(f.Err, syscall.EPIPE):
+		return request.Reset
+	case errors.Is(f.Err, io.ErrUnexpectedEOF) || errors.Is(f.Err, io.EOF):
+		if f.At == Reading {
+			return request.Short
+		}
+		return request.Closed
+	case errors.Is(f.Err, net.ErrClosed):
+		return request.Closed
+	case f.At == Waiting, f.At == Reading:
+		return request.Malformed
+	}
+	return request.Other
+}

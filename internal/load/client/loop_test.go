@@ -1,0 +1,340 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linerate/internal/load/request"
+)
+
+// The clock is the tests' own (testing/synctest): a server's time passes at once, and every
+// latency is exact.
+func init() { nap = time.Sleep }
+
+const ms = time.Millisecond
+
+// server answers the n-th request, from 0, after a time, unless ctx ends before.
+type server struct {
+	takes func(n int) (time.Duration, request.Kind)
+	ctx   context.Context
+
+	mu      sync.Mutex
+	asked   []int // targets
+	waits   []time.Duration
+	lanes   int
+	open    int
+	used    int
+	closed  bool
+	busiest int
+	busy    int
+}
+
+func (s *server) start(ctx context.Context) (Source, error) {
+	s.ctx = ctx
+	return s, nil
+}
+
+func (s *server) Lane(i int, tell Events) Lane {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lanes, s.open = max(s.lanes, i+1), s.open+1
+	tell.Connected(ms)
+	return &lane{server: s}
+}
+
+// Used grows by 1 ms and 100 bytes a request.
+func (s *server) Used() Used {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Used{CPU: time.Duration(s.used) * ms, In: uint64(100 * s.used), Out: uint64(10 * s.used), Negotiated: "HTTP/9"}
+}
+
+func (s *server) Close() { s.closed = s.open == 0 }
+
+type lane struct {
+	*server
+	mine bool // in use
+}
+
+func (l *lane) Do(target int, deadline time.Time) Answer {
+	l.mu.Lock()
+	n := len(l.asked)
+	l.asked, l.waits = append(l.asked, target), append(l.waits, time.Until(deadline))
+	l.busy++
+	l.busiest = max(l.busiest, l.busy)
+	if l.mine {
+		panic("two requests on one lane")
+	}
+	l.mine = true
+	l.mu.Unlock()
+	took, kind := l.takes(n)
+	t := time.NewTimer(took)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.ctx.Done():
+		kind = request.Reset
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy--
+	l.used++
+	l.mine = false
+	return Answer{Kind: kind, Code: 200, Body: 7}
+}
+
+func (l *lane) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+}
+
+func always(d time.Duration) func(int) (time.Duration, request.Kind) {
+	return func(int) (time.Duration, request.Kind) { return d, request.OK }
+}
+
+// ran is what a load on a server came to.
+func ran(t *testing.T, s Spec, srv *server) (r request.Result, m request.Meter) {
+	synctest.Test(t, func(t *testing.T) {
+		a, meter, err := Run(t.Context(), s, srv.start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, m = a.Result(meter), meter
+	})
+	if !srv.closed {
+		t.Errorf("%d lanes are open when their source is closed", srv.open)
+	}
+	return r, m
+}
+
+// about is a latency to a histogram's three digits.
+func about(got int64, want time.Duration) bool {
+	return (time.Duration(got) - want).Abs() <= want/500+1
+}
+
+func open(rate float64, lanes int, length time.Duration) Spec {
+	return Spec{Weights: []float64{1}, Lanes: lanes, Rate: rate, Arrivals: request.Constant, Duration: length, Timeout: 200 * ms, Seed: 1}
+}
+
+// TestOpen: requests are sent when they are due, by as few lanes as that takes.
+func TestOpen(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes       time.Duration
+		lanes, made int
+		waited      uint64
+		worst       time.Duration
+	}{
+		"faster than asked":       {4 * ms, 8, 2, 0, 4 * ms}, // the second waits for the next one's time
+		"several at once":         {35 * ms, 8, 5, 0, 35 * ms},
+		"as many as there may be": {15 * ms, 2, 2, 0, 15 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := &server{takes: always(c.takes)}
+			r, m := ran(t, open(100, c.lanes, time.Second), srv)
+			if r.Requests != 100 || r.Answered != 100 || r.Unsent+r.Unfinished != 0 || r.Waited != c.waited || r.BodyBytes != 700 {
+				t.Errorf("%+v", r)
+			}
+			if srv.lanes != c.made || r.Connections != uint64(c.made) {
+				t.Errorf("%d lanes, %d connections, want %d", srv.lanes, r.Connections, c.made)
+			}
+			if !about(r.Latency.Max, c.worst) || !about(r.Service.Max, c.worst) || r.Generator.Lag.Max > 1 {
+				t.Errorf("latency %s, service %s, lag %s; want %s and no lag", time.Duration(r.Latency.Max), time.Duration(r.Service.Max), time.Duration(r.Generator.Lag.Max), c.worst)
+			}
+			if want := max(time.Second, 990*ms+c.takes); m.Elapsed != want {
+				t.Errorf("it took %s, want the schedule's second, or until the last answer: %s", m.Elapsed, want)
+			}
+			for _, w := range srv.waits {
+				if w != 200*ms {
+					t.Fatalf("a request may take %s, want its timeout", w)
+				}
+			}
+		})
+	}
+}
+
+// TestNoCoordinatedOmission: those who would have asked while one answer took half a second
+// waited for it, and the account says so; the generator itself was never late.
+func TestNoCoordinatedOmission(t *testing.T) {
+	srv := &server{takes: func(n int) (time.Duration, request.Kind) {
+		if n == 0 {
+			return 500 * ms, request.OK
+		}
+		return 0, request.OK
+	}}
+	r, _ := ran(t, open(100, 1, time.Second), srv)
+	if r.Requests != 100 || r.Waited != 49 || srv.lanes != 1 {
+		t.Errorf("%d requests, %d waited for a lane, %d lanes", r.Requests, r.Waited, srv.lanes)
+	}
+	if !about(r.Latency.Max, 500*ms) || !about(r.Latency.P75, 250*ms) || r.Service.P99 > 1 && !about(r.Service.P99, 500*ms) || r.Service.P90 > 1 {
+		t.Errorf("latency %+v, service %+v", *r.Latency, *r.Service)
+	}
+	if r.Generator.Lag.Max > 1 || len(r.Generator.Saturated) > 0 {
+		t.Errorf("lag %+v, saturated %v", *r.Generator.Lag, r.Generator.Saturated)
+	}
+}
+
+// TestUnsent: what was still to be sent long after the end is given up, and counts with its age;
+// what can be sent within a request's timeout is.
+func TestUnsent(t *testing.T) {
+	for hang, want := range map[time.Duration]struct{ sent, unsent uint64 }{
+		1200 * ms: {10, 0}, 1201 * ms: {1, 9}, 5 * time.Second: {1, 9},
+	} {
+		srv := &server{takes: func(n int) (time.Duration, request.Kind) {
+			if n == 0 {
+				return hang, request.OK
+			}
+			return 0, request.OK
+		}}
+		r, m := ran(t, open(10, 1, time.Second), srv)
+		if r.Requests != want.sent || r.Unsent != want.unsent {
+			t.Errorf("hung for %s: %d sent, %d unsent, want %+v", hang, r.Requests, r.Unsent, want)
+		}
+		if r.Latency.N != 10 || !about(r.Latency.Max, hang) || !about(r.Latency.Min, hang-900*ms) || m.Elapsed != hang {
+			t.Errorf("hung for %s: took %s, latency %+v", hang, m.Elapsed, *r.Latency)
+		}
+	}
+}
+
+// TestWarmup: what is due before the end of the warm-up counts nowhere, nor do its bytes
+// and its CPU time, in either loop.
+func TestWarmup(t *testing.T) {
+	for name, c := range map[string]struct {
+		Spec
+		took time.Duration
+	}{"open": {open(100, 4, time.Second), 1005 * ms}, "closed": {Spec{Weights: []float64{1}, Lanes: 1, Duration: time.Second, Timeout: time.Second}, time.Second}} {
+		s := c.Spec
+		s.Warmup = 305 * ms
+		r, m := ran(t, s, &server{takes: always(10 * ms)})
+		early := uint64(31) // those due at 0 to 300 ms
+		if m.Early != early || r.Requests < 99 || r.Requests > 100 || m.Elapsed != c.took {
+			t.Errorf("%s: %d early, %d counted in %s", name, m.Early, r.Requests, m.Elapsed)
+		}
+		if ended := time.Duration(r.Requests+r.Unfinished+1) * ms; m.CPU > ended || m.CPU < ended-2*ms || m.WireIn != uint64(m.CPU/ms)*100 || m.WireOut != uint64(m.CPU/ms)*10 {
+			t.Errorf("%s: used %s, %d and %d bytes for %d requests", name, m.CPU, m.WireIn, m.WireOut, r.Requests)
+		}
+		if m.Negotiated != "HTTP/9" || r.Connections > 3 {
+			t.Errorf("%s: spoke %q, %d connections after the warm-up", name, m.Negotiated, r.Connections)
+		}
+	}
+}
+
+// TestClosed: each lane asks again when it has been answered; what is in flight at the end is
+// cut off, or waited for.
+func TestClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		finish        bool
+		answered, cut uint64
+		took          time.Duration
+	}{
+		"cut off":    {false, 66, 2, time.Second},
+		"waited for": {true, 68, 0, 1020 * ms},
+	} {
+		srv := &server{takes: always(30 * ms)}
+		r, m := ran(t, Spec{Weights: []float64{1}, Lanes: 2, Duration: time.Second, Timeout: time.Second, Finish: c.finish}, srv)
+		if r.Answered != c.answered || r.Unfinished != c.cut || r.Failed != 0 || m.Elapsed != c.took || srv.busiest != 2 {
+			t.Errorf("%s: %d answered, %d cut off, %d failed in %s, %d at once; want %+v", name, r.Answered, r.Unfinished, r.Failed, m.Elapsed, srv.busiest, c)
+		}
+		if !about(r.Latency.Max, 30*ms) || r.Latency.Max != r.Service.Max {
+			t.Errorf("%s: latency %+v", name, *r.Latency)
+		}
+	}
+}
+
+// TestRefused: a server that refuses is not measured by how fast it does.
+func TestRefused(t *testing.T) {
+	for _, kind := range request.Kinds() {
+		if kind >= request.Reset {
+			continue // the server was reached: what it says is its speed
+		}
+		r, _ := ran(t, Spec{Weights: []float64{1}, Lanes: 1, Duration: time.Second, Timeout: time.Second}, &server{takes: func(int) (time.Duration, request.Kind) { return 0, kind }})
+		if r.Failed < 100 || r.Failed > 101 || r.Answered != 0 || r.Errors[0].Kind != kind.String() {
+			t.Errorf("%s: %d failed, %+v", kind, r.Failed, r.Errors)
+		}
+	}
+}
+
+// TestRequests: so many requests, and no more; which of the mix they are for does not depend
+// on which lane is fast.
+func TestRequests(t *testing.T) {
+	var mixes [][]int
+	for name, s := range map[string]Spec{
+		"open": {Rate: 1000, Arrivals: request.Constant, Lanes: 8}, "one lane": {Lanes: 1}, "five lanes": {Lanes: 5}, "more lanes than requests": {Lanes: 64}, "with an end far off": {Lanes: 3, Duration: time.Hour, Finish: true},
+	} {
+		s.Weights, s.Requests, s.Seed, s.Timeout = []float64{1, 2, 5}, 40, 9, time.Second
+		srv := &server{takes: func(n int) (time.Duration, request.Kind) { return time.Duration(1+n*n%7) * ms, request.OK }}
+		r, _ := ran(t, s, srv)
+		if r.Requests != 40 || r.Answered != 40 || len(srv.asked) != 40 {
+			t.Errorf("%s: %d requests, %d asked", name, r.Requests, len(srv.asked))
+		}
+		var sum uint64
+		for _, c := range r.Targets {
+			sum += c.Answered
+		}
+		if sum != 40 || r.Targets[0].Answered >= r.Targets[1].Answered || r.Targets[1].Answered >= r.Targets[2].Answered {
+			t.Errorf("%s: targets %+v of weights 1, 2, 5", name, r.Targets)
+		}
+		slices.Sort(srv.asked)
+		mixes = append(mixes, srv.asked)
+	}
+	for _, m := range mixes[1:] {
+		if !slices.Equal(m, mixes[0]) {
+			t.Errorf("one seed's requests are\n%v\nor\n%v", mixes[0], m)
+		}
+	}
+}
+
+// TestInterrupted: what was counted until a user ended the run is told, with the reason.
+func TestInterrupted(t *testing.T) {
+	for name, s := range map[string]Spec{"open": open(100, 4, time.Hour), "closed": {Weights: []float64{1}, Lanes: 1, Duration: time.Hour, Timeout: time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 505*ms)
+			defer cancel()
+			srv := &server{takes: always(10 * ms)}
+			a, m, err := Run(ctx, s, srv.start)
+			if !errors.Is(err, context.DeadlineExceeded) || a == nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			r := a.Result(m)
+			if r.Answered != 50 || r.Unfinished != 1 || m.Elapsed != 505*ms {
+				t.Errorf("%s: %d answered, %d cut off in %s", name, r.Answered, r.Unfinished, m.Elapsed)
+			}
+			if !srv.closed {
+				t.Errorf("%s: %d lanes are left", name, srv.open)
+			}
+		})
+	}
+}
+
+func TestCannotStart(t *testing.T) {
+	broken := errors.New("no such file")
+	a, _, err := Run(t.Context(), open(1, 1, time.Second), func(context.Context) (Source, error) { return nil, broken })
+	if a != nil || !errors.Is(err, broken) {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestWatch tells of the account so far, after the warm-up, and no more once the run is over.
+func TestWatch(t *testing.T) {
+	s := open(100, 4, time.Second)
+	s.Warmup, s.Every = 150*ms, 100*ms
+	var seen []request.Result
+	s.Watch = func(r request.Result) { seen = append(seen, r) }
+	final, _ := ran(t, s, &server{takes: always(5 * ms)})
+	if len(seen) < 9 || len(seen) > 10 {
+		t.Fatalf("told %d times", len(seen))
+	}
+	for i, r := range seen {
+		if want := 0.05 + 0.1*float64(i); r.Seconds < want-1e-9 || r.Seconds > want+1e-9 {
+			t.Errorf("told of %g s, want %g", r.Seconds, want)
+		}
+		if n := uint64(5 + 10*i); r.Requests > n+1 || r.Requests < n-1 || r.Requests > final.Requests {
+			t.Errorf("after %g s %d requests", r.Seconds, r.Requests)
+		}
+	}
+}

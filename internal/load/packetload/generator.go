@@ -1,0 +1,232 @@
+package packetload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"linerate/internal/cputime"
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+	"linerate/internal/port"
+)
+
+// Config is what an engine makes a Generator of.
+type Config struct {
+	Engine string // as in load.Sent.Engine
+	Spec   load.Spec
+	In     port.Place // where workers run
+	Device wire.Device
+	// Open opens a Port; it is called once for each worker. The first one's
+	// carries the end-of-stream frames too.
+	Open func() (Port, error)
+	// Stuck is what to do when a device refuses every frame, for a hint.
+	Stuck string
+}
+
+// Generator sends one load.Spec.
+type Generator struct {
+	Config
+	framer  *load.Framer
+	workers []*worker
+	stop    atomic.Bool
+}
+
+var _ load.Generator = (*Generator)(nil)
+
+// New opens a Port per worker and builds the flows' headers. A source address
+// that Spec does not have is the device's.
+func NewGenerator(c Config) (*Generator, error) {
+	g := &Generator{Config: c}
+	if err := g.prepare(); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+func (g *Generator) prepare() (err error) {
+	if g.Spec.SrcMAC == nil {
+		g.Spec.SrcMAC = g.Device.MAC
+	}
+	if g.framer, err = load.NewFramer(g.Spec); err != nil {
+		return err
+	}
+	if err := wire.Fits(g.Device, g.Spec.Sizes); err != nil {
+		return err
+	}
+	cpus := g.cpus()
+	for i, cpu := range cpus {
+		w, err := newWorker(g, cpu, i, len(cpus))
+		if err != nil {
+			return err
+		}
+		g.workers = append(g.workers, w)
+	}
+	return nil
+}
+
+// cpus lists where workers run: no more of them than flows.
+func (g *Generator) cpus() []int {
+	if len(g.Spec.CPUs) == 0 {
+		return []int{-1}
+	}
+	return g.Spec.CPUs[:min(len(g.Spec.CPUs), g.framer.Flows().Count)]
+}
+
+// Close closes the ports.
+func (g *Generator) Close() error {
+	var all error
+	for _, w := range g.workers {
+		all = errors.Join(all, w.port.Close())
+	}
+	g.workers = nil
+	return all
+}
+
+// Probe has nothing to see: any device takes the frames of a Port.
+func (g *Generator) Probe(context.Context) error { return nil }
+
+const (
+	startTimeout = 5 * time.Second
+	pollEvery    = 5 * time.Millisecond
+	reportEvery  = 100 * time.Millisecond
+	beforeEnding = 10 * time.Millisecond
+)
+
+// transmission is one run of a generator.
+type transmission struct {
+	limit  load.Limit
+	target float64 // frames per second, 0: maximum
+	run    uint16
+	meter  *cputime.Meter
+}
+
+// Run sends until the limit or ctx ends.
+func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
+	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.Spec.Sizes), run: load.RunAt(wire.Monotonic())}
+	t.meter = cputime.NewMeter(g.cpus())
+	g.stop.Store(false)
+	ready := make(chan struct{}, len(g.workers))
+	begin := make(chan uint64, len(g.workers))
+	ended := make(chan error, len(g.workers))
+	for i, w := range g.workers {
+		w.reset(g, i, t)
+		go func() {
+			ended <- g.In(func() error {
+				return wire.OnCPU(w.cpu, func(int) error {
+					return t.meter.Worker(func() error { return w.send(&g.stop, ready, begin) })
+				})
+			})
+		}()
+	}
+	if err := g.begin(ready, begin, ended); err != nil {
+		return load.Sent{}, err
+	}
+	if err := g.await(ctx, t, ended, progress); err != nil {
+		return load.Sent{}, err
+	}
+	return g.finish(ctx, t)
+}
+
+// begin lets all workers start at one time.
+func (g *Generator) begin(ready chan struct{}, begin chan uint64, ended chan error) error {
+	for range g.workers {
+		var err error
+		select {
+		case <-ready:
+			continue
+		case err = <-ended:
+		case <-time.After(startTimeout):
+			err = fmt.Errorf("the workers did not start within %v", startTimeout)
+		}
+		g.stop.Store(true)
+		close(begin)
+		return err
+	}
+	start := wire.Monotonic()
+	for range g.workers {
+		begin <- start
+	}
+	return nil
+}
+
+func (g *Generator) await(ctx context.Context, t transmission, ended chan error, progress func(load.Sent)) error {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	var all error
+	for left := len(g.workers); left > 0; {
+		select {
+		case err := <-ended:
+			left--
+			if err != nil {
+				all = errors.Join(all, err)
+				g.stop.Store(true)
+			}
+		case <-ctx.Done():
+			g.stop.Store(true)
+			ctx = context.Background()
+		case <-tick.C:
+			if progress != nil {
+				s, _ := g.account(t)
+				progress(s)
+			}
+		}
+	}
+	return all
+}
+
+// account adds up the workers.
+func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
+	refused := uint64(0)
+	sent := load.Sent{Engine: g.Engine, TargetPPS: t.target, Refused: &refused}
+	var shares []wire.Worker
+	for _, w := range g.workers {
+		n := w.sent.Load()
+		sent.TxPackets += n
+		sent.TxBytes += w.bytes.Load() + 4*n
+		sent.Unsent += w.unsent.Load()
+		sent.Seconds = max(sent.Seconds, float64(w.elapsed.Load())/1e9)
+		shares = append(shares, wire.Worker{Total: n})
+	}
+	sent.Pace()
+	return sent, shares
+}
+
+func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
+	host := t.meter.HostTime()
+	time.Sleep(beforeEnding)
+	sent, shares := g.account(t)
+	sent.Host = &host
+	sent.Short = sent.ShortBecause()
+	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
+	send := func(frame []byte) error { return one(g.workers[0].port, frame) }
+	if err := wire.SendEnds(ctx, send, g.framer, stamp, shares); err != nil {
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
+	}
+	if n := len(g.Spec.CPUs) - len(g.workers); n > 0 {
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.Spec.CPUs), len(g.workers)))
+	}
+	return sent, ctx.Err()
+}
+
+// Bare sends one batch of frames again and again until ctx ends: what the
+// system calls alone come to, for comparison.
+func (g *Generator) Bare(ctx context.Context) error {
+	w := g.workers[0]
+	w.reset(g, 0, transmission{})
+	w.fill(Batch, 0)
+	var stop atomic.Bool
+	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
+	return g.In(func() error {
+		return wire.OnCPU(w.cpu, func(int) error {
+			for !stop.Load() {
+				if _, err := w.push(Batch, &stop); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,209 @@
+package remoteload
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/port"
+)
+
+// Engine generates on one machine and receives on another, or on the same.
+type Engine struct {
+	Generator, Receiver *Side
+}
+
+// Side is one machine of an engine, and a link to it that is made anew when it
+// was lost: what it did is lost then, and the next trial goes on.
+type Side struct {
+	Start func(ctx context.Context) (*Link, error)
+
+	mu   sync.Mutex
+	link *Link
+}
+
+// Link is the link to the machine.
+func (s *Side) Link(ctx context.Context) (*Link, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link != nil && s.link.Broken() == nil {
+		return s.link, nil
+	}
+	if s.link != nil {
+		s.link.Close()
+	}
+	var err error
+	s.link, err = s.Start(ctx)
+	return s.link, err
+}
+
+// Close ends the far program.
+func (s *Side) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link == nil {
+		return nil
+	}
+	return s.link.Close()
+}
+
+// hello is what the machine said; empty before it was asked.
+func (s *Side) hello() Hello {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link == nil {
+		return Hello{}
+	}
+	return s.link.Hello()
+}
+
+// reconnect bounds how long a lost machine is waited for.
+const reconnect = time.Minute
+
+// ask reaches a side for something that knows no context.
+func (s *Side) ask(q request) (*Link, response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
+	defer cancel()
+	l, err := s.Link(ctx)
+	if err != nil {
+		return nil, response{}, err
+	}
+	r, err := l.call(ctx, q)
+	return l, r, err
+}
+
+var _ load.Engine = (*Engine)(nil)
+
+// Name is the far engines'.
+func (e *Engine) Name() string {
+	g, r := e.Generator.hello().Engine, e.Receiver.hello().Engine
+	if g == r {
+		return g
+	}
+	return g + " → " + r
+}
+
+// Available says whether both machines can be reached.
+func (e *Engine) Available() error {
+	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
+	defer cancel()
+	if _, err := e.Generator.Link(ctx); err != nil {
+		return err
+	}
+	_, err := e.Receiver.Link(ctx)
+	return err
+}
+
+// OneClock reports whether both sides are one machine, so that a time of one
+// can be taken from a time of the other.
+func (e *Engine) OneClock() bool {
+	g, r := e.Generator.hello().Boot, e.Receiver.hello().Boot
+	return g != "" && g == r
+}
+
+// at is a side; usual is the one that the work is named after.
+func (e *Engine) at(side port.Side, usual *Side) *Side {
+	switch side {
+	case port.GeneratorSide:
+		return e.Generator
+	case port.ReceiverSide:
+		return e.Receiver
+	}
+	return usual
+}
+
+// NewGenerator prepares the spec's side; the place is the link's.
+func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
+	l, r, err := e.at(spec.Side, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
+	if err != nil {
+		return nil, err
+	}
+	return &generator{l, r.Handle}, nil
+}
+
+// NewReceiver starts counting on the watch's side.
+func (e *Engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
+	l, r, err := e.at(w.Side, e.Receiver).ask(request{Op: opReceiver, Device: device, Watch: &w})
+	if err != nil {
+		return nil, err
+	}
+	return &receiver{l, r.Handle, e.OneClock()}, nil
+}
+
+type generator struct {
+	link   *Link
+	handle uint64
+}
+
+func (g *generator) Probe(ctx context.Context) error {
+	_, err := g.link.call(ctx, request{Op: opProbe, Handle: g.handle})
+	return err
+}
+
+// Run offers the traffic. Its progress is not told over the link.
+func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+	r, err := g.link.call(ctx, request{Op: opRun, Handle: g.handle, Offer: &o})
+	if r.Sent == nil {
+		if err == nil {
+			err = fmt.Errorf("%s did not report what it sent", g.link.name)
+		}
+		return load.Sent{}, err
+	}
+	return *r.Sent, err
+}
+
+func (g *generator) Close() error { return closeFar(g.link, g.handle) }
+
+type receiver struct {
+	link     *Link
+	handle   uint64
+	oneClock bool
+}
+
+func (r *receiver) Snapshot() (load.Received, error) {
+	return r.ask(context.Background(), request{Op: opSnapshot})
+}
+
+func (r *receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+	return r.ask(ctx, request{Op: opFinish, Patience: patience})
+}
+
+func (r *receiver) ask(ctx context.Context, q request) (load.Received, error) {
+	q.Handle = r.handle
+	a, err := r.link.call(ctx, q)
+	if a.Received == nil {
+		if err == nil {
+			err = fmt.Errorf("%s gives no account of what arrived", r.link.name)
+		}
+		return load.Received{}, err
+	}
+	got := *a.Received
+	if r.oneClock && (len(a.Delays.Counts) == 0 || len(a.Delays.Counts) == load.Buckets) {
+		got.Delays = a.Delays
+	}
+	if !r.oneClock {
+		got.Latency = nil // two clocks differ by more than any latency
+		for i := range got.Streams {
+			got.Streams[i].Latency = nil
+		}
+	}
+	return got, err
+}
+
+func (r *receiver) Reset() error {
+	_, err := r.link.call(context.Background(), request{Op: opReset, Handle: r.handle})
+	return err
+}
+
+func (r *receiver) Close() error { return closeFar(r.link, r.handle) }
+
+// closeFar closes a thing of the far side; with a link that broke, it is closed.
+func closeFar(l *Link, handle uint64) error {
+	if l.Broken() != nil {
+		return nil
+	}
+	_, err := l.call(context.Background(), request{Op: opClose, Handle: handle})
+	return err
+}

@@ -1,0 +1,73 @@
+package remoteload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Far is where a program is to run.
+type Far struct {
+	Name  string // of the machine, for messages
+	Host  host.Piper
+	Local bool // it is this machine: nothing is copied
+	// Program is this program's file here, to be copied there. It is
+	// removed there as soon as it runs.
+	Program string
+}
+
+// copyScript takes a program of $1 bytes from standard input and becomes it. It
+// learns where it is, to remove that.
+const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
+	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
+
+// localScript becomes the program of this machine.
+const localScript = `PATH=$PATH:/sbin:/usr/sbin; exec "$1" far-end`
+
+// Start runs this program's far end on a machine.
+func Start(ctx context.Context, f Far) (*Link, error) {
+	if f.Local {
+		p, err := f.Host.Pipe(ctx, localScript, f.Program)
+		if err != nil {
+			return nil, err
+		}
+		return Connect(ctx, f.Name, p)
+	}
+	program, err := os.Open(f.Program)
+	if err != nil {
+		return nil, fmt.Errorf("copy this program to %s: %w", f.Name, err)
+	}
+	defer program.Close()
+	info, err := program.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10))
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { p.Close() })
+	_, copied := io.Copy(struct{ io.Writer }{p}, program)
+	stop()
+	l, err := Connect(ctx, f.Name, p)
+	if err != nil {
+		return nil, hint.With(errors.Join(copied, fmt.Errorf("run this program on %s: %w", f.Name, err)),
+			"it is copied to /tmp there, or to the TMPDIR of its logins: is there room, may programs run there (mount option noexec), and is it the same system and processor as here?")
+	}
+	return l, nil
+}
+
+// RemoveProgram deletes the copy of the program that a far end was started from, so
+// that nothing of it stays on the machine. The far end does so first.
+func RemoveProgram(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return errors.Join(os.Remove(dir+"/linerate"), os.Remove(dir))
+}

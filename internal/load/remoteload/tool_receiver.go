@@ -1,0 +1,145 @@
+package remoteload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/wait"
+
+	"linerate/internal/load"
+)
+
+// receiver counts by a program, or by the counters of its interface.
+type toolReceiver struct {
+	e      *ToolEngine
+	at     *Machine
+	stream int
+	device string
+	run    *program // nil: none, or it has ended
+	before Counts
+	got    load.Received
+}
+
+// started bounds how long a receiver may take to begin; settling is how often
+// the counters of an interface are looked at until they stand still.
+const (
+	started  = 30 * time.Second
+	settling = 250 * time.Millisecond
+)
+
+// Reset starts to count anew.
+func (r *toolReceiver) Reset() error {
+	ctx, cancel := context.WithTimeout(context.Background(), started)
+	defer cancel()
+	if err := r.Close(); err != nil {
+		return err
+	}
+	r.e.forget(r.stream)
+	r.got = load.Received{Engine: r.e.Tool.Name}
+	var err error
+	if r.before, err = r.at.Count(ctx, r.device); err != nil || r.e.Tool.Receive == nil {
+		return err
+	}
+	argv, err := r.e.Tool.Receive(Job{Spec: load.Spec{Device: r.device}})
+	if err != nil {
+		return err
+	}
+	// It outlives ctx, and no controller for longer than a day.
+	if r.run, err = start(context.Background(), r.at.Host, argv, 24*time.Hour); err != nil || r.e.Tool.Ready == "" {
+		return err
+	}
+	if err := r.run.await(ctx, r.e.Tool.Ready); err != nil {
+		return errors.Join(fmt.Errorf("start the receiver: %w", err), r.Close())
+	}
+	return nil
+}
+
+// Snapshot is the account of the last Finish: programs tell theirs at the end.
+func (r *toolReceiver) Snapshot() (load.Received, error) { return r.got, nil }
+
+// Finish waits until nothing more arrives, ends the program and reads its account.
+func (r *toolReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+	now, err := r.settle(ctx, patience)
+	if err != nil {
+		return r.got, err
+	}
+	counted := now.Received - r.before.Received
+	sent := r.e.sent(r.stream)
+	g := load.Received{Engine: r.e.Tool.Name, RxPackets: counted, Seconds: sent.Seconds}
+	if r.run != nil {
+		if err := r.tell(&g, counted); err != nil {
+			return g, err
+		}
+	}
+	r.close(&g, sent)
+	r.got = g
+	return g, ctx.Err()
+}
+
+// settle waits until the counter of the interface stands still.
+func (r *toolReceiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
+	deadline := time.Now().Add(patience)
+	last, err := r.at.Count(ctx, r.device)
+	for err == nil {
+		if err := wait.For(ctx, settling); err != nil {
+			return last, err
+		}
+		var now Counts
+		if now, err = r.at.Count(ctx, r.device); now == last || time.Now().After(deadline) {
+			return now, err
+		}
+		last = now
+	}
+	return last, err
+}
+
+// tell ends the program and takes its word for what arrived.
+func (r *toolReceiver) tell(g *load.Received, counted uint64) error {
+	r.run.interrupt()
+	text, err := r.run.end()
+	r.run = nil
+	if err != nil {
+		return err
+	}
+	a, err := r.e.Tool.Got(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.e.Tool.Name, err)
+	}
+	if a.Counted {
+		g.RxPackets = a.Packets
+		if counted > 0 && differ(counted, a.Packets) {
+			g.Warnings = append(g.Warnings, fmt.Sprintf("%s says that %d frames arrived, and %s counts %d", r.e.Tool.Name, a.Packets, r.device, counted))
+		}
+	}
+	return nil
+}
+
+// close balances the account: what was sent and did not arrive is lost. The
+// interface also counts what machines say of their own accord.
+func (r *toolReceiver) close(g *load.Received, sent load.Sent) {
+	tx := sent.TxPackets
+	if over := g.RxPackets - tx; g.RxPackets > tx && over <= chatter {
+		g.RxPackets, g.Foreign = tx, over
+	}
+	lost := max(tx, g.RxPackets) - g.RxPackets
+	g.TxPackets, g.Lost = &tx, &lost
+	if tx > 0 {
+		g.RxBytes = g.RxPackets * (sent.TxBytes / tx)
+	}
+	if g.Seconds > 0 {
+		g.RxPPS = float64(g.RxPackets) / g.Seconds
+	}
+}
+
+// Close ends the program.
+func (r *toolReceiver) Close() error {
+	if r.run == nil {
+		return nil
+	}
+	r.run.interrupt()
+	_, _ = r.run.end() // nobody wants its account
+	r.run = nil
+	return nil
+}

@@ -1,0 +1,130 @@
+package setting
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// Disk is a file system in a file of its own, or in memory.
+type Disk struct {
+	Type string `json:"type" yaml:"type"` // of Types
+	// Options are mount(8)'s, after a comma each: "noatime,data=journal".
+	Options string `json:"options,omitempty" yaml:"options,omitempty"`
+	// Features are those of mkfs (-O of ext4): "^has_journal".
+	Features string `json:"features,omitempty" yaml:"features,omitempty"`
+	Size     int64  `json:"size" yaml:"size"` // bytes
+}
+
+// Types of file systems. A tmpfs is memory, the others are on a loop device.
+var DiskTypes = []string{"btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"}
+
+// least is the smallest file system that its maker makes, where that is more
+// than MinSize (mkfs.xfs(8) 6.1, mkfs.btrfs(8) 6.2).
+var leastDisk = map[string]int64{"xfs": 300 << 20, "btrfs": 109 << 20}
+
+// Bounds and default of Disk.Size.
+const (
+	MinDisk         = 16 << 20
+	MaxDisk         = 8 << 30
+	DefaultDiskSize = 512 << 20
+)
+
+var (
+	optionRE  = regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)?$`)
+	featureRE = regexp.MustCompile(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
+)
+
+// sizing are the options of tmpfs(5) that bound what it holds; size= is Disk's.
+var sizing = []string{"size", "nr_blocks"}
+
+// Default is what a study has that does not say.
+func DefaultDisk() Disk { return Disk{Type: "ext4", Size: DefaultDiskSize} }
+
+// Check refuses what a study may not set.
+func (d Disk) Check() error {
+	if !slices.Contains(DiskTypes, d.Type) {
+		return hint.Unknown("file system", d.Type, DiskTypes)
+	}
+	for _, o := range d.List() {
+		if !optionRE.MatchString(o) {
+			return fmt.Errorf("%q is no option of a mount", o)
+		}
+		if name, _, _ := strings.Cut(o, "="); d.Type == "tmpfs" && slices.Contains(sizing, name) {
+			return hint.With(fmt.Errorf("the option %q would size the file system a second time", o), "write size: 64MiB beside type and options")
+		}
+	}
+	if len(d.Options) > 200 {
+		return fmt.Errorf("%d bytes of options", len(d.Options))
+	}
+	if !featureRE.MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
+		return hint.With(fmt.Errorf("%q are no features of %s", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
+	}
+	if low := max(MinDisk, leastDisk[d.Type]); d.Size < low || d.Size > MaxDisk {
+		return fmt.Errorf("a file system of type %s of %d bytes: from %d to %d", d.Type, d.Size, low, MaxDisk)
+	}
+	return nil
+}
+
+func (d Disk) ext() bool { return strings.HasPrefix(d.Type, "ext") }
+
+// Loop reports whether it is on a loop device.
+func (d Disk) Loop() bool { return d.Type != "tmpfs" }
+
+// List are the options.
+func (d Disk) List() []string {
+	if d.Options == "" {
+		return nil
+	}
+	return strings.Split(d.Options, ",")
+}
+
+// Make is the command that makes the file system on a device. Inode tables and
+// journals are written at once: what the kernel would write later would
+// disturb what is measured.
+func (d Disk) Make(device string) []string {
+	switch {
+	case d.ext():
+		argv := []string{"mkfs." + d.Type, "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}
+		if d.Features != "" {
+			argv = append(argv, "-O", d.Features)
+		}
+		return append(argv, device)
+	case d.Type == "xfs":
+		return []string{"mkfs.xfs", "-q", "-f", "-K", device}
+	case d.Type == "btrfs":
+		return []string{"mkfs.btrfs", "-q", "-f", "-K", device}
+	}
+	return nil
+}
+
+// Environ is what Make's command needs in its environment: mke2fs else has the
+// journal's zeros allocated in the image and not written (unix_zeroout in e2fsprogs,
+// lib/ext2fs/unix_io.c). Until the journal has gone round once each fsync(2) then
+// waits for that of the file system below too, and a server seems to get faster.
+func (d Disk) Environ() []string {
+	if d.ext() {
+		return []string{"UNIX_IO_NOZEROOUT=1"}
+	}
+	return nil
+}
+
+// Package is what has the command, in Debian.
+func (d Disk) Package() string {
+	return map[string]string{"xfs": "xfsprogs", "btrfs": "btrfs-progs"}[d.Type]
+}
+
+// String is the file system in words.
+func (d Disk) String() string {
+	out := d.Type
+	if d.Features != "" {
+		out += " made with " + d.Features
+	}
+	if d.Options != "" {
+		out += ", mounted " + d.Options
+	}
+	return out
+}

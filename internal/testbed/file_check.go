@@ -1,0 +1,318 @@
+package testbed
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/tooltext"
+)
+
+// problem is what is wrong with a testbed, at a path of its YAML.
+type problem struct{ path, what, hint string }
+
+func wrong(path, format string, args ...any) *problem {
+	return &problem{path: path, what: fmt.Sprintf(format, args...)}
+}
+
+func (p *problem) advise(format string, args ...any) *problem {
+	p.hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+// Limits beyond which a typing error is likelier than an intention.
+const (
+	maxWires    = 32
+	maxWords    = 64
+	maxServices = 32
+	minShare    = 0.001
+	maxShare    = 1000.0
+)
+
+var (
+	nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	// interfaceRE accepts what both systems allow in an interface's name and
+	// no option or path can be made of.
+	interfaceRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
+)
+
+func (f *File) check() *problem {
+	for _, check := range []func() *problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage, f.checkTraffic} {
+		if p := check(); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func (f *File) checkHosts() *problem {
+	if f.Name != "" && !nameRE.MatchString(f.Name) {
+		return wrong("name", "name %q is not a name: letters, digits, dots and dashes", f.Name)
+	}
+	if f.Hosts.Generator == nil {
+		return wrong("hosts", "the testbed has no generator").advise("add generator: {ssh: ssh://root@HOST}, or generator: {} for this machine")
+	}
+	for role, h := range map[string]*Host{DUT: f.Hosts.DUT, Generator: f.Hosts.Generator, Receiver: f.Hosts.Receiver} {
+		if h == nil {
+			continue
+		}
+		if p := h.check("hosts." + role); p != nil {
+			return p
+		}
+	}
+	d := f.Hosts.DUT
+	switch {
+	case d == nil:
+		return nil
+	case d.SSH == "":
+		return wrong("hosts.dut", "the DUT cannot be this machine: it is changed, loaded and rebooted").
+			advise("give ssh: ssh://root@HOST, or leave dut out if nothing of it is to be set")
+	case d.Management == "":
+		return wrong("hosts.dut", "the DUT's management interface is not named").
+			advise("add management: INTERFACE, the one that SSH comes by: it is never touched")
+	case d.Namespace != "":
+		return wrong("hosts.dut.namespace", "the DUT is a whole machine, not a namespace of one")
+	}
+	return nil
+}
+
+func (h *Host) check(path string) *problem {
+	u, err := url.Parse(h.SSH)
+	switch {
+	case h.SSH != "" && (err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != ""):
+		return wrong(path+".ssh", "%.80q is not a host over SSH", h.SSH).advise("write ssh://user@host or ssh://user@host:port")
+	case !slices.Contains([]string{"", "sudo", "doas"}, h.Become):
+		return wrong(path+".become", "unknown way to become root %q", h.Become).advise("known: sudo, doas (without a password), or none when the login is root's")
+	case h.Management != "" && !interfaceRE.MatchString(h.Management):
+		return wrong(path+".management", "%.40q is not the name of an interface", h.Management)
+	case h.Namespace != "" && !nameRE.MatchString(h.Namespace):
+		return wrong(path+".namespace", "%.40q is not the name of a namespace", h.Namespace)
+	}
+	for _, c := range h.CPUs {
+		if c < 0 || c > 8191 {
+			return wrong(path+".cpus", "cpus: %d is no CPU", c)
+		}
+	}
+	return nil
+}
+
+func (f *File) checkWires() *problem {
+	if len(f.Wires) > maxWires {
+		return wrong("wires", "%d wires are more than %d", len(f.Wires), maxWires)
+	}
+	used := map[string]bool{}
+	for i, w := range f.Wires {
+		path := fmt.Sprintf("wires[%d]", i)
+		for key, e := range map[string]string{"from": w.From, "to": w.To} {
+			if p := f.checkEnd(path+"."+key, e); p != nil {
+				return p
+			}
+			if used[e] {
+				return wrong(path+"."+key, "two wires end at %s", e)
+			}
+			used[e] = true
+		}
+		if p := w.check(path); p != nil {
+			return p
+		}
+	}
+	in, out := len(f.between(Generator, DUT)), len(f.between(DUT, Receiver))
+	switch {
+	case in == 0 || out == 0:
+		return wrong("wires", "no way leads from the generator through the DUT to the receiver").
+			advise("give two wires: {from: generator/IF, to: dut/IF} and {from: dut/IF, to: receiver/IF}")
+	case in != out:
+		return wrong("wires", "%d wires lead to the DUT and %d from it", in, out).
+			advise("the first to it and the first from it are a way, the second to it and the second from it another: give as many of each")
+	}
+	return nil
+}
+
+func (f *File) checkEnd(path, end string) *problem {
+	role, device, ok := strings.Cut(end, "/")
+	if !ok || !interfaceRE.MatchString(device) {
+		return wrong(path, "%.60q is not an interface of a host", end).advise("write HOST/INTERFACE, for instance dut/ix0")
+	}
+	if p := oneOf(path, "host", role, DUT, Generator, Receiver); p != nil {
+		return p
+	}
+	h := f.host(role)
+	if h != nil && h.Management == device {
+		return wrong(path, "%s is the management interface of %s, and no traffic may pass it", device, role)
+	}
+	return nil
+}
+
+func (w Wire) check(path string) *problem {
+	from, _, _ := strings.Cut(w.From, "/")
+	to, _, _ := strings.Cut(w.To, "/")
+	if from == to || from == Receiver || to == Generator {
+		return wrong(path, "a wire leads from %s to %s", from, to).advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT; a study says directions: both, the wires need not")
+	}
+	switch {
+	case w.Share != 0 && (from != Generator || to != DUT):
+		return wrong(path+".share", "a share of the load is offered where it begins").advise("give it to a wire from generator to dut")
+	case w.Share != 0 && !(w.Share >= minShare && w.Share <= maxShare): // nor a NaN
+		return wrong(path+".share", "share: %g is not within %g and %g", w.Share, minShare, maxShare)
+	}
+	for key, a := range map[string]string{"from_ipv4": w.FromIPv4, "from_ipv6": w.FromIPv6, "to_ipv4": w.ToIPv4, "to_ipv6": w.ToIPv6} {
+		if a == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(a)
+		if err != nil || p.Addr().Is4() != strings.HasSuffix(key, "4") {
+			return wrong(path+"."+key, "%.60q is not an address with its prefix", a).advise("for instance 198.18.0.1/16")
+		}
+	}
+	return nil
+}
+
+func (f *File) checkCommands() *problem {
+	if p := words("power", f.Power); p != nil {
+		return p
+	}
+	if len(f.Services) > maxServices {
+		return wrong("services", "%d services are more than %d", len(f.Services), maxServices)
+	}
+	for i, s := range f.Services {
+		path := fmt.Sprintf("services[%d]", i)
+		if p := words(path, s); p != nil || len(s) == 0 {
+			return cmpOr(p, wrong(path, "the command is empty"))
+		}
+		if f.Hosts.DUT != nil {
+			if why := Touches(f.Hosts.DUT.Management, s); why != "" {
+				return wrong(path, "%s", why)
+			}
+		}
+	}
+	r := f.Reboot
+	switch {
+	case time.Duration(r.Wait) < 5*time.Second || time.Duration(r.Wait) > 2*time.Hour:
+		return wrong("reboot.wait", "wait: %s is not within 5s and 2h", time.Duration(r.Wait))
+	case r.Attempts < 1 || r.Attempts > 10:
+		return wrong("reboot.attempts", "attempts: %d is not within 1 and 10", r.Attempts)
+	case f.Window != 0 && (time.Duration(f.Window) < 10*time.Second || time.Duration(f.Window) > 24*time.Hour):
+		return wrong("window", "window: %s is not within 10s and 24h", time.Duration(f.Window))
+	case time.Duration(r.Rest) < 0 || time.Duration(r.Rest) > 10*time.Minute:
+		return wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
+	}
+	return words("reboot.online", r.Online)
+}
+
+// checkImage checks the user's own way to boot something else: what installs an
+// image is taken back, and proven.
+func (f *File) checkImage() *problem {
+	given := 0
+	for key, argv := range map[string][]string{"install": f.Image.Install, "booted": f.Image.Booted, "restore": f.Image.Restore} {
+		path := "image." + key
+		if p := template(path, argv, ImagePlaceholder); p != nil {
+			return p
+		}
+		if len(argv) > 0 {
+			given++
+		}
+		if f.Hosts.DUT == nil {
+			continue
+		}
+		if why := Touches(f.Hosts.DUT.Management, argv); why != "" {
+			return wrong(path, "%s", why)
+		}
+	}
+	if given != 0 && given != 3 {
+		return wrong("image", "install:, booted: and restore: need each other").
+			advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
+	}
+	return nil
+}
+
+func (f *File) checkTraffic() *problem {
+	t := f.Traffic
+	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen, ToolCommand); p != nil {
+		return p
+	}
+	for key, argv := range map[string][]string{"generate": t.Generate, "receive": t.Receive} {
+		if p := template("traffic."+key, argv, Placeholders...); p != nil {
+			return p
+		}
+	}
+	patterns := t.Sent != "" || t.Got != "" || t.Ready != ""
+	switch {
+	case t.Tool == ToolLinerate && (patterns || len(t.Generate)+len(t.Receive) > 0):
+		return wrong("traffic", "generate, receive, sent, got and ready belong to tool: command or pkt-gen")
+	case t.Tool == ToolPktGen && patterns:
+		return wrong("traffic", "sent, got and ready belong to tool: command: what pkt-gen prints is known")
+	case t.Tool == ToolCommand:
+		return t.checkCommand()
+	}
+	return nil
+}
+
+// checkCommand checks a user's own generator.
+func (t Traffic) checkCommand() *problem {
+	switch {
+	case len(t.Generate) == 0 || t.Sent == "":
+		return wrong("traffic", "tool: command needs generate: and sent:").advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
+	case (len(t.Receive) == 0) != (t.Got == ""):
+		return wrong("traffic", "receive: and got: need each other").advise("without both the receiver's interface counts")
+	case t.Ready != "" && len(t.Receive) == 0:
+		return wrong("traffic.ready", "ready: is what receive: prints, and there is no receive:")
+	}
+	for key, text := range map[string]string{"sent": t.Sent, "got": t.Got} {
+		if text == "" {
+			continue
+		}
+		if _, err := tooltext.Compile(text); err != nil {
+			p := wrong("traffic."+key, "%v", err)
+			p.hint = hint.Of(err)
+			return p
+		}
+	}
+	return nil
+}
+
+// placeholder is a word in braces.
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// template checks a command in which {NAME} stands for something.
+func template(path string, argv []string, known ...string) *problem {
+	for _, w := range argv {
+		for _, m := range placeholder.FindAllStringSubmatch(w, -1) {
+			if p := oneOf(path, "placeholder", m[1], known...); p != nil {
+				return p
+			}
+		}
+	}
+	return words(path, argv)
+}
+
+// words checks a command.
+func words(path string, argv []string) *problem {
+	if len(argv) > maxWords {
+		return wrong(path, "a command of %d words is longer than %d", len(argv), maxWords)
+	}
+	for _, a := range argv {
+		if a == "" || len(a) > 4096 || strings.ContainsAny(a, "\x00\n\r") {
+			return wrong(path, "word %.40q of the command is empty, too long, or no line of text", a)
+		}
+	}
+	return nil
+}
+
+func oneOf(path, what, value string, known ...string) *problem {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return wrong(path, "unknown %s %.40q", what, value).advise("%s", hint.Of(hint.Unknown(what, value, known)))
+}
+
+func cmpOr(p, or *problem) *problem {
+	if p != nil {
+		return p
+	}
+	return or
+}

@@ -1,0 +1,175 @@
+package netnsbed
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"linerate/internal/testbed"
+)
+
+// mtu of a link, and so the size of its buffers.
+const mtu = 1500
+
+// maxQueued bounds what one direction holds: a second of a gigabit.
+const maxQueued = 1 << 17
+
+// packet waits until it is due, in ns of the link's clock.
+type packet struct {
+	due  int64
+	data []byte
+}
+
+// queue is one direction of a link: first in, first out. It is pure; its
+// caller has the clock.
+type queue struct {
+	link    testbed.Link
+	rng     *rand.Rand
+	ring    []packet
+	head, n int
+	free    int64 // when the rate allows the next packet
+	last    int64 // when the last of the queue is due
+	spare   [][]byte
+}
+
+func newQueue(l testbed.Link, seed, stream uint64) *queue {
+	return &queue{link: l, rng: rand.New(rand.NewPCG(seed, stream)), ring: make([]packet, 1024)}
+}
+
+// fate is what becomes of a packet that arrives.
+type fate int
+
+const (
+	queued fate = iota
+	lost
+	overflown
+)
+
+// buffer is one to read the next packet into.
+func (q *queue) buffer() []byte {
+	if n := len(q.spare); n > 0 {
+		b := q.spare[n-1]
+		q.spare = q.spare[:n-1]
+		return b[:cap(b)]
+	}
+	return make([]byte, mtu+4)
+}
+
+func (q *queue) giveBack(b []byte) { q.spare = append(q.spare, b) }
+
+// arrive takes a packet at a time; its buffer is the queue's from then on.
+func (q *queue) arrive(now int64, data []byte) fate {
+	if q.link.Loss > 0 && q.rng.Float64() < q.link.Loss {
+		q.giveBack(data)
+		return lost
+	}
+	if q.n == maxQueued || q.link.Rate > 0 && q.waiting(now) > float64(q.link.Queue()) {
+		q.giveBack(data)
+		return overflown
+	}
+	leaves := now
+	if q.link.Rate > 0 {
+		leaves = max(now, q.free) + int64(8e9*float64(len(data))/q.link.Rate)
+		q.free = leaves
+	}
+	due := leaves + int64(q.link.Delay)
+	if j := int64(q.link.Jitter); j > 0 {
+		due += q.rng.Int64N(2*j+1) - j
+	}
+	q.last = max(due, q.last)
+	q.push(packet{q.last, data})
+	return queued
+}
+
+// waiting is how many bytes the link's rate has still to send.
+func (q *queue) waiting(now int64) float64 {
+	return float64(max(0, q.free-now)) * q.link.Rate / 8e9
+}
+
+func (q *queue) push(p packet) {
+	if q.n == len(q.ring) {
+		bigger := make([]packet, 2*len(q.ring))
+		for i := range q.n {
+			bigger[i] = q.ring[(q.head+i)%len(q.ring)]
+		}
+		q.ring, q.head = bigger, 0
+	}
+	q.ring[(q.head+q.n)%len(q.ring)] = p
+	q.n++
+}
+
+// next is when the first packet is due; ok is false where there is none.
+func (q *queue) next() (due int64, ok bool) {
+	if q.n == 0 {
+		return 0, false
+	}
+	return q.ring[q.head].due, true
+}
+
+// pop takes the first packet out.
+func (q *queue) pop() packet {
+	p := q.ring[q.head]
+	q.ring[q.head] = packet{}
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+	return p
+}
+
+// lateness counts by powers of two of a microsecond, each in four.
+type lateness struct {
+	counts [128]uint64
+	max    int64
+	sum    int64
+	n      uint64
+	over   uint64
+}
+
+// tooLate is what LinkStats.LateOver counts from.
+const tooLate = int64(time.Millisecond)
+
+func (l *lateness) add(ns int64) {
+	l.n++
+	l.max = max(l.max, ns)
+	l.sum += max(0, ns)
+	if ns > tooLate {
+		l.over++
+	}
+	l.counts[bucketOf(ns)]++
+}
+
+// bucketOf is a logarithmic bucket, four to an octave, from 1 µs.
+func bucketOf(ns int64) int {
+	us := ns / 250 // quarters of a microsecond
+	if us < 8 {
+		return int(max(0, us))
+	}
+	octave := 0
+	for us >= 8 {
+		us >>= 1
+		octave++
+	}
+	return min(127, 4+4*octave+int(us-4))
+}
+
+// upTo is the upper end of a bucket, in ns.
+func upTo(bucket int) int64 {
+	if bucket < 8 {
+		return int64(bucket+1) * 250
+	}
+	octave, step := (bucket-4)/4, (bucket-4)%4
+	return (int64(step) + 5) << octave * 250
+}
+
+// mean is in ns; 0 of nothing.
+func (l *lateness) mean() int64 { return l.sum / int64(max(1, l.n)) }
+
+// quantile is the upper end of the bucket that holds it.
+func (l *lateness) quantile(q float64) int64 {
+	want := uint64(q * float64(l.n))
+	var sum uint64
+	for i, c := range l.counts {
+		if sum += c; sum > want {
+			return min(upTo(i), l.max)
+		}
+	}
+	return l.max
+}
