@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 type loadFilesFlags struct {
 	loadFlags
 	files, size, block string
-	driver             string
 	directories, lanes int
 	reads, creates     float64
 	sync               bool
@@ -36,11 +34,7 @@ and removed after it.
 
 Without --rate the loop is closed: each of --lanes begins its next transaction
 when the last one is done. PostMark has one lane. The account ends with the time
-until everything is on the disk, which PostMark leaves out.
-
-With --driver postmark, PostMark itself (if installed) does a number of
-transactions (--transactions, 20,000 by default) in its one lane: its steps are timed from its progress messages, because its own times are whole seconds. Latencies
-are not known then.`
+until everything is on the disk, which PostMark leaves out.`
 
 func newLoadFilesCmd() *cobra.Command {
 	var f loadFilesFlags
@@ -60,7 +54,6 @@ func newLoadFilesCmd() *cobra.Command {
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
 	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
 	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
-	fs.StringVar(&f.driver, "driver", fileload.OwnDriver, "program that runs the transactions: linerate or postmark")
 	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
 		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
 	return cmd
@@ -71,10 +64,13 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 	if err != nil {
 		return err
 	}
-	doc := fileload.Document{Version: 1, Offer: fileload.OfferOf(f.driver, dir, pool, load)}
+	doc := fileload.Document{Version: 1, Offer: fileload.OfferOf(dir, pool, load)}
 	for _, pool.Files = range counts {
+		live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
+		load.Every, load.Watch = live.every(f.every), live.show
 		var p fileload.Point
-		if p, err = f.point(cmd, dir, pool, load); err != nil && !interrupted(err) {
+		p, err = fileload.RunPoint(cmd.Context(), dir, pool, load)
+		if live.End(); err != nil && !interrupted(err) {
 			return err
 		}
 		if p.Seconds > 0 {
@@ -97,19 +93,6 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 	return err
 }
 
-// point is one run, by the driver that was asked for.
-func (f loadFilesFlags) point(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load) (fileload.Point, error) {
-	live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
-	defer live.End()
-	if f.driver == fileload.PostmarkDriver {
-		live.Show("postmark does %d transactions on %d files", load.Transactions, pool.Files)
-		run := fileload.Postmark{Pool: pool, Start: startBound}
-		return run.RunPoint(cmd.Context(), dir, load)
-	}
-	load.Every, load.Watch = live.every(f.every), live.show
-	return fileload.RunPoint(cmd.Context(), dir, pool, load)
-}
-
 // spec turns the flags into files, a load, and the numbers of files.
 func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Load, counts []int, err error) {
 	p = fileload.Pool{Directories: f.directories, Lanes: f.lanes, Sync: f.sync, Reads: f.reads, Creates: f.creates, Seed: f.seed}
@@ -125,9 +108,6 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 	if l.Arrivals, err = f.process(cmd); err != nil {
 		return p, l, nil, err
 	}
-	if err := f.drives(cmd, &l); err != nil {
-		return p, l, nil, err
-	}
 	if l.Duration == 0 && l.Transactions == 0 {
 		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
 	}
@@ -139,7 +119,7 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 		counts = append(counts, n)
 	}
 	for _, p.Files = range counts {
-		if err := f.validate(p, l); err != nil {
+		if err := p.Validate(); err != nil {
 			return p, l, nil, err
 		}
 	}
@@ -153,32 +133,4 @@ func parseSizes(text string) (least, most int, err error) {
 		return 0, 0, hint.With(hint.Usagef("--size %q is no size or range of sizes", text), "for instance 500B-10kB; at most 1GiB")
 	}
 	return int(lo), int(hi), nil
-}
-
-// postmarkTransactions is how many PostMark does that nobody gave a number.
-const postmarkTransactions = 20_000
-
-// drives checks the driver, and makes the load one that it can do.
-func (f loadFilesFlags) drives(cmd *cobra.Command, l *fileload.Load) error {
-	if !slices.Contains([]string{fileload.OwnDriver, fileload.PostmarkDriver}, f.driver) {
-		return hint.Usage(hint.Unknown("driver", f.driver, []string{fileload.OwnDriver, fileload.PostmarkDriver}))
-	}
-	if f.driver == fileload.OwnDriver {
-		return nil
-	}
-	if err := hasNone(cmd, fileload.PostmarkDriver, "duration", "timeout", "interval", "arrivals"); err != nil {
-		return err
-	}
-	if l.Duration = 0; l.Transactions == 0 {
-		l.Transactions = postmarkTransactions
-	}
-	_, err := fileload.FindPostmark()
-	return err
-}
-
-func (f loadFilesFlags) validate(p fileload.Pool, l fileload.Load) error {
-	if f.driver == fileload.PostmarkDriver {
-		return (&fileload.Postmark{Pool: p}).Validate(l)
-	}
-	return p.Validate()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/client"
-	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 )
 
@@ -20,7 +18,6 @@ import (
 type loadSMTPFlags struct {
 	loadFlags
 	from, to, size, src, queue     string
-	driver                         string
 	accounts, sessions, perSession int
 	drain                          time.Duration
 }
@@ -35,9 +32,6 @@ message when the last was taken, as postal does.
 
 A message that was taken is not delivered. With --queue, the queue directory of a
 Postfix on this machine, its depth is watched, and how long it takes to empty.
-
-With --driver postal it is postal that sends, if it is installed, for --duration;
-latencies are not known then.
 
     linerate load smtp 198.18.0.2 --to user%d@example.org --accounts 15000 --sessions 20
     linerate load smtp 198.18.0.2 --to user@example.org --rate 50 --queue /var/spool/postfix`
@@ -61,7 +55,6 @@ func newLoadSMTPCmd() *cobra.Command {
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
 	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to watch")
 	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait at most this long until it is empty")
-	fs.StringVar(&f.driver, "driver", smtpload.OwnDriver, "program that sends the messages: linerate or postal")
 	f.add(cmd, loadWords{of: "messages", begin: "offer load", arrivals: " for many independent clients", timeout: 30 * time.Second, late: "a message that is not taken by then is too late",
 		seed: "arrivals, sizes and recipients", strict: "a message was not taken, or the generator was saturated"})
 	return cmd
@@ -80,7 +73,7 @@ func runLoadSMTP(cmd *cobra.Command, f loadSMTPFlags, server string) error {
 	}
 	live := newLoadLive(cmd.ErrOrStderr(), "msg/s")
 	spec.Every, spec.Watch = live.every(f.every), live.show
-	a, m, err := f.send(cmd, spec, live)
+	a, m, err := smtpload.Account(cmd.Context(), spec)
 	p := smtpload.Point{Sessions: spec.Sessions}
 	if queue != nil {
 		live.Show("waiting for the queue to empty")
@@ -92,39 +85,10 @@ func runLoadSMTP(cmd *cobra.Command, f loadSMTPFlags, server string) error {
 		return err
 	}
 	p.Result = a.Result(m)
-	doc := smtpload.Document{Version: 1, Offer: smtpload.OfferOf(f.driver, spec), Points: []smtpload.Point{p}}
+	doc := smtpload.Document{Version: 1, Offer: smtpload.OfferOf(spec), Points: []smtpload.Point{p}}
 	if err = errors.Join(f.print(cmd, doc, doc.Page), err); err == nil && f.strict {
 		return p.Strictly("messages")
 	}
-	return err
-}
-
-// send offers the load by the driver that was asked for.
-func (f loadSMTPFlags) send(cmd *cobra.Command, spec smtpload.Spec, live *loadLive) (*request.Account, request.Meter, error) {
-	if f.driver == smtpload.OwnDriver {
-		return smtpload.Account(cmd.Context(), spec)
-	}
-	live.Show("postal sends for %v", spec.Duration)
-	p := smtpload.Postal{Spec: spec, Start: startBound}
-	return p.Account(cmd.Context())
-}
-
-// drives checks the driver, and what it can do.
-func (f loadSMTPFlags) drives(cmd *cobra.Command, s smtpload.Spec) error {
-	if !slices.Contains([]string{smtpload.OwnDriver, smtpload.PostalDriver}, f.driver) {
-		return hint.Usage(hint.Unknown("driver", f.driver, []string{smtpload.OwnDriver, smtpload.PostalDriver}))
-	}
-	if f.driver == smtpload.OwnDriver {
-		return s.Validate()
-	}
-	if err := hasNone(cmd, smtpload.PostalDriver, "timeout", "interval", "arrivals", "seed"); err != nil {
-		return err
-	}
-	p := smtpload.Postal{Spec: s}
-	if err := p.Validate(); err != nil {
-		return err
-	}
-	_, err := smtpload.FindPostal()
 	return err
 }
 
@@ -171,5 +135,5 @@ func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec,
 	if f.drain < 0 {
 		return s, hint.Usagef("--drain %v", f.drain)
 	}
-	return s, f.drives(cmd, s)
+	return s, s.Validate()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -132,20 +131,4 @@ func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
 // print writes a load's account, as its document or as its page.
 func (f *loadFlags) print(cmd *cobra.Command, document any, page func(p *show.Page)) error {
 	return cli.Answer(cmd, f.json, document, page)
-}
-
-// hasNone refuses flags that another program knows nothing of.
-func hasNone(cmd *cobra.Command, driver string, flags ...string) error {
-	for _, name := range flags {
-		if cmd.Flags().Changed(name) {
-			return hint.With(hint.Usagef("%s knows no --%s", driver, name), "leave it out, or --driver linerate")
-		}
-	}
-	return nil
-}
-
-// startBound starts a program that ends with this process.
-func startBound(c *exec.Cmd) error {
-	cli.EndsWithUs(c)
-	return c.Start()
 }

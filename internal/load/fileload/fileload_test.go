@@ -77,10 +77,10 @@ func TestWhatWasCountedIsOnTheDisk(t *testing.T) {
 			if want := p.Files + int(ops["create"].Count) - int(ops["delete"].Count); files != want {
 				t.Errorf("%d files are there, want %d", files, want)
 			}
-			if most := first + int64(*ops["create"].Bytes+*ops["append"].Bytes); bytes > most || bytes <= 0 {
+			if most := first + int64(ops["create"].Bytes+ops["append"].Bytes); bytes > most || bytes <= 0 {
 				t.Errorf("%d bytes are there, at most %d were written", bytes, most)
 			}
-			if r.BodyBytes != *ops["create"].Bytes+*ops["append"].Bytes+*ops["read"].Bytes {
+			if r.BodyBytes != ops["create"].Bytes+ops["append"].Bytes+ops["read"].Bytes {
 				t.Errorf("the account has %d bytes, the operations %+v", r.BodyBytes, ops)
 			}
 			if err := s.Remove(t.Context()); err != nil {

@@ -244,7 +244,7 @@ func named(what, name string, err error) error {
 type Operation struct {
 	Name    string             `json:"name"` // "create", "read", "append" or "delete"
 	Count   uint64             `json:"count"`
-	Bytes   *uint64            `json:"bytes"` // nil: not known
+	Bytes   uint64             `json:"bytes"`
 	Latency *request.Quantiles `json:"latency_ns"`
 }
 
@@ -261,7 +261,7 @@ func (s *Set) Operations() []Operation {
 				sum.took.Merge(o.took)
 			}
 		}
-		out = append(out, Operation{operationNames[op], sum.count, &sum.bytes, request.QuantilesOf(sum.took)})
+		out = append(out, Operation{operationNames[op], sum.count, sum.bytes, request.QuantilesOf(sum.took)})
 	}
 	return out
 }

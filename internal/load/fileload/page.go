@@ -14,15 +14,8 @@ type Document struct {
 	Points  []Point `json:"points"`
 }
 
-// OwnDriver and PostmarkDriver name what does the transactions.
-const (
-	OwnDriver      = "linerate"
-	PostmarkDriver = "postmark"
-)
-
 // Offer is what was asked for.
 type Offer struct {
-	Driver      string  `json:"driver"` // "linerate" or "postmark"
 	Directory   string  `json:"directory"`
 	FileSystem  string  `json:"file_system"` // "": unknown
 	MinBytes    int     `json:"min_bytes"`
@@ -47,14 +40,13 @@ type Point struct {
 	Operations []Operation `json:"operations"`
 }
 
-// OfferOf is what a driver is to do in a directory.
-func OfferOf(driver, dir string, p Pool, l Load) Offer {
-	o := Offer{
-		Driver: driver, Directory: dir, FileSystem: FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
+// OfferOf is what is asked for in a directory.
+func OfferOf(dir string, p Pool, l Load) Offer {
+	return Offer{
+		Directory: dir, FileSystem: FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
 		Sync: p.Sync, Lanes: p.Lanes, Reads: p.Reads, Creates: p.Creates,
 		Pace: request.PaceOf(l.Rate, l.Arrivals, l.Duration, l.Warmup, l.Timeout, l.Seed),
 	}
-	return o
 }
 
 // Page writes the account.
@@ -76,9 +68,6 @@ func (r *Point) page(p *show.Page, o Offer) {
 	if o.Sync {
 		how += ", fsync(2) after each write"
 	}
-	if o.Driver != OwnDriver {
-		how = "by " + o.Driver
-	}
 	p.Line(fmt.Sprintf("%s%s: %s of %s to %s; %s", show.Clean(o.Directory), system, show.Plural(r.Files, "file"), show.Bytes(float64(o.MinBytes)), show.Bytes(float64(o.MaxBytes)), how))
 	p.Line("")
 	request.Line(p, "done", "%s of %s transactions in %s", show.Count(r.Answered), show.Count(r.Requests), request.Seconds(r.Seconds))
@@ -89,31 +78,19 @@ func (r *Point) page(p *show.Page, o Offer) {
 	request.Line(p, "made", "%s files in %s, %s", show.Count(r.Files), request.Seconds(r.CreateSeconds), show.SI(float64(r.Files)/max(r.CreateSeconds, 1e-9), "files/s"))
 	request.Line(p, "removed", "%s files in %s, %s", show.Count(r.Removed), request.Seconds(r.RemoveSeconds), show.SI(float64(r.Removed)/max(r.RemoveSeconds, 1e-9), "files/s"))
 	request.Line(p, "CPU", "%s per transaction in the kernel, %s in the generator", show.Nanos(1e9*r.KernelSeconds/max(1, float64(r.Requests))), show.Nanos(r.Generator.CPUPerRequest))
-	if p.Line(""); r.Latency != nil {
-		r.LatencyTable(p, o.Open(), "")
-		p.Line("")
-	}
-	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"operation", "count"}}
-	if o.Driver == OwnDriver {
-		t.Header = append(t.Header, "bytes", "p50", "p90", "p99", "max", "mean")
-	}
+	p.Line("")
+	r.LatencyTable(p, o.Open(), "")
+	p.Line("")
+	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"operation", "count", "bytes", "p50", "p90", "p99", "max", "mean"}}
 	for _, op := range r.Operations {
-		addOperation(&t, op)
+		row := []string{op.Name, show.Count(op.Count), show.Bytes(float64(op.Bytes))}
+		if q := op.Latency; q != nil {
+			row = append(row, q.Cells()...)
+		}
+		t.Add(row...)
 	}
 	p.Table(t)
 	r.notes(p, o)
-}
-
-// addOperation adds what is known of one kind.
-func addOperation(t *show.Table, op Operation) {
-	row := []string{op.Name, show.Count(op.Count)}
-	if op.Bytes != nil {
-		row = append(row, show.Bytes(float64(*op.Bytes)))
-	}
-	if q := op.Latency; q != nil {
-		row = append(row, q.Cells()...)
-	}
-	t.Add(row...)
 }
 
 // notes say what went wrong, and what to doubt.

@@ -31,20 +31,3 @@ func RunPoint(ctx context.Context, dir string, pool Pool, load Load) (p Point, e
 	p.RemoveSeconds, p.Removed = set.Removed.Seconds(), set.Left
 	return p, err
 }
-
-// RunPoint has the program make its files below dir, do the transactions and remove what
-// is left. It sets Dir.
-func (p *Postmark) RunPoint(ctx context.Context, dir string, load Load) (at Point, err error) {
-	scratch, err := NewScratch(dir)
-	if err != nil {
-		return at, err
-	}
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	p.Dir = scratch.Path
-	a, meter, err := p.Account(ctx, load)
-	if a == nil {
-		return at, err
-	}
-	return Point{Files: p.Files, Result: a.Result(meter), Operations: p.Operations(), CreateSeconds: p.Created.Seconds(), RemoveSeconds: p.Removed.Seconds(),
-		Removed: int(p.Said.Removed), KernelSeconds: p.System.Seconds()}, err
-}

@@ -24,10 +24,7 @@ type Postmark struct {
 	// other namespaces, bound to this process.
 	Dir   string
 	Start func(*exec.Cmd) error
-	// Said is its report of the last run; Created and Removed are how long making
-	// and removing the files took.
-	Said             tooltext.Postmark
-	Created, Removed time.Duration
+	Said  tooltext.Postmark // its report of the last run
 	// System is the kernel's time for all runs so far.
 	System time.Duration
 }
@@ -35,7 +32,7 @@ type Postmark struct {
 // FindPostmark finds the program, and says which package has it where there is none.
 func FindPostmark() (path string, err error) {
 	if path, err = exec.LookPath("postmark"); err != nil {
-		return "", hint.With(errors.New("postmark is not installed"), "install the package postmark (Debian), or let linerate do the transactions")
+		return "", hint.With(errors.New("postmark is not installed"), "install the package postmark (Debian), or leave out driver: postmark")
 	}
 	return path, nil
 }
@@ -91,7 +88,7 @@ func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, reque
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
-	out, complaints := &steps{began: time.Now()}, &steps{}
+	out, complaints := &steps{}, &steps{}
 	c := exec.CommandContext(ctx, path)
 	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = p.Dir, []string{"LC_ALL=C"}, strings.NewReader(p.script(l)), out, complaints
 	if err := p.Start(c); err != nil {
@@ -100,7 +97,6 @@ func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, reque
 	if err := c.Wait(); err != nil {
 		return nil, request.Meter{}, errors.Join(ctx.Err(), fmt.Errorf("postmark: %w: %.300q", err, complaints.text))
 	}
-	end := time.Now()
 	p.System += c.ProcessState.SystemTime()
 	if len(complaints.text) > 0 { // it ends well whatever happened
 		return nil, request.Meter{}, explainText(fmt.Errorf("postmark failed: %.300s", firstLine(complaints.text)))
@@ -111,7 +107,6 @@ func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, reque
 	if p.Said.Transactions != l.Transactions || out.transacts.IsZero() || out.removes.IsZero() {
 		return nil, request.Meter{}, fmt.Errorf("postmark reports %d transactions instead of %d", p.Said.Transactions, l.Transactions)
 	}
-	p.Created, p.Removed = out.transacts.Sub(out.began), end.Sub(out.removes)
 	a := request.NewAccount(len(Pairs))
 	a.CountAnswered(p.Said.Transactions, p.Said.ReadBytes+p.Said.WrittenBytes)
 	return a, request.Meter{Elapsed: out.removes.Sub(out.transacts), CPU: c.ProcessState.UserTime(), CPUs: 1}, nil
@@ -130,17 +125,12 @@ func firstLine(text []byte) string {
 	return line
 }
 
-// Operations are those of the last run, its making and removing of files included.
-func (p *Postmark) Operations() []Operation {
-	return []Operation{{Name: "create", Count: p.Said.Created}, {Name: "read", Count: p.Said.Read}, {Name: "append", Count: p.Said.Appended}, {Name: "delete", Count: p.Said.Deleted}}
-}
-
 // steps keeps what the program says, no more than it needs to, and when it said
 // what it does next.
 type steps struct {
-	mu                        sync.Mutex
-	text                      []byte
-	began, transacts, removes time.Time
+	mu                 sync.Mutex
+	text               []byte
+	transacts, removes time.Time
 }
 
 const mostSaid = 64 << 10

@@ -37,12 +37,11 @@ func TestPostmarkIsDriven(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := a.Result(m)
-	if r.Answered != 200 || r.Failed > 0 || r.Seconds <= 0 || r.RequestRate <= 0 || r.BodyBytes == 0 || r.Latency != nil || p.Created <= 0 || p.Removed <= 0 {
-		t.Errorf("%+v, created in %v, removed in %v", r, p.Created, p.Removed)
+	if r.Answered != 200 || r.Failed > 0 || r.Seconds <= 0 || r.RequestRate <= 0 || r.BodyBytes == 0 || r.Latency != nil {
+		t.Errorf("%+v", r)
 	}
-	ops := p.Operations()
-	if len(ops) != 4 || ops[0].Count < 200/4+uint64(p.Files) || ops[0].Bytes != nil {
-		t.Errorf("%+v", ops)
+	if p.Said.Created < 200/4+uint64(p.Files) {
+		t.Errorf("%+v", p.Said)
 	}
 	p.Directories = 0
 	if _, _, err := p.Account(t.Context(), Load{Transactions: 20}); err != nil || p.Said.Transactions != 20 {

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -93,16 +92,6 @@ func (a *Account) CountAnswered(answered, body uint64) {
 	a.targets[0].Answered += answered
 	a.targets[0].Body += body
 	a.body += body
-}
-
-// CountFailed counts such requests that failed, with the first one's message.
-func (a *Account) CountFailed(k Kind, n uint64, first string) {
-	if n == 0 {
-		return
-	}
-	a.kinds[k] += n
-	a.targets[0].Failed += n
-	a.details[k] = cmp.Or(a.details[k], first)
 }
 
 // Unsent counts a request that was due and never sent, given up after that

@@ -40,7 +40,6 @@ func TestShardsAddUp(t *testing.T) {
 			a.Reopened()
 			a.Connected(3 * ms)
 			a.CountAnswered(5, 50)
-			a.CountFailed(Reset, 2, "")
 		}
 		parts = append(parts, part)
 	}
@@ -232,11 +231,11 @@ func TestNotes(t *testing.T) {
 // connections are counted one by one.
 func TestFirstMessage(t *testing.T) {
 	a, b := NewAccount(1), NewAccount(1)
-	a.CountFailed(Closed, 0, "none")
-	a.CountFailed(Closed, 2, "first")
-	a.CountFailed(Closed, 3, "second")
-	b.CountFailed(Closed, 1, "another lane's")
-	b.CountFailed(Reset, 1, "only here")
+	for _, detail := range []string{"first", "first", "second", "second", "second"} {
+		a.Add(Outcome{Kind: Closed, Detail: detail})
+	}
+	b.Add(Outcome{Kind: Closed, Detail: "another lane's"})
+	b.Add(Outcome{Kind: Reset, Detail: "only here"})
 	a.Merge(b)
 	for range 3 {
 		a.Reopened()

@@ -14,15 +14,8 @@ type Document struct {
 	Points  []Point `json:"points"`
 }
 
-// OwnDriver and PostalDriver name who sends the messages.
-const (
-	OwnDriver    = "linerate"
-	PostalDriver = "postal"
-)
-
 // Offer is what was asked for.
 type Offer struct {
-	Driver     string `json:"driver"` // "linerate" or "postal"
 	Server     string `json:"server"`
 	From       string `json:"from"`
 	To         string `json:"to"`
@@ -40,38 +33,27 @@ type Point struct {
 	Queue *request.Queue `json:"queue"` // null: not watched
 }
 
-// OfferOf is what a spec offers, by a driver.
-func OfferOf(driver string, s Spec) Offer {
-	o := Offer{
-		Driver: driver, Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession,
+// OfferOf is what a spec offers.
+func OfferOf(s Spec) Offer {
+	return Offer{
+		Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession,
 		Sources: len(s.Sources), Pace: request.PaceOf(s.Rate, s.Arrivals, s.Duration, s.Warmup, s.Timeout, s.Seed),
 	}
-	return o
 }
 
 // Page writes the account.
 func (d Document) Page(p *show.Page) {
 	o, r := d.Offer, d.Points[0]
 	g := r.Generator
-	how := o.Words("msg/s", show.Plural(r.Sessions, "session"))
-	if o.Driver != OwnDriver {
-		how += ", by " + o.Driver
-	}
-	p.Line(fmt.Sprintf("%s: SMTP to %s, %s", show.Clean(o.Server), show.Plural(o.Accounts, "account"), how))
+	p.Line(fmt.Sprintf("%s: SMTP to %s, %s", show.Clean(o.Server), show.Plural(o.Accounts, "account"), o.Words("msg/s", show.Plural(r.Sessions, "session"))))
 	p.Line("")
 	request.Line(p, "taken", "%s of %s messages in %s", show.Count(r.Answered), show.Count(r.Requests), request.Seconds(r.Seconds))
-	rate := show.SI(r.RequestRate, "msg/s")
-	if o.Driver == OwnDriver {
-		rate += ", " + show.SI(r.BodyRate, "B/s")
-	}
-	request.Line(p, "rate", "%s", rate)
+	request.Line(p, "rate", "%s, %s", show.SI(r.RequestRate, "msg/s"), show.SI(r.BodyRate, "B/s"))
 	if q := r.Queue; q != nil {
 		request.Line(p, "queue", "%s messages at most, empty %s later; %s deferred", show.Count(q.Peak), request.Seconds(q.DrainSeconds), show.Count(q.Deferred))
 		request.Line(p, "delivered", "%s", show.SI(r.SettledRate, "msg/s"))
 	}
-	if o.Driver == OwnDriver {
-		request.Line(p, "sessions", "%s made, %s", show.Count(r.Connections), show.SI(r.ConnectionRate, "sessions/s"))
-	}
+	request.Line(p, "sessions", "%s made, %s", show.Count(r.Connections), show.SI(r.ConnectionRate, "sessions/s"))
 	request.Line(p, "generator", "%s of CPU, %s per message; %s of %s", request.Seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
 	r.LatencyTable(p, o.Open(), "greeting")
