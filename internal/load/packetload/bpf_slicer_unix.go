@@ -5,13 +5,10 @@ package packetload
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"linerate/internal/load"
-	"linerate/internal/load/wire"
+	"linerate/internal/port"
 )
 
 // Spent is the CPU time that the chain behind a port has taken, of all lanes
@@ -35,10 +32,7 @@ func (e interleaver) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 	if spec.Back != nil {
 		return nil, load.NotHere(errors.New("bpf(4) sends one way at a time here"))
 	}
-	if n < 1 || n > load.MaxLanes {
-		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
-	}
-	if _, err := load.NewFramer(spec); err != nil {
+	if err := checkLanes(spec, n); err != nil {
 		return nil, err
 	}
 	return &bpfSlicer{e, spec}, nil
@@ -52,67 +46,26 @@ type bpfSlicer struct {
 // Close has nothing to free: descriptors live as long as a run.
 func (s *bpfSlicer) Close() error { return nil }
 
-// lane is a lane's sender and receiver in one run.
-type lane struct {
-	gen     *Generator
-	step    *Stepper
-	capture *capture
-	frames  int    // of a slice: as many as its time asks for
-	lost    uint64 // so far
-}
-
-func (l *lane) close() error {
-	var err error
-	if l.gen != nil {
-		err = l.gen.Close()
-	}
-	return errors.Join(err, l.capture.file.Close())
-}
-
 // Run sends over the lanes until the plan is through or ctx ends.
-func (s *bpfSlicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (out load.Sliced, err error) {
-	all, err := s.lanes(lanes)
-	defer func() {
-		for _, l := range all {
-			err = errors.Join(err, l.close())
-		}
-	}()
+func (s *bpfSlicer) Run(ctx context.Context, over []load.Lane, p load.SlicePlan) (out load.Sliced, err error) {
+	r, err := s.lanes(over)
+	defer func() { err = errors.Join(err, r.closeAll()) }()
 	if err != nil {
 		return out, err
 	}
-	out.Engine = BPF
-	if err = wire.OnCPU(all[0].step.CPU(), func(int) error { return s.turns(ctx, all, p, &out) }); err != nil {
-		return out, err
-	}
-	return out, errors.Join(ctx.Err(), account(all, &out))
+	return r.run(ctx, p, 0, func(ways []*lane, guard int, since func() uint64) (load.Slice, error) {
+		return s.slice(ways[0], guard, p.Slice, since)
+	})
 }
 
-func (s *bpfSlicer) lanes(lanes []load.Lane) (all []*lane, err error) {
-	run := load.RunAt(wire.Monotonic())
-	for i, at := range lanes {
-		spec := s.spec
-		spec.Device, spec.Stream = at.From.Device, uint16(i+1)
-		c, err := s.capture(at.To.Device, load.Watch{Stream: i + 1, MaxFlows: 2 * max(1, spec.Flows.Count)})
-		if err != nil {
-			return all, err
+func (s *bpfSlicer) lanes(over []load.Lane) (*lanes, error) {
+	return openLanes(BPF, s.spec, over, func(l *lane, spec load.Spec, from, to port.Port, w load.Watch) (err error) {
+		if l.rx, err = s.capture(to.Device, w, false); err != nil {
+			return err
 		}
-		l := &lane{capture: c, frames: Batch}
-		all = append(all, l)
-		if err := unix.SetNonblock(int(c.file.Fd()), true); err != nil {
-			return all, fmt.Errorf("read %s without waiting: %w", at.To.Device, err)
-		}
-		if l.gen, err = s.generator(spec, at.From.In); err != nil {
-			return all, err
-		}
-		l.step = l.gen.Stepper(run)
-	}
-	return all, nil
-}
-
-// turns goes through the plan, on a thread of its own.
-func (s *bpfSlicer) turns(ctx context.Context, all []*lane, p load.SlicePlan, out *load.Sliced) error {
-	return Turns(ctx, p, len(all), out, func(at, guard int, since func() uint64) (load.Slice, error) {
-		return s.slice(all[at], guard, p.Slice, since)
+		l.close = l.rx.Close
+		l.gen, err = s.generator(spec, from.In)
+		return err
 	})
 }
 
@@ -182,12 +135,12 @@ func (l *lane) send(n int) (arrived bool, err error) {
 func (l *lane) await() (bool, error) {
 	var sent load.LaneAccount
 	l.step.Sent(&sent)
-	last := l.capture.arrived()
+	last := l.rx.arrived()
 	for idle := 0; idle < idleMost; idle++ {
-		if err := l.capture.read(); err != nil {
+		if err := l.rx.read(); err != nil {
 			return false, err
 		}
-		got := l.capture.arrived()
+		got := l.rx.arrived()
 		if got+l.lost >= sent.TxPackets {
 			return true, nil
 		}
@@ -205,15 +158,3 @@ const (
 	bpfPollEvery = 50 * time.Microsecond
 	idleMost     = 10000 // half a second: an emulated or loaded machine stalls for tens of ms
 )
-
-// account closes the lanes' accounts.
-func account(all []*lane, out *load.Sliced) error {
-	for _, l := range all {
-		got, err := l.capture.received()
-		if err != nil {
-			return err
-		}
-		out.Lanes = append(out.Lanes, l.step.Account(got))
-	}
-	return nil
-}

@@ -85,7 +85,7 @@ func TestLostIsWaitedForOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := all[0]
+	l := all.all[0]
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		if arrived, err := l.send(3); arrived || err != nil || time.Since(begun) != idleMost*bpfPollEvery {
@@ -109,11 +109,10 @@ func TestLostIsWaitedForOnce(t *testing.T) {
 			t.Errorf("two that arrived behind them: %v, %v after %v", arrived, err, time.Since(begun))
 		}
 	})
-	var out load.Sliced
-	if err := account(all, &out); err != nil || out.Lanes[0].TxPackets != 5 || out.Lanes[0].RxPackets != 2 || out.Lanes[0].Lost != 3 {
-		t.Errorf("%+v, %v", out.Lanes, err)
+	if out, err := all.account(0); err != nil || out[0].TxPackets != 5 || out[0].RxPackets != 2 || out[0].Lost != 3 {
+		t.Errorf("%+v, %v", out, err)
 	}
-	if err := l.close(); err != nil {
+	if err := all.closeAll(); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,40 +28,75 @@ func (e bpfEngine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, 
 }
 
 func (e bpfEngine) generator(spec load.Spec, in port.Place) (*Generator, error) {
-	first, err := e.open(wire.Order{Kind: BPF, Device: spec.Device})
+	order := wire.Order{Kind: BPF, Device: spec.Device}
+	first, err := e.open(order)
 	if err != nil {
 		return nil, err
 	}
-	spare := &bpfOutPort{first.File, spec.Device}
-	g, err := NewGenerator(Config{
-		Engine: BPF, Spec: spec, In: in, Device: first.Device,
+	return NewGenerator(Config{
+		Engine: BPF, Spec: spec, In: in, Device: first.Device, First: &bpfPort{first.File, spec.Device},
 		Open: func() (Port, error) {
-			if p := spare; p != nil {
-				spare = nil
-				return p, nil
-			}
-			o, err := e.open(wire.Order{Kind: BPF, Device: spec.Device})
+			o, err := e.open(order)
 			if err != nil {
 				return nil, err
 			}
-			return &bpfOutPort{o.File, spec.Device}, nil
+			return &bpfPort{o.File, spec.Device}, nil
 		},
 		Stuck: "is its other end up, and its MTU not smaller? ifconfig PEER up",
 	})
-	if err != nil && spare != nil { // what was refused before a port was wanted
-		err = errors.Join(err, spare.Close())
-	}
-	return g, err
 }
 
-// outPort writes frames, one to a system call.
-type bpfOutPort struct {
+// NewReceiver opens a descriptor that sees every frame that arrives.
+func (e bpfEngine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
+	r, err := e.capture(device, w, true)
+	if err == nil {
+		err = r.start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// capture opens a receiving descriptor, with an account that has begun. Without
+// wait, reads take what is there.
+func (e bpfEngine) capture(device string, w load.Watch, wait bool) (*Receiver, error) {
+	o, err := e.open(wire.Order{Kind: BPF, Device: device, Receive: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetNonblock(int(o.File.Fd()), !wait); err != nil {
+		return nil, errors.Join(fmt.Errorf("read %s without waiting: %w", device, err), o.File.Close())
+	}
+	buffer := make([]byte, o.Buffer)
+	r := &Receiver{engine: BPF, watch: w, shut: o.File.Close, dropped: func() (uint32, error) { return e.dropped(o.File) }}
+	r.read = func() error {
+		n, err := unix.Read(int(o.File.Fd()), buffer)
+		switch {
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR), errors.Is(err, unix.EWOULDBLOCK):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read captured frames: %w", err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		eachFrame(buffer[:n], r.count)
+		return nil
+	}
+	if err := r.Reset(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// bpfPort writes frames, one to a system call.
+type bpfPort struct {
 	file   *os.File
 	device string
 }
 
 // Send writes frames until the device has no room.
-func (p *bpfOutPort) Send(frames [][]byte) (int, error) {
+func (p *bpfPort) Send(frames [][]byte) (int, error) {
 	fd := int(p.file.Fd())
 	for i, f := range frames {
 		_, err := unix.Write(fd, f)
@@ -76,4 +111,4 @@ func (p *bpfOutPort) Send(frames [][]byte) (int, error) {
 	return len(frames), nil
 }
 
-func (p *bpfOutPort) Close() error { return p.file.Close() }
+func (p *bpfPort) Close() error { return p.file.Close() }

@@ -204,7 +204,7 @@ func TestReceiverFails(t *testing.T) {
 	}
 	unix.Close(w.sinks["sink"][0])
 	delete(w.sinks, "sink")
-	<-r.(*BpfReceiver).done
+	<-r.(*Receiver).done
 	if _, err := r.Snapshot(); err == nil || !strings.HasPrefix(err.Error(), "read captured frames: ") {
 		t.Errorf("a descriptor that cannot be read: %v", err)
 	}
@@ -230,7 +230,7 @@ func TestSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &bpfOutPort{os.NewFile(uintptr(pair[0]), "gen"), "gen"}
+	p := &bpfPort{os.NewFile(uintptr(pair[0]), "gen"), "gen"}
 	if err := unix.SetNonblock(pair[0], true); err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,11 @@ type Config struct {
 	Spec   load.Spec
 	In     port.Place // where workers run
 	Device wire.Device
-	// Open opens a Port; it is called once for each worker. The first one's
-	// carries the end-of-stream frames too.
+	// First is a Port that is open already, for the first worker; nil: Open opens
+	// it too. It also carries the end-of-stream frames. NewGenerator closes it when
+	// it fails.
+	First Port
+	// Open opens a Port; it is called once for each other worker.
 	Open func() (Port, error)
 	// Stuck is what to do when a device refuses every frame, for a hint.
 	Stuck string
@@ -40,10 +43,14 @@ var _ load.Generator = (*Generator)(nil)
 // that Spec does not have is the device's.
 func NewGenerator(c Config) (*Generator, error) {
 	g := &Generator{Config: c}
-	if err := g.prepare(); err != nil {
-		return nil, errors.Join(err, g.Close())
+	err := g.prepare()
+	if err == nil {
+		return g, nil
 	}
-	return g, nil
+	if len(g.workers) == 0 && c.First != nil {
+		err = errors.Join(err, c.First.Close())
+	}
+	return nil, errors.Join(err, g.Close())
 }
 
 func (g *Generator) prepare() (err error) {

@@ -142,28 +142,55 @@ func (e netmapEngine) NewGenerator(spec load.Spec, in port.Place) (load.Generato
 		_ = first.close()
 		return nil, hint.With(hint.Usagef("%d CPUs: %s has %d rings to send on, one for each", n, spec.Device, first.opened.Device.Queues), "name fewer CPUs")
 	}
-	opens := 0
+	ring := 0
 	return NewGenerator(Config{
-		Engine: Netmap, Spec: spec, In: in, Device: first.opened.Device,
+		Engine: Netmap, Spec: spec, In: in, Device: first.opened.Device, First: &netmapPort{first},
 		Open: func() (Port, error) {
-			if opens++; opens == 1 {
-				return &netmapOutPort{first}, nil
-			}
-			m, err := e.mapped(wire.Order{Device: spec.Device, Ring: opens - 1})
+			ring++
+			m, err := e.mapped(wire.Order{Device: spec.Device, Ring: ring})
 			if err != nil {
 				return nil, err
 			}
-			return &netmapOutPort{m}, nil
+			return &netmapPort{m}, nil
 		},
 		Stuck: "is its other end up? ifconfig PEER up",
 	})
 }
 
-// outPort sends through one ring.
-type netmapOutPort struct{ *mapped }
+// lookFor is how long a look waits for frames, in ms.
+const lookFor = 10
+
+// NewReceiver registers all receive rings of a device: what arrives goes to this
+// program and not to the network stack. A frame's time of arrival is that of the
+// look at its batch.
+func (e netmapEngine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
+	m, err := e.mapped(wire.Order{Device: device, Receive: true})
+	if err != nil {
+		return nil, err
+	}
+	clock := wire.NewClock()
+	r := &Receiver{engine: Netmap, watch: w, shut: m.close}
+	r.read = func() (err error) {
+		fds := []unix.PollFd{{Fd: int32(m.fd()), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, lookFor); err != nil && err != unix.EINTR {
+			return fmt.Errorf("wait for frames: %w", err)
+		}
+		now := clock.Now()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for i := range m.rings {
+			err = errors.Join(err, m.rings[i].take(func(f []byte) { r.count(f, now) }))
+		}
+		return err
+	}
+	return r, r.start()
+}
+
+// netmapPort sends through one ring.
+type netmapPort struct{ *mapped }
 
 // Send fills what is free of the ring and has the kernel send it.
-func (p *netmapOutPort) Send(frames [][]byte) (int, error) {
+func (p *netmapPort) Send(frames [][]byte) (int, error) {
 	r := &p.rings[0]
 	if r.free() == 0 {
 		if err := p.sync(); err != nil {
@@ -177,11 +204,11 @@ func (p *netmapOutPort) Send(frames [][]byte) (int, error) {
 	return n, p.sync()
 }
 
-func (p *netmapOutPort) sync() error {
+func (p *netmapPort) sync() error {
 	if err := wire.IoctlAtOnce(p.fd(), nioTxSync); err != nil {
 		return hint.With(fmt.Errorf("send through %s: %w", p.opened.Device.Name, err), "is the device still up? ifconfig %s", p.opened.Device.Name)
 	}
 	return nil
 }
 
-func (p *netmapOutPort) Close() error { return p.close() }
+func (p *netmapPort) Close() error { return p.close() }

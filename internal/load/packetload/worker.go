@@ -58,9 +58,11 @@ func newWorker(g *Generator, cpu, first, step int) (*worker, error) {
 		spec: g.Spec, framer: g.framer, device: g.Device.Name, stuck: g.Stuck, cpu: cpu, first: first, step: step,
 		flows: (g.framer.Flows().Count - first + step - 1) / step, headerLen: g.framer.StampAt(), clock: wire.NewClock(),
 	}
-	var err error
-	if w.port, err = g.Open(); err != nil {
-		return nil, err
+	if w.port = g.First; first > 0 || w.port == nil {
+		var err error
+		if w.port, err = g.Open(); err != nil {
+			return nil, err
+		}
 	}
 	longest := 0
 	for _, n := range g.Spec.Sizes {

@@ -3,8 +3,8 @@ package packetload
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -16,52 +16,43 @@ import (
 	"linerate/internal/port"
 )
 
-// The ring that the kernel fills (TPACKET_V3, packet_mmap.rst): blocks are
-// handed over when full, or after a while.
+// The ring that the kernel fills (TPACKET_V3, packet_mmap.rst): it hands over
+// blocks when they are full, or after a while.
 const (
 	blockBytes  = 1 << 18
 	blocks      = 64
 	retireAfter = 4 // ms
 )
 
-// Receiver counts in user space what arrives at a device.
-type Receiver struct {
-	fd     int
-	ring   []byte
-	only   int
-	done   chan struct{}
-	closed atomic.Bool
-	empty  atomic.Uint64 // when the reader last found nothing to read, ns
-
-	mu      sync.Mutex
-	account load.Account
-	dropped uint64
-	watch   load.Watch
+// ringReceiver is a Receiver with a ring that it shares with the kernel.
+type ringReceiver struct {
+	Receiver
+	fd    int
+	ring  []byte
+	at    int           // the block to be read next
+	drops uint32        // that the kernel has told so far
+	empty atomic.Uint64 // when the reader last found nothing to read, ns
 }
 
 // NewReceiver opens a socket that sees every frame that arrives.
 func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
+	return newReceiver(device, in, w)
+}
+
+func newReceiver(device string, in port.Place, w load.Watch) (*ringReceiver, error) {
 	d, err := wire.Look(device, in)
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{fd: -1, only: w.Stream, watch: w, done: make(chan struct{})}
-	r.account = r.fresh()
+	r := &ringReceiver{fd: -1, Receiver: Receiver{engine: AFPacket, watch: w}}
+	r.read, r.shut, r.dropped = r.next, r.release, r.statistics
 	if err := in(func() error { return r.open(d) }); err != nil {
-		if r.fd >= 0 {
-			unix.Close(r.fd)
-		}
-		return nil, err
+		return nil, errors.Join(err, r.release())
 	}
-	go r.read()
-	return r, nil
+	return r, r.start()
 }
 
-func (r *Receiver) fresh() load.Account {
-	return load.Account{Filter: r.watch.Stream >= 0, Only: r.watch.Stream, MaxFlows: r.watch.MaxFlows}
-}
-
-func (r *Receiver) open(d wire.Device) (err error) {
+func (r *ringReceiver) open(d wire.Device) (err error) {
 	if r.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
 		return wire.NotPermitted(fmt.Errorf("open a packet socket: %w", err))
 	}
@@ -87,6 +78,19 @@ func (r *Receiver) open(d wire.Device) (err error) {
 	return nil
 }
 
+// release gives the ring back and closes the socket.
+func (r *ringReceiver) release() (err error) {
+	if r.ring != nil {
+		err = unix.Munmap(r.ring)
+		r.ring = nil
+	}
+	if r.fd >= 0 {
+		err = errors.Join(err, unix.Close(r.fd))
+		r.fd = -1
+	}
+	return err
+}
+
 // Offsets in a block's descriptor and a frame's header.
 const (
 	blockStatus, blockFrames, blockFirst = 8, 12, 16
@@ -94,26 +98,24 @@ const (
 	frameSnap, frameMAC                  = 12, 24
 )
 
-// read takes blocks as the kernel hands them over, until Close.
-func (r *Receiver) read() {
-	defer close(r.done)
-	for at := 0; !r.closed.Load(); {
-		b := r.ring[at*blockBytes : (at+1)*blockBytes]
-		status := (*uint32)(unsafe.Pointer(&b[blockStatus]))
-		if atomic.LoadUint32(status)&unix.TP_STATUS_USER == 0 {
-			r.empty.Store(wire.Monotonic())
-			fds := []unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}
-			_, _ = unix.Poll(fds, 20)
-			continue
-		}
-		r.block(b)
-		atomic.StoreUint32(status, unix.TP_STATUS_KERNEL)
-		at = (at + 1) % blocks
+// next takes a block, if the kernel has handed one over, or waits for it.
+func (r *ringReceiver) next() error {
+	b := r.ring[r.at*blockBytes : (r.at+1)*blockBytes]
+	status := (*uint32)(unsafe.Pointer(&b[blockStatus]))
+	if atomic.LoadUint32(status)&unix.TP_STATUS_USER == 0 {
+		r.empty.Store(wire.Monotonic())
+		fds := []unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}
+		_, _ = unix.Poll(fds, 20)
+		return nil
 	}
+	r.block(b)
+	atomic.StoreUint32(status, unix.TP_STATUS_KERNEL)
+	r.at = (r.at + 1) % blocks
+	return nil
 }
 
 // block counts the frames of one block.
-func (r *Receiver) block(b []byte) {
+func (r *ringReceiver) block(b []byte) {
 	le := binary.NativeEndian
 	// Frames carry the kernel's wall-clock time of arrival.
 	var wall unix.Timespec
@@ -126,37 +128,26 @@ func (r *Receiver) block(b []byte) {
 		f := b[at:]
 		arrived := int64(le.Uint32(f[frameSec:]))*1e9 + int64(le.Uint32(f[frameNsec:])) + offset
 		mac, snap := int(le.Uint16(f[frameMAC:])), int(le.Uint32(f[frameSnap:]))
-		r.account.Frame(f[mac:mac+snap], uint64(arrived))
+		r.count(f[mac:mac+snap], uint64(arrived))
 		at += int(le.Uint32(f[frameNext:]))
 	}
 }
 
-// statistics adds what the ring had no room for since it was last asked.
-func (r *Receiver) statistics() {
+// statistics is how many frames the ring had no room for; the kernel tells those
+// since it was last asked.
+func (r *ringReceiver) statistics() (uint32, error) {
 	if s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-		r.dropped += uint64(s.Drops)
+		r.drops += s.Drops
 	}
-}
-
-// Snapshot is the account so far.
-func (r *Receiver) Snapshot() (load.Received, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.statistics()
-	got := r.account.Received(AFPacket)
-	got.Dropped = r.dropped
-	if r.dropped > 0 {
-		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames arrived faster than this receiver reads: they are part of what was lost, but not by the wire", r.dropped))
-	}
-	return got, nil
+	return r.drops, nil
 }
 
 // Finish waits until the account is closed and nothing more arrives. On a busy
-// machine an account may stand still because its reader does: it must have read
-// what the kernel held back when Finish began.
-func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+// machine an account may stand still because its reader does: the reader must have
+// read what the kernel held back when Finish began.
+func (r *ringReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
 	read, end := wire.Monotonic()+2*retireAfter*1e6, time.Now().Add(patience)
-	got, err := wire.Finish(ctx, r.Snapshot, patience)
+	got, err := r.Receiver.Finish(ctx, patience)
 	for err == nil && r.empty.Load() < read && time.Now().Before(end) {
 		select {
 		case <-ctx.Done():
@@ -166,23 +157,4 @@ func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Rec
 		}
 	}
 	return got, err
-}
-
-// Reset forgets what was counted.
-func (r *Receiver) Reset() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.statistics()
-	r.dropped, r.account = 0, r.fresh()
-	return nil
-}
-
-// Close closes the socket.
-func (r *Receiver) Close() error {
-	r.closed.Store(true)
-	<-r.done
-	if err := unix.Munmap(r.ring); err != nil {
-		return fmt.Errorf("unmap the receive ring: %w", err)
-	}
-	return unix.Close(r.fd)
 }

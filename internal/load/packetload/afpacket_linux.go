@@ -1,6 +1,7 @@
 package packetload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -34,11 +35,7 @@ func (engine) Available() error {
 
 // NewGenerator opens a socket per worker and builds the flows' headers.
 func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
-	g, err := newGenerator(spec, in)
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
+	return newGenerator(spec, in)
 }
 
 func newGenerator(spec load.Spec, in port.Place) (*Generator, error) {
@@ -97,4 +94,14 @@ func (p *outPort) Send(frames [][]byte) (int, error) {
 		return 0, nil
 	}
 	return 0, hint.With(fmt.Errorf("send through %s: %w", p.device, errno), "is the device still up? ip link show dev %s", p.device)
+}
+
+// Raw sends one batch of frames again and again, 64 to a system call, until
+// ctx ends: the bare sendmmsg that a generator on AF_PACKET is compared with.
+func Raw(ctx context.Context, spec load.Spec, in port.Place) error {
+	g, err := newGenerator(spec, in)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.Bare(ctx), g.Close())
 }

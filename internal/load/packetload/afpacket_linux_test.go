@@ -140,7 +140,7 @@ func TestFinishWaitsForTheReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Receiver{fd: -1}
+	r := &ringReceiver{fd: -1}
 	count := func(frame []byte) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
