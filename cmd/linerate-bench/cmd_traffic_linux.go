@@ -15,7 +15,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/packetload"
-	"linerate/internal/load/wire"
 	"linerate/internal/load/xdpload"
 	"linerate/internal/port"
 	"linerate/internal/stats"
@@ -144,14 +143,13 @@ func (b *trafficBench) engine(e load.Engine, flows int) func(context.Context) er
 
 // one runs a row once and notes how many frames arrived.
 func (b *trafficBench) one(ctx context.Context, r *trafficRow) error {
-	threads := wire.NAPIThreads(b.sink.Device)
 	count, closer, err := b.openSink(r)
 	if err != nil {
 		return err
 	}
 	defer closer.Close()
 	if b.cores == 2 {
-		if err := wire.Thread(b.sink.Device, b.sink.In, 1, threads); err != nil {
+		if _, err := netnsbed.Thread(b.sink.In, b.sink.Device, 1); err != nil {
 			return hint.With(err, "--cores 1 needs none")
 		}
 	}

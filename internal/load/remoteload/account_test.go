@@ -163,7 +163,7 @@ func TestToolsLimits(t *testing.T) {
 		}
 	}
 	for side, want := range map[port.Side]*Machine{port.GeneratorSide: &e.Generator, port.ReceiverSide: &e.Receiver} {
-		if e.at(side, nil) != want {
+		if at(side, &e.Generator, &e.Receiver, nil) != want {
 			t.Errorf("side %v is another machine", side)
 		}
 	}

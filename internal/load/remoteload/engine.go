@@ -103,20 +103,20 @@ func (e *Engine) OneClock() bool {
 	return g != "" && g == r
 }
 
-// at is a side; usual is the one that the work is named after.
-func (e *Engine) at(side port.Side, usual *Side) *Side {
+// at chooses the machine of a side; usual is the one that the work is named after.
+func at[T any](side port.Side, generator, receiver, usual T) T {
 	switch side {
 	case port.GeneratorSide:
-		return e.Generator
+		return generator
 	case port.ReceiverSide:
-		return e.Receiver
+		return receiver
 	}
 	return usual
 }
 
 // NewGenerator prepares the spec's side; the place is the link's.
 func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
-	l, r, err := e.at(spec.Side, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
+	l, r, err := at(spec.Side, e.Generator, e.Receiver, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, err
 
 // NewReceiver starts counting on the watch's side.
 func (e *Engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
-	l, r, err := e.at(w.Side, e.Receiver).ask(request{Op: opReceiver, Device: device, Watch: &w})
+	l, r, err := at(w.Side, e.Generator, e.Receiver, e.Receiver).ask(request{Op: opReceiver, Device: device, Watch: &w})
 	if err != nil {
 		return nil, err
 	}

@@ -48,21 +48,6 @@ func Connect(ctx context.Context, name string, pipe io.ReadWriteCloser) (*Link, 
 // Hello is what the far side said of itself.
 func (l *Link) Hello() Hello { return l.hello }
 
-// Where is the machine's name.
-func (l *Link) Where() string { return l.name }
-
-// Port describes an interface there.
-func (l *Link) Port(ctx context.Context, device string) (Port, error) {
-	r, err := l.call(ctx, request{Op: opPort, Device: device})
-	if err == nil && r.Port == nil {
-		err = fmt.Errorf("%s says nothing of %s", l.name, device)
-	}
-	if err != nil {
-		return Port{}, err
-	}
-	return *r.Port, nil
-}
-
 // Close ends the far program and all its traffic.
 func (l *Link) Close() error {
 	l.fail(errors.New("the link is closed"))

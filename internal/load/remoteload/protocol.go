@@ -23,7 +23,6 @@ const maxLine = 4 << 20
 // The operations that can be asked for.
 const (
 	opHello     = "hello"
-	opPort      = "port"
 	opGenerator = "generator"
 	opReceiver  = "receiver"
 	opProbe     = "probe"
@@ -53,7 +52,6 @@ type response struct {
 	Error    *farError      `json:"error,omitempty"`
 	Handle   uint64         `json:"handle,omitempty"`
 	Hello    *Hello         `json:"hello,omitempty"`
-	Port     *Port          `json:"port,omitempty"`
 	Sent     *load.Sent     `json:"sent,omitempty"`
 	Received *load.Received `json:"received,omitempty"`
 	// Delays are Received's, which no document has.
@@ -68,15 +66,6 @@ type Hello struct {
 	Engine   string `json:"engine"`  // the fastest that works there
 	// Boot names the machine's boot: two that agree share a clock.
 	Boot string `json:"boot"`
-}
-
-// Port is a network interface of the far side.
-type Port struct {
-	Device    string   `json:"device"`
-	MAC       string   `json:"mac"`
-	Up        bool     `json:"up"`
-	MTU       int      `json:"mtu"`
-	Addresses []string `json:"addresses"` // with their prefixes
 }
 
 // farError carries an error over the pipe.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 
 	"linerate/internal/load"
@@ -79,9 +78,6 @@ func (s *server) do(ctx context.Context, q request) response {
 	switch q.Op {
 	case opHello:
 		return response{Hello: &s.hello}
-	case opPort:
-		p, err := portOf(q.Device)
-		return response{Port: p, Error: toWire(err)}
 	case opGenerator, opReceiver:
 		return s.open(q)
 	case opProbe, opRun:
@@ -175,21 +171,4 @@ func (s *server) closeAll() {
 	for h := range s.next {
 		_ = s.close(h + 1)
 	}
-}
-
-// portOf describes an interface.
-func portOf(device string) (*Port, error) {
-	i, err := net.InterfaceByName(device)
-	if err != nil {
-		return nil, fmt.Errorf("interface %s: %w", device, err)
-	}
-	addrs, err := i.Addrs()
-	if err != nil {
-		return nil, fmt.Errorf("addresses of %s: %w", device, err)
-	}
-	p := &Port{Device: device, MAC: i.HardwareAddr.String(), Up: i.Flags&net.FlagUp != 0 && i.Flags&net.FlagRunning != 0, MTU: i.MTU, Addresses: []string{}}
-	for _, a := range addrs {
-		p.Addresses = append(p.Addresses, a.String())
-	}
-	return p, nil
 }

@@ -80,23 +80,12 @@ func (e *ToolEngine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator,
 	if _, err := e.Tool.Generate(Job{Spec: spec}); err != nil {
 		return nil, err
 	}
-	return &toolGenerator{e, e.at(spec.Side, &e.Generator), spec}, nil
-}
-
-// at is a side's machine; usual is the one that the work is named after.
-func (e *ToolEngine) at(side port.Side, usual *Machine) *Machine {
-	switch side {
-	case port.GeneratorSide:
-		return &e.Generator
-	case port.ReceiverSide:
-		return &e.Receiver
-	}
-	return usual
+	return &toolGenerator{e, at(spec.Side, &e.Generator, &e.Receiver, &e.Generator), spec}, nil
 }
 
 // NewReceiver starts to count.
 func (e *ToolEngine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
-	r := &toolReceiver{e: e, at: e.at(w.Side, &e.Receiver), stream: w.Stream, device: device}
+	r := &toolReceiver{e: e, at: at(w.Side, &e.Generator, &e.Receiver, &e.Receiver), stream: w.Stream, device: device}
 	return r, r.Reset()
 }
 

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/knob"
 	"linerate/internal/labtest"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
@@ -271,30 +270,5 @@ func TestClockIsTheKernels(t *testing.T) {
 	after := wire.Monotonic()
 	if now+1e6 < before || now > after+1e6 {
 		t.Errorf("%d is not between %d and %d, to a millisecond", now, before, after)
-	}
-}
-
-// TestThread: the device's NAPI, which GRO gives a veth, has a thread of its
-// own on the CPU asked for.
-func TestThread(t *testing.T) {
-	labtest.Namespaces(t)
-	gen, _ := wiretest.New(t)
-	place(t, gen.In, func() error { return knob.SetOffload(gen.Device, knob.GRO, true) })
-	before := wire.NAPIThreads(gen.Device)
-	if err := wire.Thread(gen.Device, gen.In, 0, before); err != nil {
-		t.Fatal(err)
-	}
-	pinned := 0
-	for pid := range wire.NAPIThreads(gen.Device) {
-		var set unix.CPUSet
-		if _, old := before[pid]; !old && unix.SchedGetaffinity(pid, &set) == nil && set.Count() == 1 && set.IsSet(0) {
-			pinned++
-		}
-	}
-	if pinned != 1 {
-		t.Errorf("%d new threads of the device are pinned to CPU 0, want 1", pinned)
-	}
-	if err := wire.Thread("gen9", gen.In, 0, nil); err == nil || !strings.Contains(err.Error(), "gen9") {
-		t.Errorf("a device that is not there: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
 
@@ -79,49 +80,53 @@ func allowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// thread gives a DUT's ingress a kernel thread and pins it to the DUTs' CPU.
-// The new thread is this DUT's; older ones are other DUTs'.
+// thread gives a DUT's ingress a kernel thread on the DUTs' CPU.
 func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	unlock, err := lockRegistry()
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	before := napiThreads(ingress.device)
-	err = dut.doSys(func() error {
-		return os.WriteFile(filepath.Join("/sys/class/net", ingress.device, "threaded"), []byte("1"), 0)
+	if pid, err = Thread(dut.do, ingress.device, b.cpus.DUT); err != nil {
+		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: err.Error()}
+	}
+	// Softirqs, which the thread stands in for, precede all programs; where this is
+	// not permitted it takes its turn.
+	_ = unix.Setpriority(unix.PRIO_PROCESS, pid, first)
+	return pid, nil
+}
+
+// Thread gives the receiving side of a device (its NAPI) a kernel thread, pinned to a
+// CPU, so that the device can be offered more than it takes. The new thread is this
+// device's; older ones belong to devices of the same name in other namespaces.
+func Thread(in port.Place, device string, cpu int) (pid int, err error) {
+	before := napiThreads(device)
+	err = inSys(in, func() error {
+		return os.WriteFile(filepath.Join("/sys/class/net", device, "threaded"), []byte("1"), 0)
 	})
 	if err != nil {
-		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: fmt.Sprintf("no threaded NAPI at the DUT's ingress: %v", err)}
+		return 0, fmt.Errorf("no threaded NAPI of %s: %w", device, err)
 	}
 	for range 100 {
-		for pid := range napiThreads(ingress.device) {
-			if _, old := before[pid]; !old {
-				// Softirqs, which the thread stands in for, precede all
-				// programs; where this is not permitted it takes its turn.
-				_ = unix.Setpriority(unix.PRIO_PROCESS, pid, first)
-				return pid, pin(pid, b.cpus.DUT)
+		for pid := range napiThreads(device) {
+			if _, old := before[pid]; old {
+				continue
 			}
+			var set unix.CPUSet
+			set.Set(cpu)
+			if err := unix.SchedSetaffinity(pid, &set); err != nil {
+				return 0, fmt.Errorf("cannot pin the thread of %s, a kernel's, to CPU %d: %w; it takes root", device, cpu, err)
+			}
+			return pid, nil
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: "the kernel made no thread for the DUT's ingress"}
+	return 0, errors.New("the kernel made no NAPI thread for " + device)
 }
 
 // DUTThread is the kernel thread that does the DUT's work in mode overload,
 // else 0 (testbed.Bed).
 func (b *Bed) DUTThread() int { return b.dutThread }
-
-// pin puts a kernel thread on one CPU.
-func pin(pid, cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
-	if err := unix.SchedSetaffinity(pid, &set); err != nil {
-		return &testbed.ErrUnavailable{Setting: "mode overload",
-			Reason: fmt.Sprintf("cannot pin the DUT's ingress thread, a kernel's, to CPU %d: %v; it takes root", cpu, err)}
-	}
-	return nil
-}
 
 // napiThreads lists the kernel threads of a device's NAPI instances
 // (napi/DEVICE-ID) on the whole machine.

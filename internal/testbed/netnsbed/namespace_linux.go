@@ -8,6 +8,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/port"
 )
 
 // netnsDir is where iproute2 looks for named namespaces.
@@ -100,11 +102,14 @@ func (ns *namespace) do(f func() error) error {
 	})
 }
 
-// doSys is do with /sys showing the namespace's own devices: sysfs belongs to
-// the network namespace it was mounted in, so the thread gets a mount
-// namespace and a sysfs of its own.
-func (ns *namespace) doSys(f func() error) error {
-	return ns.do(func() error {
+// doSys is do with /sys showing the namespace's own devices.
+func (ns *namespace) doSys(f func() error) error { return inSys(ns.do, f) }
+
+// inSys runs f in a place whose thread ends with it, with /sys showing the devices
+// there: sysfs belongs to the network namespace it was mounted in, so the thread gets
+// its own mount namespace and sysfs.
+func inSys(in port.Place, f func() error) error {
+	return in(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 			return fmt.Errorf("make a mount namespace: %w", err)
 		}

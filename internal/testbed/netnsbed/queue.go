@@ -2,7 +2,6 @@ package netnsbed
 
 import (
 	"math/rand/v2"
-	"time"
 
 	"linerate/internal/testbed"
 )
@@ -112,64 +111,4 @@ func (q *queue) pop() packet {
 	q.head = (q.head + 1) % len(q.ring)
 	q.n--
 	return p
-}
-
-// lateness counts by powers of two of a microsecond, each in four.
-type lateness struct {
-	counts [128]uint64
-	max    int64
-	sum    int64
-	n      uint64
-	over   uint64
-}
-
-// tooLate is what LinkStats.LateOver counts from.
-const tooLate = int64(time.Millisecond)
-
-func (l *lateness) add(ns int64) {
-	l.n++
-	l.max = max(l.max, ns)
-	l.sum += max(0, ns)
-	if ns > tooLate {
-		l.over++
-	}
-	l.counts[bucketOf(ns)]++
-}
-
-// bucketOf is a logarithmic bucket, four to an octave, from 1 µs.
-func bucketOf(ns int64) int {
-	us := ns / 250 // quarters of a microsecond
-	if us < 8 {
-		return int(max(0, us))
-	}
-	octave := 0
-	for us >= 8 {
-		us >>= 1
-		octave++
-	}
-	return min(127, 4+4*octave+int(us-4))
-}
-
-// upTo is the upper end of a bucket, in ns.
-func upTo(bucket int) int64 {
-	if bucket < 8 {
-		return int64(bucket+1) * 250
-	}
-	octave, step := (bucket-4)/4, (bucket-4)%4
-	return (int64(step) + 5) << octave * 250
-}
-
-// mean is in ns; 0 of nothing.
-func (l *lateness) mean() int64 { return l.sum / int64(max(1, l.n)) }
-
-// quantile is the upper end of the bucket that holds it.
-func (l *lateness) quantile(q float64) int64 {
-	want := uint64(q * float64(l.n))
-	var sum uint64
-	for i, c := range l.counts {
-		if sum += c; sum > want {
-			return min(upTo(i), l.max)
-		}
-	}
-	return l.max
 }

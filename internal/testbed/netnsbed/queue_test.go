@@ -77,27 +77,25 @@ func TestRateAndItsQueue(t *testing.T) {
 	}
 }
 
-func TestLatenessQuantiles(t *testing.T) {
-	var l lateness
+func TestLateness(t *testing.T) {
+	var k tally
+	b := batch{packets: 1000}
 	for i := range 1000 {
-		l.add(int64(i+1) * 1000) // 1 µs to 1 ms
+		b.late = append(b.late, int64(i+1)*1000) // 1 µs to 1 ms
 	}
-	for _, c := range []struct{ q, want float64 }{{0.5, 500e3}, {0.99, 990e3}} {
-		if got := float64(l.quantile(c.q)); got < c.want || got > 1.26*c.want {
-			t.Errorf("quantile %g is %g, want %g to a quarter above", c.q, got, c.want)
+	k.add(&b)
+	got := k.read()
+	for _, c := range []struct{ got, want int64 }{{got.LateP50, 500_000}, {got.LateP99, 990_000}} {
+		if math.Abs(float64(c.got-c.want)) > 0.01*float64(c.want) {
+			t.Errorf("a quantile is %d, want %d to a hundredth", c.got, c.want)
 		}
 	}
-	if l.mean() != 500_500 {
-		t.Errorf("mean %d", l.mean())
+	if got.LateMean != 500_500 || got.LateOver != 0 {
+		t.Errorf("%+v", got)
 	}
-	l.add(3 * ms)
-	if l.over != 1 || l.quantile(1) != 3*ms {
-		t.Errorf("over %d, most %d", l.over, l.quantile(1))
-	}
-	for b := range 127 {
-		if bucketOf(upTo(b)-1) != b || bucketOf(upTo(b)) != b+1 {
-			t.Fatalf("bucket %d ends at %d, which is of %d", b, upTo(b), bucketOf(upTo(b)))
-		}
+	k.add(&batch{packets: 1, late: []int64{3 * ms}})
+	if got := k.read(); got.LateOver != 1 || got.LateMax != 3*ms || got.Packets != 1001 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -2,7 +2,9 @@ package netnsbed
 
 import (
 	"sync"
+	"time"
 
+	"linerate/internal/load"
 	"linerate/internal/testbed"
 )
 
@@ -13,8 +15,12 @@ const How = "user"
 type tally struct {
 	mu    sync.Mutex
 	stats testbed.LinkStats
-	late  lateness
+	late  load.Histogram
+	sum   int64 // of late
 }
+
+// tooLate is what LinkStats.LateOver counts from, in ns.
+const tooLate = int64(time.Millisecond)
 
 // batch is what one turn of the link's thread did.
 type batch struct {
@@ -34,7 +40,11 @@ func (t *tally) add(b *batch) {
 	t.stats.Overflown += b.overflown
 	t.stats.Missed += b.missed
 	for _, ns := range b.late {
-		t.late.add(ns)
+		t.late.Count(uint64(max(0, ns)))
+		t.sum += max(0, ns)
+		if ns > tooLate {
+			t.stats.LateOver++
+		}
 	}
 	*b = batch{late: b.late[:0]}
 }
@@ -45,7 +55,7 @@ func (t *tally) read() testbed.LinkStats {
 	defer t.mu.Unlock()
 	s := t.stats
 	s.How = How
-	s.LateMean = t.late.mean()
-	s.LateP50, s.LateP99, s.LateMax, s.LateOver = t.late.quantile(0.5), t.late.quantile(0.99), t.late.max, t.late.over
+	s.LateMean = t.sum / int64(max(1, t.late.Total()))
+	s.LateP50, s.LateP99, s.LateMax = int64(t.late.Quantile(0.5)), int64(t.late.Quantile(0.99)), int64(t.late.Most)
 	return s
 }
