@@ -54,18 +54,6 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestMarkdownSumsUp(t *testing.T) {
-	more := rows()
-	other := more[0]
-	other.ID, other.Verdict, other.EffectPercent = "c", stats.Worse, stats.Num(-3)
-	text := evidence.Markdown(append(more, other))
-	for _, want := range []string{"### hw.igb.rxd", "| 1024 → 4096 (with its pair) |", "| default → 1048576 | Atom C2758, 8 cores, Intel 82599 (ix) | 12.0 | 2 | −3.0 % to +10.1 % | 1 better, 1 worse |"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add(evidence.Format(rows(), "x"))
 	f.Fuzz(func(t *testing.T, text []byte) {
