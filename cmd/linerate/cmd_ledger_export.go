@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/ledgers"
-	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
@@ -20,17 +19,14 @@ func newLedgerExportCmd() *cobra.Command {
 	var all, raw bool
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "write evidence or trials as JSON lines, CSV, Parquet or Markdown",
+		Short: "write evidence or trials as JSON lines, CSV or Markdown",
 		Example: `  linerate ledger export --format csv > evidence.csv
-  linerate ledger export --what trials --format parquet --out trials.parquet
+  linerate ledger export --what trials --format csv --out trials.csv
   linerate ledger export --all --raw > ledger.jsonl      # everything, for ledger import`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(dump.Formats, format) {
 				return hint.Unknown("format", format, dump.Formats)
-			}
-			if format == "parquet" && out == "" && cli.IsTerminal(cmd.OutOrStdout()) {
-				return hint.With(hint.Usagef("Parquet is not for a terminal"), "--out FILE")
 			}
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
@@ -44,11 +40,11 @@ func newLedgerExportCmd() *cobra.Command {
 	}
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv, parquet or markdown")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv or markdown")
 	cmd.Flags().StringVar(&what, "what", "evidence", "evidence or trials")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	cmd.Flags().BoolVar(&all, "all", false, "export the whole ledger as JSON lines, for import elsewhere")
-	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: raw bytes too")
+	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: the bytes of imported files too")
 	return cmd
 }
 

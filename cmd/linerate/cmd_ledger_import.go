@@ -55,10 +55,10 @@ func importInto(cmd *cobra.Command, s ledger.Store, path string) error {
 	}
 	defer f.Close()
 	n, err := dump.Load(cmd.Context(), f, s)
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d entries added\n", path, n)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: nothing was added: %w", path, err)
 	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d entries added\n", path, n)
 	return nil
 }
 

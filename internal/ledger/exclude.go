@@ -22,13 +22,16 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 		return err
 	}
 	x := Exclusion{Target: row.ID, Reason: reason, By: by, Time: at.UTC().Truncate(time.Second)}
-	x.ID = IDOf("exclusion", string(x.Target), x.Reason, x.By)
+	x.ID = x.id()
 	n, err := s.Append(ctx, &Batch{Kind: "exclusion", Ref: string(x.ID), Time: at, Exclusions: []Exclusion{x}})
 	if err == nil && n == 0 {
 		return errors.New("it is excluded for that reason already")
 	}
 	return err
 }
+
+// id names an exclusion by what it says.
+func (x *Exclusion) id() ID { return IDOf("exclusion", string(x.Target), x.Reason, x.By) }
 
 // One finds the one record of some tables whose identifier begins so.
 func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredRow, error) {

@@ -75,6 +75,9 @@ const (
 	roleRaw    = "slices"
 )
 
+// OfRecord says whether a file is of the record of one of linerate's own studies.
+func (s *Source) OfRecord() bool { return s.Role == roleRecord }
+
 func rawOf(t *study.Trial) (Ref, bool) {
 	name, sum, ok := forward.RawFile(t)
 	return Ref{SHA256: sum, Path: name, Role: roleRaw}, ok

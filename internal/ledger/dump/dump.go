@@ -1,12 +1,10 @@
-// Package dump writes what is in a ledger to files that other programs read,
-// and reads whole ledgers back from them.
+// Package dump writes evidence and trials to files for other programs, and moves whole
+// ledgers between machines.
 package dump
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,12 +12,11 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/show"
 )
 
 // Formats that evidence and trials can be written in; Markdown is for evidence
 // only.
-var Formats = []string{"jsonl", "csv", "parquet", "markdown"}
+var Formats = []string{"jsonl", "csv", "markdown"}
 
 // EvidenceRow is one verdict, flat; numbers that are not known are null.
 type EvidenceRow struct {
@@ -159,8 +156,6 @@ func Write[T any](w io.Writer, format string, rows []T) error {
 		return nil
 	case "csv":
 		return writeCSV(w, rows)
-	case "parquet":
-		return writeParquet(w, rows)
 	}
 	return hint.Unknown("format", format, Formats)
 }
@@ -179,143 +174,6 @@ func writeCSV[T any](w io.Writer, rows []T) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// Row is one line of a whole ledger's dump.
-type Row struct {
-	Entry *ledger.Entry   `json:"entry,omitempty"`
-	Table string          `json:"table,omitempty"`
-	Doc   json.RawMessage `json:"doc,omitempty"`
-	Blob  *Blob           `json:"blob,omitempty"`
-}
-
-// Blob is raw bytes in a dump, base64 in JSON.
-type Blob struct {
-	SHA256   string `json:"sha256"`
-	Size     int64  `json:"size"`
-	Encoding string `json:"encoding"`
-	Data     []byte `json:"data"`
-}
-
-// All writes a whole ledger as JSON lines, entry by entry: the entry, its
-// rows, and the raw bytes its sources name.
-func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	byEntry := map[int64][]ledger.StoredRow{}
-	for _, t := range ledger.Tables {
-		err := s.Rows(ctx, t.Name, func(r ledger.StoredRow) error {
-			byEntry[r.Entry] = append(byEntry[r.Entry], r)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	done := map[string]bool{}
-	return s.Entries(ctx, func(e ledger.Entry) error {
-		if err := enc.Encode(Row{Entry: &e}); err != nil {
-			return err
-		}
-		for _, r := range byEntry[e.Seq] {
-			if err := enc.Encode(Row{Table: r.Table, Doc: r.Doc}); err != nil {
-				return err
-			}
-			if !raw || r.Table != "sources" {
-				continue
-			}
-			if err := writeBlob(ctx, enc, s, r, done); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func writeBlob(ctx context.Context, enc *json.Encoder, s ledger.Reader, r ledger.StoredRow, done map[string]bool) error {
-	sha, _ := r.Cols[2].(string)
-	if sha == "" || done[sha] {
-		return nil
-	}
-	done[sha] = true
-	b, err := s.Blob(ctx, sha)
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return nil // bytes that are not kept here are not dumped
-	case err != nil:
-		return fmt.Errorf("raw bytes %s: %w", sha, err)
-	}
-	return enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
-}
-
-// maxLine bounds one line of a dump.
-const maxLine = 512 << 20
-
-// Load adds a dump's entries that the ledger lacks, each as an entry of its
-// own chain; added counts them.
-func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err error) {
-	dec := json.NewDecoder(&limited{r: in})
-	var cur *ledger.Batch
-	flush := func() error {
-		if cur == nil {
-			return nil
-		}
-		n, err := s.Append(ctx, cur)
-		added += n
-		return err
-	}
-	for n := 1; ; n++ {
-		var r Row
-		if err := dec.Decode(&r); err == io.EOF {
-			return added, flush()
-		} else if err != nil {
-			return added, fmt.Errorf("record %d: %w", n, err)
-		}
-		if r.Entry != nil {
-			if err := flush(); err != nil {
-				return added, err
-			}
-			cur = &ledger.Batch{Kind: r.Entry.Kind, Ref: r.Entry.Ref, Time: r.Entry.Time}
-			continue
-		}
-		if cur == nil {
-			return added, hint.With(fmt.Errorf("record %d: no entry before it", n), "is this a file that linerate ledger export wrote with %s?", hint.Option("all", ""))
-		}
-		if err := add(cur, &r); err != nil {
-			return added, fmt.Errorf("record %d: %w", n, err)
-		}
-	}
-}
-
-func add(b *ledger.Batch, r *Row) error {
-	if r.Blob != nil {
-		blob := ledger.Blob{SHA256: r.Blob.SHA256, Size: r.Blob.Size, Encoding: r.Blob.Encoding, Data: r.Blob.Data}
-		if err := blob.Check(); err != nil {
-			return err
-		}
-		b.Blobs = append(b.Blobs, blob)
-		return nil
-	}
-	return b.Add(r.Table, r.Doc)
-}
-
-// limited stops a line without end.
-type limited struct {
-	r io.Reader
-	n int
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	for _, c := range p[:n] {
-		if l.n++; c == '\n' {
-			l.n = 0
-		}
-	}
-	if l.n > maxLine {
-		return n, fmt.Errorf("a line longer than %s", show.Bytes(maxLine))
-	}
-	return n, err
 }
 
 func number(v *float64) string {

@@ -69,14 +69,21 @@ func Sample(name string) *ledger.Batch {
 			b.Samples = append(b.Samples, ledger.Samples{ID: t.ID.Part("rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
 		}
 	}
-	p := stats.Num(0.0004)
-	b.Verdicts = []ledger.Verdict{{
-		ID: id.Part("verdict"), Study: id, Environment: env.ID, Metric: "overload_forwarding_rate_pps", Primary: true, Unit: "pps",
-		Better: "higher", Workload: "IPv4 UDP 64 B", Control: "default", Variant: "tuned", NControl: 3, NVariant: 3, Family: 1,
-		Result:        stats.Result{N: 3, Effect: stats.EffectOf(stats.Interval{Estimate: 7.1, Low: 6.2, High: 8.0}), P: p, PHolm: p, Verdict: stats.Better},
-		Changes:       []ledger.Change{{Tunable: "dev.igb.N.fc", Related: []string{"flow_control"}, Before: "", After: "0"}},
-		ControlTrials: arms["default"], VariantTrials: arms["tuned"],
-	}}
+	var samples []stats.Arm
+	for n, variant := range []string{"default", "tuned"} {
+		a := stats.Arm{Name: variant}
+		for _, t := range b.Trials[3*n : 3*n+3] {
+			a.Values = append(a.Values, t.Metrics["overload_forwarding_rate_pps"])
+		}
+		samples = append(samples, a)
+	}
+	c := stats.CompareSamples(samples[0], samples[1:], stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
+	v := ledger.FromComparison(&c)
+	v.ID, v.Study, v.Environment, v.Metric, v.Primary = id.Part("verdict"), id, env.ID, "overload_forwarding_rate_pps", true
+	v.Unit, v.Better, v.Workload = "pps", stats.HigherIsBetter, "IPv4 UDP 64 B"
+	v.Changes = []ledger.Change{{Tunable: "dev.igb.N.fc", Related: []string{"flow_control"}, Before: "", After: "0"}}
+	v.ControlTrials, v.VariantTrials = arms["default"], arms["tuned"]
+	b.Verdicts = []ledger.Verdict{v}
 	return b
 }
 
@@ -143,7 +150,7 @@ func testRoundTrip(t *testing.T, open Open) {
 	}
 	ev, err := s.Evidence(t.Context(), ledger.Filter{})
 	must(t, err)
-	if len(ev) != 1 || ev[0].Verdict.EffectPercent.Float() != 7.1 || ev[0].Environment.Driver != "igb" || ev[0].Study.Name != "round" {
+	if len(ev) != 1 || ev[0].Verdict.EffectPercent != b.Verdicts[0].EffectPercent || ev[0].Environment.Driver != "igb" || ev[0].Study.Name != "round" {
 		t.Errorf("evidence %+v", ev)
 	}
 }

@@ -1,0 +1,235 @@
+package dump
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/show"
+)
+
+// Row is one line of a whole ledger's dump; one of its fields is set.
+type Row struct {
+	Entry *ledger.Entry   `json:"entry,omitempty"`
+	Table string          `json:"table,omitempty"` // of Doc
+	Doc   json.RawMessage `json:"doc,omitempty"`
+	Blob  *Blob           `json:"blob,omitempty"`
+	End   *End            `json:"end,omitempty"`
+}
+
+// Blob is raw bytes in a dump, base64 in JSON.
+type Blob struct {
+	SHA256   string `json:"sha256"`
+	Size     int64  `json:"size"`
+	Encoding string `json:"encoding"`
+	Data     []byte `json:"data"`
+}
+
+// End is a dump's last line. Without it the dump was cut off.
+type End struct {
+	Entries int64  `json:"entries"`
+	Head    string `json:"head"`   // hash of the last entry
+	SHA256  string `json:"sha256"` // of all bytes before this line
+}
+
+// writer writes a dump's lines and hashes them.
+type writer struct {
+	enc *json.Encoder
+	sum hash.Hash
+}
+
+func newWriter(w io.Writer) *writer {
+	sum := sha256.New()
+	enc := json.NewEncoder(io.MultiWriter(w, sum))
+	enc.SetEscapeHTML(false)
+	return &writer{enc, sum}
+}
+
+func (w *writer) end(entries int64, head string) error {
+	return w.enc.Encode(Row{End: &End{entries, head, hex.EncodeToString(w.sum.Sum(nil))}})
+}
+
+// All writes a whole ledger as JSON lines, entry by entry: the entry, its rows, and the
+// files of linerate's own studies, from which Load derives their verdicts. With raw it
+// writes every other file that the ledger keeps as well.
+func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
+	byEntry := map[int64][]ledger.StoredRow{}
+	for _, t := range ledger.Tables {
+		err := s.Rows(ctx, t.Name, func(r ledger.StoredRow) error {
+			byEntry[r.Entry] = append(byEntry[r.Entry], r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out, last, done := newWriter(w), ledger.Entry{}, map[string]bool{}
+	err := s.Entries(ctx, func(e ledger.Entry) error {
+		last = e
+		if err := out.enc.Encode(Row{Entry: &e}); err != nil {
+			return err
+		}
+		for _, r := range byEntry[e.Seq] {
+			if err := out.enc.Encode(Row{Table: r.Table, Doc: r.Doc}); err != nil {
+				return err
+			}
+			if err := out.blob(ctx, s, r, raw, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return out.end(last.Seq, last.Hash)
+}
+
+// blob writes the bytes that a row of sources names, once.
+func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.StoredRow, raw bool, done map[string]bool) error {
+	var f ledger.Source
+	if r.Table != "sources" {
+		return nil
+	}
+	if err := json.Unmarshal(r.Doc, &f); err != nil {
+		return fmt.Errorf("source %s: %w", r.ID, err)
+	}
+	if f.SHA256 == "" || done[f.SHA256] || !raw && !f.OfRecord() {
+		return nil
+	}
+	done[f.SHA256] = true
+	b, err := s.Blob(ctx, f.SHA256)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil // known by its hash only
+	case err != nil:
+		return fmt.Errorf("raw bytes %s: %w", f.SHA256, err)
+	}
+	return w.enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
+}
+
+// maxLine bounds one line of a dump.
+const maxLine = 512 << 20
+
+// Load adds the entries of a dump that the ledger lacks, all of them or none; added
+// counts them. A dump that is not as All wrote it is refused: every line, every record
+// and every link of the chain is checked against its hash, and every verdict against its
+// trials.
+func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err error) {
+	d := loading{lines: bufio.NewReaderSize(in, 1<<16), sum: sha256.New(), blobs: map[string]*ledger.Blob{}}
+	for !d.ended {
+		d.line++
+		if err := d.next(); err != nil {
+			return 0, fmt.Errorf("line %d: %w", d.line, err)
+		}
+	}
+	if err := ledger.CheckDerived(d.batches, d.blobs); err != nil {
+		return 0, err
+	}
+	return s.Append(ctx, d.batches...)
+}
+
+// loading is a dump as far as it was read.
+type loading struct {
+	lines   *bufio.Reader
+	line    int
+	sum     hash.Hash // of the lines before
+	batches []*ledger.Batch
+	blobs   map[string]*ledger.Blob
+	entry   ledger.Entry // of the last batch
+	prev    ledger.Entry // the one before
+	ended   bool
+}
+
+func (d *loading) next() error {
+	text, err := d.read()
+	if err != nil {
+		return err
+	}
+	var r Row
+	if err := json.Unmarshal(text, &r); err != nil {
+		return notDump(err)
+	}
+	switch {
+	case r.End != nil:
+		return d.end(r.End)
+	case r.Entry != nil:
+		if err := d.seal(); err != nil {
+			return err
+		}
+		d.prev, d.entry = d.entry, *r.Entry
+		d.batches = append(d.batches, &ledger.Batch{Kind: r.Entry.Kind, Ref: r.Entry.Ref, Time: r.Entry.Time})
+	case len(d.batches) == 0:
+		return notDump(errors.New("no entry before it"))
+	case r.Blob != nil:
+		b := &ledger.Blob{SHA256: r.Blob.SHA256, Size: r.Blob.Size, Encoding: r.Blob.Encoding, Data: r.Blob.Data}
+		if err := b.Check(); err != nil {
+			return err
+		}
+		d.blobs[b.SHA256] = b
+		last := d.batches[len(d.batches)-1]
+		last.Blobs = append(last.Blobs, *b)
+	default:
+		if err := d.batches[len(d.batches)-1].Add(r.Table, r.Doc); err != nil {
+			return err
+		}
+	}
+	d.sum.Write(text)
+	return nil
+}
+
+func notDump(err error) error {
+	return hint.With(err, "give a file that linerate ledger export wrote with %s", hint.Option("all", ""))
+}
+
+// read reads one line with its newline, which a line cut short lacks.
+func (d *loading) read() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := d.lines.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxLine {
+			return nil, fmt.Errorf("line exceeds %s", show.Bytes(maxLine))
+		}
+		switch {
+		case err == nil:
+			return line, nil
+		case errors.Is(err, io.EOF):
+			return nil, notDump(errors.New("the dump ends here without its last line: it was cut off"))
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// seal checks the last batch against its entry.
+func (d *loading) seal() error {
+	if len(d.batches) == 0 {
+		return nil
+	}
+	return d.batches[len(d.batches)-1].Check(d.entry, d.prev)
+}
+
+func (d *loading) end(end *End) error {
+	if err := d.seal(); err != nil {
+		return err
+	}
+	if end.Entries != d.entry.Seq || end.Head != d.entry.Hash {
+		return fmt.Errorf("the dump says that it ends with entry %d (%.12s), not with entry %d (%.12s)", end.Entries, end.Head, d.entry.Seq, d.entry.Hash)
+	}
+	if end.SHA256 != hex.EncodeToString(d.sum.Sum(nil)) {
+		return errors.New("the dump was changed: its lines do not have the hash it ends with")
+	}
+	if _, err := d.lines.ReadByte(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the dump's last line")
+	}
+	d.ended = true
+	return nil
+}
