@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact/release"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/tunable"
 )
 
@@ -98,7 +98,7 @@ func packedRules(t *testing.T) []byte {
 // packedPlans is the advice of plans, packed.
 func packedPlans(t *testing.T) []byte {
 	t.Helper()
-	l, err := planner.Load(files, catalogueOf(t))
+	l, err := plan.Load(files, catalogueOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}

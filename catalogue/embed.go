@@ -54,7 +54,7 @@ func Load() (*tunable.Catalogue, error) {
 // the packed catalogue is not of these files.
 func PackedRules() []byte { return beside(0) }
 
-// PackedPlans is the advice of plans as package planner packed it, nil as
+// PackedPlans is the advice of plans as package plan packed it, nil as
 // PackedRules.
 func PackedPlans() []byte { return beside(1) }
 

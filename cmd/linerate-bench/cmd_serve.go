@@ -24,7 +24,7 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/labtest/pgserver"
 	"linerate/internal/ledger"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/show"
 	"linerate/internal/site"
 	"linerate/internal/web"
@@ -195,7 +195,7 @@ func benchSite() (in site.Input, err error) {
 		return in, err
 	}
 	rules, rerr := audit.LoadRules(catalogue.Files())
-	advice, aerr := planner.Load(catalogue.Files(), in.Catalogue)
+	advice, aerr := plan.Load(catalogue.Files(), in.Catalogue)
 	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
 		return in, errors.Join(err, rerr, aerr)
 	}

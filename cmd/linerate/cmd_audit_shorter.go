@@ -9,7 +9,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	forms "linerate/internal/export"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/show"
 )
 
@@ -56,7 +56,7 @@ func (a *audited) name(path string) string {
 // plan's.
 func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
 	a.report.Rename(a.Given)
-	p, err := planner.Fixes(a.report, a.facts, in.Catalogue)
+	p, err := plan.Fixes(a.report, a.facts, in.Catalogue)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/show"
 )
@@ -103,7 +102,7 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := planner.Make(in)
+	p, err := plan.Make(in)
 	if err != nil {
 		return err
 	}
@@ -139,8 +138,8 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 }
 
 // input reads the host and all that a plan of it rests on.
-func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, error) {
-	in := planner.Input{}
+func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, error) {
+	in := plan.Input{}
 	var err error
 	if in.Unmeasured, err = o.unmeasured(); err != nil {
 		return in, err
@@ -188,8 +187,8 @@ func (o *planOptions) given() map[string]string {
 }
 
 // needs reads the flags that say what the host must carry.
-func (o *planOptions) needs() (planner.Needs, error) {
-	n, err := planner.ParseNeeds(o.given())
+func (o *planOptions) needs() (plan.Needs, error) {
+	n, err := plan.ParseNeeds(o.given())
 	if err != nil {
 		err = hint.Usage(fmt.Errorf("--%w", err))
 	}

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -26,7 +25,7 @@ import (
 type voices struct {
 	c       *tunable.Catalogue
 	rules   *audit.RuleSet
-	library *planner.Library
+	library *plan.Library
 }
 
 func newVoices(t *testing.T) voices {
@@ -36,7 +35,7 @@ func newVoices(t *testing.T) voices {
 		t.Fatal(err)
 	}
 	rules, ok := audit.UnpackRules(catalogue.PackedRules())
-	library, ok2 := planner.Unpack(catalogue.PackedPlans())
+	library, ok2 := plan.Unpack(catalogue.PackedPlans())
 	if !ok || !ok2 {
 		t.Fatal("the packed catalogue is stale")
 	}
@@ -325,15 +324,15 @@ func (v voices) holdAgainstExplain(t *testing.T, k kindOfHost, r *tunable.Record
 	}
 }
 
-// plan is what the planner makes of a host with some lines.
+// plan is what a plan makes of a host with some lines.
 func (v voices) plan(t *testing.T, k kindOfHost, lines []fact.Line) plan.Plan {
 	t.Helper()
 	rows, err := catalogue.Evidence()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(planner.Input{Facts: k.facts(lines), Catalogue: v.c, Library: v.library, Role: k.role, Evidence: rows, Findings: v.audit(t, k, lines), Unmeasured: true,
-		Needs: planner.Needs{Link: 10e9, RTT: 0.05, States: 1e6, Connections: 1e5}})
+	p, err := plan.Make(plan.Input{Facts: k.facts(lines), Catalogue: v.c, Library: v.library, Role: k.role, Evidence: rows, Findings: v.audit(t, k, lines), Unmeasured: true,
+		Needs: plan.Needs{Link: 10e9, RTT: 0.05, States: 1e6, Connections: 1e5}})
 	if err != nil {
 		t.Fatalf("%s: %v", k, err)
 	}

@@ -28,7 +28,6 @@ import (
 	"linerate/internal/load/smtpload"
 	"linerate/internal/netbenches"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/profile"
 	"linerate/internal/queue"
 	"linerate/internal/role"
@@ -132,7 +131,7 @@ var writtenFiles = []described{
 	{"catalogue-claims", "claims of one source (YAML)", nil, []reflect.Type{tunable.Files()["claims"]}},
 	{"catalogue-concepts", "concepts of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["concepts"]}},
 	{"catalogue-rules", "rules and lists of audits (YAML)", nil, []reflect.Type{audit.RuleFile()}},
-	{"catalogue-advice", "what plans may set (YAML)", nil, []reflect.Type{planner.FileType()}},
+	{"catalogue-advice", "what plans may set (YAML)", nil, []reflect.Type{plan.FileType()}},
 	{"catalogue-roles", "roles of hosts (YAML)", nil, typeOf[role.File]()},
 }
 

@@ -24,7 +24,6 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/list"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
@@ -330,14 +329,14 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	whole := report.Change(r.Gain.Effect)
 	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
 		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
-	var gains []planner.Gain
+	var gains []plan.Gain
 	var names []string
 	for i, f := range space.Factors(s.Space) {
 		if r.Ships[i] == 0 {
 			continue
 		}
 		level := f.Levels[r.Ships[i]-1]
-		gains = append(gains, planner.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
+		gains = append(gains, plan.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
 			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", report.ChangeText(r.Model.Effects[i].Effect)),
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)
@@ -346,7 +345,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	for _, n := range s.leftAlone(names) {
 		left = append(left, plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."})
 	}
-	p, err := planner.Confirmed(planner.Input{Facts: facts, Catalogue: c, Role: s.Role}, gains, left)
+	p, err := plan.Confirmed(plan.Input{Facts: facts, Catalogue: c, Role: s.Role}, gains, left)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/inspect"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/setting"
 )
@@ -47,7 +46,7 @@ func TestPlannedIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := planner.Load(catalogue.Files(), c)
+	library, err := plan.Load(catalogue.Files(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +59,8 @@ func TestPlannedIsTaken(t *testing.T) {
 	m := On(r.runner())
 	taken := map[string]bool{}
 	for _, name := range role.Names() {
-		for _, needs := range []planner.Needs{{Link: 10e9, RTT: 0.03, States: 1e5, Connections: 1e5}, {Link: 400e9, RTT: 0.5, States: 1e12, Connections: 1e12}} {
-			p, err := planner.Make(planner.Input{Facts: f, Catalogue: c, Library: library, Role: name, Needs: needs, Unmeasured: true})
+		for _, needs := range []plan.Needs{{Link: 10e9, RTT: 0.03, States: 1e5, Connections: 1e5}, {Link: 400e9, RTT: 0.5, States: 1e12, Connections: 1e12}} {
+			p, err := plan.Make(plan.Input{Facts: f, Catalogue: c, Library: library, Role: name, Needs: needs, Unmeasured: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func (s Step) check(os string) error {
 			return fmt.Errorf("its %s %q is none", what, clip(text))
 		}
 	}
-	if !oneLine(s.Value) || (s.Current.Value != nil && !oneLine(*s.Current.Value)) {
+	if !isOneLine(s.Value) || (s.Current.Value != nil && !isOneLine(*s.Current.Value)) {
 		return errors.New("its value is not one line of text")
 	}
 	if s.Where.File == "" && !s.Where.Runtime {
@@ -134,8 +134,8 @@ func word(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%/+") == ""
 }
 
-// oneLine accepts printable text of one line.
-func oneLine(s string) bool {
+// isOneLine accepts printable text of one line.
+func isOneLine(s string) bool {
 	if len(s) > MaxValue || !utf8.ValidString(s) {
 		return false
 	}

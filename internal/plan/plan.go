@@ -1,6 +1,13 @@
-// Package plan is what a host is to be changed to, and why, as pure data:
-// ordered settings with before, after, reason, risk and undo, under a digest.
-// Package apply makes it true on a host; nothing here touches one.
+// Package plan holds the change set of a host: the value, its making and its check.
+//
+// A Plan is pure data: ordered settings with before, after, reason, risk and undo, under a
+// digest. Package apply carries it out; nothing here touches a host.
+//
+// Make computes one from facts, the catalogue, what the host must carry, the audit's findings
+// and measured evidence; Fixes from the findings alone; Confirmed from an experiment. The same
+// input makes the same plan, to the byte. Advice is data (catalogue/plans/*.yaml) on one of two
+// bases, correctness for the role or capacity from stated needs; unmeasured advice enters only
+// on request.
 package plan
 
 import (

@@ -15,12 +15,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-func text(s string) *string { return &s }
+func ptr(s string) *string { return &s }
 
 // sample is a plan with a setting of every kind of place.
 func sample(os string) Plan {
 	set := func(m setting.Mechanism, device, name, was, value string) Step {
-		return Step{Name: name, Mechanism: m, Device: device, Current: Current{text(was), "default"}, Value: value,
+		return Step{Name: name, Mechanism: m, Device: device, Current: Current{ptr(was), "default"}, Value: value,
 			Where:  Where{File: PlaceOf(os, m), Runtime: m != setting.Loader && m != setting.RC},
 			Reason: "a router forwards what it does not own; the sentence is long enough to be broken over two lines of a file",
 			Risk:   "none", ResetCost: "none", Undo: "automatic", Evidence: Evidence{Kind: Correctness}}

@@ -27,14 +27,14 @@ func TestPage(t *testing.T) {
 	p := Plan{OS: "linux", Release: "6.12.4", Role: "router", Host: "fw1", Digest: "sha256:0123456789abcdef", Needs: map[string]string{"link": "10G", "connections": "2M", "states": "5M", "rtt": "30ms", "other": "x"},
 		Unmet: []string{"states: more memory than there is"}, Unanswered: []Unanswered{{"rtt", "nothing is computed from it"}},
 		Settings: []Step{
-			{Name: "net.core.rmem_max", Mechanism: setting.Sysctl, Current: Current{text("212992"), "default"}, Value: "67108864", Formula: "2 × 30 MB", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "buffers", Risk: "memory", ResetCost: "new", Undo: "automatic",
+			{Name: "net.core.rmem_max", Mechanism: setting.Sysctl, Current: Current{ptr("212992"), "default"}, Value: "67108864", Formula: "2 × 30 MB", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "buffers", Risk: "memory", ResetCost: "new", Undo: "automatic",
 				Evidence: Evidence{Kind: Arithmetic, Text: "from the link"}, For: []Claim{{"set it", "a guide"}}, Against: []Claim{{"leave it", "a talk"}}, Instead: []Removal{{File: "/etc/sysctl.conf", Line: 3, Text: "net.core.rmem_max=1", Reason: "too small"}}},
 			{Name: "mtu", Mechanism: setting.Link, Device: "eth0", Value: "9000", Where: Where{Runtime: true}, Reason: "\x1b[31mframes", ResetCost: "link-flap"},
 			{Name: "x/y", Mechanism: setting.ModParam, Value: "1", Where: Where{File: LinuxModprobe}, Reason: "r", ResetCost: "odd", Current: Current{Origin: "modprobe.d"}},
 		},
 		ByHand:    []ByHand{{Name: "worker_processes", Value: "4", Do: "set it in nginx.conf", Reason: "faster", Evidence: Evidence{Kind: MeasuredHere}}},
 		Remove:    []Removal{{File: "/etc/sysctl.d/x.conf", Line: 9, Text: "net.ipv4.tcp_tw_recycle=1", Reason: "gone since 4.12"}},
-		LeftAlone: []LeftAlone{{Name: "ring rx of eth0", Value: text("512"), Reason: "not measured"}, {Name: "vm.swappiness", Reason: "no need"}, {Name: "ring rx of eth1", Reason: "not measured"}},
+		LeftAlone: []LeftAlone{{Name: "ring rx of eth0", Value: ptr("512"), Reason: "not measured"}, {Name: "vm.swappiness", Reason: "no need"}, {Name: "ring rx of eth1", Reason: "not measured"}},
 	}
 	want := `Plan 0123456789ab for fw1 (linux 6.12.4, role router)
 Requirements: link 10G, rtt 30ms, flows tracked 5M, connections 2M.
@@ -92,7 +92,7 @@ Left alone on purpose
 // the same in all else is put together.
 func TestAlikeStepsShareALine(t *testing.T) {
 	step := func(m setting.Mechanism, device, name string) Step {
-		return Step{Mechanism: m, Device: device, Name: name, Value: "4096", Reason: "bursts", Where: Where{Runtime: true}, Current: Current{Value: text("256")}}
+		return Step{Mechanism: m, Device: device, Name: name, Value: "4096", Reason: "bursts", Where: Where{Runtime: true}, Current: Current{Value: ptr("256")}}
 	}
 	with := func(s Step, change func(*Step)) Step { change(&s); return s }
 	rx := step(setting.Ring, "eth0", "rx")
@@ -152,8 +152,8 @@ func TestDiff(t *testing.T) {
 	a := Plan{Settings: []Step{step("same", "1", ""), step("only.a", "1", ""), step("value", "1", ""), step("place", "1", "")}}
 	b := Plan{Settings: []Step{step("only.b", "7", ""), step("place", "1", LinuxSysctl), step("value", "2", ""), step("same", "1", "")}}
 	want := []Change{
-		{Setting: "only.a", Was: text("1")}, {Setting: "value", Was: text("1"), Is: text("2")},
-		{Setting: "place", Was: text("1"), Is: text("1"), WasWhere: "now, until the next boot", IsWhere: "now, and " + LinuxSysctl}, {Setting: "only.b", Is: text("7")},
+		{Setting: "only.a", Was: ptr("1")}, {Setting: "value", Was: ptr("1"), Is: ptr("2")},
+		{Setting: "place", Was: ptr("1"), Is: ptr("1"), WasWhere: "now, until the next boot", IsWhere: "now, and " + LinuxSysctl}, {Setting: "only.b", Is: ptr("7")},
 	}
 	if d := cmp.Diff(want, Diff(a, b)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -245,7 +245,7 @@ func TestPlansAtTheirBounds(t *testing.T) {
 		"a tab":                    {plan(func(p *Plan) { p.Settings[0].Value = "1\t2" }), ""},
 		"a bell":                   {plan(func(p *Plan) { p.Settings[0].Value = "1\a" }), "not one line"},
 		"no text":                  {plan(func(p *Plan) { p.Settings[0].Value = "\xff" }), "not one line"},
-		"it was of two lines":      {plan(func(p *Plan) { p.Settings[0].Current.Value = text("1\n2") }), "not one line"},
+		"it was of two lines":      {plan(func(p *Plan) { p.Settings[0].Current.Value = ptr("1\n2") }), "not one line"},
 		"nowhere":                  {plan(func(p *Plan) { p.Settings[0].Where = Where{} }), "it goes nowhere"},
 		"FreeBSD's file":           {plan(func(p *Plan) { p.Settings[0].Where.File = FreeBSDSysctl }), "would write"},
 		"twice":                    {plan(func(p *Plan) { p.Settings = append(p.Settings, p.Settings[0]) }), "a.b is in the plan twice"},

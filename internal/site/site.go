@@ -18,7 +18,7 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
 	"linerate/internal/list"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/prose"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -28,7 +28,7 @@ import (
 type Input struct {
 	Catalogue *tunable.Catalogue
 	Rules     []*audit.Rule
-	Advice    []*planner.Advice
+	Advice    []*plan.Advice
 	Evidence  []evidence.Row
 	Guide     fs.FS  // the directory guide of the documentation; nil leaves it out
 	Built     string // version and date, for the foot of pages
@@ -151,7 +151,7 @@ func globbed(pattern, name string) bool {
 	return ok && err == nil
 }
 
-func advises(a *planner.Advice, r *tunable.Record) bool {
+func advises(a *plan.Advice, r *tunable.Record) bool {
 	if len(a.Drivers) == 0 {
 		return a.Name() == r.Name
 	}

@@ -18,7 +18,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/labtest"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/site"
 )
 
@@ -32,7 +32,7 @@ var made = sync.OnceValues(func() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	advice, err := planner.Load(catalogue.Files(), c)
+	advice, err := plan.Load(catalogue.Files(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func heading(digest string) string {
 
 // Compile packs a catalogue read from files with this digest, and what else was
 // made of them: the rules of its audits, which package audit packs, and the advice
-// of plans, which package planner does.
+// of plans, which package plan does.
 func (c *Catalogue) Compile(digest string, beside ...[]byte) ([]byte, error) {
 	records, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/ledger/sqlite"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/queue/local"
 	"linerate/internal/queue/queuetest"
@@ -46,7 +46,7 @@ var pages = sync.OnceValues(func() (*site.Pages, error) {
 		return nil, err
 	}
 	rules, rerr := audit.LoadRules(catalogue.Files())
-	advice, aerr := planner.Load(catalogue.Files(), c)
+	advice, aerr := plan.Load(catalogue.Files(), c)
 	rows, err := catalogue.Evidence()
 	if err := errors.Join(err, rerr, aerr); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
-	"linerate/internal/planner"
+	"linerate/internal/plan"
 	"linerate/internal/role"
 	"linerate/internal/tunable"
 )
@@ -38,11 +38,11 @@ func Rules() (*audit.RuleSet, error) {
 }
 
 // Advice takes what plans may set as it is packed with the catalogue, else reads its files.
-func Advice(c *tunable.Catalogue) (*planner.Library, error) {
-	if l, ok := planner.Unpack(catalogue.PackedPlans()); ok {
+func Advice(c *tunable.Catalogue) (*plan.Library, error) {
+	if l, ok := plan.Unpack(catalogue.PackedPlans()); ok {
 		return l, nil
 	}
-	return planner.Load(catalogue.Files(), c)
+	return plan.Load(catalogue.Files(), c)
 }
 
 // GiveRole takes the role that somebody gave, which why says, or guesses it from the

@@ -30,7 +30,6 @@ import (
 	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/sweep"
 )
@@ -117,7 +116,7 @@ func (p *Plans) inOrder() ([]fleet.Planned, error) {
 // check refuses before anything is reached what the list says wrong.
 func (p *Plans) check() error {
 	for _, t := range p.Targets {
-		_, err := planner.ParseNeeds(p.needs(&t))
+		_, err := plan.ParseNeeds(p.needs(&t))
 		if t.Role != "" {
 			err = errors.Join(role.Check(t.Role), err)
 		}
@@ -183,7 +182,7 @@ func (p *Plans) needs(t *inventory.Target) map[string]string {
 type planMaker struct {
 	*Plans
 	in      audit.Input
-	library *planner.Library
+	library *plan.Library
 	mu      sync.Mutex
 	index   *os.File
 }
@@ -215,7 +214,7 @@ func (m *planMaker) examine(ctx context.Context, t *inventory.Target, data []byt
 func (m *planMaker) plan(t *inventory.Target, f *fact.Facts) (plan.Plan, error) {
 	known := m.in
 	known.Facts = f
-	needs, err := planner.ParseNeeds(m.needs(t))
+	needs, err := plan.ParseNeeds(m.needs(t))
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -226,7 +225,7 @@ func (m *planMaker) plan(t *inventory.Target, f *fact.Facts) (plan.Plan, error) 
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	return planner.Make(planner.Input{Facts: f, Catalogue: known.Catalogue, Library: m.library, Role: known.Role, Needs: needs, Findings: report.Findings, Evidence: m.Evidence, Unmeasured: m.Unmeasured})
+	return plan.Make(plan.Input{Facts: f, Catalogue: known.Catalogue, Library: m.library, Role: known.Role, Needs: needs, Findings: report.Findings, Evidence: m.Evidence, Unmeasured: m.Unmeasured})
 }
 
 func lostPlan(t *inventory.Target, at time.Time, why error) fleet.Planned {

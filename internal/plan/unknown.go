@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"regexp"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 	"linerate/internal/show"
 )
 
@@ -47,7 +46,7 @@ func (p *planning) unknown() {
 			}
 		}
 		if len(about) > 0 {
-			p.plan.Unanswered = append(p.plan.Unanswered, plan.Unanswered{Need: u.fact, Reason: u.text + ": " + show.List(about) + "."})
+			p.plan.Unanswered = append(p.plan.Unanswered, Unanswered{Need: u.fact, Reason: u.text + ": " + show.List(about) + "."})
 		}
 	}
 }

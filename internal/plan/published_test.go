@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"flag"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 )
 
 // said is a setting that somebody published, and the host that it is about.
@@ -75,7 +74,7 @@ func published() []said {
 
 // row is a line of the page's table: what they say, what a plan of that host
 // says, and why.
-func (s said) row(p plan.Plan) string {
+func (s said) row(p Plan) string {
 	ours, why := "nothing", "No rule, need or counter of such a host asks for it."
 	for _, l := range p.LeftAlone {
 		if l.Name == s.name {
@@ -88,7 +87,7 @@ func (s said) row(p plan.Plan) string {
 			if x.Formula != "" {
 				why = x.Formula
 			}
-			if x.Evidence.Kind == plan.Unmeasured {
+			if x.Evidence.Kind == Unmeasured {
 				ours += ", unmeasured"
 			}
 		}
@@ -98,7 +97,7 @@ func (s said) row(p plan.Plan) string {
 
 // TestPublishedSettings keeps the page's table what plans say.
 func TestPublishedSettings(t *testing.T) {
-	const page, begin, end = "../../docs/guide/published-settings.md", "<!-- generated: go test ./internal/planner -run Published -update -->\n", "<!-- end -->"
+	const page, begin, end = "../../docs/guide/published-settings.md", "<!-- generated: go test ./internal/plan -run Published -update -->\n", "<!-- end -->"
 	var b strings.Builder
 	b.WriteString("| who | setting | they say | a plan of such a host says | why |\n|---|---|---|---|---|\n")
 	for _, s := range published() {
@@ -121,6 +120,6 @@ func TestPublishedSettings(t *testing.T) {
 		return
 	}
 	if string(data) != want {
-		t.Errorf("%s is not what plans say; run: go test ./internal/planner -run Published -update", page)
+		t.Errorf("%s is not what plans say; run: go test ./internal/plan -run Published -update", page)
 	}
 }

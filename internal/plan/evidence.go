@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/evidence"
 	"linerate/internal/list"
-	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -87,19 +86,22 @@ func template(pattern, name string) bool {
 }
 
 // evidence is what stands behind an advice's setting.
-func (p *planning) evidence(a *Advice, name string) plan.Evidence {
-	e := plan.Evidence{Kind: map[Basis]string{Correctness: plan.Correctness, Capacity: plan.Arithmetic, Unmeasured: plan.Unmeasured}[a.Basis]}
+func (p *planning) evidence(a *Advice, name string) Evidence {
+	e := Evidence{Kind: a.Basis}
+	if a.Basis == Capacity {
+		e.Kind = Arithmetic
+	}
 	byKind := map[string][]evidence.Row{}
 	for _, m := range p.about(name) {
-		kind := plan.MeasuredOthers
+		kind := MeasuredOthers
 		if p.fit(m) == alike {
-			kind = plan.MeasuredHere
+			kind = MeasuredHere
 		}
 		byKind[kind] = append(byKind[kind], m)
 		e.Refs = append(e.Refs, m.ID)
 	}
 	var said []string
-	for _, kind := range []string{plan.MeasuredHere, plan.MeasuredOthers} {
+	for _, kind := range []string{MeasuredHere, MeasuredOthers} {
 		if len(byKind[kind]) > 0 {
 			said = append(said, kind+": "+summary(byKind[kind]))
 		}
@@ -233,9 +235,9 @@ func (p *planning) take(name string, r *tunable.Record, m evidence.Row, n *names
 		p.leave(name, "It is "+m.After+" already, and that was measured to help: "+m.Text()+".", n)
 		return
 	}
-	s := plan.Step{Name: name, Value: m.After, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+	s := Step{Name: name, Value: m.After, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
 		Reason: "It was measured to help on hardware like this: " + m.Text() + ".", Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."),
-		Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: m.Text(), Refs: []string{m.ID}}}
+		Evidence: Evidence{Kind: MeasuredHere, Text: m.Text(), Refs: []string{m.ID}}}
 	if current.Known {
 		s.Current.Value = &current.Value
 	}
@@ -281,7 +283,7 @@ func summary(ms []evidence.Row) string {
 // claims are what others say of a value: those whose word the catalogue found
 // to hold are for it, those that say something else against. One source says
 // one thing once, whatever values it gives for it.
-func (p *planning) claims(r *tunable.Record, value string) (pro, con []plan.Claim) {
+func (p *planning) claims(r *tunable.Record, value string) (pro, con []Claim) {
 	type said struct{ source, says, verdict string }
 	var order []said
 	values := map[said][]string{}
@@ -296,7 +298,7 @@ func (p *planning) claims(r *tunable.Record, value string) (pro, con []plan.Clai
 		values[k] = append(values[k], c.Value)
 	}
 	for _, k := range order {
-		claim := plan.Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", strings.Join(values[k], ", "), k.verdict, k.says)), Source: k.source}
+		claim := Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", strings.Join(values[k], ", "), k.verdict, k.says)), Source: k.source}
 		says := slices.ContainsFunc(values[k], func(v string) bool { return v == value || value == "off" && strings.HasPrefix(v, "-") })
 		switch stands := slices.Contains([]string{tunable.Holds, tunable.Measured, tunable.Depends}, k.verdict); {
 		case stands && says:

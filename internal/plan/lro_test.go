@@ -1,4 +1,4 @@
-package planner_test
+package plan_test
 
 import "testing"
 

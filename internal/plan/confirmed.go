@@ -1,9 +1,7 @@
-package planner
+package plan
 
 import (
 	"cmp"
-
-	"linerate/internal/plan"
 )
 
 // Gain is a setting that an experiment on this host's lab confirmed.
@@ -12,23 +10,23 @@ type Gain struct {
 	// Do is what sets it, in words, where the catalogue does not know it.
 	Do       string
 	Reason   string
-	Evidence plan.Evidence
+	Evidence Evidence
 }
 
 // Confirmed is the plan of settings that were confirmed by experiment, and of nothing
 // else; left are those that were tried and are left alone. A gain that the catalogue
 // has no record of, or no place to set, is one to set by hand.
-func Confirmed(in Input, gains []Gain, left []plan.LeftAlone) (plan.Plan, error) {
+func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 	p, err := begin(in)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	p.plan.LeftAlone = left
 	for _, g := range gains {
 		p.confirmed(g)
 	}
 	p.order()
-	return plan.Seal(p.plan)
+	return Seal(p.plan)
 }
 
 // confirmed puts one gain into the plan.
@@ -40,7 +38,7 @@ func (p *planning) confirmed(g Gain) {
 		return
 	}
 	current := p.current(g.Name, n)
-	s := plan.Step{Name: g.Name, Value: g.Value, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+	s := Step{Name: g.Name, Value: g.Value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
 		Reason: g.Reason, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: g.Evidence}
 	if current.Known {
 		s.Current.Value = &current.Value
@@ -57,5 +55,5 @@ func (p *planning) confirmed(g Gain) {
 
 // byHand puts a gain among what the reader sets.
 func (p *planning) byHand(g Gain, do string) {
-	p.plan.ByHand = append(p.plan.ByHand, plan.ByHand{Name: g.Name, Value: g.Value, Do: do, Reason: g.Reason, Evidence: g.Evidence})
+	p.plan.ByHand = append(p.plan.ByHand, ByHand{Name: g.Name, Value: g.Value, Do: do, Reason: g.Reason, Evidence: g.Evidence})
 }

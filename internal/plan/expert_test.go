@@ -1,16 +1,15 @@
-package planner
+package plan
 
 import (
 	"strings"
 	"testing"
 
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 	"linerate/internal/role"
 )
 
 // planOf is a plan without an audit and without evidence.
-func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) plan.Plan {
+func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) Plan {
 	t.Helper()
 	k, err := load()
 	if err != nil {
@@ -24,7 +23,7 @@ func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) plan.Plan {
 }
 
 // valueOf is what a plan sets a name to, "" when it does not.
-func valueOf(p plan.Plan, name string) string {
+func valueOf(p Plan, name string) string {
 	for _, s := range p.Settings {
 		if nameOf(s) == name {
 			return s.Value
@@ -33,7 +32,7 @@ func valueOf(p plan.Plan, name string) string {
 	return ""
 }
 
-func whyLeft(p plan.Plan, name string) string {
+func whyLeft(p Plan, name string) string {
 	for _, l := range p.LeftAlone {
 		if l.Name == name {
 			return l.Reason

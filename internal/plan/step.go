@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/factexpr"
-	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -46,7 +45,7 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 		p.unmet(fmt.Sprintf("%s should be %s, and belongs to the kernel of the host that runs this container (%s): plan it there.", name, value, p.Facts.Container))
 		return p.leaveFor(name, "It belongs to the kernel of the host; a container cannot set it.", a.Reason, n)
 	}
-	s := plan.Step{Name: name, Value: value, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset)}
+	s := Step{Name: name, Value: value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset)}
 	if current.Known {
 		s.Current.Value = &current.Value
 	}
@@ -169,7 +168,7 @@ func (p *planning) lacks(name string, now current, codes ...string) []string {
 }
 
 // undo is how a setting is taken back.
-func undo(s plan.Step) string {
+func undo(s Step) string {
 	was := "the default"
 	if s.Current.Value != nil {
 		was = *s.Current.Value
@@ -196,7 +195,7 @@ func (p *planning) leaveFor(name, found, advice string, n *names) error {
 
 // leave leaves a tunable alone for a reason that is no template.
 func (p *planning) leave(name, reason string, n *names) {
-	l := plan.LeftAlone{Name: name, Reason: oneLine(reason)}
+	l := LeftAlone{Name: name, Reason: oneLine(reason)}
 	if c := p.current(name, n); c.Known {
 		l.Value = &c.Value
 	}

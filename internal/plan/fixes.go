@@ -1,11 +1,10 @@
-package planner
+package plan
 
 import (
 	"slices"
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -13,22 +12,22 @@ import (
 // Fixes are the fixes of a report's findings as a plan: settings that they name, worst
 // findings first, lines that are better gone, and by hand what is neither. It is for
 // export's forms; what a host needs is Make's to say.
-func Fixes(r *audit.Report, f *fact.Facts, c *tunable.Catalogue) (plan.Plan, error) {
+func Fixes(r *audit.Report, f *fact.Facts, c *tunable.Catalogue) (Plan, error) {
 	p := &planning{Input: &Input{Facts: f, Catalogue: c, Role: r.Role}}
-	p.plan = plan.Plan{OS: r.OS, Release: r.Release, Role: r.Role, Host: r.Host}
+	p.plan = Plan{OS: r.OS, Release: r.Release, Role: r.Role, Host: r.Host}
 	for _, finding := range r.Findings {
 		placed, err := p.fix(finding)
 		if err != nil {
-			return plan.Plan{}, err
+			return Plan{}, err
 		}
 		switch {
 		case finding.Action == audit.Remove && finding.File != "":
 			p.plan.Remove = append(p.plan.Remove, removal(finding))
 		case !placed && finding.Action != audit.Keep:
-			p.plan.ByHand = append(p.plan.ByHand, plan.ByHand{Name: finding.Name, Do: oneLine(finding.Fix), Reason: oneLine(finding.Message)})
+			p.plan.ByHand = append(p.plan.ByHand, ByHand{Name: finding.Name, Do: oneLine(finding.Fix), Reason: oneLine(finding.Message)})
 		}
 	}
-	return plan.Seal(p.plan)
+	return Seal(p.plan)
 }
 
 // fix puts what a finding's fix sets into the plan, and reports whether that is all of
@@ -36,10 +35,10 @@ func Fixes(r *audit.Report, f *fact.Facts, c *tunable.Catalogue) (plan.Plan, err
 func (p *planning) fix(f audit.Finding) (all bool, err error) {
 	all = len(f.Sets) > 0
 	for _, set := range f.Sets {
-		s := plan.Step{Name: set.Name, Value: set.Value, Reason: oneLine(f.Message + ". " + f.Fix)}
+		s := Step{Name: set.Name, Value: set.Value, Reason: oneLine(f.Message + ". " + f.Fix)}
 		if set.Mechanism != "" {
 			s.Mechanism = set.Mechanism
-			s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: s.Mechanism == setting.Sysctl}
+			s.Where = Where{File: PlaceOf(p.Facts.OS, s.Mechanism), Runtime: s.Mechanism == setting.Sysctl}
 		} else if rec, known := p.Catalogue.Lookup(p.Facts.OS, set.Name); known {
 			if err := p.place(&s, rec, rec.Name, ""); err != nil {
 				return false, err
@@ -53,9 +52,9 @@ func (p *planning) fix(f audit.Finding) (all bool, err error) {
 			s.Current.Value = &v
 		}
 		if f.File != "" && (f.Action == audit.Move || f.Kind == audit.Renamed || f.Name == set.Name) { // what it replaces
-			s.Instead = []plan.Removal{removal(f)}
+			s.Instead = []Removal{removal(f)}
 		}
-		if slices.ContainsFunc(p.plan.Settings, func(o plan.Step) bool { return o.ID() == s.ID() }) {
+		if slices.ContainsFunc(p.plan.Settings, func(o Step) bool { return o.ID() == s.ID() }) {
 			continue
 		}
 		p.plan.Settings = append(p.plan.Settings, s)

@@ -1,4 +1,4 @@
-package planner_test
+package plan_test
 
 import (
 	"flag"
@@ -16,12 +16,12 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/plan"
-	"linerate/internal/planner"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+// update is the flag that the tests inside the package define.
+func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 func host(os, rel, cpu string, cpus int, memory uint64, nics ...fact.NIC) *fact.Facts {
 	r, err := release.Parse(rel)
@@ -82,25 +82,25 @@ type scenario struct {
 	name  string
 	facts *fact.Facts
 	role  string
-	needs planner.Needs
+	needs plan.Needs
 	more  bool // include what is unmeasured
 }
 
 func scenarios() []scenario {
 	gigabit, ten := 1e9, 10e9
 	return []scenario{
-		{"home-firewall", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E3-1275L v3", 4, 16<<30, nic("igb0", "igb", 1e9, "RXCSUM", "TSO4", "LRO"), nic("igb1", "igb", 1e9, "RXCSUM", "TSO4"))), "firewall", planner.Needs{Link: gigabit}, false},
-		{"rack-server-chelsio", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2697 v4", 18, 128<<30, nic("cxl0", "cxl", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.03}, false},
-		{"nginx-tls", nginx(host("freebsd", "14.3-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.1}, true},
-		{"router-10g-14", forwarding6(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("vmx1", "vmx", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
-		{"router-10g-12", forwarding6(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", planner.Needs{Link: ten}, false},
-		{"firewall-5m-8g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 8<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
-		{"firewall-5m-2g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 2<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
-		{"rack-stack-13", nginx(host("freebsd", "13.5-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", planner.Needs{}, true},
-		{"rack-stack-14", nginx(host("freebsd", "14.0-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", planner.Needs{}, true},
-		{"release-mirror", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Core(TM) i3-8100", 4, 16<<30, nic("em0", "em", 1e9, "TSO4"))), "cdn", planner.Needs{Link: gigabit, RTT: 0.04}, false},
-		{"linux-firewall-1m", linuxFirewall(), "firewall", planner.Needs{States: 1e6}, false},
-		{"linux-web", linuxWeb(), "web", planner.Needs{Link: ten, RTT: 0.03}, true},
+		{"home-firewall", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E3-1275L v3", 4, 16<<30, nic("igb0", "igb", 1e9, "RXCSUM", "TSO4", "LRO"), nic("igb1", "igb", 1e9, "RXCSUM", "TSO4"))), "firewall", plan.Needs{Link: gigabit}, false},
+		{"rack-server-chelsio", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2697 v4", 18, 128<<30, nic("cxl0", "cxl", 10e9, "LRO", "TSO4"))), "web", plan.Needs{Link: ten, RTT: 0.03}, false},
+		{"nginx-tls", nginx(host("freebsd", "14.3-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9, "LRO", "TSO4"))), "web", plan.Needs{Link: ten, RTT: 0.1}, true},
+		{"router-10g-14", forwarding6(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("vmx1", "vmx", 10e9, "LRO"))), "router", plan.Needs{Link: ten}, false},
+		{"router-10g-12", forwarding6(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", plan.Needs{Link: ten}, false},
+		{"firewall-5m-8g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 8<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", plan.Needs{States: 5e6}, false},
+		{"firewall-5m-2g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 2<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", plan.Needs{States: 5e6}, false},
+		{"rack-stack-13", nginx(host("freebsd", "13.5-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", plan.Needs{}, true},
+		{"rack-stack-14", nginx(host("freebsd", "14.0-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", plan.Needs{}, true},
+		{"release-mirror", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Core(TM) i3-8100", 4, 16<<30, nic("em0", "em", 1e9, "TSO4"))), "cdn", plan.Needs{Link: gigabit, RTT: 0.04}, false},
+		{"linux-firewall-1m", linuxFirewall(), "firewall", plan.Needs{States: 1e6}, false},
+		{"linux-web", linuxWeb(), "web", plan.Needs{Link: ten, RTT: 0.03}, true},
 	}
 }
 
@@ -131,7 +131,7 @@ func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := planner.Load(catalogue.Files(), c)
+	library, err := plan.Load(catalogue.Files(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(planner.Input{Facts: s.facts, Catalogue: c, Library: library, Role: s.role, Needs: s.needs, Findings: report.Findings,
+	p, err := plan.Make(plan.Input{Facts: s.facts, Catalogue: c, Library: library, Role: s.role, Needs: s.needs, Findings: report.Findings,
 		Evidence: append(more, shipped...), Unmeasured: s.more})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestScenarios(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden := filepath.Join("testdata", s.name+".golden")
-			if *update {
+			if update() {
 				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -308,7 +308,7 @@ func TestModulesThatLast(t *testing.T) {
 	} {
 		f := linuxFirewall()
 		c.change(&f.Modules[0])
-		p := make1(t, scenario{"firewall", f, "firewall", planner.Needs{States: 1e6}, false})
+		p := make1(t, scenario{"firewall", f, "firewall", plan.Needs{States: 1e6}, false})
 		if planned := find(p, "nf_conntrack") != nil; planned == c.lasts || c.lasts != strings.Contains(left(p, "module nf_conntrack"), "at the next boot") {
 			t.Errorf("%s: planned %v, left because %q", name, planned, left(p, "module nf_conntrack"))
 		}

@@ -1,13 +1,4 @@
-// Package planner computes what a host is to be changed to for its role: from
-// its facts, the catalogue, what its admin says it must carry, the audit's
-// findings and what was measured. It is pure; the same input makes the same
-// plan, to the byte.
-//
-// What may enter a plan is data (catalogue/plans/*.yaml) of two kinds, and
-// measured evidence: correctness for the role, capacity computed from stated
-// needs and measured facts, and a verdict that fits this hardware and role.
-// Nothing else, unless the caller includes what is unmeasured.
-package planner
+package plan
 
 import (
 	"fmt"
@@ -23,15 +14,9 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Basis is why advice may enter a plan.
-type Basis string
-
-// The bases of advice. Benefit comes from evidence alone, never from here.
-const (
-	Correctness Basis = "correctness" // the role does not work right without it
-	Capacity    Basis = "capacity"    // arithmetic from needs and facts
-	Unmeasured  Basis = "unmeasured"  // somebody's advice; only when asked for
-)
+// Capacity is the basis of advice that computes a value from needs and facts; the others are
+// kinds of evidence: Correctness, Unmeasured. A measured gain is no advice.
+const Capacity = "capacity"
 
 // Advice is one record of catalogue/plans: what a tunable should be on hosts
 // of some roles, when, and why. Without a Value it says why the tunable is
@@ -42,7 +27,7 @@ type Advice struct {
 	Set   string   `yaml:"set"`
 	Leave string   `yaml:"leave"`
 	Roles []string `yaml:"roles"`
-	Basis Basis    `yaml:"basis"`
+	Basis string   `yaml:"basis"`
 	// Needs are inputs without which the value cannot be computed: link,
 	// rtt, states, connections. When one is missing the plan says which.
 	Needs []string `yaml:"needs"`
@@ -198,7 +183,7 @@ func (a *Advice) check(c *tunable.Catalogue) error {
 		return fmt.Errorf("lacks its roles")
 	case a.Set != "" && (a.Value+a.Want == "" || a.Risk == ""):
 		return fmt.Errorf("sets something, and lacks its value or risk")
-	case a.Set != "" && !slices.Contains([]Basis{Correctness, Capacity, Unmeasured}, a.Basis):
+	case a.Set != "" && !slices.Contains([]string{Correctness, Capacity, Unmeasured}, a.Basis):
 		return fmt.Errorf("its basis %q is none: correctness, capacity or unmeasured", a.Basis)
 	case a.Unless != "" && a.Otherwise == "":
 		return fmt.Errorf("has unless without otherwise")

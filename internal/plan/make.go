@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -64,7 +63,7 @@ type Input struct {
 type planning struct {
 	*Input
 	names *names
-	plan  plan.Plan
+	plan  Plan
 	// taken says in which list each tunable is: one only.
 	taken    map[string]listed
 	answered map[string]bool // needs that some advice spoke to
@@ -85,19 +84,19 @@ func begin(in Input) (*planning, error) {
 		return nil, err
 	}
 	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
-	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname}
+	p.plan = Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname}
 	return p, nil
 }
 
 // Make computes the plan of a host. An error is a mistake in the advice or a
 // host that no plan can be made for.
-func Make(in Input) (plan.Plan, error) {
+func Make(in Input) (Plan, error) {
 	if in.Facts.OS != fact.FreeBSD && in.Facts.OS != fact.Linux {
-		return plan.Plan{}, fmt.Errorf("no plan for the system %q", in.Facts.OS)
+		return Plan{}, fmt.Errorf("no plan for the system %q", in.Facts.OS)
 	}
 	p, err := begin(in)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	p.plan.Needs = in.Needs.words()
 	for _, a := range in.Library.Advice {
@@ -105,17 +104,17 @@ func Make(in Input) (plan.Plan, error) {
 			continue
 		}
 		if err := p.consider(a); err != nil {
-			return plan.Plan{}, fmt.Errorf("advice on %s (%s): %w", a.Name(), a.File, err)
+			return Plan{}, fmt.Errorf("advice on %s (%s): %w", a.Name(), a.File, err)
 		}
 	}
 	p.measured()
 	p.removals()
 	if err := p.answer(); err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	p.unknown()
 	p.order()
-	return plan.Seal(p.plan)
+	return Seal(p.plan)
 }
 
 // consider decides what becomes of one advice.
@@ -233,7 +232,7 @@ func (p *planning) answer() error {
 			}
 			break
 		}
-		p.plan.Unanswered = append(p.plan.Unanswered, plan.Unanswered{Need: need, Reason: oneLine(text)})
+		p.plan.Unanswered = append(p.plan.Unanswered, Unanswered{Need: need, Reason: oneLine(text)})
 	}
 	return nil
 }
@@ -249,7 +248,7 @@ func (p *planning) removals() {
 		r := removal(f)
 		switch p.taken[f.Name] {
 		case set:
-			i := slices.IndexFunc(p.plan.Settings, func(s plan.Step) bool { return s.Name == f.Name })
+			i := slices.IndexFunc(p.plan.Settings, func(s Step) bool { return s.Name == f.Name })
 			if i >= 0 {
 				p.plan.Settings[i].Instead = append(p.plan.Settings[i].Instead, r)
 			}
@@ -257,26 +256,26 @@ func (p *planning) removals() {
 		case leftByEvidence:
 			continue
 		case left:
-			p.plan.LeftAlone = slices.DeleteFunc(p.plan.LeftAlone, func(l plan.LeftAlone) bool { return l.Name == f.Name })
+			p.plan.LeftAlone = slices.DeleteFunc(p.plan.LeftAlone, func(l LeftAlone) bool { return l.Name == f.Name })
 		}
 		p.plan.Remove = append(p.plan.Remove, r)
 	}
 }
 
 // removal is a finding's line as a plan has it.
-func removal(f audit.Finding) plan.Removal {
-	return plan.Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
+func removal(f audit.Finding) Removal {
+	return Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
 }
 
 // order puts settings as people read them: correctness before capacity before
 // what was measured, by name within; the removals by place.
 func (p *planning) order() {
-	rank := map[string]int{plan.Correctness: 0, plan.Arithmetic: 1, plan.MeasuredHere: 2, plan.MeasuredOthers: 3, plan.Unmeasured: 4}
-	slices.SortStableFunc(p.plan.Settings, func(a, b plan.Step) int {
+	rank := map[string]int{Correctness: 0, Arithmetic: 1, MeasuredHere: 2, MeasuredOthers: 3, Unmeasured: 4}
+	slices.SortStableFunc(p.plan.Settings, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(rank[a.Evidence.Kind], rank[b.Evidence.Kind]), cmp.Compare(a.ID(), b.ID()))
 	})
-	slices.SortStableFunc(p.plan.LeftAlone, func(a, b plan.LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(p.plan.Remove, func(a, b plan.Removal) int {
+	slices.SortStableFunc(p.plan.LeftAlone, func(a, b LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.plan.Remove, func(a, b Removal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Finding, b.Finding))
 	})
 }

@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"reflect"
@@ -6,7 +6,6 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
-	"linerate/internal/plan"
 )
 
 // TestConfirmed: what linerate can set is a setting of the plan, what it cannot is to be
@@ -17,18 +16,18 @@ func TestConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fact.Facts{OS: fact.Linux, Kernel: "6.12.0", Hostname: "fw1"}
-	measured := plan.Evidence{Kind: plan.MeasuredHere, Text: "+3 %"}
+	measured := Evidence{Kind: MeasuredHere, Text: "+3 %"}
 	p, err := Confirmed(Input{Facts: f, Catalogue: c, Role: "web"}, []Gain{
 		{Name: "net.ipv4.tcp_slow_start_after_idle", Value: "0", Reason: "a search", Evidence: measured},
 		{Name: "nginx sendfile", Value: "on", Do: "nginx: sendfile on", Reason: "a search", Evidence: measured},
-	}, []plan.LeftAlone{{Name: "net.ipv4.tcp_sack", Reason: "tried"}})
+	}, []LeftAlone{{Name: "net.ipv4.tcp_sack", Reason: "tried"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Settings) != 1 || p.Settings[0].Name != "net.ipv4.tcp_slow_start_after_idle" || p.Settings[0].Evidence.Text != measured.Text || p.Settings[0].Undo == "" {
 		t.Errorf("settings %+v", p.Settings)
 	}
-	if len(p.ByHand) != 1 || !reflect.DeepEqual(p.ByHand[0], plan.ByHand{Name: "nginx sendfile", Value: "on", Do: "nginx: sendfile on", Reason: "a search", Evidence: measured}) {
+	if len(p.ByHand) != 1 || !reflect.DeepEqual(p.ByHand[0], ByHand{Name: "nginx sendfile", Value: "on", Do: "nginx: sendfile on", Reason: "a search", Evidence: measured}) {
 		t.Errorf("by hand %+v", p.ByHand)
 	}
 	if len(p.LeftAlone) != 1 {

@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"fmt"
@@ -15,7 +15,6 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
-	"linerate/internal/plan"
 	"linerate/internal/role"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -206,7 +205,7 @@ func objections(t *testing.T, in Input) (all []string) {
 	if err := p.Check(); err != nil {
 		all = append(all, err.Error())
 	}
-	if _, err := plan.Render(p, nil); err != nil {
+	if _, err := Render(p, nil); err != nil {
 		all = append(all, err.Error())
 	}
 	seen := map[string]string{}
@@ -235,13 +234,13 @@ func objections(t *testing.T, in Input) (all []string) {
 }
 
 // removes is the name that a removal's line sets.
-func removes(findings []audit.Finding, r plan.Removal) string {
+func removes(findings []audit.Finding, r Removal) string {
 	i := slices.IndexFunc(findings, func(f audit.Finding) bool { return f.ID == r.Finding && f.File == r.File && f.Line == r.Line })
 	return findings[i].Name
 }
 
 // nameOf is a step's name in the catalogue.
-func nameOf(s plan.Step) string {
+func nameOf(s Step) string {
 	switch s.Mechanism {
 	case setting.PFLimit:
 		return "pf.conf:limit." + s.Name
@@ -260,7 +259,7 @@ func nameOf(s plan.Step) string {
 }
 
 // illegal says why the system would not take a step's value.
-func illegal(in Input, s plan.Step) []string {
+func illegal(in Input, s Step) []string {
 	name := nameOf(s)
 	if s.Mechanism == setting.Module {
 		return nil
@@ -291,7 +290,7 @@ func odd(texts ...string) (all []string) {
 }
 
 // unspoken lists the stated needs that change nothing in the plan.
-func unspoken(t *testing.T, in Input, p plan.Plan) (all []string) {
+func unspoken(t *testing.T, in Input, p Plan) (all []string) {
 	t.Helper()
 	for need, unset := range map[string]func(*Needs){"rtt": func(n *Needs) { n.RTT = 0 }, "states": func(n *Needs) { n.States = 0 }, "connections": func(n *Needs) { n.Connections = 0 }} {
 		if p.Needs[need] == "" {

@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"cmp"
@@ -12,14 +12,13 @@ import (
 	"linerate/internal/appliance"
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
-	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
 // place says how a setting reaches the host: by which mechanism, into which
 // file, and whether the running host takes it.
-func (p *planning) place(s *plan.Step, r *tunable.Record, template, device string) error {
+func (p *planning) place(s *Step, r *tunable.Record, template, device string) error {
 	state := r.At(p.Facts.Release)
 	switch state.Mechanism {
 	case setting.Sysctl:
@@ -33,7 +32,7 @@ func (p *planning) place(s *plan.Step, r *tunable.Record, template, device strin
 		s.Mechanism = setting.RC
 	case setting.Module:
 		s.Mechanism, s.Name, s.Value = setting.Module, moduleName(s.Name), "loaded"
-		s.Current = plan.Current{Value: p.moduleNow(s.Name)}
+		s.Current = Current{Value: p.moduleNow(s.Name)}
 		if v := s.Current.Value; v != nil && *v == "loaded" {
 			s.Current.Origin = "until the next boot"
 		}
@@ -48,14 +47,14 @@ func (p *planning) place(s *plan.Step, r *tunable.Record, template, device strin
 	default:
 		return nil // nothing of ours: a kernel option, a mount, another program's file
 	}
-	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
+	s.Where = Where{File: PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
 	if a := appliance.Of(p.Facts); a != nil && (s.Mechanism == setting.PFLimit || !a.Keeps(s.Where.File) && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader)) {
 		s.Where.Place = a.PlaceOf(template, p.Facts.Product.Version, s.Mechanism == setting.Loader)
 	}
 	return nil
 }
 
-func runtimeTakes(s *plan.Step, state tunable.State) bool {
+func runtimeTakes(s *Step, state tunable.State) bool {
 	switch s.Mechanism {
 	case setting.Loader:
 		return false
@@ -101,7 +100,7 @@ func (k property) value(nic *fact.NIC) (string, bool) {
 	return "", false
 }
 
-func (p *planning) placeDevice(s *plan.Step, template, device string) error {
+func (p *planning) placeDevice(s *Step, template, device string) error {
 	known, ok := properties[template]
 	if !ok || device == "" {
 		return nil
@@ -110,7 +109,7 @@ func (p *planning) placeDevice(s *plan.Step, template, device string) error {
 	if known.name == "" {
 		s.Name, s.Device = device, ""
 	}
-	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, known.mechanism), Runtime: true}
+	s.Where = Where{File: PlaceOf(p.Facts.OS, known.mechanism), Runtime: true}
 	return nil
 }
 
