@@ -20,17 +20,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
-	"linerate/internal/assemble/fleets"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/capture"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
-	"linerate/internal/sweep"
 )
 
 const fleetLong = `Sweep simulated hosts twice, as linerate fleet sweep does. Each host is an address of
@@ -319,19 +316,19 @@ func peakMB() (float64, error) {
 
 // newFleetClientCmd is one night: linerate fleet sweep without its flags.
 func newFleetClientCmd() *cobra.Command {
-	o := sweep.Options{Timeout: 2 * time.Minute}
+	o := hosts.Pace{}
 	cmd := &cobra.Command{
 		Use: "fleet DIR", Short: "sweep the hosts of a bench", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			targets, err := hosts.List(filepath.Join(dir, "hosts"), inventory.Lines)
+			targets, err := hosts.List(filepath.Join(dir, "hosts"), fleet.ParseLines)
 			if err != nil {
 				return err
 			}
 			var doc fleetNight
 			err = ledgers.With(cmd.Context(), filepath.Join(dir, "ledger.db"), func(s ledger.Store) error {
-				job := fleets.Sweep{Options: o, ID: time.Now().UTC().Format(time.RFC3339Nano), From: "bench", Targets: targets, Version: cli.Version(), Store: s.Fleet(),
-					Remote:  hosts.Remote{Config: filepath.Join(dir, "config"), Timeout: o.Timeout, Talk: func() io.Writer { return io.Discard }},
+				job := hosts.Sweep{Pace: o, ID: time.Now().UTC().Format(time.RFC3339Nano), From: "bench", Targets: targets, Version: cli.Version(), Store: s.Fleet(),
+					Remote:  hosts.Remote{Config: filepath.Join(dir, "config"), Timeout: 2 * time.Minute, Talk: func() io.Writer { return io.Discard }},
 					Changed: func(c []fleet.Change) { doc.Changes = append(doc.Changes, c...) }}
 				var err error
 				doc.Sweep, err = job.Run(cmd.Context())

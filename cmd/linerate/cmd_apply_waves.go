@@ -13,11 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
-	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -71,20 +70,20 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := fleets.ReadPlans(dir)
+	planned, err := hosts.ReadPlans(dir)
 	if err != nil {
 		return err
 	}
 	if planned, err = f.waves.only(planned); err != nil {
 		return err
 	}
-	if o, err = fleets.Reached(o, &f.Remote); err != nil {
+	if o, err = hosts.Reached(o, &f.Remote); err != nil {
 		return err
 	}
 	steps, _ := fleet.ParseSteps(o.Steps) // read above
 	begin := time.Now()
-	stand := fleets.Divide(planned, steps, begin)
-	job := fleets.Wave{Wave: fleet.Wave{Start: begin, From: dir, Hosts: len(stand), Options: o}, Remote: f.Remote}
+	stand := hosts.Divide(planned, steps, begin)
+	job := hosts.Wave{Wave: fleet.Wave{Start: begin, From: dir, Hosts: len(stand), Options: o}, Remote: f.Remote}
 	job.Remote.Talk = func() io.Writer { return io.Discard }
 	if err := writeWaves(cmd.ErrOrStderr(), planned, stand, o); err != nil {
 		return err
@@ -113,7 +112,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 
 // only narrows plans to the hosts of a list and a pattern.
 func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
-	var targets []inventory.Target
+	var targets []fleet.Target
 	var err error
 	switch {
 	case w.hosts != "" || w.ansible != "":
@@ -122,9 +121,9 @@ func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
 		}
 	case w.limit != "":
 		for _, p := range planned {
-			targets = append(targets, inventory.Target{Name: p.Name})
+			targets = append(targets, fleet.Target{Name: p.Name})
 		}
-		if targets, err = inventory.Limit(targets, w.limit); err != nil {
+		if targets, err = fleet.Limit(targets, w.limit); err != nil {
 			return nil, err
 		}
 	default:
@@ -171,7 +170,7 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 		case fleet.WaveDone, fleet.WaveUndone:
 			return hint.With(hint.Usagef("the wave %s is %s", w.ID, w.Outcome), "begin another: linerate apply %s", w.From)
 		}
-		job := fleets.Wave{Wave: w, Remote: fleets.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s}
+		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s}
 		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := s.EndWave(cmd.Context(), w.ID, time.Now(), fleet.WaveRuns, ""); err != nil {
 			return err
@@ -181,7 +180,7 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 }
 
 // goThrough runs a wave and prints what became of it.
-func (f *applyFlags) goThrough(cmd *cobra.Command, job *fleets.Wave, stand []fleet.WaveEvent) error {
+func (f *applyFlags) goThrough(cmd *cobra.Command, job *hosts.Wave, stand []fleet.WaveEvent) error {
 	talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
 	job.Say = talk.say
 	fmt.Fprintf(cmd.ErrOrStderr(), "wave %s\n", job.ID)
@@ -194,7 +193,7 @@ func (f *applyFlags) goThrough(cmd *cobra.Command, job *fleets.Wave, stand []fle
 	return errors.Join(f.printWave(cmd, job), err)
 }
 
-func (f *applyFlags) printWave(cmd *cobra.Command, job *fleets.Wave) error {
+func (f *applyFlags) printWave(cmd *cobra.Command, job *hosts.Wave) error {
 	doc, err := waveOf(context.WithoutCancel(cmd.Context()), job.Store, job.ID)
 	if err != nil {
 		return err
@@ -203,7 +202,7 @@ func (f *applyFlags) printWave(cmd *cobra.Command, job *fleets.Wave) error {
 }
 
 // lookAtAll is a dry run.
-func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *fleets.Wave, stand []fleet.WaveEvent) error {
+func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *hosts.Wave, stand []fleet.WaveEvent) error {
 	var mu sync.Mutex
 	would, skipped := 0, map[string]string{}
 	job.DryRun = func(string, apply.Transaction) { mu.Lock(); would++; mu.Unlock() }

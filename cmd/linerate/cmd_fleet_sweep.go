@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -18,7 +18,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
-	"linerate/internal/sweep"
 )
 
 // sweepOptions are the flags of `linerate fleet sweep`.
@@ -26,14 +25,14 @@ type sweepOptions struct {
 	fleetForms
 	fleetList
 	remote
-	sweep.Options
+	hosts.Pace
 	suppress, resume, failOn, textfile string
 }
 
 func newFleetSweepCmd() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
-		Use:   "sweep --hosts FILE | --ansible INVENTORY | --bundles DIR",
+		Use:   "sweep --hosts FILE | --ansible FILE | --bundles DIR",
 		Short: "audit all hosts of a fleet, and record the changes",
 		Long: `Sweep captures and audits every host of a list, like linerate audit ssh://host,
 many at a time, and records what changed since the last sweep. It retries a failing
@@ -41,10 +40,10 @@ host with growing pauses before it counts as unreachable. --resume continues an
 interrupted sweep and skips the hosts already done. The first audit of a host is
 its baseline, without alerts.
 
-A list has one host per line, with optional settings: ssh://fw1 role=firewall. From
-an Ansible inventory sweep reads ansible_host, _port, _user and _become, and the
-variables linerate_role, linerate_become, linerate_states, linerate_link … of hosts
-and groups; it runs no template, plugin or script.`,
+A list has one host per line, with optional settings: ssh://fw1 role=firewall. For an
+Ansible inventory give what ansible-inventory --list prints; sweep reads ansible_host,
+_port, _user and _become, and the variables linerate_role, linerate_become,
+linerate_states, linerate_link … of its hosts.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) },
 	}
@@ -97,13 +96,12 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 			return err
 		}
 		p := newSweepProgress(cmd.ErrOrStderr())
-		job := fleets.Sweep{Options: o.Options, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
+		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
 			Store: s.Fleet(), Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
-		job.Timeout = o.Remote.Timeout
 		job.Remote.Talk = func() io.Writer { return io.Discard } // the same note ten thousand times helps nobody
 		w, err = job.Run(cmd.Context())
 		p.done()
-		if sweep.Interrupted(err) {
+		if hosts.Interrupted(err) {
 			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "results so far are stored; continue with the same list and --resume=%s", id))
 		}
 		if errors.Is(err, ledger.ErrSweepEnded) {

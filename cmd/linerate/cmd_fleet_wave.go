@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -194,7 +194,7 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
-		job := fleets.Wave{Wave: w, Remote: fleets.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s, Say: talk.say}
+		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s, Say: talk.say}
 		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := job.Rollback(ctx, stand, force); err != nil {
 			return err

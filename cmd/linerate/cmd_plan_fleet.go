@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -14,7 +14,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/role"
 	"linerate/internal/show"
-	"linerate/internal/sweep"
 )
 
 // plannedDocument is what plan --hosts prints with --json.
@@ -44,7 +43,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	if _, err := o.needs(); err != nil {
 		return err
 	}
-	job := fleets.Plans{Options: o.fleet.Options, Dir: o.out, Remote: o.Remote, Resume: o.fleet.resume, Role: o.role, Needs: o.given()}
+	job := hosts.Plans{Pace: o.fleet.Pace, Dir: o.out, Remote: o.Remote, Resume: o.fleet.resume, Role: o.role, Needs: o.given()}
 	var err error
 	if job.Unmeasured, err = o.unmeasured(); err != nil {
 		return err
@@ -59,7 +58,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	job.Progress, job.Remote.Talk = progress.update, func() io.Writer { return io.Discard }
 	planned, err := job.Run(cmd.Context())
 	progress.done()
-	if sweep.Interrupted(err) {
+	if hosts.Interrupted(err) {
 		return hint.Left(hint.With(fmt.Errorf("planning is interrupted: %w", err), "plans so far are kept; continue with the same list and --resume"))
 	}
 	if err != nil {

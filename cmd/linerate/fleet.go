@@ -13,18 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/fleets"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
-	"linerate/internal/sweep"
 	"linerate/internal/wave"
 )
 
@@ -122,12 +119,12 @@ type fleetList struct{ hosts, ansible, bundles, limit string }
 func (l *fleetList) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://[user@]host[:port] per line, optionally with role=firewall")
-	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `INVENTORY`, INI or YAML")
+	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `FILE`: the JSON of ansible-inventory --list")
 	f.StringVar(&l.limit, "limit", "", "only hosts and groups that match `PATTERN`, as in Ansible: web*,!web3")
 }
 
 // targets reads the list, and says where it is from.
-func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
+func (l *fleetList) targets() (all []fleet.Target, from string, err error) {
 	given := 0
 	for _, v := range []string{l.hosts, l.ansible, l.bundles} {
 		if v != "" {
@@ -136,18 +133,18 @@ func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
 		}
 	}
 	if given != 1 {
-		return nil, "", hint.With(hint.Usagef("want one list of hosts"), "give --hosts FILE, --ansible INVENTORY or, to sweep captures, --bundles DIR")
+		return nil, "", hint.With(hint.Usagef("want one list of hosts"), "give --hosts FILE, --ansible FILE or, to sweep captures, --bundles DIR")
 	}
 	switch {
 	case l.hosts != "":
-		all, err = hosts.List(l.hosts, inventory.Lines)
+		all, err = hosts.List(l.hosts, fleet.ParseLines)
 	case l.ansible != "":
-		all, err = hosts.List(l.ansible, inventory.Ansible)
+		all, err = hosts.List(l.ansible, fleet.ParseAnsible)
 	default:
-		all, err = fleets.Bundles(l.bundles)
+		all, err = hosts.Bundles(l.bundles)
 	}
 	if err == nil {
-		all, err = inventory.Limit(all, l.limit)
+		all, err = fleet.Limit(all, l.limit)
 	}
 	return all, from, err
 }
@@ -201,7 +198,7 @@ func newID() (string, error) {
 // planFleet are the flags of plan that are about many hosts.
 type planFleet struct {
 	fleetList
-	sweep.Options
+	hosts.Pace
 	resume bool
 }
 

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/show"
-	"linerate/internal/sweep"
 )
 
 // sweepProgress tells how a sweep gets on: one line that changes on a terminal,
@@ -30,7 +29,7 @@ func newSweepProgress(w io.Writer) *sweepProgress {
 	return &sweepProgress{w: w, live: cli.NewLive(w), style: cli.StyleOf(w), begun: time.Now()}
 }
 
-func (p *sweepProgress) update(s sweep.Progress) {
+func (p *sweepProgress) update(s hosts.Progress) {
 	if s.Failed != "" && !cli.Quiet(p.w) {
 		p.told++
 		if p.told <= mostTold {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/fleet"
 	"linerate/internal/host/sshhost/sshtest"
 	"linerate/internal/labtest"
@@ -135,7 +135,7 @@ func (f *smallFleet) wave(out string) string {
 // planner finds is of the machine that runs the test.
 func (f *smallFleet) harmless(dir string) {
 	f.t.Helper()
-	planned, err := fleets.ReadPlans(dir)
+	planned, err := hosts.ReadPlans(dir)
 	if err != nil {
 		f.t.Fatal(err)
 	}

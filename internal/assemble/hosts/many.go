@@ -7,26 +7,23 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	"linerate/internal/wait"
-
-	"linerate/internal/fleet/inventory"
+	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 )
 
 // Listed is what a list says of hosts, by how they are reached.
-type Listed map[string]inventory.Target
+type Listed map[string]fleet.Target
 
 // Named are the hosts that arguments and a file of hosts name, each once, and what the file
 // says of them.
 func Named(args []string, file string) ([]string, Listed, error) {
 	out, listed := slices.Clone(args), Listed{}
 	if file != "" {
-		more, err := List(file, inventory.Lines)
+		more, err := List(file, fleet.ParseLines)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -54,71 +51,62 @@ func firsts(names []string) []string {
 	})
 }
 
-// List reads a list of hosts: one host a line, or an inventory of Ansible's.
-func List(file string, read func(file, text string) ([]inventory.Target, error)) ([]inventory.Target, error) {
-	text, err := host.ReadFile(file, inventory.MaxBytes)
+// List reads a list of hosts: one host a line, or Ansible's inventory.
+func List(file string, read func(file, text string) ([]fleet.Target, error)) ([]fleet.Target, error) {
+	text, err := host.ReadFile(file, fleet.MaxList)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("read the list of hosts: %w", err), "a list is a file with one ssh://[user@]host[:port] a line, or an inventory of Ansible")
+		return nil, hint.With(fmt.Errorf("read the list of hosts: %w", err), "a list is a file with one ssh://[user@]host[:port] a line, or the JSON of ansible-inventory")
 	}
 	return read(file, string(text))
 }
 
-// atOnce bounds how many hosts are read at the same time.
-const atOnce = 16
-
-// Read is what became of one of many hosts.
+// Read is the result of one of many hosts.
 type Read[T any] struct {
 	Source string
 	Got    T
 	Err    error
 }
 
-// pauses are how long is waited before a lost connection is tried again: sshd
-// drops some of those that come at once (MaxStartups in sshd_config(5)).
-var pauses = []time.Duration{500 * time.Millisecond, 2 * time.Second, 5 * time.Second}
+// asked is the pace at which hosts that somebody waits for are read: sshd drops some
+// connections that come at once (MaxStartups in sshd_config(5)).
+var asked = Pace{Parallel: 16, Pause: 500 * time.Millisecond, Batch: 1}
 
-// patiently reads a host, and again where the connection was lost.
-func patiently[T any](ctx context.Context, source string, one func(ctx context.Context, source string) (T, error)) (T, error) {
-	got, err := one(ctx, source)
-	for _, pause := range pauses {
-		if err == nil || !lost(err) || ctx.Err() != nil {
-			break
-		}
-		if wait.For(ctx, pause) != nil {
-			return got, err
-		}
-		got, err = one(ctx, source)
-	}
-	return got, err
-}
-
-// lost reports a connection that ended before the host had its say, as opposed
-// to a host that refuses us.
+// lost reports a connection that broke, as opposed to a host that refuses us.
 func lost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		strings.Contains(err.Error(), "connection reset by peer") || strings.HasSuffix(err.Error(), ": EOF")
 }
 
-// Each reads hosts side by side, and returns what became of each in the order given.
-// One host's failure is its own. progress hears of every host that is done.
+// Each reads hosts side by side, lost connections again, and returns each one's result
+// in the order given. progress is called for each host that is done.
 func Each[T any](ctx context.Context, sources []string, progress func(done int), one func(ctx context.Context, source string) (T, error)) []Read[T] {
-	var mu sync.Mutex
-	done := 0
 	out := make([]Read[T], len(sources))
-	slots := make(chan struct{}, atOnce)
-	var wg sync.WaitGroup
-	for i, s := range sources {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			got, err := patiently(ctx, s, one)
-			out[i] = Read[T]{s, got, err}
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			progress(done)
-		})
+	at, done := map[string]int{}, 0
+	v := visits[Read[T]]{
+		Pace: asked,
+		do: func(ctx context.Context, t *fleet.Target) (Read[T], error) {
+			got, err := one(ctx, t.Source)
+			return Read[T]{t.Source, got, err}, err
+		},
+		final: func(err error) bool { return !lost(err) },
+		lost:  func(t *fleet.Target, _ time.Time, why error) Read[T] { return Read[T]{Source: t.Source, Err: why} },
+		store: func(_ context.Context, got []Read[T]) error {
+			for _, r := range got {
+				out[at[r.Source]] = r
+			}
+			return nil
+		},
+		progress: func(p Progress) {
+			if p.Done() > done {
+				done = p.Done()
+				progress(done)
+			}
+		},
 	}
-	wg.Wait()
+	for i, s := range sources {
+		out[i], at[s] = Read[T]{Source: s, Err: context.Canceled}, i
+		v.targets = append(v.targets, fleet.Target{Name: s, Source: s})
+	}
+	_, _ = v.run(ctx)
 	return out
 }

@@ -10,17 +10,17 @@ import (
 )
 
 func TestLostConnectionsAreTriedAgain(t *testing.T) {
-	was := pauses
-	pauses = []time.Duration{1, 1, 1}
-	defer func() { pauses = was }()
+	was := asked
+	asked.Pause = time.Nanosecond
+	defer func() { asked = was }()
 	for _, c := range []struct {
 		err   error
 		tries int
 	}{{fmt.Errorf("ssh: handshake failed: %w", io.EOF), 4}, {errors.New("read: connection reset by peer"), 4}, {errors.New("permission denied"), 1}, {nil, 1}} {
 		n := 0
-		_, err := patiently(context.Background(), "h", func(context.Context, string) (int, error) { n++; return 0, c.err })
-		if n != c.tries || !errors.Is(err, c.err) {
-			t.Errorf("%v: %d tries, %v", c.err, n, err)
+		all := Each(t.Context(), []string{"h"}, func(int) {}, func(context.Context, string) (int, error) { n++; return 0, c.err })
+		if n != c.tries || !errors.Is(all[0].Err, c.err) {
+			t.Errorf("%v: %d tries, %v", c.err, n, all[0].Err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"linerate/internal/fact"
-	"linerate/internal/fleet/inventory"
+	"linerate/internal/fleet"
 	"linerate/internal/hint"
 )
 
@@ -183,7 +183,7 @@ func TestNamed(t *testing.T) {
 	if names, _, err := Named([]string{"capture.tar.gz"}, ""); err != nil || len(names) != 1 {
 		t.Errorf("%v, %v", names, err)
 	}
-	if all, err := List(written(t, t.TempDir(), "inventory", "[web]\nw[1:3]\n"), inventory.Ansible); err != nil || len(all) != 3 {
+	if all, err := List(written(t, t.TempDir(), "inventory", `{"web": {"hosts": ["w1", "w2", "w3"]}}`), fleet.ParseAnsible); err != nil || len(all) != 3 {
 		t.Errorf("an inventory: %v, %v", all, err)
 	}
 }
@@ -193,7 +193,7 @@ func TestNamed(t *testing.T) {
 func TestEach(t *testing.T) {
 	var now, most atomic.Int64
 	var sources []string
-	for i := range 5 * atOnce {
+	for i := range 5 * asked.Parallel {
 		sources = append(sources, fmt.Sprint(i))
 	}
 	told := 0
@@ -226,7 +226,7 @@ func TestEach(t *testing.T) {
 			t.Errorf("%d: %+v", i, r)
 		}
 	}
-	if most.Load() > atOnce || told != len(sources) {
+	if int(most.Load()) > asked.Parallel || told != len(sources) {
 		t.Errorf("%d at once, told of %d", most.Load(), told)
 	}
 }
@@ -235,9 +235,9 @@ func TestEach(t *testing.T) {
 func TestLostAndEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tries := 0
-	_, err := patiently(ctx, "h", func(context.Context, string) (int, error) { tries++; cancel(); return 0, io.ErrUnexpectedEOF })
-	if tries != 1 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%d tries, %v", tries, err)
+	all := Each(ctx, []string{"h"}, func(int) {}, func(context.Context, string) (int, error) { tries++; cancel(); return 0, io.ErrUnexpectedEOF })
+	if tries != 1 || !errors.Is(all[0].Err, context.Canceled) {
+		t.Errorf("%d tries, %v", tries, all[0].Err)
 	}
 	for text, want := range map[string]bool{"ssh: handshake failed: EOF": true, "read: connection reset by peer": true, "EOF is missing": false, "permission denied": false} {
 		if got := lost(errors.New(text)); got != want {

@@ -1,4 +1,4 @@
-package fleets
+package hosts
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/apply"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host/sshhost"
@@ -24,7 +23,7 @@ import (
 // Wave applies the plans of a directory in waves, and rolls them back.
 type Wave struct {
 	fleet.Wave
-	Remote hosts.Remote
+	Remote Remote
 	Store  ledger.FleetStore
 	Say    func(wave.Progress)
 	// DryRun looks at every host for real and changes none.
@@ -134,7 +133,7 @@ func (w *Wave) task(stand []fleet.WaveEvent) wave.Task {
 }
 
 // Reached are the options of a wave with how its hosts are reached.
-func Reached(o fleet.WaveOptions, r *hosts.Remote) (fleet.WaveOptions, error) {
+func Reached(o fleet.WaveOptions, r *Remote) (fleet.WaveOptions, error) {
 	o.Become, o.SSHConfig, o.Reach = r.Become, r.Config, r.Timeout.Seconds()
 	if r.Config == "" {
 		return o, nil
@@ -146,7 +145,7 @@ func Reached(o fleet.WaveOptions, r *hosts.Remote) (fleet.WaveOptions, error) {
 
 // Again is how the hosts of a wave are reached when it goes on: as at its beginning, but for
 // the flags that changed reports.
-func Again(o fleet.WaveOptions, r hosts.Remote, changed func(flag string) bool) hosts.Remote {
+func Again(o fleet.WaveOptions, r Remote, changed func(flag string) bool) Remote {
 	if !changed("become") {
 		r.Become = o.Become
 	}
@@ -159,7 +158,7 @@ func Again(o fleet.WaveOptions, r hosts.Remote, changed func(flag string) bool) 
 	return r
 }
 
-func (w *Wave) remote(h fleet.WaveEvent) *hosts.Remote {
+func (w *Wave) remote(h fleet.WaveEvent) *Remote {
 	r := w.Remote
 	if h.Become != "" {
 		r.Become = h.Become

@@ -1,4 +1,4 @@
-package fleets
+package hosts
 
 import (
 	"errors"
@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/apply/record"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/fact"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/plan"
@@ -88,7 +86,7 @@ func TestReadPlans(t *testing.T) {
 // the others again, and ends in the order of the list.
 func TestPlansGoOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	targets := []inventory.Target{{Name: "c"}, {Name: "a"}, {Name: "b"}}
+	targets := []fleet.Target{{Name: "c"}, {Name: "a"}, {Name: "b"}}
 	p := &Plans{Dir: dir, Targets: targets}
 	if done, err := p.begin(); err != nil || len(done) != 0 {
 		t.Fatalf("%v, %v", done, err)
@@ -169,14 +167,14 @@ func TestPlansGoOnWithoutTheirFiles(t *testing.T) {
 
 // TestListIsChecked before any host is reached.
 func TestListIsChecked(t *testing.T) {
-	for want, target := range map[string]inventory.Target{"": {Name: "h", Role: "web", Needs: map[string]string{"states": "5M"}}, "rooter": {Name: "h", Role: "rooter"}, "states": {Name: "h", Needs: map[string]string{"states": "many"}}} {
-		err := (&Plans{Targets: []inventory.Target{target}}).check()
+	for want, target := range map[string]fleet.Target{"": {Name: "h", Role: "web", Needs: map[string]string{"states": "5M"}}, "rooter": {Name: "h", Role: "rooter"}, "states": {Name: "h", Needs: map[string]string{"states": "many"}}} {
+		err := (&Plans{Targets: []fleet.Target{target}}).check()
 		if (err == nil) != (want == "") || err != nil && (!strings.HasPrefix(err.Error(), "h: ") || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: %v", target, err)
 		}
 	}
 	p := &Plans{Needs: map[string]string{"states": "1M", "link": "10G"}}
-	if got := p.needs(&inventory.Target{Needs: map[string]string{"states": "5M"}}); got["states"] != "5M" || got["link"] != "10G" || got["rtt"] != "" {
+	if got := p.needs(&fleet.Target{Needs: map[string]string{"states": "5M"}}); got["states"] != "5M" || got["link"] != "10G" || got["rtt"] != "" {
 		t.Errorf("%v", got)
 	}
 }
@@ -218,12 +216,12 @@ func TestReachedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Reached(fleet.WaveOptions{Parallel: 3}, &hosts.Remote{Become: "doas", Config: "conf", Timeout: 90 * time.Second})
+	o, err := Reached(fleet.WaveOptions{Parallel: 3}, &Remote{Become: "doas", Config: "conf", Timeout: 90 * time.Second})
 	if err != nil || o.Become != "doas" || o.SSHConfig != filepath.Join(here, "conf") || o.Reach != 90 || o.Parallel != 3 {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	now := hosts.Remote{Become: "sudo", Config: "other", Timeout: time.Minute}
-	for flags, want := range map[string]hosts.Remote{
+	now := Remote{Become: "sudo", Config: "other", Timeout: time.Minute}
+	for flags, want := range map[string]Remote{
 		"":                          {Become: "doas", Config: o.SSHConfig, Timeout: 90 * time.Second},
 		"become":                    {Become: "sudo", Config: o.SSHConfig, Timeout: 90 * time.Second},
 		"become,ssh-config,timeout": {Become: "sudo", Config: "other", Timeout: time.Minute},
@@ -233,7 +231,7 @@ func TestReachedAgain(t *testing.T) {
 			t.Errorf("flags %q: %+v", flags, got)
 		}
 	}
-	w := Wave{Remote: hosts.Remote{Become: "sudo"}}
+	w := Wave{Remote: Remote{Become: "sudo"}}
 	if w.remote(fleet.WaveEvent{Become: "doas"}).Become != "doas" || w.remote(fleet.WaveEvent{}).Become != "sudo" || w.Remote.Become != "sudo" {
 		t.Error("a host's own way to become root")
 	}

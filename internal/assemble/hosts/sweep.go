@@ -1,6 +1,4 @@
-// Package fleets sweeps a fleet: it puts connections over SSH, inspection, audit and
-// ledger together as `linerate audit ssh://host` does for one host.
-package fleets
+package hosts
 
 import (
 	"bytes"
@@ -11,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -19,11 +18,9 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/apply/record"
 	"linerate/internal/assemble/audits"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/bundlehost"
@@ -31,33 +28,32 @@ import (
 	"linerate/internal/inspect"
 	"linerate/internal/ledger"
 	"linerate/internal/role"
-	"linerate/internal/sweep"
 	"linerate/internal/tunable"
 )
 
 const (
 	// largeAtOnce is how many captures over sshhost.LargeOutput are held at a time.
 	largeAtOnce = 4
-	// maxCapture bounds a capture of a sweep, in bytes: one that no gzip(1) of the
+	// maxSwept bounds a capture of a sweep, in bytes: one that no gzip(1) of the
 	// host's packed has some megabytes.
-	maxCapture = 16 << 20
+	maxSwept = 16 << 20
 	// memory is where the collector of garbage begins to work harder, in bytes.
 	memory = 400 << 20
 )
 
 // Sweep is one audit of a fleet.
 type Sweep struct {
-	sweep.Options
+	Pace
 	ID      string
 	From    string // where the targets are from, for the record
-	Targets []inventory.Target
-	Remote  hosts.Remote
+	Targets []fleet.Target
+	Remote  Remote
 	// Suppressions hide findings; Version is that of the program: other code finds
 	// something else.
 	Suppressions []audit.Suppression
 	Version      string
 	Store        ledger.FleetStore
-	Progress     func(sweep.Progress)
+	Progress     func(Progress)
 	// Changed hears of what was stored, from one goroutine; nil: nobody does.
 	Changed func([]fleet.Change)
 }
@@ -81,23 +77,20 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 		return w, err
 	}
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory))
-	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t inventory.Target) bool { return done[t.Name] })
-	s.Remote.Shared, s.Remote.Room, s.Remote.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxCapture
-	s.Remote.Timeout = s.Timeout
-	_, err = sweep.Run(ctx, sweep.Task[fleet.Observation]{
-		Options: s.Options, Targets: left, Fetch: fetchBy(&s.Remote), Final: final, Examine: e.examine, Progress: s.Progress,
-		Done: func(data []byte) { s.Remote.Room.Leave(len(data)) },
-		Lost: func(t *inventory.Target, at time.Time, why error) fleet.Observation {
+	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t fleet.Target) bool { return done[t.Name] })
+	_, err = visits[fleet.Observation]{
+		Pace: s.Pace, targets: left, do: captured(&s.Remote, e.examine), final: final, progress: s.Progress,
+		lost: func(t *fleet.Target, at time.Time, why error) fleet.Observation {
 			return fleet.Observation{Name: t.Name, Time: at, Failure: why.Error()}
 		},
-		Store: func(ctx context.Context, seen []fleet.Observation) error {
+		store: func(ctx context.Context, seen []fleet.Observation) error {
 			changes, err := s.Store.Observe(ctx, s.ID, seen...)
 			if err == nil && s.Changed != nil && len(changes) > 0 {
 				s.Changed(changes)
 			}
 			return err
 		},
-	})
+	}.run(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -110,11 +103,32 @@ func final(err error) bool {
 	return errors.As(err, &made) || errors.Is(err, sshhost.ErrRefused) || hint.IsUsage(err) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)
 }
 
+// captured makes results of captures by CPU alone, as many at a time as there are CPUs.
+func captured[T any](r *Remote, examine func(context.Context, *fleet.Target, []byte) (T, error)) func(context.Context, *fleet.Target) (T, error) {
+	r.Shared, r.Room, r.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxSwept
+	fetch := fetchBy(r)
+	cpus := make(chan struct{}, runtime.GOMAXPROCS(0))
+	return func(ctx context.Context, t *fleet.Target) (got T, err error) {
+		data, err := fetch(ctx, t)
+		if err != nil {
+			return got, err
+		}
+		defer r.Room.Leave(len(data))
+		select {
+		case cpus <- struct{}{}:
+		case <-ctx.Done():
+			return got, context.Cause(ctx)
+		}
+		defer func() { <-cpus }()
+		return examine(ctx, t, data)
+	}
+}
+
 // fetchBy captures one host, or reads its bundle.
-func fetchBy(r *hosts.Remote) func(context.Context, *inventory.Target) ([]byte, error) {
-	return func(ctx context.Context, t *inventory.Target) ([]byte, error) {
-		if !hosts.IsRemote(t.Source) {
-			data, err := host.ReadFile(t.Source, maxCapture)
+func fetchBy(r *Remote) func(context.Context, *fleet.Target) ([]byte, error) {
+	return func(ctx context.Context, t *fleet.Target) ([]byte, error) {
+		if !IsRemote(t.Source) {
+			data, err := host.ReadFile(t.Source, maxSwept)
 			if err == nil && len(data) >= sshhost.LargeOutput {
 				r.Room <- struct{}{}
 			}
@@ -160,7 +174,7 @@ func (s *Sweep) examiner() (*examiner, error) {
 
 // examine inspects and audits what was captured of a host, unless that would come to what
 // the ledger has of it.
-func (e *examiner) examine(ctx context.Context, t *inventory.Target, data []byte) (fleet.Observation, error) {
+func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Observation, error) {
 	a, err := bundlehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return fleet.Observation{}, err
@@ -178,7 +192,7 @@ func (e *examiner) examine(ctx context.Context, t *inventory.Target, data []byte
 // seen is a digest of all that an audit of a host depends on: what stays of its capture
 // (bundlehost.Archive.Glance), and what the rules' questions about counters come to; "" where
 // that is not known.
-func (e *examiner) seen(ctx context.Context, t *inventory.Target, a *bundlehost.Archive) (string, error) {
+func (e *examiner) seen(ctx context.Context, t *fleet.Target, a *bundlehost.Archive) (string, error) {
 	stays := sha256.New()
 	b, ok, err := a.Glance(stays)
 	if err != nil || !ok {
@@ -200,7 +214,7 @@ func (e *examiner) seen(ctx context.Context, t *inventory.Target, a *bundlehost.
 }
 
 // audit inspects and audits a host.
-func (e *examiner) audit(ctx context.Context, t *inventory.Target, a *bundlehost.Archive, seen string) (fleet.Observation, error) {
+func (e *examiner) audit(ctx context.Context, t *fleet.Target, a *bundlehost.Archive, seen string) (fleet.Observation, error) {
 	in := e.in
 	var err error
 	if in.Facts, err = factsOf(ctx, t, a); err != nil {
@@ -247,14 +261,14 @@ var unread = map[string]string{
 }
 
 // factsOf inspects what was captured of a host.
-func factsOf(ctx context.Context, t *inventory.Target, a *bundlehost.Archive) (*fact.Facts, error) {
+func factsOf(ctx context.Context, t *fleet.Target, a *bundlehost.Archive) (*fact.Facts, error) {
 	b, err := a.Bundle()
 	if err != nil {
 		return nil, err
 	}
 	r := host.Reader(b)
-	if hosts.IsRemote(t.Source) {
-		r = hosts.OverSSH(r)
+	if IsRemote(t.Source) {
+		r = OverSSH(r)
 	}
 	return inspect.Host(ctx, r, inspect.Options{})
 }
@@ -268,16 +282,16 @@ func (e *examiner) settable(f *fact.Facts) func(string) bool {
 }
 
 // Bundles are the captures of a directory as targets, by their names.
-func Bundles(dir string) ([]inventory.Target, error) {
+func Bundles(dir string) ([]fleet.Target, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bundles: %w", err)
 	}
-	var out []inventory.Target
+	var out []fleet.Target
 	for _, e := range entries {
 		for _, suffix := range []string{".tar.gz", ".tgz", ".tar"} {
 			if name, ok := strings.CutSuffix(e.Name(), suffix); ok && e.Type().IsRegular() && name != "" {
-				out = append(out, inventory.Target{Name: name, Source: filepath.Join(dir, e.Name()), Groups: []string{}})
+				out = append(out, fleet.Target{Name: name, Source: filepath.Join(dir, e.Name()), Groups: []string{}})
 				break
 			}
 		}

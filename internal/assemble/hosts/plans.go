@@ -1,4 +1,4 @@
-package fleets
+package hosts
 
 import (
 	"bufio"
@@ -19,19 +19,15 @@ import (
 	"time"
 
 	"linerate/internal/assemble/audits"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/bundlehost"
-	"linerate/internal/host/sshhost"
 	"linerate/internal/plan"
 	"linerate/internal/role"
-	"linerate/internal/sweep"
 )
 
 const (
@@ -44,10 +40,10 @@ const (
 
 // Plans makes a plan of every host of a list, in a directory.
 type Plans struct {
-	sweep.Options
+	Pace
 	Dir     string
-	Targets []inventory.Target
-	Remote  hosts.Remote
+	Targets []fleet.Target
+	Remote  Remote
 	// Resume goes on with a directory: hosts that have a plan in it are passed over.
 	Resume bool
 	// Role and Needs are of hosts of which the list says nothing.
@@ -55,7 +51,7 @@ type Plans struct {
 	Needs      map[string]string
 	Unmeasured bool
 	Evidence   []evidence.Row
-	Progress   func(sweep.Progress)
+	Progress   func(Progress)
 }
 
 // Run plans the hosts that have no plan yet, and says what all came to.
@@ -79,14 +75,10 @@ func (p *Plans) Run(ctx context.Context) ([]fleet.Planned, error) {
 		return nil, fmt.Errorf("plans: %w", err)
 	}
 	defer m.index.Close()
-	left := slices.DeleteFunc(slices.Clone(p.Targets), func(t inventory.Target) bool { return done[t.Name] })
-	p.Remote.Shared, p.Remote.Room, p.Remote.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxCapture
-	p.Options.Timeout = p.Remote.Timeout
-	_, err = sweep.Run(ctx, sweep.Task[fleet.Planned]{
-		Options: p.Options, Targets: left, Fetch: fetchBy(&p.Remote), Final: final, Progress: p.Progress,
-		Examine: m.examine, Lost: lostPlan, Store: m.store,
-		Done: func(data []byte) { p.Remote.Room.Leave(len(data)) },
-	})
+	left := slices.DeleteFunc(slices.Clone(p.Targets), func(t fleet.Target) bool { return done[t.Name] })
+	_, err = visits[fleet.Planned]{
+		Pace: p.Pace, targets: left, do: captured(&p.Remote, m.examine), final: final, progress: p.Progress, lost: lostPlan, store: m.store,
+	}.run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +160,9 @@ func cutShort(index string) error {
 }
 
 // needs are what the list says of a host, else what was given for all.
-func (p *Plans) needs(t *inventory.Target) map[string]string {
+func (p *Plans) needs(t *fleet.Target) map[string]string {
 	out := map[string]string{}
-	for _, n := range inventory.Needs {
+	for _, n := range fleet.Needs {
 		if out[n] = t.Needs[n]; out[n] == "" {
 			out[n] = p.Needs[n]
 		}
@@ -187,7 +179,7 @@ type planMaker struct {
 	index   *os.File
 }
 
-func (m *planMaker) examine(ctx context.Context, t *inventory.Target, data []byte) (fleet.Planned, error) {
+func (m *planMaker) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Planned, error) {
 	out := fleet.Planned{Version: fleet.PlannedVersion, Time: time.Now().UTC(), Name: t.Name, Source: t.Source, Become: t.Become}
 	a, err := bundlehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
@@ -211,7 +203,7 @@ func (m *planMaker) examine(ctx context.Context, t *inventory.Target, data []byt
 }
 
 // plan makes the plan of a host by what the list says of it.
-func (m *planMaker) plan(t *inventory.Target, f *fact.Facts) (plan.Plan, error) {
+func (m *planMaker) plan(t *fleet.Target, f *fact.Facts) (plan.Plan, error) {
 	known := m.in
 	known.Facts = f
 	needs, err := plan.ParseNeeds(m.needs(t))
@@ -228,7 +220,7 @@ func (m *planMaker) plan(t *inventory.Target, f *fact.Facts) (plan.Plan, error) 
 	return plan.Make(plan.Input{Facts: f, Catalogue: known.Catalogue, Library: m.library, Role: known.Role, Needs: needs, Findings: report.Findings, Evidence: m.Evidence, Unmeasured: m.Unmeasured})
 }
 
-func lostPlan(t *inventory.Target, at time.Time, why error) fleet.Planned {
+func lostPlan(t *fleet.Target, at time.Time, why error) fleet.Planned {
 	return fleet.Planned{Version: fleet.PlannedVersion, Time: at.UTC(), Name: t.Name, Source: t.Source, Become: t.Become, Failure: why.Error(), Hint: hint.Of(why)}
 }
 
@@ -326,7 +318,7 @@ func ReadPlans(dir string) ([]fleet.Planned, error) {
 		if err == nil {
 			err = json.Unmarshal(line, &p)
 		}
-		if err == nil && (p.Version != fleet.PlannedVersion || p.Name == "" || p.File != "" && !filepath.IsLocal(filepath.FromSlash(p.File)) || !hosts.IsRemote(p.Source)) {
+		if err == nil && (p.Version != fleet.PlannedVersion || p.Name == "" || p.File != "" && !filepath.IsLocal(filepath.FromSlash(p.File)) || !IsRemote(p.Source)) {
 			err = errors.New("no entry of an index of plans")
 		}
 		if err != nil {
@@ -337,8 +329,8 @@ func ReadPlans(dir string) ([]fleet.Planned, error) {
 			continue
 		}
 		at[p.Name] = len(out)
-		if out = append(out, p); len(out) > inventory.MaxHosts {
-			return nil, fmt.Errorf("plans: %s names more than %d hosts", f.Name(), inventory.MaxHosts)
+		if out = append(out, p); len(out) > fleet.MaxHosts {
+			return nil, fmt.Errorf("plans: %s names more than %d hosts", f.Name(), fleet.MaxHosts)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fleets
+package hosts
 
 import (
 	"archive/tar"
@@ -23,7 +23,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/capture"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 	"linerate/internal/ledger"
 )
 
@@ -33,8 +32,8 @@ type parts struct {
 	files map[string]string
 }
 
-// captured is a capture of this machine.
-func captured(t *testing.T) parts {
+// captureOf is a capture of this machine.
+func captureOf(t *testing.T) parts {
 	var bundle bytes.Buffer
 	if err := capture.Run(t.Context(), "-", &bundle, io.Discard); err != nil {
 		t.Fatal(err)
@@ -138,7 +137,7 @@ func examinerOf(t *testing.T, s Sweep) *examiner {
 }
 
 // whole is a full audit as it is stored, numbers in texts left out.
-func whole(t *testing.T, e *examiner, target *inventory.Target, data []byte) (seen, outcome string) {
+func whole(t *testing.T, e *examiner, target *fleet.Target, data []byte) (seen, outcome string) {
 	t.Helper()
 	o, err := e.examine(t.Context(), target, data)
 	if err != nil || o.Same {
@@ -151,11 +150,11 @@ func whole(t *testing.T, e *examiner, target *inventory.Target, data []byte) (se
 // differ; counters that matter, files, roles, suppressions and a catalogue of another
 // version each make another digest.
 func TestSameSeenSameAudit(t *testing.T) {
-	base := captured(t)
+	base := captureOf(t)
 	sound := examinerOf(t, Sweep{Version: "1"})
 	r := rand.New(rand.NewPCG(7, 11))
 	outcomes, of := map[string]string{}, map[string]int{}
-	check := func(e *examiner, target *inventory.Target, data []byte) string {
+	check := func(e *examiner, target *fleet.Target, data []byte) string {
 		t.Helper()
 		seen, outcome := whole(t, e, target, data)
 		if was, ok := outcomes[seen]; seen == "" || ok && was != outcome {
@@ -165,7 +164,7 @@ func TestSameSeenSameAudit(t *testing.T) {
 		of[seen]++
 		return seen
 	}
-	router, guessed := &inventory.Target{Name: "h", Source: "x.tar", Role: "router"}, &inventory.Target{Name: "h", Source: "x.tar"}
+	router, guessed := &fleet.Target{Name: "h", Source: "x.tar", Role: "router"}, &fleet.Target{Name: "h", Source: "x.tar"}
 	first := check(sound, router, base.with(nil))
 	for i := range 16 {
 		check(sound, router, base.with(base.moved(r, i%2 == 1)))
@@ -219,7 +218,7 @@ func (forgetful) Seen(context.Context) (map[string]string, error) { return map[s
 // TestSecondSweep: what a second sweep stores, which audits only what changed, is what one
 // stores that audits everything.
 func TestSecondSweep(t *testing.T) {
-	base := captured(t)
+	base := captureOf(t)
 	dir := t.TempDir()
 	machine := regexp.MustCompile(`(?m)^machine\t.*$`)
 	night := func(n int) {

@@ -1,4 +1,4 @@
-package sweep
+package hosts
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
 )
 
 var errFlaky, errRefused = errors.New("reset"), errors.New("refused")
@@ -26,7 +25,7 @@ type fakes struct {
 	storeErr error
 }
 
-func (f *fakes) fetch(_ context.Context, t *inventory.Target) ([]byte, error) {
+func (f *fakes) fetch(_ context.Context, t *fleet.Target) ([]byte, error) {
 	n := f.at.Add(1)
 	defer f.at.Add(-1)
 	for m := f.most.Load(); n > m && !f.most.CompareAndSwap(m, n); m = f.most.Load() {
@@ -43,23 +42,26 @@ func (f *fakes) fetch(_ context.Context, t *inventory.Target) ([]byte, error) {
 	return []byte(t.Name), nil
 }
 
-func (f *fakes) task(n int) Task[fleet.Observation] {
-	t := Task[fleet.Observation]{Options: Options{Parallel: 8, Pause: time.Millisecond, Batch: 7}, Fetch: f.fetch, Final: func(err error) bool { return errors.Is(err, errRefused) },
-		Examine: func(_ context.Context, t *inventory.Target, data []byte) (fleet.Observation, error) {
-			if string(data) == "h005" {
-				panic("nonsense")
-			}
-			return fleet.Observation{Name: t.Name, Time: time.Now(), ID: string(data)}, nil
-		},
-		Lost: func(t *inventory.Target, at time.Time, why error) fleet.Observation {
+func (f *fakes) observe(ctx context.Context, t *fleet.Target) (fleet.Observation, error) {
+	data, err := f.fetch(ctx, t)
+	if string(data) == "h005" {
+		panic("nonsense")
+	}
+	return fleet.Observation{Name: t.Name, Time: time.Now(), ID: string(data)}, err
+}
+
+func (f *fakes) task(n int) visits[fleet.Observation] {
+	t := visits[fleet.Observation]{Pace: Pace{Parallel: 8, Pause: time.Millisecond, Batch: 7}, final: func(err error) bool { return errors.Is(err, errRefused) },
+		do: f.observe,
+		lost: func(t *fleet.Target, at time.Time, why error) fleet.Observation {
 			return fleet.Observation{Name: t.Name, Time: at, Failure: why.Error()}
 		},
-		Store: func(_ context.Context, seen []fleet.Observation) error {
+		store: func(_ context.Context, seen []fleet.Observation) error {
 			f.stored = append(f.stored, slices.Clone(seen)...)
 			return f.storeErr
 		}}
 	for i := range n {
-		t.Targets = append(t.Targets, inventory.Target{Name: fmt.Sprintf("h%03d", i)})
+		t.targets = append(t.targets, fleet.Target{Name: fmt.Sprintf("h%03d", i)})
 	}
 	return t
 }
@@ -74,13 +76,13 @@ func TestEveryHostOnce(t *testing.T) {
 	task := f.task(300)
 	var last Progress
 	told := map[string]string{}
-	task.Progress = func(p Progress) {
+	task.progress = func(p Progress) {
 		last = p
 		if p.Failed != "" {
 			told[p.Failed] = p.Why
 		}
 	}
-	p, err := Run(t.Context(), task)
+	p, err := task.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +116,12 @@ func TestInterrupted(t *testing.T) {
 	f := newFakes()
 	task := f.task(1000)
 	ctx, cancel := context.WithCancel(t.Context())
-	task.Progress = func(p Progress) {
+	task.progress = func(p Progress) {
 		if p.Reached == 50 {
 			cancel()
 		}
 	}
-	p, err := Run(ctx, task)
+	p, err := task.run(ctx)
 	if !Interrupted(err) {
 		t.Fatalf("%v", err)
 	}
@@ -136,7 +138,7 @@ func TestInterrupted(t *testing.T) {
 func TestStoreFails(t *testing.T) {
 	f := newFakes()
 	f.storeErr = errors.New("disk full")
-	if _, err := Run(t.Context(), f.task(1000)); !errors.Is(err, f.storeErr) {
+	if _, err := f.task(1000).run(t.Context()); !errors.Is(err, f.storeErr) {
 		t.Errorf("%v", err)
 	}
 }
@@ -145,27 +147,28 @@ func TestStoreFails(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	f := newFakes()
 	task := f.task(20)
-	task.Timeout, task.Tries = 20*time.Millisecond, 2
-	task.Fetch = func(ctx context.Context, target *inventory.Target) ([]byte, error) {
+	task.Tries = 2
+	task.do = func(ctx context.Context, target *fleet.Target) (fleet.Observation, error) {
 		if target.Name == "h007" {
+			ctx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
 			<-ctx.Done()
-			return nil, context.Cause(ctx)
+			return fleet.Observation{}, context.Cause(ctx)
 		}
-		return f.fetch(ctx, target)
+		return f.observe(ctx, target)
 	}
-	p, err := Run(t.Context(), task)
+	p, err := task.run(t.Context())
 	if err != nil || p.Unreachable != 2 || p.Reached != 18 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
 func TestPausesGrow(t *testing.T) {
-	r := run[fleet.Observation]{Task: Task[fleet.Observation]{Options: Options{Splay: time.Hour}}}
-	r.defaults()
+	r := run[fleet.Observation]{visits: visits[fleet.Observation]{Pace: Pace{Pause: 2 * time.Second}}}
 	if a, b := r.pause("x", 0), r.pause("x", 1); b != 3*a || a < 1500*time.Millisecond || a > 2500*time.Millisecond {
 		t.Errorf("pauses %v, %v", a, b)
 	}
-	if d := r.splay(&inventory.Target{Name: "x"}); d < 0 || d >= time.Hour || d == r.splay(&inventory.Target{Name: "y"}) {
-		t.Errorf("splay %v", d)
+	if a := share("x"); a < 0 || a >= 1 || a == share("y") {
+		t.Errorf("share %v", a)
 	}
 }
