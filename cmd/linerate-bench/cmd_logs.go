@@ -86,7 +86,7 @@ func logContenders() []contender {
 			return err
 		}
 		o := &accesslog.Options{Filter: accesslog.Filter{Statuses: statuses}, Under: []time.Duration{100 * time.Millisecond}}
-		_, _, err = accesslog.Read(ctx, []string{path}, nil, o, nil)
+		_, _, err = accesslog.Read(ctx, []string{path}, nil, o)
 		return err
 	}, false}}
 	for _, p := range []struct {

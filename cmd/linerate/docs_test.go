@@ -118,7 +118,7 @@ func typed(line string) string {
 	line = strings.Replace(line, "go run -exec sudo ./cmd/linerate", "linerate", 1)
 	line = docRemark.ReplaceAllString(line, "")
 	for _, r := range [][2]string{{"/var/log/nginx/", ""}, {"/backup/fw1", "fw1"}, {"/mnt", "fw1"}, {"./fw1", "fw1"}, {"netbenches DIR", "netbenches netbenches"}, {"resume DIR", "resume demo"},
-		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}, {"logs -f ", "logs -f --interval 100ms "}} {
+		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}} {
 		line = strings.ReplaceAll(line, r[0], r[1])
 	}
 	line, _, _ = strings.Cut(line, " | jq ") // not everybody's
@@ -153,8 +153,6 @@ func docScript(text string, commands []string) string {
 	for i, c := range commands {
 		c = typed(c)
 		switch {
-		case strings.Contains(c, "logs -f"):
-			c = "timeout -s INT 1 " + c + " || test $? = 130 -o $? = 124"
 		case mayFind.MatchString(c):
 			c += " || test $? = 3 -o $? = 4"
 		case makesDirectory.MatchString(c) && !strings.Contains(c, "--out") && !strings.Contains(c, "--dry-run"):

@@ -113,7 +113,7 @@ var documents = []described{
 	{"tune", "linerate tune --json", []string{"tune", "tune resume"}, []reflect.Type{reflect.TypeFor[searchDocumentOf](), reflect.TypeFor[spaceDocument]()}},
 	{"generated", "linerate generate --json", []string{"generate"}, typeOf[sentDoc]()},
 	{"received", "linerate receive --json", []string{"receive"}, typeOf[receivedDoc]()},
-	{"logs", "linerate logs --json", []string{"logs", "logs merge"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
+	{"logs", "linerate logs --json", []string{"logs"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
 	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
 	{"load-smtp", "linerate load smtp --json", []string{"load smtp"}, typeOf[smtpload.Document]()},
 	{"load-files", "linerate load files --json", []string{"load files"}, typeOf[fileload.Document]()},

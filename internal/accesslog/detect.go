@@ -76,7 +76,7 @@ func detectTrailer(name, base string, lines [][]byte) (*Format, string) {
 	end := &trailer.tokens[len(trailer.tokens)-1]
 	end.literal += " "
 	trailer.tokens = append(trailer.tokens, token{field: Latency})
-	p := frontOnly(trailer)
+	p := trailer.compile(fields(0).with(Latency))
 	var tails []string
 	var at spans
 	for _, l := range lines {
@@ -88,15 +88,6 @@ func detectTrailer(name, base string, lines [][]byte) (*Format, string) {
 		return nil, ""
 	}
 	return readTails(name, f, tails)
-}
-
-// frontOnly reaches the tail of a line from its front, past every quote.
-func frontOnly(f *Format) plan {
-	var p plan
-	for i := 1; i < len(f.tokens); i++ {
-		p.front = append(p.front, f.frontStep(i, fields(0).with(Latency)))
-	}
-	return p
 }
 
 // latencyKeys are the names that configurations give the request time.

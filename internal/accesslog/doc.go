@@ -1,10 +1,9 @@
 // Package accesslog reads web servers' access logs and says how long requests
 // took: counts, histograms, percentiles and shares under thresholds.
 //
-// A log is read once, in constant memory, by as many cores as there are: the
-// input is cut into chunks at line ends, every worker tallies its chunks, and
-// tallies merge. Whatever a tally holds must therefore not depend on order.
-// Fields that nobody asked for are not parsed.
+// A log is read once, in constant memory, on all cores: the input is cut into chunks
+// at line ends, every worker tallies its chunks, and tallies merge. What a tally holds
+// must therefore not depend on order.
 package accesslog
 
 // Field is a part of a log line that a tally may need.
@@ -16,16 +15,12 @@ const (
 	Time            // when the request ended, or began (Apache's %t)
 	Latency         // how long it took: NGINX $request_time, Apache %D, %T
 	Status          // HTTP status code
-	Method          // GET …
 	Path            // path of the request, with its query
 	Request         // the request line: method, path, protocol
-	Host            // virtual host
-	Bytes           // size of the answer
 	numFields       //
 )
 
-// fieldNames are the names users say (--by path) and summaries print.
-var fieldNames = [numFields]string{"", "time", "latency", "status", "method", "path", "request", "host", "size"}
+var fieldNames = [numFields]string{"", "time", "latency", "status", "path", "request"}
 
 func (f Field) String() string { return fieldNames[f] }
 

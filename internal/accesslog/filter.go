@@ -13,11 +13,9 @@ import (
 // Filter selects lines. The zero Filter selects all.
 type Filter struct {
 	Statuses []StatusRange // any of them; empty: every status
-	Methods  []string      // any of them
 	Path     string        // prefix of the path; with a * anywhere, a pattern
-	Host     string
-	Since    time.Time // zero: no limit
-	Until    time.Time // exclusive
+	Since    time.Time     // zero: no limit
+	Until    time.Time     // exclusive
 }
 
 // StatusRange is a span of status codes, both ends included.
@@ -59,14 +57,8 @@ func (f *Filter) needs() fields {
 	if len(f.Statuses) > 0 {
 		n = n.with(Status)
 	}
-	if len(f.Methods) > 0 {
-		n = n.with(Method)
-	}
 	if f.Path != "" {
 		n = n.with(Path)
-	}
-	if f.Host != "" {
-		n = n.with(Host)
 	}
 	if !f.Since.IsZero() || !f.Until.IsZero() {
 		n = n.with(Time)
@@ -99,23 +91,6 @@ func (f *Filter) statusSet() *[1000]bool {
 	return &set
 }
 
-// matchText applies the filters on method, path and host.
-func (f *Filter) matchText(line []byte, at *spans) bool {
-	if len(f.Methods) > 0 {
-		m, ok := line[at[Method].from:at[Method].to], false
-		for _, want := range f.Methods {
-			ok = ok || strings.EqualFold(want, string(m))
-		}
-		if !ok {
-			return false
-		}
-	}
-	if f.Host != "" && !strings.EqualFold(f.Host, string(line[at[Host].from:at[Host].to])) {
-		return false
-	}
-	return f.Path == "" || matchPath(f.Path, line[at[Path].from:at[Path].to])
-}
-
 // matchPath takes a pattern without * for a prefix.
 func matchPath(pattern string, path []byte) bool {
 	parts := strings.Split(pattern, "*")
@@ -136,21 +111,19 @@ func matchPath(pattern string, path []byte) bool {
 	return true
 }
 
-// splitRequest finds method and path in a request line ("GET /x HTTP/1.1").
-func splitRequest(line []byte, at *spans) bool {
+// splitRequest finds the path in a request line ("GET /x HTTP/1.1").
+func splitRequest(line []byte, at *spans) {
 	r := at[Request]
 	b := line[r.from:r.to]
-	i := bytes.IndexByte(b, ' ')
-	if i <= 0 {
-		return false
+	i, end := bytes.IndexByte(b, ' '), bytes.LastIndexByte(b, ' ')
+	switch {
+	case i <= 0: // no request line: it has no path
+		at[Path] = span{}
+	case end == i: // HTTP/0.9: no protocol
+		at[Path] = span{r.from + i + 1, r.to}
+	default:
+		at[Path] = span{r.from + i + 1, r.from + end}
 	}
-	at[Method] = span{r.from, r.from + i}
-	end := bytes.LastIndexByte(b, ' ')
-	if end == i { // HTTP/0.9: no protocol
-		end = len(b)
-	}
-	at[Path] = span{r.from + i + 1, r.from + end}
-	return true
 }
 
 // ParseTime reads a time of a filter: a date, a date and time, or a duration, which is that

@@ -23,7 +23,7 @@ type Format struct {
 type token struct {
 	field   Field
 	literal string
-	plain   bool // the variable never holds blanks or quotes
+	plain   bool // the variable is the last word of the line
 }
 
 // quoted reports whether the variable stands in double quotes, in which
@@ -81,12 +81,11 @@ func ParseFormat(s string) (*Format, error) {
 
 // Has reports whether a line of this format holds the field.
 func (f *Format) Has(field Field) bool {
-	if f.json != nil {
-		return true
-	}
-	return slices.ContainsFunc(f.tokens, func(t token) bool {
-		return t.field == field || t.field == Request && (field == Path || field == Method)
-	})
+	return f.json != nil || f.holds(field) || field == Path && f.holds(Request)
+}
+
+func (f *Format) holds(field Field) bool {
+	return slices.ContainsFunc(f.tokens, func(t token) bool { return t.field == field })
 }
 
 // check refuses formats whose lines cannot be taken apart.
@@ -105,9 +104,7 @@ func (f *Format) check() error {
 var nginxFields = map[string]Field{
 	"time_local": Time, "time_iso8601": Time, "msec": Time,
 	"request_time": Latency, "upstream_response_time": Latency,
-	"status": Status, "request_method": Method, "request_uri": Path, "uri": Path, "request": Request,
-	"host": Host, "http_host": Host, "server_name": Host,
-	"body_bytes_sent": Bytes, "bytes_sent": Bytes,
+	"status": Status, "request_uri": Path, "uri": Path, "request": Request,
 }
 
 // parseNGINX reads a log_format string. Several latencies: $request_time wins.
@@ -129,7 +126,7 @@ func parseNGINX(s string) (*Format, error) {
 			field = None
 		}
 		f.addVariable(field, name)
-		f.tokens[len(f.tokens)-1].plain = plainNGINX[name]
+		f.tokens[len(f.tokens)-1].plain = name == "request_time"
 		rest = tail
 	}
 	return f, nil
@@ -152,17 +149,6 @@ func (f *Format) addVariable(field Field, name string) {
 	}
 	f.tokens = append(f.tokens, token{field: field})
 }
-
-// plainNGINX are NGINX variables that are one word each.
-var plainNGINX = map[string]bool{
-	"request_time": true, "status": true, "body_bytes_sent": true, "bytes_sent": true, "msec": true, "pid": true,
-	"connection": true, "connection_requests": true, "request_length": true, "gzip_ratio": true, "pipe": true,
-	"remote_addr": true, "remote_port": true, "server_port": true, "request_id": true, "scheme": true,
-	"ssl_protocol": true, "ssl_cipher": true, "request_method": true, "time_iso8601": true,
-}
-
-// plainApache are Apache's directives that are one word each.
-const plainApache = "aABDbHIkmOPpsSTX"
 
 // nginxName splits a variable's name, $name or ${name}, from what follows.
 func nginxName(s string) (name, rest string) {
@@ -187,8 +173,7 @@ func unquoteConfig(s string) string {
 
 // apacheFields are the directives of mod_log_config that a tally can use.
 var apacheFields = map[byte]Field{
-	't': Time, 'D': Latency, 'T': Latency, 's': Status, 'm': Method, 'U': Path, 'r': Request,
-	'v': Host, 'V': Host, 'b': Bytes, 'B': Bytes, 'O': Bytes,
+	't': Time, 'D': Latency, 'T': Latency, 's': Status, 'U': Path, 'r': Request,
 }
 
 // parseApache reads a LogFormat string.
@@ -254,7 +239,7 @@ func (f *Format) apacheDirective(s string) (rest string, err error) {
 		field = None // a header, cookie or formatted time
 	}
 	f.addVariable(field, "")
-	f.tokens[len(f.tokens)-1].plain = letter != 0 && strings.IndexByte(plainApache, letter) >= 0
+	f.tokens[len(f.tokens)-1].plain = field == Latency
 	return rest, nil
 }
 
@@ -292,14 +277,4 @@ func ParseUnit(s string) (Unit, error) {
 		return 0, hint.Unknown("unit", s, []string{"s", "ms", "us", "ns"})
 	}
 	return u, nil
-}
-
-// ParseField reads what --by takes.
-func ParseField(s string) (Field, error) {
-	by := map[string]Field{"path": Path, "status": Status, "method": Method, "host": Host, "size": Bytes}
-	f, ok := by[s]
-	if !ok {
-		return None, hint.Unknown("grouping", s, []string{"path", "status", "method", "host", "size"})
-	}
-	return f, nil
 }

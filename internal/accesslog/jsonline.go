@@ -14,10 +14,7 @@ type jsonFields struct {
 var jsonNames = map[Field][]string{
 	Time:   {"time_iso8601", "time_local", "time", "ts", "timestamp", "@timestamp", "msec", "start_time", "StartUTC"},
 	Status: {"status", "status_code", "response_code", "http_status", "resp_status", "DownstreamStatus", "response.status"},
-	Method: {"request_method", "method", "request.method", "RequestMethod", "http_method"},
 	Path:   {"request_uri", "uri", "path", "request.uri", "RequestPath", "url"},
-	Host:   {"host", "http_host", "server_name", "request.host", "RequestHost", "authority"},
-	Bytes:  {"body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize"},
 }
 
 // jsonLatencies are the names of latencies with the unit they are written in.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/show"
 )
@@ -78,65 +77,14 @@ func (t *Tally) rebinned(width int64, n int) []int64 {
 	return out
 }
 
-// logColumns spread the histogram over columns of equal ratio, from low to
-// high µs; what lies outside joins the first and last column.
-func (t *Tally) logColumns(n int, low, high float64) []column {
-	cols := make([]column, n)
-	step := math.Log(high/low) / float64(n)
-	for i := range cols {
-		cols[i].from = int64(math.Round(low * math.Exp(step*float64(i))))
-		cols[i].to = int64(math.Round(low * math.Exp(step*float64(i+1))))
-	}
-	for _, bar := range t.Hist.Distribution() {
-		if bar.Count == 0 {
-			continue
-		}
-		mid := math.Max(1, float64(bar.From+bar.To)/2)
-		i := int(math.Floor(math.Log(mid/low) / step))
-		cols[min(max(i, 0), n-1)].count += bar.Count
-	}
-	return cols
-}
-
-// span is what a logarithmic axis reaches over, in µs: the data, out to 1, 2 or 5
-// times a power of ten, a decade at least.
-func (t *Tally) span() (low, high float64) {
-	least, most := float64(max(t.Min, 1)), float64(max(t.Max, 2))
-	if !t.fine {
-		least, most = max(least, 1000), max(most, 10_000)
-	}
-	for e := 1.0; high == 0; e *= 10 {
-		for _, m := range []float64{1, 2, 5} {
-			if e*m <= least {
-				low = e * m
-			}
-			if high == 0 && e*m >= most {
-				high = e * m
-			}
-		}
-	}
-	return min(low, high/10), high
-}
-
-// columns are a picture's, with what lies beyond the last and the highest count.
-func (t *Tally) columns(n int, logBins bool) (cols []column, beyond, peak int64) {
-	if logBins {
-		low, high := t.span()
-		cols = t.logColumns(n, low, high)
-	} else {
-		cols, beyond = t.linearColumns(n)
-	}
-	peak = 1
+// WritePicture draws the distribution in characters, as wide as the style.
+func (t *Tally) WritePicture(w io.Writer, s show.Style) error {
+	n := min(pictureColumns, max(20, (s.Columns()-12)/5*5))
+	cols, beyond := t.linearColumns(n)
+	peak := int64(1)
 	for _, c := range cols {
 		peak = max(peak, c.count)
 	}
-	return cols, beyond, peak
-}
-
-// WritePicture draws the distribution in characters, as wide as the style.
-func (t *Tally) WritePicture(w io.Writer, s show.Style, logBins bool) error {
-	n := min(pictureColumns, max(20, (s.Columns()-12)/5*5))
-	cols, beyond, peak := t.columns(n, logBins)
 	var b strings.Builder
 	fmt.Fprintf(&b, "   .:.  Web server distribution of request times\n\n")
 	fmt.Fprintf(&b, "         Log lines: %d, requests: %d (%s)\n", t.Lines, t.Selected, t.Filter())
@@ -145,9 +93,9 @@ func (t *Tally) WritePicture(w io.Writer, s show.Style, logBins bool) error {
 	for row := pictureRows; row >= 1; row-- {
 		b.WriteString(pictureRow(cols, peak, row, margin))
 	}
-	b.WriteString(pictureAxis(cols, logBins, margin))
+	b.WriteString(pictureAxis(cols, margin))
 	if beyond > 0 {
-		fmt.Fprintf(&b, "%*s  %s\n", margin, "", longer(beyond, cols))
+		fmt.Fprintf(&b, "%*s  %s\n", margin, "", show.Plural(int(beyond), "request")+" took longer than "+seconds(cols[len(cols)-1].to))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -182,12 +130,12 @@ func pictureRow(cols []column, peak int64, row, margin int) string {
 }
 
 // pictureAxis is the time axis: a tick every five columns, all in one unit.
-func pictureAxis(cols []column, logBins bool, margin int) string {
+func pictureAxis(cols []column, margin int) string {
 	var ticks, labels strings.Builder
 	fmt.Fprintf(&ticks, "%*s |", margin, "Time:")
 	fmt.Fprintf(&labels, "%*s ", margin, "")
 	unit, by := "ms", 1e3
-	if end := cols[len(cols)-1].to; end >= 1e6 && !logBins {
+	if end := cols[len(cols)-1].to; end >= 1e6 {
 		unit, by = "seconds", 1e6
 	} else if end < 1e3 {
 		unit, by = "µs", 1
@@ -221,17 +169,17 @@ func (t *Tally) WriteNumbers(w io.Writer, style show.Style) error {
 			p.Line(fmt.Sprintf("  %5.1f %% under %-8s (%d of %d)", floorPercent(t.Under[i], t.Selected), duration(u), t.Under[i], t.Selected))
 		}
 		p.Line("")
-		percentiles(p, t.took, t.Quantile, t.Max)
+		t.percentiles(p)
 	}
 	t.writeBad(p)
 	return p.Flush(w)
 }
 
 // percentiles prints them on as many lines as they take.
-func percentiles(p *show.Page, took func(int64) string, at func(float64) int64, most int64) {
+func (t *Tally) percentiles(p *show.Page) {
 	line := "  "
 	put := func(name string, us int64) {
-		item := show.Pad(name+" "+took(us), 14)
+		item := show.Pad(name+" "+t.took(us), 14)
 		if show.Width(line+item) > p.Columns() {
 			p.Line(line)
 			line = "  "
@@ -239,9 +187,9 @@ func percentiles(p *show.Page, took func(int64) string, at func(float64) int64, 
 		line += item + " "
 	}
 	for _, q := range quantiles {
-		put(q.name, at(q.q))
+		put(q.name, t.Quantile(q.q))
 	}
-	put("max", most)
+	put("max", t.Max)
 	p.Line(line)
 }
 
@@ -259,14 +207,11 @@ func (t *Tally) Sentence() string {
 	if t.Selected == 0 {
 		return "No request was selected."
 	}
-	limit, n := 100*time.Millisecond, int64(0)
-	if len(t.opts.Under) > 0 {
-		limit, n = t.opts.Under[0], t.Under[0]
-	} else {
-		n = t.Hist.TotalCount() - countFrom(t, limit.Microseconds())
+	half := fmt.Sprintf("half took %s or less, one in a hundred more than %s.", t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
+	if len(t.opts.Under) == 0 {
+		return "Of " + show.Count(t.Selected) + " requests " + half
 	}
-	return fmt.Sprintf("%s of %s requests took less than %s; half took %s or less, one in a hundred more than %s.",
-		percent(floorPercent(n, t.Selected)), show.Count(t.Selected), duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
+	return fmt.Sprintf("%s of %s requests took less than %s; %s", percent(floorPercent(t.Under[0], t.Selected)), show.Count(t.Selected), duration(t.opts.Under[0]), half)
 }
 
 // took prints a latency; a zero of a log that writes whole milliseconds is
@@ -276,17 +221,6 @@ func (t *Tally) took(us int64) string {
 		return "<1 ms"
 	}
 	return seconds(us)
-}
-
-// countFrom counts requests of at least us, as well as the histogram can.
-func countFrom(t *Tally, us int64) int64 {
-	var n int64
-	for _, bar := range t.Hist.Distribution() {
-		if bar.From >= us {
-			n += bar.Count
-		}
-	}
-	return n
 }
 
 func (t *Tally) writeBad(p *show.Page) {
@@ -303,35 +237,4 @@ func (t *Tally) writeBad(p *show.Page) {
 		p.Line("")
 		p.Paragraph("  ", "  ", fmt.Sprintf("the clock went back by more than a minute %d times", t.Backward))
 	}
-}
-
-// WriteGroups prints the table by path, status, … : the n groups that took
-// most of the time.
-func (t *Tally) WriteGroups(w io.Writer, style show.Style, n int) error {
-	groups := t.Groups()
-	table := show.Table{Header: []string{"requests", "p50", "p99", "max", "of time", t.opts.By.String()}, Right: []bool{true, true, true, true, true}}
-	for _, g := range groups[:min(n, len(groups))] {
-		table.Add(fmt.Sprint(g.Requests), t.took(g.P50), t.took(g.P99), t.took(g.Max), percent(100*g.Share), show.Clean(g.Key))
-	}
-	p := show.NewPage(style)
-	p.Table(table)
-	if len(groups) > n {
-		p.Line(fmt.Sprintf("  … and %d more", len(groups)-n))
-	}
-	return p.Flush(w)
-}
-
-// WriteSlowest prints the slowest requests.
-func (t *Tally) WriteSlowest(w io.Writer, style show.Style) error {
-	table := show.Table{Header: []string{"took", "status", "when", "request"}, Right: []bool{true}}
-	for _, r := range t.Slowest() {
-		when := ""
-		if r.Unix != 0 {
-			when = time.Unix(r.Unix, 0).UTC().Format(time.RFC3339)
-		}
-		table.Add(seconds(r.Latency), fmt.Sprint(r.Status), when, show.Clean(r.Method+" "+r.Path))
-	}
-	p := show.NewPage(style)
-	p.Table(table)
-	return p.Flush(w)
 }

@@ -13,36 +13,32 @@ import (
 func TestColumns(t *testing.T) {
 	slow := []int64{50_000, 50_000, 60_000_000}
 	for name, c := range map[string]struct {
-		bin     time.Duration
-		took    []int64
-		logBins bool
-		from    int64
-		width   int64
-		end     int64
-		beyond  int64
+		bin    time.Duration
+		took   []int64
+		from   int64
+		width  int64
+		end    int64
+		beyond int64
 	}{
-		"asked for":       {100 * time.Millisecond, slow, false, 0, 100_000, 1_000_000, 1},
-		"all of it":       {0, slow, false, 0, 1_000_000, 65_000_000, 0},
-		"milliseconds":    {0, []int64{0, 1000, 3000, 3000}, false, 0, 1000, 10_000, 0},
-		"microseconds":    {0, []int64{7, 12, 30}, false, 0, 1, 35, 0},
-		"1.7 s":           {0, []int64{75_000, 1_700_000}, false, 0, 50_000, 1_750_000, 0},
-		"equal ratio":     {0, []int64{75_000, 1_700_000}, true, 50_000, 0, 2_000_000, 0},
-		"one value":       {0, []int64{100}, true, 10, 0, 100, 0},
-		"zeroes of a log": {0, []int64{0, 0}, true, 1000, 0, 10_000, 0},
-		"whole fives":     {0, []int64{100_000, 200_000}, false, 0, 5000, 225_000, 0},
+		"asked for":    {100 * time.Millisecond, slow, 0, 100_000, 1_000_000, 1},
+		"all of it":    {0, slow, 0, 1_000_000, 65_000_000, 0},
+		"milliseconds": {0, []int64{0, 1000, 3000, 3000}, 0, 1000, 10_000, 0},
+		"microseconds": {0, []int64{7, 12, 30}, 0, 1, 35, 0},
+		"1.7 s":        {0, []int64{75_000, 1_700_000}, 0, 50_000, 1_750_000, 0},
+		"whole fives":  {0, []int64{100_000, 200_000}, 0, 5000, 225_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tally := NewTally(&Options{Bin: c.bin})
 			for _, us := range c.took {
 				tally.add(us)
 			}
-			cols, beyond, _ := tally.columns(pictureColumns, c.logBins)
+			cols, beyond := tally.linearColumns(pictureColumns)
 			held := beyond
 			for _, col := range cols {
 				held += col.count
 			}
 			last := cols[len(cols)-1]
-			if cols[0].from != c.from || !c.logBins && last.to-last.from != c.width || last.to != c.end || beyond != c.beyond || held != int64(len(c.took)) {
+			if cols[0].from != c.from || last.to-last.from != c.width || last.to != c.end || beyond != c.beyond || held != int64(len(c.took)) {
 				t.Errorf("from %d to %d by %d µs, %d beyond, %d held; want %+v", cols[0].from, last.to, last.to-last.from, beyond, held, c)
 			}
 		})
@@ -51,25 +47,23 @@ func TestColumns(t *testing.T) {
 
 // TestPictureFits: no line of what a terminal shows is wider than the terminal.
 func TestPictureFits(t *testing.T) {
-	o := &Options{By: Path, Slow: 3, Under: []time.Duration{100 * time.Millisecond}}
+	o := &Options{Under: []time.Duration{100 * time.Millisecond}}
 	tally := NewTally(o)
 	for i := range int64(2000) {
 		tally.add(i * i)
 	}
 	for _, width := range []int{60, 80, 100} {
-		for _, logBins := range []bool{false, true} {
-			var b strings.Builder
-			style := show.Style{Width: width, Fold: true}
-			if err := tally.WritePicture(&b, style, logBins); err != nil {
-				t.Fatal(err)
-			}
-			if err := tally.WriteNumbers(&b, style); err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(b.String()) {
-				if show.Width(strings.TrimRight(line, "\n")) > width {
-					t.Errorf("%d columns: %q", width, line)
-				}
+		var b strings.Builder
+		style := show.Style{Width: width, Fold: true}
+		if err := tally.WritePicture(&b, style); err != nil {
+			t.Fatal(err)
+		}
+		if err := tally.WriteNumbers(&b, style); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if show.Width(strings.TrimRight(line, "\n")) > width {
+				t.Errorf("%d columns: %q", width, line)
 			}
 		}
 	}

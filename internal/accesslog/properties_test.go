@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -132,7 +131,7 @@ func TestDetectedFormatsReadTheirLog(t *testing.T) {
 			`host="a b" duration=0.250 x=1`, "upstream_response_time=0.250", "0.111 0.250",
 		} {
 			log := strings.Repeat(front+" "+tail+"\n", 20)
-			tally, _, err := Read(context.Background(), []string{"-"}, strings.NewReader(log), &Options{}, nil)
+			tally, _, err := Read(context.Background(), []string{"-"}, strings.NewReader(log), &Options{})
 			if err != nil {
 				t.Errorf("%s and %s: %v", base, tail, err)
 				continue
@@ -179,22 +178,6 @@ func TestClocksOfEveryZone(t *testing.T) {
 	for _, bad := range []string{"", ".5", "-1", "1e9", "1772366400000000", "now"} {
 		if got, ok := epoch.parse([]byte(bad)); ok {
 			t.Errorf("%q is second %d", bad, got)
-		}
-	}
-}
-
-// TestSizesFallIntoTheirClass: classes meet without a gap, and every size is in the one
-// whose name has it.
-func TestSizesFallIntoTheirClass(t *testing.T) {
-	for size := int64(1024); size < 1<<40; size += size/3 + 1 {
-		var low, high int64
-		var unit string
-		if _, err := fmt.Sscanf(strings.Replace(string(sizeClass(size)), "–", " ", 1), "%d %d %s", &low, &high, &unit); err != nil {
-			t.Fatalf("%d bytes: %q: %v", size, sizeClass(size), err)
-		}
-		of := map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20}[unit]
-		if size < low*of || size >= high*of || high != 4*low {
-			t.Errorf("%d bytes are in %s", size, sizeClass(size))
 		}
 	}
 }

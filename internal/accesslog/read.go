@@ -6,179 +6,73 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"linerate/internal/hint"
 )
 
 // chunkSize is what a worker reads at once: small enough to stay in its
 // core's cache between the copy and the parse.
 const chunkSize = 512 << 10
 
-// task is a piece of work: a range of a file, or lines in memory.
-type task struct {
-	file     *os.File
-	name     string
-	from, to int64
-	buf      []byte
-	seq      int64 // of all tasks of a reading
+// chunk is some whole lines of a log.
+type chunk struct {
+	lines []byte
+	seq   int64 // of all chunks of a reading
 }
 
-// pool runs tasks on all cores.
+// pool tallies chunks on all cores.
 type pool struct {
-	tasks   chan task
-	free    chan []byte // buffers of streams, for reuse
+	chunks  chan chunk
+	free    chan []byte // buffers, for reuse
 	workers []*worker
 	wg      sync.WaitGroup
-	done    atomic.Int64 // bytes
 	seq     int64
-	mu      sync.Mutex
-	err     error
 }
 
 func newPool(o *Options) *pool {
 	n := runtime.GOMAXPROCS(0)
-	p := &pool{tasks: make(chan task, n), free: make(chan []byte, 2*n)}
+	p := &pool{chunks: make(chan chunk, n), free: make(chan []byte, 2*n)}
 	for range n {
 		w := newWorker(o)
 		p.workers = append(p.workers, w)
-		p.wg.Add(1)
-		go p.work(w)
+		p.wg.Go(func() { p.work(w) })
 	}
 	return p
 }
 
 func (p *pool) work(w *worker) {
-	defer p.wg.Done()
-	var buf []byte // of files alone: a live study reads a few lines at a time, again and again
-	for t := range p.tasks {
-		w.block = t.seq
-		if t.file == nil {
-			w.chunk(t.buf)
-			p.done.Add(int64(len(t.buf)))
-			select {
-			case p.free <- t.buf[:0]:
-			default:
-			}
-			continue
+	for c := range p.chunks {
+		w.block = c.seq
+		w.chunk(c.lines)
+		select {
+		case p.free <- c.lines[:0]:
+		default:
 		}
-		var err error
-		if buf, err = w.fileRange(t, buf); err != nil {
-			p.fail(err)
-		}
-		p.done.Add(t.to - t.from)
 	}
 }
 
-func (p *pool) fail(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.err = errors.Join(p.err, err)
-}
-
 // finish waits and merges.
-func (p *pool) finish(o *Options) (*Tally, error) {
-	close(p.tasks)
+func (p *pool) finish(o *Options) *Tally {
+	close(p.chunks)
 	p.wg.Wait()
 	t := NewTally(o)
 	for _, w := range p.workers {
 		t.Merge(w.tally)
 	}
-	return t, p.err
+	return t
 }
 
-// fileRange reads the lines that begin in [from, to): it starts after the
-// first newline at or after from−1, and reads past to for the end of its last
-// line. buf is reused and may grow.
-func (w *worker) fileRange(t task, buf []byte) ([]byte, error) {
-	start := max(t.from-1, 0)
-	want := int(t.to - start)
-	if len(buf) < want+4096 {
-		buf = make([]byte, want+4096)
-	}
-	n, err := readAt(t, buf, start)
-	if err != nil {
-		return buf, err
-	}
-	b := buf[:n]
-	if t.from > 0 {
-		i := bytes.IndexByte(b[:min(want, n)], '\n')
-		if i < 0 {
-			return buf, nil // inside one line that began earlier
-		}
-		b, want = b[i+1:], want-i-1
-	}
-	if want <= 0 || len(b) == 0 {
-		return buf, nil
-	}
-	// The last line that begins before want ends at the first newline at or
-	// after want−1.
-	from := min(want, len(b)) - 1
-	if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
-		w.chunk(b[:from+i+1])
-		return buf, nil
-	}
-	if n < len(buf) { // the file ends here
-		w.chunk(b)
-		return buf, nil
-	}
-	return buf, w.longTail(t, b, start+int64(n))
-}
-
-// longTail reads on for the end of a last line that is longer than the spare
-// room of a buffer.
-func (w *worker) longTail(t task, b []byte, at int64) error {
-	line := append([]byte(nil), b...)
-	more := make([]byte, 64<<10)
-	head := bytes.LastIndexByte(line, '\n') + 1
-	for len(line)-head <= MaxLine {
-		n, err := readAt(t, more, at)
-		if err != nil {
-			return err
-		}
-		if i := bytes.IndexByte(more[:n], '\n'); i >= 0 {
-			line = append(line, more[:i+1]...)
-			break
-		}
-		line = append(line, more[:n]...)
-		if at += int64(n); n < len(more) {
-			break
-		}
-	}
-	w.chunk(line)
-	return nil
-}
-
-// readAt fills buf from a file; fewer bytes mean that the file ends.
-func readAt(t task, buf []byte, at int64) (int, error) {
-	n, err := t.file.ReadAt(buf, at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("read %s: %w", t.name, err)
-	}
-	return n, nil
-}
-
-// hand gives a task to the next free worker.
-func (p *pool) hand(ctx context.Context, t task) error {
+// hand gives lines to the next free worker.
+func (p *pool) hand(ctx context.Context, lines []byte) error {
 	p.seq++
-	t.seq = p.seq
 	select {
-	case p.tasks <- t:
+	case p.chunks <- chunk{lines, p.seq}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// file hands a plain file out in ranges.
-func (p *pool) file(ctx context.Context, s *source, from int64) error {
-	for at := from; at < s.size; at += chunkSize {
-		if err := p.hand(ctx, task{file: s.file, name: s.name, from: at, to: min(at+chunkSize, s.size)}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // stream cuts a stream into buffers of whole lines. A line longer than
@@ -206,7 +100,7 @@ func (p *pool) stream(ctx context.Context, s *source) error {
 		if len(rest) > MaxLine {
 			buf, cut, rest, skipping = append(buf[:cut], rest...), len(buf), nil, true
 		}
-		if err := p.hand(ctx, task{buf: buf[:cut]}); err != nil {
+		if err := p.hand(ctx, buf[:cut]); err != nil {
 			return err
 		}
 		if ended {
@@ -242,14 +136,10 @@ func (p *pool) buffer() []byte {
 	return make([]byte, 0, chunkSize+MaxLine+1)
 }
 
-// Progress is called now and then with the bytes read so far; total is 0
-// where it is not known.
-type Progress func(done, total int64)
-
 // Read tallies logs: paths, or "-" for standard input. Where o.Format is nil
 // it is found from the first log that has lines; note then says what was
-// assumed.
-func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options, progress Progress) (t *Tally, note string, err error) {
+// assumed. A tally with an error is what could be read.
+func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options) (t *Tally, note string, err error) {
 	sources, err := openAll(OrderRotated(paths), stdin)
 	defer func() {
 		for _, s := range sources {
@@ -271,29 +161,27 @@ func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options, prog
 		return nil, "", err
 	}
 	p := newPool(o)
-	stop := p.report(sources, progress)
-	err = p.feed(ctx, sources, o)
-	t, readErr := p.finish(o)
-	stop()
-	return t, note, errors.Join(err, readErr)
+	for _, s := range sources {
+		if err = p.stream(ctx, s); err != nil {
+			break
+		}
+	}
+	return p.finish(o), note, err
 }
 
-func (p *pool) feed(ctx context.Context, sources []*source, o *Options) error {
-	if o.Last > 0 {
-		return p.tail(ctx, sources, o.Last)
+// check refuses options that the format cannot serve.
+func (o *Options) check() error {
+	if o.Unit != nil {
+		o.Format.SetUnit(*o.Unit)
 	}
-	for _, s := range sources {
-		var err error
-		if s.file != nil {
-			err = p.file(ctx, s, 0)
-		} else {
-			err = p.stream(ctx, s)
-		}
-		if err != nil {
-			return err
-		}
+	if !o.Format.Has(Latency) {
+		return hint.With(fmt.Errorf("the log format %s has no request time", o.Format.Name),
+			"append $request_time (NGINX) or %%D (Apache) to the server's format, and give it: %s", hint.Option("format", "'…'"))
 	}
-	return nil
+	if o.Failed && !o.Format.Has(Status) {
+		return fmt.Errorf("the log format %s has no status", o.Format.Name)
+	}
+	return o.Filter.check(o.Format)
 }
 
 func openAll(paths []string, stdin io.Reader) ([]*source, error) {

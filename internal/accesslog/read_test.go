@@ -59,7 +59,7 @@ func TestReadCountsExactly(t *testing.T) {
 	path := write(t, "access.log", log)
 	for _, from := range []string{path, "-"} {
 		o := &Options{Filter: only200(t), Under: []time.Duration{100 * time.Millisecond}}
-		tally, note, err := Read(context.Background(), []string{from}, bytes.NewReader(log), o, nil)
+		tally, note, err := Read(context.Background(), []string{from}, bytes.NewReader(log), o)
 		if err != nil || note != "" {
 			t.Fatal(err, note)
 		}
@@ -98,7 +98,7 @@ func TestChunksLoseNoLine(t *testing.T) {
 	b.WriteString(strings.TrimSuffix(line(9), "\n")) // no newline at the end
 	want += 3
 	for _, from := range []string{write(t, "access.log", []byte(b.String())), "-"} {
-		tally, _, err := Read(context.Background(), []string{from}, strings.NewReader(b.String()), &Options{Filter: only200(t)}, nil)
+		tally, _, err := Read(context.Background(), []string{from}, strings.NewReader(b.String()), &Options{Filter: only200(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(log)))
 	for b.Loop() {
 		o := &Options{Filter: only200(b), Under: []time.Duration{100 * time.Millisecond}}
-		if _, _, err := Read(context.Background(), []string{path}, nil, o, nil); err != nil {
+		if _, _, err := Read(context.Background(), []string{path}, nil, o); err != nil {
 			b.Fatal(err)
 		}
 	}

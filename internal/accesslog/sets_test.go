@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -49,16 +47,9 @@ func TestRotatedSet(t *testing.T) {
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "access.log*"))
 	o := &Options{Filter: only200(t), Under: []time.Duration{100 * time.Millisecond}}
-	tally, _, err := Read(context.Background(), paths, nil, o, nil)
+	tally, _, err := Read(context.Background(), paths, nil, o)
 	if err != nil || tally.Lines != 3000 || tally.Selected != selected || tally.Under[0] != under {
 		t.Fatalf("lines %d, selected %d, under %d (%v); want 3000, %d, %d", tally.Lines, tally.Selected, tally.Under[0], err, selected, under)
-	}
-	// The last 1,200 lines end in the plain files and begin in a compressed one.
-	o = &Options{Last: 1800}
-	tally, _, err = Read(context.Background(), paths, nil, o, nil)
-	want, _, err2 := Read(context.Background(), []string{"-"}, bytes.NewReader(part(1200, 3000)), &Options{}, nil)
-	if err != nil || err2 != nil || tally.Lines != 1800 || tally.Sum != want.Sum {
-		t.Errorf("last 1800: lines %d, sum %d (%v, %v); want 1800, %d", tally.Lines, tally.Sum, err, err2, want.Sum)
 	}
 	if got, want := OrderRotated(paths), []string{"access.log.10.zst", "access.log.2.gz", "access.log.1", "access.log"}; filepath.Base(got[0]) != want[0] || filepath.Base(got[3]) != want[3] {
 		t.Errorf("order %v, want %v", got, want)
@@ -69,110 +60,12 @@ func TestTruncatedArchiveCountsWhatItHolds(t *testing.T) {
 	log, _, _ := synthetic(20000, 9)
 	data := gz(t, log)
 	p := write(t, "a.gz", data[:len(data)/2])
-	tally, _, err := Read(context.Background(), []string{p}, nil, &Options{}, nil)
+	tally, _, err := Read(context.Background(), []string{p}, nil, &Options{})
 	if err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 		t.Errorf("error %v, want one that says the archive is cut", err)
 	}
 	if tally == nil || tally.Selected < 1000 {
 		t.Error("what could be read was thrown away")
-	}
-}
-
-// TestMergeIsExact: summaries of parts add up to the summary of the whole.
-func TestMergeIsExact(t *testing.T) {
-	log, _, _ := synthetic(9000, 3)
-	lines := bytes.SplitAfter(log, []byte{'\n'})
-	under := []time.Duration{100 * time.Millisecond, time.Second}
-	read := func(b []byte) *Summary {
-		tally, _, err := Read(context.Background(), []string{"-"}, bytes.NewReader(b), &Options{Under: under}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(tally.Summary([]string{"x"}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := ReadSummary("x", bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	whole := read(log)
-	merged, _, err := MergeSummaries([]*Summary{read(bytes.Join(lines[:100], nil)), read(bytes.Join(lines[100:7000], nil)), read(bytes.Join(lines[7000:], nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged.Sources = whole.Sources
-	if fmt.Sprintf("%.9f", merged.Mean) == fmt.Sprintf("%.9f", whole.Mean) {
-		merged.Mean = whole.Mean
-	}
-	if !reflect.DeepEqual(merged, whole) {
-		t.Errorf("merged\n%+v\nwhole\n%+v", merged, whole)
-	}
-}
-
-func FuzzReadSummary(f *testing.F) {
-	f.Add([]byte(`{"version":1,"lines":2,"selected":1,"bin_seconds":0.1,"bins":[{"from":0,"to":0.1,"count":1}],"histogram":{"unit":"us","counts":[[5,1]]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ReadSummary("fuzz", bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		if _, _, err := MergeSummaries([]*Summary{s, s}); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
-// TestFollow: appended, rotated, cut short; every line is counted once.
-func TestFollow(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "access.log")
-	line := `h - - [10/Oct/2025:13:55:36 +0200] "GET / HTTP/1.1" 200 5 "-" "ua" 0.100` + "\n"
-	add := func(text string) {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add(line + line)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	step := 0
-	tally, _, err := Follow(ctx, path, &Options{}, 50*time.Millisecond, func(s *Tally) error {
-		switch {
-		case step == 0 && s.Lines == 2:
-			add(line[:20])
-			step++
-		case step == 1:
-			add(line[20:])
-			step++
-		case step == 2 && s.Lines == 3:
-			if err := os.Rename(path, path+".1"); err != nil {
-				t.Fatal(err)
-			}
-			add(line)
-			step++
-		case step == 3 && s.Lines == 4:
-			if err := os.Truncate(path, 0); err != nil {
-				t.Fatal(err)
-			}
-			step++
-		case step == 4:
-			add(line)
-			step++
-		case step == 5 && s.Lines == 5:
-			cancel()
-		}
-		return nil
-	})
-	if err != nil || tally.Lines != 5 || tally.Selected != 5 || tally.BadLines() != 0 {
-		t.Errorf("step %d: lines %d, selected %d, bad %d, %v; want 5, 5, 0", step, tally.Lines, tally.Selected, tally.BadLines(), err)
 	}
 }
 
@@ -196,7 +89,7 @@ func TestCompareRespectsAutocorrelation(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	read := func(mean float64) *Tally {
 		tally, _, err := Read(context.Background(), []string{"-"}, strings.NewReader(correlated(r, 12000, mean)),
-			&Options{Timeline: true, Under: []time.Duration{100 * time.Millisecond}}, nil)
+			&Options{Timeline: true, Under: []time.Duration{100 * time.Millisecond}})
 		if err != nil {
 			t.Fatal(err)
 		}

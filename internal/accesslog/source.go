@@ -25,15 +25,12 @@ const sampleSize = 64 << 10
 // source is one log, opened.
 type source struct {
 	name   string
-	file   *os.File      // a plain regular file: read by ranges
-	size   int64         // of it
-	stream io.Reader     // anything else
-	peek   *bufio.Reader // under stream, for the sample
+	stream *bufio.Reader // what it holds, decompressed
 	close  func()
 }
 
-// open opens a path, or standard input for "-". What it is compressed with is
-// told by its first bytes, not by its name.
+// open opens a path, or standard input for "-". The first bytes tell how it is
+// compressed, not its name.
 func open(path string, stdin io.Reader) (*source, error) {
 	if path == "-" {
 		return openStream("standard input", stdin, func() {})
@@ -42,21 +39,16 @@ func open(path string, stdin io.Reader) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
+	done := func() { f.Close() }
 	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = hint.With(fmt.Errorf("%s is a directory", path), "name its files: %s", filepath.Join(path, "access.log*"))
+	}
 	if err != nil {
-		f.Close()
+		done()
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	if info.IsDir() {
-		f.Close()
-		return nil, hint.With(fmt.Errorf("open log: %s is a directory", path), "name its files: %s", filepath.Join(path, "access.log*"))
-	}
-	var magic [4]byte
-	n, _ := f.ReadAt(magic[:], 0)
-	if info.Mode().IsRegular() && !compressed(magic[:n]) {
-		return &source{name: path, file: f, size: info.Size(), close: func() { f.Close() }}, nil
-	}
-	return openStream(path, f, func() { f.Close() })
+	return openStream(path, f, done)
 }
 
 func openStream(name string, r io.Reader, done func()) (*source, error) {
@@ -72,8 +64,7 @@ func openStream(name string, r io.Reader, done func()) (*source, error) {
 		done()
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	s.peek = bufio.NewReaderSize(plain, sampleSize)
-	s.stream = s.peek
+	s.stream = bufio.NewReaderSize(plain, sampleSize)
 	return s, nil
 }
 
@@ -81,10 +72,6 @@ var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
-
-func compressed(magic []byte) bool {
-	return bytes.HasPrefix(magic, gzipMagic) || bytes.HasPrefix(magic, zstdMagic)
-}
 
 func decompress(r *bufio.Reader, magic []byte, s *source) (io.Reader, error) {
 	switch {
@@ -104,15 +91,7 @@ func decompress(r *bufio.Reader, magic []byte, s *source) (io.Reader, error) {
 
 // sample is the beginning of the log; it is not consumed.
 func (s *source) sample() ([]byte, error) {
-	if s.file != nil {
-		b := make([]byte, sampleSize)
-		n, err := s.file.ReadAt(b, 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read %s: %w", s.name, err)
-		}
-		return wholeLines(b[:n], int64(n) == s.size), nil
-	}
-	b, err := s.peek.Peek(sampleSize)
+	b, err := s.stream.Peek(sampleSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", s.name, err)
 	}

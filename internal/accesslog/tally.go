@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -15,13 +14,12 @@ type Options struct {
 	Filter Filter
 	Bin    time.Duration   // width of a linear bin; 0: 100 ms, in pictures what suits the data
 	Under  []time.Duration // shares strictly under these
-	By     Field           // group by path, status, method, host or bytes; None: no groups
-	Slow   int             // how many of the slowest requests to keep
-	// Timeline also keeps the distribution over time: for the heat map, and
-	// for intervals that respect that neighbouring requests are alike. A
-	// log without times is cut into stretches of lines instead.
+	// Failed also counts the requests that the server failed (5xx).
+	Failed bool
+	// Timeline also keeps the distribution over time, for intervals that respect that
+	// neighbouring requests are alike. A log without times is cut into stretches of
+	// lines instead.
 	Timeline bool
-	Last     int // only the last N lines; 0: all
 }
 
 // Reason is why a line is bad.
@@ -52,8 +50,7 @@ const maxBins = 4096
 // merge into the tally of the whole, whatever the order.
 type Tally struct {
 	opts     *Options
-	selected string // what was selected, in words, where opts does not say
-	Lines    int64  // every line, bad and filtered out ones too
+	Lines    int64 // every line, bad and filtered out ones too
 	Bytes    int64
 	Selected int64 // lines that passed the filter and have a latency
 	Bad      [numReasons]int64
@@ -65,8 +62,7 @@ type Tally struct {
 	Under    []int64 // counts strictly under Options.Under
 	fine     bool    // not all latencies are whole milliseconds
 	Backward int64   // times that lie more than a minute before the line above's
-	groups   *groups
-	slow     slowest
+	Failed   int64   // selected ones with a status of 5xx; see Options.Failed
 	timeline *timeline
 }
 
@@ -74,12 +70,12 @@ type Tally struct {
 // (at most 0.1 % off).
 func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 3) }
 
+// newSmallHist has two significant digits: at most 1 % off.
+func newSmallHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 2) }
+
 // NewTally makes an empty tally.
 func NewTally(o *Options) *Tally {
-	t := &Tally{opts: o, Hist: newHist(), Under: make([]int64, len(o.Under)), slow: slowest{most: o.Slow}}
-	if o.By != None {
-		t.groups = newGroups(o.By)
-	}
+	t := &Tally{opts: o, Hist: newHist(), Under: make([]int64, len(o.Under))}
 	if o.Timeline {
 		t.timeline = newTimeline()
 	}
@@ -148,6 +144,7 @@ func (t *Tally) Merge(other *Tally) {
 	t.Selected += other.Selected
 	t.Sum += other.Sum
 	t.Backward += other.Backward
+	t.Failed += other.Failed
 	for r, n := range other.Bad {
 		if t.Bad[r] == 0 {
 			t.Example[r] = other.Example[r]
@@ -164,17 +161,13 @@ func (t *Tally) Merge(other *Tally) {
 	for i, n := range other.Under {
 		t.Under[i] += n
 	}
-	if t.groups != nil && other.groups != nil {
-		t.groups.merge(other.groups)
-	}
 	if t.timeline != nil && other.timeline != nil {
 		t.timeline.merge(other.timeline)
 	}
-	t.slow.merge(other.slow)
 }
 
 // Filter says in words what was selected.
-func (t *Tally) Filter() string { return cmp.Or(t.selected, t.opts.Filter.String()) }
+func (t *Tally) Filter() string { return t.opts.Filter.String() }
 
 // Mean latency in µs; NaN of nothing.
 func (t *Tally) Mean() float64 {

@@ -11,7 +11,6 @@ type worker struct {
 	clock  clock
 	status *[1000]bool
 	need   fields
-	text   bool // a filter looks at method, path or host
 	prev   int64
 	block  int64 // which stretch of a log without times is being read
 	at     spans
@@ -19,22 +18,14 @@ type worker struct {
 
 func newWorker(o *Options) *worker {
 	need := o.Filter.needs().with(Latency)
-	if o.By != None {
-		need = need.with(o.By)
-	}
-	if o.Slow > 0 {
-		for _, f := range []Field{Path, Method, Status, Time} {
-			if o.Format.Has(f) {
-				need = need.with(f)
-			}
-		}
+	if o.Failed {
+		need = need.with(Status)
 	}
 	if o.Timeline && o.Format.Has(Time) {
 		need = need.with(Time)
 	}
 	w := &worker{opts: o, tally: NewTally(o), need: need, status: o.Filter.statusSet(),
-		clock: clock{layout: o.Format.layout},
-		text:  len(o.Filter.Methods) > 0 || o.Filter.Path != "" || o.Filter.Host != ""}
+		clock: clock{layout: o.Format.layout}}
 	if o.Format.json != nil {
 		w.json = &jsonScanner{fields: o.Format.json, need: need}
 	} else {
@@ -85,7 +76,7 @@ func (w *worker) line(b []byte) {
 			return
 		}
 	}
-	if w.text && !w.opts.Filter.matchText(b, at) {
+	if path := w.opts.Filter.Path; path != "" && !matchPath(path, b[at[Path].from:at[Path].to]) {
 		return
 	}
 	when, ok := w.time(b)
@@ -103,7 +94,15 @@ func (w *worker) line(b []byte) {
 		t.bad(OutOfRange, b)
 	default:
 		t.add(us)
-		w.extras(b, us, when, status)
+		if status >= 500 && status <= 599 {
+			t.Failed++
+		}
+		if t.timeline != nil {
+			if !w.need.has(Time) {
+				when = w.block
+			}
+			t.timeline.add(when, us)
+		}
 	}
 }
 
@@ -113,11 +112,8 @@ func (w *worker) takeApart(b []byte) (Unit, bool) {
 		if !w.plan.run(b, &w.at) {
 			return 0, false
 		}
-		if w.need.has(Path) || w.need.has(Method) {
-			if w.at[Request].to > 0 && !splitRequest(b, &w.at) {
-				// A client that sent no request line: it has no path.
-				w.at[Method], w.at[Path] = span{}, span{}
-			}
+		if w.need.has(Path) && w.at[Request].to > 0 {
+			splitRequest(b, &w.at)
 		}
 		return w.opts.Format.unit, true
 	}
@@ -159,23 +155,4 @@ func guessLayout(b []byte) timeLayout {
 		return layoutCLF
 	}
 	return layoutEpoch
-}
-
-// extras counts what only some runs ask for.
-func (w *worker) extras(b []byte, us, when int64, status int) {
-	t := w.tally
-	if t.timeline != nil {
-		if !w.need.has(Time) {
-			when = w.block
-		}
-		t.timeline.add(when, us)
-	}
-	if t.groups != nil {
-		t.groups.add(groupKey(w.opts.By, b[w.at[w.opts.By].from:w.at[w.opts.By].to]), us)
-	}
-	if t.slow.wants(us) {
-		t.slow.add(SlowRequest{Latency: us, Unix: when, Status: status,
-			Method: clip(b[w.at[Method].from:w.at[Method].to], 16),
-			Path:   clip(b[w.at[Path].from:w.at[Path].to], 512)})
-	}
 }

@@ -115,7 +115,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 		what = "p95"
 	}
 	path, filter, _ := strings.Cut(path, "?")
-	l := &logged{o: accesslog.Options{By: accesslog.Status}, failed: math.NaN(), came: math.NaN()}
+	l := &logged{o: accesslog.Options{Failed: true}, failed: math.NaN(), came: math.NaN()}
 	for one := range strings.SplitSeq(path, ",") {
 		if !strings.HasPrefix(one, "/") {
 			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q does not begin with /", one), "give the whole path, such as log:/var/log/nginx/access.log, or several, with commas between")
@@ -150,14 +150,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 
 // errorShare is the share of requests that the server failed (5xx).
 func errorShare(t *accesslog.Tally) float64 {
-	failed, all := 0.0, 0.0
-	for _, g := range t.Groups() {
-		all += float64(g.Requests)
-		if strings.HasPrefix(g.Key, "5") {
-			failed += float64(g.Requests)
-		}
-	}
-	return ratio(failed, all)
+	return ratio(float64(t.Failed), float64(t.Selected))
 }
 
 func (l *logged) try(ctx context.Context) error {
@@ -177,7 +170,7 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 		}
 		return math.NaN(), err
 	}
-	t, _, unread := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
+	t, _, unread := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o)
 	if unread != nil {
 		return math.NaN(), fmt.Errorf("%s of %s: %w", l.logs[0].path, l.logs[0].Where(), unread)
 	}

@@ -50,9 +50,6 @@ func (l *Live) End() {
 	}
 }
 
-// Home clears the screen and goes to its top, for pages drawn anew.
-func Home(w io.Writer) { fmt.Fprint(w, ansi.CursorHomePosition+ansi.EraseEntireScreen) }
-
 // Bar draws a share from 0 to 1 in n columns.
 func (s Style) Bar(share float64, n int) string {
 	full := int(math.Round(min(1, max(0, share)) * float64(n)))

@@ -120,7 +120,7 @@ func (s *webArm) Stop() (*serve.ServerLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := accesslog.Read(context.Background(), []string{path}, strings.NewReader(""), &accesslog.Options{}, nil)
+	t, _, err := accesslog.Read(context.Background(), []string{path}, strings.NewReader(""), &accesslog.Options{})
 	if err != nil || t.Selected == 0 {
 		return nil, nil //nolint:nilerr // a server that was asked for nothing has no log to speak of
 	}
