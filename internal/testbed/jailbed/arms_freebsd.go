@@ -46,7 +46,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 }
 
 // build wires a fresh DUT between the two outer jails, or these to each other.
-func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p path) (err error) {
+func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p testbed.HopPath) (err error) {
 	if !bypass {
 		a.dut, err = b.route(ctx, a.gen, a.sink, p)
 		return err
@@ -87,10 +87,10 @@ func (b *Bed) clear() error {
 	var gens, sinks [][]string
 	var duts []*routers
 	if b.dut != nil {
-		gens, sinks, duts = append(gens, gone(genPort.device)), append(sinks, gone(sinkPort.device)), append(duts, b.dut)
+		gens, sinks, duts = append(gens, gone(genPort.Device)), append(sinks, gone(sinkPort.Device)), append(duts, b.dut)
 	}
 	for _, a := range b.arms {
-		gens, sinks = append(gens, gone(a.gen.device)), append(sinks, gone(a.sink.device))
+		gens, sinks = append(gens, gone(a.gen.Device)), append(sinks, gone(a.sink.Device))
 		if a.dut != nil {
 			duts = append(duts, a.dut)
 		}

@@ -138,9 +138,9 @@ func (b *Bed) wire(ctx context.Context, a end, in *jail, z end, to *jail) error 
 		}
 		return fmt.Sprint(j.id)
 	}
-	_, err := b.gen.run(ctx, "/bin/sh", "-c", newEpair, "epair", a.device, id(in), z.device, id(to))
+	_, err := b.gen.run(ctx, "/bin/sh", "-c", newEpair, "epair", a.Device, id(in), z.Device, id(to))
 	if err != nil {
-		return fmt.Errorf("join %s and %s by an epair: %w", a.device, z.device, err)
+		return fmt.Errorf("join %s and %s by an epair: %w", a.Device, z.Device, err)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (b *Bed) bypass(ctx context.Context, from, to end) error {
 
 // hush brings up two ends that only engines use.
 func (b *Bed) hush(ctx context.Context, from, to end) error {
-	return errors.Join(b.gen.all(ctx, from.quiet()), b.sink.all(ctx, to.quiet()))
+	return errors.Join(b.gen.all(ctx, quiet(from)), b.sink.all(ctx, quiet(to)))
 }
 
 // Describe says what the numbers of this testbed are.
@@ -192,7 +192,7 @@ func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 // portOn describes an end. Code cannot enter a jail: it runs where it is, and
 // engines open what they need through the bed's Door.
 func portOn(own, as, peer end) port.Port {
-	return port.Port{In: port.Here, Device: own.device, MAC: own.mac, Peer: peer.mac, IPv4: as.v4, IPv6: as.v6}
+	return port.Port{In: port.Here, Device: own.Device, MAC: own.MAC, Peer: peer.MAC, IPv4: as.IPv4, IPv6: as.IPv6}
 }
 
 // Reset tears the DUT down and builds a new one, then applies settings.
@@ -208,13 +208,13 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	a.Digest = setting.Digest(settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
-		return a, errors.Join(err, b.renew(ctx, path{}))
+		return a, errors.Join(err, b.renew(ctx, testbed.HopPath{}))
 	}
 	return a, err
 }
 
 // renew replaces the DUT's jails and the wires to them.
-func (b *Bed) renew(ctx context.Context, p path) error {
+func (b *Bed) renew(ctx context.Context, p testbed.HopPath) error {
 	if err := b.clear(); err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (b *Bed) renew(ctx context.Context, p path) error {
 func (b *Bed) apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: setting.Digest(settings)}
-	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device},
+	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device},
 		RouteSocket: func() (*os.File, error) { return b.routeSocket(dut.first()) }}
 	var err error
 	a.Notes, err = t.ApplyAll(ctx, settings)

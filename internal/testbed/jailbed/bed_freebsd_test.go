@@ -123,8 +123,8 @@ func sendFlows(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n, 
 }
 
 var (
-	v4 = [2]netip.Addr{genPort.v4.Addr(), sinkPort.v4.Addr()}
-	v6 = [2]netip.Addr{genPort.v6.Addr(), sinkPort.v6.Addr()}
+	v4 = [2]netip.Addr{genPort.IPv4.Addr(), sinkPort.IPv4.Addr()}
+	v6 = [2]netip.Addr{genPort.IPv6.Addr(), sinkPort.IPv6.Addr()}
 )
 
 func TestConform(t *testing.T) {

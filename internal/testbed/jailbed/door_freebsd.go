@@ -21,7 +21,7 @@ const helperSocket = 3
 // them there and hands them out.
 func (b *Bed) Door(o wire.Order) (wire.Opened, error) {
 	in := b.gen
-	if strings.HasPrefix(o.Device, "sink") {
+	if receives(end{Device: o.Device}) {
 		in = b.sink
 	}
 	if in == nil {

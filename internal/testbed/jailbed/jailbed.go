@@ -15,12 +15,13 @@ package jailbed
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/testbed"
 )
 
 // Label stands beside every number from jails.
@@ -29,70 +30,53 @@ const Label = "epair, not a NIC"
 // prefix begins the name of every jail of ours.
 const prefix = "linerate-"
 
-// The devices are those of netnsbed: RFC 2544 §C.2.2 (198.18.0.0/15), RFC 5180
-// (2001:2::/48). The DUT's own addresses are the last of their networks.
+// end is one device of a wire.
+type end = testbed.WireEnd
+
+// The lab's devices.
 var (
-	genPort    = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16"), v6: netip.MustParsePrefix("2001:2::1/64")}
-	ingress    = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16"), v6: netip.MustParsePrefix("2001:2::ffff:fffe/64")}
-	egress     = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16"), v6: netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
-	sinkPort   = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64"), receives: true}
-	genBypass  = end{device: "gen1", mac: mac(5)}
-	sinkBypass = end{device: "sink1", mac: mac(6), receives: true}
+	genPort, sinkPort     = testbed.GeneratorEnd, testbed.ReceiverEnd
+	ingress, egress       = testbed.IngressEnd, testbed.EgressEnd
+	genBypass, sinkBypass = testbed.BypassFrom, testbed.BypassTo
 )
 
-// end is one device of a wire.
-type end struct {
-	device string
-	mac    net.HardwareAddr
-	v4, v6 netip.Prefix
-	// receives: frames end here.
-	receives bool
-}
+// hopEnds are the two ends of the i-th wire between routers.
+func hopEnds(i int) (up, down end) { return testbed.HopEnds(i, "next0", "previous0") }
 
-func mac(last byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, last} }
-
-// hopEnds are the two ends of the i-th wire between routers. Their networks are
-// at the end of the generator's, where no workload is.
-func hopEnds(i int) (up, down end) {
-	at := func(name string, host byte) end {
-		return end{device: name, mac: mac(0x20 + 2*byte(i) + host),
-			v4: netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, 254, 4*byte(i) + host}), 30),
-			v6: netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 0x01, 0, 2, 0, 0, 0xfe, byte(i), 15: host}), 64)}
-	}
-	return at("next0", 1), at("previous0", 2)
-}
+// receives tells the ends in the receiver's jail: frames end there.
+func receives(e end) bool { return strings.HasPrefix(e.Device, "sink") }
 
 // arm names the ends of the n-th arm's wires outside its DUT.
 func arm(e end, n int) end {
-	e.device = fmt.Sprintf("%s-%d", e.device, n)
+	e.Device = fmt.Sprintf("%s-%d", e.Device, n)
 	return e
 }
 
 // quiet brings up an end that only engines use: it has no addresses. What
 // arrives at a receiving one is seen by bpf(4) and goes no further (ifconfig(8),
 // monitor); such an end cannot send.
-func (e end) quiet() [][]string {
-	up := []string{"/sbin/ifconfig", e.device, "up"}
-	if e.receives {
+func quiet(e end) [][]string {
+	up := []string{"/sbin/ifconfig", e.Device, "up"}
+	if receives(e) {
 		up = append(up, "monitor")
 	}
-	return [][]string{{"/sbin/ifconfig", e.device, "ether", e.mac.String()}, up}
+	return [][]string{{"/sbin/ifconfig", e.Device, "ether", e.MAC.String()}, up}
 }
 
 // addressed is an end that a network stack uses.
-func (e end) addressed() [][]string {
+func addressed(e end) [][]string {
 	return [][]string{
-		{"/sbin/ifconfig", e.device, "ether", e.mac.String()},
-		{"/sbin/ifconfig", e.device, "inet", e.v4.String(), "up"},
-		{"/sbin/ifconfig", e.device, "inet6", e.v6.String(), "no_dad"},
+		{"/sbin/ifconfig", e.Device, "ether", e.MAC.String()},
+		{"/sbin/ifconfig", e.Device, "inet", e.IPv4.String(), "up"},
+		{"/sbin/ifconfig", e.Device, "inet6", e.IPv6.String(), "no_dad"},
 	}
 }
 
 // neighbour writes down who is at the other end of a wire.
-func (e end) neighbour(peer end) [][]string {
+func neighbour(peer end) [][]string {
 	return [][]string{
-		{"/usr/sbin/arp", "-s", peer.v4.Addr().String(), peer.mac.String()},
-		{"/usr/sbin/ndp", "-n", "-s", peer.v6.Addr().String(), peer.mac.String()},
+		{"/usr/sbin/arp", "-s", peer.IPv4.Addr().String(), peer.MAC.String()},
+		{"/usr/sbin/ndp", "-n", "-s", peer.IPv6.Addr().String(), peer.MAC.String()},
 	}
 }
 
@@ -100,8 +84,8 @@ func (e end) neighbour(peer end) [][]string {
 // destinations then need one neighbour. Two halves win over the connected
 // route by their length.
 func behind(peer end) (all [][]string) {
-	for _, p := range []netip.Prefix{peer.v4, peer.v6} {
-		for _, half := range halves(p) {
+	for _, p := range []netip.Prefix{peer.IPv4, peer.IPv6} {
+		for _, half := range testbed.Halves(p) {
 			all = append(all, routeAdd(half, p.Addr()))
 		}
 	}
@@ -114,15 +98,6 @@ func routeAdd(to netip.Prefix, via netip.Addr) []string {
 		family = "-inet6"
 	}
 	return []string{"/sbin/route", "-q", "-n", "add", family, "-net", to.String(), via.String()}
-}
-
-// halves are the two networks that a prefix is made of.
-func halves(p netip.Prefix) []netip.Prefix {
-	low := p.Masked().Addr()
-	b := low.AsSlice()
-	b[p.Bits()/8] |= 1 << (7 - p.Bits()%8)
-	high, _ := netip.AddrFromSlice(b)
-	return []netip.Prefix{netip.PrefixFrom(low, p.Bits()+1), netip.PrefixFrom(high, p.Bits()+1)}
 }
 
 // router are the sysctls of a DUT: it forwards, and says nothing of its own
@@ -146,9 +121,6 @@ const quietFrom = 4
 func owned(pid, n int) string { return fmt.Sprintf("%s%d-%d", prefix, pid, n) }
 
 var ownedName = regexp.MustCompile(`^` + prefix + `([0-9]{1,9})-[0-9]{1,9}$`)
-
-// labName is how a lab that stays may be called.
-var labName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
 
 // owner reads the owner from a jail's name; ok is false for one that is not
 // owned by a process.

@@ -3,13 +3,11 @@ package jailbed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"linerate/internal/hint"
 	"linerate/internal/testbed"
 )
 
@@ -40,7 +38,7 @@ func UpNamed(ctx context.Context, name string, mode testbed.Mode) (Lab, testbed.
 	}
 	b := &Bed{options: Options{Mode: mode}, persists: true}
 	if err = b.build(ctx, prefix+name); err == nil {
-		b.dut, err = b.route(ctx, genPort, sinkPort, path{})
+		b.dut, err = b.route(ctx, genPort, sinkPort, testbed.HopPath{})
 	}
 	if err == nil {
 		err = errors.Join(b.host(ctx, b.gen, genPort, ingress, sinkPort), b.host(ctx, b.sink, sinkPort, egress, genPort))
@@ -65,21 +63,18 @@ func free(name string) (string, error) {
 			}
 		}
 	}
-	if !labName.MatchString(name) {
-		return "", hint.With(hint.Usagef("lab name %q is not valid", name), "use up to 16 lower-case letters and digits, a letter first")
-	}
 	if all[prefix+name] != 0 {
-		return "", hint.With(fmt.Errorf("lab %s is up already", name), "use another %s, or remove it: linerate lab down %s", hint.Option("name", "NAME"), name)
+		return "", testbed.LabIsUp(name)
 	}
-	return name, nil
+	return name, testbed.CheckLabName(name)
 }
 
 // host makes an outer end one of a network stack, for tools by hand: with an
 // address, and the far network behind the DUT.
 func (b *Bed) host(ctx context.Context, in *jail, own, dut, far end) error {
-	commands := append(own.addressed(), own.neighbour(dut)...)
-	commands = append(commands, []string{"/sbin/ifconfig", own.device, "-monitor"},
-		routeAdd(far.v4.Masked(), dut.v4.Addr()), routeAdd(far.v6.Masked(), dut.v6.Addr()))
+	commands := append(addressed(own), neighbour(dut)...)
+	commands = append(commands, []string{"/sbin/ifconfig", own.Device, "-monitor"},
+		routeAdd(far.IPv4.Masked(), dut.IPv4.Addr()), routeAdd(far.IPv6.Masked(), dut.IPv6.Addr()))
 	return in.all(ctx, commands)
 }
 
@@ -92,7 +87,7 @@ func Labs() ([]Lab, error) {
 	var labs []Lab
 	for _, full := range slices.Sorted(maps.Keys(all)) {
 		name, ok := strings.CutPrefix(full, prefix)
-		if !ok || !labName.MatchString(name) {
+		if !ok || !testbed.LabName.MatchString(name) {
 			continue
 		}
 		labs = append(labs, Lab{name, known(full, all)})
@@ -128,10 +123,7 @@ func Down(name string) error {
 		}
 		names = append(names, l.Name)
 	}
-	if len(names) == 0 {
-		return hint.With(hint.Usagef("no lab named %q", name), "no lab is up; linerate lab up makes one")
-	}
-	return hint.Unknown("lab", name, names)
+	return testbed.NoLab(name, names)
 }
 
 // Counters reads a named lab's DUT.

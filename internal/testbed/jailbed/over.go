@@ -1,22 +1,12 @@
 package jailbed
 
 import (
-	"fmt"
 	"net/netip"
 	"strconv"
 
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
-
-// path is what a setting says of the way through a DUT: how many more routers,
-// and what lies over the wires between them.
-type path struct {
-	hops int
-	over string // "": plain wires
-}
-
-const hopsMost = 16
 
 // overlay is a kind of interface that lies over a wire between two routers.
 type overlay struct {
@@ -44,22 +34,12 @@ var overlays = map[string]overlay{
 
 // pathOf takes the path out of a DUT's settings. One that this kernel cannot
 // make is a *testbed.ErrUnavailable, and the path a plain one.
-func pathOf(settings []setting.Setting, loaded func(module string) bool) (p path, rest []setting.Setting, err error) {
-	for _, s := range settings {
-		if s.Mechanism != setting.Hops {
-			rest = append(rest, s)
-			continue
-		}
-		n, err := strconv.Atoi(s.Value)
-		if err != nil || n < 1 || n > hopsMost {
-			return path{}, nil, fmt.Errorf("%q is no number of hops", s.Value)
-		}
-		if why := lacking(s.Name, loaded); why != "" {
-			return path{}, nil, &testbed.ErrUnavailable{Setting: s.String(), Reason: why}
-		}
-		p = path{hops: n, over: s.Name}
+func pathOf(settings []setting.Setting, loaded func(module string) bool) (testbed.HopPath, []setting.Setting, error) {
+	p, rest, err := testbed.PathOf(settings)
+	if why := lacking(p.Over, loaded); why != "" {
+		return testbed.HopPath{}, nil, &testbed.ErrUnavailable{Setting: p.Setting.String(), Reason: why}
 	}
-	return p, rest, nil
+	return p, rest, err
 }
 
 // lacking is why nothing of a kind can lie over wires here; "": it can.
@@ -82,39 +62,30 @@ func lacking(kind string, loaded func(module string) bool) string {
 // lay makes what lies over a wire in one jail and gives it addresses of its
 // own. It returns the addresses by which the other side is then reached.
 func (o overlay) lay(own, peer end) (commands [][]string, beyondPeer end) {
-	device := "over" + own.device
-	create := append([]string{"/sbin/ifconfig"}, o.create(own.device, own.v4.Addr(), peer.v4.Addr())...)
-	commands = append(commands, []string{"/sbin/ifconfig", own.device, "mtu", strconv.Itoa(wireMTU)},
+	device := "over" + own.Device
+	create := append([]string{"/sbin/ifconfig"}, o.create(own.Device, own.IPv4.Addr(), peer.IPv4.Addr())...)
+	commands = append(commands, []string{"/sbin/ifconfig", own.Device, "mtu", strconv.Itoa(wireMTU)},
 		append(create, "mtu", "1500", "name", device))
-	over, far := beyond(own), beyond(peer)
-	over.device, far.device = device, peer.device
+	over, far := own.Beyond(), peer.Beyond()
+	over.Device, far.Device = device, peer.Device
 	if o.wired {
-		return append(append(commands, over.addressed()...), over.neighbour(far)...), far
+		return append(append(commands, addressed(over)...), neighbour(far)...), far
 	}
 	return append(commands,
-		[]string{"/sbin/ifconfig", device, "inet", over.v4.Addr().String(), far.v4.Addr().String(), "up"},
-		[]string{"/sbin/ifconfig", device, "inet6", over.v6.Addr().String(), far.v6.Addr().String(), "prefixlen", "128", "no_dad"}), far
+		[]string{"/sbin/ifconfig", device, "inet", over.IPv4.Addr().String(), far.IPv4.Addr().String(), "up"},
+		[]string{"/sbin/ifconfig", device, "inet6", over.IPv6.Addr().String(), far.IPv6.Addr().String(), "prefixlen", "128", "no_dad"}), far
 }
 
 // wireMTU leaves room for headers around a packet of 1500 bytes.
 const wireMTU = 2000
 
-// beyond is an end's address on what lies over its wire: one that the wire does
-// not reach.
-func beyond(e end) end {
-	v4, v6 := e.v4.Addr().As4(), e.v6.Addr().As16()
-	v4[2], v6[6] = v4[2]-1, v6[6]-1
-	e.v4, e.v6 = netip.PrefixFrom(netip.AddrFrom4(v4), e.v4.Bits()), netip.PrefixFrom(netip.AddrFrom16(v6), e.v6.Bits())
-	return e
-}
-
 // across is what one router needs to reach the network that is beyond the next.
 func across(own, peer, far end, over string) [][]string {
-	commands := append(own.addressed(), own.neighbour(peer)...)
+	commands := append(addressed(own), neighbour(peer)...)
 	if o, ok := overlays[over]; ok {
 		var laid [][]string
 		laid, peer = o.lay(own, peer)
 		commands = append(commands, laid...)
 	}
-	return append(commands, routeAdd(far.v4.Masked(), peer.v4.Addr()), routeAdd(far.v6.Masked(), peer.v6.Addr()))
+	return append(commands, routeAdd(far.IPv4.Masked(), peer.IPv4.Addr()), routeAdd(far.IPv6.Masked(), peer.IPv6.Addr()))
 }

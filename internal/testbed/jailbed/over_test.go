@@ -18,19 +18,19 @@ func TestPathOf(t *testing.T) {
 	for _, c := range []struct {
 		settings []setting.Setting
 		have     string
-		want     path
+		want     testbed.HopPath
 		lacks    string // in an ErrUnavailable
 	}{
-		{hops("3", ""), "", path{hops: 3}, ""},
-		{hops("1", "vlan"), "if_vlan", path{1, "vlan"}, ""},
-		{hops("1", "vlan"), "if_gif", path{}, "kldload if_vlan"},
-		{hops("1", "ipip"), "", path{}, "kldload if_gif"},
-		{hops("1", "ipsec"), "if_gif", path{}, "not by ipsec"},
-		{hops("1", "vxlan"), "if_vxlan", path{}, "no vxlan(4) in a jail"},
+		{hops("3", ""), "", testbed.HopPath{Hops: 3}, ""},
+		{hops("1", "vlan"), "if_vlan", testbed.HopPath{Hops: 1, Over: "vlan"}, ""},
+		{hops("1", "vlan"), "if_gif", testbed.HopPath{}, "kldload if_vlan"},
+		{hops("1", "ipip"), "", testbed.HopPath{}, "kldload if_gif"},
+		{hops("1", "ipsec"), "if_gif", testbed.HopPath{}, "not by ipsec"},
+		{hops("1", "vxlan"), "if_vxlan", testbed.HopPath{}, "no vxlan(4) in a jail"},
 	} {
 		p, _, err := pathOf(c.settings, only(c.have))
 		var un *testbed.ErrUnavailable
-		if p != c.want || errors.As(err, &un) != (c.lacks != "") || un != nil && !strings.Contains(un.Reason, c.lacks) {
+		if p.Hops != c.want.Hops || p.Over != c.want.Over || errors.As(err, &un) != (c.lacks != "") || un != nil && !strings.Contains(un.Reason, c.lacks) {
 			t.Errorf("%v: %+v, %v", c.settings, p, err)
 		}
 	}

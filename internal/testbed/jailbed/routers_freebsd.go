@@ -16,10 +16,10 @@ func (r *routers) last() *jail  { return r.jails[len(r.jails)-1] }
 
 // route makes a DUT between two ends of generator and receiver. What was built
 // when it fails is returned with the error.
-func (b *Bed) route(ctx context.Context, from, to end, p path) (*routers, error) {
+func (b *Bed) route(ctx context.Context, from, to end, p testbed.HopPath) (*routers, error) {
 	b.raised++
 	r := &routers{}
-	for i := range p.hops + 1 {
+	for i := range p.Hops + 1 {
 		j, err := b.router(fmt.Sprintf("%s.dut%d-%d", b.gen.name, b.raised, i+1))
 		if j != nil {
 			r.jails = append(r.jails, j)
@@ -31,8 +31,8 @@ func (b *Bed) route(ctx context.Context, from, to end, p path) (*routers, error)
 	if err := b.wire(ctx, from, nil, ingress, r.first()); err != nil {
 		return r, err
 	}
-	for i := range p.hops {
-		if err := b.join(ctx, r.jails[i], r.jails[i+1], i, p.over); err != nil {
+	for i := range p.Hops {
+		if err := b.join(ctx, r.jails[i], r.jails[i+1], i, p.Over); err != nil {
 			return r, err
 		}
 	}
@@ -60,7 +60,7 @@ func (b *Bed) router(name string) (*jail, error) {
 
 // introduce gives an end its addresses, its neighbour and the routes behind it.
 func introduce(own, peer end) [][]string {
-	return append(append(own.addressed(), own.neighbour(peer)...), behind(peer)...)
+	return append(append(addressed(own), neighbour(peer)...), behind(peer)...)
 }
 
 // join wires a router to the next and routes the two outer networks over it.
@@ -84,7 +84,7 @@ func (r *routers) counters() (testbed.Counters, error) {
 			return testbed.Counters{}, err
 		}
 	}
-	i, o := in[ingress.device], out[egress.device]
+	i, o := in[ingress.Device], out[egress.Device]
 	return testbed.Counters{Received: i.received, Forwarded: o.sent, Dropped: i.receiveDrops + o.sendDrops}, nil
 }
 
@@ -102,8 +102,8 @@ func (b *Bed) remove(r *routers) error {
 	var err error
 	for i := range max(0, len(r.jails)-1) {
 		up, down := hopEnds(i)
-		err = errors.Join(err, r.jails[i+1].all(context.Background(), [][]string{gone("over" + down.device)}),
-			r.jails[i].all(context.Background(), [][]string{gone("over" + up.device), gone(up.device)}))
+		err = errors.Join(err, r.jails[i+1].all(context.Background(), [][]string{gone("over" + down.Device)}),
+			r.jails[i].all(context.Background(), [][]string{gone("over" + up.Device), gone(up.Device)}))
 	}
 	for _, j := range r.jails {
 		err = errors.Join(err, j.remove())

@@ -44,7 +44,7 @@ func TestWays(t *testing.T) {
 				return
 			}
 			table, err := b.dut.first().run(context.Background(), "/usr/bin/netstat", "-rnf", "inet")
-			if n := strings.Count(table, " "+sinkPort.v4.Addr().String()+" "); err != nil || n < s.Table.Count {
+			if n := strings.Count(table, " "+sinkPort.IPv4.Addr().String()+" "); err != nil || n < s.Table.Count {
 				t.Errorf("%d routes lead to the receiver, want %d: %v", n, s.Table.Count, err)
 			}
 		})

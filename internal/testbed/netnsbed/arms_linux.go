@@ -33,9 +33,9 @@ type arm struct {
 // that its neighbours have in a bed of one.
 func newArm(n int) *arm {
 	a := &arm{gen: genPort, sink: sinkPort}
-	a.gen.group, a.sink.group = armGroup, armGroup
-	a.gen.device, a.sink.device = fmt.Sprintf("gen0-%d", n), fmt.Sprintf("sink0-%d", n)
-	a.gen.v4, a.gen.v6, a.sink.v4, a.sink.v6 = netip.Prefix{}, netip.Prefix{}, netip.Prefix{}, netip.Prefix{}
+	a.gen.Group, a.sink.Group = armGroup, armGroup
+	a.gen.Device, a.sink.Device = fmt.Sprintf("gen0-%d", n), fmt.Sprintf("sink0-%d", n)
+	a.gen.IPv4, a.gen.IPv6, a.sink.IPv4, a.sink.IPv6 = netip.Prefix{}, netip.Prefix{}, netip.Prefix{}, netip.Prefix{}
 	return a
 }
 
@@ -64,7 +64,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 
 // raise builds one arm and sets it.
 func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Applied, error) {
-	p, rest, err := pathOf(w.Settings)
+	p, rest, err := testbed.PathOf(w.Settings)
 	if err != nil {
 		return testbed.Applied{}, err
 	}
@@ -100,7 +100,7 @@ func switchHost(host *knob.HostSysctls, settings []setting.Setting) error {
 
 // build wires a fresh DUT between the two outer namespaces, or these to each
 // other.
-func (a *arm) build(b *Bed, bypass bool, p path) (err error) {
+func (a *arm) build(b *Bed, bypass bool, p testbed.HopPath) (err error) {
 	if bypass {
 		return wire(b.gen, a.gen, b.sink, a.sink)
 	}
@@ -130,12 +130,12 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,
 		Generator: portOn(b.gen, a.gen, ingress), Receiver: portOn(b.sink, a.sink, egress)}
-	out.Generator.IPv4, out.Generator.IPv6 = genPort.v4, genPort.v6
-	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6
+	out.Generator.IPv4, out.Generator.IPv6 = genPort.IPv4, genPort.IPv6
+	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.IPv4, sinkPort.IPv6
 	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
 		out.DUT = portOn(a.dut.first, ingress, a.gen)
-		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.device, a.dut) }
+		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.Device, a.dut) }
 		out.Machine = func() (drop.Counters, error) { return machineDrops(), nil }
 	}
 	return out

@@ -20,8 +20,8 @@ import (
 // or its reply.
 func datagram(t *testing.T, to net.HardwareAddr, reply bool) []byte {
 	t.Helper()
-	f, err := load.NewFramer(load.Spec{SrcMAC: genPort.mac, DstMAC: to, Sizes: []int{64},
-		Flows: load.FlowSpace{Src: genPort.v4.Addr(), Dst: sinkPort.v4.Addr(), Reply: reply}})
+	f, err := load.NewFramer(load.Spec{SrcMAC: genPort.MAC, DstMAC: to, Sizes: []int{64},
+		Flows: load.FlowSpace{Src: genPort.IPv4.Addr(), Dst: sinkPort.IPv4.Addr(), Reply: reply}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestBothWays(t *testing.T) {
 				return err
 			}
 			defer e.Close()
-			f, err := e.Features(egress.device)
+			f, err := e.Features(egress.Device)
 			if f["rx-gro"] != on {
 				t.Errorf("both ways %v: NAPI at the egress is %v", on, f["rx-gro"])
 			}

@@ -119,7 +119,7 @@ func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 }
 
 func portOn(ns *namespace, own, peer end) port.Port {
-	return port.Port{In: ns.do, Device: own.device, MAC: clone(own.mac), Peer: clone(peer.mac), IPv4: own.v4, IPv6: own.v6}
+	return port.Port{In: ns.do, Device: own.Device, MAC: clone(own.MAC), Peer: clone(peer.MAC), IPv4: own.IPv4, IPv6: own.IPv6}
 }
 
 func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr(nil), m...) }
@@ -127,7 +127,7 @@ func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr
 // Reset tears the DUT down and builds a new one, then applies settings.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	a := testbed.Applied{Digest: setting.Digest(settings)}
-	p, rest, err := pathOf(settings)
+	p, rest, err := testbed.PathOf(settings)
 	if err != nil {
 		return a, err
 	}
@@ -150,7 +150,7 @@ func (b *Bed) applyFailed(err error) error {
 		return err
 	}
 	var again *testbed.ErrUnavailable
-	left := b.renew(path{})
+	left := b.renew(testbed.HopPath{})
 	if errors.As(left, &again) && *again == *un {
 		left = nil // no setting's fault: the mode itself cannot be had
 	}
@@ -159,7 +159,7 @@ func (b *Bed) applyFailed(err error) error {
 
 func (b *Bed) target(dut *namespace) *knob.Target {
 	return &knob.Target{In: dut.do, InSys: dut.doSys, Host: b.host, Spare: b.spare(),
-		Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+		Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device}}
 }
 
 // spare are the CPUs that the DUT can have: all but the generator's.
@@ -173,7 +173,7 @@ func (b *Bed) spare() (cpus []int) {
 }
 
 // renew replaces the DUT's namespace and the wires to it.
-func (b *Bed) renew(p path) (err error) {
+func (b *Bed) renew(p testbed.HopPath) (err error) {
 	if err := b.clear(); err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func TestNothingOutsideChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, "after a lab", before, snapshot(t))
-	if _, left := napiThreads(ingress.device)[thread]; left { // another lab may have its own
+	if _, left := napiThreads(ingress.Device)[thread]; left { // another lab may have its own
 		t.Errorf("the thread of the DUT's ingress is left: %d", thread)
 	}
 }

@@ -87,7 +87,7 @@ func (b *Bed) thread(dut *namespace) (pid int, err error) {
 		return 0, err
 	}
 	defer unlock()
-	if pid, err = Thread(dut.do, ingress.device, b.cpus.DUT); err != nil {
+	if pid, err = Thread(dut.do, ingress.Device, b.cpus.DUT); err != nil {
 		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: err.Error()}
 	}
 	// Softirqs, which the thread stands in for, precede all programs; where this is

@@ -28,7 +28,7 @@ func (b *Bed) DUT() port.Port { return portOn(b.dut.first, ingress, genPort) }
 
 // Drops reads what the DUT and the wire to it count of dead frames.
 func (b *Bed) Drops() (drop.Counters, error) {
-	c, err := ownDrops(b.gen, genPort.device, b.dut)
+	c, err := ownDrops(b.gen, genPort.Device, b.dut)
 	return c.Plus(machineDrops()), err
 }
 
@@ -151,7 +151,7 @@ func stackDrops(c drop.Counters) error {
 
 // egressDrops reads the far ring's and the queue discipline's.
 func egressDrops(c drop.Counters) error {
-	l, err := netlink.LinkByName(egress.device)
+	l, err := netlink.LinkByName(egress.Device)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func ingressDrops(c drop.Counters) error {
 		return err
 	}
 	defer e.Close()
-	stats, err := e.Stats(ingress.device)
+	stats, err := e.Stats(ingress.Device)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var forwarding = []struct{ file, value string }{
 }
 
 // connect wires a fresh DUT between generator and receiver.
-func connect(gen *namespace, dut *routers, sink *namespace, p path) error {
+func connect(gen *namespace, dut *routers, sink *namespace, p testbed.HopPath) error {
 	if err := dut.first.do(forward); err != nil {
 		return err
 	}
@@ -54,21 +54,21 @@ func introduceHost(own, dut, far end) error {
 	if err := neighbour(own, dut, false); err != nil {
 		return err
 	}
-	link, err := netlink.LinkByName(own.device)
+	link, err := netlink.LinkByName(own.Device)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", own.device, err)
+		return fmt.Errorf("find %s: %w", own.Device, err)
 	}
 	for _, hop := range []struct{ to, via end }{{far, dut}} {
-		r := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.v4.Masked()), Gw: hop.via.v4.Addr().AsSlice()}
+		r := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.IPv4.Masked()), Gw: hop.via.IPv4.Addr().AsSlice()}
 		if err := netlink.RouteReplace(r); err != nil {
-			return fmt.Errorf("route %s through the DUT: %w", hop.to.v4.Masked(), err)
+			return fmt.Errorf("route %s through the DUT: %w", hop.to.IPv4.Masked(), err)
 		}
 		if !haveIPv6() {
 			continue
 		}
-		r = &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.v6.Masked()), Gw: hop.via.v6.Addr().AsSlice()}
+		r = &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.IPv6.Masked()), Gw: hop.via.IPv6.Addr().AsSlice()}
 		if err := netlink.RouteReplace(r); err != nil {
-			return fmt.Errorf("route %s through the DUT: %w", hop.to.v6.Masked(), err)
+			return fmt.Errorf("route %s through the DUT: %w", hop.to.IPv6.Masked(), err)
 		}
 	}
 	return nil
@@ -82,8 +82,8 @@ func (b *Bed) demolish() error {
 		return nil
 	}
 	_ = b.dut.first.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
-	err := errors.Join(b.dut.first.do(func() error { return deleteLink(ingress.device) }),
-		b.dut.last().do(func() error { return deleteLink(egress.device) }))
+	err := errors.Join(b.dut.first.do(func() error { return deleteLink(ingress.Device) }),
+		b.dut.last().do(func() error { return deleteLink(egress.Device) }))
 	b.dut.close()
 	b.dut = routers{}
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *Bed) demolish() error {
 		ns *namespace
 		e  end
 	}{{b.gen, genPort}, {b.sink, sinkPort}} {
-		if err := side.ns.do(func() error { return awaitGone(side.e.device) }); err != nil {
+		if err := side.ns.do(func() error { return awaitGone(side.e.Device) }); err != nil {
 			return err
 		}
 	}
@@ -124,9 +124,9 @@ func awaitGone(device string) error {
 // readCounters of a DUT's two devices: of the direction or directions that it carries.
 func readCounters(dut routers) (c testbed.Counters, err error) {
 	err = dut.first.do(func() error {
-		in, err := netlink.LinkByName(ingress.device)
+		in, err := netlink.LinkByName(ingress.Device)
 		if err != nil {
-			return fmt.Errorf("read counters of %s: %w", ingress.device, err)
+			return fmt.Errorf("read counters of %s: %w", ingress.Device, err)
 		}
 		s := in.Attrs().Statistics
 		c.Received, c.Dropped = s.RxPackets, s.RxDropped
@@ -139,9 +139,9 @@ func readCounters(dut routers) (c testbed.Counters, err error) {
 		return c, err
 	}
 	err = dut.last().do(func() error {
-		out, err := netlink.LinkByName(egress.device)
+		out, err := netlink.LinkByName(egress.Device)
 		if err != nil {
-			return fmt.Errorf("read counters of %s: %w", egress.device, err)
+			return fmt.Errorf("read counters of %s: %w", egress.Device, err)
 		}
 		s := out.Attrs().Statistics
 		c.Forwarded, c.Dropped = c.Forwarded+s.TxPackets, c.Dropped+s.TxDropped

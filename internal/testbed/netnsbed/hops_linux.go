@@ -9,13 +9,11 @@ import (
 	"net"
 	"net/netip"
 	"os/exec"
-	"strconv"
 	"strings"
 
 	"github.com/vishvananda/netlink"
 
 	"linerate/internal/knob"
-	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
 
@@ -43,32 +41,9 @@ func (r routers) close() {
 	}
 }
 
-// path is what a setting says of the way through a DUT.
-type path struct {
-	hops int
-	over string
-	set  setting.Setting
-}
-
-// pathOf takes the path out of a DUT's settings.
-func pathOf(settings []setting.Setting) (p path, rest []setting.Setting, err error) {
-	for _, s := range settings {
-		if s.Mechanism != setting.Hops {
-			rest = append(rest, s)
-			continue
-		}
-		n, err := strconv.Atoi(s.Value)
-		if err != nil || n < 1 || n > 16 {
-			return p, nil, fmt.Errorf("%q is no number of hops", s.Value)
-		}
-		p = path{n, s.Name, s}
-	}
-	return p, rest, nil
-}
-
 // newRouters builds a DUT between two ends of outer namespaces. What was built
 // when it fails is returned with the error.
-func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p path) (r routers, err error) {
+func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p testbed.HopPath) (r routers, err error) {
 	if r.first, err = newRouter(); err != nil {
 		return r, err
 	}
@@ -76,11 +51,11 @@ func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p path
 }
 
 // build wires the routers up from the first, which is there.
-func (r *routers) build(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p path) error {
+func (r *routers) build(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p testbed.HopPath) error {
 	if err := wire(gen, genEnd, r.first, ingress); err != nil {
 		return err
 	}
-	for i := range p.hops {
+	for i := range p.Hops {
 		next, err := newRouter()
 		if err != nil {
 			return err
@@ -108,20 +83,9 @@ func newRouter() (*namespace, error) {
 	return ns, ns.do(forward)
 }
 
-// hopEnds are the two ends of the i-th wire between routers. Their networks are
-// at the end of the generator's, where no workload is.
-func hopEnds(i int) (up, down end) {
-	at := func(name string, host byte) end {
-		return end{device: name, mac: mac(0x20 + 2*byte(i) + host),
-			v4: netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, 254, 4*byte(i) + host}), 30),
-			v6: netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 0x01, 0, 2, 0, 0, 0xfe, byte(i), 15: host}), 64)}
-	}
-	return at("next", 1), at("previous", 2)
-}
-
 // join wires a router to the next and routes the two outer networks over it.
-func join(before, next *namespace, i int, p path) error {
-	up, down := hopEnds(i)
+func join(before, next *namespace, i int, p testbed.HopPath) error {
+	up, down := testbed.HopEnds(i, "next", "previous")
 	if err := wire(before, up, next, down); err != nil {
 		return err
 	}
@@ -132,15 +96,15 @@ func join(before, next *namespace, i int, p path) error {
 }
 
 // reach routes a far network to the peer, over what the path says.
-func reach(own, peer, far end, p path) error {
-	link, err := netlink.LinkByName(own.device)
+func reach(own, peer, far end, p testbed.HopPath) error {
+	link, err := netlink.LinkByName(own.Device)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", own.device, err)
+		return fmt.Errorf("find %s: %w", own.Device, err)
 	}
-	if p.over != "" {
+	if p.Over != "" {
 		// Headers around a packet must not make it too long.
 		if err := netlink.LinkSetMTU(link, 2000); err != nil {
-			return fmt.Errorf("set the MTU of %s: %w", own.device, err)
+			return fmt.Errorf("set the MTU of %s: %w", own.Device, err)
 		}
 	}
 	if err := greet(link, peer); err != nil {
@@ -151,7 +115,7 @@ func reach(own, peer, far end, p path) error {
 		return err
 	}
 	if kind := via.Type(); kind == "vlan" || kind == "vxlan" {
-		peer = beyond(peer)
+		peer = peer.Beyond()
 		if err := greet(via, peer); err != nil {
 			return err
 		}
@@ -159,22 +123,13 @@ func reach(own, peer, far end, p path) error {
 	return routeTo(via, peer, far)
 }
 
-// beyond is an end's address on what lies over its link: one that the link does
-// not reach.
-func beyond(e end) end {
-	v4, v6 := e.v4.Addr().As4(), e.v6.Addr().As16()
-	v4[2], v6[6] = v4[2]-1, v6[6]-1
-	e.v4, e.v6 = netip.PrefixFrom(netip.AddrFrom4(v4), e.v4.Bits()), netip.PrefixFrom(netip.AddrFrom16(v6), e.v6.Bits())
-	return e
-}
-
 // greet writes down who is at the other end of a link.
 func greet(link netlink.Link, peer end) error {
-	for _, p := range []netip.Prefix{peer.v4, peer.v6} {
+	for _, p := range []netip.Prefix{peer.IPv4, peer.IPv6} {
 		if p.Addr().Is6() && !haveIPv6() {
 			continue
 		}
-		n := &netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.IP(p.Addr().AsSlice()), HardwareAddr: peer.mac}
+		n := &netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.IP(p.Addr().AsSlice()), HardwareAddr: peer.MAC}
 		if err := netlink.NeighSet(n); err != nil {
 			return fmt.Errorf("make %s a neighbour of %s: %w", p.Addr(), link.Attrs().Name, err)
 		}
@@ -186,7 +141,7 @@ func greet(link netlink.Link, peer end) error {
 // has neighbours.
 func routeTo(via netlink.Link, peer, far end) error {
 	pointToPoint := via.Attrs().HardwareAddr == nil || via.Type() == "gre" || via.Type() == "ipip"
-	for _, hop := range []struct{ to, gw netip.Prefix }{{far.v4, peer.v4}, {far.v6, peer.v6}} {
+	for _, hop := range []struct{ to, gw netip.Prefix }{{far.IPv4, peer.IPv4}, {far.IPv6, peer.IPv6}} {
 		if hop.to.Addr().Is6() && !haveIPv6() {
 			continue
 		}
@@ -205,19 +160,19 @@ func routeTo(via netlink.Link, peer, far end) error {
 
 // overlay lays what the path says over a link and returns the device to route
 // over. A kernel that lacks it makes the path unavailable.
-func overlay(link netlink.Link, own, peer end, p path) (netlink.Link, error) {
+func overlay(link netlink.Link, own, peer end, p testbed.HopPath) (netlink.Link, error) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = "over", 1500
-	local, remote := net.IP(own.v4.Addr().AsSlice()), net.IP(peer.v4.Addr().AsSlice())
+	local, remote := net.IP(own.IPv4.Addr().AsSlice()), net.IP(peer.IPv4.Addr().AsSlice())
 	var made netlink.Link
-	switch p.over {
+	switch p.Over {
 	case "":
 		return link, nil
 	case "vlan":
-		attrs.ParentIndex, attrs.HardwareAddr = link.Attrs().Index, own.mac
+		attrs.ParentIndex, attrs.HardwareAddr = link.Attrs().Index, own.MAC
 		made = &netlink.Vlan{LinkAttrs: attrs, VlanId: 100}
 	case "vxlan":
-		attrs.HardwareAddr = own.mac
+		attrs.HardwareAddr = own.MAC
 		made = &netlink.Vxlan{LinkAttrs: attrs, VxlanId: 100, SrcAddr: local, Group: remote, Port: 4789, VtepDevIndex: link.Attrs().Index}
 	case "gre":
 		made = &netlink.Gretun{LinkAttrs: attrs, Local: local, Remote: remote}
@@ -226,31 +181,31 @@ func overlay(link netlink.Link, own, peer end, p path) (netlink.Link, error) {
 	case "wireguard":
 		made = &netlink.Wireguard{LinkAttrs: attrs}
 	case "ipsec":
-		return link, p.lacks(protect(own, peer))
+		return link, lacks(p, protect(own, peer))
 	default:
-		return nil, fmt.Errorf("unknown link %q", p.over)
+		return nil, fmt.Errorf("unknown link %q", p.Over)
 	}
 	if err := netlink.LinkAdd(made); err != nil {
-		return nil, p.lacks(err)
+		return nil, lacks(p, err)
 	}
-	if p.over == "wireguard" {
-		if err := p.lacks(pair(own, peer)); err != nil {
+	if p.Over == "wireguard" {
+		if err := lacks(p, pair(own, peer)); err != nil {
 			return nil, err
 		}
 	}
 	if err := netlink.LinkSetUp(made); err != nil {
-		return nil, fmt.Errorf("bring %s up: %w", p.over, err)
+		return nil, fmt.Errorf("bring %s up: %w", p.Over, err)
 	}
 	return netlink.LinkByName("over")
 }
 
 // lacks says that the kernel cannot do the path.
-func (p path) lacks(err error) error {
+func lacks(p testbed.HopPath, err error) error {
 	var un *testbed.ErrUnavailable
 	if err == nil || errors.As(err, &un) {
 		return err
 	}
-	un = &testbed.ErrUnavailable{Setting: p.set.String(), Reason: fmt.Sprintf("the kernel has no %s here: %v", p.over, err), Help: overNeeds[p.over]}
+	un = &testbed.ErrUnavailable{Setting: p.Setting.String(), Reason: fmt.Sprintf("the kernel has no %s here: %v", p.Over, err), Help: overNeeds[p.Over]}
 	if errors.Is(err, errNoWG) {
 		un.Reason, un.Help = err.Error(), "install wireguard-tools"
 	}
@@ -277,7 +232,7 @@ func protect(own, peer end) error {
 		from, to end
 		dir      netlink.Dir
 	}{{own, peer, netlink.XFRM_DIR_OUT}, {peer, own, netlink.XFRM_DIR_IN}, {peer, own, netlink.XFRM_DIR_FWD}} {
-		src, dst := net.IP(way.from.v4.Addr().AsSlice()), net.IP(way.to.v4.Addr().AsSlice())
+		src, dst := net.IP(way.from.IPv4.Addr().AsSlice()), net.IP(way.to.IPv4.Addr().AsSlice())
 		spi := int(0x100 + uint(src[3]))
 		if way.dir != netlink.XFRM_DIR_FWD {
 			state := &netlink.XfrmState{Src: src, Dst: dst, Proto: netlink.XFRM_PROTO_ESP, Mode: netlink.XFRM_MODE_TUNNEL, Spi: spi, Reqid: 1,
@@ -286,8 +241,8 @@ func protect(own, peer end) error {
 				return fmt.Errorf("add an ESP state: %w", err)
 			}
 		}
-		to, from := ipNet(sinkPort.v4.Masked()), ipNet(genPort.v4.Masked())
-		if (own.device == "previous") == (way.dir == netlink.XFRM_DIR_OUT) { // on the way back
+		to, from := ipNet(sinkPort.IPv4.Masked()), ipNet(genPort.IPv4.Masked())
+		if (own.Device == "previous") == (way.dir == netlink.XFRM_DIR_OUT) { // on the way back
 			to, from = from, to
 		}
 		policy := &netlink.XfrmPolicy{Src: from, Dst: to, Dir: way.dir, Tmpls: []netlink.XfrmPolicyTmpl{
@@ -307,7 +262,7 @@ func pair(own, peer end) error {
 		return errNoWG
 	}
 	key := func(e end) (*ecdh.PrivateKey, error) {
-		return ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{e.mac[5]}, 32))
+		return ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{e.MAC[5]}, 32))
 	}
 	private, err := key(own)
 	if err != nil {
@@ -319,7 +274,7 @@ func pair(own, peer end) error {
 	}
 	text := base64.StdEncoding.EncodeToString
 	cmd := exec.Command(wg, "set", "over", "private-key", "/dev/stdin", "listen-port", "51820",
-		"peer", text(public.PublicKey().Bytes()), "allowed-ips", "0.0.0.0/0,::/0", "endpoint", peer.v4.Addr().String()+":51820")
+		"peer", text(public.PublicKey().Bytes()), "allowed-ips", "0.0.0.0/0,::/0", "endpoint", peer.IPv4.Addr().String()+":51820")
 	cmd.Stdin = strings.NewReader(text(private.Bytes()) + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("wg set: %w: %s", err, bytes.TrimSpace(out))
@@ -338,8 +293,8 @@ func introduceIngress() error {
 
 // takeRedirected turns on what lets redirected frames into a device.
 func takeRedirected(e end) error {
-	if err := knob.SetOffload(e.device, knob.GRO, true); err != nil {
-		return fmt.Errorf("turn on NAPI at the DUT's %s: %w", e.device, err)
+	if err := knob.SetOffload(e.Device, knob.GRO, true); err != nil {
+		return fmt.Errorf("turn on NAPI at the DUT's %s: %w", e.Device, err)
 	}
 	return nil
 }

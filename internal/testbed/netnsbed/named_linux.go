@@ -2,12 +2,10 @@ package netnsbed
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"time"
 
-	"linerate/internal/hint"
 	"linerate/internal/testbed"
 )
 
@@ -51,12 +49,12 @@ func register(name string, mode testbed.Mode) (Lab, error) {
 			}
 		}
 	}
-	if err := checkName(name); err != nil {
+	if err := testbed.CheckLabName(name); err != nil {
 		return Lab{}, err
 	}
 	l := Lab{Name: name, Mode: string(mode), Owner: os.Getpid(), OwnerStart: startTime(os.Getpid()), Created: time.Now().UTC()}
 	if _, err := os.Stat(l.file()); err == nil {
-		return l, hint.With(fmt.Errorf("lab %s is up already", name), "use another %s, or remove it: linerate lab down %s", hint.Option("name", "NAME"), name)
+		return l, testbed.LabIsUp(name)
 	}
 	return l, l.save()
 }
@@ -77,7 +75,7 @@ func (l Lab) build() (testbed.Description, error) {
 	if err := wire(b.gen, genBypass, b.sink, sinkBypass); err != nil {
 		return b.Describe(), err
 	}
-	if err := connect(b.gen, &b.dut, b.sink, path{}); err != nil {
+	if err := connect(b.gen, &b.dut, b.sink, testbed.HopPath{}); err != nil {
 		return b.Describe(), err
 	}
 	if b.mode == testbed.Overload {
@@ -107,10 +105,7 @@ func Down(name string) error {
 		}
 		known = append(known, l.Name)
 	}
-	if len(known) == 0 {
-		return hint.With(hint.Usagef("no lab named %q", name), "no lab is up; linerate lab up makes one")
-	}
-	return hint.Unknown("lab", name, known)
+	return testbed.NoLab(name, known)
 }
 
 // Counters reads a named lab's DUT.

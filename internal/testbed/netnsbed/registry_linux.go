@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +15,9 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/hint"
 	"linerate/internal/knob"
 	"linerate/internal/list"
+	"linerate/internal/testbed"
 )
 
 // The registry is a directory with one file per named lab and one journal
@@ -44,15 +43,6 @@ type Lab struct {
 // Namespaces of a named lab, as ip netns lists them.
 func (l Lab) Namespaces() []string {
 	return []string{l.Name + "-gen", l.Name + "-dut", l.Name + "-sink"}
-}
-
-var labName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
-
-func checkName(name string) error {
-	if labName.MatchString(name) {
-		return nil
-	}
-	return hint.With(hint.Usagef("lab name %q is not valid", name), "use up to 16 lower-case letters and digits, a letter first")
 }
 
 func (l Lab) file() string { return filepath.Join(registryDir(), l.Name+".lab.json") }
@@ -101,7 +91,7 @@ func Labs() ([]Lab, error) {
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		var l Lab
-		if err == nil && json.Unmarshal(data, &l) == nil && labName.MatchString(l.Name) {
+		if err == nil && json.Unmarshal(data, &l) == nil && testbed.LabName.MatchString(l.Name) {
 			labs = append(labs, l)
 		}
 	}

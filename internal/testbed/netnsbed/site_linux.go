@@ -23,10 +23,10 @@ import (
 // Devices and addresses of a site. Its names are those of a lab with a router
 // where they mean the same: dut0 faces the clients.
 var (
-	clientEnd  = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16")}
-	serverEnd  = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16")}
-	forwardEnd = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16")}
-	originEnd  = end{device: "org0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16")}
+	clientEnd  = end{Device: genPort.Device, MAC: genPort.MAC, IPv4: genPort.IPv4}
+	serverEnd  = end{Device: ingress.Device, MAC: ingress.MAC, IPv4: ingress.IPv4}
+	forwardEnd = end{Device: egress.Device, MAC: egress.MAC, IPv4: egress.IPv4}
+	originEnd  = end{Device: "org0", MAC: sinkPort.MAC, IPv4: sinkPort.IPv4}
 )
 
 // maxClients is how many addresses a site's clients can have.
@@ -175,7 +175,7 @@ func loopback() error {
 // population gives the clients their other addresses, and all the ports there
 // are: it is the server that is to run out of something.
 func population(n int) error {
-	link, err := netlink.LinkByName(clientEnd.device)
+	link, err := netlink.LinkByName(clientEnd.Device)
 	if err != nil {
 		return fmt.Errorf("find the clients' device: %w", err)
 	}
@@ -190,7 +190,7 @@ func population(n int) error {
 // sources are the addresses of n clients.
 func sources(n int) []netip.Addr {
 	out := make([]netip.Addr, n)
-	for i, a := 0, clientEnd.v4.Addr(); i < n; i, a = i+1, a.Next() {
+	for i, a := 0, clientEnd.IPv4.Addr(); i < n; i, a = i+1, a.Next() {
 		out[i] = a
 	}
 	return out
@@ -211,16 +211,16 @@ func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *nam
 		ns *namespace
 		e  end
 	}{{nsA, a}, {nsB, b}} {
-		if err := side.ns.do(func() error { return shape(how, side.e.device, l) }); err != nil {
+		if err := side.ns.do(func() error { return shape(how, side.e.Device, l) }); err != nil {
 			return err
 		}
 	}
-	s.link = func() testbed.LinkStats { return wireStats(how, nsA, a.device) }
+	s.link = func() testbed.LinkStats { return wireStats(how, nsA, a.Device) }
 	return nil
 }
 
 func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) (err error) {
-	s.user, err = Join(End{In: nsA.do, Device: a.device}, End{In: nsB.do, Device: b.device}, l, seed)
+	s.user, err = Join(End{In: nsA.do, Device: a.Device}, End{In: nsB.do, Device: b.Device}, l, seed)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *
 func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setting.Setting) (applied testbed.Applied, err error) {
 	start := time.Now()
 	applied = testbed.Applied{Digest: setting.Digest(settings)}
-	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Host: host, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
+	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Host: host, Devices: map[string]string{"ingress": serverEnd.Device, "egress": serverEnd.Device}}
 	path, others := setting.Path{}, []setting.Setting(nil)
 	for _, one := range settings {
 		if one.Mechanism != setting.TCP {
@@ -261,11 +261,11 @@ func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, erro
 				return &testbed.ErrUnavailable{Setting: add.String(), Reason: fmt.Sprintf("the kernel refuses it: %v", err)}
 			}
 		}
-		link, err := netlink.LinkByName(serverEnd.device)
+		link, err := netlink.LinkByName(serverEnd.Device)
 		if err != nil {
-			return fmt.Errorf("find %s: %w", serverEnd.device, err)
+			return fmt.Errorf("find %s: %w", serverEnd.Device, err)
 		}
-		r := &netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: ipNet(serverEnd.v4.Masked()), Src: serverEnd.v4.Addr().AsSlice(),
+		r := &netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: ipNet(serverEnd.IPv4.Masked()), Src: serverEnd.IPv4.Addr().AsSlice(),
 			InitCwnd: path.InitCwnd, InitRwnd: path.InitRwnd, Congctl: path.Congestion}
 		if err := netlink.RouteReplace(r); err != nil {
 			return fmt.Errorf("set %s: %w", add, err)
@@ -290,12 +290,12 @@ func probeULP(name string) error {
 
 func (s *site) describe(b *Sites, l testbed.Layout, applied testbed.Applied, unavailable error) testbed.Site {
 	out := testbed.Site{
-		Clients: s.clients.do, Server: s.server.do, Address: serverEnd.v4.Addr(), Sources: sources(l.Clients),
+		Clients: s.clients.do, Server: s.server.do, Address: serverEnd.IPv4.Addr(), Sources: sources(l.Clients),
 		Applied: applied, Unavailable: unavailable, Link: s.link,
 		Enter: func() (func() error, error) { return s.clients.enter(b.home) },
 	}
 	if s.origin != nil {
-		out.Origin, out.OriginAddress = s.origin.do, originEnd.v4.Addr()
+		out.Origin, out.OriginAddress = s.origin.do, originEnd.IPv4.Addr()
 	}
 	return out
 }

@@ -104,7 +104,7 @@ func TestQueueOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A veth that can segment passes packets of sockets by its ring.
-	if err := b.gen.do(func() error { return knob.SetOffload(genPort.device, "tso", false) }); err != nil {
+	if err := b.gen.do(func() error { return knob.SetOffload(genPort.Device, "tso", false) }); err != nil {
 		t.Fatal(err)
 	}
 	const n = 60_000

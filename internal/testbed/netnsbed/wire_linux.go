@@ -11,50 +11,37 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
-)
 
-// The lab's devices. Generator and receiver live in benchmarking space (RFC
-// 2544 §C.2.2: 198.18.0.0/15; RFC 5180: 2001:2::/48). The DUT's own addresses
-// are the last of their networks: a workload that varies addresses upward
-// from .0.1 must not run over them.
-var (
-	genPort  = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16"), v6: netip.MustParsePrefix("2001:2::1/64")}
-	ingress  = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16"), v6: netip.MustParsePrefix("2001:2::ffff:fffe/64")}
-	egress   = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16"), v6: netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
-	sinkPort = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64")}
-	// The bypass carries the same frames without a DUT; nothing on it is
-	// routed, so it needs no addresses.
-	genBypass  = end{device: "gen1", mac: mac(5), v4: netip.Prefix{}, v6: netip.Prefix{}}
-	sinkBypass = end{device: "sink1", mac: mac(6), v4: netip.Prefix{}, v6: netip.Prefix{}}
+	"linerate/internal/testbed"
 )
 
 // end is one device of a wire.
-type end struct {
-	device string
-	mac    net.HardwareAddr
-	v4, v6 netip.Prefix
-	group  uint32 // by which devices are removed together
-}
+type end = testbed.WireEnd
 
-func mac(last byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, last} }
+// The lab's devices.
+var (
+	genPort, sinkPort     = testbed.GeneratorEnd, testbed.ReceiverEnd
+	ingress, egress       = testbed.IngressEnd, testbed.EgressEnd
+	genBypass, sinkBypass = testbed.BypassFrom, testbed.BypassTo
+)
 
 // wire joins device a in namespace nsA to b in nsB by a veth pair. The pair
 // is born inside the namespaces: the host's own never sees it.
 func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	h, err := netlink.NewHandleAt(netns.NsHandle(nsA.fd), unix.NETLINK_ROUTE)
 	if err != nil {
-		return fmt.Errorf("open netlink in the namespace of %s: %w", a.device, err)
+		return fmt.Errorf("open netlink in the namespace of %s: %w", a.Device, err)
 	}
 	defer h.Close()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.HardwareAddr, attrs.Group = a.device, a.mac, a.group
+	attrs.Name, attrs.HardwareAddr, attrs.Group = a.Device, a.MAC, a.Group
 	// One queue a side: which CPU works is the lab's decision, not the
 	// hash's.
 	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
-	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: b.device, PeerHardwareAddr: b.mac,
+	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: b.Device, PeerHardwareAddr: b.MAC,
 		PeerNumTxQueues: 1, PeerNumRxQueues: 1, PeerNamespace: netlink.NsFd(nsB.fd)}
 	if err := h.LinkAdd(pair); err != nil {
-		return fmt.Errorf("make the veth pair %s–%s: %w", a.device, b.device, err)
+		return fmt.Errorf("make the veth pair %s–%s: %w", a.Device, b.Device, err)
 	}
 	type side struct {
 		ns *namespace
@@ -67,7 +54,7 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 		}
 	}
 	for _, s := range sides {
-		if err := s.ns.do(func() error { return carries(s.e.device) }); err != nil {
+		if err := s.ns.do(func() error { return carries(s.e.Device) }); err != nil {
 			return err
 		}
 	}
@@ -96,31 +83,31 @@ func carries(device string) error {
 // detection: foreign frames would be counted), addresses it and brings it up.
 func raise(e end) error {
 	for name, value := range map[string]string{
-		"ipv6/conf/" + e.device + "/addr_gen_mode":        "1", // no link-local address
-		"ipv6/conf/" + e.device + "/accept_dad":           "0",
-		"ipv6/conf/" + e.device + "/accept_ra":            "0",
-		"ipv6/conf/" + e.device + "/router_solicitations": "0",
+		"ipv6/conf/" + e.Device + "/addr_gen_mode":        "1", // no link-local address
+		"ipv6/conf/" + e.Device + "/accept_dad":           "0",
+		"ipv6/conf/" + e.Device + "/accept_ra":            "0",
+		"ipv6/conf/" + e.Device + "/router_solicitations": "0",
 		// Multicast listener reports cannot be turned off, only delayed.
-		"ipv6/conf/" + e.device + "/mldv2_unsolicited_report_interval": "86400000",
-		"ipv6/conf/" + e.device + "/mldv1_unsolicited_report_interval": "86400000",
+		"ipv6/conf/" + e.Device + "/mldv2_unsolicited_report_interval": "86400000",
+		"ipv6/conf/" + e.Device + "/mldv1_unsolicited_report_interval": "86400000",
 	} {
 		// A kernel without IPv6 lacks them, and then needs none.
 		_ = os.WriteFile(filepath.Join("/proc/sys/net", name), []byte(value), 0)
 	}
-	if !e.v6.IsValid() {
-		_ = os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", e.device, "disable_ipv6"), []byte("1"), 0)
+	if !e.IPv6.IsValid() {
+		_ = os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", e.Device, "disable_ipv6"), []byte("1"), 0)
 	}
-	link, err := netlink.LinkByName(e.device)
+	link, err := netlink.LinkByName(e.Device)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", e.device, err)
+		return fmt.Errorf("find %s: %w", e.Device, err)
 	}
-	if e.group != 0 {
+	if e.Group != 0 {
 		// The far end of a pair has none from its birth.
-		if err := netlink.LinkSetGroup(link, int(e.group)); err != nil {
-			return fmt.Errorf("group %s: %w", e.device, err)
+		if err := netlink.LinkSetGroup(link, int(e.Group)); err != nil {
+			return fmt.Errorf("group %s: %w", e.Device, err)
 		}
 	}
-	for _, p := range []netip.Prefix{e.v4, e.v6} {
+	for _, p := range []netip.Prefix{e.IPv4, e.IPv6} {
 		if !p.IsValid() {
 			continue
 		}
@@ -132,11 +119,11 @@ func raise(e end) error {
 			addr.Flags = unix.IFA_F_NODAD
 		}
 		if err := netlink.AddrAdd(link, addr); err != nil {
-			return fmt.Errorf("address %s with %s: %w", e.device, p, err)
+			return fmt.Errorf("address %s with %s: %w", e.Device, p, err)
 		}
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
-		return fmt.Errorf("bring %s up: %w", e.device, err)
+		return fmt.Errorf("bring %s up: %w", e.Device, err)
 	}
 	return nil
 }
@@ -144,14 +131,14 @@ func raise(e end) error {
 // neighbour writes down who peer is and, on the DUT, that everything else in
 // the peer's network is behind it, so that nothing ever has to be resolved.
 func neighbour(own, peer end, router bool) error {
-	link, err := netlink.LinkByName(own.device)
+	link, err := netlink.LinkByName(own.Device)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", own.device, err)
+		return fmt.Errorf("find %s: %w", own.Device, err)
 	}
 	if err := greet(link, peer); err != nil || !router {
 		return err
 	}
-	for _, p := range []netip.Prefix{peer.v4, peer.v6} {
+	for _, p := range []netip.Prefix{peer.IPv4, peer.IPv6} {
 		if p.Addr().Is6() && !haveIPv6() {
 			continue
 		}
@@ -179,12 +166,7 @@ func routeVia(link netlink.Link, p netip.Prefix) error {
 }
 
 func routeHalves(r *netlink.Route, p netip.Prefix) error {
-	low := p.Masked().Addr().As16()
-	high := low
-	bit := p.Bits()
-	high[bit/8] |= 1 << (7 - bit%8)
-	for _, a := range [][16]byte{low, high} {
-		half := netip.PrefixFrom(netip.AddrFrom16(a), bit+1)
+	for _, half := range testbed.Halves(p) {
 		route := *r
 		route.Dst = ipNet(half)
 		if err := netlink.RouteReplace(&route); err != nil {
