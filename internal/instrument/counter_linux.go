@@ -22,8 +22,8 @@ var (
 	Reference = Event{"reference cycles", unix.PERF_COUNT_HW_REF_CPU_CYCLES}
 )
 
-// Scope is what a counter counts. Hardware is told nothing of idleness: most drivers
-// ignore exclude_idle, arm64's refuses it.
+// Scope is what a counter counts. exclude_idle is not used: most drivers ignore it,
+// arm64's refuses it.
 type Scope struct {
 	Thread bool // the calling thread alone, wherever it runs; else all that runs on CPU
 	CPU    int

@@ -6,7 +6,7 @@
 //
 // Profiles, counters and reasons disturb what they watch (lab.Instruments): the
 // program that counts drops sees every packet dropped on the machine, whatever its
-// namespace. They belong in runs of their own. What is opened ends with the process.
+// namespace. They belong in separate runs. What is opened ends with the process.
 package instrument
 
 //go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -tags linux -cflags "-mcpu=v3 -Wall -Werror" drops ../../bpf/drops.bpf.c

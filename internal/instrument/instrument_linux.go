@@ -13,7 +13,7 @@ import (
 )
 
 // hertz is how often a CPU is sampled: often enough that a second tells a
-// point from two, and beside the round numbers of the kernel's timers.
+// point from two, and off the round numbers of the kernel's timers.
 const hertz = 3989
 
 // longest is how long a profile may take: the caller ends it before.

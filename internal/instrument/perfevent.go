@@ -6,7 +6,7 @@ import "time"
 type RecordOptions struct {
 	CPUs []int         // CPUs to sample; empty: all online
 	Time time.Duration // how long
-	// Hertz is samples per second of each CPU; a number beside the round
+	// Hertz is samples per second of each CPU; a number off the round
 	// ones does not step with the kernel's timers.
 	Hertz int
 	// Ready, if not nil, is called once sampling has begun.

@@ -57,9 +57,9 @@ func (t *tracepoints) Name() string { return ByTracepoints }
 
 // How says what is counted, and how exact that is.
 func (t *tracepoints) How() (kernel, interrupts string) {
-	const exact, beside = "interrupt handlers and softirqs by the kernel's tracepoints, in nanoseconds",
+	const exact, also = "interrupt handlers and softirqs by the kernel's tracepoints, in nanoseconds",
 		"; what a hypervisor takes meanwhile is in it, and so is the counting itself, some 0.1 µs an interrupt and a softirq, in every window alike"
-	return exact + ", and what it does for programs and in threads by the ticks of /proc/stat" + beside, exact + beside
+	return exact + ", and what it does for programs and in threads by the ticks of /proc/stat" + also, exact + also
 }
 
 // exact is the time in handlers and softirqs so far, of all CPUs that there can be.

@@ -82,7 +82,7 @@ type StreamCount struct {
 }
 
 // MaxRuns is how many runs of streams a receiver tells apart: each has a
-// distribution of its own, and any sender can make up thousands. It is
+// separate distribution, and any sender can make up thousands. It is
 // SLOTS of bpf/receive.bpf.c.
 const MaxRuns = 16
 
@@ -116,7 +116,7 @@ func (a *Account) Frame(b []byte, now uint64) {
 	case !ok && IsProbe(b):
 	case !ok:
 		a.Foreign++
-	case a.Filter && int(found.Stream) != a.Only: // somebody else's account
+	case a.Filter && int(found.Stream) != a.Only: // another receiver's
 	case found.Kind == End:
 		if m, err := ReadEnding(found.Rest); err == nil {
 			a.Endings.Add(StreamRun{found.Stream, found.Run}, m)

@@ -81,7 +81,7 @@ func (f FlowSpace) Validate() error {
 }
 
 // elephant refuses an elephant that one of so many workers, each with as many
-// flows, cannot send beside other flows.
+// flows, cannot send among other flows.
 func (f FlowSpace) elephant(workers int) error {
 	workers = max(1, min(workers, f.Count))
 	switch {

@@ -31,7 +31,7 @@ var genome = map[byte]int{
 // ParseIMIX reads "simple", or an IMIX genome (RFC 6985): one letter per
 // frame, a=64 b=128 c=256 d=512 e=1024 f=1280 g=1518 h=2112 i=9000 j=16000,
 // z=the device's largest frame (mtu counts neither header nor FCS). A number
-// before a letter repeats it (run-length encoding, §5.1); sizes of one's own
+// before a letter repeats it (run-length encoding, §5.1); custom sizes
 // are capital letters, defined behind a colon (§4): "aAAB:A=70,B=594".
 func ParseIMIX(s string, mtu int) ([]int, error) {
 	if strings.EqualFold(strings.TrimSpace(s), "simple") {

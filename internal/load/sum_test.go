@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// TestBesideAddsAccountsOfTheSameTime: rates add up, time does not.
-func TestBesideAddsAccountsOfTheSameTime(t *testing.T) {
+// TestAlongsideAddsAccountsOfTheSameTime: rates add up, time does not.
+func TestAlongsideAddsAccountsOfTheSameTime(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }
-	s := Sent{TxPackets: 100, Seconds: 2, TxPPS: 50, TargetPPS: 50}.Beside(Sent{TxPackets: 90, Unsent: 10, Seconds: 1.9, TxPPS: 45, TargetPPS: 50, PacingError: 0.1})
+	s := Sent{TxPackets: 100, Seconds: 2, TxPPS: 50, TargetPPS: 50}.Alongside(Sent{TxPackets: 90, Unsent: 10, Seconds: 1.9, TxPPS: 45, TargetPPS: 50, PacingError: 0.1})
 	if s.TxPackets != 190 || s.Unsent != 10 || s.Seconds != 2 || s.TxPPS != 95 || s.TargetPPS != 100 || s.PacingError != 0.1 {
 		t.Errorf("%+v", s)
 	}
 	host := HostTime{Seconds: 1, Workers: 1}
 	slow := Sent{TxPackets: 90, Unsent: 10, Seconds: 1, TxPPS: 90, TargetPPS: 100, Host: &host}
-	if short := slow.Beside(slow).Short; len(short) != 1 || !strings.Contains(short[0], " 180 pps ") {
+	if short := slow.Alongside(slow).Short; len(short) != 1 || !strings.Contains(short[0], " 180 pps ") {
 		t.Errorf("what two of 90 frames per second carry is said to be %q", short)
 	}
-	r := Received{RxPackets: 80, Lost: n(20), Seconds: 2, FlowsSeen: 7}.Beside(Received{RxPackets: 90, Lost: n(0), Seconds: 1, FlowsSeen: 5})
+	r := Received{RxPackets: 80, Lost: n(20), Seconds: 2, FlowsSeen: 7}.Alongside(Received{RxPackets: 90, Lost: n(0), Seconds: 1, FlowsSeen: 5})
 	if r.RxPackets != 170 || *r.Lost != 20 || r.Seconds != 2 || r.RxPPS != 85 || r.FlowsSeen != 12 {
 		t.Errorf("%+v", r)
 	}

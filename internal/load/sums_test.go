@@ -104,7 +104,7 @@ func TestAccountsAddUp(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 	for range 20 {
 		a, b, c := sent(), sent(), sent()
-		for what, pair := range map[string][2]Sent{"after": {a.Plus(b).Plus(c), c.Plus(a.Plus(b))}, "beside": {a.Beside(b), b.Beside(a)}} {
+		for what, pair := range map[string][2]Sent{"after": {a.Plus(b).Plus(c), c.Plus(a.Plus(b))}, "beside": {a.Alongside(b), b.Alongside(a)}} {
 			x, y := pair[0], pair[1]
 			if x.TxPackets != y.TxPackets || x.TxBytes != y.TxBytes || x.Unsent != y.Unsent || *x.Refused != *y.Refused || !near(x.Seconds, y.Seconds) || !near(x.TxPPS, y.TxPPS) || !near(x.PacingError, y.PacingError) {
 				t.Fatalf("%s: %+v, the other way %+v", what, x, y)
@@ -113,14 +113,14 @@ func TestAccountsAddUp(t *testing.T) {
 		if p := a.Plus(b); !near(p.TxPPS*p.Seconds, float64(p.TxPackets)) || !near(p.PacingError, math.Abs(p.TxPPS/1e6-1)) {
 			t.Fatalf("after: %+v", p)
 		}
-		if p := a.Beside(b); p.Seconds != math.Max(a.Seconds, b.Seconds) || p.TargetPPS != 2e6 || !near(p.TxPPS, a.TxPPS+b.TxPPS) || p.PacingError != math.Max(a.PacingError, b.PacingError) {
+		if p := a.Alongside(b); p.Seconds != math.Max(a.Seconds, b.Seconds) || p.TargetPPS != 2e6 || !near(p.TxPPS, a.TxPPS+b.TxPPS) || p.PacingError != math.Max(a.PacingError, b.PacingError) {
 			t.Fatalf("beside: %+v", p)
 		}
 		if a.Refused = nil; a.Plus(b).Refused != nil || b.Plus(a).Refused != nil {
 			t.Fatal("what one does not know, both do")
 		}
 		g, h := received(), received()
-		for what, pair := range map[string][2]Received{"after": {g.Plus(h), h.Plus(g)}, "beside": {g.Beside(h), h.Beside(g)}} {
+		for what, pair := range map[string][2]Received{"after": {g.Plus(h), h.Plus(g)}, "beside": {g.Alongside(h), h.Alongside(g)}} {
 			x, y := pair[0], pair[1]
 			if x.RxPackets != y.RxPackets || *x.Lost != *y.Lost || *x.TxPackets != *y.TxPackets || x.Duplicated != y.Duplicated || x.Reordered != y.Reordered || x.FlowsSeen != y.FlowsSeen ||
 				x.Foreign != y.Foreign || x.Dropped != y.Dropped || !near(x.RxPPS, y.RxPPS) || *x.Latency != *y.Latency {
@@ -130,10 +130,10 @@ func TestAccountsAddUp(t *testing.T) {
 				t.Fatalf("%s: latency %+v of %+v and %+v", what, x.Latency, g.Latency, h.Latency)
 			}
 		}
-		if p, q := g.Plus(h), g.Beside(h); p.FlowsSeen != max(g.FlowsSeen, h.FlowsSeen) || q.FlowsSeen != g.FlowsSeen+h.FlowsSeen || !near(p.Seconds, g.Seconds+h.Seconds) || q.Seconds != math.Max(g.Seconds, h.Seconds) {
+		if p, q := g.Plus(h), g.Alongside(h); p.FlowsSeen != max(g.FlowsSeen, h.FlowsSeen) || q.FlowsSeen != g.FlowsSeen+h.FlowsSeen || !near(p.Seconds, g.Seconds+h.Seconds) || q.Seconds != math.Max(g.Seconds, h.Seconds) {
 			t.Fatalf("%+v, %+v", p, q)
 		}
-		if h.Lost = nil; g.Plus(h).Lost != nil || h.Beside(g).Lost != nil {
+		if h.Lost = nil; g.Plus(h).Lost != nil || h.Alongside(g).Lost != nil {
 			t.Fatal("loss that one does not know is known of both")
 		}
 	}

@@ -64,7 +64,7 @@ func (g generators) Run(ctx context.Context, o Offer, progress func(Sent)) (Sent
 	wg.Wait()
 	all := sent[0]
 	for _, s := range sent[1:] {
-		all = all.Beside(s)
+		all = all.Alongside(s)
 	}
 	return all, errors.Join(failed...)
 }
@@ -111,16 +111,16 @@ func (r receivers) add(account func(Receiver) (Received, error)) (all Received, 
 		if i == 0 {
 			all = got
 		} else {
-			all = all.Beside(got)
+			all = all.Alongside(got)
 		}
 		all.Ways = append(all.Ways, own)
 	}
 	return all, err
 }
 
-// Beside adds the account of a transmission that went on at the same time: the
+// Alongside adds the account of a transmission that went on at the same time: the
 // time is that of the longer one, the pacing error that of the worse.
-func (s Sent) Beside(o Sent) Sent {
+func (s Sent) Alongside(o Sent) Sent {
 	seconds, worse := math.Max(s.Seconds, o.Seconds), s.PacingError
 	if math.Abs(o.PacingError) > math.Abs(worse) {
 		worse = o.PacingError
@@ -132,9 +132,9 @@ func (s Sent) Beside(o Sent) Sent {
 	return out
 }
 
-// Beside adds what arrived at another port at the same time. Flows are counted
+// Alongside adds what arrived at another port at the same time. Flows are counted
 // at both.
-func (r Received) Beside(o Received) Received {
+func (r Received) Alongside(o Received) Received {
 	seconds, flows := math.Max(r.Seconds, o.Seconds), r.FlowsSeen+o.FlowsSeen
 	out := r.Plus(o)
 	out.Seconds, out.FlowsSeen = seconds, flows

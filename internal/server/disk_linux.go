@@ -22,8 +22,8 @@ const imageDir = "/var/tmp"
 // MakeDisk makes a file system in the Box and mounts it at DiskDir, in the
 // Box's mount namespace alone. Its image is a file without a name, its loop
 // device is freed with the last mount: nothing of them outlives the Box, however
-// linerate ends. Fill, where given, is called before it is mounted sync: to
-// have what it writes take its time would be nobody's question. It is dirsync
+// linerate ends. Fill, where given, is called before it is mounted sync: so that
+// filling it does not take the time of synchronous writes. It is dirsync
 // from the start: Linux takes that from no remount, and says nothing of it
 // (MS_RMT_MASK).
 func (b *Box) MakeDisk(d setting.Disk, fill func() error) error {

@@ -60,7 +60,7 @@ func (b *Box) prepareWeb(w setting.Web, at netip.Addr) error {
 		}
 	}
 	for _, dir := range []string{"spool", "cache"} {
-		if err := b.Mkdir(dir, 0o777); err != nil { // its workers are somebody else
+		if err := b.Mkdir(dir, 0o777); err != nil { // its workers run as another user
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (b *Box) object(size int) error {
 	return nil
 }
 
-// workersOf is the user and group that a server's workers run as here: nobody
+// workersOf is the user and group that a server's workers run as here: "nobody"
 // or, in a user namespace that knows of root alone, root.
 func workersOf() string {
 	ids, err := os.ReadFile("/proc/self/uid_map")

@@ -2,7 +2,7 @@
 // machine has installed, each with a configuration of linerate's own making.
 //
 // A server lives in a Box: the network namespace it is given, a mount namespace
-// whose /tmp is memory of its own, and a process namespace. What it listens on
+// whose /tmp is a tmpfs, and a process namespace. What it listens on
 // is reachable in that network namespace alone; what it writes under /tmp is
 // gone with it; and however linerate ends, the kernel ends the server and
 // everything it started. The machine's own configuration, services and files
@@ -38,7 +38,7 @@ type Program struct {
 	Name    string   // of the executable, as on PATH
 	Package string   // that holds it, for who has to install it
 	Argv    []string // without the executable
-	Env     []string // beside PATH; nothing else of linerate's is handed on
+	Env     []string // in addition to PATH; nothing else of linerate's is handed on
 	// Ready is tried inside the network namespace until it succeeds; nil
 	// takes a program that has started for ready.
 	Ready func() error
@@ -80,7 +80,7 @@ func missing(err error) error {
 	if !errors.As(err, &m) {
 		return err
 	}
-	return hint.With(err, "install the package %s; linerate runs it with a configuration of its own, and never as a service", m.Package)
+	return hint.With(err, "install the package %s; linerate runs it with its own configuration, never as a service", m.Package)
 }
 
 // ended tells how a program ended that was to run on, and what it said.

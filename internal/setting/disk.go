@@ -9,7 +9,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// Disk is a file system in a file of its own, or in memory.
+// Disk is a file system in an image file, or in memory.
 type Disk struct {
 	Type string `json:"type" yaml:"type"` // of Types
 	// Options are mount(8)'s, after a comma each: "noatime,data=journal".
@@ -54,7 +54,7 @@ func (d Disk) Check() error {
 			return fmt.Errorf("%q is no option of a mount", o)
 		}
 		if name, _, _ := strings.Cut(o, "="); d.Type == "tmpfs" && slices.Contains(sizing, name) {
-			return hint.With(fmt.Errorf("the option %q would size the file system a second time", o), "write size: 64MiB beside type and options")
+			return hint.With(fmt.Errorf("the option %q would size the file system a second time", o), "write size: 64MiB next to type and options")
 		}
 	}
 	if len(d.Options) > 200 {

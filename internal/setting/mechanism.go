@@ -13,7 +13,7 @@ const (
 	RC       Mechanism = "rc"       // a variable of rc.conf: the service it belongs to reads it
 	Module   Mechanism = "module"   // a kernel module; "loaded" or "absent"
 	Route    Mechanism = "route"    // a prefix and its next hop, or an attribute of a route
-	Firewall Mechanism = "firewall" // what a packet filter does, or a line of its own configuration
+	Firewall Mechanism = "firewall" // what a packet filter does, or a line of its configuration
 )
 
 // The catalogue's own: places that no knob writes, and tools that set several
@@ -51,7 +51,7 @@ const (
 	XPS      Mechanism = "xps"      // Name is the transmit queue, tx-0; a mask of CPUs in hex
 )
 
-// Of plans: what changes a host for good, beside those above. What cuts a
+// Of plans: what changes a host for good, in addition to those above. What cuts a
 // network off is exactly undone, on Linux: a Link's property state (up, down),
 // a Route (Name is the prefix) with the value "absent" or ip(8)'s words for it,
 // an NFT (FAMILY/TABLE/CHAIN) with the chain's policy.

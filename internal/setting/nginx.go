@@ -33,12 +33,12 @@ const (
 type Web struct {
 	// Sizes are the objects it has, in bytes of body: /1000 is of 1000 bytes.
 	Sizes []int
-	TLS   bool // on SecurePort, beside PlainPort
-	HTTP2 bool // on SecurePort, by ALPN
+	TLS   bool // on HTTPSPort, in addition to HTTPPort
+	HTTP2 bool // on HTTPSPort, by ALPN
 	// Log writes an access log in the format that internal/accesslog knows,
 	// with request_time.
 	Log bool
-	// Directives are set beside linerate's own, by name (Directives lists
+	// Directives are set in addition to linerate's own, by name (NGINXDirectives lists
 	// what may be). What is not set is as nginx has it.
 	Directives map[string]string
 	// Origin, where given, is an address:port that everything is fetched
@@ -156,7 +156,7 @@ func (w Web) server(line func(string, ...any), directives func(place, string)) {
 	if w.TLS {
 		kind := " ssl"
 		if w.HTTP2 {
-			kind += " http2" // as a directive of its own only since 1.25
+			kind += " http2" // a separate directive only since 1.25
 		}
 		line("    listen %d%s;", HTTPSPort, w.listen(kind))
 		line("    ssl_certificate %s/%s;\n    ssl_certificate_key %s/%s;", ServerRoot, CertFile, ServerRoot, KeyFile)

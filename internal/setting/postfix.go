@@ -42,7 +42,7 @@ type Mail struct {
 	Owner, Group int
 	// Programs and Daemons are the directories of Postfix's own.
 	Programs, Daemons string
-	// Parameters are set beside linerate's own (Check says which may
+	// Parameters are set in addition to linerate's own (CheckPostfix says which may
 	// be). What is not set is as Postfix has it.
 	Parameters map[string]string
 }

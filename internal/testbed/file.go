@@ -86,8 +86,7 @@ type Wire struct {
 	FromIPv6 string `yaml:"from_ipv6,omitempty"`
 	ToIPv4   string `yaml:"to_ipv4,omitempty"`
 	ToIPv6   string `yaml:"to_ipv6,omitempty"`
-	// Share of the load, beside the shares of the other wires from the
-	// generator (1).
+	// Share of the load, relative to the other wires from the generator (1).
 	Share float64 `yaml:"share,omitempty"`
 }
 

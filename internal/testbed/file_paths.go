@@ -140,7 +140,7 @@ func ofSSH(name string) bool {
 	return strings.Contains(name, "ssh") || strings.HasPrefix(name, "dropbear")
 }
 
-// names reports whether a word is an interface's name, or has it as a part of its own:
+// names reports whether a word is an interface's name, or contains it as a word:
 // ifconfig_em0_ipv6, ipv4_addrs_em0, net.ipv4.conf.em0.forwarding, em0.100, but not em01.
 func names(word, device string) bool {
 	for at := 0; ; at++ {

@@ -10,7 +10,7 @@ import (
 type Link struct {
 	Delay  time.Duration `json:"delay_ns,omitempty"`  // one way; the round trip is twice that
 	Jitter time.Duration `json:"jitter_ns,omitempty"` // Delay varies by up to this, uniformly; the order of packets is kept
-	Loss   float64       `json:"loss,omitempty"`      // share of packets lost each way, each by a draw of its own
+	Loss   float64       `json:"loss,omitempty"`      // share of packets lost each way, independently
 	Rate   float64       `json:"rate_bps,omitempty"`  // bits per second of IP packets each way; 0: as fast as it goes
 }
 

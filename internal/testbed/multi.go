@@ -50,10 +50,10 @@ type Arm struct {
 	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
 	Counters func() (Counters, error)
 	// DUT is the port by which traffic enters it, seen from inside, as of
-	// Open; its place is nil of a bypass, or where nobody can enter.
+	// Open; its place is nil for a bypass, or where it cannot be entered.
 	DUT port.Port
 	// Drops reads what died in it, as DropReader does, but for what only the
-	// whole machine counts: Machine reads that. Either is nil where nobody can.
+	// whole machine counts: Machine reads that. Either is nil where it cannot be read.
 	Drops, Machine func() (drop.Counters, error)
 }
 

@@ -12,7 +12,7 @@ import (
 // the server, its kernel and the link, and nothing is forwarded.
 const Serve Mode = "serve"
 
-// Sites is a testbed of servers. Each arm is a site of its own: clients, a
+// Sites is a testbed of servers. Each arm is a separate site: clients, a
 // link and a server, with the same addresses as all others and isolated from
 // them.
 type Sites interface {

@@ -23,8 +23,8 @@ const (
 	// chain's time per packet, minus the same chain without DUT, is the
 	// DUT's cost in ns. Nothing can be overloaded.
 	Cost Mode = "cost"
-	// Overload gives the DUT's ingress a thread on a CPU of its own, so
-	// that it can be offered more than it can forward.
+	// Overload gives the DUT's ingress a thread on its own CPU, so that it
+	// can be offered more than it can forward.
 	Overload Mode = "overload"
 )
 
@@ -90,7 +90,7 @@ type Bed interface {
 	Counters() (Counters, error)
 	// DUTThread is the kernel thread that does the DUT's work (mode
 	// overload), for callers that watch how long it waits for its CPU; 0: the
-	// work is done in no thread of its own.
+	// no single thread does the work.
 	DUTThread() int
 	Close() error
 }
@@ -151,7 +151,7 @@ type Sharer interface {
 	Renew()
 }
 
-// Telemeter is a Bed whose DUT has counters and sensors of its own to tell of.
+// Telemeter is a Bed whose DUT has counters and sensors.
 type Telemeter interface {
 	// Telemetry reads them: counters of a kind grow, gauges stand somewhere.
 	Telemetry(ctx context.Context) (Telemetry, error)

@@ -229,8 +229,8 @@ func TreesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, erro
 	}
 }
 
-// Onlooker is this machine beside a testbed that is elsewhere: what it does
-// itself matters to no trial.
+// Onlooker is this machine where the testbed is elsewhere: what it does itself does
+// not affect trials.
 type Onlooker struct{}
 
 // Now is this machine's clock.
@@ -242,7 +242,7 @@ func (Onlooker) Spin(int) (float64, error) { return 0, nil }
 // Stolen is nothing.
 func (Onlooker) Stolen(int) (time.Duration, error) { return 0, nil }
 
-// Load1 is nobody's.
+// Load1 is not measured.
 func (Onlooker) Load1() float64 { return 0 }
 
 // Meter watches nothing.
@@ -253,18 +253,18 @@ func (Onlooker) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 // Watch watches nothing.
 func (Onlooker) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }
 
-// Gather reads what a study on machines needs beside its file: the testbed and
+// Gather reads what a study on machines needs besides its file: the testbed and
 // the configuration sets.
 func Gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]studydir.SetFile, err error) {
-	if _, bed, err = ReadFile(beside(studyFile, s.Testbed.File)); err != nil {
+	if _, bed, err = ReadFile(placeOf(studyFile, s.Testbed.File)); err != nil {
 		return nil, nil, err
 	}
 	sets, err = Sets(s, studyFile)
 	return bed, sets, err
 }
 
-// beside is a place that a study's file names.
-func beside(studyFile, name string) string {
+// placeOf resolves a place that a study's file names.
+func placeOf(studyFile, name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -282,7 +282,7 @@ func Sets(s study.Spec, studyFile string) (map[string][]studydir.SetFile, error)
 		if sets[name] = kept[name]; sets[name] != nil {
 			continue
 		}
-		if sets[name], err = studydir.ReadSet(beside(studyFile, name)); err != nil {
+		if sets[name], err = studydir.ReadSet(placeOf(studyFile, name)); err != nil {
 			return nil, err
 		}
 	}

@@ -149,7 +149,7 @@ func TestSets(t *testing.T) {
 	if _, _, err := Gather(s, filepath.Join(dir, "study.yaml")); !hint.IsUsage(err) {
 		t.Errorf("a testbed that is gone: %v", err)
 	}
-	if beside("/a/study.yaml", "/b/lab.yaml") != "/b/lab.yaml" || beside("/a/study.yaml", "lab.yaml") != "/a/lab.yaml" {
+	if placeOf("/a/study.yaml", "/b/lab.yaml") != "/b/lab.yaml" || placeOf("/a/study.yaml", "lab.yaml") != "/a/lab.yaml" {
 		t.Error("a place that a study's file names")
 	}
 }

@@ -42,7 +42,7 @@ func startPostmark(at testbed.Site, settings []setting.Setting, pool fileload.Po
 }
 
 // Ask has PostMark make files, do the transactions and remove what is left, and
-// waits until all of it is on the disk: that is in nobody's rate, as in PostMark's own.
+// waits until all of it is on the disk: that is in no rate, as in PostMark's own.
 func (a *postmarkArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	account, m, err := a.run.Account(ctx, fileload.Load{Transactions: o.Requests, Seed: o.Seed})
 	return account, m, errors.Join(err, a.box.SyncDisk())

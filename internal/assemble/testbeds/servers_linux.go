@@ -39,7 +39,7 @@ func diskOf(settings []setting.Setting) setting.Disk {
 	return d
 }
 
-// boxWithDisk makes a place for an arm with a file system of its own. What
+// boxWithDisk makes a box for an arm, with a new file system. What
 // this machine cannot do makes the arm unavailable.
 func boxWithDisk(at testbed.Site, settings []setting.Setting, fill func(*server.Box) error) (*server.Box, error) {
 	box, err := server.NewBox(at.Server)

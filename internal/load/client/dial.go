@@ -126,7 +126,7 @@ func (d *Dialer) TCP(ctx context.Context) (_ *Conn, err error) {
 }
 
 // leavingAfter leaves once the socket is made, which then stays where it was
-// made: nobody waits for an answer there. A second socket, which net makes
+// made, so that the wait for an answer happens elsewhere. A second socket, which net makes
 // after some errors, would be made elsewhere, and is refused. The other
 // function leaves if no socket was made.
 func leavingAfter(leave func() error) (control func(string, string, syscall.RawConn) error, otherwise func() error) {

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/wait"
 )
 
-// nap sleeps for a short time; tests have a clock of their own.
+// nap sleeps for a short time; tests replace it.
 var nap = wait.Nap
 
 // opened is an open loop. One of its lanes leads: it waits until the next
@@ -25,7 +25,7 @@ type opened struct {
 
 	mu   sync.Mutex
 	idle []chan struct{}
-	led  bool // somebody leads
+	led  bool // a lane leads
 	made int
 	over bool
 	all  sync.WaitGroup
@@ -45,7 +45,7 @@ func (o *opened) work(i int) {
 	l, sh := o.lane(i)
 	defer l.Close()
 	turn := make(chan struct{}, 1)
-	var free time.Duration // 0: somebody was, all the time
+	var free time.Duration // 0: some lane was free all the time
 	for {
 		out, ok := o.next(sh)
 		if !ok {

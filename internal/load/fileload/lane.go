@@ -38,7 +38,7 @@ type file struct {
 	size int
 }
 
-// lane does one transaction after the other on files of its own.
+// lane does one transaction after the other on its own files.
 type lane struct {
 	set    *Set
 	prefix string

@@ -35,7 +35,7 @@ type Point struct {
 	CreateSeconds float64 `json:"create_seconds"` // of all files, before the load
 	RemoveSeconds float64 `json:"remove_seconds"` // of those left, after it
 	Removed       int     `json:"removed"`
-	KernelSeconds float64 `json:"kernel_cpu_seconds"` // for this process: the file system's work, but for what threads of its own did
+	KernelSeconds float64 `json:"kernel_cpu_seconds"` // for this process: the file system's work, without its own threads'
 	request.Result
 	Operations []Operation `json:"operations"`
 }

@@ -79,7 +79,7 @@ func sweep(in string) error {
 		if _, err := os.Lstat(filepath.Join(dir, lockName)); err != nil {
 			continue
 		}
-		if f, err := hold(dir); err == nil { // else somebody's, alive
+		if f, err := hold(dir); err == nil { // else its owner lives
 			err = os.RemoveAll(dir)
 			f.Close()
 			if err != nil {

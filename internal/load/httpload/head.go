@@ -52,8 +52,8 @@ func parseHead(b []byte) (h head, n int, is shape) {
 	return h, end + len(endOfHead), usual
 }
 
-// unfinished tells what text is that has no usual end of a head: a part of one, or
-// what is to be waited for in vain.
+// unfinished tells what text is that has no usual end of a head: part of one, or
+// something else, whose end would never come.
 func unfinished(b []byte) shape {
 	line, _, whole := bytes.Cut(b, []byte("\n"))
 	if whole && !bytes.HasPrefix(line, []byte(version)) || bytes.Contains(b, []byte("\n\n")) || bytes.Contains(b, []byte("\n\r\n")) {

@@ -18,7 +18,7 @@ import (
 // server that closes idle connections does so after seconds.
 const idleFor = 200 * time.Millisecond
 
-// http1 is a lane of HTTP/1.1 on a connection of its own.
+// http1 is a lane of HTTP/1.1 with its own connection.
 type http1 struct {
 	d       *dialer
 	on      client.Events

@@ -231,7 +231,7 @@ func (r *listener) headers(stream uint32, part []byte, whole, ends bool) error {
 	return nil
 }
 
-// data takes a part of a body, which nobody looks at.
+// data discards a part of a body.
 func (r *listener) data(head http2.FrameHeader) error {
 	if head.StreamID == 0 {
 		return fmt.Errorf("a body of no stream")

@@ -166,9 +166,9 @@ func (s *session) open(l *http2Lane) {
 	}
 }
 
-// flush writes what there is to write, for all who come meanwhile too. Whoever
-// may wait lets the others come first: what a read brought to several lanes,
-// they answer in one write.
+// flush writes what there is to write, also for lanes that come meanwhile. With
+// patience it lets others come first: lanes that one read woke
+// answer in one write.
 func (s *session) flush(patient bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

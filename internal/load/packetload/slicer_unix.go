@@ -80,7 +80,7 @@ func (r *lanes) closeAll() (err error) {
 	return err
 }
 
-// run goes through the plan on a thread of its own, then closes the lanes' accounts:
+// run goes through the plan on a separate thread, then closes the lanes' accounts:
 // receivers have drain to read what has arrived.
 func (r *lanes) run(ctx context.Context, p load.SlicePlan, drain time.Duration, slice func(ways []*lane, guard int, since func() uint64) (load.Slice, error)) (out load.Sliced, err error) {
 	out.Engine = r.engine

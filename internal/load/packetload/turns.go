@@ -16,8 +16,8 @@ import (
 // in out, however the run ends; a context that ends it is no error.
 //
 // Slices that other work had a part in do not count, and so their time is no part
-// of the plan's, as long as a run takes no more than twice that: beside other
-// programs they are half of all, and intervals as much wider.
+// of the plan's, as long as a run takes no more than twice that: with other
+// programs running they are half of all, and intervals as much wider.
 func Turns(ctx context.Context, p load.SlicePlan, lanes int, out *load.Sliced, slice func(lane, guard int, since func() uint64) (load.Slice, error)) error {
 	return turns(ctx, p, lanes, out, wire.NewClock().Now, slice)
 }

@@ -17,7 +17,7 @@ import (
 // refusedFor is for how long a device may refuse every frame.
 const refusedFor = uint64(2 * time.Second)
 
-// worker sends its share of the flows through a port of its own.
+// worker sends its share of the flows through its port.
 type worker struct {
 	spec    load.Spec
 	framer  *load.Framer

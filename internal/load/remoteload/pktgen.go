@@ -111,7 +111,7 @@ func pktGenLine(j Job, threads float64) ([]string, error) {
 	addresses := max(f.SrcSpan, 1) * max(f.DstSpan, 1)
 	ports := max(f.Count/addresses, 1)
 	if f.Reply {
-		return nil, errors.New("pkt-gen sends one direction: nobody knows whether two can share an interface")
+		return nil, errors.New("pkt-gen sends one direction: whether two can share an interface is not known")
 	}
 	if ports*addresses != f.Count || f.DstPorts > 1 || int(f.SrcPort)+ports-1 > 65535 {
 		return nil, hint.With(fmt.Errorf("pkt-gen combines all addresses with all source ports, and the workload wants %d flows of %d pairs of addresses", f.Count, addresses),

@@ -49,7 +49,7 @@ type Job struct {
 }
 
 // Engine drives a tool. A receiver closes the account of the generators of its
-// stream: those that work at the same time have streams of their own.
+// stream: those that work at the same time have different streams.
 type ToolEngine struct {
 	Tool                Tool
 	Generator, Receiver Machine
@@ -144,7 +144,7 @@ func (g *toolGenerator) generate(ctx context.Context, argv []string, o load.Offe
 	}
 	if err != nil {
 		p.interrupt()
-		_, _ = p.end() // what it says of no traffic nobody wants
+		_, _ = p.end() // without traffic its account is of no use
 		return "", fmt.Errorf("start the generator: %w", err)
 	}
 	over := time.AfterFunc(length, p.interrupt)
@@ -188,13 +188,13 @@ func (g *toolGenerator) leftInRings(o load.Offer, said, counted uint64) bool {
 	return g.e.Tool.Stops && o.Rate == (load.Rate{}) && o.Limit.Packets == 0 && counted < said && said-counted <= ringful && counted > said/2
 }
 
-// differ allows for what an interface sends of its own accord.
+// differ allows for what an interface sends unasked.
 func differ(a, b uint64) bool {
 	d := float64(max(a, b) - min(a, b))
 	return d > chatter+0.001*float64(b)
 }
 
-// chatter is how many frames machines may say of their own accord meanwhile.
+// chatter is how many unsolicited frames machines may send meanwhile.
 const chatter = 20
 
 func (e *ToolEngine) add(stream int, s load.Sent) {

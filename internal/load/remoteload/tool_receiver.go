@@ -117,7 +117,7 @@ func (r *toolReceiver) tell(g *load.Received, counted uint64) error {
 }
 
 // close balances the account: what was sent and did not arrive is lost. The
-// interface also counts what machines say of their own accord.
+// interface also counts unsolicited frames.
 func (r *toolReceiver) close(g *load.Received, sent load.Sent) {
 	tx := sent.TxPackets
 	if over := g.RxPackets - tx; g.RxPackets > tx && over <= chatter {
@@ -139,7 +139,7 @@ func (r *toolReceiver) Close() error {
 		return nil
 	}
 	r.run.interrupt()
-	_, _ = r.run.end() // nobody wants its account
+	_, _ = r.run.end() // its account is not needed
 	r.run = nil
 	return nil
 }

@@ -83,7 +83,7 @@ type Generator struct {
 	Saturated []string `json:"saturated,omitempty"`
 }
 
-// Meter is what the edge measured of a run, beside its outcomes.
+// Meter is what was measured of a run besides its outcomes.
 type Meter struct {
 	Elapsed         time.Duration
 	CPU             time.Duration

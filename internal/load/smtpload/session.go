@@ -203,7 +203,7 @@ func parseReply(line []byte) (code int, more, ok bool) {
 // takingLeave is how long a server may take to answer QUIT.
 const takingLeave = time.Second
 
-// quit ends the session as it should be ended, in nobody's time.
+// quit ends the session with QUIT, after the measured time.
 func (s *session) quit() {
 	conn := s.conn
 	s.conn = nil

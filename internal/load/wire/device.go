@@ -1,5 +1,5 @@
 // Package wire is what every traffic engine does with a device: look at it,
-// send single frames through it, and run a worker on a CPU of its own.
+// send single frames through it, and run a worker on one CPU.
 package wire
 
 import (

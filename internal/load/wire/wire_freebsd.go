@@ -102,7 +102,7 @@ const (
 
 type cpuMask [cpuSetWords]uint64
 
-// OnCPU runs f on an operating-system thread of its own, pinned to a CPU
+// OnCPU runs f on a locked operating-system thread, pinned to a CPU
 // (−1: not).
 func OnCPU(cpu int, f func(tid int) error) error {
 	runtime.LockOSThread()
@@ -155,7 +155,7 @@ func Ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 
 // IoctlAtOnce is an Ioctl of one that sleeps for nothing. Go is not told of it: it would
 // take the thread for one that waits, and from its look at that every 20 µs
-// on has a thread of its own busy with clocks, which on one CPU is half of it.
+// on keeps another thread busy with clocks, which on one CPU takes half of it.
 func IoctlAtOnce(fd int, request uintptr) error {
 	for {
 		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), request, 0)

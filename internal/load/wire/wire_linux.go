@@ -105,7 +105,7 @@ func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error
 	return hop, err
 }
 
-// OnCPU runs f on an operating-system thread of its own, pinned to a CPU
+// OnCPU runs f on a locked operating-system thread, pinned to a CPU
 // (−1: not), with every signal but SIGURG blocked, so that nothing but Wake
 // interrupts a long system call of f.
 func OnCPU(cpu int, f func(tid int) error) error {

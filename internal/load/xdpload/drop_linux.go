@@ -9,8 +9,8 @@ import (
 	"linerate/internal/port"
 )
 
-// Drop is the cheapest sink there is: it counts frames and drops them. What a
-// receiver that accounts for frames costs is seen beside it.
+// Drop is the cheapest sink there is: it counts frames and drops them. It shows
+// what a receiver that accounts for frames costs.
 type Drop struct{ r Receiver }
 
 // NewDrop attaches a Drop to a device.

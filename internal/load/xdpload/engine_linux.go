@@ -22,7 +22,7 @@ func New() load.Engine { return engine{} }
 func (engine) Name() string { return Name }
 
 // Available asks the kernel for what the programs need. Live frames have no
-// probe of their own; bpf_xdp_get_buff_len came with the same release, 5.18.
+// probe; bpf_xdp_get_buff_len came with the same release, 5.18.
 func (engine) Available() error {
 	for _, f := range []struct {
 		what string

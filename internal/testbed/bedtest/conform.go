@@ -15,7 +15,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// chatter is how many frames a testbed may say of its own accord (multicast
+// chatter is how many unsolicited frames a testbed may carry (multicast
 // listener reports of IPv6, which cannot be turned off).
 const chatter = 4
 
@@ -26,16 +26,16 @@ type Suite struct {
 	// Up makes a fresh testbed.
 	Up func(testing.TB) testbed.Bed
 	// Offer sends n packets from one outer port to another and returns how many
-	// arrived; in vain, it waits a moment for them only.
+	// arrived; with inVain none are expected, and it waits only a moment.
 	Offer func(t testing.TB, b testbed.Bed, from, to port.Port, n int, inVain bool) int
 	// Closed is a setting with which the DUT forwards nothing.
 	Closed setting.Setting
-	// Unreached: nobody logs in to the DUT; nothing of it is counted or set.
+	// Unreached: the DUT cannot be logged in to; nothing of it is counted or set.
 	Unreached bool
 }
 
-// Conform is the contract of testbed.Bed as a test, and of what a bed says it can
-// do beside (Duplex, Ported, DropReader, Telemeter).
+// Conform is the contract of testbed.Bed as a test, and of its optional
+// interfaces (Duplex, Ported, DropReader, Telemeter).
 func Conform(t *testing.T, s Suite) {
 	t.Run("a reset DUT forwards on every way", s.forwards)
 	t.Run("what cannot be set is unavailable and leaves the DUT as new", s.unavailable)

@@ -1,6 +1,6 @@
 // Package bedtest holds a simulated testbed for tests: it obeys the contracts
-// of testbed.Bed and load.Engine, has a clock of its own, costs that are
-// known, and faults on order. No number from it is a measurement.
+// of testbed.Bed and load.Engine, has a simulated clock, known costs, and
+// faults on order. No number from it is a measurement.
 package bedtest
 
 import (
@@ -57,10 +57,10 @@ type Simulated struct {
 	// not send in its n-th paced run, from 0; nil: none.
 	Late func(device string, n int) float64
 	// Waits is the share of the n-th run of traffic through a DUT, from 1, in
-	// which its thread waited for its CPU, beside Fault.Contention; nil: none.
+	// which its thread waited for its CPU, on top of Fault.Contention; nil: none.
 	Waits func(n int) float64
 	// Backlogged: DUTs lose in the CPU's backlog, which counts for the whole
-	// machine, not in rings of their own.
+	// machine, not in their rings.
 	Backlogged bool
 	// Refuse says why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string

@@ -21,7 +21,7 @@ import (
 const (
 	jailCreate = 1
 	jailUpdate = 2
-	jailSysNew = 1 // of the parameter vnet: a network stack of its own
+	jailSysNew = 1 // of the parameter vnet: a new network stack
 )
 
 // jail is a vnet jail with the machine's own files.

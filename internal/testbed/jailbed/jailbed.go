@@ -24,7 +24,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Label stands beside every number from jails.
+// Label is printed with every number from jails.
 const Label = "epair, not a NIC"
 
 // prefix begins the name of every jail of ours.
@@ -100,8 +100,8 @@ func routeAdd(to netip.Prefix, via netip.Addr) []string {
 	return []string{"/sbin/route", "-q", "-n", "add", family, "-net", to.String(), via.String()}
 }
 
-// router are the sysctls of a DUT: it forwards, and says nothing of its own
-// accord. A kernel without IPv6 or ipfw lacks some.
+// router are the sysctls of a DUT: it forwards, and sends nothing
+// unasked. A kernel without IPv6 or ipfw lacks some.
 var router = []struct{ name, value string }{
 	{"net.inet.ip.forwarding", "1"},
 	{"net.inet.ip.redirect", "0"},

@@ -11,7 +11,7 @@ import (
 // overlay is a kind of interface that lies over a wire between two routers.
 type overlay struct {
 	module string // of the kernel
-	// wired: it has neighbours of its own, and an Ethernet address.
+	// wired: it has neighbours and an Ethernet address.
 	wired bool
 	// create is the argument of ifconfig(8), given the wire's device and ends.
 	create func(device string, own, peer netip.Addr) []string

@@ -24,7 +24,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Label stands beside every number from namespaces.
+// Label is printed with every number from namespaces.
 const Label = "veth, not a NIC"
 
 // Options of a testbed.
@@ -202,7 +202,7 @@ func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.Count
 
 // BothWays lets traffic redirected into the egress's wire arrive (testbed.Duplex).
 // In mode cost one generator sends both directions in turn, frame by frame; an
-// overloaded DUT would need two, each on a CPU of its own.
+// overloaded DUT would need two, each on its own CPU.
 func (b *Bed) BothWays(on bool) error {
 	if on && b.mode == testbed.Overload {
 		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "namespaces have one generator in mode overload: two on one CPU would take turns of milliseconds; mode cost and testbeds of machines have both directions"}

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// forwarding makes a namespace a router that says nothing of its own accord.
+// forwarding makes a namespace a router that sends nothing unasked.
 var forwarding = []struct{ file, value string }{
 	{"net/ipv4/ip_forward", "1"},
 	{"net/ipv4/conf/all/rp_filter", "0"},

@@ -92,7 +92,7 @@ func (ns *namespace) close() {
 	}
 }
 
-// do runs f on a thread of its own inside the namespace (port.Place).
+// do runs f on a fresh thread inside the namespace (port.Place).
 func (ns *namespace) do(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {

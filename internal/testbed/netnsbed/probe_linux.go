@@ -7,7 +7,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// probe tries what studies like to use, in namespaces that nobody measures,
+// probe tries what studies like to use, in namespaces that are not measured,
 // and notes what this kernel lacks. A version number is never asked.
 func (b *Bed) probe() {
 	scratch, err := newNamespace("")

@@ -31,7 +31,7 @@ func linkBy(l testbed.Link) string {
 
 var probed sync.Map // of what was tried, by its name
 
-// can tries a harmless attempt in a namespace of its own, once.
+// can tries a harmless attempt in a fresh namespace, once.
 func can(what string, try func() error) bool {
 	if v, ok := probed.Load(what); ok {
 		return v.(bool)

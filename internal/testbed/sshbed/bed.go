@@ -23,8 +23,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// What stands beside every number from a testbed whose machines are not known to be
-// virtual; PortsLabel where the DUT is not reached.
+// Label is printed with every number from a testbed whose machines are not known to
+// be virtual; PortsLabel where the DUT is not reached.
 const (
 	Label      = "real machines over SSH"
 	PortsLabel = "a DUT that is not reached, between two ports of other machines"
@@ -56,8 +56,8 @@ type Options struct {
 	// Tree gives the files of a configuration set, by the name that a
 	// variant has for it.
 	Tree func(name string) ([]plan.File, error)
-	// Line is the command line by which somebody else says a verb (rollback,
-	// status) to the DUT; nil is apply's.
+	// Line is the command line that a user types for a verb (rollback, status) of
+	// the DUT; nil is apply's.
 	Line func(verb string) string
 	// Local runs a command of the testbed's file on this machine.
 	Local func(ctx context.Context, argv []string) error
@@ -85,7 +85,7 @@ type Bed struct {
 	// pending is the transaction under way on the DUT; past those to forget.
 	pending string
 	past    []string
-	// booted: this boot has read settings of a variant, or nobody knows.
+	// booted: this boot has read settings of a variant, or may have.
 	booted  bool
 	last    string    // digest of the settings of the trial before
 	insured time.Time // when the DUT was set to boot by itself in the end: of images
@@ -197,7 +197,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	case !strings.HasPrefix(st.Digest, own):
 		what := "another study's variant"
 		if !strings.HasPrefix(st.Digest, digestKind) {
-			what = "a plan that nobody has confirmed yet"
+			what = "a plan that is not confirmed yet"
 		}
 		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it reverts by itself in %d s; %s reverts it now", st.Left, b.o.Line("rollback"))
 	}
@@ -259,7 +259,7 @@ func (b *Bed) Settle(ctx context.Context) error {
 	return err
 }
 
-// quiet allows for what machines say of their own accord.
+// quiet allows for unsolicited frames.
 func quiet(a, b testbed.Counters) bool {
 	const chatter = 20
 	return b.Received-a.Received <= chatter && b.Forwarded-a.Forwarded <= chatter

@@ -52,13 +52,12 @@ func (c *checker) apart(ctx context.Context) bool {
 }
 
 // kept says what it means where frames to everybody arrived that a router keeps. A
-// few are what machines say of their own accord; a switch that limits storms lets
-// more through.
+// few are unsolicited; a switch that limits storms lets more through.
 func kept(from testbed.End, paths []testbed.Path, sent uint64, got map[string]uint64) (string, error) {
 	for _, p := range paths {
 		if to := p.Out.Finish().String(); got[to] >= sent/10 {
-			return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way beside the DUT", min(got[to], sent), sent, from, to),
-				"are both wires on one switch? Give each a VLAN of its own. A DUT that bridges is not measured here: nothing proves that it is in the way")
+			return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way around the DUT", min(got[to], sent), sent, from, to),
+				"are both wires on one switch? Give each its own VLAN. A DUT that bridges is not measured here: nothing proves that it is in the way")
 		}
 	}
 	return fmt.Sprintf("none of %d frames got past the DUT", sent), nil
@@ -106,7 +105,7 @@ func (c *checker) shout(ctx context.Context, from testbed.End) (sent uint64, got
 // them to its other end, to no other, and lose none.
 func wired(from, to testbed.End, sent uint64, got map[string]uint64) (string, error) {
 	seen := list.Filter(slices.Sorted(maps.Keys(got)), func(e string) bool { return e != from.String() && got[e] >= sent/2 })
-	arrived := min(got[to.String()], sent) // machines say things of their own accord
+	arrived := min(got[to.String()], sent) // some are unsolicited
 	switch {
 	case len(seen) == 0 && arrived < sent/10:
 		return "", hint.With(fmt.Errorf("frames sent at %s arrived nowhere (%s got %d of %d)", from, to, arrived, sent), "is a wire plugged in there, and does a switch between keep its ports apart?")

@@ -179,7 +179,7 @@ func Counts(ctx context.Context, c Conn, device string) (received, sent uint64, 
 	return t.Received, t.Forwarded, err
 }
 
-// ErrHeld says that somebody else has the testbed.
+// ErrHeld says that another study has the testbed.
 var ErrHeld = errors.New("the testbed is in use")
 
 // holdScript keeps a lock on the DUT for as long as its standard input is
@@ -213,7 +213,7 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 		}
 	}
 	_, name, _ := strings.Cut(strings.TrimSpace(who), " ")
-	name = cmp.Or(name, "somebody else")
+	name = cmp.Or(name, "another study")
 	return nil, fmt.Errorf("%s: %w by %s", c.Where(), ErrHeld, name)
 }
 

@@ -147,8 +147,8 @@ func (b *Bed) held(ctx context.Context) error {
 }
 
 // putBack undoes what is pending. The agent verifies it. What a boot has set is
-// in force until the next: the DUT is set to boot by itself should nobody be
-// there to say so.
+// in force until the next: the DUT is set to boot by itself in case the controller
+// is gone by then.
 func (b *Bed) putBack(ctx context.Context, why string) error {
 	if b.pending == "" {
 		return b.forget(ctx)
@@ -388,7 +388,7 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 func (b *Bed) recall(ctx context.Context) {
 	st, err := b.m.Status(ctx)
 	switch {
-	case err != nil: // refused will say that nobody knows
+	case err != nil: // refused says that it is unknown
 	case st.State == "idle":
 		b.past = append(b.past, b.own(st)...)
 	default:

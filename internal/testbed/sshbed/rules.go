@@ -43,8 +43,8 @@ nft list ruleset >"$1/nft.tmp" && mv "$1/nft.tmp" "$1/nft.old" && nft -f "$1/rul
 	undo: `[ ! -f "$1/nft.old" ] || { echo "flush ruleset"; cat "$1/nft.old"; } | nft -f -`,
 }
 
-// pfStep turns pf on with the rules where it was off: rules that somebody
-// loaded cannot be read back exactly.
+// pfStep turns pf on with the rules where it was off: loaded rules cannot be read
+// back exactly.
 var pfStep = step{
 	do: `if pfctl -si 2>/dev/null | grep -q "^Status: Enabled"; then echo "` + cannotBeHad + `pf is in use on the DUT: give the rules as files, with reset: reboot"; exit 1; fi
 kldstat -q -m pf || { kldload pf && : >"$1/pf.loaded"; } || { echo "` + cannotBeHad + `the DUT has no pf"; exit 1; }

@@ -123,12 +123,12 @@ func (b *Bed) notAround(w way, to netip.Addr) error {
 	if b.o.File.OneOuter() {
 		return hint.With(err, "%s", inOneTable)
 	}
-	return hint.With(err, "are both wires on one switch, or is one cable plugged into both ends? Give each wire a VLAN, or a cable, of its own; and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
+	return hint.With(err, "are both wires on one switch, or is one cable plugged into both ends? Give each wire its own VLAN or cable, and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
 }
 
-// inOneTable is what to do about a kernel that knows a way of its own from one port
+// inOneTable is what to do about a kernel that knows a direct way from one port
 // to the other.
-const inOneTable = "generator and receiver are ports of one machine, whose kernel knows its own addresses: put the receiver's port into a network namespace, name it (namespace:), and give the generator a route there by the DUT"
+const inOneTable = "generator and receiver are ports of one machine, whose kernel delivers to its own addresses directly: put the receiver's port into a network namespace, name it (namespace:), and give the generator a route there by the DUT"
 
 // hop is the address that frames from a device to an IP address carry.
 func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (net.HardwareAddr, error) {
@@ -179,7 +179,7 @@ func (b *Bed) Ways() []testbed.Way {
 // carry both, and each outer end can do the other's work.
 func (b *Bed) BothWays(on bool) error {
 	if on && b.o.File.Traffic.Tool == testbed.ToolPktGen {
-		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "nobody knows whether two pkt-gens can share an interface; linerate's own generator and tool: command send both ways"}
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "whether two pkt-gens can share an interface is not known; linerate's own generator and tool: command send both ways"}
 	}
 	for _, w := range b.ways {
 		if on && w.Receiver.Peer == nil {

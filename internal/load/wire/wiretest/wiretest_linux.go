@@ -109,8 +109,7 @@ func namespaceFD(t testing.TB, fd *int) port.Place {
 	}
 }
 
-// onThread runs f on a thread that ends with it: its namespace is nobody
-// else's concern.
+// onThread runs f on a thread that ends with it, and its namespace with the thread.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
