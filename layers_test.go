@@ -22,7 +22,7 @@ var (
 		"internal/hint", "internal/list", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/schema", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/fleet", "internal/plan", "internal/evidence", "internal/study", "internal/tune", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
-		"internal/trend", "internal/drop", "internal/appliance", "internal/queue", "internal/sqltext",
+		"internal/trend", "internal/drop", "internal/appliance", "internal/queue",
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
@@ -31,7 +31,7 @@ var (
 		"internal/cli", "internal/wait", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.
-	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
+	stores = []string{"internal/ledger", "internal/store", "internal/netbenches", "internal/accesslog"}
 	// assemblies put implementations together by what a user asked for.
 	assemblies = []string{"internal/assemble"}
 	// implementations of an interface never know their siblings, and only
@@ -40,8 +40,7 @@ var (
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/remoteload"},
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost", "internal/host/filehost"},
-		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
-		"internal/queue":   {"internal/queue/river", "internal/queue/local"},
+		"internal/store":   {"internal/store/sqlite", "internal/store/postgres"},
 	}
 	// forbidden pairs, each with its reason.
 	forbidden = []struct{ from, to, why string }{

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/sqlite"
+	"linerate/internal/store/sqlite"
 	"linerate/internal/netbenches"
 	"linerate/internal/netbenches/nbtest"
 )

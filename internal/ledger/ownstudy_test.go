@@ -16,7 +16,7 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/sqlite"
+	"linerate/internal/store/sqlite"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/sqlite"
+	"linerate/internal/store/sqlite"
 )
 
 // TestVerifyReadsSlices: the ledger holds files of slices by hash alone; where

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/sqlite"
+	"linerate/internal/store/sqlite"
 	"linerate/internal/netbenches"
 )
 

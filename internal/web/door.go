@@ -152,7 +152,7 @@ func (d Door) matches(token string) bool {
 // enter lets in who has the token; it reports that the request is answered. A token in
 // the address becomes a cookie, and leaves the address.
 func (d Door) enter(w http.ResponseWriter, r *http.Request) (answered bool) {
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && d.matches(bearer) {
+	if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && d.matches(strings.TrimSpace(bearer)) {
 		return false
 	}
 	if q := r.URL.Query(); q.Has("token") {

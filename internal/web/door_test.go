@@ -132,7 +132,7 @@ func TestWhoIsTurnedAway(t *testing.T) {
 func TestWhoComesIn(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
 	for what, header := range map[string]map[string]string{
-		"header": withToken(), "cookie": {"Cookie": "linerate-8099=" + token}, "cookie after a stale one": {"Cookie": "linerate-8099=stale; linerate-8099=" + token},
+		"header": withToken(), "scheme in lower case": {"Authorization": "bearer " + token}, "cookie": {"Cookie": "linerate-8099=" + token}, "cookie after a stale one": {"Cookie": "linerate-8099=stale; linerate-8099=" + token},
 		"localhost": withToken("Host", "localhost:8099"), "IPv6": withToken("Host", "[::1]:8099"), "its name": withToken("Host", "STATS.example.org"),
 		"own origin":            withToken("Origin", "http://127.0.0.1:8099", "Sec-Fetch-Site", "same-origin"),
 		"link of another site":  withToken("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"),
@@ -267,7 +267,7 @@ func TestNothingBehindItWrites(t *testing.T) {
 	}
 	for dep := range strings.Lines(string(out)) {
 		dep = strings.TrimSpace(dep)
-		for _, bad := range []string{"knob", "apply", "host", "live", "lab", "server", "studydir", "load/wire", "assemble", "ledger/sqlite", "ledger/postgres", "ledger/sqldb", "queue/book", "queue/local", "queue/river", "worker"} {
+		for _, bad := range []string{"knob", "apply", "host", "live", "lab", "server", "studydir", "load/wire", "assemble", "store", "store/sqlite", "store/postgres", "worker"} {
 			if p := "linerate/internal/" + bad; dep == p || strings.HasPrefix(dep, p+"/") {
 				t.Errorf("behind the page is %s", dep)
 			}

@@ -22,12 +22,11 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/ledgertest"
-	"linerate/internal/ledger/sqlite"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
-	"linerate/internal/queue/local"
 	"linerate/internal/queue/queuetest"
 	"linerate/internal/site"
+	"linerate/internal/store/sqlite"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
@@ -123,7 +122,7 @@ func newDesk(t *testing.T, every time.Duration) *desk {
 			return sqlite.OpenReadOnly(ctx, d.db, sqlite.Owner{UID: -1, GID: -1})
 		},
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) {
-			return local.OpenReadOnly(ctx, d.queue, local.Owner{UID: -1, GID: -1})
+			return sqlite.OpenQueueReadOnly(ctx, d.queue, sqlite.Owner{UID: -1, GID: -1})
 		},
 		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test", Every: every,
 		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
@@ -187,7 +186,7 @@ func (d *desk) fill(t *testing.T, done string) {
 // quarantine.
 func (d *desk) wait(t *testing.T) {
 	t.Helper()
-	q, err := local.Open(t.Context(), d.queue, local.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
+	q, err := sqlite.OpenQueue(t.Context(), d.queue, sqlite.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
 	if err != nil {
 		t.Fatal(err)
 	}

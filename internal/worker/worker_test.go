@@ -18,8 +18,8 @@ import (
 	"linerate/internal/lab/forward"
 	"linerate/internal/labtest"
 	"linerate/internal/queue"
-	"linerate/internal/queue/local"
 	"linerate/internal/setting"
+	"linerate/internal/store/sqlite"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -58,7 +58,7 @@ type scene struct {
 func newScene(t *testing.T) *scene { return sceneOf(t, patient) }
 
 func sceneOf(t *testing.T, patience queue.Patience) *scene {
-	q, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "queue.db"), local.Owner{UID: -1, GID: -1}, patience)
+	q, err := sqlite.OpenQueue(t.Context(), filepath.Join(t.TempDir(), "queue.db"), sqlite.Owner{UID: -1, GID: -1}, patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/postgres"
-	"linerate/internal/ledger/sqlite"
 	"linerate/internal/list"
+	"linerate/internal/store/postgres"
+	"linerate/internal/store/sqlite"
 )
 
 // Open opens the ledger at a place, or at the one that environment or state directory

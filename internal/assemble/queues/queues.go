@@ -13,8 +13,8 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
-	"linerate/internal/queue/local"
-	"linerate/internal/queue/river"
+	"linerate/internal/store/postgres"
+	"linerate/internal/store/sqlite"
 )
 
 // Open opens the queue of the ledger at a place (ledgers.Open), and makes it where there
@@ -25,13 +25,13 @@ func Open(ctx context.Context, place string, p queue.Patience) (queue.Queue, err
 		return nil, err
 	}
 	if at.URL != "" {
-		q, err := river.Open(ctx, at.URL, p)
+		q, err := postgres.OpenQueue(ctx, at.URL, p)
 		if err != nil && hint.Of(err) == "" {
 			err = hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
 		}
 		return q, err
 	}
-	return local.Open(ctx, file(at.Path), local.Owner{UID: at.UID, GID: at.GID}, p)
+	return sqlite.OpenQueue(ctx, file(at.Path), sqlite.Owner{UID: at.UID, GID: at.GID}, p)
 }
 
 // ReadOnly opens the queue of the ledger at a place so that nothing can be written to it.
@@ -42,12 +42,12 @@ func ReadOnly(ctx context.Context, place string) (queue.Reader, error) {
 		return nil, err
 	}
 	if at.URL != "" {
-		return river.OpenReadOnly(ctx, at.URL)
+		return postgres.OpenQueueReadOnly(ctx, at.URL)
 	}
 	if _, err := os.Stat(file(at.Path)); err != nil {
 		return nil, err
 	}
-	return local.OpenReadOnly(ctx, file(at.Path), local.Owner{UID: at.UID, GID: at.GID})
+	return sqlite.OpenQueueReadOnly(ctx, file(at.Path), sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
 // file is the queue's file beside a ledger's: ledger.db has ledger-queue.db.

@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"linerate/internal/ledger"
+)
+
+const entryColumns = "seq, kind, ref, time, row_count, digest, prev, hash"
+
+// Append adds the batches in one transaction.
+func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added int, err error) {
+	rows := make([][]ledger.Row, len(batches))
+	for i, b := range batches {
+		if rows[i], err = b.Rows(); err != nil {
+			return 0, err
+		}
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		added = 0
+		w := writer{s: s, tx: tx}
+		head, _, err := scanHead(tx.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
+		if err != nil {
+			return err
+		}
+		for i, b := range batches {
+			ok, err := w.batch(ctx, b, rows[i], &head)
+			if err != nil {
+				return err
+			}
+			if ok {
+				added++
+			}
+		}
+		return w.flush(ctx)
+	})
+	if err != nil {
+		return 0, s.explain(err)
+	}
+	return added, nil
+}
+
+// writer collects rows by table and inserts many with one statement.
+type writer struct {
+	s       *Ledger
+	tx      *sql.Tx
+	pending map[string]*insert
+	envs    map[ledger.ID]bool // environments added by this transaction
+}
+
+type insert struct {
+	columns string
+	width   int
+	args    []any
+	suffix  string
+}
+
+// batch seals and queues one batch unless the ledger has it.
+func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, head *ledger.Entry) (bool, error) {
+	var n int
+	err := w.tx.QueryRowContext(ctx, w.s.q("SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?"), b.Kind, b.Ref).Scan(&n)
+	if err != nil || n > 0 {
+		return false, err
+	}
+	if rows, err = w.unknown(ctx, rows); err != nil {
+		return false, err
+	}
+	e := ledger.Seal(b, rows, *head)
+	*head = e
+	if err := w.entry(ctx, e); err != nil {
+		return false, err
+	}
+	for i := range rows {
+		if err := w.row(ctx, &rows[i], e.Seq); err != nil {
+			return false, err
+		}
+	}
+	for i := range b.Blobs {
+		if err := w.blob(ctx, &b.Blobs[i]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// unknown leaves out environments that the ledger has: they are shared.
+func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, error) {
+	if w.envs == nil {
+		w.envs = map[ledger.ID]bool{}
+	}
+	out := make([]ledger.Row, 0, len(rows))
+	for _, r := range rows {
+		if r.Table == "environments" {
+			var n int
+			err := w.tx.QueryRowContext(ctx, w.s.q("SELECT COUNT(*) FROM environments WHERE id = ?"), r.ID).Scan(&n)
+			if err != nil {
+				return nil, err
+			}
+			if n > 0 || w.envs[r.ID] {
+				continue
+			}
+			w.envs[r.ID] = true
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// entry is inserted at once: the next batch must see it.
+func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
+	_, err := w.tx.ExecContext(ctx, w.s.q("INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+		e.Seq, e.Kind, e.Ref, e.Time.Format(time.RFC3339Nano), e.Rows, e.Digest, e.Prev, e.Hash)
+	return err
+}
+
+func (w *writer) row(ctx context.Context, r *ledger.Row, seq int64) error {
+	in := w.into(r.Table, func() *insert {
+		t, _ := ledger.TableNamed(r.Table)
+		cols := append([]string{"id", "entry", "digest", "doc"}, t.Columns...)
+		return &insert{columns: strings.Join(cols, ", "), width: len(cols)}
+	})
+	in.args = append(in.args, string(r.ID), seq, r.Digest, string(r.Doc))
+	in.args = append(in.args, r.Cols...)
+	return w.full(ctx, r.Table, in)
+}
+
+func (w *writer) blob(ctx context.Context, b *ledger.Blob) error {
+	in := w.into("blobs", func() *insert {
+		return &insert{columns: "sha256, size, encoding, data", width: 4, suffix: " ON CONFLICT DO NOTHING"}
+	})
+	in.args = append(in.args, b.SHA256, b.Size, b.Encoding, b.Data)
+	return w.full(ctx, "blobs", in)
+}
+
+func (w *writer) into(table string, make func() *insert) *insert {
+	if w.pending == nil {
+		w.pending = map[string]*insert{}
+	}
+	if w.pending[table] == nil {
+		w.pending[table] = make()
+	}
+	return w.pending[table]
+}
+
+// perStatement is how many rows one INSERT holds at most.
+const perStatement = 64
+
+func (w *writer) full(ctx context.Context, table string, in *insert) error {
+	if len(in.args) < min(perStatement, w.s.d.Params/in.width)*in.width {
+		return nil
+	}
+	return w.run(ctx, table, in)
+}
+
+func (w *writer) run(ctx context.Context, table string, in *insert) error {
+	if len(in.args) == 0 {
+		return nil
+	}
+	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", in.width), ", ") + ")"
+	n := len(in.args) / in.width
+	query := "INSERT INTO " + table + " (" + in.columns + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + in.suffix
+	_, err := w.tx.ExecContext(ctx, w.s.q(query), in.args...)
+	in.args = in.args[:0]
+	return err
+}
+
+func (w *writer) flush(ctx context.Context) error {
+	for table, in := range w.pending {
+		if err := w.run(ctx, table, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Has says whether an entry exists.
+func (s *Ledger) Has(ctx context.Context, kind, ref string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, s.q("SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?"), kind, ref).Scan(&n)
+	return n > 0, s.explain(err)
+}
+
+// Head is the last entry.
+func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) {
+	e, ok, err := scanHead(s.db.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
+	return e, ok, s.explain(err)
+}
+
+type scanner interface{ Scan(...any) error }
+
+func scanHead(row scanner) (ledger.Entry, bool, error) {
+	e, err := scanEntry(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ledger.Entry{}, false, nil
+	}
+	return e, err == nil, err
+}
+
+func scanEntry(row scanner) (e ledger.Entry, err error) {
+	var at string
+	if err := row.Scan(&e.Seq, &e.Kind, &e.Ref, &at, &e.Rows, &e.Digest, &e.Prev, &e.Hash); err != nil {
+		return e, err
+	}
+	e.Time, err = time.Parse(time.RFC3339Nano, at)
+	return e, err
+}
+
+// Imported looks into the cache of imports.
+func (s *Ledger) Imported(ctx context.Context, fingerprint, tool string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, s.q("SELECT COUNT(*) FROM imports WHERE fingerprint = ? AND tool = ?"), fingerprint, tool).Scan(&n)
+	return n > 0, s.explain(err)
+}
+
+// NoteImport adds to the cache of imports.
+func (s *Ledger) NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error {
+	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, s.q("INSERT INTO imports (fingerprint, tool, root, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+			fingerprint, tool, root, at.UTC().Format(time.RFC3339))
+		return err
+	}))
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+)
+
+// fleetDB is the part of a ledger about fleets.
+type fleetDB struct{ *Ledger }
+
+// Fleet is the part about many hosts over time.
+func (s *Ledger) Fleet() ledger.FleetStore { return fleetDB{s} }
+
+// FleetReader is the reading half of Fleet, and no more.
+func (s *Ledger) FleetReader() ledger.FleetReader { return fleetReader{fleetDB{s}} }
+
+type fleetReader struct{ ledger.FleetReader }
+
+// millis is a time as it is stored, 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeOf(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// args are values for a statement, texts made storable.
+func args(values ...any) []any {
+	for i, v := range values {
+		if s, ok := v.(string); ok {
+			values[i] = ledger.Storable(s)
+		}
+	}
+	return values
+}
+
+const sweepColumns = "id, began, ended, source, hosts, reached, unreachable, changes, alerts, errors, warnings, infos, knowledge"
+
+func scanSweep(row scanner) (w fleet.Sweep, err error) {
+	var began, ended int64
+	err = row.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Reached, &w.Unreachable, &w.Changes, &w.Alerts, &w.Errors, &w.Warnings, &w.Infos, &w.Knowledge)
+	w.Start, w.End = timeOf(began), timeOf(ended)
+	return w, err
+}
+
+func (s fleetDB) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		out, err = scanSweep(tx.QueryRowContext(ctx, s.q("SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?"), w.ID))
+		if !errors.Is(err, sql.ErrNoRows) {
+			if err == nil && !out.End.IsZero() {
+				err = ledger.ErrSweepEnded
+			}
+			return err
+		}
+		n, err := next(ctx, tx, "n", "fleet_sweeps")
+		if err != nil {
+			return err
+		}
+		out = fleet.Sweep{ID: w.ID, Start: timeOf(millis(w.Start)), From: w.From, Hosts: w.Hosts, Knowledge: w.Knowledge}
+		_, err = tx.ExecContext(ctx, s.q("INSERT INTO fleet_sweeps (n, "+sweepColumns+") VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?)"),
+			args(n, w.ID, millis(w.Start), w.From, w.Hosts, w.Knowledge)...)
+		return err
+	})
+	return out, s.explain(err)
+}
+
+// next is the number after a table's last.
+func next(ctx context.Context, tx *sql.Tx, column, table string) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT COALESCE(MAX("+column+"), 0) + 1 FROM "+table).Scan(&n)
+	return n, err
+}
+
+func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
+	done := map[string]bool{}
+	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r *sql.Rows) error {
+		var name string
+		err := r.Scan(&name)
+		done[name] = true
+		return err
+	})
+	return done, err
+}
+
+func (s fleetDB) Seen(ctx context.Context) (map[string]string, error) {
+	known := map[string]string{}
+	err := s.each(ctx, "SELECT m.name, h.seen FROM fleet_names m JOIN fleet_hosts h ON h.n = m.host WHERE h.seen <> ''", nil, func(r *sql.Rows) error {
+		var name, seen string
+		err := r.Scan(&name, &seen)
+		known[name] = seen
+		return err
+	})
+	return known, err
+}
+
+func (s fleetDB) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, s.q(`UPDATE fleet_sweeps SET ended = ?,
+			errors = (SELECT COALESCE(SUM(errors), 0) FROM fleet_hosts), warnings = (SELECT COALESCE(SUM(warnings), 0) FROM fleet_hosts),
+			infos = (SELECT COALESCE(SUM(infos), 0) FROM fleet_hosts) WHERE id = ? AND ended = 0`), millis(at), sweep)
+		if err != nil {
+			return err
+		}
+		w, err = scanSweep(tx.QueryRowContext(ctx, s.q("SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?"), sweep))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ledger.ErrNotFound
+		}
+		return err
+	})
+	return w, s.explain(err)
+}

@@ -1,0 +1,350 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"linerate/internal/audit"
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+)
+
+// Observe stores what a sweep saw, as far as it is new.
+func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		o := s.observing(ctx, tx, sweep)
+		if err := o.begin(); err != nil {
+			return err
+		}
+		for _, one := range seen {
+			if err := o.one(storable(one)); err != nil {
+				return err
+			}
+		}
+		changes = o.changes
+		return o.end()
+	})
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	return changes, nil
+}
+
+func (s fleetDB) observing(ctx context.Context, tx *sql.Tx, sweep string) *observing {
+	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, days: map[fleet.Day]int{}, findings: map[string]int64{}}
+}
+
+func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
+	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+		o := s.observing(ctx, tx, "")
+		var last int64
+		h, n, err := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", &last, name)
+		if err == nil && h == nil {
+			err = ledger.ErrNotFound
+		}
+		if err == nil {
+			err = o.row("SELECT COALESCE(MAX(seq), 0) FROM fleet_changes").Scan(&o.seq)
+		}
+		if err == nil {
+			err = o.drop(h, n, fleet.Change{Time: at, Name: name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "forgotten"})
+		}
+		if err != nil {
+			return err
+		}
+		return o.end()
+	}))
+}
+
+// observing is one transaction of a sweep.
+type observing struct {
+	s   fleetDB
+	ctx context.Context
+	tx  *sql.Tx
+	id  string // of the sweep
+
+	sweep, seq           int64 // its number, the last change's
+	reached, unreachable int
+	changes              []fleet.Change
+	rules                map[fleet.RuleCount]int // what is added to the counts, by key without Hosts
+	days                 map[fleet.Day]int
+	findings             map[string]int64 // numbers, by digest
+}
+
+func (o *observing) exec(query string, values ...any) error {
+	_, err := o.tx.ExecContext(o.ctx, o.s.q(query), args(values...)...)
+	return err
+}
+
+func (o *observing) row(query string, values ...any) *sql.Row {
+	return o.tx.QueryRowContext(o.ctx, o.s.q(query), args(values...)...)
+}
+
+func (o *observing) begin() error {
+	var ended int64
+	err := o.row("SELECT n, ended FROM fleet_sweeps WHERE id = ?", o.id).Scan(&o.sweep, &ended)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ledger.ErrNotFound
+	case err == nil && ended != 0:
+		return ledger.ErrSweepEnded
+	case err != nil:
+		return err
+	}
+	return o.row("SELECT COALESCE(MAX(seq), 0) FROM fleet_changes").Scan(&o.seq)
+}
+
+// storable is an observation with texts as they will be read again.
+func storable(o fleet.Observation) *fleet.Observation {
+	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Seen, &o.Record, &o.Unread} {
+		*text = ledger.Storable(*text)
+	}
+	o.Findings = slices.Clone(o.Findings)
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		for _, text := range []*string{&f.ID, &f.Rule, &f.Tunable, &f.Text, &f.Expected, &f.Found} {
+			*text = ledger.Storable(*text)
+		}
+	}
+	return &o
+}
+
+// one compares one host with what is known of it.
+func (o *observing) one(seen *fleet.Observation) error {
+	before, n, done, err := o.known(seen)
+	if err != nil || done {
+		return err
+	}
+	o.tried(seen)
+	switch {
+	case !seen.Same:
+	case before == nil: // forgotten while the sweep ran
+		return nil
+	case before.Seen != seen.Seen:
+		return o.name(seen.Name, n)
+	}
+	if before != nil && seen.Failure == "" && !seen.Same && before.Set != fleet.SetDigest(seen.Findings) {
+		if before.Findings, err = o.s.findingsOf(o.ctx, o.tx, n); err != nil {
+			return err
+		}
+	}
+	after, changes := fleet.Compare(before, seen)
+	if n, err = o.host(before, &after, n); err != nil {
+		return err
+	}
+	if err := o.count(before, &after, n); err != nil {
+		return err
+	}
+	if err := o.name(seen.Name, n); err != nil {
+		return err
+	}
+	return o.add(changes)
+}
+
+const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.seen, h.record, h.unread, h.drifts"
+
+// scanHost scans a host and what follows its columns.
+func scanHost(row scanner, more ...any) (h fleet.Host, err error) {
+	var first, last, since int64
+	err = row.Scan(append([]any{&h.ID, &h.Name, &h.Hostname, &h.OS, &h.Release, &h.Role, &first, &last, &since, &h.Reason,
+		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Seen, &h.Record, &h.Unread, &h.Drifts}, more...)...)
+	h.FirstSeen, h.LastSuccess, h.UnreachableSince = timeOf(first), timeOf(last), timeOf(since)
+	return h, err
+}
+
+// hostBy finds a host; nil without error where there is none.
+func (o *observing) hostBy(where, column string, into *int64, value string) (*fleet.Host, int64, error) {
+	var n int64
+	h, err := scanHost(o.row("SELECT "+hostColumns+", h.n"+column+" FROM fleet_hosts h "+where, value), &n, into)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, nil
+	}
+	return &h, n, err
+}
+
+// host writes a host as it is now.
+func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
+	values := []any{after.ID, after.Name, after.Hostname, after.OS, after.Release, after.Role, millis(after.FirstSeen), millis(after.LastSuccess),
+		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Seen, after.Record, after.Unread, after.Drifts}
+	if before != nil {
+		return n, o.exec(`UPDATE fleet_hosts SET id = ?, name = ?, hostname = ?, os = ?, release = ?, role = ?, first_seen = ?, last_success = ?,
+			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, seen = ?, record = ?, unread = ?, drifts = ? WHERE n = ?`, append(values, n)...)
+	}
+	n, err := next(o.ctx, o.tx, "n", "fleet_hosts")
+	if err != nil {
+		return 0, err
+	}
+	return n, o.exec(`INSERT INTO fleet_hosts (id, name, hostname, os, release, role, first_seen, last_success, unreachable_since, reason,
+		facts, knowledge, finding_set, errors, warnings, infos, seen, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
+}
+
+// count keeps a host's findings and the counts by rule.
+func (o *observing) count(before, after *fleet.Host, n int64) error {
+	moved := before != nil && (before.Role != after.Role || before.OS != after.OS || before.Release != after.Release)
+	changed := before == nil || before.Set != after.Set
+	if !moved && !changed {
+		return nil
+	}
+	var was []fleet.Finding
+	if before != nil {
+		if was = before.Findings; was == nil {
+			var err error
+			if was, err = o.s.findingsOf(o.ctx, o.tx, n); err != nil {
+				return err
+			}
+		}
+		o.tally(before, was, -1)
+	}
+	if !changed {
+		o.tally(after, was, 1)
+		return nil
+	}
+	o.tally(after, after.Findings, 1)
+	return o.keep(n, was, after.Findings)
+}
+
+func (o *observing) tally(h *fleet.Host, findings []fleet.Finding, by int) {
+	for rule, severity := range fleet.Worst(findings) {
+		o.rules[fleet.RuleCount{Rule: rule, Severity: severity, Role: h.Role, OS: h.OS, Release: h.Release}] += by
+	}
+}
+
+// keep makes the findings of a host in the database those that stand.
+func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
+	old := map[int64]bool{}
+	for i := range was {
+		at, err := o.number(&was[i])
+		if err != nil {
+			return err
+		}
+		old[at] = true
+	}
+	now := map[int64]bool{}
+	for i := range stand {
+		at, err := o.number(&stand[i])
+		if err != nil {
+			return err
+		}
+		if !old[at] && !now[at] {
+			if err := o.exec("INSERT INTO fleet_host_findings (host, finding, since) VALUES (?, ?, ?)", n, at, millis(stand[i].Since)); err != nil {
+				return err
+			}
+		}
+		now[at] = true
+	}
+	for at := range old {
+		if !now[at] {
+			if err := o.exec("DELETE FROM fleet_host_findings WHERE host = ? AND finding = ?", n, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// number is the number of a finding's row, which hosts share.
+func (o *observing) number(f *fleet.Finding) (int64, error) {
+	h := sha256.New()
+	parts := []string{f.ID, string(f.Severity), f.Text}
+	if f.Expected+f.Found != "" {
+		parts = append(parts, f.Expected, f.Found)
+	}
+	for _, part := range parts {
+		h.Write([]byte(ledger.Storable(part) + "\x00"))
+	}
+	digest := hex.EncodeToString(h.Sum(nil)[:16])
+	if n, ok := o.findings[digest]; ok {
+		return n, nil
+	}
+	var n int64
+	err := o.row("SELECT n FROM fleet_findings WHERE digest = ?", digest).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		if n, err = next(o.ctx, o.tx, "n", "fleet_findings"); err == nil {
+			err = o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text, expected, found) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text, f.Expected, f.Found)
+		}
+	}
+	o.findings[digest] = n
+	return n, err
+}
+
+// add appends changes.
+func (o *observing) add(changes []fleet.Change) error {
+	for _, c := range changes {
+		o.seq++
+		c.Seq, c.Sweep, c.Time = o.seq, o.id, timeOf(millis(c.Time))
+		o.changes = append(o.changes, c)
+		o.days[fleet.Day{Day: c.Time.Format(time.DateOnly), Kind: c.Kind, Cause: c.Cause, Severity: c.Severity}]++
+		if err := o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text, c.Expected, c.Found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, severity, text, expected, found"
+
+// end writes what was counted.
+func (o *observing) end() error {
+	alerts := 0
+	for i := range o.changes {
+		if o.changes[i].Alerts() {
+			alerts++
+		}
+	}
+	for k, by := range o.rules {
+		if by == 0 {
+			continue
+		}
+		if err := o.exec(`INSERT INTO fleet_rule_counts (rule, severity, role, os, release, hosts) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (rule, severity, role, os, release) DO UPDATE SET hosts = fleet_rule_counts.hosts + excluded.hosts`,
+			k.Rule, string(k.Severity), k.Role, k.OS, k.Release, by); err != nil {
+			return err
+		}
+	}
+	for d, n := range o.days {
+		if err := o.exec(`INSERT INTO fleet_days (day, kind, cause, severity, changes) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (day, kind, cause, severity) DO UPDATE SET changes = fleet_days.changes + excluded.changes`,
+			d.Day, string(d.Kind), string(d.Cause), string(d.Severity), n); err != nil {
+			return err
+		}
+	}
+	return o.exec("UPDATE fleet_sweeps SET reached = reached + ?, unreachable = unreachable + ?, changes = changes + ?, alerts = alerts + ? WHERE n = ?",
+		o.reached, o.unreachable, len(o.changes), alerts, o.sweep)
+}
+
+// querier is a database or a transaction in one.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// findingsOf lists the findings of a host, worst first; not nil.
+func (s fleetDB) findingsOf(ctx context.Context, in querier, n int64) ([]fleet.Finding, error) {
+	rows, err := in.QueryContext(ctx, s.q(`SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
+		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`), n)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	out := []fleet.Finding{}
+	for rows.Next() {
+		var f fleet.Finding
+		var since int64
+		if err := rows.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since); err != nil {
+			return nil, err
+		}
+		f.Since = timeOf(since)
+		out = append(out, f)
+	}
+	return out, s.explain(rows.Err())
+}
+
+// worstFirst orders by a column of severities.
+func worstFirst(column string) string {
+	return "CASE " + column + " WHEN '" + string(audit.Error) + "' THEN 0 WHEN '" + string(audit.Warning) + "' THEN 1 ELSE 2 END"
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+)
+
+const (
+	waveColumns  = "id, began, ended, source, hosts, outcome, reason, options"
+	eventColumns = "time, name, host, source, become, step, state, digest, txn, text"
+)
+
+func (s fleetDB) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
+	out := []fleet.Wave{}
+	err := s.each(ctx, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r *sql.Rows) error {
+		var w fleet.Wave
+		var began, ended int64
+		var options string
+		if err := r.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Outcome, &w.Reason, &options); err != nil {
+			return err
+		}
+		w.Start, w.End = timeOf(began), timeOf(ended)
+		out = append(out, w)
+		return json.Unmarshal([]byte(options), &out[len(out)-1].Options)
+	})
+	return out, err
+}
+
+func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
+	var w where
+	if f.Wave != "" {
+		w.add("w.id = ?", f.Wave)
+	}
+	if n := len(f.Hosts); n > 0 {
+		in := " IN (?" + strings.Repeat(", ?", n-1) + ")"
+		w.add("(e.name" + in + " OR e.host" + in + ")")
+		for range 2 {
+			for _, h := range f.Hosts {
+				w.args = append(w.args, h)
+			}
+		}
+	}
+	out := []fleet.WaveEvent{}
+	query := "SELECT e.seq, w.id, e." + strings.ReplaceAll(eventColumns, ", ", ", e.") + " FROM fleet_wave_events e JOIN fleet_waves w ON w.n = e.wave" + w.sql() + " ORDER BY e.seq"
+	err := s.each(ctx, query, args(w.args...), func(r *sql.Rows) error {
+		var e fleet.WaveEvent
+		var at int64
+		err := r.Scan(&e.Seq, &e.Wave, &at, &e.Name, &e.Host, &e.Source, &e.Become, &e.Step, &e.State, &e.Digest, &e.Transaction, &e.Text)
+		e.Time = timeOf(at)
+		out = append(out, e)
+		return err
+	})
+	return out, err
+}
+
+func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error {
+	options, err := json.Marshal(w.Options)
+	if err != nil {
+		return err
+	}
+	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+		n, err := next(ctx, tx, "n", "fleet_waves")
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.q("INSERT INTO fleet_waves (n, "+waveColumns+") VALUES (?, ?, ?, 0, ?, ?, '', '', ?)"),
+			args(n, w.ID, millis(w.Start), w.From, w.Hosts, string(options))...); err != nil {
+			return err
+		}
+		return s.waveEvents(ctx, tx, n, hosts)
+	}))
+}
+
+func (s fleetDB) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
+	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+		var n int64
+		if err := tx.QueryRowContext(ctx, s.q("SELECT n FROM fleet_waves WHERE id = ?"), wave).Scan(&n); errors.Is(err, sql.ErrNoRows) {
+			return ledger.ErrNotFound
+		} else if err != nil {
+			return err
+		}
+		return s.waveEvents(ctx, tx, n, events)
+	}))
+}
+
+func (s fleetDB) waveEvents(ctx context.Context, tx *sql.Tx, wave int64, events []fleet.WaveEvent) error {
+	seq, err := next(ctx, tx, "seq", "fleet_wave_events")
+	if err != nil {
+		return err
+	}
+	for i, e := range events {
+		if _, err := tx.ExecContext(ctx, s.q("INSERT INTO fleet_wave_events (seq, wave, "+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+			args(seq+int64(i), wave, millis(e.Time), e.Name, e.Host, e.Source, e.Become, e.Step, string(e.State), e.Digest, e.Transaction, e.Text)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndWave notes how a wave ended; one that goes on has the outcome fleet.WaveRuns.
+func (s fleetDB) EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error {
+	ended := millis(at)
+	if outcome == fleet.WaveRuns {
+		ended = 0
+	}
+	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, s.q("UPDATE fleet_waves SET ended = ?, outcome = ?, reason = ? WHERE id = ?"), args(ended, string(outcome), reason, wave)...)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ledger.ErrNotFound)
+		}
+		return nil
+	}))
+}

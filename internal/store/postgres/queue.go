@@ -1,0 +1,259 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"linerate/internal/queue"
+	"linerate/internal/store"
+	"linerate/internal/wait"
+)
+
+// queueLockKey keeps two processes from making the tables at the same time.
+const queueLockKey = 0x6c6e7271 // "lnrq"
+
+// maxAttempts is more than a job is ever handed out: a block that fails gets a new one.
+const maxAttempts = 30_000
+
+// db is the queue, whose blocks River (riverqueue.com) hands out: one River queue a label of
+// testbeds, one client a leased testbed. River's own rescue of jobs is off: a job is alive
+// as long as its testbed's lease, which beats.
+type db struct {
+	*store.Book
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx] // that inserts, and works nothing
+	place  string
+}
+
+var _ queue.Queue = (*db)(nil)
+
+// OpenQueue opens the queue in a database named by a URL, as the ledger's
+// (postgres://user@host/database), and makes its tables and River's there.
+func OpenQueue(ctx context.Context, url string, p queue.Patience) (queue.Queue, error) {
+	q, err := connect(ctx, url, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	pool := q.pool
+	if err := recovered(ctx, func() error { return q.migrate(ctx) }); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	q.client, err = river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	return q, nil
+}
+
+// OpenQueueReadOnly opens the queue in a database so that PostgreSQL refuses every statement
+// that writes (default_transaction_read_only). The error is that of fs.ErrNotExist where
+// the database has none.
+func OpenQueueReadOnly(ctx context.Context, url string) (queue.Reader, error) {
+	q, err := connect(ctx, url, queue.DefaultPatience, map[string]string{"default_transaction_read_only": "on"})
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Current(ctx); err != nil {
+		q.pool.Close()
+		if sqlState(err) == "42P01" { // no such table
+			err = errors.Join(fs.ErrNotExist, err)
+		}
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	return queue.ReadOnly(q), nil
+}
+
+// connect is a queue over few connections, with parameters of their sessions.
+func connect(ctx context.Context, url string, p queue.Patience, session map[string]string) (*db, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("queue: the database URL cannot be parsed")
+	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = "linerate"
+	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
+	maps.Copy(cfg.ConnConfig.RuntimeParams, session)
+	cfg.MaxConns = 6
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
+	q.Book = &store.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(q.place)}
+	return q, nil
+}
+
+// quiet: what goes wrong with the database shows in the lease, which reports it.
+var quiet = slog.New(slog.DiscardHandler)
+
+// migrate makes the tables, one process at a time.
+func (q *db) migrate(ctx context.Context) error {
+	conn, err := q.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", queueLockKey); err != nil {
+		return err
+	}
+	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", queueLockKey) }() // it ends with the connection at the latest
+	m, err := rivermigrate.New(riverpgxv5.New(q.pool), &rivermigrate.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	return q.Migrate(ctx)
+}
+
+func (q *db) Place() string { return q.place }
+
+func (q *db) Close() error {
+	q.pool.Close()
+	return nil
+}
+
+// tries is how often a transaction is begun anew that lost to another.
+const tries = 20
+
+func (q *db) Do(ctx context.Context, f func(store.Tx) error) error {
+	for try := 1; ; try++ {
+		err := pgx.BeginFunc(ctx, q.pool, func(t pgx.Tx) error { return f(tx{t}) })
+		if !retry(err) || try == tries {
+			return err
+		}
+		_ = wait.For(ctx, time.Duration(try)*10*time.Millisecond)
+	}
+}
+
+// hopeless errors are those of integrity and of data: a trial that is there already,
+// a value that no column takes.
+func hopeless(err error) bool {
+	state := sqlState(err)
+	return strings.HasPrefix(state, "23") || strings.HasPrefix(state, "22")
+}
+
+// tx is a transaction of pgx.
+type tx struct{ pgx.Tx }
+
+func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.Tx.Exec(ctx, store.Numbered(query), args...)
+	return tag.RowsAffected(), err
+}
+
+func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	rows, err := t.Tx.Query(ctx, store.Numbered(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return store.Each(rows, each)
+}
+
+// args are a job's: which block.
+type args struct{ store.Ticket }
+
+// Kind names the jobs in River's table.
+func (args) Kind() string { return "linerate_block" }
+
+func (q *db) Put(ctx context.Context, t store.Tx, label string, ticket store.Ticket) (int64, error) {
+	r, err := q.client.InsertTx(ctx, t.(tx).Tx, args{ticket}, &river.InsertOpts{Queue: label, MaxAttempts: maxAttempts})
+	if err != nil {
+		return 0, err
+	}
+	return r.Job.ID, nil
+}
+
+// Withdraw cancels a job, wherever it is.
+func (q *db) Withdraw(ctx context.Context, t store.Tx, job int64) error {
+	_, err := q.client.JobCancelTx(ctx, t.(tx).Tx, job)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Dead are the jobs that River will not hand out again by itself.
+func (q *db) Dead(ctx context.Context, t store.Tx, lost int64) ([]int64, error) {
+	return store.Column[int64](ctx, t, `SELECT b.job FROM queue_blocks b LEFT JOIN river_job j ON j.id = b.job
+		WHERE b.state = 'open' AND (j.id IS NULL OR j.finalized_at IS NOT NULL
+			OR j.state = 'running' AND j.attempted_at < now() - make_interval(secs => ?::DOUBLE PRECISION / 1000))`, lost)
+}
+
+// worker does River's jobs with a testbed.
+type worker struct {
+	river.WorkerDefaults[args]
+	hands *store.Hands
+}
+
+// Work does one.
+func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
+	t := job.Args.Ticket
+	t.Job = job.ID
+	err := w.hands.Handle(ctx, t, func(ctx context.Context, t store.Tx) error {
+		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, t.(tx).Tx, job)
+		if errors.Is(err, rivertype.ErrNotFound) {
+			return nil // withdrawn meanwhile; the block is what counts
+		}
+		return err
+	})
+	var again *store.Again
+	if errors.As(err, &again) {
+		return river.JobSnooze(again.After)
+	}
+	return err
+}
+
+// soon tries a job again shortly after an error: those of studies and of testbeds are
+// the book's, and end no job of River's.
+type soon struct{ after time.Duration }
+
+// NextRetry is shortly.
+func (s soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(s.after) }
+
+// stopping is how long jobs may take to end when their worker does.
+const stopping = 30 * time.Second
+
+func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
+	ctx, end := context.WithCancelCause(parent)
+	defer end(nil)
+	hands := q.Hands(l, do, time.Now, wait.For, end)
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{hands: hands})
+	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+		ID: fmt.Sprintf("%s@%d", l.Testbed, l.Epoch), Queues: map[string]river.QueueConfig{l.Label: {MaxWorkers: 1}}, Workers: workers,
+		JobTimeout: -1, RetryPolicy: soon{q.Patience.Beat / 5}, Logger: quiet,
+	})
+	if err != nil {
+		return err
+	}
+	return hands.Serve(parent, ctx, fit, func(fine bool) {
+		for fine && ctx.Err() == nil { // a database that is not there yet
+			if err = client.Start(context.WithoutCancel(ctx)); err == nil {
+				break
+			}
+			_ = wait.For(ctx, q.Patience.Beat/5)
+		}
+		<-ctx.Done()
+		if fine && err == nil {
+			stop, cancel := context.WithTimeout(context.WithoutCancel(parent), stopping)
+			defer cancel()
+			_ = client.StopAndCancel(stop) // what does not stop is fenced
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/queue"
+)
+
+// Lease takes a testbed.
+func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err error) {
+	if err := queue.CheckLabel(c.Label); err != nil {
+		return l, err
+	}
+	err = b.DB.Do(ctx, func(tx Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO queue_testbeds (name, label, kind, state, why, holder, holder_lock, epoch, beat) VALUES (?, ?, ?, ?, '', '', '', 0, 0)
+			ON CONFLICT (name) DO NOTHING`, c.Testbed, c.Label, c.Kind, queue.BedFree); err != nil {
+			return err
+		}
+		var state, why, holder, lock string
+		var epoch, beat int64
+		if err := row(ctx, tx, "SELECT state, why, holder, holder_lock, epoch, beat FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, []any{c.Testbed}, &state, &why, &holder, &lock, &epoch, &beat); err != nil {
+			return err
+		}
+		now, err := b.now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		left := b.Patience.Lost - time.Duration(now-beat)*time.Millisecond
+		switch dead := c.Lock != "" && c.Lock == lock; {
+		case state == queue.BedQuarantined:
+			return &queue.NotAvailable{Err: queue.ErrQuarantined, Why: why}
+		case state == queue.BedLeased && left > 0 && !dead:
+			return &queue.NotAvailable{Err: queue.ErrHeld, Holder: holder, Wait: left}
+		}
+		l = queue.Lease{Claim: c, Epoch: epoch + 1}
+		if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = '', label = ?, kind = ?, holder = ?, holder_lock = ?, epoch = ?, beat = ? WHERE name = ?",
+			queue.BedLeased, c.Label, c.Kind, c.Holder, c.Lock, l.Epoch, now, c.Testbed); err != nil {
+			return err
+		}
+		return b.drop(ctx, tx, c.Testbed, 0)
+	})
+	return l, err
+}
+
+// drop hands out again what a testbed had begun, but for one job.
+func (b *Book) drop(ctx context.Context, tx Tx, testbed string, but int64) error {
+	type begun struct {
+		study string
+		block int
+		job   int64
+	}
+	var all []begun
+	if err := tx.Query(ctx, "SELECT study, block, job FROM queue_blocks WHERE testbed = ? AND state = 'running' AND job <> ?", []any{testbed, but}, func(scan func(...any) error) error {
+		var x begun
+		err := scan(&x.study, &x.block, &x.job)
+		all = append(all, x)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, x := range all {
+		if err := b.again(ctx, tx, x.study, x.block, x.job, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fence holds the testbed's row and fails with ErrLost unless the lease stands.
+func (b *Book) fence(ctx context.Context, tx Tx, l queue.Lease) error {
+	epoch, err := one[int64](ctx, tx, "SELECT epoch FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, l.Testbed)
+	if err == nil && epoch != l.Epoch || errors.Is(err, errNoRow) {
+		return queue.ErrLost
+	}
+	return err
+}
+
+// Beat is a sign of life; job tells which one the worker has, 0: none. What the
+// testbed had begun beside is handed out again: its end was lost on the way. job is
+// asked while the testbed's row is held, which a block needs to begin.
+func (b *Book) Beat(ctx context.Context, l queue.Lease, job func() int64) error {
+	return b.DB.Do(ctx, func(tx Tx) error {
+		if err := b.fence(ctx, tx, l); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET beat = "+b.Dialect.Now+" WHERE name = ?", l.Testbed); err != nil {
+			return err
+		}
+		return b.drop(ctx, tx, l.Testbed, job())
+	})
+}
+
+// Sweep frees the testbeds of which nothing was heard, and hands out again what
+// was lost with them.
+func (b *Book) Sweep(ctx context.Context) error {
+	lost := b.Patience.Lost.Milliseconds()
+	return b.DB.Do(ctx, func(tx Tx) error {
+		lock := b.Dialect.RowLock
+		if lock != "" {
+			lock += " SKIP LOCKED" // another sweeps, or it beats just now
+		}
+		silent, err := Column[string](ctx, tx, "SELECT name FROM queue_testbeds WHERE state = ? AND beat < "+b.Dialect.Now+" - ? ORDER BY name"+lock, queue.BedLeased, lost)
+		if err != nil {
+			return err
+		}
+		for _, name := range silent {
+			if err := b.release(ctx, tx, name, queue.BedFree, ""); err != nil {
+				return err
+			}
+		}
+		return b.revive(ctx, tx, lost)
+	})
+}
+
+// revive hands out again the blocks whose jobs nobody will do.
+func (b *Book) revive(ctx context.Context, tx Tx, lost int64) error {
+	dead, err := b.Engine.Dead(ctx, tx, lost)
+	if err != nil {
+		return err
+	}
+	for _, job := range dead {
+		var id string
+		var block int
+		err := row(ctx, tx, "SELECT study, block FROM queue_blocks WHERE job = ? AND state = 'open'"+b.Dialect.RowLock, []any{job}, &id, &block)
+		if errors.Is(err, errNoRow) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := b.again(ctx, tx, id, block, job, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release takes a testbed out of its holder's hands.
+func (b *Book) release(ctx context.Context, tx Tx, name, state, why string) error {
+	if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = ?, holder = '', holder_lock = '', epoch = epoch + 1 WHERE name = ?", state, why, name); err != nil {
+		return err
+	}
+	return b.drop(ctx, tx, name, 0)
+}
+
+// Return gives a testbed back.
+func (b *Book) Return(ctx context.Context, l queue.Lease) error {
+	return b.giveUp(ctx, l, queue.BedFree, "")
+}
+
+// Quarantine takes a testbed out of use until Free.
+func (b *Book) Quarantine(ctx context.Context, l queue.Lease, why string) error {
+	return b.giveUp(ctx, l, queue.BedQuarantined, why)
+}
+
+func (b *Book) giveUp(ctx context.Context, l queue.Lease, state, why string) error {
+	return b.DB.Do(ctx, func(tx Tx) error {
+		if err := b.fence(ctx, tx, l); err != nil {
+			return err
+		}
+		return b.release(ctx, tx, l.Testbed, state, why)
+	})
+}
+
+// Free lets a testbed out of quarantine.
+func (b *Book) Free(ctx context.Context, testbed string) error {
+	return b.DB.Do(ctx, func(tx Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = '', epoch = epoch + 1 WHERE name = ? AND state = ?", queue.BedFree, testbed, queue.BedQuarantined)
+		if err != nil || n > 0 {
+			return err
+		}
+		state, err := one[string](ctx, tx, "SELECT state FROM queue_testbeds WHERE name = ?", testbed)
+		if errors.Is(err, errNoRow) {
+			return fmt.Errorf("testbed %s: %w", testbed, queue.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("testbed %s is not in quarantine: it is %s", testbed, state)
+	})
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/queue"
+)
+
+// setting is a value of the whole queue.
+func (b *Book) setting(ctx context.Context, tx Tx, name, lock string) (string, error) {
+	return one[string](ctx, tx, "SELECT value FROM queue_settings WHERE name = ?"+lock, name)
+}
+
+func (b *Book) set(ctx context.Context, name, value string) error {
+	return b.DB.Do(ctx, func(tx Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE queue_settings SET value = ? WHERE name = ?", value, name)
+		return err
+	})
+}
+
+func (b *Book) get(ctx context.Context, name string) (v string, err error) {
+	err = b.DB.Do(ctx, func(tx Tx) (err error) {
+		v, err = b.setting(ctx, tx, name, "")
+		return err
+	})
+	return v, err
+}
+
+// Brake keeps blocks from beginning; "" lets go.
+func (b *Book) Brake(ctx context.Context, why string) error { return b.set(ctx, "brake", why) }
+
+// Braked is why nothing begins.
+func (b *Book) Braked(ctx context.Context) (string, error) { return b.get(ctx, "brake") }
+
+// SetCap bounds a submitter's testbed time of a day; 0: without bound.
+func (b *Book) SetCap(ctx context.Context, d time.Duration) error {
+	return b.set(ctx, "cap_ms", strconv.FormatInt(d.Milliseconds(), 10))
+}
+
+// Cap is that bound.
+func (b *Book) Cap(ctx context.Context) (time.Duration, error) {
+	v, err := b.get(ctx, "cap_ms")
+	if err != nil {
+		return 0, err
+	}
+	ms, err := strconv.ParseInt(v, 10, 64)
+	return time.Duration(ms) * time.Millisecond, err
+}
+
+// Studies are all that were submitted, newest first.
+func (b *Book) Studies(ctx context.Context, all bool) (list []queue.Study, err error) {
+	where := ""
+	if !all {
+		where = fmt.Sprintf("WHERE s.state IN ('%s', '%s')", queue.Open, queue.Finishing)
+	}
+	err = b.DB.Do(ctx, func(tx Tx) error {
+		list = nil
+		return tx.Query(ctx, `SELECT s.id, s.name, s.label, s.kind, s.submitter, s.submitted, s.state, s.why, s.estimate, s.ledger,
+			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0),
+			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'done'),
+			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'running'),
+			(SELECT COUNT(*) FROM queue_trials t WHERE t.study = s.id)
+			FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(scan func(...any) error) error {
+			var s queue.Study
+			var state string
+			var submitted, estimate int64
+			err := scan(&s.ID, &s.Name, &s.Label, &s.Kind, &s.Submitter, &submitted, &state, &s.Why, &estimate, &s.Ledger, &s.Blocks, &s.Done, &s.Running, &s.Trials)
+			s.State, s.Submitted, s.Estimate = queue.State(state), time.UnixMilli(submitted).UTC(), time.Duration(estimate)*time.Millisecond
+			list = append(list, s)
+			return err
+		})
+	})
+	return list, err
+}
+
+// Study is one study, by the beginning of its ID.
+func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
+	all, err := b.Studies(ctx, true)
+	if err != nil {
+		return queue.Study{}, err
+	}
+	var names []string
+	var found []queue.Study
+	for _, s := range all {
+		names = append(names, s.ID)
+		if s.ID == id {
+			return s, nil
+		}
+		if id != "" && strings.HasPrefix(s.ID, id) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return queue.Study{}, hint.Usagef("%q means %d studies of the queue", id, len(found))
+	}
+	err = hint.Unknown("study in the queue", id, names)
+	if hint.Of(err) == "" {
+		err = hint.With(err, "linerate study queue lists them")
+	}
+	return queue.Study{}, err
+}
+
+// Record is a study's record as far as it is.
+func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
+	err = b.DB.Do(ctx, func(tx Tx) error {
+		var text, sets []byte
+		if err := row(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets); errors.Is(err, errNoRow) {
+			return fmt.Errorf("study %s: %w", id, queue.ErrNotFound)
+		} else if err != nil {
+			return err
+		}
+		spec, seed, trials, err := b.soFar(ctx, tx, id, text)
+		if err != nil {
+			return err
+		}
+		beds, err := b.beds(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if files, err = queue.MakeRecord(spec, seed, text, beds, trials); err != nil {
+			return err
+		}
+		if len(sets) > len("{}") {
+			files = append(files, queue.File{Name: queue.SetsFile, Data: sets})
+		}
+		return tx.Query(ctx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(scan func(...any) error) error {
+			var f queue.File
+			err := scan(&f.Name, &f.Data)
+			files = append(files, f)
+			return err
+		})
+	})
+	return files, err
+}
+
+// Testbeds are all that were ever leased, by name.
+func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
+	err = b.DB.Do(ctx, func(tx Tx) error {
+		now, err := b.now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		list = nil
+		if err := tx.Query(ctx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(scan func(...any) error) error {
+			var t queue.Testbed
+			var beat int64
+			err := scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
+			t.Silent = time.Duration(now-beat) * time.Millisecond
+			list = append(list, t)
+			return err
+		}); err != nil {
+			return err
+		}
+		return tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(scan func(...any) error) error {
+			var name, id string
+			var block int
+			if err := scan(&name, &id, &block); err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(list, func(t queue.Testbed) bool { return t.Name == name }); i >= 0 {
+				list[i].Study, list[i].Block = id, block
+			}
+			return nil
+		})
+	})
+	return list, err
+}
