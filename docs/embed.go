@@ -23,7 +23,7 @@ var topics = []Topic{
 	{"auditing", "guide/audit.md"}, {"audits", "reference/audit.md"}, {"facts", "reference/facts.md"}, {"bundles", "reference/bundle.md"},
 	{"fleets", "reference/fleet.md"}, {"sweeping", "guide/fleet.md"},
 	{"records", "reference/catalogue.md"}, {"calculators", "reference/calc.md"}, {"ledgers", "reference/ledger.md"},
-	{"page", "reference/serve.md"}, {"comparisons", "reference/compare.md"}, {"profiles", "reference/profile.md"}, {"access-logs", "reference/logs.md"},
+	{"page", "reference/serve.md"}, {"comparisons", "reference/compare.md"}, {"access-logs", "reference/logs.md"},
 	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
 }
 

@@ -32,38 +32,30 @@ measurement could have shown, and warnings that name what to do.
     linerate compare results/firewall-rules
     linerate compare STUDY                      # of the ledger
     linerate compare before-*.json -- after-*.json      # several runs a side
-    linerate compare --ministat -s -w 60 before.txt after.txt
 
-Output of iperf3, netperf, wrk, h2load, oha, fio, pktgen, hyperfine, go test -bench
-and criterion is read as it is: what is measured, its unit and which way is better
-are known, and the tool's warnings are passed on. --column chooses where a file has
-several results.
-
-With --ministat the output is ministat's to the byte: of version 20150715, as
-Debian packages it, or of the newer ones with --ministat=new; its options
--A -C -c -d -n -s -w are then ministat's.`
+Output of iperf3, wrk, fio, hyperfine and go test -bench is read as it is: what is
+measured, its unit and which way is better are known, and the tool's warnings are
+passed on. --column chooses where a file has several results.`
 
 // compareFlags are the flags of compare.
 type compareFlags struct {
-	in          compare.Input
-	confidence  float64
-	margin      float64
-	better      string
-	metric      string
-	control     string
-	variant     string
-	failOn      string
-	seed        uint64
-	width       int
-	paired      bool
-	noPlot      bool
-	noTest      bool
-	asJSON      bool
-	ministat    string
-	html        string
-	ledger      string
-	workload    string
-	separateRow bool
+	in         compare.Input
+	confidence float64
+	margin     float64
+	better     string
+	metric     string
+	control    string
+	variant    string
+	failOn     string
+	seed       uint64
+	width      int
+	paired     bool
+	noPlot     bool
+	noTest     bool
+	asJSON     bool
+	html       string
+	ledger     string
+	workload   string
 }
 
 func newCompareCmd() *cobra.Command {
@@ -72,25 +64,11 @@ func newCompareCmd() *cobra.Command {
 		Use:   "compare FILE|DIR [FILE…] [-- FILE…]",
 		Short: "compare samples like ministat, with effect, interval and verdict",
 		Long:  compareLong,
-		// ministat's command line is read as ministat reads it.
-		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if generation, rest, ok := ministatArgs(args); ok {
-				return runMinistat(cmd, generation, rest)
-			}
-			cmd.DisableFlagParsing = false
-			if err := cmd.ParseFlags(args); err != nil {
-				return cmd.FlagErrorFunc()(cmd, err)
-			}
-			if help, _ := cmd.Flags().GetBool("help"); help {
-				return cmd.Help()
-			}
-			return runCompare(cmd, f, cmd.Flags().Args())
+			return runCompare(cmd, f, args)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.ministat, "ministat", "", "print what ministat prints: 20150715 (the default), middle or new")
-	fl.Lookup("ministat").NoOptDefVal = "20150715"
 	fl.StringVarP(&f.in.Column, "column", "C", "", "column: a number, a CSV heading or a path of JSON keys")
 	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
 	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals and verdicts, in percent")
@@ -106,7 +84,6 @@ func newCompareCmd() *cobra.Command {
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")
 	fl.BoolVarP(&f.noTest, "no-test", "n", false, "summaries only")
-	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on separate lines (linerate's always are)")
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	fl.StringVar(&f.html, "html", "", "write a page: effects, samples, numbers")

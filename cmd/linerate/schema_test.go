@@ -28,7 +28,6 @@ import (
 	"linerate/internal/load/smtpload"
 	"linerate/internal/netbenches"
 	"linerate/internal/plan"
-	"linerate/internal/profile"
 	"linerate/internal/queue"
 	"linerate/internal/role"
 	"linerate/internal/schema"
@@ -105,8 +104,6 @@ var documents = []described{
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
-	{"profiles", "linerate profile show --json", []string{"profile show"}, typeOf[profile.Document]()},
-	{"profile-changes", "linerate profile diff --json", []string{"profile diff"}, typeOf[profile.Changes]()},
 	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},
 	{"labs", "linerate lab status --json", []string{"lab status"}, typeOf[labsDocument]()},
 	{"testbed-check", "linerate lab check --json", []string{"lab check"}, typeOf[checkDocument]()},

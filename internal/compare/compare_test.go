@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 	}{
 		{name: "plain", data: "# pps\n1\n 2 # x\n\n3.5e3\n", want: []float64{1, 2, 3500}},
 		{name: "plain", data: "a 1\nb 2\n", column: "2", want: []float64{1, 2}},
-		{name: "plain", data: "1\nx\n", fails: "plain: invalid data on line 2: no number in column 1"},
+		{name: "plain", data: "1\nx\n", fails: "plain: line 2 has no number in column 1"},
 		{name: "plain", data: "1\nnan\n", fails: "value 2 is NaN"},
 		{name: "plain", data: "1;2\n3;4\n", column: "2", delimiters: ";", want: []float64{2, 4}},
 		{name: "empty", data: "", fails: "is empty"},

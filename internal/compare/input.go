@@ -14,7 +14,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
-	"linerate/internal/stats/ministat"
 )
 
 // MaxBytes bounds an input.
@@ -45,7 +44,7 @@ func Read(name string, data []byte, in Input) (stats.Arm, error) {
 	case isCSV(name, first, in):
 		arm.Values, err = readCSV(name, first, in.Column)
 	default:
-		arm.Values, err = readPlain(name, data, in)
+		arm.Values, err = readPlain(data, in)
 	}
 	if err != nil {
 		return arm, fmt.Errorf("%s: %w", name, err)
@@ -69,9 +68,10 @@ func isCSV(name string, data []byte, in Input) bool {
 	return in.Column != "" && err != nil && bytes.ContainsAny(line, ",;\t")
 }
 
-// readPlain reads lines of numbers; ministat's rules, without its minimum.
-func readPlain(name string, data []byte, in Input) ([]float64, error) {
-	column, delimiters := 1, in.Delimiters
+// readPlain reads a number a line, from a column, as ministat(1) does: empty lines and
+// what follows a # are ignored.
+func readPlain(data []byte, in Input) ([]float64, error) {
+	column := 1
 	if in.Column != "" {
 		n, err := strconv.Atoi(in.Column)
 		if err != nil || n < 1 {
@@ -79,14 +79,22 @@ func readPlain(name string, data []byte, in Input) ([]float64, error) {
 		}
 		column = n
 	}
-	delimiters = cmp.Or(delimiters, " \t")
-	s, err := ministat.Read(bytes.NewReader(data), name, column, delimiters)
-	if err != nil && !errors.Is(err, ministat.ErrTooFew) {
-		text := strings.TrimPrefix(err.Error(), "ministat: ")
-		return nil, hint.With(errors.New(strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], " in "+name)+": no number in column "+strconv.Itoa(column)),
-			"one number a line is wanted; %s chooses one of several columns", hint.Option("column", "N"))
+	delimiters := cmp.Or(in.Delimiters, " \t")
+	var out []float64
+	for i, line := range strings.Split(string(data), "\n") {
+		line, _, _ = strings.Cut(strings.TrimRight(line, " \t\v\f\r"), "#")
+		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(delimiters, r) })
+		if len(fields) < column {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(fields[column-1]), 64)
+		if err != nil {
+			return nil, hint.With(fmt.Errorf("line %d has no number in column %d: %q", i+1, column, fields[column-1]),
+				"one number a line is wanted; %s chooses one of several columns", hint.Option("column", "N"))
+		}
+		out = append(out, v)
 	}
-	return onlyNumbers(s.Points)
+	return onlyNumbers(out)
 }
 
 // onlyNumbers refuses what no statistic survives.

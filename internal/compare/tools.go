@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,29 +52,14 @@ type tool struct {
 // tools in the order in which they are asked. Each looks for words that no other has.
 var tools = []tool{
 	{"iperf3", keys("start", "end", "intervals"), iperf3},
-	{"iperf3", func(d []byte) bool {
-		return iperfHead.Match(d[:min(len(d), 4096)]) && bytes.Contains(d, []byte("bits/sec"))
-	}, iperfText},
-	{"flent", func(d []byte) bool {
-		return keys("metadata", "results")(d) && bytes.Contains(d, []byte(`"SERIES_META"`))
-	}, flent},
-	{"FD.io CSIT", keys("test_id", "result"), csit},
-	{"TRex", func(d []byte) bool { return trexPorts(d) != nil }, trex},
-	{"oha", keys("summary", "latencyPercentiles"), oha},
 	{"hyperfine", func(d []byte) bool {
 		return keys("results")(d) && bytes.Contains(d, []byte(`"command"`)) && bytes.Contains(d, []byte(`"times"`))
 	}, hyperfine},
 	{"fio", func(d []byte) bool { return bytes.Contains(d, []byte(`"fio version"`)) }, fio},
-	{"fio", func(d []byte) bool { return fioHead.Match(d) && fioJob.Match(d) }, fioText},
 	{"go test -bench", goBenchLine.Match, goBench},
 	{"wrk", func(d []byte) bool {
 		return bytes.HasPrefix(d, []byte("Running ")) && bytes.Contains(d, []byte("Requests/sec:"))
 	}, wrk},
-	{"h2load", h2loadEnd.Match, h2load},
-	{"netperf", netperfHead.Match, netperf},
-	{"pktgen", pktgenLine.Match, pktgen},
-	{"criterion", func(d []byte) bool { return bytes.HasPrefix(d, []byte("group,function,value,throughput_num,")) }, criterion},
-	{"criterion", keys("sampling_mode", "iters", "times"), criterionSample},
 }
 
 // ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
@@ -181,34 +165,6 @@ func unix(seconds int64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
-}
-
-func oha(data []byte, _ string) (Output, error) {
-	var d struct {
-		Summary struct {
-			Rate    float64  `json:"requestsPerSec"`
-			Success *float64 `json:"successRate"`
-		} `json:"summary"`
-		Status map[string]int `json:"statusCodeDistribution"`
-	}
-	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter}
-	if err := json.Unmarshal(data, &d); err != nil {
-		return o, err
-	}
-	o.Values = []float64{d.Summary.Rate}
-	if s := d.Summary.Success; s != nil && *s < 1 {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the requests failed", 100*(1-*s)))
-	}
-	bad := 0
-	for code, n := range d.Status {
-		if code >= "400" {
-			bad += n
-		}
-	}
-	if bad > 0 {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("%d answers were errors", bad))
-	}
-	return o, nil
 }
 
 // hyperfine has every run of one or more commands.
@@ -340,28 +296,14 @@ func goBench(data []byte, which string) (Output, error) {
 }
 
 var (
-	wrkRate    = regexp.MustCompile(`(?m)^Requests/sec:\s+([0-9.]+)`)
-	wrkErrors  = regexp.MustCompile(`(?m)^\s+(Socket errors:.*|Non-2xx or 3xx responses:.*)$`)
-	h2loadEnd  = regexp.MustCompile(`(?m)^finished in [0-9.]+(?:us|ms|s|m), ([0-9.]+) req/s`)
-	h2loadSums = regexp.MustCompile(`(?m)^requests: .* ([0-9]+) failed, ([0-9]+) errored, ([0-9]+) timeout`)
-
-	pktgenLine = regexp.MustCompile(`(?m)^\s*([0-9]+)pps [0-9]+Mb/sec \([0-9]+bps\) errors: ([0-9]+)`)
+	wrkRate   = regexp.MustCompile(`(?m)^Requests/sec:\s+([0-9.]+)`)
+	wrkErrors = regexp.MustCompile(`(?m)^\s+(Socket errors:.*|Non-2xx or 3xx responses:.*)$`)
 )
 
 func wrk(data []byte, _ string) (Output, error) {
 	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter, Values: found(wrkRate, data)}
 	for _, m := range wrkErrors.FindAllSubmatch(data, -1) {
 		o.Warnings = append(o.Warnings, string(m[1]))
-	}
-	return o, nil
-}
-
-func h2load(data []byte, _ string) (Output, error) {
-	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter, Values: found(h2loadEnd, data)}
-	for _, m := range h2loadSums.FindAllStringSubmatch(string(data), -1) {
-		if m[1] != "0" || m[2] != "0" || m[3] != "0" {
-			o.Warnings = append(o.Warnings, fmt.Sprintf("%s requests failed, %s had errors, %s timed out", m[1], m[2], m[3]))
-		}
 	}
 	return o, nil
 }
@@ -374,90 +316,6 @@ func found(re *regexp.Regexp, data []byte) (all []float64) {
 		}
 	}
 	return all
-}
-
-// numbers of a line that has nothing else; nil otherwise.
-func numbers(line string) (all []float64) {
-	for w := range strings.FieldsSeq(line) {
-		v, err := strconv.ParseFloat(w, 64)
-		if err != nil {
-			return nil
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
-// pktgen is Linux's generator: the threads of one run together.
-func pktgen(data []byte, _ string) (Output, error) {
-	o := Output{Metric: "packets sent by all threads", Unit: "1/s", Better: stats.HigherIsBetter}
-	sum, failed := 0.0, 0
-	for _, m := range pktgenLine.FindAllStringSubmatch(string(data), -1) {
-		v, err := strconv.ParseFloat(m[1], 64)
-		n, err2 := strconv.Atoi(m[2])
-		if err := errors.Join(err, err2); err != nil {
-			return o, err
-		}
-		sum, failed = sum+v, failed+n
-	}
-	if o.Values = []float64{sum}; failed > 0 {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("%d packets could not be sent", failed))
-	}
-	return o, nil
-}
-
-// criterion's raw.csv has a line for each sample: nanoseconds, and of how many
-// iterations.
-func criterion(data []byte, which string) (Output, error) {
-	o := Output{Better: stats.LowerIsBetter}
-	r := csv.NewReader(bytes.NewReader(data))
-	rows, err := r.ReadAll()
-	if err != nil {
-		return o, err
-	}
-	var names []string
-	values := map[string][]float64{}
-	for i, row := range rows[1:] {
-		if len(row) < 8 {
-			return o, fmt.Errorf("line %d has %d columns, not 8", i+2, len(row))
-		}
-		v, err := strconv.ParseFloat(row[5], 64)
-		n, err2 := strconv.ParseFloat(row[7], 64)
-		if errors.Join(err, err2) != nil || n <= 0 {
-			return o, fmt.Errorf("line %d: %q of %q iterations is no time", i+2, row[5], row[7])
-		}
-		name := strings.Trim(strings.Join(row[:3], "/"), "/")
-		if values[name] == nil {
-			names = append(names, name)
-		}
-		values[name], o.Unit = append(values[name], v/n), row[6] // "ns", but of a measurement of the user's own
-	}
-	i, err := one("benchmark", which, names)
-	if err != nil {
-		return o, err
-	}
-	o.Metric, o.Values = "time of "+names[i], values[names[i]]
-	return o, nil
-}
-
-// criterionSample is sample.json, which criterion writes without being asked: the
-// nanoseconds of each sample's iterations together. It names no benchmark.
-func criterionSample(data []byte, _ string) (Output, error) {
-	var d struct{ Iters, Times []float64 }
-	o := Output{Metric: "time", Unit: "ns", Better: stats.LowerIsBetter}
-	if err := json.Unmarshal(data, &d); err != nil {
-		return o, err
-	}
-	if len(d.Iters) != len(d.Times) {
-		return o, fmt.Errorf("%d times of %d samples", len(d.Times), len(d.Iters))
-	}
-	for i, n := range d.Iters {
-		if n <= 0 {
-			return o, fmt.Errorf("sample %d: no iteration", i+1)
-		}
-		o.Values = append(o.Values, d.Times[i]/n)
-	}
-	return o, nil
 }
 
 // Side is one side of a comparison: a sample of one file or of several.

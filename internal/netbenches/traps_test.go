@@ -59,10 +59,7 @@ func (w *tree) series(dir, key string, base int) []float64 {
 }
 
 func (w *tree) readme(dir string, sets ...ministat.Set) {
-	text, err := ministat.Write(sets, ministat.Options{Generation: ministat.New, Confidence: 2, Width: 74, Column: 1})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := ministat.Write(sets, ministat.New)
 	w.write(dir+"/README.md", "# What it does\n\n```\n"+string(text)+"```\n")
 }
 

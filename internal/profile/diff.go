@@ -2,6 +2,8 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
+	"linerate/internal/show"
 	"math"
 	"slices"
 )
@@ -55,16 +57,27 @@ func Movers(before, after *Profile) []Mover {
 	return all
 }
 
-// SortByTotal puts those first whose share with all they call moved most.
-func SortByTotal(movers []Mover) {
-	slices.SortStableFunc(movers, func(a, b Mover) int {
-		return cmp.Compare(math.Abs(b.TotalPoints), math.Abs(a.TotalPoints))
-	})
-}
-
 func percentOf(part int64, whole float64) float64 {
 	if whole == 0 {
 		return 0
 	}
 	return 100 * float64(part) / whole
 }
+
+// HeaviestSentence says which function takes most itself.
+func HeaviestSentence(p *Profile) string {
+	f := p.Functions()[0]
+	return fmt.Sprintf("The heaviest function itself is %s, with %s.", show.Clean(f.Name), show.Percent(percentOf(f.Self, float64(p.Total()))))
+}
+
+// MoverSentence says what moved most.
+func MoverSentence(movers []Mover) string {
+	if len(movers) == 0 || Still(movers[0]) {
+		return "No function's own share moved."
+	}
+	m := movers[0]
+	return fmt.Sprintf("%s %s: it took %s itself before, %s after.", show.Clean(m.Name), Points(m.SelfPoints), show.Percent(m.BeforeSelf), show.Percent(m.AfterSelf))
+}
+
+// Still tells that a function's own share did not move as far as it prints.
+func Still(m Mover) bool { return m.SelfPoints < 0.005 && m.SelfPoints > -0.005 }

@@ -37,7 +37,7 @@ func checkWritten(t *testing.T, p *Profile) {
 	}
 	var b bytes.Buffer
 	for _, write := range []func(io.Writer) error{p.WritePprof, p.WriteFolded,
-		Picture{After: p}.WriteSVG, Picture{Before: p, After: p}.WriteHTML} {
+		Picture{After: p}.WriteSVG, Picture{Before: p, After: p}.WriteSVG} {
 		b.Reset()
 		if err := write(&b); err != nil {
 			t.Fatal(err)

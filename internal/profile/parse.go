@@ -141,3 +141,26 @@ func lines(text string, f func(n int, line string, whole bool) error) error {
 	}
 	return nil
 }
+
+// ReadEvent reads the profile of one event, or the first of a file with several, which
+// is noted.
+func ReadEvent(r io.Reader, event string) (*Profile, error) {
+	found, err := Read(r)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]string, len(found))
+	for i, p := range found {
+		if event != "" && p.Event == event {
+			return p, nil
+		}
+		events[i] = show.Clean(p.Event)
+	}
+	if event != "" {
+		return nil, hint.Unknown("event", event, events)
+	}
+	if len(found) > 1 {
+		found[0].Notes = append(found[0].Notes, fmt.Sprintf("The file has %d events, this is the first: %s.", len(found), show.List(events)))
+	}
+	return found[0], nil
+}

@@ -198,8 +198,8 @@ func TestPictures(t *testing.T) {
 	}
 	p := b.Profile()
 	for _, pic := range []Picture{{Title: evil, After: p}, {Title: evil, Before: p, After: read(t, "after.folded")[0]}} {
-		var svg, page strings.Builder
-		if err := errors.Join(pic.WriteSVG(&svg), pic.WriteHTML(&page)); err != nil {
+		var svg strings.Builder
+		if err := pic.WriteSVG(&svg); err != nil {
 			t.Fatal(err)
 		}
 		d := xml.NewDecoder(strings.NewReader(svg.String()))
@@ -210,7 +210,7 @@ func TestPictures(t *testing.T) {
 				t.Fatalf("not XML: %v", err)
 			}
 		}
-		if strings.Contains(svg.String()+page.String(), "<script>alert") {
+		if strings.Contains(svg.String(), "<script>alert") {
 			t.Error("a function's name became markup")
 		}
 	}

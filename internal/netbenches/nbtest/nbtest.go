@@ -179,13 +179,7 @@ func Median(rows []int) float64 {
 }
 
 func (w *writer) readme(results, name string, sets []ministat.Set) {
-	text, err := ministat.Write(sets[:min(len(sets), ministat.MaxSets)], ministat.Options{Generation: ministat.New, Confidence: 2, Width: 74, Column: 1})
-	if err != nil {
-		if w.err == nil {
-			w.err = err
-		}
-		return
-	}
+	text := ministat.Write(sets[:min(len(sets), ministat.MaxSets)], ministat.New)
 	w.file(results+"/README.md", []byte("Impact of "+name+" on forwarding\n  - a machine that never was\n\n```\n"+string(text)+"```\n"))
 	var plot strings.Builder
 	plot.WriteString("#index median minimum maximum\n")

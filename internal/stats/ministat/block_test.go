@@ -78,21 +78,3 @@ func FuzzFindBlocks(f *testing.F) {
 		}
 	})
 }
-
-func FuzzRead(f *testing.F) {
-	f.Add("1\n2 # x\n0x1p4\n", 1, " \t")
-	f.Add("1,nan,inf\n", 2, ",")
-	f.Fuzz(func(t *testing.T, text string, column int, delimiters string) {
-		if column < 1 {
-			return
-		}
-		s, err := Read(strings.NewReader(text), "f", column, delimiters)
-		if err != nil {
-			return
-		}
-		o := Options{Generation: New, Confidence: 2, Width: DefaultWidth}
-		if out, err := Write([]Set{s, s}, o); err == nil && len(out) == 0 {
-			t.Error("nothing written")
-		}
-	})
-}
