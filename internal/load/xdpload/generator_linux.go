@@ -90,7 +90,7 @@ func (g *Generator) loadWorkers() error {
 	cpus := g.cpus()
 	for i, cpu := range cpus {
 		flows := (g.framer.Flows().Count - i + len(cpus) - 1) / len(cpus)
-		w := &worker{cpu: cpu, flows: flows}
+		w := &worker{liveCall: liveCall{cpu: cpu}, flows: flows}
 		if err := g.load(w, i, len(cpus)); err != nil {
 			return err
 		}
@@ -187,8 +187,13 @@ func (g *Generator) fill(w *worker, first, step int) error {
 	if _, err := w.objs.Flows.BatchUpdate(keys, flows, nil); err != nil {
 		return fmt.Errorf("write %d flows: %w", len(flows), err)
 	}
-	for i, n := range g.spec.Sizes {
-		if err := w.objs.Lengths.Put(uint32(i), uint32(n-4)); err != nil {
+	return fillLengths(w.objs.Lengths, g.spec.Sizes)
+}
+
+// fillLengths writes the lengths of frames without FCS.
+func fillLengths(m *ebpf.Map, sizes []int) error {
+	for i, n := range sizes {
+		if err := m.Put(uint32(i), uint32(n-4)); err != nil {
 			return fmt.Errorf("write the frame sizes: %w", err)
 		}
 	}

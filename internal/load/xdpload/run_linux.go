@@ -152,26 +152,6 @@ func (g *Generator) arm(ctx context.Context, t transmission) error {
 	return nil
 }
 
-// release lets a worker send from start on.
-func (w *worker) release(start uint64, duration time.Duration) error {
-	var c generateGenerateControl
-	if err := w.objs.Control.Get(&c); err != nil {
-		return fmt.Errorf("read the generator's control: %w", err)
-	}
-	c.Deadline = math.MaxUint64
-	if duration > 0 {
-		c.Deadline = start + uint64(duration)
-	}
-	if err := w.objs.Control.Set(c); err != nil {
-		return fmt.Errorf("set the deadline: %w", err)
-	}
-	c.Start = start
-	if err := w.objs.Control.Set(c); err != nil {
-		return fmt.Errorf("start the generator: %w", err)
-	}
-	return nil
-}
-
 // states reports whether all workers are done.
 func (g *Generator) states() (done bool, err error) {
 	done = true
@@ -198,12 +178,9 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
 	var shares []wire.Worker
 	var due uint64
 	for _, w := range g.workers {
-		var c generateGenerateControl
 		s, err := w.state()
-		if err == nil {
-			err = w.objs.Control.Get(&c)
-		}
-		if err != nil {
+		c, err2 := read[generateGenerateControl](w.objs.Control, "control")
+		if err := errors.Join(err, err2); err != nil {
 			return sent, nil, err
 		}
 		sent.TxPackets += s.Sent

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
-	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
@@ -33,13 +30,9 @@ type slicer struct {
 	spec   load.Spec
 	framer *load.Framer
 	back   *load.Framer // of the other direction, or nil
-	cpu    int
-	frame  []byte
+	call   liveCall
 	objs   slicesObjects
 	rx     Receiver // of all lanes
-	tid    atomic.Int32
-	ended  chan struct{}
-	err    error // of the call that runs the program, valid once ended
 }
 
 var _ load.Interleaver = engine{}
@@ -50,9 +43,10 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes/spec.Ways())
 	}
 	spec.Stream = 0 // each lane has its own
-	s := &slicer{spec: spec, cpu: -1}
+	s := &slicer{spec: spec, call: liveCall{cpu: -1}}
+	s.call.batch.Store(batch)
 	if len(spec.CPUs) > 0 {
-		s.cpu = spec.CPUs[0]
+		s.call.cpu = spec.CPUs[0]
 	}
 	var err error
 	if s.framer, err = load.NewFramer(spec); err != nil {
@@ -87,17 +81,17 @@ func (s *slicer) load(n int) error {
 	g := &Generator{spec: s.spec, framer: s.framer}
 	back := &Generator{spec: s.spec, framer: s.back}
 	for _, size := range s.spec.Sizes {
-		s.frame = append(s.frame, make([]byte, max(0, size-4-len(s.frame)))...)
+		s.call.frame = append(s.call.frame, make([]byte, max(0, size-4-len(s.call.frame)))...)
 	}
-	s.framer.Put(s.frame, 0)
-	c := g.config(&worker{flows: flows, frame: s.frame}, 0, 1)
+	s.framer.Put(s.call.frame, 0)
+	c := g.config(&worker{flows: flows, liveCall: liveCall{frame: s.call.frame}}, 0, 1)
 	if err := spec.Variables[slicesVarConfig].Set(slicesGenerateConfig(c)); err != nil {
 		return fmt.Errorf("configure the generator's program: %w", err)
 	}
 	if s.back != nil {
-		frame := make([]byte, len(s.frame))
+		frame := make([]byte, len(s.call.frame))
 		s.back.Put(frame, 0)
-		head := back.config(&worker{flows: flows, frame: frame}, 0, 1).Head
+		head := back.config(&worker{flows: flows, liveCall: liveCall{frame: frame}}, 0, 1).Head
 		if err := spec.Variables[slicesVarBack].Set(head); err != nil {
 			return fmt.Errorf("configure the generator's program for the way back: %w", err)
 		}
@@ -119,7 +113,7 @@ func (s *slicer) load(n int) error {
 func (s *slicer) fill(flows int, g, back *Generator) error {
 	n := flows * s.spec.Ways()
 	keys, words := make([]uint32, n), make([]slicesGenerateFlow, n)
-	frame := make([]byte, len(s.frame))
+	frame := make([]byte, len(s.call.frame))
 	for i := range words {
 		of := g
 		if i >= flows {
@@ -130,12 +124,7 @@ func (s *slicer) fill(flows int, g, back *Generator) error {
 	if _, err := s.objs.Flows.BatchUpdate(keys, words, nil); err != nil {
 		return fmt.Errorf("write %d flows: %w", n, err)
 	}
-	for i, n := range s.spec.Sizes {
-		if err := s.objs.Lengths.Put(uint32(i), uint32(n-4)); err != nil {
-			return fmt.Errorf("write the frame sizes: %w", err)
-		}
-	}
-	return nil
+	return fillLengths(s.objs.Lengths, s.spec.Sizes)
 }
 
 // Run sends over the lanes until the plan is through or ctx ends.
@@ -153,7 +142,7 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	if err != nil {
 		return load.Sliced{}, err
 	}
-	s.start(lanes[0])
+	s.call.start(lanes[0].From.In, s.objs.Slices, s.done, func(run func() error) error { return run() })
 	err = errors.Join(s.await(ctx, p), s.stop())
 	if err != nil || ctx.Err() != nil {
 		return load.Sliced{}, errors.Join(err, ctx.Err())
@@ -179,7 +168,7 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	if p.Before != nil {
 		c.Permit = 0
 	}
-	state := slicesSlicesState{Random: (s.spec.Seed+1)*0x9E3779B97F4A7C15 | 1}
+	state := slicesSlicesState{Random: randomFrom(s.spec.Seed)}
 	err := errors.Join(s.rx.objs.Table.Set(table), s.objs.Control.Set(c), s.objs.State.Set(state),
 		s.objs.Lanes.Set([load.MaxLanes]slicesSlicesLane{}))
 	if err != nil {
@@ -188,7 +177,10 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	if err := s.order(p.Order); err != nil {
 		return err
 	}
-	return s.clearSequences(len(lanes))
+	if s.framer.Flows().Random {
+		return zero(s.objs.Sequences, len(lanes)*s.spec.Ways()*s.framer.Flows().Count)
+	}
+	return nil
 }
 
 // batches is how many batches n frames are, at least one.
@@ -201,21 +193,6 @@ func (s *slicer) order(lanes []uint8) error {
 	}
 	if _, err := s.objs.Entries.BatchUpdate(keys, entries, nil); err != nil {
 		return fmt.Errorf("write the order of %d slices: %w", len(lanes), err)
-	}
-	return nil
-}
-
-func (s *slicer) clearSequences(lanes int) error {
-	if !s.framer.Flows().Random {
-		return nil
-	}
-	n := lanes * s.spec.Ways() * s.framer.Flows().Count
-	keys := make([]uint32, n)
-	for i := range keys {
-		keys[i] = uint32(i)
-	}
-	if _, err := s.objs.Sequences.BatchUpdate(keys, make([]uint32, n), nil); err != nil {
-		return fmt.Errorf("reset the flows' sequences: %w", err)
 	}
 	return nil
 }
@@ -275,40 +252,13 @@ func (s *slicer) lead(ports []port.Port, way int) error {
 	})
 }
 
-// start runs the program for ever, on its CPU.
-func (s *slicer) start(lane load.Lane) {
-	s.ended, s.err = make(chan struct{}), nil
-	s.tid.Store(0)
-	go func() {
-		defer close(s.ended)
-		s.err = lane.From.In(func() error {
-			return wire.OnCPU(s.cpu, func(tid int) error {
-				s.tid.Store(int32(tid))
-				defer s.tid.Store(0)
-				return s.forever()
-			})
-		})
-	}()
+func (s *slicer) state() (slicesSlicesState, error) {
+	return read[slicesSlicesState](s.objs.State, "state")
 }
 
-func (s *slicer) forever() error {
-	defer runtime.KeepAlive(s.frame)
-	for {
-		err := runLive(s.objs.Slices.FD(), s.frame, math.MaxInt32, batch)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return loadError("run the generator's program", err)
-		}
-		if state, err := s.state(); err != nil || state.Done != 0 {
-			return err
-		}
-	}
-}
-
-func (s *slicer) state() (state slicesSlicesState, err error) {
-	if err := s.objs.State.Get(&state); err != nil {
-		return state, fmt.Errorf("read the generator's state: %w", err)
-	}
-	return state, nil
+func (s *slicer) done() (bool, error) {
+	state, err := s.state()
+	return state.Done != 0, err
 }
 
 // await waits until the program is done or ctx ends. With a Before it lets
@@ -335,8 +285,8 @@ func (s *slicer) await(ctx context.Context, p load.SlicePlan) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.ended:
-			return s.err
+		case <-s.call.ended:
+			return s.call.err
 		case <-tick.C:
 		}
 	}
@@ -347,28 +297,15 @@ func (s *slicer) permit(p load.SlicePlan, index int) error {
 	if err := p.Before(int(p.Order[index])); err != nil {
 		return err
 	}
-	return s.control(func(c *slicesSlicesControl) { c.Permit = uint32(index + max(1, p.Turn)) })
-}
-
-func (s *slicer) control(change func(*slicesSlicesControl)) error {
-	var c slicesSlicesControl
-	if err := s.objs.Control.Get(&c); err != nil {
-		return fmt.Errorf("read the generator's control: %w", err)
-	}
-	change(&c)
-	if err := s.objs.Control.Set(c); err != nil {
-		return fmt.Errorf("set the generator's control: %w", err)
-	}
-	return nil
+	return change(s.objs.Control, func(c *slicesSlicesControl) { c.Permit = uint32(index + max(1, p.Turn)) })
 }
 
 // stop ends the program, then the call that runs it.
 func (s *slicer) stop() error {
-	if err := s.control(func(c *slicesSlicesControl) { c.Slices = 0 }); err != nil {
+	if err := change(s.objs.Control, func(c *slicesSlicesControl) { c.Slices = 0 }); err != nil {
 		return err
 	}
-	endCall(s.ended, &s.tid, func() bool { state, err := s.state(); return err != nil || state.Done != 0 })
-	return s.err
+	return s.call.end(s.done)
 }
 
 // Close frees the programs.
