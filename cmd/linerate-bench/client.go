@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
+	"linerate/internal/load/client"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
@@ -26,7 +27,7 @@ func newClientCmd() *cobra.Command {
 }
 
 func newHTTPClientCmd() *cobra.Command {
-	s := httpload.Spec{Arrivals: request.Constant, Timeout: 5 * time.Second, Insecure: true, Seed: 1}
+	s := httpload.Spec{Load: client.Load{Arrivals: request.Constant, Timeout: 5 * time.Second, Seed: 1}, Insecure: true}
 	cmd := &cobra.Command{
 		Use: "http URL", Short: "request an object from a server, in a closed loop", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,7 +51,7 @@ func newHTTPClientCmd() *cobra.Command {
 
 func newSMTPClientCmd() *cobra.Command {
 	s := smtpload.Spec{From: "linerate@linerate.invalid", To: "user%d@example.org", Accounts: benchAccounts, Sizes: []int{4000},
-		Arrivals: request.Constant, Timeout: 30 * time.Second, Seed: 1}
+		Load: client.Load{Arrivals: request.Constant, Timeout: 30 * time.Second, Seed: 1}}
 	cmd := &cobra.Command{
 		Use: "smtp HOST:PORT", Short: "send messages, in a closed loop", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +76,7 @@ func newSMTPClientCmd() *cobra.Command {
 
 func newFilesClientCmd() *cobra.Command {
 	p := fileload.Pool{Min: 500, Max: 10_000, Block: 4096, Lanes: 1, Reads: 0.5, Creates: 0.5, Seed: 1}
-	l := fileload.Load{Arrivals: request.Constant, Timeout: 30 * time.Second, Seed: 1}
+	l := client.Load{Arrivals: request.Constant, Timeout: 30 * time.Second, Seed: 1}
 	cmd := &cobra.Command{
 		Use: "files DIR", Short: "run transactions on files", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,13 +86,13 @@ func newFilesClientCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&p.Files, "files", 1000, "at the start")
-	fs.Uint64Var(&l.Transactions, "transactions", 10_000, "how many")
+	fs.Uint64Var(&l.Requests, "transactions", 10_000, "how many")
 	return cmd
 }
 
 // filesAccount makes files below a directory, does transactions on them, and removes
 // what is left.
-func filesAccount(ctx context.Context, dir string, p fileload.Pool, l fileload.Load) (request.Result, error) {
+func filesAccount(ctx context.Context, dir string, p fileload.Pool, l client.Load) (request.Result, error) {
 	scratch, err := fileload.NewScratch(dir)
 	if err != nil {
 		return request.Result{}, err

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
+	"linerate/internal/load/client"
 	"linerate/internal/load/fileload"
 )
 
@@ -94,9 +95,8 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 }
 
 // spec turns the flags into files, a load, and the numbers of files.
-func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Load, counts []int, err error) {
+func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l client.Load, counts []int, err error) {
 	p = fileload.Pool{Directories: f.directories, Lanes: f.lanes, Sync: f.sync, Reads: f.reads, Creates: f.creates, Seed: f.seed}
-	l = fileload.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Transactions: f.most, Timeout: f.timeout, Seed: f.seed}
 	if p.Min, p.Max, err = parseSizes(f.size); err != nil {
 		return p, l, nil, err
 	}
@@ -105,10 +105,10 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 		return p, l, nil, hint.Usage(fmt.Errorf("--block: %w", err))
 	}
 	p.Block = int(block)
-	if l.Arrivals, err = f.process(cmd); err != nil {
+	if l, err = f.load(cmd); err != nil {
 		return p, l, nil, err
 	}
-	if l.Duration == 0 && l.Transactions == 0 {
+	if l.Duration == 0 && l.Requests == 0 {
 		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
 	}
 	for part := range strings.SplitSeq(f.files, ",") {

@@ -106,10 +106,7 @@ func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (requ
 // spec turns the flags into a load, and the numbers of connections to offer
 // it with.
 func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec, counts []int, err error) {
-	s = httpload.Spec{
-		Streams: f.streams, HTTP2: f.version == 2, NewEach: f.newConnections, Rate: f.rate,
-		Duration: f.duration, Warmup: f.warmup, Requests: f.most, Timeout: f.timeout, Insecure: f.insecure, Seed: f.seed,
-	}
+	s = httpload.Spec{Streams: f.streams, HTTP2: f.version == 2, NewEach: f.newConnections, Insecure: f.insecure}
 	for _, u := range urls {
 		t, err := httpload.ParseTarget(u)
 		if err != nil {
@@ -120,7 +117,7 @@ func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec,
 	if f.version != 1 && f.version != 2 {
 		return s, nil, hint.Usagef("--http %d: 1 or 2", f.version)
 	}
-	if s.Arrivals, err = f.process(cmd); err != nil {
+	if s.Load, err = f.load(cmd); err != nil {
 		return s, nil, err
 	}
 	if s.Header, err = parseHeaders(f.headers); err != nil {

@@ -105,10 +105,7 @@ func (f loadSMTPFlags) patience(err error) time.Duration {
 
 // spec turns the flags into a load.
 func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec, err error) {
-	s = smtpload.Spec{
-		Server: server, From: f.from, To: f.to, Accounts: f.accounts, Sessions: f.sessions, PerSession: f.perSession, Rate: f.rate,
-		Duration: f.duration, Warmup: f.warmup, Messages: f.most, Timeout: f.timeout, Seed: f.seed,
-	}
+	s = smtpload.Spec{Server: server, From: f.from, To: f.to, Accounts: f.accounts, Sessions: f.sessions, PerSession: f.perSession}
 	if f.to == "" {
 		return s, hint.With(hint.Usagef("--to is missing: who is to get the messages?"), "for instance --to user%%d@example.org --accounts 1000")
 	}
@@ -124,7 +121,7 @@ func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec,
 			s.Sessions = 100
 		}
 	}
-	if s.Arrivals, err = f.process(cmd); err != nil {
+	if s.Load, err = f.load(cmd); err != nil {
 		return s, err
 	}
 	if f.src != "" {

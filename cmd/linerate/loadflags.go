@@ -13,6 +13,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
@@ -67,17 +68,16 @@ func (p *perSecond) String() string { return show.Trimmed(float64(*p), 3) }
 
 func (p *perSecond) Type() string { return "RATE" }
 
-// process is how requests of an open loop arrive. A rate that was given must
-// be one.
-func (f *loadFlags) process(cmd *cobra.Command) (request.Process, error) {
+// load is when and how often to ask. A rate that was given must be one.
+func (f *loadFlags) load(cmd *cobra.Command) (l client.Load, err error) {
+	l = client.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Requests: f.most, Timeout: f.timeout, Seed: f.seed}
 	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
-		return "", hint.With(hint.Usagef("--rate %g: %s per second, above 0", f.rate, f.of), "leave it out for a closed loop")
+		return l, hint.With(hint.Usagef("--rate %g: %s per second, above 0", f.rate, f.of), "leave it out for a closed loop")
 	}
-	p, err := request.ParseProcess(f.arrivals)
-	if err != nil {
-		return "", hint.Usage(err)
+	if l.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
+		return l, hint.Usage(err)
 	}
-	return p, nil
+	return l, nil
 }
 
 // loadLive says how far a load is: on a terminal in one line that is written

@@ -19,7 +19,7 @@ import (
 type fileArm struct {
 	box  *server.Box
 	set  *fileload.Set
-	load fileload.Load
+	load client.Load
 	cpu  time.Duration
 }
 
@@ -41,7 +41,7 @@ func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting
 	if f.Driver == serve.Postmark {
 		return startPostmark(at, settings, pool)
 	}
-	a := &fileArm{load: fileload.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
+	a := &fileArm{load: client.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
 	a.box, err = boxWithDisk(at, settings, func(b *server.Box) error { return a.prepare(ctx, b, pool) })
 	if err != nil {
 		if a.set != nil {
@@ -73,7 +73,7 @@ func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Po
 // Ask offers the transactions once more.
 func (a *fileArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	l := a.load
-	l.Warmup, l.Duration, l.Transactions, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
+	l.Warmup, l.Duration, l.Requests, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	_, before := client.CPU()
 	account, m, err := a.set.Account(ctx, l)
 	_, after := client.CPU()

@@ -18,7 +18,7 @@ func TestServersTimeOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Release()
-	a := &fileArm{set: set, load: fileload.Load{Arrivals: request.Constant, Timeout: 10 * time.Second}}
+	a := &fileArm{set: set, load: client.Load{Arrivals: request.Constant, Timeout: 10 * time.Second}}
 	var kernels time.Duration
 	for turn := range uint64(2) {
 		_, before := client.CPU()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 	"linerate/internal/server"
@@ -46,7 +47,7 @@ func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting,
 	}
 	a.load = smtpload.Spec{
 		Server: at.Address.String(), From: "linerate@linerate.invalid", To: setting.MailRecipient, Accounts: m.Accounts, Sizes: sizes,
-		Sessions: m.Sessions, PerSession: m.PerSession, Rate: m.Rate, Arrivals: request.Process(m.Arrivals), Timeout: time.Duration(m.Timeout * 1e9),
+		Sessions: m.Sessions, PerSession: m.PerSession, Load: client.Load{Rate: m.Rate, Arrivals: request.Process(m.Arrivals), Timeout: time.Duration(m.Timeout * 1e9)},
 		Sources: at.Sources, Enter: at.Enter,
 	}
 	if a.spool, err = a.box.Path(server.DiskDir + "/spool"); err == nil {
@@ -72,7 +73,7 @@ func (a *mailArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, 
 		return nil, request.Meter{}, err
 	}
 	l := a.load
-	l.Warmup, l.Duration, l.Messages, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
+	l.Warmup, l.Duration, l.Requests, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	account, m, err := smtpload.Account(ctx, l)
 	patience := drainFor
 	if err != nil {

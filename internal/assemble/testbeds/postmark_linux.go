@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/client"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/request"
 	"linerate/internal/server"
@@ -44,7 +45,7 @@ func startPostmark(at testbed.Site, settings []setting.Setting, pool fileload.Po
 // Ask has PostMark make files, do the transactions and remove what is left, and
 // waits until all of it is on the disk: that is in no rate, as in PostMark's own.
 func (a *postmarkArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
-	account, m, err := a.run.Account(ctx, fileload.Load{Transactions: o.Requests, Seed: o.Seed})
+	account, m, err := a.run.Account(ctx, client.Load{Requests: o.Requests, Seed: o.Seed})
 	return account, m, errors.Join(err, a.box.SyncDisk())
 }
 

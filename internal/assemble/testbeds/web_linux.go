@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/accesslog"
 	labserve "linerate/internal/lab/serve"
+	"linerate/internal/load/client"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 	"linerate/internal/port"
@@ -81,8 +82,8 @@ func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr
 // spec is the load that asks for the objects.
 func (s *webArm) spec(at testbed.Site, h *serve.HTTP, sizes []int) (httpload.Spec, error) {
 	l := httpload.Spec{
-		Connections: h.Connections, Streams: h.Streams, HTTP2: h.Version == 2, NewEach: !h.Keepalive, Rate: h.Rate,
-		Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9), Sources: at.Sources, Enter: at.Enter,
+		Connections: h.Connections, Streams: h.Streams, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
+		Load: client.Load{Rate: h.Rate, Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9)}, Sources: at.Sources, Enter: at.Enter,
 	}
 	base := url.URL{Scheme: "http", Host: at.Address.String()}
 	if h.TLS {

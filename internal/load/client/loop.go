@@ -19,22 +19,14 @@ import (
 // processors later, for threads that mostly wait.
 var CPUs = runtime.GOMAXPROCS(0)
 
-// Spec says when and how often to ask.
+// Spec is a load of requests for several targets, over some lanes.
 type Spec struct {
-	Weights  []float64 // of the mix: a request is of one of so many targets
-	Lanes    int       // requests at once; in an open loop as many as are needed, up to it
-	Rate     float64   // requests per second of an open loop; 0: closed loop
-	Arrivals request.Process
-	Duration time.Duration // of what is counted
-	Warmup   time.Duration // before it
-	Requests uint64        // end after so many; 0: no limit
-	Timeout  time.Duration // of one request
+	Load
+	Weights []float64 // of the mix: a request is of one of so many targets
+	Lanes   int       // requests at once; in an open loop as many as are needed, up to it
 	// Finish lets a closed loop's last requests end, for those that are not to
 	// be cut off; they count, and so does the time they take.
 	Finish bool
-	Seed   uint64
-	Every  time.Duration        // how often Watch is called
-	Watch  func(request.Result) // with the account so far
 }
 
 // Lane sends one request after the other.
@@ -73,14 +65,6 @@ type Used struct {
 	CPU        time.Duration
 	In, Out    uint64
 	Negotiated string // what the connections' ends agreed on; empty: nothing to agree on, or none made
-}
-
-// end is when the last request may begin, from the start of the run.
-func (s *Spec) end() time.Duration {
-	if s.Duration == 0 {
-		return time.Duration(1<<63 - 1)
-	}
-	return s.Warmup + s.Duration
 }
 
 // run is one load while it runs.

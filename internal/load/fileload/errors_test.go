@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
@@ -53,24 +54,24 @@ func TestKindsOfErrors(t *testing.T) {
 
 // TestLoadsThatCannotBe, and those at their bounds.
 func TestLoadsThatCannotBe(t *testing.T) {
-	good := Load{Transactions: 1, Timeout: time.Second}
+	good := client.Load{Requests: 1, Timeout: time.Second}
 	for what, c := range map[string]struct {
-		change func(*Load)
+		change func(*client.Load)
 		ok     bool
 	}{
-		"so many": {func(*Load) {}, true}, "so long": {func(l *Load) { l.Transactions, l.Duration = 0, 1 }, true}, "the highest rate": {func(l *Load) { l.Rate = 1e7 }, true},
-		"neither": {func(l *Load) { l.Transactions = 0 }, false}, "a higher rate": {func(l *Load) { l.Rate = 1.1e7 }, false}, "a rate below 0": {func(l *Load) { l.Rate = -1 }, false},
-		"no timeout": {func(l *Load) { l.Timeout = 0 }, false}, "a warm-up below 0": {func(l *Load) { l.Warmup = -1 }, false}, "a duration below 0": {func(l *Load) { l.Duration = -1 }, false},
+		"so many": {func(*client.Load) {}, true}, "so long": {func(l *client.Load) { l.Requests, l.Duration = 0, 1 }, true}, "the highest rate": {func(l *client.Load) { l.Rate = 1e7 }, true},
+		"neither": {func(l *client.Load) { l.Requests = 0 }, false}, "a higher rate": {func(l *client.Load) { l.Rate = 1.1e7 }, false}, "a rate below 0": {func(l *client.Load) { l.Rate = -1 }, false},
+		"no timeout": {func(l *client.Load) { l.Timeout = 0 }, false}, "a warm-up below 0": {func(l *client.Load) { l.Warmup = -1 }, false}, "a duration below 0": {func(l *client.Load) { l.Duration = -1 }, false},
 	} {
 		l := good
 		c.change(&l)
-		if err := l.validate(); (err == nil) != c.ok || err != nil && !hint.IsUsage(err) {
+		if err := l.Validate("transactions"); (err == nil) != c.ok || err != nil && !hint.IsUsage(err) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	p := pool()
 	p.Reads, p.Creates = 0.75, 0.25
-	if s := p.loop(Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
+	if s := p.loop(client.Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
 		t.Errorf("%+v", s)
 	}
 	for what, change := range map[string]func(*Pool){

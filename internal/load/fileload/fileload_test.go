@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -18,8 +19,8 @@ func pool() Pool {
 	return Pool{Files: 40, Min: 100, Max: 9000, Directories: 3, Block: 4096, Lanes: 2, Reads: 0.5, Creates: 0.5, Seed: 7}
 }
 
-func load(n uint64) Load {
-	return Load{Transactions: n, Timeout: 10 * time.Second, Arrivals: request.Constant, Seed: 1}
+func load(n uint64) client.Load {
+	return client.Load{Requests: n, Timeout: 10 * time.Second, Arrivals: request.Constant, Seed: 1}
 }
 
 // onDisk counts files and their bytes.

@@ -3,6 +3,7 @@ package fileload
 import (
 	"fmt"
 
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
@@ -41,11 +42,11 @@ type Point struct {
 }
 
 // OfferOf is what is asked for in a directory.
-func OfferOf(dir string, p Pool, l Load) Offer {
+func OfferOf(dir string, p Pool, l client.Load) Offer {
 	return Offer{
 		Directory: dir, FileSystem: FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
 		Sync: p.Sync, Lanes: p.Lanes, Reads: p.Reads, Creates: p.Creates,
-		Pace: request.PaceOf(l.Rate, l.Arrivals, l.Duration, l.Warmup, l.Timeout, l.Seed),
+		Pace: l.Pace(),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // RunPoint makes a pool's files below dir, offers the load, and removes them. After an
 // interrupt the point has what was done till then.
-func RunPoint(ctx context.Context, dir string, pool Pool, load Load) (p Point, err error) {
+func RunPoint(ctx context.Context, dir string, pool Pool, load client.Load) (p Point, err error) {
 	scratch, err := NewScratch(dir)
 	if err != nil {
 		return p, err

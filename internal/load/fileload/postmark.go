@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 	"linerate/internal/tooltext"
 )
@@ -38,7 +39,7 @@ func FindPostmark() (path string, err error) {
 }
 
 // Validate refuses what the program cannot do.
-func (p *Postmark) Validate(l Load) error {
+func (p *Postmark) Validate(l client.Load) error {
 	if err := p.Pool.Validate(); err != nil {
 		return err
 	}
@@ -49,9 +50,9 @@ func (p *Postmark) Validate(l Load) error {
 		return hint.Usagef("postmark does one transaction at a time, not %d", p.Lanes)
 	case p.Sync:
 		return hint.Usagef("postmark calls no fsync(2)")
-	case p.Min < 1 || p.Files > math.MaxInt32 || l.Transactions > math.MaxInt32:
+	case p.Min < 1 || p.Files > math.MaxInt32 || l.Requests > math.MaxInt32:
 		return hint.Usagef("postmark makes no empty files, and does at most 2,147,483,647 transactions")
-	case l.Transactions < 1 || l.Warmup > 0:
+	case l.Requests < 1 || l.Warmup > 0:
 		return hint.Usagef("postmark does a number of transactions, at once")
 	case tenths(p.Reads) < 0 || tenths(p.Creates) < 0:
 		return hint.Usagef("postmark has shares in tenths, not %g reads and %g creations", p.Reads, p.Creates)
@@ -69,18 +70,18 @@ func tenths(share float64) int {
 }
 
 // script is the input of the program.
-func (p *Postmark) script(l Load) string {
+func (p *Postmark) script(l client.Load) string {
 	below := ""
 	if p.Directories > 0 {
 		below = fmt.Sprintf("set subdirectories %d\n", p.Directories)
 	}
 	return fmt.Sprintf("set location .\nset number %d\nset size %d %d\n%sset read %d\nset write %d\nset bias read %d\nset bias create %d\n"+
 		"set buffering false\nset report verbose\nset seed %d\nset transactions %d\nrun\nquit\n",
-		p.Files, p.Min, p.Max, below, p.Block, p.Block, tenths(p.Reads), tenths(p.Creates), 1+l.Seed%(math.MaxInt32-1), l.Transactions)
+		p.Files, p.Min, p.Max, below, p.Block, p.Block, tenths(p.Reads), tenths(p.Creates), 1+l.Seed%(math.MaxInt32-1), l.Requests)
 }
 
 // Account does the transactions. Their latencies are not known: the account has none.
-func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, request.Meter, error) {
+func (p *Postmark) Account(ctx context.Context, l client.Load) (*request.Account, request.Meter, error) {
 	if err := p.Validate(l); err != nil {
 		return nil, request.Meter{}, err
 	}
@@ -104,8 +105,8 @@ func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, reque
 	if p.Said, err = tooltext.ReadPostmark(string(out.text)); err != nil {
 		return nil, request.Meter{}, err
 	}
-	if p.Said.Transactions != l.Transactions || out.transacts.IsZero() || out.removes.IsZero() {
-		return nil, request.Meter{}, fmt.Errorf("postmark reports %d transactions instead of %d", p.Said.Transactions, l.Transactions)
+	if p.Said.Transactions != l.Requests || out.transacts.IsZero() || out.removes.IsZero() {
+		return nil, request.Meter{}, fmt.Errorf("postmark reports %d transactions instead of %d", p.Said.Transactions, l.Requests)
 	}
 	a := request.NewAccount(len(Pairs))
 	a.CountAnswered(p.Said.Transactions, p.Said.ReadBytes+p.Said.WrittenBytes)

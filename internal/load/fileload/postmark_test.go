@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/labtest"
+	"linerate/internal/load/client"
 )
 
 // fakePostmark puts a script on PATH in the program's stead.
@@ -32,7 +33,7 @@ func TestPostmarkIsDriven(t *testing.T) {
 		labtest.Lacking(t, "%v", err)
 	}
 	p := postmark(t)
-	a, m, err := p.Account(t.Context(), Load{Transactions: 200, Timeout: 1, Seed: 7})
+	a, m, err := p.Account(t.Context(), client.Load{Requests: 200, Timeout: 1, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestPostmarkIsDriven(t *testing.T) {
 		t.Errorf("%+v", p.Said)
 	}
 	p.Directories = 0
-	if _, _, err := p.Account(t.Context(), Load{Transactions: 20}); err != nil || p.Said.Transactions != 20 {
+	if _, _, err := p.Account(t.Context(), client.Load{Requests: 20}); err != nil || p.Said.Transactions != 20 {
 		t.Errorf("without directories: %+v, %v", p.Said, err)
 	}
 	if left, err := os.ReadDir(p.Dir); err != nil || len(left) > 0 {
@@ -67,23 +68,23 @@ func TestPostmarkThatFails(t *testing.T) {
 		"too much":                    {"i=0; while [ $i -lt 3000 ]; do echo 'one hundred bytes are on each line, and nobody ever asked for that many of them, or would read'; i=$((i+1)); done\n", "does not say"},
 	} {
 		fakePostmark(t, c.script)
-		if _, _, err := postmark(t).Account(t.Context(), Load{Transactions: 200, Timeout: 1}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := postmark(t).Account(t.Context(), client.Load{Requests: 200, Timeout: 1}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := postmark(t).Account(t.Context(), Load{Transactions: 200}); err == nil || !strings.Contains(hint.Of(err), "package postmark") {
+	if _, _, err := postmark(t).Account(t.Context(), client.Load{Requests: 200}); err == nil || !strings.Contains(hint.Of(err), "package postmark") {
 		t.Errorf("not there: %v", err)
 	}
 }
 
 func TestWhatPostmarkCannotDo(t *testing.T) {
-	for name, edit := range map[string]func(p *Postmark, l *Load){
-		"a rate": func(_ *Postmark, l *Load) { l.Rate = 5 }, "lanes": func(p *Postmark, _ *Load) { p.Lanes = 2 }, "fsync": func(p *Postmark, _ *Load) { p.Sync = true },
-		"empty files": func(p *Postmark, _ *Load) { p.Min = 0 }, "no end": func(_ *Postmark, l *Load) { l.Transactions = 0 }, "a warm-up": func(_ *Postmark, l *Load) { l.Warmup = 1 },
-		"a third": func(p *Postmark, _ *Load) { p.Reads = 1. / 3 }, "no files": func(p *Postmark, _ *Load) { p.Files = 0 },
+	for name, edit := range map[string]func(p *Postmark, l *client.Load){
+		"a rate": func(_ *Postmark, l *client.Load) { l.Rate = 5 }, "lanes": func(p *Postmark, _ *client.Load) { p.Lanes = 2 }, "fsync": func(p *Postmark, _ *client.Load) { p.Sync = true },
+		"empty files": func(p *Postmark, _ *client.Load) { p.Min = 0 }, "no end": func(_ *Postmark, l *client.Load) { l.Requests = 0 }, "a warm-up": func(_ *Postmark, l *client.Load) { l.Warmup = 1 },
+		"a third": func(p *Postmark, _ *client.Load) { p.Reads = 1. / 3 }, "no files": func(p *Postmark, _ *client.Load) { p.Files = 0 },
 	} {
-		p, l := postmark(t), Load{Transactions: 10}
+		p, l := postmark(t), client.Load{Requests: 10}
 		edit(p, &l)
 		if err := p.Validate(l); err == nil {
 			t.Errorf("%s is taken", name)

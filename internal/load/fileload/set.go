@@ -109,8 +109,8 @@ func (s *Set) each(ctx context.Context, f func(i int, l *lane) error) error {
 
 // Account offers the load once more to the files as they are, and then waits
 // until all that was written is on the disk (request.Meter.Settle).
-func (s *Set) Account(ctx context.Context, l Load) (*request.Account, request.Meter, error) {
-	if err := l.validate(); err != nil {
+func (s *Set) Account(ctx context.Context, l client.Load) (*request.Account, request.Meter, error) {
+	if err := l.Validate("transactions"); err != nil {
 		return nil, request.Meter{}, err
 	}
 	a, m, err := client.Run(ctx, s.loop(l), func(context.Context) (client.Source, error) { return s, nil })

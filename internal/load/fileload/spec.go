@@ -9,11 +9,8 @@
 package fileload
 
 import (
-	"time"
-
 	"linerate/internal/hint"
 	"linerate/internal/load/client"
-	"linerate/internal/load/request"
 )
 
 // Bounds of a Pool.
@@ -39,19 +36,6 @@ type Pool struct {
 	Seed           uint64
 }
 
-// Load is what is offered to a Pool's files.
-type Load struct {
-	Rate         float64 // transactions per second of an open loop; 0: closed loop
-	Arrivals     request.Process
-	Duration     time.Duration
-	Warmup       time.Duration
-	Transactions uint64 // end after so many; 0: no limit
-	Timeout      time.Duration
-	Seed         uint64
-	Every        time.Duration
-	Watch        func(request.Result)
-}
-
 // Validate refuses what cannot be made.
 func (p *Pool) Validate() error {
 	switch {
@@ -73,18 +57,6 @@ func (p *Pool) Validate() error {
 	return nil
 }
 
-func (l *Load) validate() error {
-	switch {
-	case !(l.Rate >= 0 && l.Rate <= 1e7):
-		return hint.Usagef("a rate of %g transactions per second: at most 10,000,000", l.Rate)
-	case l.Duration <= 0 && l.Transactions == 0:
-		return hint.Usagef("a load needs a duration or a number of transactions")
-	case l.Duration < 0 || l.Warmup < 0 || l.Timeout <= 0:
-		return hint.Usagef("a load cannot last less than no time")
-	}
-	return nil
-}
-
 // The targets of the mix: a transaction is a pair.
 const (
 	readCreate = iota
@@ -96,13 +68,10 @@ const (
 // Pairs names the targets of the mix, as request.Result.Targets has them.
 var Pairs = []string{"read, create", "read, delete", "append, create", "append, delete"}
 
-// loop is the load as package loop has it.
-func (p *Pool) loop(l Load) client.Spec {
+// loop is the load on the pool.
+func (p *Pool) loop(l client.Load) client.Spec {
 	w := make([]float64, len(Pairs))
 	w[readCreate], w[readDelete] = p.Reads*p.Creates, p.Reads*(1-p.Creates)
 	w[appendCreate], w[appendDelete] = (1-p.Reads)*p.Creates, (1-p.Reads)*(1-p.Creates)
-	return client.Spec{
-		Weights: w, Lanes: p.Lanes, Rate: l.Rate, Arrivals: l.Arrivals, Duration: l.Duration, Warmup: l.Warmup,
-		Requests: l.Transactions, Timeout: l.Timeout, Seed: l.Seed, Every: l.Every, Watch: l.Watch,
-	}
+	return client.Spec{Load: l, Weights: w, Lanes: p.Lanes}
 }

@@ -20,7 +20,7 @@ import (
 
 func spec(t *testing.T, urls ...string) Spec {
 	t.Helper()
-	s := Spec{Connections: 4, Streams: 1, Arrivals: request.Constant, Timeout: 5 * time.Second, Requests: 20, Seed: 1}
+	s := Spec{Connections: 4, Streams: 1, Load: client.Load{Arrivals: request.Constant, Timeout: 5 * time.Second, Requests: 20, Seed: 1}}
 	for _, u := range urls {
 		target, err := ParseTarget(u)
 		if err != nil {

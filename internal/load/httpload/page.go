@@ -37,7 +37,7 @@ type Point struct {
 func OfferOf(s Spec, urls []string) Offer {
 	o := Offer{
 		URLs: urls, HTTP: "1.1", Streams: s.Streams, NewConnections: s.NewEach, Sources: len(s.Sources),
-		Pace: request.PaceOf(s.Rate, s.Arrivals, s.Duration, s.Warmup, s.Timeout, s.Seed),
+		Pace: s.Pace(),
 	}
 	if s.HTTP2 {
 		o.HTTP = "2"

@@ -32,10 +32,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	if err := s.Validate(); err != nil {
 		return nil, request.Meter{}, err
 	}
-	l := client.Spec{
-		Weights: s.weights(), Lanes: s.Connections * s.Streams, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration,
-		Warmup: s.Warmup, Requests: s.Requests, Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch,
-	}
+	l := client.Spec{Load: s.Load, Weights: s.weights(), Lanes: s.Connections * s.Streams}
 	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
 }
 

@@ -16,42 +16,31 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/load/client"
-	"linerate/internal/load/request"
 )
 
 // Bounds of a Spec.
 const (
 	MaxConnections = 100_000
 	MaxTargets     = 1000
-	MaxRate        = 1e7
 )
 
 // Spec is an HTTP load.
 type Spec struct {
+	client.Load
 	Targets     []Target
-	Header      http.Header // Host in it is the host asked for
-	Connections int         // at once; in an open loop as many as are needed, up to it
-	Streams     int         // requests at once on a connection of HTTP/2
-	HTTP2       bool        // over TLS by ALPN, else by prior knowledge
-	NewEach     bool        // a new connection for every request
-	Rate        float64     // requests per second of an open loop; 0: closed loop
-	Arrivals    request.Process
-	Duration    time.Duration // of what is counted
-	Warmup      time.Duration // before it
-	Requests    uint64        // end after so many; 0: no limit
-	Timeout     time.Duration // of one request, its connection included
-	Sources     []netip.Addr  // connections take them in turn; empty: the system's choice
-	Insecure    bool          // do not verify certificates
+	Header      http.Header  // Host in it is the host asked for
+	Connections int          // at once; in an open loop as many as are needed, up to it
+	Streams     int          // requests at once on a connection of HTTP/2
+	HTTP2       bool         // over TLS by ALPN, else by prior knowledge
+	NewEach     bool         // a new connection for every request
+	Sources     []netip.Addr // connections take them in turn; empty: the system's choice
+	Insecure    bool         // do not verify certificates
 	Roots       *x509.CertPool
-	Seed        uint64
-	Enter       client.Enter         // where given
-	Every       time.Duration        // how often Watch is called
-	Watch       func(request.Result) // with the account so far
+	Enter       client.Enter // where given
 }
 
 // Target is one of the objects asked for.
@@ -101,16 +90,8 @@ func (s *Spec) Validate() error {
 		return hint.Usagef("several streams need HTTP/2 on connections that are kept")
 	case s.Connections*s.Streams > MaxConnections:
 		return hint.Usagef("%d connections of %d streams: at most %d requests at once", s.Connections, s.Streams, MaxConnections)
-	case !(s.Rate >= 0 && s.Rate <= MaxRate):
-		return hint.Usagef("a rate of %g requests per second: at most %g", s.Rate, MaxRate)
-	case s.Duration <= 0 && s.Requests == 0:
-		return hint.Usagef("a load needs a duration or a number of requests")
-	case s.Duration < 0 || s.Warmup < 0:
-		return hint.Usagef("a load cannot last less than no time")
-	case s.Timeout <= 0:
-		return hint.Usagef("a timeout of %v", s.Timeout)
 	}
-	return nil
+	return s.Load.Validate("requests")
 }
 
 func (s *Spec) weights() []float64 {

@@ -179,14 +179,7 @@ func TestStrictly(t *testing.T) {
 	}
 }
 
-func TestPace(t *testing.T) {
-	p := PaceOf(10, Poisson, 90*time.Second, time.Second, 1500*ms, 7)
-	if p != (Pace{Loop: "open", Arrivals: "poisson", Rate: 10, Seconds: 90, WarmupSeconds: 1, TimeoutSeconds: 1.5, Seed: 7}) || !p.Open() {
-		t.Errorf("%+v", p)
-	}
-	if p = PaceOf(0, Poisson, time.Second, 0, 0, 0); p.Loop != "closed" || p.Arrivals != "" || p.Open() {
-		t.Errorf("%+v", p)
-	}
+func TestProcesses(t *testing.T) {
 	if _, err := ParseProcess("poison"); err == nil || !strings.Contains(err.Error(), "poison") {
 		t.Errorf("%v", err)
 	}

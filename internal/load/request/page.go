@@ -123,15 +123,6 @@ type Pace struct {
 	Seed           uint64  `json:"seed"`
 }
 
-// PaceOf is the pace of a load; a rate of 0 is a closed loop.
-func PaceOf(rate float64, arrivals Process, length, warmup, timeout time.Duration, seed uint64) Pace {
-	p := Pace{Loop: "closed", Rate: rate, Seconds: length.Seconds(), WarmupSeconds: warmup.Seconds(), TimeoutSeconds: timeout.Seconds(), Seed: seed}
-	if rate > 0 {
-		p.Loop, p.Arrivals = "open", string(arrivals)
-	}
-	return p
-}
-
 // Open tells an open loop from a closed one.
 func (p Pace) Open() bool { return p.Loop == "open" }
 

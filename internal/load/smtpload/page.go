@@ -37,7 +37,7 @@ type Point struct {
 func OfferOf(s Spec) Offer {
 	return Offer{
 		Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession,
-		Sources: len(s.Sources), Pace: request.PaceOf(s.Rate, s.Arrivals, s.Duration, s.Warmup, s.Timeout, s.Seed),
+		Sources: len(s.Sources), Pace: s.Pace(),
 	}
 }
 

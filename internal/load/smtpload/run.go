@@ -3,6 +3,7 @@ package smtpload
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -59,13 +60,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
-	l := client.Spec{
-		Lanes: s.Sessions, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration, Warmup: s.Warmup, Requests: s.Messages,
-		Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch, Finish: true,
-	}
-	for range s.Sizes {
-		l.Weights = append(l.Weights, 1)
-	}
+	l := client.Spec{Load: s.Load, Lanes: s.Sessions, Weights: slices.Repeat([]float64{1}, len(s.Sizes)), Finish: true}
 	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) {
 		r := &source{Spec: &s}
 		r.recipients()

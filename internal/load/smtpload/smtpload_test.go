@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"linerate/internal/labtest"
+	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -102,7 +103,7 @@ func (m *mail) take(in *bufio.Reader) string {
 
 func spec(server string) Spec {
 	return Spec{Server: server, From: "a@example.org", To: "user%d@example.org", Accounts: 5, Sizes: []int{1000}, Sessions: 3, PerSession: 1,
-		Arrivals: request.Constant, Messages: 30, Timeout: 5 * time.Second, Seed: 1}
+		Load: client.Load{Arrivals: request.Constant, Requests: 30, Timeout: 5 * time.Second, Seed: 1}}
 }
 
 func offer(t *testing.T, s Spec) request.Result {
@@ -180,7 +181,7 @@ func TestFailuresHaveKinds(t *testing.T) {
 	} {
 		m := &mail{say: say}
 		s := spec(m.listen(t))
-		s.Messages = 4
+		s.Requests = 4
 		r := offer(t, s)
 		if r.Failed != 4 || len(r.Errors) != 1 || r.Errors[0].Kind != want {
 			t.Errorf("%s: %d failed: %+v", want, r.Failed, r.Errors)
@@ -196,7 +197,7 @@ func TestFailuresHaveKinds(t *testing.T) {
 		return ""
 	}}
 	s := spec(m.listen(t))
-	s.Messages, s.Sessions, s.Timeout = 1, 1, 100*time.Millisecond
+	s.Requests, s.Sessions, s.Timeout = 1, 1, 100*time.Millisecond
 	if r := offer(t, s); r.Failed != 1 || r.Errors[0].Kind != "too_late" {
 		t.Errorf("a slow server: %+v", r.Errors)
 	}
@@ -221,7 +222,7 @@ func TestSpecsThatCannotBe(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"an address of two lines": func(s *Spec) { s.To = "a@b\r\nDATA" }, "no address": func(s *Spec) { s.To = "you" }, "two numbers": func(s *Spec) { s.To = "%d%d@x" },
 		"accounts of one address": func(s *Spec) { s.To = "a@example.org" }, "a format": func(s *Spec) { s.To = "%s@x" }, "no size": func(s *Spec) { s.Sizes = nil },
-		"no port": func(s *Spec) { s.Server = "x:y" }, "no end": func(s *Spec) { s.Messages = 0 }, "closing": func(s *Spec) { s.From = "a>@b" },
+		"no port": func(s *Spec) { s.Server = "x:y" }, "no end": func(s *Spec) { s.Requests = 0 }, "closing": func(s *Spec) { s.From = "a>@b" },
 	} {
 		s := spec("127.0.0.1")
 		change(&s)
@@ -288,7 +289,7 @@ func TestEachAccountBeforeAnyAgain(t *testing.T) {
 	orders := map[string]bool{}
 	for _, n := range []int{1, 2, 5, 12, 1000} {
 		for seed := range uint64(4) {
-			r := &source{Spec: &Spec{Accounts: n, Seed: seed}}
+			r := &source{Spec: &Spec{Accounts: n, Load: client.Load{Seed: seed}}}
 			r.recipients()
 			for range 2 {
 				seen := map[int]bool{}
@@ -320,7 +321,7 @@ func TestEachAccountBeforeAnyAgain(t *testing.T) {
 func TestANumberOfMessagesIsTheSame(t *testing.T) {
 	m := &mail{}
 	s := spec(m.listen(t))
-	s.Sizes, s.Messages, s.Sessions = []int{600, 3000}, 20, 7
+	s.Sizes, s.Requests, s.Sessions = []int{600, 3000}, 20, 7
 	offer(t, s)
 	small := 0
 	for _, text := range m.taken {

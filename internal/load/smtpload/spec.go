@@ -13,11 +13,9 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/load/client"
-	"linerate/internal/load/request"
 )
 
 // Bounds of a Spec.
@@ -26,11 +24,11 @@ const (
 	MaxAccounts = 10_000_000
 	MaxSize     = 64 << 20
 	MaxSizes    = 1000
-	MaxRate     = 1e6
 )
 
 // Spec is a load of messages.
 type Spec struct {
+	client.Load
 	Server string // HOST or HOST:PORT
 	From   string // envelope's sender
 	// To is the envelope's recipient; %d in it is a number from 1 to Accounts:
@@ -40,17 +38,8 @@ type Spec struct {
 	Sizes      []int // of messages in bytes, header included, each as often as it is listed
 	Sessions   int   // at once; in an open loop as many as are needed, up to it
 	PerSession int   // messages after which a session ends; 0: no limit
-	Rate       float64
-	Arrivals   request.Process
-	Duration   time.Duration
-	Warmup     time.Duration
-	Messages   uint64 // end after so many; 0: no limit
-	Timeout    time.Duration
 	Sources    []netip.Addr
-	Seed       uint64
 	Enter      client.Enter // where given
-	Every      time.Duration
-	Watch      func(request.Result)
 }
 
 // Validate refuses what cannot be sent.
@@ -65,19 +54,13 @@ func (s *Spec) Validate() error {
 		return hint.Usagef("%d sessions: from 1 to %d", s.Sessions, MaxSessions)
 	case s.PerSession < 0:
 		return hint.Usagef("%d messages in a session", s.PerSession)
-	case !(s.Rate >= 0 && s.Rate <= MaxRate):
-		return hint.Usagef("a rate of %g messages per second: at most %g", s.Rate, MaxRate)
-	case s.Duration <= 0 && s.Messages == 0:
-		return hint.Usagef("a load needs a duration or a number of messages")
-	case s.Duration < 0 || s.Warmup < 0 || s.Timeout <= 0:
-		return hint.Usagef("a load cannot last less than no time")
 	}
 	for _, n := range s.Sizes {
 		if n < 0 || n > MaxSize {
 			return hint.Usagef("a message of %d bytes: at most %d", n, MaxSize)
 		}
 	}
-	return nil
+	return s.Load.Validate("messages")
 }
 
 func (s *Spec) addresses() error {
