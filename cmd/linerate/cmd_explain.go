@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
@@ -17,7 +18,6 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -113,7 +113,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		p.Judge(r, rel, o.value)
 	}
 	if facts != nil {
-		if err := o.onHost(c, r, facts, from, &p); err != nil {
+		if err := o.onHost(r, facts, from, &p); err != nil {
 			return err
 		}
 	}
@@ -142,14 +142,13 @@ func splitSource(args []string) (words, from []string) {
 	return args[:at], args[at:]
 }
 
-// onHost adds to a page what its tunable is on a host.
-func (o explainOptions) onHost(c *tunable.Catalogue, r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
-	guess, err := role.Of(f)
-	if err != nil {
-		return err
+// onHost adds to a page the judgement of its tunable on a host.
+func (o explainOptions) onHost(r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
+	j, err := audits.Judge(f)
+	if err == nil {
+		p.AddHost(j, r, strings.Join(append(from, o.Root), ""))
 	}
-	p.AddHost(c, r, f, guess.Role, strings.Join(append(from, o.Root), ""))
-	return nil
+	return err
 }
 
 // explainUnknown explains a name that is no tunable: by what words find, and by

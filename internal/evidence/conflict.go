@@ -39,11 +39,11 @@ func Primary(rows []Row) []Row {
 	return out
 }
 
-// ClearestGain is the gain that the most blocks show; nil without one. What is excluded
-// shows none.
+// ClearestGain is the gain by a primary metric that the most blocks show; nil without
+// one. Excluded verdicts show none.
 func ClearestGain(rows []Row) *Row {
 	var gain *Row
-	for _, r := range rows {
+	for _, r := range Primary(rows) {
 		r = r.Standing()
 		if r.Excluded == "" && r.Verdict == stats.Better && (gain == nil || r.N > gain.N) {
 			gain = &r

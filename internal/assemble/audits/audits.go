@@ -11,6 +11,8 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
+	"linerate/internal/fact"
+	"linerate/internal/judge"
 	"linerate/internal/plan"
 	"linerate/internal/role"
 	"linerate/internal/tunable"
@@ -58,6 +60,28 @@ func GiveRole(in *audit.Input, given, why string) error {
 	}
 	in.Role, in.RoleReasons = g.Role, g.Reasons
 	return nil
+}
+
+// Judge is the judge of a host by its own audit and the evidence that ships with
+// linerate, for the role that its facts suggest.
+func Judge(f *fact.Facts) (*judge.Judge, error) {
+	in, err := Input()
+	if err != nil {
+		return nil, err
+	}
+	in.Facts = f
+	if err := GiveRole(&in, "", ""); err != nil {
+		return nil, err
+	}
+	report, err := audit.Run(in)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := catalogue.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Role: in.Role, Findings: report.Findings, Evidence: rows}), nil
 }
 
 // SARIFHost is a report as a log has it. Files below the working directory lie in a

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/appliance"
-	"linerate/internal/fact"
+	"linerate/internal/judge"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -27,32 +27,37 @@ type OnHost struct {
 	Cautions []string `json:"cautions,omitempty"`
 }
 
-// HostValue is one name's value and the lines of files that set it.
+// HostValue is one name's value, the lines that set it, and the judgement of it.
 type HostValue struct {
 	Name    string   `json:"name"`
 	Running string   `json:"running,omitempty"`
 	Lines   []string `json:"lines,omitempty"`
+	// Do is what to do: keep, set, remove, move, decide or measure; To the value to
+	// set or measure, Why the reason and Basis what that rests on.
+	Do    judge.Do    `json:"do"`
+	To    string      `json:"to,omitempty"`
+	Why   string      `json:"why,omitempty"`
+	Basis judge.Basis `json:"basis"`
 }
 
 // mostValues is how many names of a host a page lists: dev.igb.N.fc may be
 // dozens.
 const mostValues = 8
 
-// AddHost adds what the record is on one host.
-func (p *Page) AddHost(c *tunable.Catalogue, r *tunable.Record, f *fact.Facts, role, source string) {
-	env := c.NewEnv(f, role)
-	h := &OnHost{Source: source, Role: role, Values: []HostValue{}}
-	h.Default, _ = r.DefaultIn(f.Release, env)
+// AddHost adds what the record is on the judge's host.
+func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
+	f := j.Facts
+	h := &OnHost{Source: source, Role: j.Role, Values: []HostValue{}}
+	h.Default, _ = j.Catalogue.Default(r, f)
 	if f.Container != "" && r.ScopeOn(p.Name, f.Release) == tunable.Host {
 		h.Elsewhere = fmt.Sprintf("this is a container (%s), and the value is of the kernel of its host: set it there", f.Container)
 	}
 	exact := p.Asked != "" && r.InstanceOf(p.Asked) == p.Asked
 	for _, s := range f.Settings {
-		if x, ok := c.Lookup(f.OS, s.Name); !ok || x != r || exact && s.Name != p.Asked && spelt(s.Name) != spelt(p.Asked) {
+		if x, ok := j.Catalogue.Lookup(f.OS, s.Name); !ok || x != r || exact && s.Name != p.Asked && spelt(s.Name) != spelt(p.Asked) {
 			continue
 		}
-		h.Values = append(h.Values, valueOf(s))
-		h.addCautions(r, env, s)
+		h.add(j.Of(s.Name), s.Live)
 	}
 	p.Host = h
 	s := r.At(f.Release)
@@ -66,12 +71,13 @@ func spelt(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
 }
 
-func valueOf(s fact.Tunable) HostValue {
-	v := HostValue{Name: s.Name}
-	if s.Live != nil {
-		v.Running = *s.Live
+// add shows a judgement.
+func (h *OnHost) add(x judge.Judgement, live *string) {
+	v := HostValue{Name: x.Name, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis}
+	if live != nil {
+		v.Running = *live
 	}
-	for _, l := range s.Lines {
+	for _, l := range x.Lines {
 		text := fmt.Sprintf("%s:%d: %s", l.File, l.Number, l.Value)
 		if l.Number == 0 && l.Note != "" {
 			text = l.Value + " (" + l.Note + ")"
@@ -81,30 +87,27 @@ func valueOf(s fact.Tunable) HostValue {
 		}
 		v.Lines = append(v.Lines, text)
 	}
-	return v
-}
-
-// addCautions adds those that hold of a name's value: the running one, else
-// what the files say.
-func (h *OnHost) addCautions(r *tunable.Record, env tunable.Env, s fact.Tunable) {
-	value := ""
-	if l, ok := s.Stands(); ok {
-		value = l.Value
-	}
-	if s.Live != nil {
-		value = *s.Live
-	}
-	if value == "" {
-		return
-	}
-	for _, k := range r.Cautions {
-		if holds, err := env.With(value, "").Holds(k.When); err != nil || !holds || k.When == "" || env.Unknown(k.When) {
-			continue
-		}
+	h.Values = append(h.Values, v)
+	for _, k := range x.Cautions {
 		if text := k.Kind + ": " + k.Text; !slices.Contains(h.Cautions, text) {
 			h.Cautions = append(h.Cautions, text)
 		}
 	}
+}
+
+// deed is what to do in words; "" where there is nothing to say.
+func (v HostValue) deed() string {
+	text := map[judge.Do]string{judge.Remove: "remove the line", judge.Move: "move the line", judge.Decide: "decide", judge.Set: "set " + v.To, judge.Measure: "measure"}[v.Do]
+	switch {
+	case v.Do == judge.Measure && v.To != "":
+		text += " " + v.To
+	case v.Do == judge.Keep && v.Why != "":
+		text = "keep it"
+	}
+	if v.Why != "" {
+		text += ": " + v.Why
+	}
+	return text
 }
 
 // host prints what the tunable is on the host that was asked for.
@@ -131,6 +134,9 @@ func (o *page) host(h OnHost) {
 		o.Paragraph("  ", "    ", text)
 		for _, l := range v.Lines {
 			o.Paragraph("    ", "      ", "set by "+l)
+		}
+		if text := v.deed(); text != "" {
+			o.Paragraph("    → ", "      ", text)
 		}
 	}
 	for _, k := range h.Cautions {

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/judge"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
@@ -132,11 +133,11 @@ func TestOnAHost(t *testing.T) {
 	f.Normalise()
 	on := func(asked, role string) *OnHost {
 		p := Of(c, r, asked, f.Release)
-		p.AddHost(c, r, f, role, "fw1")
+		p.AddHost(judge.New(judge.Input{Facts: f, Catalogue: c, Role: role}), r, "fw1")
 		return p.Host
 	}
 	h := on(r.Name, "web")
-	want := []HostValue{{Name: "net.ipv4.conf.all.x", Running: "5", Lines: []string{"5 (the product's own)"}}, {Name: "net.ipv4.conf.eth0.x", Running: "200", Lines: []string{"/etc/sysctl.conf:3: 100 (not in effect)", "/etc/sysctl.conf:9: 200"}}, {Name: "net.ipv4.conf.eth0/100.x", Running: "300"}}
+	want := []HostValue{{Name: "net.ipv4.conf.all.x", Running: "5", Lines: []string{"5 (the product's own)"}, Do: judge.Keep, Basis: judge.None}, {Name: "net.ipv4.conf.eth0.x", Running: "200", Lines: []string{"/etc/sysctl.conf:3: 100 (not in effect)", "/etc/sysctl.conf:9: 200"}, Do: judge.Keep, Basis: judge.None}, {Name: "net.ipv4.conf.eth0/100.x", Running: "300", Do: judge.Keep, Basis: judge.None}}
 	if d := cmp.Diff(want, h.Values); d != "" || h.Default != "5" || h.Source != "fw1" || h.Role != "web" || h.Elsewhere != "" {
 		t.Errorf("%+v (-want +got)\n%s", h, d)
 	}
@@ -155,7 +156,7 @@ func TestOnAHost(t *testing.T) {
 	}
 	vm := found(t, c, tunable.Linux, "vm.host")
 	p := Of(c, vm, "vm.host", f.Release)
-	p.AddHost(c, vm, f, "web", "ct1")
+	p.AddHost(judge.New(judge.Input{Facts: f, Catalogue: c, Role: "web"}), vm, "ct1")
 	var out strings.Builder
 	if err := p.Text(&out, show.Style{Width: 100}); err != nil {
 		t.Fatal(err)
