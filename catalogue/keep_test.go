@@ -10,12 +10,12 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
-const wordsFile = "../internal/fact/keep/words.txt"
+const wordsFile = "../internal/fact/redact/words.txt"
 
 // TestCapturesKnowTheCatalogue: what of a host's files may be seen (package keep)
 // knows every name and every choice that the catalogue has something to say of.
@@ -44,7 +44,7 @@ func TestCapturesKnowTheCatalogue(t *testing.T) {
 		return
 	}
 	for w := range words {
-		if set, word, _ := strings.Cut(w, " "); !keep.Known(set, word) {
+		if set, word, _ := strings.Cut(w, " "); !redact.Known(set, word) {
 			t.Errorf("captures leave out the %s %s: go test ./catalogue -run TestCapturesKnow -update", set, word)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/setting"
 )
 
@@ -25,8 +25,8 @@ func TestNamesAreNoSecrets(t *testing.T) {
 				continue
 			}
 			isKey := slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(name, k) })
-			for kind, line := range map[string]string{keep.Sysctl: name + "=600", keep.Values: name + ": 600"} {
-				if kept, _ := keep.Text(kind, line); kept != line && !isKey {
+			for kind, line := range map[string]string{redact.Sysctl: name + "=600", redact.Values: name + ": 600"} {
+				if kept, _ := redact.Text(kind, line); kept != line && !isKey {
 					t.Errorf("%s becomes %s", line, kept)
 				}
 			}

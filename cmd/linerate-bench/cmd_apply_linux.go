@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/apply/fault"
+	"linerate/bench/fault"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/host"

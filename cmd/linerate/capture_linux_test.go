@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/internal/audit"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/labtest"
 )
 
@@ -42,11 +42,11 @@ var plantedPlaces = []string{"sysctl.d/97-planted.conf", "modprobe.d/planted.con
 // plant is what package keep's test data plants in a file of etc.
 func plant(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile("../../internal/fact/keep/testdata/planted-by-kind.txt")
+	data, err := os.ReadFile("../../internal/fact/redact/testdata/planted-by-kind.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, ok := strings.Cut("\n"+string(data), "\n["+keep.KindOf("/etc/"+name, "")+"]\n")
+	_, text, ok := strings.Cut("\n"+string(data), "\n["+redact.KindOf("/etc/"+name, "")+"]\n")
 	if !ok {
 		t.Fatalf("nothing is planted in files such as %s", name)
 	}
@@ -57,8 +57,8 @@ func plant(t *testing.T, name string) string {
 }
 
 // plantedHead begins the next kind; sections of files look alike.
-var plantedHead = regexp.MustCompile(`\n\[(` + strings.Join([]string{keep.Loader, keep.RC, keep.Grub, keep.BootLine, keep.Modprobe, keep.Modules, keep.Systemd, keep.Tuned, keep.Networks, keep.Netplan, keep.Ifcfg,
-	keep.Ifupdown, keep.Script, keep.Cloud, keep.Udev, keep.Fstab, keep.PF, keep.NFT, keep.IPTables}, "|") + `)\]\n`)
+var plantedHead = regexp.MustCompile(`\n\[(` + strings.Join([]string{redact.Loader, redact.RC, redact.Grub, redact.BootLine, redact.Modprobe, redact.Modules, redact.Systemd, redact.Tuned, redact.Networks, redact.Netplan, redact.Ifcfg,
+	redact.Ifupdown, redact.Script, redact.Cloud, redact.Udev, redact.Fstab, redact.PF, redact.NFT, redact.IPTables}, "|") + `)\]\n`)
 
 // TestCaptureTellsWhatTheHostTells audits a host and its capture: both have
 // read the same lines and say the same of them, and neither the capture nor

@@ -20,8 +20,8 @@ import (
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/rollout"
 	"linerate/internal/show"
-	"linerate/internal/wave"
 )
 
 // options are how a wave is begun.
@@ -206,7 +206,7 @@ func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *hosts.Wave, stand []flee
 	var mu sync.Mutex
 	would, skipped := 0, map[string]string{}
 	job.DryRun = func(string, apply.Transaction) { mu.Lock(); would++; mu.Unlock() }
-	job.Say = func(p wave.Progress) {
+	job.Say = func(p rollout.Progress) {
 		if p.Host.State == fleet.WaveSkipped {
 			mu.Lock()
 			skipped[p.Host.Name] = p.Host.Text

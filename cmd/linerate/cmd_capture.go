@@ -11,7 +11,7 @@ import (
 	"linerate/internal/capture"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/host/sshhost"
 )
 
@@ -63,7 +63,7 @@ func captureOver(cmd *cobra.Command, far *remote, source, out string) error {
 		return err
 	}
 	// What came is read as a bundle before it is kept as one.
-	b, err := bundlehost.Read(bytes.NewReader(data), source)
+	b, err := filehost.ReadBundle(bytes.NewReader(data), source)
 	if err != nil {
 		return err
 	}

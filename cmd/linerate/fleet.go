@@ -21,8 +21,8 @@ import (
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/rollout"
 	"linerate/internal/show"
-	"linerate/internal/wave"
 )
 
 // fleetForms are how the verbs about a fleet print.
@@ -156,7 +156,7 @@ type waveTalk struct {
 	quiet bool
 }
 
-func (t *waveTalk) say(p wave.Progress) {
+func (t *waveTalk) say(p rollout.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch h := p.Host; {

@@ -4,27 +4,27 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // TestWhatOfAppliancesIsKept: a configuration reads the same when only what captures keep
 // of it is there, in forms of public configurations.
 func TestWhatOfAppliancesIsKept(t *testing.T) {
 	for what, c := range map[string]struct{ product, file, kind, text string }{
-		"a list of numbers": {"opnsense", "/conf/config.xml", keep.Sense, "<opnsense><sysctl><item><tunable>dev.ax.0.iflib.override_nrxds</tunable><value>2048, 2048, 2048</value></item></sysctl></opnsense>"},
-		"elements over lines": {"pfsense", "/conf/config.xml", keep.Sense,
+		"a list of numbers": {"opnsense", "/conf/config.xml", redact.Sense, "<opnsense><sysctl><item><tunable>dev.ax.0.iflib.override_nrxds</tunable><value>2048, 2048, 2048</value></item></sysctl></opnsense>"},
+		"elements over lines": {"pfsense", "/conf/config.xml", redact.Sense,
 			"<pfsense>\n<interfaces>\n<wan>\n<enable>\n</enable>\n<if>vmx0</if>\n<blockpriv>\n</blockpriv>\n<mtu>1500</mtu>\n</wan>\n<lan>\n<enable>\n</enable>\n<if>vmx1</if>\n</lan>\n</interfaces>\n</pfsense>"},
-		"interfaces without numbers": {"opnsense", "/conf/config.xml", keep.Sense, "<opnsense><interfaces><wireguard><if>wireguard</if></wireguard><openvpn><if>openvpn</if></openvpn></interfaces></opnsense>"},
-		"hardware's words":           {"pfsense", "/conf/config.xml", keep.Sense, "<pfsense><system><crypto_hardware>aesni_cryptodev</crypto_hardware></system></pfsense>"},
-		"both families":              {"vyos", "/config/config.boot", keep.VyOS, "interfaces {\n    ethernet eth0 {\n        address dhcp\n    }\n    ethernet eth1 {\n        address dhcpv6\n        mtu 9000\n    }\n}\n"},
-		"both families, set":         {"vyos", "/config/config.boot", keep.VyOS, "set interfaces ethernet eth0 address dhcp\nset interfaces ethernet eth0 address 'dhcpv6'\nset system host-name 'fw1'\n"},
-		"offloads up to 1.3":         {"vyos", "/config/config.boot", keep.VyOS, "interfaces {\n    ethernet eth0 {\n        offload-options {\n            generic-receive off\n            tcp-segmentation on\n        }\n    }\n}\n"},
-		"names of hosts":             {"vyos", "/config/config.boot", keep.VyOS, "system {\n    host-name fw1\n    sysctl {\n        parameter net.core.somaxconn {\n            value 4096\n        }\n    }\n}\n"},
-		"OpenWrt's name":             {"openwrt", "/etc/config/system", keep.UCI, "config system\n\toption hostname 'gate'\n"},
-		"tunnels":                    {"openwrt", "/etc/config/network", keep.UCI, "config interface 'wan'\n\toption device 'eth0'\nconfig interface 'lan'\n\toption ifname 'tun0'\n\toption mtu '1400'\n"},
-		"TrueNAS":                    {"truenas-core", "/data/freenas-v1.db", keep.Database, "net.inet.tcp.recvspace\t65536\tsysctl\t1\nif_lagg_load\tYES\tloader\t1\n"},
+		"interfaces without numbers": {"opnsense", "/conf/config.xml", redact.Sense, "<opnsense><interfaces><wireguard><if>wireguard</if></wireguard><openvpn><if>openvpn</if></openvpn></interfaces></opnsense>"},
+		"hardware's words":           {"pfsense", "/conf/config.xml", redact.Sense, "<pfsense><system><crypto_hardware>aesni_cryptodev</crypto_hardware></system></pfsense>"},
+		"both families":              {"vyos", "/config/config.boot", redact.VyOS, "interfaces {\n    ethernet eth0 {\n        address dhcp\n    }\n    ethernet eth1 {\n        address dhcpv6\n        mtu 9000\n    }\n}\n"},
+		"both families, set":         {"vyos", "/config/config.boot", redact.VyOS, "set interfaces ethernet eth0 address dhcp\nset interfaces ethernet eth0 address 'dhcpv6'\nset system host-name 'fw1'\n"},
+		"offloads up to 1.3":         {"vyos", "/config/config.boot", redact.VyOS, "interfaces {\n    ethernet eth0 {\n        offload-options {\n            generic-receive off\n            tcp-segmentation on\n        }\n    }\n}\n"},
+		"names of hosts":             {"vyos", "/config/config.boot", redact.VyOS, "system {\n    host-name fw1\n    sysctl {\n        parameter net.core.somaxconn {\n            value 4096\n        }\n    }\n}\n"},
+		"OpenWrt's name":             {"openwrt", "/etc/config/system", redact.UCI, "config system\n\toption hostname 'gate'\n"},
+		"tunnels":                    {"openwrt", "/etc/config/network", redact.UCI, "config interface 'wan'\n\toption device 'eth0'\nconfig interface 'lan'\n\toption ifname 'tun0'\n\toption mtu '1400'\n"},
+		"TrueNAS":                    {"truenas-core", "/data/freenas-v1.db", redact.Database, "net.inet.tcp.recvspace\t65536\tsysctl\t1\nif_lagg_load\tYES\tloader\t1\n"},
 	} {
-		text, _ := keep.Text(c.kind, c.text)
+		text, _ := redact.Text(c.kind, c.text)
 		whole, left := read(t, c.product, c.file, c.text), read(t, c.product, c.file, text)
 		for i := range whole.Lines {
 			whole.Lines[i].Text = ""
@@ -40,7 +40,7 @@ func TestWhatOfAppliancesIsKept(t *testing.T) {
 func TestBlocksOfCapturesClose(t *testing.T) {
 	in := "system {\n    static-host-mapping {\n        host-name a.example.org {\n            inet 192.0.2.1\n        }\n    }\n    sysctl {\n        parameter net.core.somaxconn {\n            value 4096\n        }\n    }\n}\n" +
 		"interfaces {\n    ethernet eth0 {\n        address 2001:db8::1/64\n        dhcp-options {\n            host-name b\n        }\n        mtu 9000\n    }\n}\n"
-	text, _ := keep.Text(keep.VyOS, in)
+	text, _ := redact.Text(redact.VyOS, in)
 	c := read(t, "vyos", "/config/config.boot", text)
 	found := false
 	for _, l := range c.Lines {
@@ -53,7 +53,7 @@ func TestBlocksOfCapturesClose(t *testing.T) {
 
 // TestFlowAccountingOfCaptures: what goes below flow accounting is no word of its own.
 func TestFlowAccountingOfCaptures(t *testing.T) {
-	text, _ := keep.Text(keep.VyOS, "system {\n    flow-accounting {\n        interface eth1\n        syslog-facility daemon\n    }\n}\n")
+	text, _ := redact.Text(redact.VyOS, "system {\n    flow-accounting {\n        interface eth1\n        syslog-facility daemon\n    }\n}\n")
 	for _, l := range read(t, "vyos", "/config/config.boot", text).Lines {
 		if l.Name == "system/flow-accounting" {
 			t.Errorf("%+v", l)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // option is one value of a UCI file.
@@ -44,7 +44,7 @@ func parseUCI(f File) []option {
 		switch {
 		case w[0] == "config" && len(w) > 1:
 			now = option{file: f.Path, kind: w[1], index: count[w[1]]}
-			if len(w) > 2 && w[2] != keep.Mark {
+			if len(w) > 2 && w[2] != redact.Mark {
 				now.section = w[2]
 			}
 			count[w[1]]++

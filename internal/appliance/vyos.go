@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // leaf is one value of VyOS' tree: its path's words, the last of which is the value
@@ -266,7 +266,7 @@ func (v *vyos) field(l leaf) {
 		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set firewall", Name: "firewall", Value: "yes", Stage: fact.Field, Effective: true, Place: "set firewall"})
 	}
 	path, word := strings.Join(l.path[:max(0, len(l.path)-1)], "/"), l.path[len(l.path)-1]
-	if place, ok := v.p.Fields[path]; ok && (path != "system/flow-accounting" || word != keep.Mark) { // of which a capture keeps the word that matters
+	if place, ok := v.p.Fields[path]; ok && (path != "system/flow-accounting" || word != redact.Mark) { // of which a capture keeps the word that matters
 		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: path, Value: word, Stage: fact.Field, Effective: true, Place: place})
 	}
 }

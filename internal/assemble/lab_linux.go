@@ -11,7 +11,7 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
 	"linerate/internal/lab/serve"
-	"linerate/internal/manage"
+	"linerate/internal/responsive"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
@@ -31,7 +31,7 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.AllowHost})
 	}
 	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.AllowHost) }
-	packets := &forward.Runner{Bed: up, Engine: engine, Manager: manage.Local{}}
+	packets := &forward.Runner{Bed: up, Engine: engine, Manager: responsive.Local{}}
 	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Runners: Runners(packets, serve.Runner{Sites: sites, Service: testbeds.LocalServers{}})}
 	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: netnsbed.Label}, nil
 }

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/setting"
 )
 
@@ -123,7 +123,7 @@ type Set struct {
 
 // sets notes a setting of the fix, unless its value is hidden.
 func (f *Finding) sets(how setting.Mechanism, name, value string) {
-	if !strings.Contains(name+value, keep.Mark) {
+	if !strings.Contains(name+value, redact.Mark) {
 		f.Sets = append(f.Sets, Set{clean(name), clean(value), how})
 	}
 }

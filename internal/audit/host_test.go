@@ -14,7 +14,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
 	"linerate/internal/fact/release"
-	"linerate/internal/host/treehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/inspect"
 	"linerate/internal/tunable"
 )
@@ -61,7 +61,7 @@ func tree(t testing.TB, rel string, files map[string]string) *fact.Facts {
 
 func treeAt(t testing.TB, rel, dir string) *fact.Facts {
 	t.Helper()
-	r, err := treehost.Open(dir)
+	r, err := filehost.OpenTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/tunable"
 )
@@ -37,7 +37,7 @@ func (a *auditor) pfFile() []candidate {
 func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candidate {
 	var all []candidate
 	for _, l := range list {
-		if l.File == "" || strings.Contains(l.Name, keep.Mark) {
+		if l.File == "" || strings.Contains(l.Name, redact.Mark) {
 			continue // the running pf's; a name that may not be seen
 		}
 		name := strings.ToLower(l.Name)

@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/inspect"
 	"linerate/internal/role"
 	"linerate/internal/sharedtest"
@@ -58,7 +58,7 @@ func bundled(t *testing.T, state string) *fact.Facts {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := bundlehost.Open(path)
+	r, err := filehost.OpenBundle(path)
 	if err != nil {
 		t.Fatal(err)
 	}

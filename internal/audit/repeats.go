@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
 	"linerate/internal/fact/linux"
+	"linerate/internal/fact/redact"
 	"linerate/internal/tunable"
 )
 
@@ -130,7 +130,7 @@ func (a *auditor) drift() []candidate {
 		if !ok {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
-		if l.Hidden() || strings.Contains(*s.Live, keep.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
+		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
 			continue // -1 asks for the kernel's own choice, which it then shows; what the kernel refuses has a finding of its own
 		}
 		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},

@@ -18,7 +18,7 @@ import (
 
 	"linerate/internal/apply/record"
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/host"
 	"linerate/internal/knob"
 )
@@ -63,16 +63,16 @@ func Script() string { return script() }
 
 var script = sync.OnceValue(func() string {
 	return strings.NewReplacer(
-		"@KEEP@\n", keep.Awk(),
+		"@KEEP@\n", redact.Awk(),
 		"@KNOB@\n", knob.Reading,
 		"@RECORD@\n", record.Script,
 		"@MACHINE_ID@\n", fact.MachineIDScript+"\n",
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
-		"@FREEBSD_FILES@", takes(keep.FreeBSD),
+		"@FREEBSD_FILES@", takes(redact.FreeBSD),
 		"@FREEBSD_SECRETS@", leaves(freebsdSecrets),
 		"@LINUX_QUERIES@", asks(fact.Linux),
 		"@LINUX_TREES@", strings.Join(linuxTrees, " \\\n\t\t"),
-		"@LINUX_FILES@", takes(keep.Linux),
+		"@LINUX_FILES@", takes(redact.Linux),
 		"@LINUX_SECRETS@", leaves(linuxSecrets),
 	).Replace(template)
 })
@@ -89,13 +89,13 @@ func asks(os string) string {
 		if q.File() != "" {
 			only = "[ ! -r " + quote(q.File()) + " ] || "
 		}
-		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\t%sask %s %s %s\n", q.Why(), wait, quote(q.Module()), only, keep.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
+		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\t%sask %s %s %s\n", q.Why(), wait, quote(q.Module()), only, redact.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // takes writes the files of a system, one line a kind.
-func takes(sources []keep.Source) string {
+func takes(sources []redact.Source) string {
 	var lines []string
 	for from := 0; from < len(sources); {
 		to := from

@@ -17,7 +17,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/labtest"
 )
 
@@ -104,7 +104,7 @@ func TestWithoutTar(t *testing.T) {
 		if err := os.WriteFile(out, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bundlehost.Open(out); err != nil {
+		if _, err := filehost.OpenBundle(out); err != nil {
 			t.Fatal(err)
 		}
 		return entries(t, data)
@@ -162,7 +162,7 @@ func entries(t *testing.T, data []byte) map[string]string {
 }
 
 // run runs the script in a shell with some commands put before the system's.
-func run(t *testing.T, sh []string, fake map[string]string) *bundlehost.Bundle {
+func run(t *testing.T, sh []string, fake map[string]string) *filehost.Bundle {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range fake {
@@ -187,7 +187,7 @@ func run(t *testing.T, sh []string, fake map[string]string) *bundlehost.Bundle {
 	if left, _ := filepath.Glob(filepath.Join(dir, "linerate.*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	b, err := bundlehost.Open(out)
+	b, err := filehost.OpenBundle(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestFreeBSDCapture(t *testing.T) {
 	}
 }
 
-func output(t *testing.T, b *bundlehost.Bundle, id string) string {
+func output(t *testing.T, b *filehost.Bundle, id string) string {
 	t.Helper()
 	text, err := b.Output(context.Background(), host.QueryOf(fact.FreeBSD, id))
 	if err != nil {
@@ -285,7 +285,7 @@ func TestRunOnThisMachine(t *testing.T) {
 	if err := Run(context.Background(), out, nil, &talk); err != nil {
 		t.Fatalf("%v: %s", err, talk.String())
 	}
-	b, err := bundlehost.Open(out)
+	b, err := filehost.OpenBundle(out)
 	if err != nil || b.OS() != runtime.GOOS {
 		t.Fatalf("%v, %v", b, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // Namespace keeps names apart that different parts of a system use: the
@@ -118,7 +118,7 @@ type Line struct {
 }
 
 // Hidden reports a value that nobody outside the host may see, as a whole or in part.
-func (l Line) Hidden() bool { return strings.Contains(l.Value, keep.Mark) }
+func (l Line) Hidden() bool { return strings.Contains(l.Value, redact.Mark) }
 
 // Line.Only of a value that is written only where it is greater, or less, than
 // what is there: tuned's "=>" and "=<".

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"linerate/internal/fact/release"
-	"linerate/internal/host/treehost"
+	"linerate/internal/host/filehost"
 )
 
 // TestWhatIsNotReadIsSaidOnce: several parsers ask for a directory; and half a
 // line at the end of a file that was cut is no setting.
 func TestWhatIsNotReadIsSaidOnce(t *testing.T) {
-	tree, err := treehost.Open(writeTree(t, map[string]string{
+	tree, err := filehost.OpenTree(writeTree(t, map[string]string{
 		"etc/sysctl.d": "not a directory", "etc/sysctl.conf": "net.core.somaxconn=8192\n" + strings.Repeat("#", 4<<20-60) + "\nkernel.core_pattern=|/bin/" + strings.Repeat("a", 100) + "\n",
 	}))
 	if err != nil {

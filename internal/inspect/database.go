@@ -11,7 +11,7 @@ import (
 	_ "modernc.org/sqlite" // reads TrueNAS' database
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/host"
 )
 
@@ -36,7 +36,7 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 		text, err = tunablesIn(in.ctx, b)
 	}
 	in.record(host.TrueNASDatabase, err)
-	return in.kept(keep.Database, host.TrueNASDatabase, text), err
+	return in.kept(redact.Database, host.TrueNASDatabase, text), err
 }
 
 // sqliteHead begins every SQLite file.

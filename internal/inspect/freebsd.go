@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
 )
 
@@ -249,9 +249,9 @@ func (in *inspection) pfDetails(pf *fact.PF) {
 
 // freebsdFiles reads the configuration in the system's own order.
 func (in *inspection) freebsdFiles() {
-	loader := freebsd.ReadLoader(files{in, keep.Loader}, in.f.Release)
+	loader := freebsd.ReadLoader(files{in, redact.Loader}, in.f.Release)
 	sysctl := freebsd.ReadSysctlConf(in)
-	rc := freebsd.ReadRC(files{in, keep.RC})
+	rc := freebsd.ReadRC(files{in, redact.RC})
 	for _, c := range []freebsd.Config{loader, sysctl, rc} {
 		in.addLines(in.notTheUsers(c.Lines))
 		in.f.Problems = append(in.f.Problems, c.Problems...)
@@ -276,7 +276,7 @@ func (in *inspection) freebsdFiles() {
 func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
 	file := &fact.PF{}
-	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(files{in, keep.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
+	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(files{in, redact.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
 	if fw.PF == nil && (file.File != "" || in.f.RCYes("pf_enable")) {
 		fw.PF = &fact.PF{}
 	}
@@ -299,7 +299,7 @@ func (in *inspection) ipfwFiles() {
 		}
 	}
 	file := &fact.IPFW{}
-	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, keep.IPFW}, script, file)...)
+	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)...)
 	in.rcNAT(file)
 	fw := in.f.Firewall.IPFW
 	if fw == nil && (file.File != "" || configured) {
@@ -332,10 +332,10 @@ func (in *inspection) rcNAT(fw *fact.IPFW) {
 func (in *inspection) ipfFiles() {
 	ipf := fact.IPF{Configured: in.f.RCYes("ipfilter_enable")}
 	rules := in.rcPath("ipfilter_rules", "/etc/ipf.rules")
-	if text, err := (files{in, keep.IPFW}).Read(rules); err == nil {
+	if text, err := (files{in, redact.IPFW}).Read(rules); err == nil {
 		ipf.File, ipf.Rules = rules, freebsd.CountIPF(text)
 	}
-	if text, err := (files{in, keep.IPFW}).Read(in.rcPath("ipnat_rules", "/etc/ipnat.rules")); err == nil {
+	if text, err := (files{in, redact.IPFW}).Read(in.rcPath("ipnat_rules", "/etc/ipnat.rules")); err == nil {
 		ipf.NAT = freebsd.CountIPF(text)
 	}
 	if ipf.Configured || ipf.File != "" {

@@ -15,7 +15,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -127,7 +127,7 @@ const maxLines = 20_000
 // addLines files lines of one mechanism, in reading order, and says of which
 // files not all were taken.
 func (in *inspection) addLines(lines []fact.Line) {
-	lines = slices.DeleteFunc(lines, func(l fact.Line) bool { return strings.Contains(l.Name, keep.Mark) }) // a name that may not be seen is none
+	lines = slices.DeleteFunc(lines, func(l fact.Line) bool { return strings.Contains(l.Name, redact.Mark) }) // a name that may not be seen is none
 	room := maxLines - in.lines
 	if len(lines) > room {
 		cut := ""
@@ -183,7 +183,7 @@ func (in *inspection) read(path, kind string) (string, error) {
 	if status == fact.StatusPartial {
 		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
 	}
-	kind = keep.KindOf(path, kind)
+	kind = redact.KindOf(path, kind)
 	return in.kept(kind, path, in.plain(kind, path, string(b))), err
 }
 
@@ -201,11 +201,11 @@ func (in *inspection) plain(kind, path, text string) string {
 		return ""
 	case strings.HasPrefix(text, mark):
 		first, rest, more := strings.Cut(strings.TrimPrefix(text, mark), "\n")
-		if kind == keep.Sense { // XML may begin with one
+		if kind == redact.Sense { // XML may begin with one
 			return strings.TrimPrefix(text, mark)
 		}
 		if s := strings.TrimSpace(first); s != "" && s[0] != '#' && s[0] != ';' {
-			shown, _ := keep.Text(kind, first)
+			shown, _ := redact.Text(kind, first)
 			problem(shown, "a byte order mark, three bytes that no editor shows, stands before the first word: the system takes it for a part of the name")
 		}
 		if more {
@@ -228,7 +228,7 @@ func configuration(path string) bool {
 // kept is what may be seen of a text: facts are printed and stored. A capture
 // was made so, and says itself what it left out.
 func (in *inspection) kept(kind, name, text string) string {
-	clean, left := keep.Text(kind, text)
+	clean, left := redact.Text(kind, text)
 	if left.Any() && in.f.From.Kind != fact.KindBundle {
 		in.f.LeftOut = append(in.f.LeftOut, fact.LeftOut{What: name, Why: left.String()})
 	}
@@ -239,7 +239,7 @@ func (in *inspection) kept(kind, name, text string) string {
 func keptValue(path, value string) string {
 	lines := strings.Split(value, "\n")
 	for i, l := range lines {
-		clean, _ := keep.Text(keep.Tree, path+"\t"+l)
+		clean, _ := redact.Text(redact.Tree, path+"\t"+l)
 		_, lines[i], _ = strings.Cut(clean, "\t")
 	}
 	return strings.Join(lines, "\n")
@@ -316,7 +316,7 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 		status = fact.StatusPartial
 	}
 	in.f.Sources = append(in.f.Sources, fact.Source{Name: q.String(), Status: status, Reason: reason})
-	return in.kept(keep.KindOfAnswer(q.String()), q.ID(), string(b)), err == nil || len(b) > 0
+	return in.kept(redact.KindOfAnswer(q.String()), q.ID(), string(b)), err == nil || len(b) > 0
 }
 
 // newModule is a module that files load and the list of loaded ones lacks: it

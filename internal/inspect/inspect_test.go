@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
-	"linerate/internal/host/treehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/sharedtest"
 )
 
@@ -32,7 +32,7 @@ func writeTree(t *testing.T, files map[string]string) string {
 
 func inspectTree(t *testing.T, dir, rel string) *fact.Facts {
 	t.Helper()
-	tree, err := treehost.Open(dir)
+	tree, err := filehost.OpenTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestTreeCannotBeLeft(t *testing.T) {
 }
 
 func TestNothingRecognisable(t *testing.T) {
-	tree, err := treehost.Open(t.TempDir())
+	tree, err := filehost.OpenTree(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

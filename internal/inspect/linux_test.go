@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
+	"linerate/internal/host/filehost"
 	"linerate/internal/host/localhost"
-	"linerate/internal/host/treehost"
 )
 
 // A small Linux router as its /proc, /sys and /etc show it.
@@ -42,7 +42,7 @@ var linuxRouter = map[string]string{
 }
 
 func TestLinuxTree(t *testing.T) {
-	tree, err := treehost.Open(writeTree(t, linuxRouter))
+	tree, err := filehost.OpenTree(writeTree(t, linuxRouter))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestLinuxTree(t *testing.T) {
 	if l, ok := s.EffectiveLine(fact.Sysctl); !ok || l.Value != "0" || l.Number != 2 {
 		t.Errorf("a pattern's line: %+v", s)
 	}
-	if s, _ := f.Tunable("snmp.community"); len(s.Lines) != 1 || s.Lines[0].Value != keep.Mark || !slices.ContainsFunc(f.LeftOut, func(l fact.LeftOut) bool { return l.What == s.Lines[0].File && l.Why == "1 text" }) {
+	if s, _ := f.Tunable("snmp.community"); len(s.Lines) != 1 || s.Lines[0].Value != redact.Mark || !slices.ContainsFunc(f.LeftOut, func(l fact.LeftOut) bool { return l.What == s.Lines[0].File && l.Why == "1 text" }) {
 		t.Errorf("%+v, left out %+v", s, f.LeftOut)
 	}
 	n, _ := f.NIC("eth0")

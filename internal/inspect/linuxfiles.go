@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
 	"linerate/internal/fact/linux"
+	"linerate/internal/fact/redact"
 	"linerate/internal/host"
 )
 
@@ -51,7 +51,7 @@ func (in *inspection) linuxFiles(names []string) {
 	in.addModules(linux.ReadModulesLoad(in))
 	// In the order of boot; those that share a mechanism in the order in which
 	// they have their say.
-	programs := []linux.Config{linux.ReadUFW(files{in, keep.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
+	programs := []linux.Config{linux.ReadUFW(files{in, redact.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
 	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
 	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in), linux.ReadContainers(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
 		in.addConfig(group)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
 	"linerate/internal/fact/linux"
+	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
 	"linerate/internal/host"
 )
@@ -33,7 +33,7 @@ func (in *inspection) sosFile(command string) (string, bool) {
 		p := "/sos_commands/" + dir + "/" + file
 		if b, err := in.r.ReadFile(in.ctx, p); err == nil || len(b) > 0 {
 			in.record(p, err)
-			return in.kept(keep.KindOfAnswer(command), p, string(b)), true
+			return in.kept(redact.KindOfAnswer(command), p, string(b)), true
 		}
 	}
 	return "", false

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
-	"linerate/internal/host/treehost"
+	"linerate/internal/fact/redact"
+	"linerate/internal/host/filehost"
 )
 
 // An extracted sos report as it looks: some of /proc, and the commands' output
@@ -27,7 +27,7 @@ var sosReport = map[string]string{
 }
 
 func TestSosReport(t *testing.T) {
-	tree, err := treehost.Open(writeTree(t, sosReport))
+	tree, err := filehost.OpenTree(writeTree(t, sosReport))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestSosReport(t *testing.T) {
 	if f.Release.Short() != "5.14" || f.Hostname != "fw1" || !f.Live() || !f.ForwardsIPv4() {
 		t.Errorf("%s %s live %v forwards %v", f.Hostname, f.Release, f.Live(), f.ForwardsIPv4())
 	}
-	for name, want := range map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t6291456", "net.ipv4.conf.eth0/100.rp_filter": "1", "kernel.core_pattern": "", "dev.cdrom.info": keep.Mark + " " + keep.Mark} {
+	for name, want := range map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t6291456", "net.ipv4.conf.eth0/100.rp_filter": "1", "kernel.core_pattern": "", "dev.cdrom.info": redact.Mark + " " + redact.Mark} {
 		if v, ok := f.LiveValue(name); !ok || v != want {
 			t.Errorf("%s = %q, %v", name, v, ok)
 		}
@@ -86,7 +86,7 @@ func TestSosFirewall(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.files["proc/meminfo"], c.files["sos_commands/kernel/sysctl_-a"] = "MemTotal: 16000000 kB\n", "kernel.osrelease = 5.14.0-503.el9\n"
-			tree, err := treehost.Open(writeTree(t, c.files))
+			tree, err := filehost.OpenTree(writeTree(t, c.files))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/filehost"
 )
 
@@ -121,7 +120,7 @@ func readFile(name string, stdin io.Reader) ([]byte, error) {
 // archive opens an archive: a capture's bundle, or a product's own backup of its
 // settings (OpenWrt's sysupgrade -b, TrueNAS' with its database).
 func (s *Source) archive(name string) (host.Reader, error) {
-	bundle, notBundle := bundlehost.Open(name)
+	bundle, notBundle := filehost.OpenBundle(name)
 	if notBundle == nil {
 		return bundle, nil
 	}

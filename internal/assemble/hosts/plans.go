@@ -25,7 +25,7 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/plan"
 	"linerate/internal/role"
 )
@@ -181,7 +181,7 @@ type planMaker struct {
 
 func (m *planMaker) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Planned, error) {
 	out := fleet.Planned{Version: fleet.PlannedVersion, Time: time.Now().UTC(), Name: t.Name, Source: t.Source, Become: t.Become}
-	a, err := bundlehost.Unpack(bytes.NewReader(data), t.Source)
+	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return out, err
 	}

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/host/sshhost"
 )
 
@@ -142,7 +142,7 @@ func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := bundlehost.Read(bytes.NewReader(data), source)
+	b, err := filehost.ReadBundle(bytes.NewReader(data), source)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/host/filehost"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
-	"linerate/internal/host/treehost"
 	"linerate/internal/inspect"
 	"linerate/internal/show"
 )
@@ -114,7 +114,7 @@ func (s *Source) options() (inspect.Options, error) {
 // openTree opens a tree with a release, or one that tells its own: an
 // extracted sos report, or a copy of /proc.
 func openTree(dir, release string) (host.Reader, error) {
-	tree, err := treehost.Open(dir)
+	tree, err := filehost.OpenTree(dir)
 	if err != nil || release != "" || tree.Tells() {
 		return tree, err
 	}

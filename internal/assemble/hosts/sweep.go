@@ -23,7 +23,7 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/filehost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/inspect"
 	"linerate/internal/ledger"
@@ -175,7 +175,7 @@ func (s *Sweep) examiner() (*examiner, error) {
 // examine inspects and audits what was captured of a host, unless that would come to what
 // the ledger has of it.
 func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Observation, error) {
-	a, err := bundlehost.Unpack(bytes.NewReader(data), t.Source)
+	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return fleet.Observation{}, err
 	}
@@ -190,9 +190,9 @@ func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (f
 }
 
 // seen is a digest of all that an audit of a host depends on: what stays of its capture
-// (bundlehost.Archive.Glance), and what the rules' questions about counters come to; "" where
+// (filehost.Archive.Glance), and what the rules' questions about counters come to; "" where
 // that is not known.
-func (e *examiner) seen(ctx context.Context, t *fleet.Target, a *bundlehost.Archive) (string, error) {
+func (e *examiner) seen(ctx context.Context, t *fleet.Target, a *filehost.Archive) (string, error) {
 	stays := sha256.New()
 	b, ok, err := a.Glance(stays)
 	if err != nil || !ok {
@@ -214,7 +214,7 @@ func (e *examiner) seen(ctx context.Context, t *fleet.Target, a *bundlehost.Arch
 }
 
 // audit inspects and audits a host.
-func (e *examiner) audit(ctx context.Context, t *fleet.Target, a *bundlehost.Archive, seen string) (fleet.Observation, error) {
+func (e *examiner) audit(ctx context.Context, t *fleet.Target, a *filehost.Archive, seen string) (fleet.Observation, error) {
 	in := e.in
 	var err error
 	if in.Facts, err = factsOf(ctx, t, a); err != nil {
@@ -261,7 +261,7 @@ var unread = map[string]string{
 }
 
 // factsOf inspects what was captured of a host.
-func factsOf(ctx context.Context, t *fleet.Target, a *bundlehost.Archive) (*fact.Facts, error) {
+func factsOf(ctx context.Context, t *fleet.Target, a *filehost.Archive) (*fact.Facts, error) {
 	b, err := a.Bundle()
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/list"
 	"linerate/internal/plan"
-	"linerate/internal/wave"
+	"linerate/internal/rollout"
 )
 
 // Wave applies the plans of a directory in waves, and rolls them back.
@@ -25,7 +25,7 @@ type Wave struct {
 	fleet.Wave
 	Remote Remote
 	Store  ledger.FleetStore
-	Say    func(wave.Progress)
+	Say    func(rollout.Progress)
 	// DryRun looks at every host for real and changes none.
 	DryRun func(name string, t apply.Transaction)
 }
@@ -68,19 +68,19 @@ func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) error {
 		return err
 	}
 	if w.DryRun != nil {
-		return wave.Look(ctx, steps, w.DryRun)
+		return rollout.Look(ctx, steps, w.DryRun)
 	}
 	unlock, err := alone(w.From)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return w.end(ctx, wave.Run(ctx, steps), fleet.WaveDone)
+	return w.end(ctx, rollout.Run(ctx, steps), fleet.WaveDone)
 }
 
 // Rollback puts the hosts that stand so back to before the wave.
 func (w *Wave) Rollback(ctx context.Context, stand []fleet.WaveEvent, force bool) error {
-	return w.end(ctx, wave.Rollback(ctx, w.task(stand), force), fleet.WaveUndone)
+	return w.end(ctx, rollout.Rollback(ctx, w.task(stand), force), fleet.WaveUndone)
 }
 
 // end notes how it went; also when the context is over.
@@ -98,12 +98,12 @@ func (w *Wave) end(ctx context.Context, err error, well fleet.WaveOutcome) error
 // seconds is a time of the record.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func (w *Wave) task(stand []fleet.WaveEvent) wave.Task {
+func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
 	o := w.Options
 	w.Remote.Shared = sshhost.NewShared()
 	by := map[string]fleet.WaveEvent{}
-	t := wave.Task{
-		Options: wave.Options{Parallel: o.Parallel, Soak: seconds(o.Soak), Apply: apply.Options{Within: seconds(o.Within), Chosen: o.Chosen, CheckTries: o.Tries}},
+	t := rollout.Task{
+		Options: rollout.Options{Parallel: o.Parallel, Soak: seconds(o.Soak), Apply: apply.Options{Within: seconds(o.Within), Chosen: o.Chosen, CheckTries: o.Tries}},
 		Say:     w.Say,
 		Note: func(ctx context.Context, events ...fleet.WaveEvent) error {
 			return w.Store.NoteWave(ctx, w.ID, events...)
@@ -127,7 +127,7 @@ func (w *Wave) task(stand []fleet.WaveEvent) wave.Task {
 	}
 	for _, e := range stand {
 		by[e.Name] = e
-		t.Hosts = append(t.Hosts, wave.Host{WaveEvent: e})
+		t.Hosts = append(t.Hosts, rollout.Host{WaveEvent: e})
 	}
 	return t
 }

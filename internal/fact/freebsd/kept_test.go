@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // TestWhatOfFilesIsKept: lines of configuration read the same when only what captures keep
@@ -18,14 +18,14 @@ func TestWhatOfFilesIsKept(t *testing.T) {
 		lines      []string
 		read       func(text, path string) any
 	}{
-		{"/etc/rc.conf", keep.RC, []string{`ifconfig_em0="dhcp -lro"`, `ifconfig_em0="DHCP metric 10"`, `ifconfig_em0_ipv6="inet6 auto_linklocal accept_rtadv autoconf"`, `powerd_flags="-a hiadaptive -b adaptive -n minimum"`,
+		{"/etc/rc.conf", redact.RC, []string{`ifconfig_em0="dhcp -lro"`, `ifconfig_em0="DHCP metric 10"`, `ifconfig_em0_ipv6="inet6 auto_linklocal accept_rtadv autoconf"`, `powerd_flags="-a hiadaptive -b adaptive -n minimum"`,
 			`cloned_interfaces="lagg0 bridge0"`, `kld_list="cc_htcp if_wg"`}, func(text, path string) any {
 			rc := ReadRC(tree{path: text})
 			var f fact.Facts
 			AddRCInterfaces(&f, rc)
 			return []any{wordsOf(rc), len(rc.Problems), f.NICs == nil, nicsOf(f)}
 		}},
-		{"/etc/pf.conf", keep.PF, []string{"set loginterface em0", "set fail-policy drop", "set limit states 1000000", "set skip on lo0", "pass in quick proto tcp from any to any port 443 keep state (max-src-conn 100)", "nat on em0 from any to any -> (em0)"},
+		{"/etc/pf.conf", redact.PF, []string{"set loginterface em0", "set fail-policy drop", "set limit states 1000000", "set skip on lo0", "pass in quick proto tcp from any to any port 443 keep state (max-src-conn 100)", "nat on em0 from any to any -> (em0)"},
 			func(text, path string) any {
 				var pf fact.PF
 				problems := ReadPF(tree{path: text}, path, &pf)
@@ -37,7 +37,7 @@ func TestWhatOfFilesIsKept(t *testing.T) {
 				}
 				return []any{pf, len(problems)}
 			}},
-		{"/etc/ipfw.rules", keep.IPFW, []string{"ipfw add 50 divert natd ip4 from any to any via em0", "ipfw nat 1 config if em0 same_ports", "ipfw add allow tcp from any to me 22 keep-state", "ipfw pipe 1 config bw 10Mbit/s"}, func(text, path string) any {
+		{"/etc/ipfw.rules", redact.IPFW, []string{"ipfw add 50 divert natd ip4 from any to any via em0", "ipfw nat 1 config if em0 same_ports", "ipfw add allow tcp from any to me 22 keep-state", "ipfw pipe 1 config bw 10Mbit/s"}, func(text, path string) any {
 			var fw fact.IPFW
 			ReadIPFW(tree{path: text}, path, &fw)
 			for i := range fw.NATLines {
@@ -45,11 +45,11 @@ func TestWhatOfFilesIsKept(t *testing.T) {
 			}
 			return fw
 		}},
-		{"/etc/sysctl.conf", keep.Sysctl, []string{"hw.acpi.lid_switch_state=S3", "net.inet.ip.forwarding=1"}, func(text, path string) any { return wordsOf(ReadSysctlConf(tree{path: text})) }},
-		{"", keep.Values, []string{"hw.mds_disable_state: inactive", "machdep.mitigations.taa.state: TSX not present", "machdep.mitigations.rngds.state: Not applicable"}, func(text, _ string) any { return ParseValues(text, nil) }},
+		{"/etc/sysctl.conf", redact.Sysctl, []string{"hw.acpi.lid_switch_state=S3", "net.inet.ip.forwarding=1"}, func(text, path string) any { return wordsOf(ReadSysctlConf(tree{path: text})) }},
+		{"", redact.Values, []string{"hw.mds_disable_state: inactive", "machdep.mitigations.taa.state: TSX not present", "machdep.mitigations.rngds.state: Not applicable"}, func(text, _ string) any { return ParseValues(text, nil) }},
 	} {
 		for _, line := range c.lines {
-			text, _ := keep.Text(c.kind, line+"\n")
+			text, _ := redact.Text(c.kind, line+"\n")
 			if d := cmp.Diff(c.read(line+"\n", c.path), c.read(text, c.path)); d != "" {
 				t.Errorf("%s: of a capture %s: %s", line, text, d)
 			}
@@ -59,8 +59,8 @@ func TestWhatOfFilesIsKept(t *testing.T) {
 
 // TestDefaultsOfVariables: a variable that gets a value where it has none is no command.
 func TestDefaultsOfVariables(t *testing.T) {
-	for line, want := range map[string]string{`: ${_localbase="/usr/local"}`: `: ${_localbase="` + keep.Mark + `"}`, `: ${x_enable:=NO}`: `: ${x_enable:=NO}`, `: ${pin:=1234}`: `: ${pin:=` + keep.Mark + `}`} {
-		text, _ := keep.Text(keep.RC, line)
+	for line, want := range map[string]string{`: ${_localbase="/usr/local"}`: `: ${_localbase="` + redact.Mark + `"}`, `: ${x_enable:=NO}`: `: ${x_enable:=NO}`, `: ${pin:=1234}`: `: ${pin:=` + redact.Mark + `}`} {
+		text, _ := redact.Text(redact.RC, line)
 		if c := ReadRC(tree{"/etc/rc.conf": text}); text != want || len(c.Problems) > 0 {
 			t.Errorf("%s becomes %s: %+v", line, text, c.Problems)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // sysctlFiles are what rc.d/sysctl applies, in order.
@@ -71,7 +71,7 @@ func (c *Config) sysctlFile(path, text, note string) {
 		switch {
 		case len(raw) >= stdioBuffer:
 			problem("longer than %d bytes: sysctl reads it in pieces", stdioBuffer-1)
-		case strings.Contains(name, keep.Mark):
+		case strings.Contains(name, redact.Mark):
 			problem("sysctl: unknown oid at line %d", i+1)
 		case !isSysctlName(name):
 			problem("sysctl: unknown oid '%s' at line %d", clip(name, 60), i+1)

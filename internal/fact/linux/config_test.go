@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 	"linerate/internal/list"
 )
 
@@ -102,7 +102,7 @@ func TestSources(t *testing.T) {
 			if d := cmp.Diff(c.want, lines(c.read(c.tree))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
-			hidden := strings.NewReplacer("root=/dev/vda1", "root="+keep.Mark, "console=ttyS0", "console="+keep.Mark) // nobody's business
+			hidden := strings.NewReplacer("root=/dev/vda1", "root="+redact.Mark, "console=ttyS0", "console="+redact.Mark) // nobody's business
 			want := list.Map(c.want, hidden.Replace)
 			if got := lines(c.read(kept(c.tree))); !slices.Equal(want, got) {
 				t.Errorf("of a capture (-want +got)\n%s", cmp.Diff(want, got))

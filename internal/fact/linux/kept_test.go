@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/fact/keep"
+	"linerate/internal/fact/redact"
 )
 
 // kept are a machine's files as a capture has them.
 func kept(files tree) tree {
 	all := tree{}
 	for p, text := range files {
-		all[p], _ = keep.Text(keep.KindOf(p, keep.Whole), text)
+		all[p], _ = redact.Text(redact.KindOf(p, redact.Whole), text)
 	}
 	return all
 }
@@ -25,7 +25,7 @@ func TestUdevRulesOfCaptures(t *testing.T) {
 		`SUBSYSTEM=="net", KERNEL=="eth0", RUN+="/usr/sbin/ethtool -K %k gro off tso off"`, `SUBSYSTEM=="net", NAME=="lan0", RUN+="/sbin/ip link set dev $name txqueuelen 5000"`, `SUBSYSTEM=="net", RUN+="/sbin/ip link set %E{INTERFACE} mtu 9000"`,
 		`SUBSYSTEM=="module", KERNEL=="nf_conntrack", RUN+="/lib/systemd/systemd-sysctl --prefix=/net/netfilter"`,
 	} {
-		text, _ := keep.Text(keep.Udev, rule)
+		text, _ := redact.Text(redact.Udev, rule)
 		if want, got := udevRule(rule), udevRule(text); len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, and of a capture (%s) %q", rule, want, text, got)
 		}
@@ -42,11 +42,11 @@ func TestCommandsOfCaptures(t *testing.T) {
 		"ethtool -K eth0 gro off lro on", "ethtool --set-ring eth0 rx 4096", "ethtool -C eth0 adaptive-rx on rx-usecs 50", "ip link set dev eth0 mtu 9000 txqueuelen 5000", "ip link set mtu 9000 dev eth0", "ip link set up mtu 9000 dev eth0", "ifconfig eth0 mtu 1500",
 		"for i in 1 2; do sysctl -w vm.swappiness=1; done", "true && sysctl -w vm.swappiness=1 || sysctl -w vm.swappiness=2",
 	} {
-		kind := keep.Script
+		kind := redact.Script
 		if strings.HasPrefix(line, "- [") {
-			kind = keep.Cloud
+			kind = redact.Cloud
 		}
-		text, _ := keep.Text(kind, line)
+		text, _ := redact.Text(kind, line)
 		if want, got := commands(line), commands(text); len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, and of a capture (%s) %q", line, want, text, got)
 		}

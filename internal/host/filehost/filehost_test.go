@@ -16,7 +16,7 @@ func bytesOf(files map[string]string) map[string][]byte {
 	return all
 }
 
-func TestReader(t *testing.T) { hosttest.Reader(t, "", New(bytesOf(hosttest.Files()), "")) }
+func TestMemory(t *testing.T) { hosttest.Reader(t, "", New(bytesOf(hosttest.Files()), "")) }
 
 func TestOver(t *testing.T) {
 	base := New(bytesOf(map[string]string{"/etc/sysctl.conf": "a=1\n", "/etc/rc.conf": "b=1\n"}), fact.FreeBSD)

@@ -1,0 +1,71 @@
+package redact
+
+import (
+	_ "embed" // the engine of hosts that have this package as a script only
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed redact.awk
+var engine string
+
+// Awk is Text as a program for any awk: its table, and an engine that reads it.
+// It takes lines "kind, tab, name, tab, source, tab, destination" and appends
+// what it left out to the file that the variable report names, in the form of
+// a capture's manifest.
+func Awk() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "\tMARK = %s\n\tLONGEST = %d\n\tSTEPS = %d\n\tLINE = %d\n\tNUMBER = %s\n", awkString(Mark), maxValue, maxSteps, maxLine, awkString("^("+number+")$"))
+	for _, r := range allRules() {
+		args := []string{r.at, r.pattern, string(r.act), r.to, r.set, r.ahead}
+		for len(args) > 3 && args[len(args)-1] == "" {
+			args = args[:len(args)-1]
+		}
+		for i, a := range args {
+			args[i] = awkString(a)
+		}
+		fmt.Fprintf(&t, "\tr(%s)\n", strings.Join(args, ", "))
+	}
+	ends := endsOfLine()
+	for _, state := range sortedKeys(ends) {
+		fmt.Fprintf(&t, "\tEOL[%s] = %s\n", awkString(state), awkString(ends[state]))
+	}
+	for _, line := range wordLines() {
+		t.WriteString(line)
+	}
+	return strings.Replace(engine, "@TABLE@\n", t.String(), 1)
+}
+
+// wordLines are the sets, a few words a line: some awks have lines of 4 KiB.
+func wordLines() []string {
+	sets := map[string][]string{}
+	for _, w := range allWords() {
+		set, word, _ := strings.Cut(w, " ")
+		sets[set] = append(sets[set], word)
+	}
+	var lines []string
+	for _, set := range sortedKeys(sets) {
+		slices.Sort(sets[set])
+		for some := range slices.Chunk(slices.Compact(sets[set]), 24) {
+			lines = append(lines, fmt.Sprintf("\tw(%s, %s)\n", awkString(set), awkString(strings.Join(some, " "))))
+		}
+	}
+	return lines
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// awkString is a text as a string of awk.
+func awkString(s string) string {
+	s = strings.ReplaceAll(s, `\t`, "\t")
+	return strings.ReplaceAll(strconv.Quote(s), `\u0000`, "")
+}

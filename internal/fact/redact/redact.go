@@ -1,0 +1,244 @@
+// Package redact decides what of a host's files and of its commands' answers an
+// audit may see. It works by what is allowed: names that the kernel, rc(8), the
+// loader or a firewall knows, numbers, and words of a vocabulary. Comments,
+// commands and the values of names that nobody knows never pass, whatever
+// they look like.
+//
+// What passes is one table (Rules): kinds of text, each a small lexer. Two
+// engines read it, Text here and redact.awk in the capture script; a test holds
+// them to the same lines.
+package redact
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Mark stands where something was left out. It is a plain word, so that what
+// reads the text after finds the same structure as before.
+const Mark = "REDACTED"
+
+// Left counts what was left out of a text.
+type Left struct {
+	// Comments are comments, Texts other texts that nothing allows.
+	Comments, Texts int
+}
+
+// Any reports whether something was left out.
+func (l Left) Any() bool { return l.Comments+l.Texts > 0 }
+
+// String is "3 comments, 1 text".
+func (l Left) String() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		noun string
+	}{{l.Comments, "comment"}, {l.Texts, "text"}} {
+		if c.n > 1 {
+			c.noun += "s"
+		}
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxValue bounds the length of a number or a word; keys are longer.
+const maxValue = 24
+
+// Text returns what may be seen of a text of a kind, line by line, and what was
+// left out. A kind that is not known keeps nothing.
+func Text(kind, text string) (string, Left) {
+	if kind == Whole {
+		return text, Left{}
+	}
+	return seen.text(kind, text)
+}
+
+// look is Text that has not seen the text before.
+func look(kind, text string) (string, Left) {
+	s := sieve{start: kind, state: kind}
+	if utf16(text) {
+		return text[:2], Left{Texts: 1} // by which it is seen to be
+	}
+	var out strings.Builder
+	bom := strings.HasPrefix(text, "\xef\xbb\xbf")
+	if bom {
+		out.WriteString(text[:3])
+		text = text[3:]
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		line, end := strings.CutSuffix(line, "\r")
+		s.out.Reset()
+		s.masked = false
+		s.line(line)
+		out.WriteString(s.out.String())
+		if end {
+			out.WriteByte('\r')
+		}
+	}
+	return out.String(), s.left
+}
+
+// utf16 reports a text in UTF-16, which no program of these systems reads.
+func utf16(text string) bool {
+	return strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")
+}
+
+// sieve is one run over a text.
+type sieve struct {
+	start, state string
+	out          strings.Builder
+	masked       bool // out ends in Mark
+	left         Left
+}
+
+// maxLine bounds what of a line is read; what follows is masked.
+const maxLine = 8192
+
+// line writes what passes of a line.
+func (s *sieve) line(rest string) {
+	t := compiled()
+	beyond := rest[min(len(rest), maxLine):]
+	rest = rest[:len(rest)-len(beyond)]
+	for steps := 0; rest != ""; steps++ {
+		n, r := t.match(s.state, rest)
+		if r == nil || steps == maxSteps {
+			s.mask(rest)
+			break
+		}
+		s.emit(r, rest[:n])
+		rest = rest[n:]
+		if r.to != "" {
+			s.state = r.to
+		}
+	}
+	s.mask(beyond)
+	if to, ok := t.eol[s.state]; ok {
+		s.state = to
+	} else {
+		s.state = s.start
+	}
+}
+
+// maxSteps bounds the tokens of a line.
+const maxSteps = 4096
+
+func (s *sieve) emit(r *rule, token string) {
+	switch r.act {
+	case keep:
+		s.write(token)
+	case value:
+		if good(token) {
+			s.write(token)
+		} else {
+			s.mask(token)
+		}
+	case mask:
+		s.mask(token)
+	case drop:
+		if strings.Trim(token, " \t") != "" {
+			s.left.Texts++
+		}
+	case comment:
+		text := strings.TrimLeft(token, " \t")
+		sign := 1
+		if strings.HasPrefix(text, "//") {
+			sign = 2
+		}
+		if len(text) > sign {
+			s.left.Comments++
+		}
+		s.write(token[:len(token)-len(text)+sign])
+	}
+}
+
+func (s *sieve) write(text string) {
+	if text != "" {
+		s.out.WriteString(text)
+		s.masked = false
+	}
+}
+
+func (s *sieve) mask(text string) {
+	if text == Mark {
+		s.write(Mark)
+		s.masked = true
+		return
+	}
+	if text == "" || s.masked {
+		return
+	}
+	s.left.Texts++
+	s.out.WriteString(Mark)
+	s.masked = true
+}
+
+// good reports a number or a word of the vocabulary.
+func good(token string) bool {
+	t := compiled()
+	if _, ok := t.words[setWord+" "+token]; ok {
+		return true
+	}
+	if _, ok := t.words[setWord+" "+lower(token)]; ok {
+		return true
+	}
+	return len(token) <= maxValue && t.number.MatchString(token)
+}
+
+// lower lowers ASCII letters, as awk does in the locale C.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// table is the rules as this engine reads them.
+type table struct {
+	rules  map[string][]*compiledRule
+	eol    map[string]string
+	words  map[string]struct{}
+	number *regexp.Regexp
+}
+
+var compiled = sync.OnceValue(func() *table {
+	t := &table{rules: map[string][]*compiledRule{}, eol: endsOfLine(), words: map[string]struct{}{}, number: regexp.MustCompilePOSIX("^(" + number + ")$")}
+	for _, r := range allRules() {
+		t.rules[r.at] = append(t.rules[r.at], &compiledRule{rule: r})
+	}
+	for _, w := range allWords() {
+		t.words[w] = struct{}{}
+	}
+	return t
+})
+
+// match returns the first rule of a state that a text begins with, and how
+// much of the text is its.
+func (t *table) match(state, text string) (int, *rule) {
+	for _, r := range t.rules[state] {
+		r.once.Do(r.compile)
+		at := r.matches.FindStringIndex(text)
+		if at == nil || at[1] == 0 && (r.to == "" || r.to == state) {
+			continue
+		}
+		if r.set != "" {
+			if _, ok := t.words[r.set+" "+strings.Trim(text[:at[1]], " \t=+:\"'-")]; !ok {
+				continue
+			}
+		}
+		if r.follows != nil && !r.follows.MatchString(text[at[1]:]) {
+			continue
+		}
+		return at[1], &r.rule
+	}
+	return 0, nil
+}

@@ -1,0 +1,60 @@
+// Package filehost reads hosts by their files: a directory tree, a capture bundle, a
+// backup of settings, or a few files by themselves or over another host's.
+package filehost
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+
+	"linerate/internal/host"
+)
+
+// memory holds files by their absolute paths, and the names in the directories
+// that they imply.
+type memory struct {
+	files map[string][]byte
+	dirs  map[string][]string
+}
+
+// index lists the directories, once all files are there.
+func (m *memory) index() {
+	m.dirs = map[string][]string{}
+	seen := map[string]bool{}
+	for p := range m.files {
+		for p != "/" && !seen[p] {
+			seen[p] = true
+			dir := path.Dir(p)
+			m.dirs[dir] = append(m.dirs[dir], path.Base(p))
+			p = dir
+		}
+	}
+	for _, names := range m.dirs {
+		slices.Sort(names)
+	}
+}
+
+func (m *memory) readFile(name string) ([]byte, error) {
+	p := path.Clean("/" + name)
+	if text, ok := m.files[p]; ok {
+		return host.ReadBounded(bytes.NewReader(text), host.MaxFile)
+	}
+	if m.dirs[p] != nil {
+		return nil, errors.New("not a regular file (directory)")
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m *memory) readDir(name string) ([]string, error) {
+	p := path.Clean("/" + name)
+	if _, file := m.files[p]; file {
+		return nil, errors.New("not a directory")
+	}
+	names, ok := m.dirs[p]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return host.BoundNames(slices.Clone(names))
+}

@@ -1,0 +1,151 @@
+package filehost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Tree is a host.Reader over a directory. Paths cannot leave it, neither by
+// ".." nor through symbolic links; links to absolute paths are followed as
+// if the tree were the whole machine, up to a few.
+type Tree struct {
+	dir  string
+	root *os.Root
+}
+
+// OpenTree opens a directory tree.
+func OpenTree(dir string) (*Tree, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, bare(err)), "%s takes the directory that holds etc/ and boot/", hint.Option("root", ""))
+	}
+	return &Tree{dir: dir, root: root}, nil
+}
+
+// bare strips the operation and path that the os package adds.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Origin implements host.Reader.
+func (t *Tree) Origin() fact.Origin { return fact.Origin{Kind: fact.KindTree, Path: t.dir} }
+
+// OS guesses the system by the files that only one of them has.
+func (t *Tree) OS() string {
+	for _, c := range []struct{ path, os string }{
+		{"boot/loader.conf", fact.FreeBSD}, {"boot/loader.conf.local", fact.FreeBSD}, {"boot/loader.conf.d", fact.FreeBSD},
+		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},
+		{"etc/rc.conf.local", fact.FreeBSD}, {"etc/rc.conf.d", fact.FreeBSD}, {"etc/defaults/rc.conf", fact.FreeBSD},
+		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
+		{"conf/config.xml", fact.FreeBSD}, {"cf/conf/config.xml", fact.FreeBSD},
+		{"config/config.boot", fact.Linux}, {"etc/config/network", fact.Linux}, {"etc/openwrt_release", fact.Linux},
+		{"sos_commands", fact.Linux}, {"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
+		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
+		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
+	} {
+		if _, err := t.root.Lstat(c.path); err == nil {
+			return c.os
+		}
+	}
+	return ""
+}
+
+// Tells reports a tree that says its own release: a copy of Linux's /proc/sys,
+// an extracted sos report, or an appliance's files.
+func (t *Tree) Tells() bool {
+	for _, p := range []string{"proc/sys/kernel/osrelease", "sos_commands/kernel/sysctl_-a",
+		"usr/local/opnsense/version/core", "etc/openwrt_release", "usr/share/vyos/version.json", "conf/config.xml", "cf/conf/config.xml", "config/config.boot"} {
+		if _, err := t.root.Lstat(p); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadFile implements host.Reader.
+func (t *Tree) ReadFile(_ context.Context, name string) ([]byte, error) {
+	f, err := t.open(name, fs.FileMode.IsRegular, "a regular file")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return host.ReadBounded(f, host.MaxFile)
+}
+
+// maxLinks bounds the absolute links that lead to a file, one to the next.
+const maxLinks = 8
+
+// open opens what is of a kind, following absolute links inside the tree. It looks
+// before it opens: a FIFO would block, a device could do anything.
+func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.File, error) {
+	rel := relative(name)
+	for links := 0; ; links++ {
+		target, err := t.root.Readlink(rel)
+		if err != nil || !path.IsAbs(target) {
+			break
+		}
+		if links == maxLinks {
+			return nil, errors.New("too many symbolic links")
+		}
+		rel = relative(target)
+	}
+	info, err := t.root.Stat(rel)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !is(info.Mode()) {
+		return nil, fmt.Errorf("not %s (%s)", kind, info.Mode().Type())
+	}
+	f, err := t.root.Open(rel)
+	if err != nil {
+		return nil, bare(err)
+	}
+	return f, nil
+}
+
+// relative makes a path of the machine one of the tree.
+func relative(name string) string {
+	rel := strings.TrimPrefix(path.Clean("/"+name), "/")
+	if rel == "" {
+		return "."
+	}
+	return rel
+}
+
+// ReadDir implements host.Reader.
+func (t *Tree) ReadDir(_ context.Context, name string) ([]string, error) {
+	f, err := t.open(name, fs.FileMode.IsDir, "a directory")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(host.MaxNames + 1)
+	if err != nil && len(names) == 0 {
+		return nil, nil
+	}
+	return host.BoundNames(names)
+}
+
+// Output implements host.Reader: a tree has no commands.
+func (t *Tree) Output(context.Context, host.Query) ([]byte, error) { return nil, host.ErrNotLive }
+
+// LeftOut implements host.Reader.
+func (t *Tree) LeftOut() []fact.LeftOut { return nil }
+
+// Close implements host.Reader.
+func (t *Tree) Close() error { return t.root.Close() }
+
+var _ host.Reader = (*Tree)(nil)

@@ -1,0 +1,141 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/fleet"
+)
+
+// settle ends what a run that died left: what is pending on a host goes back, what was
+// confirmed is noted.
+func (t *Task) settle(ctx context.Context) error {
+	var left []*Host
+	for i := range t.Hosts {
+		if t.Hosts[i].State.InFlight() {
+			left = append(left, &t.Hosts[i])
+		}
+	}
+	if err := t.each(left, func(h *Host) error { return t.settleOne(ctx, h) }); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// settleIn bounds the settling of one host.
+const settleIn = 2 * time.Minute
+
+func (t *Task) settleOne(ctx context.Context, h *Host) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, settleIn, fmt.Errorf("not settled in %v", settleIn))
+	defer cancel()
+	unsettled := func(err error) error {
+		return t.note(h, fleet.WaveUnsettled, "its own switch reverts what is not confirmed: "+reason(h.Name, err))
+	}
+	m, _, done, err := t.look(ctx, h.Name)
+	if err != nil {
+		return unsettled(err)
+	}
+	defer func() { _ = done() }()
+	past, outcome, err := apply.Settle(ctx, m, h.Digest, h.Transaction)
+	if err != nil {
+		return unsettled(err)
+	}
+	if past.ID != "" {
+		h.Transaction = past.ID
+	}
+	switch outcome {
+	case apply.Confirmed:
+		return t.note(h, fleet.WaveConfirmed, "")
+	case apply.Reverted:
+		return t.note(h, fleet.WaveReverted, past.Why)
+	}
+	return t.note(h, fleet.WavePlanned, "nothing was changed")
+}
+
+// Rollback puts every host of a wave back to before it: what is pending, and what was
+// confirmed. One that somebody changed since is left alone, unless force is set, and noted so.
+// Its error says how many hosts are not as they were.
+func Rollback(ctx context.Context, t Task, force bool) error {
+	t.defaults()
+	if err := t.settle(ctx); err != nil {
+		return err
+	}
+	var has []*Host
+	for i := range t.Hosts {
+		if t.Hosts[i].State.Has() {
+			has = append(has, &t.Hosts[i])
+		}
+	}
+	t.say(Progress{Step: 1, Steps: 1, Hosts: len(has)})
+	err := t.each(has, func(h *Host) error { return t.rollBack(ctx, h, force) })
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// rollBack puts one host back. What keeps it is noted; an error is a wave that cannot be
+// noted.
+func (t *Task) rollBack(ctx context.Context, h *Host, force bool) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	m, st, done, err := t.look(ctx, h.Name)
+	if err != nil {
+		return t.note(h, fleet.WaveConfirmed, "not rolled back: not reached: "+reason(h.Name, err))
+	}
+	defer func() { _ = done() }()
+	if err := st.Free(h.Host); err != nil {
+		return t.note(h, fleet.WaveConfirmed, "not rolled back: "+reason(h.Name, err))
+	}
+	last, ok := st.Current()
+	switch {
+	case !ok || !knows(st, h.Transaction):
+		return t.note(h, fleet.WaveRolledBack, "it was rolled back before, by other hands")
+	case last.ID != h.Transaction && !force:
+		return t.note(h, fleet.WaveChanged, fmt.Sprintf("%s was confirmed after it", last.ID))
+	}
+	err = apply.RollBack(ctx, m, st, h.Transaction, force, func(string) {})
+	switch {
+	case err == nil:
+		return t.note(h, fleet.WaveRolledBack, "")
+	case errors.Is(err, apply.ErrChangedSince):
+		return t.note(h, fleet.WaveChanged, err.Error())
+	}
+	return t.note(h, fleet.WaveConfirmed, "not rolled back: "+reason(h.Name, err))
+}
+
+// knows reports a transaction that is confirmed and in force.
+func knows(st apply.Status, id string) bool {
+	return slices.ContainsFunc(st.History, func(p apply.Past) bool { return p.ID == id && p.Outcome == string(apply.Confirmed) })
+}
+
+// Look asks every host whether its plan could be applied as it is now, and changes nothing:
+// would hears of what would be done, Say of the hosts that would be skipped.
+func Look(ctx context.Context, t Task, would func(name string, tr apply.Transaction)) error {
+	t.defaults()
+	t.Note = func(context.Context, ...fleet.WaveEvent) error { return nil }
+	reach := t.Reach
+	t.Reach = func(name string) (apply.Machine, func() error, error) {
+		m, done, err := reach(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		return apply.DryRun(m, func(tr apply.Transaction) { would(name, tr) }), done, nil
+	}
+	var all []*Host
+	for i := range t.Hosts {
+		if t.Hosts[i].State.Open() {
+			all = append(all, &t.Hosts[i])
+		}
+	}
+	t.dry = true
+	if err := t.each(all, func(h *Host) error { return t.change(ctx, h) }); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
