@@ -129,7 +129,7 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	defer a.Close()
 	if o.diff || o.write != "" || o.fixes != "" {
-		do := func() error { return a.shorter(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
+		do := func() error { return a.shorter(cmd.Context(), o, in, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
 		if o.fixes != "" {
 			do = func() error { return a.fixes(o, in, cmd.OutOrStdout()) }
 		}

@@ -15,11 +15,12 @@ import (
 
 // shorter prints or writes the files without what the fixes take out of them.
 // An appliance's configuration is more than lines: nothing is taken out of it.
-func (a *audited) shorter(ctx context.Context, o *auditOptions, out, talk io.Writer) error {
-	files, err := hosts.Shorten(ctx, a.Reader, a.Options, a.run, a.report)
+func (a *audited) shorter(ctx context.Context, o *auditOptions, in audit.Input, out, talk io.Writer) error {
+	fixes, err := plan.Fixes(a.facts, in.Catalogue, a.run)
 	if err != nil {
 		return err
 	}
+	files := hosts.Shorten(ctx, a.Reader, fixes)
 	if p := appliance.Of(a.facts); p != nil && len(files) == 0 {
 		fmt.Fprintf(talk, "nothing is taken out: the configuration of %s is changed there (%s)\n", p.Title, p.Tunables)
 	}
@@ -28,7 +29,7 @@ func (a *audited) shorter(ctx context.Context, o *auditOptions, out, talk io.Wri
 		lines += len(f.Cuts)
 		name := a.name(f.Path)
 		if o.diff {
-			if _, err := io.WriteString(out, audit.Diff(name, f.Old, f.New, f.Cuts)); err != nil {
+			if _, err := io.WriteString(out, plan.Unified(name, f.Old, f.New, f.Cuts)); err != nil {
 				return err
 			}
 		}
@@ -55,11 +56,11 @@ func (a *audited) name(path string) string {
 // fixes prints what the findings' fixes set, and what is better gone, in a form of a
 // plan's.
 func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
-	a.report.Rename(a.Given)
-	p, err := plan.Fixes(a.report, a.facts, in.Catalogue)
+	p, err := plan.Fixes(a.facts, in.Catalogue, a.run)
 	if err != nil {
 		return err
 	}
+	p.Rename(a.name)
 	text, err := forms.Write(p, o.fixes)
 	if err != nil {
 		return err

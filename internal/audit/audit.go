@@ -76,7 +76,6 @@ func Run(in Input) (*Report, error) {
 		r.RoleReasons = []string{}
 	}
 	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
-	r.cuts = a.cutsOf(r.Findings)
 	var more, hidden unlisted
 	r.Findings, more = bound(r.Findings, func(f *Finding) *Finding { return f })
 	r.Suppressed, hidden = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })

@@ -134,6 +134,13 @@ func (f Finding) Rule() string {
 	return rule
 }
 
+// PlainID is the id without the place that makes it unique in a report.
+func (f Finding) PlainID() string {
+	id, _, _ := strings.Cut(f.ID, "@/")
+	id, _, _ = strings.Cut(id, "#")
+	return id
+}
+
 // Suppressed is a finding that a suppression hides.
 type Suppressed struct {
 	Finding
@@ -177,8 +184,6 @@ type Report struct {
 	Baseline *Against `json:"baseline,omitempty"`
 	// Unread are sources that could not be read: what the audit cannot see.
 	Unread []Unread `json:"unread"`
-
-	cuts []Cut
 }
 
 // Unread is a source that an audit could not use.

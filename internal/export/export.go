@@ -101,13 +101,13 @@ func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.
 			}
 		}
 	}
-	var not, gone, hand []string
+	var not, gone, hand, decide []string
 	for _, s := range p.Settings {
 		if !held(s) {
 			not = append(not, fmt.Sprintf("%s = %s (%s)", s.Title(), s.Value, s.Where))
 		}
 	}
-	for _, r := range removals(p) {
+	for _, r := range p.Removals() {
 		if !cut(r) {
 			gone = append(gone, fmt.Sprintf("%s:%d: %s (%s)", r.File, r.Line, r.Text, r.Reason))
 		}
@@ -117,19 +117,12 @@ func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.
 	}
 	list("Not in this form", not)
 	list("Better gone, of the host's own files", gone)
-	list("By hand", hand)
-	return b.String()
-}
-
-// removals are the lines that are better gone, those that a step replaces among them,
-// each once.
-func removals(p plan.Plan) []plan.Removal {
-	all := slices.Clone(p.Remove)
-	for _, s := range p.Settings {
-		all = append(all, s.Instead...)
+	for _, d := range p.Decide {
+		decide = append(decide, fmt.Sprintf("%s: %s (%s)", d.Name, d.Change, strings.TrimSuffix(d.Reason, ".")))
 	}
-	slices.SortStableFunc(all, func(a, b plan.Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
-	return slices.CompactFunc(all, func(a, b plan.Removal) bool { return a.File == b.File && a.Line == b.Line && a.Text == b.Text })
+	list("By hand", hand)
+	list("To decide, so not changed here", decide)
+	return b.String()
 }
 
 var (
@@ -250,7 +243,7 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 // ansibleCuts are tasks that take lines out of the host's own files.
 func ansibleCuts(p plan.Plan) string {
 	var b strings.Builder
-	for _, r := range removals(p) {
+	for _, r := range p.Removals() {
 		if whole(r) {
 			fmt.Fprintf(&b, "\n    # %s\n    - name: %s\n      ansible.builtin.lineinfile:\n        path: \"{{ linerate_root }}%s\"\n        regexp: !unsafe %s\n        state: absent\n",
 				clean(r.Reason), yamlString("Line "+strconv.Itoa(r.Line)+" of "+r.File+" goes"), r.File, yamlQuoted("^"+regexp.QuoteMeta(r.Text)+"$"))

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -9,37 +11,84 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Fixes are the fixes of a report's findings as a plan: settings that they name, worst
-// findings first, lines that are better gone, and by hand what is neither. It is for
-// export's forms; what a host needs is Make's to say.
-func Fixes(r *audit.Report, f *fact.Facts, c *tunable.Catalogue) (Plan, error) {
+// maxRounds bounds how often what is left is audited again: a line that is gone may have
+// hidden that another does nothing.
+const maxRounds = 5
+
+// Fixes are the fixes of an audit's findings as a plan: settings that they name, worst
+// findings first, lines that are better gone, and by hand what is neither. Where lines
+// disagree, and where the audit of the result has something new to say, a person decides.
+// What a host needs is Make's to say.
+func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
+	r, err := judge(f)
+	if err != nil {
+		return Plan{}, err
+	}
 	p := &planning{Input: &Input{Facts: f, Catalogue: c, Role: r.Role}}
 	p.plan = Plan{OS: r.OS, Release: r.Release, Role: r.Role, Host: r.Host}
 	for _, finding := range r.Findings {
-		placed, err := p.fix(finding)
+		if err := p.fix(finding); err != nil {
+			return Plan{}, err
+		}
+	}
+	offered := p.plan
+	for range maxRounds {
+		if p.plan, err = checked(p.plan, f, judge); err != nil {
+			return Plan{}, err
+		}
+		left, err := judge(p.plan.Over(f))
 		if err != nil {
 			return Plan{}, err
 		}
-		switch {
-		case finding.Action == audit.Remove && finding.File != "":
-			p.plan.Remove = append(p.plan.Remove, removal(finding))
-		case !placed && finding.Action != audit.Keep:
-			p.plan.ByHand = append(p.plan.ByHand, ByHand{Name: finding.Name, Do: oneLine(finding.Fix), Reason: oneLine(finding.Message)})
+		known := len(offered.Remove)
+		for _, finding := range left.Findings {
+			r, ok := p.removal(finding)
+			if ok && r.whole && finding.Action == audit.Remove && !slices.ContainsFunc(offered.Remove, r.same) && !p.disagree(finding) {
+				offered.Remove, p.plan.Remove = append(offered.Remove, r), append(p.plan.Remove, r)
+			}
+		}
+		if len(offered.Remove) == known {
+			break
 		}
 	}
 	return Seal(p.plan)
 }
 
-// fix puts what a finding's fix sets into the plan, and reports whether that is all of
+// fix puts what a finding's fix consists of into the plan.
+func (p *planning) fix(f audit.Finding) error {
+	if f.Action == audit.Keep {
+		return nil
+	}
+	if lines := p.disagreeing(f); lines != nil {
+		p.decide(f, lines)
+		return nil
+	}
+	placed, err := p.sets(f)
+	if err != nil || placed {
+		return err
+	}
+	r, ok := p.removal(f)
+	switch {
+	case f.Action == audit.Remove && f.File != "" && ok:
+		p.plan.Remove = append(p.plan.Remove, r)
+	default:
+		p.plan.ByHand = append(p.plan.ByHand, ByHand{Name: f.Name, Do: oneLine(f.Fix), Reason: oneLine(f.Message)})
+	}
+	return nil
+}
+
+// sets puts what a finding's fix sets into the plan, and reports whether that is all of
 // it. Of two values for one setting the worse finding's stands.
-func (p *planning) fix(f audit.Finding) (all bool, err error) {
+func (p *planning) sets(f audit.Finding) (all bool, err error) {
 	all = len(f.Sets) > 0
 	for _, set := range f.Sets {
 		s := Step{Name: set.Name, Value: set.Value, Reason: oneLine(f.Message + ". " + f.Fix)}
-		if set.Mechanism != "" {
+		rec, known := p.Catalogue.Lookup(p.Facts.OS, set.Name)
+		switch {
+		case set.Mechanism != "":
 			s.Mechanism = set.Mechanism
 			s.Where = Where{File: PlaceOf(p.Facts.OS, s.Mechanism), Runtime: s.Mechanism == setting.Sysctl}
-		} else if rec, known := p.Catalogue.Lookup(p.Facts.OS, set.Name); known {
+		case known && rec.Reject(set.Value) == nil:
 			if err := p.place(&s, rec, rec.Name, ""); err != nil {
 				return false, err
 			}
@@ -51,13 +100,93 @@ func (p *planning) fix(f audit.Finding) (all bool, err error) {
 		if v, ok := p.Facts.Value(set.Name); ok {
 			s.Current.Value = &v
 		}
-		if f.File != "" && (f.Action == audit.Move || f.Kind == audit.Renamed || f.Name == set.Name) { // what it replaces
-			s.Instead = []Removal{removal(f)}
+		if r, ok := p.removal(f); ok && (f.Action == audit.Move || f.Kind == audit.Renamed || f.Name == set.Name) { // what it replaces
+			s.Instead = []Removal{r}
 		}
-		if slices.ContainsFunc(p.plan.Settings, func(o Step) bool { return o.ID() == s.ID() }) {
-			continue
+		if !slices.ContainsFunc(p.plan.Settings, func(o Step) bool { return o.ID() == s.ID() }) {
+			p.plan.Settings = append(p.plan.Settings, s)
 		}
-		p.plan.Settings = append(p.plan.Settings, s)
 	}
 	return all, nil
+}
+
+// linesAt are the lines of the host's settings at a finding's place.
+func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
+	for _, s := range p.Facts.Settings {
+		for _, l := range s.Lines {
+			if f.Line > 0 && l.File == f.File && l.Number == f.Line {
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
+}
+
+// removal is a finding's line as a plan has it. ok is false where the line is of another
+// name than the finding: it tells where to look, and nothing is wrong with it.
+func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
+	r = Removal{File: f.File, Line: f.Line, Text: f.Text, Name: f.Name, Reason: oneLine(f.Message), Finding: f.ID}
+	r.idle = slices.Contains([]audit.Kind{audit.Removed, audit.Unknown, audit.Misplaced, audit.Ineffective, audit.Syntax, audit.Duplicate}, f.Kind)
+	lines := p.linesAt(f)
+	if len(lines) == 0 { // of a firewall, or of a file that sets nothing
+		return r, f.Line > 0
+	}
+	i := slices.IndexFunc(lines, func(l fact.Line) bool { return l.Name == f.Name })
+	if i < 0 {
+		return r, false
+	}
+	l := lines[i]
+	switch {
+	case l.Kept || l.Default || l.Place != "" || goesOn(l) || strings.HasPrefix(l.File, "/usr/lib/tuned/"): // more than a line, or a package's
+	case l.Stage == fact.CommandLine:
+		r.Word, r.whole = strings.TrimPrefix(f.Name, "cmdline."), true
+	case len(lines) == 1:
+		r.whole = true
+	}
+	return r, true
+}
+
+// disagreeing are the lines of the host's own files that set a finding's name to several
+// values; nil where they agree, or where none of them does anything.
+func (p *planning) disagreeing(f audit.Finding) []fact.Line {
+	if slices.Contains([]audit.Kind{audit.Removed, audit.Renamed, audit.Unknown, audit.Misplaced, audit.Syntax, audit.Range}, f.Kind) || len(f.Sets) > 0 {
+		return nil
+	}
+	rec, known := p.Catalogue.Lookup(p.Facts.OS, f.Name)
+	if !known {
+		rec = &tunable.Record{Type: tunable.String}
+	}
+	s, ok := p.Facts.Tunable(f.Name)
+	if !ok {
+		s, _ = p.Facts.RCVariable(f.Name)
+	}
+	var own []fact.Line
+	for _, l := range s.Lines {
+		if !l.Default && !l.Kept && !l.Adds && !l.Hidden() {
+			own = append(own, l)
+		}
+	}
+	if !slices.ContainsFunc(own, func(l fact.Line) bool { return !rec.SameValue(l.Value, own[0].Value) }) {
+		return nil
+	}
+	return own
+}
+
+func (p *planning) disagree(f audit.Finding) bool { return p.disagreeing(f) != nil }
+
+// decide leaves a conflict to a person, once.
+func (p *planning) decide(f audit.Finding, lines []fact.Line) {
+	if slices.ContainsFunc(p.plan.Decide, func(d Decision) bool { return d.Name == f.Name }) {
+		return
+	}
+	var says []string
+	for _, l := range lines {
+		says = append(says, fmt.Sprintf("%s:%d says %s", l.File, l.Number, l.Value))
+	}
+	d := Decision{Name: f.Name, Change: "keep one of its lines", Reason: "Two lines disagree: " + strings.Join(says, ", ") + "."}
+	s := fact.Tunable{Lines: lines}
+	if l, ok := s.Stands(); ok {
+		d.Reason += " The next boot has " + l.Value + "."
+	}
+	p.plan.Decide = append(p.plan.Decide, d)
 }

@@ -245,7 +245,16 @@ func (p *planning) removals() {
 		if f.Action != audit.Remove || f.File == "" {
 			continue
 		}
-		r := removal(f)
+		r, ok := p.removal(f)
+		if !ok {
+			continue
+		}
+		if lines := p.disagreeing(f); lines != nil {
+			if p.taken[f.Name] != set {
+				p.decide(f, lines)
+			}
+			continue
+		}
 		switch p.taken[f.Name] {
 		case set:
 			i := slices.IndexFunc(p.plan.Settings, func(s Step) bool { return s.Name == f.Name })
@@ -260,11 +269,6 @@ func (p *planning) removals() {
 		}
 		p.plan.Remove = append(p.plan.Remove, r)
 	}
-}
-
-// removal is a finding's line as a plan has it.
-func removal(f audit.Finding) Removal {
-	return Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
 }
 
 // order puts settings as people read them: correctness before capacity before

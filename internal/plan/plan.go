@@ -55,6 +55,9 @@ type Plan struct {
 	ByHand    []ByHand    `json:"by_hand,omitempty"`
 	LeftAlone []LeftAlone `json:"left_alone"`
 	Remove    []Removal   `json:"remove"`
+	// Decide are changes that are not offered: lines that disagree, and changes after
+	// which the audit would have something new to say.
+	Decide []Decision `json:"decide,omitempty"`
 }
 
 // Step is one thing to change.
@@ -192,6 +195,25 @@ type Removal struct {
 	Text    string `json:"text"`
 	Reason  string `json:"reason"`
 	Finding string `json:"finding,omitempty"` // the finding's stable id
+	// Name is what the line sets; Word is the word of a command line that goes, "" for
+	// the whole line.
+	Name string `json:"name,omitempty"`
+	Word string `json:"word,omitempty"`
+
+	idle  bool // the line sets nothing now
+	whole bool // the line, or word, can be cut out of the file's text by itself
+}
+
+// same reports the same line, or word, of the same file.
+func (r Removal) same(o Removal) bool {
+	return r.File == o.File && r.Line == o.Line && r.Text == o.Text && r.Word == o.Word
+}
+
+// Decision is a change that a person has to decide about.
+type Decision struct {
+	Name   string `json:"name"`
+	Change string `json:"change"` // in words
+	Reason string `json:"reason"`
 }
 
 // Seal returns the plan with its version and digest filled in.

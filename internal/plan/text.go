@@ -28,6 +28,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 	}
 	p.byHand(out)
 	p.removals(out)
+	p.decisions(out)
 	p.leftAlone(out)
 	return out.Flush(w)
 }
@@ -137,6 +138,18 @@ func (p Plan) removals(out *show.Page) {
 	for _, r := range p.Remove {
 		out.Line("  " + show.Clean(fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Text)))
 		out.Paragraph("      ", "      ", show.Clean(r.Reason))
+	}
+}
+
+func (p Plan) decisions(out *show.Page) {
+	if len(p.Decide) == 0 {
+		return
+	}
+	out.Line("")
+	out.Line(out.Bold("To decide") + " (not offered)")
+	for _, d := range p.Decide {
+		out.Line("  " + show.Clean(d.Name+": "+d.Change))
+		out.Paragraph("      ", "      ", show.Clean(d.Reason))
 	}
 }
 

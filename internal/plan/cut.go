@@ -1,56 +1,21 @@
-package audit
+package plan
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
-// Cut is what a finding's fix takes out of a file: a line that sets nothing
-// else, or a word of one that does.
-type Cut struct {
-	// ID is of the finding.
-	ID   string
-	File string
-	Line int
-	// Word is the word to take out; "" for the whole line.
-	Word string
-}
-
-// Cuts are what the fixes of a report's findings take out of the host's files:
-// those that say to remove a line, where that is all there is to do.
-func (r *Report) Cuts() []Cut { return slices.Clone(r.cuts) }
-
-// cutsOf finds what findings take out, of lines that stand by themselves.
-func (a *auditor) cutsOf(findings []Finding) []Cut {
-	at := map[place][]fact.Line{}
-	for _, s := range a.f.Settings {
-		for _, l := range s.Lines {
-			p := place{file: l.File, line: l.Number}
-			at[p] = append(at[p], l)
-		}
-	}
-	var cuts []Cut
-	for _, f := range findings {
-		lines := at[place{file: f.File, line: f.Line}]
-		if f.Action != Remove || f.Line == 0 || packaged(f.File) || len(lines) == 0 {
-			continue
-		}
-		i := slices.IndexFunc(lines, func(l fact.Line) bool { return l.Name == f.Name })
-		switch {
-		case i < 0 || lines[i].Kept || lines[i].Default || lines[i].Place != "" || goesOn(lines[i]): // what a product keeps is more than a line
-		case lines[i].Stage == fact.CommandLine:
-			cuts = append(cuts, Cut{f.ID, f.File, f.Line, strings.TrimPrefix(f.Name, "cmdline.")})
-		case len(lines) == 1:
-			cuts = append(cuts, Cut{ID: f.ID, File: f.File, Line: f.Line})
-		}
-	}
-	slices.SortStableFunc(cuts, func(x, y Cut) int { return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line)) })
-	return cuts
+// Cuts are the lines, and words of command lines, that Fixes takes out of the host's
+// files: those that stand by themselves, where that is all there is to do.
+func (p Plan) Cuts() []Removal {
+	return list.Filter(p.Removals(), func(r Removal) bool {
+		return r.whole && slices.ContainsFunc(p.Remove, r.same)
+	})
 }
 
 // goesOn reports a line that other lines of the file belong to, or the other way
@@ -58,13 +23,13 @@ func (a *auditor) cutsOf(findings []Finding) []Cut {
 func goesOn(l fact.Line) bool {
 	text := strings.TrimSpace(l.Text)
 	return strings.HasSuffix(text, `\`) || strings.Contains(l.Value, "\n") ||
-		(l.Stage == fact.RCConf || l.Stage == fact.Conf) && strings.ContainsAny(text, ";&|") || !strings.Contains(text, lastPart(l.Name))
+		(l.Stage == fact.RCConf || l.Stage == fact.Conf) && strings.ContainsAny(text, ";&|") || !strings.Contains(text, l.Name[strings.LastIndexAny(l.Name, "./")+1:])
 }
 
 // Shorten is a file's text without what cuts take out of it. Lines are as the
 // file has them: the others stay as they are, byte for byte.
-func Shorten(text string, cuts []Cut) string {
-	byLine := map[int][]Cut{}
+func Shorten(text string, cuts []Removal) string {
+	byLine := map[int][]Removal{}
 	for _, c := range cuts {
 		byLine[c.Line] = append(byLine[c.Line], c)
 	}
@@ -72,7 +37,7 @@ func Shorten(text string, cuts []Cut) string {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		whole := slices.ContainsFunc(byLine[n], func(c Cut) bool { return c.Word == "" })
+		whole := slices.ContainsFunc(byLine[n], func(c Removal) bool { return c.Word == "" })
 		if whole {
 			continue
 		}
@@ -106,13 +71,13 @@ func withoutWord(line, word string) string {
 // context is how many lines a difference shows around what it changes.
 const context = 3
 
-// Diff is the unified difference between a file's text and a shorter one, as
+// Unified is the difference between a file's text and a shorter one, as
 // diff -u writes it and patch(1) reads it; "" where they are the same.
-func Diff(file, old, short string, cuts []Cut) string {
+func Unified(file, old, short string, cuts []Removal) string {
 	if old == short {
 		return ""
 	}
-	gone := map[int][]Cut{}
+	gone := map[int][]Removal{}
 	for _, c := range cuts {
 		gone[c.Line] = append(gone[c.Line], c)
 	}
@@ -146,7 +111,7 @@ func Diff(file, old, short string, cuts []Cut) string {
 }
 
 // hunkOf writes lines from one to another, and says how many are gone.
-func hunkOf(lines []string, from, to int, gone map[int][]Cut) (text string, less int) {
+func hunkOf(lines []string, from, to int, gone map[int][]Removal) (text string, less int) {
 	var b strings.Builder
 	put := func(mark, line string) {
 		b.WriteString(mark + line)
@@ -174,4 +139,16 @@ func hunkOf(lines []string, from, to int, gone map[int][]Cut) (text string, less
 		}
 	}
 	return b.String(), less
+}
+
+// Rename gives the files of lines that go the names by which somebody knows them.
+func (p Plan) Rename(name func(string) string) {
+	for i := range p.Remove {
+		p.Remove[i].File = name(p.Remove[i].File)
+	}
+	for _, s := range p.Settings {
+		for i := range s.Instead {
+			s.Instead[i].File = name(s.Instead[i].File)
+		}
+	}
 }

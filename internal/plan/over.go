@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/setting"
+)
+
+// Over returns the facts of a host as they are once the plan is in force and the host
+// has booted. The facts given stay as they are.
+func (p Plan) Over(f *fact.Facts) *fact.Facts {
+	g := *f
+	g.Settings, g.Modules, g.NICs = slices.Clone(f.Settings), slices.Clone(f.Modules), slices.Clone(f.NICs)
+	for _, r := range p.Removals() {
+		without(&g, r)
+	}
+	for _, s := range p.Settings {
+		s.over(&g)
+	}
+	return &g
+}
+
+// Removals are the lines that are better gone, those that a setting replaces among
+// them, each once, by place.
+func (p Plan) Removals() []Removal {
+	all := slices.Clone(p.Remove)
+	for _, s := range p.Settings {
+		all = append(all, s.Instead...)
+	}
+	slices.SortStableFunc(all, func(a, b Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	return slices.CompactFunc(all, Removal.same)
+}
+
+// without takes a line out of the facts. What stood before it stands again.
+func without(g *fact.Facts, r Removal) {
+	gone := func(l fact.Line) bool { return l.File == r.File && l.Number == r.Line && r.takes(l.Name) }
+	for i, s := range g.Settings {
+		if !slices.ContainsFunc(s.Lines, gone) {
+			continue
+		}
+		var stages []fact.Stage
+		lines := slices.DeleteFunc(slices.Clone(s.Lines), func(l fact.Line) bool {
+			if gone(l) && l.Effective {
+				stages = append(stages, l.Stage)
+			}
+			return gone(l)
+		})
+		for _, stage := range stages {
+			if j := lastOf(lines, stage); j >= 0 {
+				lines[j].Effective, lines[j].Kept = true, false
+			}
+		}
+		g.Settings[i].Lines = lines
+		if l, ok := g.Settings[i].Stands(); ok && s.Live != nil {
+			g.Settings[i].Live = &l.Value
+		}
+	}
+	for i, m := range g.Modules {
+		g.Modules[i].Lines = slices.DeleteFunc(slices.Clone(m.Lines), gone)
+	}
+	for i, n := range g.NICs {
+		g.NICs[i].Configured = slices.DeleteFunc(slices.Clone(n.Configured), gone)
+	}
+}
+
+// takes reports whether removing r takes away what sets a name: the whole line, or a
+// word of a command line.
+func (r Removal) takes(name string) bool {
+	return r.Word == "" || strings.TrimPrefix(name, "cmdline.") == r.Word
+}
+
+// lastOf finds the line of a stage that is read last.
+func lastOf(lines []fact.Line, stage fact.Stage) int {
+	last := -1
+	for i, l := range lines {
+		if l.Stage == stage && (last < 0 || l.Order >= lines[last].Order) {
+			last = i
+		}
+	}
+	return last
+}
+
+// stages are the stages of boot that read linerate's files.
+var stages = map[setting.Mechanism]fact.Stage{
+	setting.Sysctl: fact.Sysctl, setting.Loader: fact.Loader, setting.RC: fact.RCConf, setting.ModParam: fact.Modprobe,
+}
+
+// over puts a setting in force.
+func (s Step) over(g *fact.Facts) {
+	switch s.Mechanism {
+	case setting.Module:
+		s.loads(g, s.Name, map[bool]fact.Stage{true: fact.RCConf, false: fact.Modprobe}[g.OS == fact.FreeBSD])
+	case setting.PFLimit:
+		s.setLimit(g)
+	case setting.Link, setting.Offload, setting.Ring, setting.Channels:
+		s.setDevice(g)
+	}
+	if module, ok := strings.CutSuffix(s.Name, "_load"); ok && s.Mechanism == setting.Loader && strings.EqualFold(s.Value, "yes") {
+		s.loads(g, module, fact.Loader)
+	}
+	stage, ok := stages[s.Mechanism]
+	if !ok {
+		return
+	}
+	name := s.Name
+	if s.Mechanism == setting.ModParam {
+		name = "module." + strings.ReplaceAll(name, "/", ".")
+	}
+	namespace := fact.Kernel
+	if stage == fact.RCConf {
+		namespace = fact.RC
+	}
+	at, found := slices.BinarySearchFunc(g.Settings, name, func(t fact.Tunable, n string) int {
+		return cmp.Or(cmp.Compare(t.Name, n), cmp.Compare(t.Namespace, namespace))
+	})
+	if !found {
+		g.Settings = slices.Insert(g.Settings, at, fact.Tunable{Name: name, Namespace: namespace})
+	}
+	t := &g.Settings[at]
+	t.Lines = slices.Clone(t.Lines)
+	if s.Where.File != "" {
+		t.Lines = fileUnder(t.Lines, fact.Line{File: s.Where.File, Text: name + "=" + s.Value, Name: name, Value: s.Value, Stage: stage, Effective: true})
+	}
+	if t.Live != nil || g.Live() && namespace == fact.Kernel && s.Mechanism != setting.ModParam {
+		t.Live = &s.Value
+	}
+}
+
+// fileUnder adds a line of linerate's among the lines of its setting, where the system reads
+// its file: after the lines of its stage, unless their files come later by name.
+func fileUnder(lines []fact.Line, l fact.Line) []fact.Line {
+	lines = slices.DeleteFunc(lines, func(o fact.Line) bool { return o.File == l.File })
+	later := func(o fact.Line) bool {
+		return o.Stage == l.Stage && o.Effective && l.File == LinuxSysctl && path.Base(path.Dir(o.File)) == "sysctl.d" && path.Base(o.File) > path.Base(l.File)
+	}
+	for i := range lines {
+		switch o := &lines[i]; {
+		case o.Stage != l.Stage:
+		case later(*o):
+			l.Effective = false
+			l.Order = min(cmp.Or(l.Order, o.Order-1), o.Order-1)
+		default:
+			o.Effective = false
+			l.Order = max(l.Order, o.Order+1)
+		}
+	}
+	l.Order, l.Number = cmp.Or(l.Order, 1), 1
+	return append(lines, l)
+}
+
+// loads has a module loaded, now and at boot.
+func (s Step) loads(g *fact.Facts, module string, by fact.Stage) {
+	i, found := slices.BinarySearchFunc(g.Modules, module, func(m fact.Module, n string) int { return cmp.Compare(m.Name, n) })
+	if !found {
+		g.Modules = slices.Insert(g.Modules, i, fact.Module{Name: module})
+	}
+	m := &g.Modules[i]
+	if g.Live() {
+		loaded := true
+		m.Loaded = &loaded
+	}
+	if s.Where.File != "" {
+		m.Lines = append(slices.Clone(m.Lines), fact.Line{File: s.Where.File, Number: 1, Text: s.Name, Name: s.Name, Value: s.Value, Stage: by, Order: 1, Effective: true})
+	}
+}
+
+func (s Step) setLimit(g *fact.Facts) {
+	value, err := strconv.ParseUint(s.Value, 10, 64)
+	if g.Firewall.PF == nil || err != nil {
+		return
+	}
+	pf := *g.Firewall.PF
+	replaced := func(limits []fact.Limit) []fact.Limit {
+		limits = slices.Clone(limits)
+		for i := range limits {
+			if limits[i].Name == s.Name {
+				limits[i].Value = value
+			}
+		}
+		return limits
+	}
+	pf.Limits, pf.FileLimits = replaced(pf.Limits), replaced(pf.FileLimits)
+	if !slices.ContainsFunc(pf.Limits, func(l fact.Limit) bool { return l.Name == s.Name }) {
+		pf.Limits = append(pf.Limits, fact.Limit{Name: s.Name, Value: value})
+	}
+	g.Firewall.PF = &pf
+}
+
+func (s Step) setDevice(g *fact.Facts) {
+	i := slices.IndexFunc(g.NICs, func(n fact.NIC) bool { return n.Name == s.Device })
+	if i < 0 {
+		return
+	}
+	n := &g.NICs[i]
+	number, _ := strconv.Atoi(s.Value)
+	switch string(s.Mechanism) + " " + s.Name {
+	case "link mtu":
+		n.MTU = number
+	case "ring rx":
+		n.RXDescriptors = number
+	case "ring tx":
+		n.TXDescriptors = number
+	case "channels combined":
+		n.RXQueues = number
+	}
+	if s.Mechanism != setting.Offload || n.Options == nil {
+		return
+	}
+	words := offloadWords(s.Name)
+	n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o string) bool { return slices.Contains(words, strings.ToLower(o)) })
+	if s.Value == "on" {
+		n.Options = append(n.Options, words...)
+	}
+}
+
+// offloadWords are what an interface's facts call a feature.
+func offloadWords(name string) []string {
+	words := []string{name}
+	for _, k := range properties {
+		if k.mechanism == setting.Offload && k.name == name && k.option != "" {
+			words = append(words, k.option)
+		}
+	}
+	return words
+}
