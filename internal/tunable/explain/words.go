@@ -165,5 +165,8 @@ func (p Page) becomes() string {
 	if !p.Exists || p.RenamedTo == "" {
 		return ""
 	}
+	if p.RemovedIn == "" {
+		return p.RenamedTo
+	}
 	return p.RenamedTo + " in " + p.RemovedIn
 }
