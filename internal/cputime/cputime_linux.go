@@ -13,17 +13,29 @@ import (
 // userHZ is the unit of /proc/stat on every architecture Linux still has.
 const userHZ = 100
 
-// Stolen is what the hypervisor took from a CPU since boot, to 10 ms; −1 is
-// all CPUs together.
-func Stolen(cpu int) (time.Duration, error) {
+// Times are where a CPU's time since boot went, as /proc/stat has it. Idle, waits for
+// input and output included, is by the kernel's clock where it stops the tick of idle
+// CPUs; System, of system calls, faults and threads outside of interrupts and softirqs,
+// is by ticks.
+type Times struct{ System, Idle, Stolen time.Duration }
+
+// TimesOf reads the times of a CPU, to 10 ms; −1 is all CPUs together.
+func TimesOf(cpu int) (Times, error) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return 0, err
+		return Times{}, err
 	}
-	return parseSteal(data, cpu)
+	return parseStat(data, cpu)
 }
 
-func parseSteal(stat []byte, cpu int) (time.Duration, error) {
+// Stolen is what the hypervisor took from a CPU since boot.
+func Stolen(cpu int) (time.Duration, error) {
+	t, err := TimesOf(cpu)
+	return t.Stolen, err
+}
+
+// parseStat reads a line: cpu user nice system idle iowait irq softirq steal …
+func parseStat(stat []byte, cpu int) (Times, error) {
 	want := "cpu"
 	if cpu >= 0 {
 		want += strconv.Itoa(cpu)
@@ -33,13 +45,17 @@ func parseSteal(stat []byte, cpu int) (time.Duration, error) {
 		if len(f) < 9 || f[0] != want {
 			continue
 		}
-		ticks, err := strconv.ParseInt(f[8], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("steal of %s in /proc/stat: %w", want, err)
+		var times [9]time.Duration
+		for i := 1; i < len(times); i++ {
+			ticks, err := strconv.ParseInt(f[i], 10, 64)
+			if err != nil {
+				return Times{}, fmt.Errorf("times of %s in /proc/stat: %w", want, err)
+			}
+			times[i] = time.Duration(ticks) * time.Second / userHZ
 		}
-		return time.Duration(ticks) * time.Second / userHZ, nil
+		return Times{System: times[3], Idle: times[4] + times[5], Stolen: times[8]}, nil
 	}
-	return 0, fmt.Errorf("/proc/stat has no line %s", want)
+	return Times{}, fmt.Errorf("/proc/stat has no line %s", want)
 }
 
 // packetThreads are the names that kernel threads begin with that move packets.

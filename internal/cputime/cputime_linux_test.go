@@ -13,12 +13,24 @@ import (
 func TestParseSteal(t *testing.T) {
 	stat := []byte("cpu  1 2 3 4 5 6 7 80 0 0\ncpu0 1 2 3 4 5 6 7 30 0 0\ncpu1 1 2 3 4 5 6 7 50 0 0\nintr 5\n")
 	for cpu, want := range map[int]time.Duration{-1: 800 * time.Millisecond, 0: 300 * time.Millisecond, 1: 500 * time.Millisecond} {
-		if got, err := parseSteal(stat, cpu); err != nil || got != want {
+		if got, err := parseStat(stat, cpu); err != nil || got.Stolen != want {
 			t.Errorf("CPU %d: %v, %v, want %v", cpu, got, err, want)
 		}
 	}
-	if _, err := parseSteal(stat, 7); err == nil {
+	if _, err := parseStat(stat, 7); err == nil {
 		t.Error("a CPU that is not there has a steal time")
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	got, err := parseStat([]byte("cpu  10 20 300 4000 50 6 7 8 0 0\ncpu0 1 2 3 4 5\n"), -1)
+	if want := (Times{System: 3 * time.Second, Idle: 40500 * time.Millisecond, Stolen: 80 * time.Millisecond}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for _, text := range []string{"", "cpu 1 2 3\n", "cpu  1 2 three 4 5 6 7 8\n", "intr 1 2 3 4 5 6\n"} {
+		if _, err := parseStat([]byte(text), -1); err == nil {
+			t.Errorf("%q was read", text)
+		}
 	}
 }
 

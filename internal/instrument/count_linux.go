@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/study"
 )
 
 // events are the counters that are read, in the order they are shown.
@@ -16,33 +18,40 @@ var events = []Event{
 	{"branch misses", unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
-// Counting is a set of counters that run until they are ended.
-type Counting struct {
-	open []*Counter
-	Lack []Lack // what this machine has not
-}
-
-// StartCounting counts the hardware's events on CPUs, whatever runs there;
-// empty: all online. What the machine lacks is in Lack, and no error.
-func StartCounting(cpus []int) (*Counting, error) {
+// Count counts the hardware's events on CPUs, whatever runs there, until it is ended;
+// no CPUs: all that are online. An event that the machine does not count is missing,
+// and no error.
+func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
 	if len(cpus) == 0 {
-		var err error
 		if cpus, err = Online(); err != nil {
 			return nil, err
 		}
 	}
-	c := &Counting{}
+	var open []*Counter
+	var lack []study.Missing
 	for _, e := range events {
 		for _, cpu := range cpus {
 			one, err := e.Open(Scope{CPU: cpu})
 			if err != nil {
-				c.Lack = append(c.Lack, Lack{e.Name, Because(err)})
+				lack = append(lack, study.Missing{What: e.Name, Why: Because(err)})
 				break
 			}
-			c.open = append(c.open, one)
+			open = append(open, one)
 		}
 	}
-	return c, nil
+	return func() (counts []study.PerPacket, _ []study.Missing, failed error) {
+		for _, o := range open {
+			r, err := o.Read()
+			n := r.Since(Reading{}) // 0 of one that never ran
+			failed = errors.Join(failed, err, o.Close())
+			if last := len(counts) - 1; last >= 0 && counts[last].Event == o.event.Name {
+				counts[last].Count += n
+				continue
+			}
+			counts = append(counts, study.PerPacket{Event: o.event.Name, Count: n})
+		}
+		return counts, lack, failed
+	}, nil
 }
 
 // Because says why a counter cannot be had.
@@ -54,22 +63,4 @@ func Because(err error) string {
 		return "not allowed: it needs root or CAP_PERFMON"
 	}
 	return err.Error()
-}
-
-// End reads the counters and closes them. One that never ran counts nothing.
-func (c *Counting) End() ([]Count, error) {
-	var out []Count
-	var failed error
-	for _, o := range c.open {
-		r, err := o.Read()
-		n := r.Since(Reading{})
-		failed = errors.Join(failed, err, o.Close())
-		if last := len(out) - 1; last >= 0 && out[last].Event == o.event.Name {
-			out[last].N += n
-			continue
-		}
-		out = append(out, Count{o.event.Name, n})
-	}
-	c.open = nil
-	return out, failed
 }

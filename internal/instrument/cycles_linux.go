@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/hint"
 )
 
@@ -67,7 +68,7 @@ const watching = 500 * time.Millisecond
 func goesOn(e Event, rates map[int]float64, cpus int) (bool, error) {
 	all := counting(e, rates, false)
 	defer all.Close()
-	before, err := readStat()
+	before, err := cputime.TimesOf(-1)
 	if err != nil {
 		return false, err
 	}
@@ -81,7 +82,7 @@ func goesOn(e Event, rates map[int]float64, cpus int) (bool, error) {
 		return false, err
 	}
 	passed := time.Since(start) * time.Duration(cpus)
-	after, err := readStat()
+	after, err := cputime.TimesOf(-1)
 	return runsOn(counted.All, passed, after.Idle-before.Idle), err
 }
 

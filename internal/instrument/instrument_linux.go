@@ -9,7 +9,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/show"
-	"linerate/internal/study"
 )
 
 // hertz is how often a CPU is sampled: often enough that a second tells a
@@ -61,24 +60,6 @@ func ofPackets(p *profile.Profile) *profile.Profile {
 	other := 100 - 100*float64(own.Total())/float64(p.Total())
 	own.Notes = append(own.Notes, fmt.Sprintf("%s of the time was idle, or other programs', and is left out.", show.Percent(other)))
 	return own
-}
-
-// Count counts the hardware's events on CPUs until it is ended.
-func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
-	c, err := StartCounting(cpus)
-	if err != nil {
-		return nil, err
-	}
-	return func() (counts []study.PerPacket, lack []study.Missing, err error) {
-		found, err := c.End()
-		for _, n := range found {
-			counts = append(counts, study.PerPacket{Event: n.Event, Count: n.N})
-		}
-		for _, l := range c.Lack {
-			lack = append(lack, study.Missing{What: l.Event, Why: l.Why})
-		}
-		return counts, lack, err
-	}, nil
 }
 
 // Reasons counts the packets dropped in the namespace of a place.

@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/hint"
 )
 
@@ -80,7 +81,7 @@ func (t *tracepoints) Read() (KernelTime, error) {
 	if err != nil {
 		return KernelTime{}, err
 	}
-	s, err := readStat()
+	s, err := cputime.TimesOf(-1)
 	return KernelTime{All: exact + s.System, Ticked: s.System, Interrupts: exact}, err
 }
 

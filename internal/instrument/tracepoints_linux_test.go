@@ -124,15 +124,3 @@ func inNamespace(t *testing.T) (send func(n int), done func()) {
 		}
 	}, func() { close(jobs) }
 }
-
-func TestParseStat(t *testing.T) {
-	got, err := parseStat("cpu  10 20 300 4000 50 6 7 8 0 0\ncpu0 1 2 3 4 5\n")
-	if want := (stat{System: 3 * time.Second, Idle: 40500 * time.Millisecond}); err != nil || got != want {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	for _, text := range []string{"", "cpu 1 2 3\n", "cpu  1 2 three 4 5 6\n", "intr 1 2 3 4 5 6\n"} {
-		if _, err := parseStat(text); err == nil {
-			t.Errorf("%q was read", text)
-		}
-	}
-}
