@@ -141,9 +141,7 @@ func ratesOf(e Event, cpus []int) (map[int]float64, error) {
 
 // rateOn measures it with the calling thread, which it binds to the CPU.
 func rateOn(e Event, cpu int) (float64, error) {
-	var set unix.CPUSet
-	set.Set(cpu)
-	if unix.SchedSetaffinity(0, &set) != nil {
+	if cputime.Pin(0, cpu) != nil {
 		return 0, errGone
 	}
 	c, err := e.Open(Scope{Thread: true})

@@ -57,12 +57,11 @@ func (f *File) checkHosts() *problem {
 	if f.Hosts.Generator == nil {
 		return wrong("hosts", "the testbed has no generator").advise("add generator: {ssh: ssh://root@HOST}, or generator: {} for this machine")
 	}
-	for role, h := range map[string]*Host{DUT: f.Hosts.DUT, Generator: f.Hosts.Generator, Receiver: f.Hosts.Receiver} {
-		if h == nil {
-			continue
-		}
-		if p := h.check("hosts." + role); p != nil {
-			return p
+	for _, role := range []string{DUT, Generator, Receiver} {
+		if h := f.Host(role); h != nil {
+			if p := h.check("hosts." + role); p != nil {
+				return p
+			}
 		}
 	}
 	d := f.Hosts.DUT
@@ -141,7 +140,7 @@ func (f *File) checkEnd(path, end string) *problem {
 	if p := oneOf(path, "host", role, DUT, Generator, Receiver); p != nil {
 		return p
 	}
-	h := f.host(role)
+	h := f.Host(role)
 	if h != nil && h.Management == device {
 		return wrong(path, "%s is the management interface of %s, and no traffic may pass it", device, role)
 	}

@@ -32,7 +32,8 @@ func endOf(s string) End {
 	return End{host, device}
 }
 
-func (f *File) host(role string) *Host {
+// Host is the host of a role; nil where the file has none.
+func (f *File) Host(role string) *Host {
 	return map[string]*Host{DUT: f.Hosts.DUT, Generator: f.Hosts.Generator, Receiver: f.Hosts.Receiver}[role]
 }
 

@@ -60,7 +60,7 @@ const (
 
 // conn reaches a host by its role; nil for a DUT that the file does not have.
 func (m *Machines) conn(role string) (sshbed.Conn, error) {
-	h := m.host(role)
+	h := m.File.Host(role)
 	if h == nil {
 		return nil, nil
 	}
@@ -80,11 +80,6 @@ func (m *Machines) conn(role string) (sshbed.Conn, error) {
 	}
 	r := &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}
 	return within(r, h.Namespace), nil
-}
-
-// host is a host by its role.
-func (m *Machines) host(role string) *testbed.Host {
-	return map[string]*testbed.Host{testbed.DUT: m.File.Hosts.DUT, testbed.Generator: m.File.Hosts.Generator, testbed.Receiver: m.File.Hosts.Receiver}[role]
 }
 
 // within is a connection to a namespace of a host, or to the host itself.

@@ -69,7 +69,7 @@ func (e farTraffic) Close() error { return errors.Join(e.Generator.Close(), e.Re
 
 // side is a host's part in the traffic.
 func (m *Machines) side(role string) (*remoteload.Side, error) {
-	h := m.host(role)
+	h := m.File.Host(role)
 	c, err := m.conn(role)
 	if err != nil {
 		return nil, err

@@ -5,11 +5,13 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"strings"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/hint"
 	"linerate/internal/port"
 )
@@ -116,10 +118,9 @@ func OnCPU(cpu int, f func(tid int) error) error {
 		if err := unix.SchedGetaffinity(0, &before); err != nil {
 			return fmt.Errorf("read this thread's CPUs: %w", err)
 		}
-		var only unix.CPUSet
-		only.Set(cpu)
-		if err := unix.SchedSetaffinity(0, &only); err != nil {
-			return hint.With(fmt.Errorf("pin a worker to CPU %d: %w", cpu, err), "this process may use CPUs %s", cpuList(before))
+		if err := cputime.Pin(0, cpu); err != nil {
+			allowed, _ := cputime.Allowed()
+			return hint.With(fmt.Errorf("pin a worker to CPU %d: %w", cpu, err), "this process may use CPUs %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(allowed), " ", ","), "[]"))
 		}
 		defer func() { _ = unix.SchedSetaffinity(0, &before) }()
 	}
@@ -146,19 +147,6 @@ func blockSignals() (restore func(), err error) {
 
 // Wake interrupts a system call of a thread that OnCPU started.
 func Wake(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
-
-func cpuList(set unix.CPUSet) string {
-	s := ""
-	for i := range 1024 {
-		if set.IsSet(i) {
-			if s != "" {
-				s += ","
-			}
-			s += fmt.Sprint(i)
-		}
-	}
-	return s
-}
 
 // Index is a device's number in the calling thread's namespace.
 func Index(name string) (int, error) {

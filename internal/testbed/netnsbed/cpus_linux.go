@@ -18,7 +18,7 @@ import (
 
 // place decides which CPU does what and writes down what is shared.
 func (b *Bed) place(asked *testbed.CPUs) error {
-	allowed, err := allowedCPUs()
+	allowed, err := cputime.Allowed()
 	if err != nil {
 		return err
 	}
@@ -62,24 +62,6 @@ func assign(mode testbed.Mode, allowed []int, asked *testbed.CPUs) (testbed.CPUs
 	return c, notes, nil
 }
 
-// allowedCPUs are those this process may run on, ascending.
-func allowedCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, fmt.Errorf("read the CPUs this process may use: %w", err)
-	}
-	var cpus []int
-	for i := range len(set) * 64 {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	if len(cpus) == 0 {
-		return nil, errors.New("this process may run on no CPU")
-	}
-	return cpus, nil
-}
-
 // thread gives a DUT's ingress a kernel thread on the DUTs' CPU.
 func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	unlock, err := lockRegistry()
@@ -112,9 +94,7 @@ func Thread(in port.Place, device string, cpu int) (pid int, err error) {
 			if _, old := before[pid]; old {
 				continue
 			}
-			var set unix.CPUSet
-			set.Set(cpu)
-			if err := unix.SchedSetaffinity(pid, &set); err != nil {
+			if err := cputime.Pin(pid, cpu); err != nil {
 				return 0, fmt.Errorf("cannot pin the thread of %s, a kernel's, to CPU %d: %w; it takes root", device, cpu, err)
 			}
 			return pid, nil

@@ -119,7 +119,7 @@ func (c *checker) reach(ctx context.Context) bool {
 func (c *checker) management(ctx context.Context) bool {
 	ok := true
 	for _, r := range c.roles() {
-		h := c.host(r.name)
+		h := c.o.File.Host(r.name)
 		if h.Management == "" || h.SSH == "" || h.Namespace != "" {
 			continue
 		}
@@ -136,10 +136,6 @@ func (c *checker) management(ctx context.Context) bool {
 		ok = c.say(s, err) && ok
 	}
 	return ok
-}
-
-func (c *checker) host(name string) *testbed.Host {
-	return map[string]*testbed.Host{testbed.DUT: c.o.File.Hosts.DUT, testbed.Generator: c.o.File.Hosts.Generator, testbed.Receiver: c.o.File.Hosts.Receiver}[name]
 }
 
 func (c *checker) take(ctx context.Context) bool {

@@ -144,7 +144,7 @@ func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
 
 // named gives each interface of a machine that has both roles to one of them.
 func (c *checker) named(name, device string) bool {
-	if c.host(name).Management == device {
+	if c.o.File.Host(name).Management == device {
 		return false // the check's own connection comes by it
 	}
 	if name == testbed.DUT || !c.o.File.OneOuter() {
