@@ -21,7 +21,7 @@ var (
 	values = []string{
 		"internal/hint", "internal/list", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/schema", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/role", "internal/audit", "internal/judge", "internal/fleet", "internal/plan", "internal/evidence", "internal/study", "internal/tune", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
+		"internal/role", "internal/audit", "internal/judge", "internal/fleet", "internal/plan", "internal/evidence", "internal/study", "internal/tune", "imports/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
 		"internal/trend", "internal/drop", "internal/appliance", "internal/queue",
 		"catalogue", "studies", "schemas", "docs",
 	}
@@ -31,7 +31,7 @@ var (
 		"internal/cli", "internal/wait", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.
-	stores = []string{"internal/ledger", "internal/store", "internal/netbenches", "internal/accesslog"}
+	stores = []string{"internal/ledger", "internal/store", "internal/accesslog", "imports"}
 	// assemblies put implementations together by what a user asked for.
 	assemblies = []string{"internal/assemble"}
 	// implementations of an interface never know their siblings, and only
@@ -102,6 +102,9 @@ func checkImport(t *testing.T, file, dir, layer, imported string) {
 	if layer == "value" && layerOf(local) != "value" {
 		t.Errorf("%s imports %s: a value package imports values only", file, imported)
 	}
+	if inside(local, "imports") && !inside(dir, "imports") {
+		t.Errorf("%s imports %s: importers of other people's results are known to cmd only", file, imported)
+	}
 	if layer != "assembly" && layerOf(local) == "assembly" {
 		t.Errorf("%s imports %s: what is put together is known to cmd only", file, imported)
 	}
@@ -161,7 +164,7 @@ var flagsOfOthers = map[string]bool{
 // chooses; hint.Option says what there is to choose, cmd writes the flag.
 func TestMessagesNameNoFlags(t *testing.T) {
 	eachFile(t, func(file, dir string, f *ast.File) {
-		if !strings.HasPrefix(dir, "internal/") || flagsOfOthers[dir] || strings.HasSuffix(file, "_test.go") {
+		if !strings.HasPrefix(dir, "internal/") && !inside(dir, "imports") || flagsOfOthers[dir] || strings.HasSuffix(file, "_test.go") {
 			return
 		}
 		ast.Inspect(f, func(n ast.Node) bool {

@@ -14,8 +14,8 @@ import (
 
 	"linerate/internal/ledger"
 	"linerate/internal/store/sqlite"
-	"linerate/internal/netbenches"
-	"linerate/internal/netbenches/nbtest"
+	"linerate/imports/netbenches"
+	"linerate/imports/netbenches/nbtest"
 )
 
 func newImportCmd() *cobra.Command {
@@ -103,7 +103,7 @@ func benchImportOnce(ctx context.Context, root, db string) error {
 		if err != nil {
 			return err
 		}
-		_, err = netbenches.Take(ctx, s, t, netbenches.TakeOptions{Raw: netbenches.RawUsed, Workers: runtime.GOMAXPROCS(0)})
+		_, err = netbenches.Take(ctx, s, t, false)
 		return err
 	})
 }

@@ -18,7 +18,7 @@ func newCatalogueEvidenceCmd() *cobra.Command {
 		Long: `evidence prints a ledger's verdicts about tunables in the catalogue, one per line:
 the format of catalogue/evidence.
 
-    linerate import netbenches DIR --ledger eleven.db
+    linerate import DIR --ledger eleven.db
     linerate catalogue evidence --ledger eleven.db --source github.com/ocochard/netbenches`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

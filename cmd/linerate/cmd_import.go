@@ -1,127 +1,230 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"runtime"
+	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/imports/netbenches"
+	"linerate/imports/outputs"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/netbenches"
+	"linerate/internal/ledger/dump"
 	"linerate/internal/show"
+	"linerate/internal/study/record"
 )
 
 // importMemory is what an import keeps the heap below, if it can.
 const importMemory = 640 << 20
 
+// importFlags are what linerate import takes.
+type importFlags struct {
+	ledger, out         string
+	check, asJSON       bool
+	tunable, was        string // of outputs
+	outputs.Measurement        // what is known of them besides
+}
+
 func newImportCmd() *cobra.Command {
-	cmd := newImportOutputCmd()
-	cmd.AddCommand(newImportNetbenchesCmd())
-	return cmd
-}
-
-// rawKept are the values of --keep-raw.
-var rawKept = []string{netbenches.RawUsed, netbenches.RawAll, netbenches.RawNone}
-
-type netbenchesFlags struct {
-	ledger  string
-	check   bool
-	asJSON  bool
-	raw     string
-	workers int
-}
-
-func newImportNetbenchesCmd() *cobra.Command {
-	var f netbenchesFlags
+	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "netbenches DIR",
-		Short: "import an archive of FreeBSD forwarding benchmarks",
-		Long: `Import an archive of FreeBSD forwarding benchmarks laid out as
-github.com/ocochard/netbenches, or any folder of one: hardware, release,
-workload, what each variant sets, every trial, and what could not be read.
-A second import of an unchanged tree does nothing.
+		Use:   "import PATH… [-- FILE…]",
+		Short: "import studies, archives and other people's results into the ledger",
+		Long: `Import takes into the ledger what each PATH is:
 
-With --check-readmes it also checks for every README with ministat output
-whether its numbers, verdicts and differences follow from the raw logs.`,
-		Example: `  linerate import netbenches ~/netbenches
-  linerate import netbenches ~/netbenches --check-readmes --json
-  linerate explain kern.random.harvest.mask`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return importNetbenches(cmd, args[0], &f) },
+  a study's directory, or a directory that holds many
+  an archive of FreeBSD forwarding benchmarks (github.com/ocochard/netbenches)
+  an export of another ledger (ledger export --all), whole or not at all
+  a benchmark's output: iperf3, netperf, flent, TRex, FD.io CSIT, wrk, h2load,
+  oha, fio, hyperfine, criterion … (linerate help comparisons)
+
+It compares by content: what the ledger has is not taken again, and an empty ledger
+is rebuilt from the directories of its studies, except for exclusions.
+
+Outputs before -- are runs without the change, those after it runs with --tunable
+set: the verdict is evidence about that tunable, "measured by others". --by to
+--column say what is known of them.
+
+With --out, CONFIG and DIR are a configuration of bench-lab.sh and its directory of
+configuration sets; they become a study and a testbed. Nothing of them is run.`,
+		Example: `  linerate import results/firewall-rules
+  linerate import ~/netbenches --check-readmes
+  linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
+  linerate import bench-lab.config configs --out lab`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return cmd.Help()
+			case f.out != "":
+				return importBenchLab(cmd, args, f.out)
+			}
+			return f.run(cmd, args)
+		},
 	}
 	addLedgerFlag(cmd, &f.ledger)
-	cmd.Flags().BoolVar(&f.check, "check-readmes", false, "check every README's ministat output against the raw logs")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	cmd.Flags().StringVar(&f.raw, "keep-raw", "used", "raw bytes to keep, compressed: used (what numbers come from), all or none")
-	cmd.Flags().IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "files read at once")
+	fl := cmd.Flags()
+	fl.BoolVar(&f.check, "check-readmes", false, "check every README's ministat output of an archive against its raw logs")
+	fl.StringVar(&f.out, "out", "", "directory to make of a bench-lab configuration")
+	f.outputFlags(fl)
+	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document (archives and outputs)")
 	return cmd
 }
 
-func importNetbenches(cmd *cobra.Command, dir string, f *netbenchesFlags) error {
-	if !slices.Contains(rawKept, f.raw) {
-		return hint.Unknown("--keep-raw", f.raw, rawKept)
+// run imports directories and exports one by one, and outputs together.
+func (f *importFlags) run(cmd *cobra.Command, args []string) error {
+	whole, err := f.wholes(args)
+	if err != nil {
+		return err
 	}
-	if info, err := os.Stat(dir); err != nil {
-		return hint.With(hint.Usage(err), "give the archive's folder, or one inside it")
-	} else if !info.IsDir() {
-		return hint.Usagef("%s is not a folder", dir)
+	if whole == 0 {
+		return f.runOutputs(cmd, args)
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
-	ctx := cmd.Context()
-	return ledgers.With(ctx, f.ledger, func(s ledger.Store) error { return importTree(ctx, cmd, dir, s, f) })
+	if whole < len(args) || cmd.Flags().ArgsLenAtDash() >= 0 {
+		return hint.Usagef("import benchmarks' output by itself: the other paths are directories or exports of a ledger")
+	}
+	return ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
+		for _, a := range args {
+			if err := f.into(cmd, s, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// importTree imports one tree into an open ledger.
-func importTree(ctx context.Context, cmd *cobra.Command, dir string, s ledger.Store, f *netbenchesFlags) error {
+// wholes counts the paths that are directories or exports of a ledger.
+func (f *importFlags) wholes(args []string) (n int, err error) {
+	for _, a := range args {
+		info, err := os.Stat(a)
+		if a == "-" || errors.Is(err, fs.ErrNotExist) {
+			continue // reading it says why
+		}
+		if err != nil {
+			return 0, hint.Usage(err)
+		}
+		if info.IsDir() || info.Mode().IsRegular() && isDump(a) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// isDump tells an export of a ledger by its beginning.
+func isDump(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head, _ := bufio.NewReader(file).Peek(len(`{"entry":`)) // a shorter file is none
+	return bytes.HasPrefix(head, []byte(`{"entry":`)) || bytes.HasPrefix(head, []byte(`{"end":`))
+}
+
+func (f *importFlags) into(cmd *cobra.Command, s ledger.Store, path string) error {
+	if info, err := os.Stat(path); err != nil {
+		return hint.Usage(err)
+	} else if info.IsDir() {
+		return f.directory(cmd, s, path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	n, err := dump.Load(cmd.Context(), file, s)
+	if err != nil {
+		return fmt.Errorf("%s: nothing was added: %w", path, err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d entries added\n", path, n)
+	return nil
+}
+
+// directory imports a study, or the studies and archives below a directory.
+func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) error {
+	studies, archives, err := importable(dir)
+	if err != nil {
+		return hint.Usage(err)
+	}
+	if len(studies) == 1 && studies[0] == dir {
+		n, err := addStudyDir(cmd.Context(), s, dir)
+		if err == nil {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", dir, map[bool]string{true: "is in the ledger already", false: "added"}[n == 0])
+		}
+		return err
+	}
+	if len(studies) == 0 && len(archives) == 0 {
+		archives = []string{dir} // which says what it lacks
+	}
+	added := 0
+	for _, p := range studies {
+		n, err := addStudyDir(cmd.Context(), s, p)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out: %v\n", err)
+		}
+		added += n
+	}
+	if len(studies) > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s found, %d added\n", dir, counted(len(studies), "study", "studies"), added)
+	}
+	for _, p := range archives {
+		if err := f.archive(cmd.Context(), cmd, p, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importable finds the studies and archives in a directory.
+func importable(dir string) (studies, archives []string, err error) {
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(p, record.SpecFile)); err == nil {
+			studies = append(studies, p)
+			return filepath.SkipDir
+		}
+		if netbenches.IsArchive(p) {
+			archives = append(archives, p)
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return studies, archives, err
+}
+
+// archive imports one archive of benchmarks.
+func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir string, s ledger.Store) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	start := time.Now()
 	t, err := netbenches.List(ctx, dir)
 	if err != nil {
 		return err
 	}
-	got, err := netbenches.Take(ctx, s, t, netbenches.TakeOptions{Raw: f.raw, Check: f.check, Workers: f.workers, Ticker: ticker(cmd.ErrOrStderr())})
+	got, err := netbenches.Take(ctx, s, t, f.check)
 	if err != nil {
 		return err
 	}
 	if !got.Unchanged && got.Totals.Studies == 0 {
-		return hint.With(fmt.Errorf("%s: none of its %s is a study's of an archive", dir, show.Plural(got.Totals.Files, "file")),
-			"give the folder of an archive laid out as github.com/ocochard/netbenches, or one inside it; a study of linerate's is taken in by linerate ledger import %s", dir)
+		return hint.With(fmt.Errorf("%s: none of its %s belongs to a study", dir, show.Plural(got.Totals.Files, "file")),
+			"give a study's directory, or an archive laid out as github.com/ocochard/netbenches")
 	}
 	out := netbenches.ImportedOf(t, got, s.Place(), time.Since(start))
 	if f.check {
 		return cli.Print(cmd, f.asJSON, netbenches.Checked{Check: got.Check, Import: out}, func(w io.Writer) error { return errors.Join(got.Check.Write(w), out.Write(w)) })
 	}
 	return cli.Print(cmd, f.asJSON, out, out.Write)
-}
-
-// ticker shows how far the reading is, on a terminal only.
-func ticker(w io.Writer) func(done, total, bytes int64) {
-	live := cli.NewLive(w)
-	if !live.On() {
-		return nil
-	}
-	var mu sync.Mutex
-	var last time.Time
-	return func(done, total, bytes int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if time.Since(last) < 200*time.Millisecond && done < total {
-			return
-		}
-		last = time.Now()
-		live.Show("%s of %s files, %s", show.Count(min(done, total)), show.Count(total), show.Bytes(float64(bytes)))
-		if done >= total {
-			live.End()
-		}
-	}
 }

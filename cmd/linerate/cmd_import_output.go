@@ -1,57 +1,25 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"linerate/imports/outputs"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/others"
 	"linerate/internal/show"
 )
 
-// importFlags are what is known of others' runs beside what their tool printed.
-type importFlags struct {
-	ledger, tunable, was string
-	asJSON               bool
-	others.Measurement
-}
-
-// newImportOutputCmd takes what benchmarks print into the ledger.
-func newImportOutputCmd() *cobra.Command {
-	var f importFlags
-	cmd := &cobra.Command{
-		Use:   "import FILE… [-- FILE…]",
-		Short: "import other people's results into the ledger",
-		Long: `Import stores a benchmark's output in the ledger: one or more runs of iperf3,
-netperf, flent, TRex, FD.io CSIT, wrk, h2load, oha, fio, hyperfine, criterion …
-(linerate help comparisons). The ledger keeps the files, their hashes, the tool
-and its version, and what the output says about the host.
-
-Files before -- are runs without the change, files after it runs with --tunable
-set: the verdict is then evidence about that tunable, "measured by others", never
-"measured here". How the runs were made remains unknown.`,
-		Example: `    linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
-    linerate import netbenches ~/netbenches`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return f.run(cmd, args)
-		},
-	}
-	addLedgerFlag(cmd, &f.ledger)
-	fl := cmd.Flags()
+// outputFlags say what is known of others' runs besides what their tool printed.
+func (f *importFlags) outputFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.tunable, "tunable", "", "setting of the runs after --, as `NAME=VALUE`")
 	fl.StringVar(&f.was, "was", "", "its `VALUE` in the runs before -- (default: the system's default)")
 	fl.StringVar(&f.By, "by", "", "`NAME` of who measured it")
@@ -62,15 +30,14 @@ set: the verdict is then evidence about that tunable, "measured by others", neve
 	fl.StringVar(&f.Workload, "workload", "", "offered load, in words")
 	fl.StringVar(&f.Question, "question", "", "question of the study, in words")
 	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	return cmd
 }
 
-func (f *importFlags) run(cmd *cobra.Command, args []string) error {
+// runOutputs imports what benchmarks printed.
+func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
 	if err := f.complete(cmd, args); err != nil {
 		return err
 	}
-	got, err := others.Take(f.Measurement)
+	got, err := outputs.Take(f.Measurement)
 	if err != nil {
 		return err
 	}
@@ -115,9 +82,6 @@ func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
 	f.Tunable, f.After, f.Before = name, value, f.was
 	for i, arg := range args {
 		data, err := readInput(cmd.InOrStdin(), arg, compare.MaxBytes)
-		if advice := hint.Of(hint.Unknown("archive", arg, []string{"netbenches"})); errors.Is(err, os.ErrNotExist) && i == 0 && strings.HasPrefix(advice, "did you mean") {
-			return hint.With(hint.Usage(err), "%s", advice) // a word that was to name a kind of archive
-		}
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func newLedgerExportCmd() *cobra.Command {
 		Short: "write evidence or trials as JSON lines, CSV or Markdown",
 		Example: `  linerate ledger export --format csv > evidence.csv
   linerate ledger export --what trials --format csv --out trials.csv
-  linerate ledger export --all --raw > ledger.jsonl      # everything, for ledger import`,
+  linerate ledger export --all --raw > ledger.jsonl      # everything, for linerate import`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(dump.Formats, format) {

@@ -49,7 +49,7 @@ func newLedgerShowCmd() *cobra.Command {
 func showRaw(ctx context.Context, w io.Writer, s ledger.Store, sha string) error {
 	b, err := s.Blob(ctx, strings.ToLower(sha))
 	if err != nil {
-		return hint.With(fmt.Errorf("%s: %w", sha, err), "its hash may be known without its bytes: import with --keep-raw all")
+		return hint.With(fmt.Errorf("%s: %w", sha, err), "its hash may be known without its bytes")
 	}
 	data, err := b.Bytes()
 	if err != nil {
@@ -145,7 +145,7 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 	}
 	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", s.Place(), counted(int(head.Seq), "entry", "entries"), counted(len(studies), "study", "studies"), show.Plural(len(names), "tunable"))
 	if !ok {
-		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import netbenches DIR")
+		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import DIR")
 		return nil
 	}
 	var t show.Table

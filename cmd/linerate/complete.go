@@ -20,17 +20,16 @@ import (
 
 // argCompletions are what a shell offers as a command's argument.
 var argCompletions = map[string]cobra.CompletionFunc{
-	"study show":        completeStudies,
-	"study run":         completeStudies,
-	"study resume":      directories,
-	"report":            completeLedger,
-	"ledger show":       completeLedger,
-	"ledger exclude":    completeLedger,
-	"explain":           completeTunables,
-	"catalogue list":    completeTunables,
-	"lab check":         cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
-	"load files":        directories,
-	"import netbenches": directories,
+	"study show":     completeStudies,
+	"study run":      completeStudies,
+	"study resume":   directories,
+	"report":         completeLedger,
+	"ledger show":    completeLedger,
+	"ledger exclude": completeLedger,
+	"explain":        completeTunables,
+	"catalogue list": completeTunables,
+	"lab check":      cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	"load files":     directories,
 }
 
 // flagCompletions are what a shell offers as a flag's value: of one command,

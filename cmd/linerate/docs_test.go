@@ -117,7 +117,7 @@ func typed(line string) string {
 	line = strings.TrimPrefix(line, "sudo ")
 	line = strings.Replace(line, "go run -exec sudo ./cmd/linerate", "linerate", 1)
 	line = docRemark.ReplaceAllString(line, "")
-	for _, r := range [][2]string{{"/var/log/nginx/", ""}, {"/backup/fw1", "fw1"}, {"/mnt", "fw1"}, {"./fw1", "fw1"}, {"netbenches DIR", "netbenches netbenches"}, {"resume DIR", "resume demo"},
+	for _, r := range [][2]string{{"/var/log/nginx/", ""}, {"/backup/fw1", "fw1"}, {"/mnt", "fw1"}, {"./fw1", "fw1"}, {"import DIR", "import netbenches"}, {"resume DIR", "resume demo"},
 		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}} {
 		line = strings.ReplaceAll(line, r[0], r[1])
 	}
@@ -134,11 +134,10 @@ func docScript(text string, commands []string) string {
 	var b strings.Builder
 	all := strings.Join(commands, "\n")
 	for _, p := range []struct{ names, make string }{
-		{`netbenches`, "exec mkarchive netbenches\n"},
+		{`netbenches|import DIR`, "exec mkarchive netbenches\n"},
 		{`--root guide`, "exec cp -r fw1 guide\n"},
 		{`eleven\.db`, "exec mkarchive netbenches\n"},
 		{`resume DIR`, "exec linerate demo --quick --out demo\n"},
-		{`web2\.json`, "exec linerate logs --json access.log\ncp stdout web2.json\ncp stdout web3.json\n"},
 		{`VERDICT|ledger (query|export)`, "exec linerate study run firewall-rules --quick --out lab --seed 1\nexec linerate study run firewall-rules --quick --out results/firewall-rules --seed 2\n"},
 		{`VERDICT`, "exec sh -c 'linerate ledger query --study firewall-rules --json | field verdict_id > verdict'\n" +
 			"exec sh -c 'linerate ledger query --study firewall-rules --json | field study_id > study'\n" +

@@ -42,7 +42,7 @@ func noteStudy(cmd *cobra.Command, flag, dir string) {
 		return err
 	})
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not in the ledger: %v\nhint: linerate ledger import %s\n", err, dir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "not in the ledger: %v\nhint: linerate import %s\n", err, dir)
 	}
 }
 
@@ -87,7 +87,7 @@ func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, er
 	}
 	r, err := studydir.Read(abs)
 	if errors.Is(err, record.ErrNoStudy) {
-		return 0, hint.With(err, "a study's directory holds study.yaml, trials.jsonl and results.json; an archive is taken in by: linerate import netbenches DIR")
+		return 0, hint.With(err, "a study's directory holds study.yaml, trials.jsonl and results.json")
 	}
 	if err != nil {
 		return 0, err

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"linerate/imports/netbenches/nbtest"
 	"linerate/internal/labtest"
-	"linerate/internal/netbenches/nbtest"
 )
 
 // update rewrites golden files: go test ./... -update.

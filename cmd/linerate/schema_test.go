@@ -14,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 
+	"linerate/imports/netbenches"
+	"linerate/imports/outputs"
 	"linerate/internal/accesslog"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
@@ -22,11 +24,9 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/lab/labbench"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/others"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/smtpload"
-	"linerate/internal/netbenches"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/role"
@@ -99,8 +99,7 @@ var documents = []described{
 	{"evidence", "linerate ledger query --json", []string{"ledger query"}, typeOf[evidenceDoc]()},
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
-	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[netbenches.Imported](), reflect.TypeFor[netbenches.Checked]()}},
-	{"imported", "linerate import FILE --json", []string{"import"}, typeOf[others.Document]()},
+	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported](), reflect.TypeFor[netbenches.Checked]()}},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},

@@ -81,7 +81,7 @@ func Read(ctx context.Context, place string, f func(ledger.Store) error) error {
 		if err != nil {
 			return err
 		}
-		return hint.With(fmt.Errorf("no ledger at %s yet", at.Path), "fill one: linerate demo, or linerate import netbenches DIR")
+		return hint.With(fmt.Errorf("no ledger at %s yet", at.Path), "fill one: linerate demo, or linerate import DIR")
 	}
 	return errors.Join(f(s), s.Close())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"linerate/internal/benchlab"
+	"linerate/imports/benchlab"
 	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -20,30 +20,12 @@ import (
 	"linerate/internal/testbed"
 )
 
-func newStudyImportCmd() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:   "import bench-lab CONFIG CONFIGS_DIR --out DIR",
-		Short: "make a study and a testbed of a bench-lab configuration",
-		Long: `Turn a configuration of the netbenches archive's bench-lab.sh and its directory
-of configuration sets into DIR/study.yaml, DIR/testbed.yaml and DIR/sets: a
-variant per set. The configuration is parsed, never run. Options without a counterpart are listed.`,
-		Args: cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] != "bench-lab" {
-				return hint.Unknown("kind of lab", args[0], []string{"bench-lab"})
-			}
-			if out == "" {
-				return hint.With(hint.Usagef("nowhere to write to"), "add --out DIR")
-			}
-			return importBenchLab(cmd, args[1], args[2], out)
-		},
+// importBenchLab makes a study and a testbed of a bench-lab configuration.
+func importBenchLab(cmd *cobra.Command, args []string, out string) error {
+	if len(args) != 2 {
+		return hint.With(hint.Usagef("--out makes a study of a bench-lab configuration and its sets"), "linerate import CONFIG CONFIGS_DIR --out DIR")
 	}
-	cmd.Flags().StringVar(&out, "out", "", "directory to make")
-	return cmd
-}
-
-func importBenchLab(cmd *cobra.Command, config, configs, out string) error {
+	config, configs := args[0], args[1]
 	data, err := readFile(config)
 	if err != nil {
 		return hint.With(fmt.Errorf("read the configuration: %w", err), "give bench-lab.sh's own: the file of its option -f")

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"linerate/imports/netbenches"
+	"linerate/imports/netbenches/nbtest"
 	"linerate/internal/ledger"
-	"linerate/internal/netbenches"
-	"linerate/internal/netbenches/nbtest"
 	"linerate/internal/stats/ministat"
 )
 

@@ -58,12 +58,12 @@ func (t *Tree) Load(ctx context.Context, opt Options) error {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	var next, done, read atomic.Int64
+	var next, read atomic.Int64
 	parsed := make([]parsed, len(t.Files))
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for w := range n {
-		wg.Go(func() { errs[w] = t.work(ctx, opt, parsed, &next, &done, &read) })
+		wg.Go(func() { errs[w] = t.work(ctx, opt, parsed, &next, &read) })
 	}
 	wg.Wait()
 	t.Bytes = read.Load()
@@ -100,9 +100,9 @@ type reader struct {
 	pack *zstd.Encoder
 }
 
-func (t *Tree) work(ctx context.Context, opt Options, out []parsed, next, done, read *atomic.Int64) error {
+func (t *Tree) work(ctx context.Context, opt Options, out []parsed, next, read *atomic.Int64) error {
 	r := &reader{t: t, opt: opt}
-	if opt.Pack || opt.PackAll {
+	if opt.Pack {
 		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return fmt.Errorf("compressor: %w", err)
@@ -119,9 +119,6 @@ func (t *Tree) work(ctx context.Context, opt Options, out []parsed, next, done, 
 			out[i] = r.file(t.Files[i])
 			read.Add(t.Files[i].Size)
 		}
-		if opt.Ticker != nil {
-			opt.Ticker(done.Add(stride), int64(len(t.Files)), read.Load())
-		}
 	}
 	return nil
 }
@@ -136,7 +133,7 @@ func (r *reader) file(f *File) (p parsed) {
 		f.Problem = "may hold a key: not read"
 		return p
 	case RoleProfile, RoleHook:
-		if r.opt.HashAll || r.opt.PackAll {
+		if r.opt.Pack {
 			r.hashOnly(f)
 		}
 		return p
@@ -162,7 +159,7 @@ func (r *reader) file(f *File) (p parsed) {
 	sum := sha256.Sum256(data)
 	f.SHA256 = hex.EncodeToString(sum[:])
 	p = r.parse(f, data)
-	if r.pack != nil && (f.Role != RoleOther || r.opt.PackAll) {
+	if r.pack != nil && f.Role != RoleOther {
 		f.Packed = r.pack.EncodeAll(data, make([]byte, 0, len(data)/4+64))
 	}
 	return p
@@ -189,17 +186,6 @@ func (r *reader) slurp(f *File) ([]byte, error) {
 func (r *reader) hashOnly(f *File) {
 	if f.Size > maxHashed {
 		f.Problem = "too large to hash"
-		return
-	}
-	if r.opt.PackAll && f.Size <= maxParsed {
-		data, err := r.slurp(f)
-		if err != nil {
-			f.Problem = cause(err)
-			return
-		}
-		sum := sha256.Sum256(data)
-		f.SHA256 = hex.EncodeToString(sum[:])
-		f.Packed = r.pack.EncodeAll(data, nil)
 		return
 	}
 	in, err := os.Open(filepath.Join(r.t.Root, filepath.FromSlash(f.Path)))

@@ -1,7 +1,7 @@
-// Package others makes ledger entries of what benchmarks' own output says: numbers of
+// Package outputs makes ledger entries of what benchmarks' own output says: numbers of
 // somebody else's runs, of which linerate has seen nothing but the files. They are
 // labelled so, keep where they come from, and are never measured here.
-package others
+package outputs
 
 import (
 	"cmp"

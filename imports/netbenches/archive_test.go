@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/imports/netbenches"
 	"linerate/internal/ledger"
-	"linerate/internal/netbenches"
 	"linerate/internal/sharedtest"
 )
 

@@ -7,21 +7,6 @@ import (
 	"linerate/internal/ledger"
 )
 
-// What of the raw bytes an import keeps in the ledger, compressed.
-const (
-	RawUsed = "used" // what numbers come from
-	RawAll  = "all"
-	RawNone = "none"
-)
-
-// TakeOptions say how a tree is imported.
-type TakeOptions struct {
-	Raw     string // RawUsed, RawAll or RawNone
-	Check   bool   // read the tree for its Check even where the ledger has it
-	Workers int
-	Ticker  func(done, total, bytes int64) // hears how far the reading is; may be nil
-}
-
 // Taken is what an import did.
 type Taken struct {
 	Unchanged bool // the ledger has the tree as it is
@@ -30,19 +15,19 @@ type Taken struct {
 	Check     *Check // nil: nothing was read
 }
 
-// Take imports a listed tree into a ledger, unless that has the tree as it is.
-func Take(ctx context.Context, s ledger.Store, t *Tree, o TakeOptions) (Taken, error) {
-	mark, tool := t.Fingerprint(), Tool+" "+o.Raw
-	known, err := s.Imported(ctx, mark, tool)
+// Take imports a listed tree into a ledger, unless that has the tree as it is; with check
+// it reads the tree for its Check even then.
+func Take(ctx context.Context, s ledger.Store, t *Tree, check bool) (Taken, error) {
+	mark := t.Fingerprint()
+	known, err := s.Imported(ctx, mark, Tool)
 	if err != nil {
 		return Taken{}, err
 	}
 	got := Taken{Unchanged: known, Totals: ImportTotals{Files: len(t.Files)}}
-	if known && !o.Check {
+	if known && !check {
 		return got, nil
 	}
-	opt := Options{Workers: o.Workers, HashAll: !known, Pack: !known && o.Raw != RawNone, PackAll: !known && o.Raw == RawAll, Ticker: o.Ticker}
-	if err := t.Load(ctx, opt); err != nil {
+	if err := t.Load(ctx, Options{Pack: !known}); err != nil {
 		return got, err
 	}
 	im := NewImport(t, time.Now())
@@ -55,7 +40,7 @@ func Take(ctx context.Context, s ledger.Store, t *Tree, o TakeOptions) (Taken, e
 		return got, err
 	}
 	got.Totals = im.Totals
-	return got, s.NoteImport(ctx, mark, tool, t.Root, time.Now())
+	return got, s.NoteImport(ctx, mark, Tool, t.Root, time.Now())
 }
 
 // perTransaction is how many rows are committed together: enough that syncing

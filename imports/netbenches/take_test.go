@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"linerate/imports/netbenches"
 	"linerate/internal/ledger"
 	"linerate/internal/store/sqlite"
-	"linerate/internal/netbenches"
 )
 
 func (w *tree) list() *netbenches.Tree {
@@ -58,35 +58,33 @@ func TestTake(t *testing.T) {
 	w.series(dir, "a", 500_000)
 	w.series(dir, "b", 510_000)
 	w.write(dir+"/a.pmc.graph", "@ CPU_CLK [5 samples]\n")
-	take := func(s ledger.Store, o netbenches.TakeOptions) netbenches.Taken {
+	take := func(s ledger.Store, check bool) netbenches.Taken {
 		t.Helper()
-		got, err := netbenches.Take(t.Context(), s, w.list(), o)
+		got, err := netbenches.Take(t.Context(), s, w.list(), check)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
 	s := newLedger(t)
-	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); got.Unchanged || got.Added != 1 || got.Totals.Trials != 10 || got.Totals.Verdicts != 1 || got.Check == nil {
+	if got := take(s, false); got.Unchanged || got.Added != 1 || got.Totals.Trials != 10 || got.Totals.Verdicts != 1 || got.Check == nil {
 		t.Errorf("first: %+v", got)
 	}
-	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); !got.Unchanged || got.Added != 0 || got.Check != nil || got.Totals.Files != 23 {
+	if got := take(s, false); !got.Unchanged || got.Added != 0 || got.Check != nil || got.Totals.Files != 23 {
 		t.Errorf("second: %+v", got)
 	}
-	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed, Check: true}); !got.Unchanged || got.Added != 0 || got.Check == nil || got.Totals.Bytes == 0 {
+	if got := take(s, true); !got.Unchanged || got.Added != 0 || got.Check == nil || got.Totals.Bytes == 0 {
 		t.Errorf("with a check: %+v", got)
 	}
 	w.series(dir, "c", 520_000)
-	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); got.Unchanged || got.Added != 1 || got.Totals.Trials != 15 {
+	if got := take(s, false); got.Unchanged || got.Added != 1 || got.Totals.Trials != 15 {
 		t.Errorf("after a change: %+v", got)
 	}
-	// 15 logs of a receiver, one of the sender whose 15 are alike, 3 .info; and the profile.
-	for raw, want := range map[string]int{netbenches.RawNone: 0, netbenches.RawUsed: 19, netbenches.RawAll: 20} {
-		s := &counting{Store: newLedger(t)}
-		take(s, netbenches.TakeOptions{Raw: raw})
-		if s.blobs != want {
-			t.Errorf("%s keeps %d files, want %d", raw, s.blobs, want)
-		}
+	// 15 logs of a receiver, one of the sender whose 15 are alike, 3 .info; not the profile.
+	c := &counting{Store: newLedger(t)}
+	take(c, false)
+	if c.blobs != 19 {
+		t.Errorf("%d files are kept, want 19", c.blobs)
 	}
 }
 
@@ -101,24 +99,22 @@ func TestPackedBytesAreTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dec.Close()
-	for _, all := range []bool{false, true} {
-		tree, err := netbenches.Read(t.Context(), w.root, netbenches.Options{Pack: true, PackAll: all})
-		if err != nil {
-			t.Fatal(err)
+	tree, err := netbenches.Read(t.Context(), w.root, netbenches.Options{Pack: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range tree.Files {
+		used := f.Role != netbenches.RoleProfile && f.Role != netbenches.RoleOther
+		if (f.Packed != nil) != used {
+			t.Errorf("%s (%s) packed: %v", f.Path, f.Role, f.Packed != nil)
 		}
-		for _, f := range tree.Files {
-			used := f.Role != netbenches.RoleProfile && f.Role != netbenches.RoleOther
-			if (f.Packed != nil) != (used || all) {
-				t.Errorf("all %v: %s (%s) packed: %v", all, f.Path, f.Role, f.Packed != nil)
-			}
-			if f.Packed == nil {
-				continue
-			}
-			got, err := dec.DecodeAll(f.Packed, nil)
-			want, readErr := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(f.Path)))
-			if err != nil || readErr != nil || string(got) != string(want) || len(f.SHA256) != 64 {
-				t.Errorf("%s unpacks to %d bytes of %d, %v, %v", f.Path, len(got), len(want), err, readErr)
-			}
+		if f.Packed == nil {
+			continue
+		}
+		got, err := dec.DecodeAll(f.Packed, nil)
+		want, readErr := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(f.Path)))
+		if err != nil || readErr != nil || string(got) != string(want) || len(f.SHA256) != 64 {
+			t.Errorf("%s unpacks to %d bytes of %d, %v, %v", f.Path, len(got), len(want), err, readErr)
 		}
 	}
 }
@@ -194,10 +190,6 @@ func TestReadStops(t *testing.T) {
 	}
 	if _, err := netbenches.Read(t.Context(), filepath.Join(w.root, "none"), netbenches.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
-	}
-	var seen []int64
-	if err := tree.Load(t.Context(), netbenches.Options{Workers: 1, Ticker: func(_, total, bytes int64) { seen = append(seen, total, bytes) }}); err != nil || len(seen) != 2 || seen[0] != 11 || seen[1] != tree.Bytes {
-		t.Errorf("progress %v of %d bytes, %v", seen, tree.Bytes, err)
 	}
 }
 

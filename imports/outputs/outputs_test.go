@@ -1,4 +1,4 @@
-package others_test
+package outputs_test
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"linerate/imports/outputs"
 	"linerate/internal/compare"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
-	"linerate/internal/ledger/others"
 	"linerate/internal/stats"
 )
 
@@ -29,9 +29,9 @@ func runs(from float64) (all []compare.File) {
 // TestTake: a verdict with its change and provenance, labelled as others'; the same files
 // are the same entry whenever they are taken.
 func TestTake(t *testing.T) {
-	m := others.Measurement{Control: runs(9e9), Variant: runs(9.5e9), Tunable: "net.ipv4.tcp_congestion_control", Before: "cubic", After: "bbr",
+	m := outputs.Measurement{Control: runs(9e9), Variant: runs(9.5e9), Tunable: "net.ipv4.tcp_congestion_control", Before: "cubic", After: "bbr",
 		By: "alice", OS: "freebsd", CPU: "a CPU", Now: time.Unix(1, 0)}
-	got, err := others.Take(m)
+	got, err := outputs.Take(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestTake(t *testing.T) {
 		t.Fatalf("verdict %+v", v)
 	}
 	s, e := b.Studies[0], b.Environments[0]
-	if !strings.HasPrefix(s.Label, evidence.ByOthers+": alice") || s.Kind != others.Kind || !s.Started.Equal(time.Unix(1700000000, 0)) || s.Facts[0] != "tool: iperf 3.12" {
+	if !strings.HasPrefix(s.Label, evidence.ByOthers+": alice") || s.Kind != outputs.Kind || !s.Started.Equal(time.Unix(1700000000, 0)) || s.Facts[0] != "tool: iperf 3.12" {
 		t.Errorf("study %+v", s)
 	}
 	if e.OS != "linux" || e.Release != "6.1.0-18-amd64" || e.Hardware != "box" || e.CPU != "a CPU" || e.Label != evidence.ByOthers {
@@ -50,18 +50,18 @@ func TestTake(t *testing.T) {
 		t.Errorf("%d trials, %d sources, %d blobs", len(b.Trials), len(b.Sources), len(b.Blobs))
 	}
 	m.Now = time.Unix(2, 0)
-	again, err := others.Take(m)
+	again, err := outputs.Take(m)
 	if err != nil || again.Batch.Ref != b.Ref || again.Batch.Trials[3].ID != b.Trials[3].ID {
 		t.Errorf("taken again it is %s, not %s (%v)", again.Batch.Ref, b.Ref, err)
 	}
 	m.After = "reno"
-	if other, err := others.Take(m); err != nil || other.Batch.Ref == b.Ref {
+	if other, err := outputs.Take(m); err != nil || other.Batch.Ref == b.Ref {
 		t.Errorf("another setting is the same entry (%v)", err)
 	}
 }
 
 func TestTakeOneSide(t *testing.T) {
-	got, err := others.Take(others.Measurement{Control: runs(9e9)})
+	got, err := outputs.Take(outputs.Measurement{Control: runs(9e9)})
 	if err != nil || got.Verdict != nil || len(got.Batch.Verdicts) != 0 || len(got.Batch.Trials) != 5 {
 		t.Errorf("%+v, %v", got.Batch, err)
 	}
@@ -70,8 +70,8 @@ func TestTakeOneSide(t *testing.T) {
 func TestTakeRefuses(t *testing.T) {
 	numbers := []compare.File{{Name: "n.txt", Data: []byte("1\n2\n3\n")}}
 	wrk := []compare.File{{Name: "w", Data: []byte("Running 1s test @ http://x/\nRequests/sec:  10.5\n")}}
-	for _, m := range []others.Measurement{{Control: numbers}, {Control: runs(1e9), Variant: wrk}, {Control: runs(1e9), Variant: numbers}} {
-		if _, err := others.Take(m); err == nil || !hint.IsUsage(err) && errors.Unwrap(err) == nil {
+	for _, m := range []outputs.Measurement{{Control: numbers}, {Control: runs(1e9), Variant: wrk}, {Control: runs(1e9), Variant: numbers}} {
+		if _, err := outputs.Take(m); err == nil || !hint.IsUsage(err) && errors.Unwrap(err) == nil {
 			t.Errorf("%s: %v", m.Control[0].Name, err)
 		}
 	}

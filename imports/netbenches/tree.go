@@ -52,11 +52,8 @@ type Tree struct {
 
 // Options say how to read a tree.
 type Options struct {
-	Workers int                            // parallel readers; 0: one per CPU
-	Pack    bool                           // keep the compressed bytes of what numbers come from
-	PackAll bool                           // those of profiles too
-	HashAll bool                           // hash profiles and pictures
-	Ticker  func(done, total, bytes int64) // progress; may be nil
+	Workers int  // parallel readers; 0: one per CPU
+	Pack    bool // keep the compressed bytes of what numbers come from, and hash profiles and pictures
 }
 
 // List walks the tree and says what each file is, without opening any.
