@@ -78,7 +78,12 @@ func TestMissingModules(t *testing.T) {
 // TestSlipsOfPublicFiles: slips that configurations on record have made.
 func TestSlipsOfPublicFiles(t *testing.T) {
 	holdAll(t, "14.3", []reading{
-		{note: "an interface's name for a device's", files: map[string]string{"/etc/sysctl.conf": "dev.igc0.eee_control=0\n"}, want: []string{"error LR-UNKNOWN:dev.igc0.eee_control | dev.igc.0.eee_control"}},
+		{note: "an interface's name for a device's", files: map[string]string{"/etc/sysctl.conf": "dev.igc0.eee_control=0\n"}, want: []string{"error LR-UNKNOWN:dev.igc0.eee_control | Decide what is wanted before correcting the name: dev.igc.0.eee_control=0 follows advice that is wrong: 1 disables it"}},
+		{note: "and one whose value means what it says", files: map[string]string{"/etc/sysctl.conf": "dev.igc0.fc=0\n"}, want: []string{"error LR-UNKNOWN:dev.igc0.fc | Write dev.igc.0.fc=0."}},
+		{note: "words that the kernel does not take", files: map[string]string{"/etc/sysctl.conf": "net.isr.dispatch=defered\n", "/etc/rc.conf": "pf_enable=\"TRU\"\ngateway_enable=\"YES\"\n"},
+			want: []string{"error LR-RANGE:net.isr.dispatch | none of direct, hybrid, deferred", "error LR-RANGE:pf_enable | none of YES and NO", "!LR-RANGE:gateway_enable"}},
+		{note: "a value that kills", files: map[string]string{"/etc/sysctl.conf": "kern.maxvnodes=-1\n"}, want: []string{"error LR-RANGE:kern.maxvnodes | The kernel stops over it"}},
+		{note: "a default pinned for safety", files: map[string]string{"/etc/sysctl.conf": "net.inet.ip.sourceroute=0\nnet.inet.tcp.sack.enable=1\n"}, want: []string{"!LR-DEFAULT:net.inet.ip.sourceroute", "info LR-DEFAULT:net.inet.tcp.sack.enable"}},
 		{note: "a device, and drivers that end in digits", files: map[string]string{"/etc/sysctl.conf": "dev.igc.0.eee_control=0\ndev.ig4.0.debug=1\ndev.p4tcc0.nothing=1\n"}, want: []string{"!error"}},
 		{note: "the kernel's own size", files: map[string]string{"/boot/loader.conf": "kern.ipc.nmbclusters=\"0\"\n"}, want: []string{"!warning", "info LR-RANGE:kern.ipc.nmbclusters"}},
 		{note: "a word that only rc.conf takes", files: map[string]string{"/boot/loader.conf": "pf_load=\"ON\"\nif_lagg_load=1\nzfs_load=YES\nccd_load=\"no\"\n"},

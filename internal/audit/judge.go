@@ -25,7 +25,7 @@ func (a *auditor) judge() []candidate {
 		j := a.judged(l)
 		checks := []func(judged) []candidate{a.unknown, a.gone, a.contained, a.misplaced, a.option, a.module, a.onlyYes, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
 		if l.Hidden() && (j.rec == nil || !j.rec.Type.Integer() && j.rec.Type != tunable.Bool && j.rec.Type != tunable.Numbers) { // its name alone is known; what is hidden is no number
-			checks = checks[:4]
+			checks = append(checks[:4:4], a.noChoice)
 		}
 		for _, check := range checks {
 			all = append(all, check(j)...)

@@ -96,10 +96,35 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 	if !known || !rec.Exists(a.f.Release) {
 		return nil
 	}
-	return one(unheard, Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name, Severity: Error, Action: Change, Sources: []string{"sys/kern/subr_bus.c"},
+	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name, Severity: Error, Action: Change, Sources: []string{"sys/kern/subr_bus.c"},
 		Message: fmt.Sprintf("there is no %s; %s is meant", j.Name, meant),
 		Why:     "Under dev. driver and unit are two parts of the name. " + a.consequence(j.Stage),
-		Fix:     fmt.Sprintf("Write %s=%s.", meant, j.Value)}.at(j.Line))
+		Fix:     fmt.Sprintf("Write %s=%s.", meant, j.Value)}.at(j.Line)
+	if against := a.objection(rec, meant, j.Value); against != "" {
+		f.Fix = fmt.Sprintf("Decide what is wanted before correcting the name: %s.", strings.TrimSuffix(against, "."))
+	} else {
+		f.sets("", meant, j.Value)
+	}
+	return one(unheard, f)
+}
+
+// objection is what the record of a corrected or new name has against a line's value:
+// under another name it may mean something else, in another unit or direction, or lower
+// a default that has grown. It is "" where there is nothing.
+func (a *auditor) objection(rec *tunable.Record, name, value string) string {
+	if p := rec.RejectOn(a.f.Release, value); p != nil {
+		return fmt.Sprintf("%s does not take the value (%s)", name, p.Message)
+	}
+	for _, cl := range a.c.ClaimsOn(rec) {
+		if (cl.Verdict == tunable.Wrong || cl.Verdict == tunable.Stale) && cl.Value != "" && !cl.Harmless && rec.SameValue(cl.Value, value) && a.claimHolds(cl) {
+			return fmt.Sprintf("%s=%s follows advice that is %s: %s", name, value, cl.Verdict, cl.Truth)
+		}
+	}
+	d, known := rec.DefaultOf(name, a.f.Release, a.env)
+	if known && rec.Type.Integer() && !rec.Constraints.Mask && less("1", value) < 0 && less(value, d) < 0 {
+		return fmt.Sprintf("%s=%s is below the default, %s", name, value, d)
+	}
+	return ""
 }
 
 // wholeSince is the first release of which the catalogue has those families:
@@ -409,13 +434,13 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		f.Fix = fmt.Sprintf("Remove the line: %s only reports.", name)
 		return
 	}
-	if p := to.RejectOn(a.f.Release, j.Value); p != nil {
-		f.Fix = fmt.Sprintf("Remove the line; %s does not take its value (%s). %s", name, p.Message, to.Summary)
-		return
-	}
 	if l, set := a.setToo(name); set {
 		f.Action = Remove
 		f.Fix = fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
+		return
+	}
+	if against := a.objection(to, name, j.Value); against != "" {
+		f.Fix = fmt.Sprintf("Remove the line, or decide on a new value: %s. %s", strings.TrimSuffix(against, "."), to.Summary)
 		return
 	}
 	where := ""

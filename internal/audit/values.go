@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 	"linerate/internal/tunable"
 )
 
@@ -32,6 +33,29 @@ func (a *auditor) rejected(j judged) []candidate {
 	}
 	if p.Outside == tunable.Taken {
 		return one(caution, f) // it has its effects, whatever they are
+	}
+	return one(outOfRange, f)
+}
+
+// noChoice reports a hidden word where only some words are taken: those are never
+// hidden, so this is none of them.
+func (a *auditor) noChoice(j judged) []candidate {
+	if j.rec == nil || strings.TrimSpace(j.Value) != redact.Mark || !j.st.Exists {
+		return nil
+	}
+	x := j.rec.RangeOn(a.f.Release)
+	choices := "YES and NO"
+	switch {
+	case x.Domain == tunable.Choice:
+		choices = strings.Join(j.st.Values, ", ")
+	case x.Domain != tunable.Switch:
+		return nil
+	}
+	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Action: Change, Name: j.Name, Sources: j.rec.Sources,
+		Message: fmt.Sprintf("%s is set to a word that is none of %s", j.Name, choices), Fix: "Correct the word, or remove the line."}.at(j.Line)
+	f.Severity, f.Why = outside(&tunable.ValueProblem{Kind: tunable.ProblemChoice, Outside: x.Outside}, j)
+	if x.Outside == tunable.Off && strings.HasSuffix(j.Name, "_enable") {
+		f.Severity = Error // pf_enable="TRU" leaves a firewall open
 	}
 	return one(outOfRange, f)
 }
@@ -65,9 +89,10 @@ func (a *auditor) floor(j judged) (string, bool) {
 	return j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 }
 
-// asDefault reports lines that set what is so anyway.
+// asDefault reports lines that set what is so anyway. Pinning the default of a policy is
+// hardening: an auditor wants such lines.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
 		return nil
 	}
 	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,

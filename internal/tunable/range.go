@@ -49,7 +49,9 @@ func (r *Record) RangeOn(rel release.Release) Range {
 		if x.bound(s); x.Entire && r.overflow(s) != "" {
 			x.Outside = "" // nothing is outside but what the type cannot hold
 		}
-		x.Beyond = r.overflow(s)
+		if x.Beyond = r.overflow(s); x.Outside == Fatal && x.Beyond == Wrapped {
+			x.Beyond = Fatal // the number that remains is outside, too
+		}
 	case Vectors:
 		x.Least, x.Most = whole(s.Constraints.Min), whole(s.Constraints.Max)
 	}
