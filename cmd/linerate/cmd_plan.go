@@ -257,7 +257,7 @@ func newPlanShowCmd() *cobra.Command {
 		Use:   "show FILE",
 		Short: "print a plan, or write it in the format of your tools",
 		Long: `Show prints a plan. --format writes it as sysctl.d files or rc.conf lines, an Ansible
-playbook, a NixOS module, a tuned profile, cloud-init user data or a Puppet class,
+playbook, a NixOS module or cloud-init user data,
 with the reasons as comments; for an appliance as a list of tunables (OPNsense,
 pfSense) or commands (VyOS, OpenWrt). Settings that a format cannot express are
 listed at the end.

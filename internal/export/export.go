@@ -1,6 +1,6 @@
 // Package export writes a plan in the form that its reader's own tools take: files of
-// sysctl.d(5) or rc.conf(5), a playbook, a NixOS module, a profile of tuned, cloud-init's
-// user data, a Puppet class. Reasons go with each setting, as comments.
+// sysctl.d(5) or rc.conf(5), an Ansible playbook, a NixOS module, cloud-init's user data,
+// an appliance's own form. Reasons go with each setting, as comments.
 //
 // A form has what it can hold. What it cannot is in a comment at the end, never silently
 // gone. What the files of a plan say is plan.Render's alone; the forms that carry files
@@ -34,9 +34,7 @@ var forms = []form{
 	{"rc.conf", "freebsd", rcConf},
 	{"ansible", "", ansible},
 	{"nixos", "linux", nixos},
-	{"tuned", "linux", tuned},
 	{"cloud-init", "linux", cloudInit},
-	{"puppet", "", puppet},
 	{"opnsense", "freebsd", items(ofKernel, "System ▸ Settings ▸ Tunables", "pf's limits are at Firewall ▸ Settings ▸ Advanced, offloads at Interfaces ▸ Settings.")},
 	{"pfsense", "freebsd", items(ofSysctl, "System ▸ Advanced ▸ System Tunables", "Loader variables go into /boot/loader.conf.local, pf's limits are at System ▸ Advanced ▸ Firewall & NAT, offloads at ▸ Networking.")},
 	{"vyos", "linux", vyos},
@@ -67,9 +65,6 @@ func Write(p plan.Plan, name string) (string, error) {
 	files, err := plan.Render(p, nil)
 	if err != nil {
 		return "", err
-	}
-	for i := range files { // the owner of these files is the tool that writes them
-		files[i].Content = strings.TrimLeft(strings.TrimPrefix(files[i].Content, plan.Marker), "\n")
 	}
 	return f.write(p, files)
 }
@@ -150,14 +145,19 @@ func contentOf(files []plan.File, at string) string {
 	return ""
 }
 
+// body is a file's content without linerate's mark, which comes first in what is written.
+func body(content string) string {
+	return strings.TrimLeft(strings.TrimPrefix(content, plan.Marker), "\n")
+}
+
 func sysctlD(p plan.Plan, files []plan.File) (string, error) {
 	at := plan.PlaceOf(p.OS, setting.Sysctl)
-	return title(p, "#") + "\n" + contentOf(files, at) + left(p, "#", inOf(at)), nil
+	return plan.Marker + "\n" + title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
 }
 
 func rcConf(p plan.Plan, files []plan.File) (string, error) {
 	at := plan.PlaceOf(p.OS, setting.RC)
-	return title(p, "#") + "\n" + contentOf(files, at) + left(p, "#", inOf(at)), nil
+	return plan.Marker + "\n" + title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
 }
 
 // reasons are why a step is in the plan, as comments behind a mark.
@@ -197,22 +197,38 @@ func indented(text, prefix string) string {
 	return b.String()
 }
 
-// reload is how a running system takes a file in; nil where it does so by itself, or at
-// the next boot.
-func reload(os, file string) []string {
-	switch {
-	case file != plan.PlaceOf(os, setting.Sysctl):
-		return nil
-	case os == "freebsd":
+// activate is how a running system takes a file in, none where it does so by itself or at
+// the next boot. Files come in an order in which modules are there before their sysctls.
+func activate(p plan.Plan, file string) []string {
+	switch file {
+	case plan.LinuxSysctl:
+		return []string{"sysctl", "-p", file}
+	case plan.FreeBSDSysctl:
 		return []string{"service", "sysctl", "start"}
+	case plan.LinuxModules, plan.FreeBSDRC:
+		var modules []string
+		for _, s := range p.Settings {
+			if s.Mechanism == setting.Module && s.Where.File == file {
+				modules = append(modules, s.Name)
+			}
+		}
+		if len(modules) > 0 {
+			return append(map[string][]string{"linux": {"modprobe", "-a"}, "freebsd": {"kldload", "-n"}}[p.OS], modules...)
+		}
 	}
-	return []string{"sysctl", "-p", file}
+	return nil
 }
 
+// shared reports a file that the host's owner may have lines in: linerate's are a block.
+func shared(file string) bool { return file == plan.FreeBSDSysctl || file == plan.FreeBSDRC }
+
+const blockEnd = "# End of linerate's settings."
+
 // ansible is a playbook of ansible-core's own modules. It may run in check mode, where
-// directories are missing too; linerate_root writes below another root.
+// directories are missing too; linerate_root writes below another root. What runs is loaded
+// each time, so that a failure is not hidden by the next run.
 func ansible(p plan.Plan, files []plan.File) (string, error) {
-	var b, handlers strings.Builder
+	var b strings.Builder
 	b.WriteString("---\n" + title(p, "#") + "# Check mode shows what it would change.\n")
 	fmt.Fprintf(&b, "- name: Tuning by linerate, plan %s\n  hosts: %s\n  become: true\n  gather_facts: false\n  vars:\n    linerate_root: \"\"\n  tasks:\n", p.Short(), yamlString(cmp.Or(p.Host, "all")))
 	cuts := ansibleCuts(p)
@@ -220,23 +236,24 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 		b.WriteString("    []\n")
 	}
 	for i, f := range files {
+		if i > 0 {
+			b.WriteString("\n")
+		}
 		dir := path.Dir(f.Path)
 		fmt.Fprintf(&b, "    - name: The directory %s\n      ansible.builtin.file:\n        path: \"{{ linerate_root }}%s\"\n        state: directory\n        mode: \"0755\"\n      register: linerate_dir_%d\n\n", dir, dir, i)
-		fmt.Fprintf(&b, "    - name: The settings in %s\n      ansible.builtin.copy:\n        dest: \"{{ linerate_root }}%s\"\n        mode: \"%04o\"\n        content: !unsafe |\n%s", f.Path, f.Path, f.Mode, indented(f.Content, "          "))
-		fmt.Fprintf(&b, "      when: not (ansible_check_mode and linerate_dir_%d is changed)\n", i)
-		if argv := reload(p.OS, f.Path); argv != nil {
-			name := "Load " + f.Path
-			fmt.Fprintf(&b, "      notify: %s\n", name)
-			fmt.Fprintf(&handlers, "    - name: %s\n      ansible.builtin.command:\n        argv: [%s]\n      when: not linerate_root\n      changed_when: true\n", name, strings.Join(argv, ", "))
+		fmt.Fprintf(&b, "    - name: The settings in %s\n", f.Path)
+		if shared(f.Path) {
+			fmt.Fprintf(&b, "      ansible.builtin.blockinfile:\n        path: \"{{ linerate_root }}%s\"\n        create: true\n        mode: \"%04o\"\n        marker: \"{mark}\"\n        marker_begin: %s\n        marker_end: %s\n        block: !unsafe |\n%s",
+				f.Path, f.Mode, yamlQuoted(plan.Marker), yamlQuoted(blockEnd), indented(body(f.Content), "          "))
+		} else {
+			fmt.Fprintf(&b, "      ansible.builtin.copy:\n        dest: \"{{ linerate_root }}%s\"\n        mode: \"%04o\"\n        content: !unsafe |\n%s", f.Path, f.Mode, indented(f.Content, "          "))
 		}
-		if i < len(files)-1 {
-			b.WriteString("\n")
+		fmt.Fprintf(&b, "      register: linerate_file_%d\n      when: not (ansible_check_mode and linerate_dir_%d is changed)\n", i, i)
+		if argv := activate(p, f.Path); argv != nil {
+			fmt.Fprintf(&b, "\n    - name: Load %s\n      ansible.builtin.command:\n        argv: [%s]\n      when: not linerate_root\n      changed_when: linerate_file_%d is changed\n", f.Path, strings.Join(argv, ", "), i)
 		}
 	}
 	b.WriteString(cuts)
-	if handlers.Len() > 0 {
-		b.WriteString("\n  handlers:\n" + handlers.String())
-	}
 	return b.String() + leftBut(p, "#", inFile, whole), nil
 }
 
@@ -269,7 +286,7 @@ func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 			b.WriteString("write_files:\n")
 		}
 		fmt.Fprintf(&b, "  - path: %s\n    permissions: \"%04o\"\n    content: |\n%s", f.Path, f.Mode, indented(f.Content, "      "))
-		if argv := reload(p.OS, f.Path); argv != nil {
+		if argv := activate(p, f.Path); argv != nil {
 			fmt.Fprintf(&run, "  - [%s]\n", strings.Join(argv, ", "))
 		}
 	}
@@ -277,40 +294,6 @@ func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 		b.WriteString("runcmd:\n" + run.String())
 	}
 	return b.String() + left(p, "#", inFile), nil
-}
-
-// puppet is a class of files, and of commands that run when these change.
-func puppet(p plan.Plan, files []plan.File) (string, error) {
-	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
-	var b strings.Builder
-	b.WriteString(title(p, "#") + "class linerate_tuning {\n")
-	for _, f := range files {
-		fmt.Fprintf(&b, "  file { %s:\n    ensure  => file,\n    mode    => '%04o',\n    content => %s,\n", quote(f.Path), f.Mode, quote(f.Content))
-		argv := reload(p.OS, f.Path)
-		if argv != nil {
-			fmt.Fprintf(&b, "    notify  => Exec['linerate: load %s'],\n", f.Path)
-		}
-		b.WriteString("  }\n")
-		if argv != nil {
-			fmt.Fprintf(&b, "  exec { 'linerate: load %s':\n    command     => %s,\n    path        => ['/usr/sbin', '/usr/bin', '/sbin', '/bin'],\n    refreshonly => true,\n  }\n", f.Path, quote(strings.Join(argv, " ")))
-		}
-	}
-	return b.String() + "}\n" + left(p, "#", inFile), nil
-}
-
-// tuned is a profile: tuned.conf of its own directory, with sysctls and what the network
-// plugin has no words for in a comment.
-func tuned(p plan.Plan, _ []plan.File) (string, error) {
-	var b strings.Builder
-	b.WriteString(title(p, "#") + "# As /etc/tuned/profiles/linerate/tuned.conf (/etc/tuned/linerate/ before tuned 2.23):\n# tuned-adm profile BASE linerate, and tuned-adm verify.\n[main]\n")
-	fmt.Fprintf(&b, "summary=Tuning by linerate, plan %s, role %s\n\n[sysctl]\n", p.Short(), clean(p.Role))
-	sysctl := inOf(plan.LinuxSysctl)
-	for _, s := range p.Settings {
-		if sysctl(s) {
-			fmt.Fprintf(&b, "%s%s=%s\n\n", reasons(s, "#"), s.Name, strings.ReplaceAll(clean(s.Value), "${", `\${`))
-		}
-	}
-	return b.String() + left(p, "#", sysctl), nil
 }
 
 var nixNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
@@ -344,7 +327,7 @@ func nixos(p plan.Plan, files []plan.File) (string, error) {
 	}
 	multi := strings.NewReplacer("''", "'''", "${", "''${")
 	for _, f := range files {
-		text := multi.Replace(indented(f.Content, "    "))
+		text := multi.Replace(indented(body(f.Content), "    "))
 		switch f.Path {
 		case plan.LinuxUdev:
 			fmt.Fprintf(&b, "  services.udev.extraRules = ''\n%s  '';\n", text)
@@ -365,7 +348,7 @@ func nixList(f plan.File) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s = [\n", name)
-	for line := range strings.Lines(f.Content) {
+	for line := range strings.Lines(body(f.Content)) {
 		switch line = strings.TrimSpace(line); {
 		case strings.HasPrefix(line, "#"):
 			b.WriteString("    " + line + "\n")

@@ -14,9 +14,15 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Capacity is the basis of advice that computes a value from needs and facts; the others are
-// kinds of evidence: Correctness, Unmeasured. A measured gain is no advice.
-const Capacity = "capacity"
+// Basis is why advice may enter a plan. A measured gain is no advice.
+type Basis string
+
+// The bases of advice.
+const (
+	ByRole     Basis = Correctness // the role does not work right without it
+	Capacity   Basis = "capacity"  // arithmetic from needs and facts
+	OnlyAdvice Basis = Unmeasured  // somebody's advice; only on request
+)
 
 // Advice is one record of catalogue/plans: what a tunable should be on hosts
 // of some roles, when, and why. Without a Value it says why the tunable is
@@ -27,7 +33,7 @@ type Advice struct {
 	Set   string   `yaml:"set"`
 	Leave string   `yaml:"leave"`
 	Roles []string `yaml:"roles"`
-	Basis string   `yaml:"basis"`
+	Basis Basis    `yaml:"basis"`
 	// Needs are inputs without which the value cannot be computed: link,
 	// rtt, states, connections. When one is missing the plan says which.
 	Needs []string `yaml:"needs"`
@@ -183,7 +189,7 @@ func (a *Advice) check(c *tunable.Catalogue) error {
 		return fmt.Errorf("lacks its roles")
 	case a.Set != "" && (a.Value+a.Want == "" || a.Risk == ""):
 		return fmt.Errorf("sets something, and lacks its value or risk")
-	case a.Set != "" && !slices.Contains([]string{Correctness, Capacity, Unmeasured}, a.Basis):
+	case a.Set != "" && !slices.Contains([]Basis{ByRole, Capacity, OnlyAdvice}, a.Basis):
 		return fmt.Errorf("its basis %q is none: correctness, capacity or unmeasured", a.Basis)
 	case a.Unless != "" && a.Otherwise == "":
 		return fmt.Errorf("has unless without otherwise")

@@ -87,7 +87,7 @@ func template(pattern, name string) bool {
 
 // evidence is what stands behind an advice's setting.
 func (p *planning) evidence(a *Advice, name string) Evidence {
-	e := Evidence{Kind: a.Basis}
+	e := Evidence{Kind: string(a.Basis)}
 	if a.Basis == Capacity {
 		e.Kind = Arithmetic
 	}

@@ -9,9 +9,10 @@ import (
 	"linerate/internal/show"
 )
 
-// Marker is the first line of every file that linerate owns. A file at one of
-// its places without it is somebody else's and is never written.
-const Marker = "# This file is linerate's: it is written by `linerate apply`, and only there."
+// Marker is the first line of every file that linerate owns, and of its block in a file
+// that it shares. A file at one of its places that begins otherwise is somebody else's:
+// apply never writes it.
+const Marker = "# Settings of linerate: apply, and what a plan is exported to, write them."
 
 // blockMark starts the block of one setting in a drop-in file.
 const blockMark = "#: "
@@ -29,13 +30,14 @@ const (
 	dropInFileMode = 0o644
 )
 
-// Places lists the files that plans may write on a system (sysctl.d(5),
+// Places lists the files that plans may write on a system, in the order in which they take
+// effect (sysctl.d(5),
 // modprobe.d(5), modules-load.d(5), udev(7), tmpfiles.d(5); loader.conf(5),
 // sysctl.conf(5), rc.conf(5)).
 func Places(os string) []string {
 	switch os {
 	case "linux":
-		return []string{LinuxSysctl, LinuxModprobe, LinuxModules, LinuxUdev, LinuxTmpfiles}
+		return []string{LinuxModprobe, LinuxModules, LinuxSysctl, LinuxUdev, LinuxTmpfiles}
 	case "freebsd":
 		return []string{FreeBSDLoader, FreeBSDSysctl, FreeBSDRC}
 	}

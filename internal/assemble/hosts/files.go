@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -56,6 +57,9 @@ func IsConfiguration(name, system string) bool {
 	if err != nil {
 		return true
 	}
+	if _, _, own := export.Read(string(text)); own {
+		return true
+	}
 	_, ok := filehost.Recognise(name, string(text), system)
 	return ok && len(bytes.TrimSpace(text)) > 0
 }
@@ -77,6 +81,13 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 		}
 		if len(bytes.TrimSpace(text)) == 0 {
 			return nil, nil, hint.Usagef("%s is empty: there is nothing to read", name)
+		}
+		if own, os, ok := export.Read(string(text)); ok {
+			for at, content := range own {
+				texts[at], given[at] = []byte(content), name
+			}
+			system = os
+			continue
 		}
 		place, ok := filehost.Recognise(name, string(text), system)
 		if _, either := filehost.Recognise(name, string(text), fact.Linux); !ok && either && system == "" {
