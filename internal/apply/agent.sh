@@ -264,9 +264,9 @@ guard() {
 }
 
 # mend looks after a transaction whose switch has gone: it is watched again while
-# there is time, and ended when there is none.
+# there is time, and ended when there is none. What one that is over left goes.
 mend() {
-	current_id && [ "$id" = "${1:-$id}" ] && ! armed || return 0
+	if ! current_id; then tidy; return; elif [ "$id" != "${1:-$id}" ] || armed; then return 0; fi
 	if [ "$D" = "$S/pending" ] && [ -e "$D/ready" ] && time_left; then start_watch
 	else revert switch "its switch had gone"; fi
 }
@@ -622,9 +622,9 @@ reach() {
 
 # status says what is pending, and what became of what was confirmed.
 status() {
-	if [ "$(id -u)" = 0 ] && current_id && [ -f "$S/agent" ] && [ -e "$D/id.$id" ] && ! armed && ! at_work; then
-		(locked mend "$id") >/dev/null 2>&1
-	fi
+	if [ "$(id -u)" = 0 ] && [ -f "$S/agent" ] && ! at_work; then # an agent just installed is of an apply that begins
+		if ! current_id; then [ -z "$(find "$S/agent" -mmin +1)" ] || (locked mend) >/dev/null 2>&1
+		elif [ -e "$D/id.$id" ] && ! armed; then (locked mend "$id") >/dev/null 2>&1; fi; fi
 	hello
 	say "machine $(machine_id)"
 	if current_id; then

@@ -124,12 +124,13 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 			return Declined, err
 		}
 	}
+	before, _ := m.Status(ctx) // known only to tell this change from those before it
 	id, after, err := applyNow(ctx, m, t)
 	if errors.Is(err, errDryRun) {
 		return Planned, nil
 	}
 	if err != nil {
-		return Reverted, hint.Left(outOfTouch(m, t, o, interrupted(ctx, err)))
+		return Reverted, hint.Left(outOfTouch(m, t, o, before.newest(), interrupted(ctx, err)))
 	}
 	if o.Began != nil {
 		o.Began(id)
@@ -165,8 +166,9 @@ func applyNow(ctx context.Context, m Machine, t Transaction) (string, map[knob.K
 }
 
 // outOfTouch waits for what becomes of a change whose answer never came. What
-// the agent itself said needs no waiting.
-func outOfTouch(m Machine, t Transaction, o Options, err error) error {
+// the agent itself said needs no waiting. The newest transaction before it may have
+// been of the same plan.
+func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) error {
 	var said *host.ScriptError
 	if errors.As(err, &said) {
 		return err
@@ -182,7 +184,7 @@ func outOfTouch(m Machine, t Transaction, o Options, err error) error {
 		case failed != nil:
 		case st.State != "idle" && st.Digest == t.Plan.Digest:
 			return TakeBack(m, o, st.ID, err)
-		case n > 0 && st.History[n-1].Digest == t.Plan.Digest:
+		case n > 0 && st.History[n-1].Digest == t.Plan.Digest && st.newest() != newest:
 			return fmt.Errorf("%w; then %s; %w", err, st.History[n-1].Why, ErrReverted)
 		default:
 			return fmt.Errorf("%w; nothing was changed", err)
@@ -328,6 +330,14 @@ func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 		return Past{}, false
 	}
 	return st.past(id)
+}
+
+// newest is the identifier of the transaction that was over last; "" where none was.
+func (st Status) newest() string {
+	if len(st.History) == 0 {
+		return ""
+	}
+	return st.History[len(st.History)-1].ID
 }
 
 // past finds a transaction that is over.

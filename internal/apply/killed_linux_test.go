@@ -103,3 +103,39 @@ func TestGuard(t *testing.T) {
 		t.Error("nobody took the change back")
 	}
 }
+
+// TestStatusTidies: status removes what a change that is over left, and leaves the agent of
+// a change that is about to begin.
+func TestStatusTidies(t *testing.T) {
+	t.Parallel()
+	r := newSandbox(t)
+	m := On(r.runner())
+	state := filepath.Join(r.root, "var/lib/linerate")
+	left := []string{"agent", "holder", "new/journal"}
+	for age, want := range map[time.Duration]bool{0: true, 5 * time.Minute: false} {
+		for _, name := range left {
+			p := filepath.Join(state, name)
+			if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			if name == "agent" {
+				text = Agent()
+			}
+			if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(p, time.Time{}, time.Now().Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := m.Status(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range left {
+			if _, err := os.Stat(filepath.Join(state, name)); (err == nil) != want {
+				t.Errorf("%s of %v ago is there: %v", name, age, err == nil)
+			}
+		}
+	}
+}

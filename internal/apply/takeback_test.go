@@ -68,3 +68,16 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("the history says %q", m.why)
 	}
 }
+
+// TestReasonOfTheChangeBefore: an earlier change by the same plan is not taken for this one.
+func TestReasonOfTheChangeBefore(t *testing.T) {
+	lost := errors.New("the connection was lost")
+	tr := Transaction{}
+	tr.Plan.Digest = "sha256:1"
+	m := late{status: Status{State: "idle", History: []Past{{ID: "0001", Outcome: "reverted", Digest: "sha256:1", Why: "rolled back"}}}}
+	for newest, want := range map[string]string{"0001": "the connection was lost; nothing was changed", "": "the connection was lost; then rolled back; the host is as it was"} {
+		if err := outOfTouch(m, tr, Options{Say: func(string, ...any) {}}, newest, lost); err == nil || err.Error() != want {
+			t.Errorf("after %q: %v, want %s", newest, err, want)
+		}
+	}
+}

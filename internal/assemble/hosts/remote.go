@@ -28,7 +28,7 @@ const maxCapture = 64 << 20
 // Remote is how hosts are reached over SSH.
 type Remote struct {
 	Become  string           // sudo, doas or nothing: how to be root there
-	Timeout time.Duration    // of one capture
+	Timeout time.Duration    // of one capture, and of each script that looks at a host or changes it
 	Alive   time.Duration    // ends a connection that is silent for so long; 0: never
 	Config  string           // an ssh_config(5) instead of the user's; "": the user's
 	Talk    func() io.Writer // takes notes for people
@@ -100,7 +100,7 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 
 // Runner runs scripts on a host over SSH; it connects when the first is run.
 func (r *Remote) Runner(source string) *sshhost.Runner {
-	return &sshhost.Runner{Name: source, Dial: func(ctx context.Context) (*sshhost.Client, error) { return r.Dial(ctx, source) }}
+	return &sshhost.Runner{Name: source, Timeout: r.Timeout, Dial: func(ctx context.Context) (*sshhost.Client, error) { return r.Dial(ctx, source) }}
 }
 
 // connectPatience is how long a new connection and its first answer may take: an

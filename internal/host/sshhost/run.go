@@ -89,13 +89,16 @@ func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
 	session, err := c.conn.NewSession()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s on %s: %w", s.Name, c.target, context.Cause(ctx))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", s.Name, c.target, lost(err))
 	}
 	defer session.Close()
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
 	out, err := c.run(ctx, session, line, s)
 	if err != nil || ctx.Err() != nil {
 		s.Room.Leave(len(out))

@@ -3,7 +3,9 @@ package sshhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"linerate/internal/host"
 )
@@ -15,6 +17,8 @@ type Runner struct {
 	Dial func(ctx context.Context) (*Client, error)
 	// Name is the host for people.
 	Name string
+	// Timeout bounds each script, with its connection; 0: the context alone does.
+	Timeout time.Duration
 
 	mu     sync.Mutex
 	client *Client
@@ -31,6 +35,11 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("no answer in %v", r.Timeout))
+		defer cancel()
+	}
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -114,6 +114,21 @@ func TestSlowHostIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestRunnerTimesOut: a runner's own limit ends a script whose context has none, and the
+// next script has a new connection.
+func TestRunnerTimesOut(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	r := &sshhost.Runner{Name: "ssh://box", Timeout: 2 * time.Second, Dial: func(context.Context) (*sshhost.Client, error) { return dial(t, s, sshhost.Options{}) }}
+	defer r.Close()
+	if _, err := r.Run(context.Background(), "sleep 600", nil, nil); err == nil || !strings.Contains(err.Error(), "no answer in 2s") {
+		t.Errorf("error %v", err)
+	}
+	r.Timeout = time.Minute
+	if out, err := r.Run(context.Background(), "echo here", nil, nil); err != nil || string(out) != "here\n" {
+		t.Errorf("after it: %q, %v", out, err)
+	}
+}
+
 // A host that accepts and never speaks must not hold us.
 func TestSilentHostIsGivenUp(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

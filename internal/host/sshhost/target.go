@@ -30,7 +30,7 @@ type Target struct {
 // refused: none of them has a meaning here.
 func ParseTarget(s string) (Target, error) {
 	usage := func(why string) error {
-		return hint.With(hint.Usagef("%.200q: %s", s, why), "write ssh://host, ssh://user@host or ssh://user@host:port")
+		return hint.With(hint.Usagef("%.200q: %s", withoutPassword(s), why), "write ssh://host, ssh://user@host or ssh://user@host:port")
 	}
 	u, err := url.Parse(s)
 	if err != nil || !strings.HasPrefix(s, Scheme) {
@@ -52,6 +52,18 @@ func ParseTarget(s string) (Target, error) {
 		}
 	}
 	return t, nil
+}
+
+// withoutPassword hides what may be a password in ssh://user:password@host.
+func withoutPassword(s string) string {
+	user, host, ok := strings.Cut(s, "@")
+	if name, _, secret := strings.Cut(strings.TrimPrefix(user, Scheme), ":"); ok && secret {
+		if i := strings.LastIndexByte(host, '@'); i >= 0 { // the password had one
+			host = host[i+1:]
+		}
+		return Scheme + name + ":…@" + host
+	}
+	return s
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

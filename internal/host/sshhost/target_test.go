@@ -66,3 +66,12 @@ func FuzzWithoutMatch(f *testing.F) {
 		}
 	})
 }
+
+// TestPasswordsAreNotEchoed: a target with a password is refused without it.
+func TestPasswordsAreNotEchoed(t *testing.T) {
+	for _, target := range []string{"ssh://u:hunter2@fw1", "ssh://u:hunter2%w@fw1", "ssh://u:hun@hunter2@fw1", "ssh://u:hunter2@fw1/x"} {
+		if _, err := ParseTarget(target); err == nil || strings.Contains(err.Error(), "hun") || !strings.Contains(err.Error(), "u:…@fw1") {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
