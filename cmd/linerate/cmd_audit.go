@@ -32,8 +32,8 @@ changes nothing.
 --write-baseline FILE keeps what is found, and --baseline FILE then says only what is
 new: the same trouble at the same name in the same file is known, unless it got worse.
 
---diff prints what the fixes take out of the files, as diff -u does; --write DIR
-writes the shorter files there. Only lines that are better gone are taken out, and
+--diff prints the lines that the fixes remove, as diff -U0 does, with comments and
+unknown values redacted; --write DIR writes the shorter files whole. Only lines that are better gone are taken out, and
 none after which the audit would have something new to say.
 
 --fixes FORM writes what the findings have you set in the form that your own tools take,

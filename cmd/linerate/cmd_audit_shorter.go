@@ -9,6 +9,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	forms "linerate/internal/export"
+	"linerate/internal/fact/redact"
 	"linerate/internal/plan"
 	"linerate/internal/show"
 )
@@ -29,7 +30,8 @@ func (a *audited) shorter(ctx context.Context, o *auditOptions, in audit.Input, 
 		lines += len(f.Cuts)
 		name := a.name(f.Path)
 		if o.diff {
-			if _, err := io.WriteString(out, plan.Unified(name, f.Old, f.New, f.Cuts)); err != nil {
+			seen, _ := redact.Text(redact.KindOf(f.Path, ""), f.Old)
+			if _, err := io.WriteString(out, plan.Unified(name, f.Old, seen, f.Cuts)); err != nil {
 				return err
 			}
 		}

@@ -68,77 +68,47 @@ func withoutWord(line, word string) string {
 	return before + after
 }
 
-// context is how many lines a difference shows around what it changes.
-const context = 3
-
-// Unified is the difference between a file's text and a shorter one, as
-// diff -u writes it and patch(1) reads it; "" where they are the same.
-func Unified(file, old, short string, cuts []Removal) string {
-	if old == short {
+// Unified is the difference between a file's text and the same without the cuts, as
+// diff -U0 writes it and patch(1) reads it. It shows lines as they are in seen, which
+// is the text as far as it may be seen, and none that stays: those may hold anything.
+func Unified(file, old, seen string, cuts []Removal) string {
+	if len(cuts) == 0 {
 		return ""
 	}
 	gone := map[int][]Removal{}
 	for _, c := range cuts {
 		gone[c.Line] = append(gone[c.Line], c)
 	}
-	lines := slices.Collect(strings.Lines(old))
 	name := strings.TrimPrefix(file, "/")
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n", name, name)
-	dropped := 0 // of lines before the hunk
-	for i := 0; i < len(lines); {
-		if len(gone[i+1]) == 0 {
-			i++
+	shown := slices.Collect(strings.Lines(seen))
+	n, dropped := 0, 0
+	for line := range strings.Lines(old) {
+		n++
+		of := gone[n]
+		if len(of) == 0 {
 			continue
 		}
-		from, to := max(0, i-context), i+1
-		for j := to; j < min(len(lines), to+2*context); j++ {
-			if len(gone[j+1]) > 0 {
-				to = j + 1
-			}
+		for i := range of {
+			of[i].Line = 1
 		}
-		to = min(len(lines), to+context)
-		hunk, less := hunkOf(lines, from, to, gone)
-		newStart := from + 1 - dropped
-		if to-from-less == 0 {
-			newStart--
+		if Shorten(line, of) == "" {
+			dropped++
+			fmt.Fprintf(&b, "@@ -%d +%d,0 @@\n%s", n, n-dropped, diffLine("-", shown[n-1]))
+			continue
 		}
-		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n%s", from+1, to-from, newStart, to-from-less, hunk)
-		dropped += less
-		i = to
+		fmt.Fprintf(&b, "@@ -%d +%d @@\n%s%s", n, n-dropped, diffLine("-", shown[n-1]), diffLine("+", Shorten(shown[n-1], of)))
 	}
 	return b.String()
 }
 
-// hunkOf writes lines from one to another, and says how many are gone.
-func hunkOf(lines []string, from, to int, gone map[int][]Removal) (text string, less int) {
-	var b strings.Builder
-	put := func(mark, line string) {
-		b.WriteString(mark + line)
-		if !strings.HasSuffix(line, "\n") {
-			b.WriteString("\n\\ No newline at end of file\n")
-		}
+// diffLine is a line of a difference.
+func diffLine(mark, line string) string {
+	if strings.HasSuffix(line, "\n") {
+		return mark + line
 	}
-	for n := from; n < to; n++ {
-		cuts := gone[n+1]
-		if len(cuts) == 0 {
-			put(" ", lines[n])
-			continue
-		}
-		put("-", lines[n])
-		for i := range cuts {
-			cuts[i].Line = 1
-		}
-		if left := Shorten(lines[n], cuts); left != "" {
-			put("+", left)
-		} else {
-			less++
-		}
-		for i := range cuts {
-			cuts[i].Line = n + 1
-		}
-	}
-	return b.String(), less
+	return mark + line + "\n\\ No newline at end of file\n"
 }
 
 // Rename gives the files of lines that go the names by which somebody knows them.

@@ -1,0 +1,23 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/fact/redact"
+)
+
+// TestUnifiedShowsNoSecret: a difference has neither the lines around a removed one nor
+// the comment and the unknown words behind it.
+func TestUnifiedShowsNoSecret(t *testing.T) {
+	old := "# db pw: hunter2\nnet.core.somaxconn=4096 # pw=hunter2\nvendor.pin = hunter2\nnet.core.somaxconn=4096 ; hunter2\nvm.swappiness=10\nnet.core.somaxconn=8192"
+	seen, _ := redact.Text(redact.Sysctl, old)
+	cut := func(line int) (r Removal) { r.Line = line; return r }
+	got := Unified("/etc/sysctl.conf", old, seen, []Removal{cut(2), cut(4), cut(6)})
+	if strings.Contains(got, "hunter2") || strings.Contains(got, "vendor") || strings.Count(got, "\n-net.core.somaxconn=") != 3 || !strings.HasSuffix(got, "@@ -6 +3,0 @@\n-net.core.somaxconn=8192\n\\ No newline at end of file\n") {
+		t.Errorf("%s", got)
+	}
+	if got := Unified("f", old, seen, nil); got != "" {
+		t.Errorf("nothing is cut: %q", got)
+	}
+}
