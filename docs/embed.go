@@ -24,7 +24,7 @@ var topics = []Topic{
 	{"fleets", "reference/fleet.md"}, {"sweeping", "guide/fleet.md"},
 	{"records", "reference/catalogue.md"}, {"calculators", "reference/calc.md"}, {"ledgers", "reference/ledger.md"},
 	{"page", "reference/serve.md"}, {"comparisons", "reference/compare.md"}, {"access-logs", "reference/logs.md"},
-	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
+	{"flags", "reference/flags.md"}, {"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
 }
 
 // Topics lists all topics, those of one purpose beside each other.

@@ -19,14 +19,14 @@ tried one after the other, in the same minutes; how often a comparison of
 nothing finds something; how small an effect is found that was planted (rules
 that never match, a few ns each); and the same with another program on the
 measuring CPU. Comparisons of nothing are of pairs of arms, each arm in one pair
-only, so that none shares a control with another; about 200 take --minutes 20
+only, so that none shares a control with another; about 200 take --time 20m
 on a quiet machine. A study is begun only if it will end in its phase's time, as
 far as the last one tells; the first of each phase always is, so that a minute
 takes longer. With --keep FILE every study is kept as it ends: the same command
-goes on after an interrupt, and with more --minutes after it was complete.`
+goes on after an interrupt, and with a longer --time after it was complete.`
 
 func newBenchLabCmd() *cobra.Command {
-	var minutes float64
+	var long time.Duration
 	var asJSON bool
 	var engine, keep string
 	var seed uint64
@@ -36,15 +36,15 @@ func newBenchLabCmd() *cobra.Command {
 		Long:  benchLabLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !(minutes >= 0.5 && minutes <= 600) {
-				return hint.Usagef("--minutes %g is not within 0.5 and 600", minutes)
+			if long < 30*time.Second || long > 10*time.Hour {
+				return hint.Usagef("--time %s: from 30s to 10h", long)
 			}
 			return assemble.Inside(cmd.Context(), func() error {
 				opened, err := openLab(cmd.Context(), assemble.Options{Engine: engine})
 				if err != nil {
 					return err
 				}
-				b, err := labbench.New(opened.Lab, opened.Label, time.Duration(minutes*float64(time.Minute)), keep, seed, cmd.ErrOrStderr())
+				b, err := labbench.New(opened.Lab, opened.Label, long, keep, seed, cmd.ErrOrStderr())
 				if err != nil {
 					return err
 				}
@@ -56,10 +56,10 @@ func newBenchLabCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Float64Var(&minutes, "minutes", 5, "approximate time to measure")
+	cmd.Flags().DurationVar(&long, "time", 5*time.Minute, "approximate time to measure")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the studies' schedules")
 	cmd.Flags().StringVar(&keep, "keep", "", "file to keep every study in as it ends, and to go on from")
-	cmd.Flags().StringVar(&engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
+	addEngineFlag(cmd, &engine)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }

@@ -27,89 +27,64 @@ func newCalcCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calc [WHAT [INPUT=VALUE …]]",
 		Short: "calculate line rates, windows, buffers and table sizes, with sources",
-		Long: `The arithmetic of tuning. Inputs are flags or INPUT=VALUE words with units:
-10Gb/s, 13ms, 64KiB (64K of bytes is binary). Without WHAT, calc lists the
-calculators.`,
-		Example: `    linerate calc line-rate --link 10Gb/s --frame 64
+		Long: `The arithmetic of tuning. Inputs are INPUT=VALUE words with units: 10Gb/s, 13ms,
+64KiB (64K of bytes is binary). calc lists the calculators; calc WHAT shows one's
+inputs and their defaults. lro also takes pcap=FILE, a capture (pcap or pcapng) of
+a receive queue, instead of its model.`,
+		Example: `    linerate calc line-rate link=10Gb/s frame=64
     linerate calc bdp link=10Gb/s rtt=80ms
     linerate calc window maxsockbuf=16MiB`,
-		Args: func(_ *cobra.Command, args []string) error {
+		ValidArgsFunction: completeCalc,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w := cmd.OutOrStdout()
 			if len(args) == 0 {
-				return nil
+				return cli.Print(cmd, asJSON, calculatorsDocument{1, calc.All()}, listCalculators)
 			}
-			_, err := calc.Find(args[0])
-			return err
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), calculatorsDocument{1, calc.All()})
-			}
-			return listCalculators(cmd.OutOrStdout())
-		},
-	}
-	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	for _, c := range calc.All() {
-		cmd.AddCommand(newCalculatorCmd(c, &asJSON))
-	}
-	return cmd
-}
-
-// newCalculatorCmd gives every input of c a flag; its help shows the default,
-// with its unit, where the value stands.
-func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     c.Name + " [INPUT=VALUE …]",
-		Aliases: c.Aliases,
-		Short:   c.Summary,
-
-		ValidArgsFunction: completeInputs(c),
-		RunE: func(cmd *cobra.Command, words []string) error {
-			args, err := calcArgs(cmd, c, words)
+			r, err := calculate(args[0], args[1:])
 			if err != nil {
 				return err
 			}
-			r, err := c.Run(args)
-			if err != nil {
-				return err
-			}
-			if *asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), calcDoc{1, r})
-			}
-			return printCalc(cmd.OutOrStdout(), r)
+			return cli.Print(cmd, asJSON, calcDoc{1, r}, func(io.Writer) error { return printCalc(w, r) })
 		},
 	}
-	for _, in := range c.Inputs {
-		cmd.Flags().String(flagName(in.Name), "", in.Doc+" (default `"+in.Default+"`)")
-	}
-	if c.Name == "lro" {
-		return addPcap(cmd, asJSON)
-	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
 
-func flagName(input string) string { return strings.ReplaceAll(input, "_", "-") }
-
-// calcArgs joins the flags given and the INPUT=VALUE words; giving one input
-// twice is a mistake.
-func calcArgs(cmd *cobra.Command, c *calc.Calculator, words []string) (map[string]string, error) {
-	args := map[string]string{}
-	for _, in := range c.Inputs {
-		if f := cmd.Flags().Lookup(flagName(in.Name)); f.Changed {
-			args[in.Name] = f.Value.String()
-		}
+// calculate runs a calculator on INPUT=VALUE words; lro's pcap is a capture to
+// read instead of its model.
+func calculate(what string, words []string) (calc.Result, error) {
+	c, err := calc.Find(what)
+	if err != nil {
+		return calc.Result{}, err
 	}
+	inputs := map[string]string{}
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, hint.With(hint.Usagef("%q is not INPUT=VALUE", w), "see %s --help", cmd.CommandPath())
+			return calc.Result{}, hint.With(hint.Usagef("%q is not INPUT=VALUE", w), "linerate calc %s shows its inputs", c.Name)
 		}
 		name = strings.ReplaceAll(name, "-", "_")
-		if _, twice := args[name]; twice {
-			return nil, hint.Usagef("%s is given twice", name)
+		if _, twice := inputs[name]; twice {
+			return calc.Result{}, hint.Usagef("%s is given twice", name)
 		}
-		args[name] = value
+		inputs[name] = value
 	}
-	return args, nil
+	file, captured := inputs["pcap"]
+	if !captured || c.Name != "lro" {
+		return c.Run(inputs)
+	}
+	delete(inputs, "pcap")
+	f, err := os.Open(file)
+	if err != nil {
+		return calc.Result{}, fmt.Errorf("%s: %w", file, errors.Unwrap(err))
+	}
+	defer f.Close()
+	r, err := calc.LROOfCapture(f, inputs)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
 }
 
 func listCalculators(w io.Writer) error {
@@ -152,39 +127,6 @@ func printCalc(w io.Writer, r calc.Result) error {
 	p.Line("")
 	p.Paragraph("", "  ", "sources: "+strings.Join(r.Sources, "; "))
 	return p.Flush(w)
-}
-
-// addPcap lets the calculator lro read a capture instead of its model.
-func addPcap(cmd *cobra.Command, asJSON *bool) *cobra.Command {
-	model := cmd.RunE
-	file := cmd.Flags().String("pcap", "", "capture in `FILE` (pcap, pcapng) of a receive queue, instead of the model")
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		if *file == "" {
-			return model(cmd, words)
-		}
-		c, err := calc.Find("lro")
-		if err != nil {
-			return err
-		}
-		args, err := calcArgs(cmd, c, words)
-		if err != nil {
-			return err
-		}
-		f, err := os.Open(*file)
-		if err != nil {
-			return fmt.Errorf("%s: %w", *file, errors.Unwrap(err))
-		}
-		defer f.Close()
-		r, err := calc.LROOfCapture(f, args)
-		if err != nil {
-			return fmt.Errorf("%s: %w", *file, err)
-		}
-		if *asJSON {
-			return cli.PrintJSON(cmd.OutOrStdout(), calcDoc{1, r})
-		}
-		return printCalc(cmd.OutOrStdout(), r)
-	}
-	return cmd
 }
 
 // calculatorsDocument is what calc --json prints without a calculator.

@@ -50,7 +50,7 @@ To read the script, or to run it by hand on a host without linerate:
 			return capture.Run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the bundle to `FILE`, - for stdout (default linerate-HOST-TIME.tar.gz)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the bundle to `FILE`, - for stdout (default linerate-HOST-TIME.tar.gz)")
 	far.addFlags(cmd)
 	cmd.Flags().BoolVar(&script, "script", false, "print the script instead of running it")
 	return cmd

@@ -29,7 +29,7 @@ func (f *rerunFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.here, "rerun", false, "let both states of each suspected change take turns here, and take the verdict into the ledger")
 	cmd.Flags().StringVar(&f.label, "submit", "", "queue that for the testbeds of a `LABEL`")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the re-runs' records (default: where you are)")
-	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let re-runs change settings that are global to the kernel; they are journalled and restored")
+	addHostSettings(cmd, &f.allowHost)
 }
 
 // prove runs or queues what was not yet run. again is set where the ledger has more than

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ import (
 func newLabCheckCmd() *cobra.Command {
 	var config string
 	var asJSON bool
-	var seconds float64
+	var long time.Duration
 	cmd := &cobra.Command{
 		Use:   "check TESTBED.yaml",
 		Short: "check a testbed of real machines, step by step",
@@ -29,29 +30,26 @@ cabling), forwarding, and the generator's maximum rate. Each step states what it
 proves. It changes nothing on the DUT.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(seconds >= 0.1 && seconds <= 3600) {
-				return hint.Usagef("--seconds %g is not within 0.1 and 3600", seconds)
+			if long < 100*time.Millisecond || long > time.Hour {
+				return hint.Usagef("--time %s: from 100ms to 1h", long)
 			}
 			file, _, err := testbeds.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
 			m := &testbeds.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
-			steps, err := checkTestbed(cmd, m, seconds, asJSON)
+			steps, err := checkTestbed(cmd, m, long.Seconds(), asJSON)
 			if asJSON {
 				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
-	cmd.Flags().Float64Var(&seconds, "seconds", trafficSeconds, "for how long a step offers traffic through the DUT")
+	addSSHConfig(cmd, &config)
+	cmd.Flags().DurationVar(&long, "time", time.Second, "how long a step offers traffic through the DUT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
-
-// trafficSeconds is for how long a step of a check offers traffic through the DUT, unless it is told otherwise.
-const trafficSeconds = 1
 
 // checkDocument is what lab check --json prints.
 type checkDocument struct {

@@ -2,12 +2,12 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newLoadCmd holds the workloads on real servers.
+// newLoadCmd offers load: packets, requests, mail and file operations.
 func newLoadCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "load a real server over HTTP or SMTP, or a file system",
+		Short: "offer load and measure: UDP packets, HTTP, SMTP, a file system",
 	}
-	cmd.AddCommand(newLoadHTTPCmd(), newLoadSMTPCmd(), newLoadFilesCmd())
+	cmd.AddCommand(newSendCmd(), newReceiveCmd(), newLoadHTTPCmd(), newLoadSMTPCmd(), newLoadFilesCmd())
 	return cmd
 }

@@ -30,7 +30,7 @@ or appends to one file, and creates or deletes one. The files are made before,
 and removed after it.
 
     linerate load files /var/tmp
-    linerate load files /var/tmp --files 1000,20000 --size 500B-10kB --duration 30s
+    linerate load files /var/tmp --files 1000,20000 --size 500B-10kB --time 30s
     linerate load files /var/tmp --fsync --lanes 8 --rate 200
 
 Without --rate the loop is closed: each of --lanes begins its next transaction
@@ -109,7 +109,7 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l client.Load
 		return p, l, nil, err
 	}
 	if l.Duration == 0 && l.Requests == 0 {
-		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
+		return p, l, nil, hint.Usagef("--time 0 needs --transactions")
 	}
 	for part := range strings.SplitSeq(f.files, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))

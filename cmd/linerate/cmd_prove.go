@@ -111,7 +111,6 @@ func newProveCmd() *cobra.Command {
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
 	flags.StringVar(&f.run.precision, "precision", "", "stop when the interval is as narrow as this (1% is ±1 %)")
 	flags.BoolVar(&f.run.asJSON, "json", false, "print the results as one JSON document")
-	flags.BoolVar(&f.run.noLedger, "no-ledger", false, "leave the study out of the ledger")
 	addFailOn(cmd, &f.run.failOn)
 	addLedgerFlag(cmd, &f.run.ledger)
 	return cmd

@@ -118,7 +118,7 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 		f.tellResume(cmd, dir)
 		return results, runErr
 	}
-	if !f.noLedger {
+	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, results, f.asJSON); err != nil {

@@ -43,19 +43,15 @@ type runFlags struct {
 	within    time.Duration
 	failOn    string
 	ledger    string
-	noLedger  bool
 	sshConfig string
 	file      string // of the study
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
-	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
+	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &f.failOn)
 	addLedgerFlag(cmd, &f.ledger)
-	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the study out of the ledger")
-	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
 }
 
 func (f *runFlags) addNew(cmd *cobra.Command) {
@@ -103,7 +99,7 @@ ends; to continue an interrupted study: linerate study resume DIR`,
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
 	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the schedule and run nothing")
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the schedule and run nothing")
 	return cmd
 }
 
@@ -251,7 +247,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		f.tellResume(cmd, dir)
 		return runErr
 	}
-	if !f.noLedger {
+	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, results, f.asJSON); err != nil {

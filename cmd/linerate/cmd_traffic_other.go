@@ -8,8 +8,8 @@ import (
 	"linerate/internal/cli"
 )
 
-func newGenerateCmd() *cobra.Command {
-	return cli.NotHere("generate", "send UDP traffic through a network interface")
+func newSendCmd() *cobra.Command {
+	return cli.NotHere("send", "send UDP traffic through a network interface")
 }
 
 func newReceiveCmd() *cobra.Command {

@@ -56,7 +56,7 @@ func newTuneCmd() *cobra.Command {
 		Use:   "tune --study NAME|FILE.yaml --role ROLE",
 		Short: "search by experiment for settings that help, and write a confirmed plan",
 		Long:  tuneLong,
-		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --budget 10m
+		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --time 10m
     linerate tune --study web-latency --role web --dry-run
     linerate tune resume linerate-tune-web-latency-20260102-150405`,
 		Args: cobra.NoArgs,
@@ -69,9 +69,9 @@ func newTuneCmd() *cobra.Command {
 	flags.StringVar(&f.file, "space", "", "settings to try from `FILE` instead of the catalogue; placebo: settings that nothing reads")
 	flags.StringSliceVar(&f.only, "only", nil, "try only these settings")
 	flags.StringSliceVar(&f.without, "without", nil, "leave these settings out")
-	flags.DurationVar(&f.budget, "budget", 15*time.Minute, "approximate time for the trials")
+	flags.DurationVar(&f.budget, "time", 15*time.Minute, "approximate time for the trials")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the search space, with the reason for each setting")
-	flags.BoolVar(&f.run.quick, "quick", false, "shorter trials, and a budget of 3m where none is given")
+	flags.BoolVar(&f.run.quick, "quick", false, "shorter trials, and for 3m unless --time is given")
 	flags.StringVar(&f.run.out, "out", "", "directory of the search (default: linerate-tune-STUDY-TIME)")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
 	f.run.addSearch(cmd)
@@ -81,12 +81,9 @@ func newTuneCmd() *cobra.Command {
 
 // addSearch are the flags that a search has in common with its resumption.
 func (f *runFlags) addSearch(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
-	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let the search change settings that are global to the kernel; they are journalled and restored")
+	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	addLedgerFlag(cmd, &f.ledger)
-	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
-	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the studies out of the ledger")
 }
 
 func newTuneResumeCmd() *cobra.Command {
@@ -159,12 +156,12 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	}
 	if f.run.quick {
 		spec = spec.Quick()
-		if !cmd.Flags().Changed("budget") {
+		if !cmd.Flags().Changed("time") {
 			f.budget = 3 * time.Minute
 		}
 	}
 	if f.budget < 10*time.Second || f.budget > longestSearch {
-		return nil, hint.Usagef("--budget %s: want 10s to %s", f.budget, longestSearch)
+		return nil, hint.Usagef("--time %s: want 10s to %s", f.budget, longestSearch)
 	}
 	f.variant = cmp.Or(f.variant, spec.Control)
 	base, ok := spec.Variant(f.variant)

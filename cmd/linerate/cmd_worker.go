@@ -76,9 +76,7 @@ linerate study queue --free NAME releases it.`,
 	cmd.Flags().StringVar(&f.label, "label", usualLabel, "label shared by identical testbeds; they share the blocks of a study")
 	cmd.Flags().StringVar(&f.name, "name", "", "the testbed's name in the queue (default: its file's name, or this machine's)")
 	addLedgerFlag(cmd, &f.ledger)
-	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
-	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
-	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
+	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
 	cmd.Flags().BoolVar(&f.untilIdle, "until-idle", false, "exit when no study waits for the label")
 	return cmd
 }
@@ -203,7 +201,7 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 	t.Open = f.opener(owner)
 	t.Fit = func(ctx context.Context) error {
 		var failed []string
-		err := proveTestbed(ctx, &testbeds.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, trafficSeconds, func(s sshbed.Step) {
+		err := proveTestbed(ctx, &testbeds.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, time.Second.Seconds(), func(s sshbed.Step) {
 			if !s.OK {
 				failed = append(failed, s.Name+": "+s.Found)
 			}

@@ -148,18 +148,24 @@ func completeLedger(cmd *cobra.Command, _ []string, begun string) ([]string, cob
 	return ids, cobra.ShellCompDirectiveDefault
 }
 
-// completeInputs offers the inputs of a calculator that are not yet given, to
-// be followed by a value.
-func completeInputs(c *calc.Calculator) cobra.CompletionFunc {
-	return func(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
-		var offers []string
-		for _, in := range c.Inputs {
-			word := in.Name + "="
-			if !strings.HasPrefix(word, begun) || slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, word) }) {
-				continue
-			}
+// completeCalc offers the calculators, then the inputs that are not yet given.
+func completeCalc(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var offers []string
+	if len(given) == 0 {
+		for _, c := range calc.All() {
+			offers = append(offers, cobra.CompletionWithDesc(c.Name, c.Summary))
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	}
+	c, err := calc.Find(given[0])
+	if err != nil {
+		return words(nil)
+	}
+	for _, in := range c.Inputs {
+		word := in.Name + "="
+		if strings.HasPrefix(word, begun) && !slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, word) }) {
 			offers = append(offers, cobra.CompletionWithDesc(word, in.Doc))
 		}
-		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -67,7 +67,7 @@ func TestAStudyOfEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	runLinerate(t, []string{"SIMULATED=1"}, "study", "run", everyKey, "--out", out, "--no-ledger", "--allow-host-settings")
+	runLinerate(t, []string{"SIMULATED=1"}, "study", "run", everyKey, "--out", out, "--ledger=none", "--allow-host-settings")
 	everyPart(t, s, out)
 }
 

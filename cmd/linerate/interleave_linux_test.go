@@ -45,7 +45,7 @@ func TestSlicesDoNotLeak(t *testing.T) {
 
 func nothingLeaks(t *testing.T, file string) {
 	out := filepath.Join(t.TempDir(), "d")
-	if text, err := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--no-ledger").CombinedOutput(); err != nil {
+	if text, err := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--ledger=none").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	rec, err := studydir.Read(out)

@@ -39,7 +39,7 @@ func printLab(w io.Writer, l jailbed.Lab, d testbed.Description) {
 	for _, m := range d.Missing {
 		fmt.Fprintf(w, "  this kernel lacks: %s\n", m)
 	}
-	fmt.Fprintf(w, "\nTry:\n  jexec %s linerate receive --dev sink0 --seconds 7 &\n", j[2])
-	fmt.Fprintf(w, "  jexec %s linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --seconds 5\n", j[0])
+	fmt.Fprintf(w, "\nTry:\n  jexec %s linerate load receive --dev sink0 --time 7s &\n", j[2])
+	fmt.Fprintf(w, "  jexec %s linerate load send --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --seconds 5\n", j[0])
 	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
 }

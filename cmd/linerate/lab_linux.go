@@ -59,7 +59,7 @@ func printLab(w io.Writer, l netnsbed.Lab, d testbed.Description) {
 	for _, m := range d.Missing {
 		fmt.Fprintf(w, "  this kernel lacks: %s\n", m)
 	}
-	fmt.Fprintf(w, "\nTry:\n  ip netns exec %s linerate receive --dev sink0 --seconds 7 &\n", ns[2])
-	fmt.Fprintf(w, "  ip netns exec %s linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --seconds 5 --cpu %d\n", ns[0], d.CPUs.Generator)
+	fmt.Fprintf(w, "\nTry:\n  ip netns exec %s linerate load receive --dev sink0 --time 7s &\n", ns[2])
+	fmt.Fprintf(w, "  ip netns exec %s linerate load send --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --time 5s --cpu %d\n", ns[0], d.CPUs.Generator)
 	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
 }

@@ -22,13 +22,6 @@ import (
 	"linerate/internal/studydir"
 )
 
-const ledgerFlagUsage = "ledger: a file or postgres://… (default: LINERATE_LEDGER, else your state directory)"
-
-// addLedgerFlag gives a command --ledger.
-func addLedgerFlag(cmd *cobra.Command, at *string) {
-	cmd.Flags().StringVar(at, "ledger", "", ledgerFlagUsage)
-}
-
 // doubting writes a warning that takes nothing away from the answer.
 func doubting(cmd *cobra.Command) func(error) {
 	return func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }

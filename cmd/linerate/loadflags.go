@@ -45,7 +45,7 @@ func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 	fs := cmd.Flags()
 	fs.VarP((*perSecond)(&f.rate), "rate", "r", w.of+" per second of an open loop, such as 500 or 2k (default: a closed loop)")
 	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson"+w.arrivals)
-	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --"+w.of+": no limit")
+	fs.DurationVar(&f.duration, "time", 10*time.Second, "how long to measure; 0 with --"+w.of+": no limit")
 	fs.DurationVar(&f.warmup, "warmup", 0, w.begin+" for so long before measuring")
 	fs.Uint64VarP(&f.most, w.of, "n", 0, "end after so many "+w.of)
 	fs.DurationVar(&f.timeout, "timeout", w.timeout, w.late)

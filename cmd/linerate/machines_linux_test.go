@@ -117,7 +117,7 @@ gates: {unsent_percent: 100, pacing_percent: 100}
 	ended := make(chan int, 1)
 	var said strings.Builder
 	go func() {
-		ended <- run([]string{"study", "run", file, "--out", record, "--seed", "3", "--no-ledger", "--ssh-config", b.ssh}, strings.NewReader(""), io.Discard, &said)
+		ended <- run([]string{"study", "run", file, "--out", record, "--seed", "3", "--ledger=none", "--ssh-config", b.ssh}, strings.NewReader(""), io.Discard, &said)
 	}()
 	b.traffic(t, ended, 500)
 	b.servers["generator"].Cut(t)
@@ -198,7 +198,7 @@ if [ $f = rx ]; then
 	trap 'account Received $(($(count rx) - before)) 9.99' INT
 	while :; do sleep 0.1; done
 fi
-linerate generate --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &
+linerate load send --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &
 p=$!
 trap 'kill -TERM $p' INT
 while kill -0 $p 2>/dev/null; do wait $p; done

@@ -154,7 +154,7 @@ func (p *production) link(state string) {
 func (p *production) prove(args ...string) *proving {
 	p.t.Helper()
 	s := &proving{ended: make(chan error, 1), dir: filepath.Join(p.dir, fmt.Sprint("record", rand.Uint32()))}
-	args = append([]string{"prove", "ssh://box", "--ssh-config", p.ssh.Config, "--yes", "--no-ledger", "--out", s.dir}, args...)
+	args = append([]string{"prove", "ssh://box", "--ssh-config", p.ssh.Config, "--yes", "--ledger=none", "--out", s.dir}, args...)
 	// NAME=VALUE comes before the host.
 	args[1], args[len(args)-1] = args[len(args)-1], args[1]
 	s.cmd = exec.Command("linerate", args...)

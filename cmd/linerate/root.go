@@ -30,7 +30,7 @@ func verbGroups() []cli.Group {
 		}},
 		{Title: "Tune a fleet", Verbs: []*cobra.Command{newFleetCmd()}},
 		{Title: "Look up", Verbs: []*cobra.Command{newExplainCmd(), newCatalogueCmd(), newCalcCmd(), newLedgerCmd(), newImportCmd(), newServeCmd()}},
-		{Title: "Load and measure", Verbs: []*cobra.Command{newGenerateCmd(), newReceiveCmd(), newLoadCmd(), newLogsCmd()}},
+		{Title: "Load and measure", Verbs: []*cobra.Command{newLoadCmd(), newLogsCmd()}},
 		{Title: cli.AboutItself, Verbs: []*cobra.Command{newSchemaCmd(), newBenchCmd(), newFarEndCmd()}},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 )
@@ -42,6 +43,7 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, if the files under --root do not identify it")
 	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, if the source does not contain it")
 	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, if the source does not contain them")
+	cli.Share(cmd, "root", "release", "os", "memory", "cpus")
 	s.Stdin = cmd.InOrStdin
 	addRemoteFlags(cmd, &s.Remote)
 }
@@ -83,6 +85,7 @@ func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()
 	f.StringVar(&r.Become, "become", "", "over SSH, become root with `sudo` or doas (without a password)")
 	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "time limit per host over SSH")
-	f.StringVar(&r.Config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
+	addSSHConfig(cmd, &r.Config)
+	cli.Share(cmd, "become", "timeout")
 	r.Talk = cmd.ErrOrStderr
 }

@@ -43,7 +43,7 @@ func TestKnownTruths(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	runLinerate(t, nil, "study", "run", file, "--out", out, "--no-ledger", "--seed", "1")
+	runLinerate(t, nil, "study", "run", file, "--out", out, "--ledger=none", "--seed", "1")
 	rec, err := studydir.Read(out)
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +97,6 @@ func TestEverySettingForReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	runLinerate(t, nil, "study", "run", file, "--out", out, "--no-ledger")
+	runLinerate(t, nil, "study", "run", file, "--out", out, "--ledger=none")
 	everyPart(t, s, out)
 }

@@ -245,7 +245,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 
 // confirmations counts those of a question in the ledger.
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
-	if f.noLedger {
+	if f.ledger == noLedger {
 		return 0, nil
 	}
 	l, err := ledgers.Existing(cmd.Context(), f.ledger)

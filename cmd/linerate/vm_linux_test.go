@@ -33,12 +33,12 @@ func TestVirtualMachine(t *testing.T) {
 	for reset, set := range map[string]string{"settings": "{sysctl: net.ipv4.ip_default_ttl, value: 77}", "reboot": "{files: set}"} {
 		b.write(t, reset+".yaml", fmt.Sprintf("name: %s\nquestion: Does it work?\ntestbed: {kind: ssh, file: lab.yaml}\nreset: %s\nvariants:\n  - name: none\n  - name: set\n    settings: [%s]\nparts:\n  - {rate: 500pps, seconds: 3, warmup: 0.5, blocks: 1}\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n", reset, reset, set))
 	}
-	b.run(t, "study", "run", "settings.yaml", "--out", "settings", "--no-ledger", "--seed", "3")
+	b.run(t, "study", "run", "settings.yaml", "--out", "settings", "--ledger=none", "--seed", "3")
 	b.judge(t, "settings", `net.ipv4.ip_default_ttl":"77"`)
 	b.same(t, was)
 	// The controller dies when the machine goes down, as it comes up, while
 	// traffic runs, and is stopped by hand; each time the study goes on.
-	args := []string{"study", "run", "reboot.yaml", "--out", "reboot", "--no-ledger", "--seed", "3"}
+	args := []string{"study", "run", "reboot.yaml", "--out", "reboot", "--ledger=none", "--seed", "3"}
 	for _, stage := range []struct {
 		name   string
 		signal syscall.Signal
@@ -90,7 +90,7 @@ image:
 	was := b.state(t)
 	for _, c := range [][3]string{{"grub", "{image: trial}", `"image trial":"yes"`}, {"own", "{image: trial}", `"image trial":"yes"`}, {"power", "{files: hang}", `"powered":`}} {
 		b.write(t, c[0]+"-study.yaml", fmt.Sprintf("name: %s\nquestion: Does it work?\ntestbed: {kind: ssh, file: %s.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: other\n    settings: [%s]\nparts:\n  - {rate: 500pps, seconds: 3, warmup: 0.5, blocks: 1}\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n", c[0], c[0], c[1]))
-		t.Logf("%s", b.run(t, "study", "run", c[0]+"-study.yaml", "--out", c[0], "--no-ledger", "--seed", "3"))
+		t.Logf("%s", b.run(t, "study", "run", c[0]+"-study.yaml", "--out", c[0], "--ledger=none", "--seed", "3"))
 		b.judge(t, c[0], c[2])
 		if now := b.Run(t, "cat /proc/cmdline; cat /boot/grub/grubenv"); !strings.Contains(now, "entry=always") || strings.Contains(now, "next_entry=trial") {
 			t.Errorf("%s left it in %s", c[0], now)
@@ -118,9 +118,9 @@ func TestVirtualMachineTune(t *testing.T) {
 `)
 	was := b.state(t)
 	t.Logf("%s", b.run(t, "tune", "--study", "boots.yaml", "--role", "router", "--dry-run"))
-	args := []string{"tune", "--study", "boots.yaml", "--role", "router", "--space", "space.yaml", "--budget", "5m", "--seed", "5", "--no-ledger", "--out", "search"}
+	args := []string{"tune", "--study", "boots.yaml", "--role", "router", "--space", "space.yaml", "--time", "5m", "--seed", "5", "--ledger=none", "--out", "search"}
 	t.Logf("%s", b.interrupted(t, syscall.SIGINT, func(ups, _ int) bool { return b.ups(t) > ups+1 }, 2*time.Second, args...))
-	out := b.run(t, "tune", "resume", "search", "--no-ledger")
+	out := b.run(t, "tune", "resume", "search", "--ledger=none")
 	t.Logf("%s", out)
 	if !strings.Contains(out, "3 settings tried in") || !strings.Contains(out, "Nothing ") {
 		t.Errorf("the search came to\n%s", out)

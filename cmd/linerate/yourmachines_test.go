@@ -63,7 +63,7 @@ func TestYourMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		record := filepath.Join(dir, "record-"+reset)
-		try(ssh("study", "run", study, "--out", record, "--no-ledger")...)
+		try(ssh("study", "run", study, "--out", record, "--ledger=none")...)
 		trials, err := os.ReadFile(filepath.Join(record, "trials.jsonl"))
 		if err != nil || !strings.Contains(string(trials), name) || strings.Contains(string(trials), `"unavailable":"`) || reset == "reboot" && !strings.Contains(string(trials), `"boot":{"before":"`) {
 			t.Errorf("%s: %v\n%.4000s", reset, err, trials)

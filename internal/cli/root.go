@@ -40,14 +40,13 @@ func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cob
 		}
 	}
 	root.SetHelpCommand(newHelpCmd())
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Short = "print the completion script for a shell"
-	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	completion := newCompletionCmd()
 	if root.ContainsGroup(AboutItself) {
 		root.SetHelpCommandGroupID(AboutItself)
-		root.SetCompletionCommandGroupID(AboutItself)
+		completion.GroupID = AboutItself
 	}
+	root.AddCommand(completion)
 	root.AddCommand(hidden...)
 	polite(root)
 	return root

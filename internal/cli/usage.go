@@ -26,6 +26,8 @@ func init() {
 	cobra.AddTemplateFunc("helpWidth", helpWidth)
 	cobra.AddTemplateFunc("listed", listed)
 	cobra.AddTemplateFunc("reflowed", reflowed)
+	cobra.AddTemplateFunc("ownFlags", ownFlags)
+	cobra.AddTemplateFunc("sharedFlags", sharedFlags)
 }
 
 // helpWidth is how wide help is: as standard output. Cobra renders usage into a
@@ -36,14 +38,16 @@ func helpWidth() int { return widthOf(os.Stdout) }
 const onlyHelps = "onlyHelps"
 
 // usageTemplate is cobra's, with commands and flags broken to the width of the
-// page, and without the line of a command that wants another behind it.
+// page, without the line of a command that only has others below it, and with
+// shared flags by their names only.
 func usageTemplate(cobras string) string {
+	flags := strings.Index(cobras, "{{if .HasAvailableLocalFlags}}")
+	rest := strings.Index(cobras, "{{if .HasHelpSubCommands}}")
 	return strings.NewReplacer(
-		".FlagUsages ", ".FlagUsagesWrapped helpWidth ",
 		"{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}",
 		"  {{rpad .Name .NamePadding }} {{.Short}}", "{{listed .}}",
 		`"{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" for more.`,
-	).Replace(cobras) + topicsLine
+	).Replace(cobras[:flags]+"{{ownFlags .}}{{sharedFlags .}}"+cobras[rest:]) + topicsLine
 }
 
 // topicsLine ends the help of linerate itself.

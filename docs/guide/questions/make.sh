@@ -59,10 +59,10 @@ for name in $todo; do
 	esac
 	start=$(date +%s)
 	if [ -e "$dir/trials.jsonl" ]; then
-		"$lr" study resume "$dir" $host --no-ledger >/dev/null 2>"$dir.err" || failed="$failed $name"
+		"$lr" study resume "$dir" $host --ledger none >/dev/null 2>"$dir.err" || failed="$failed $name"
 	else
 		rm -rf "$dir"
-		"$lr" study run "$name" ${QUICK:-} $host --out "$dir" --no-ledger >/dev/null 2>"$dir.err" || failed="$failed $name"
+		"$lr" study run "$name" ${QUICK:-} $host --out "$dir" --ledger none >/dev/null 2>"$dir.err" || failed="$failed $name"
 	fi
 	echo "$name: $(($(date +%s) - start)) s"
 done

@@ -16,9 +16,15 @@ import (
 	"linerate/internal/store/sqlite"
 )
 
+// None is the place that stands for no ledger.
+const None = "none"
+
 // Open opens the ledger at a place, or at the one that environment or state directory
 // name where place is ""; it makes one where there is none.
 func Open(ctx context.Context, place string) (ledger.Store, error) {
+	if place == None {
+		return nil, hint.Usagef("this command needs a ledger; --ledger %s names none", place)
+	}
 	at, err := ledger.Locate(place)
 	if err != nil {
 		return nil, err
@@ -89,6 +95,9 @@ func Read(ctx context.Context, place string, f func(ledger.Store) error) error {
 // Existing opens the ledger for reading; nil without error when there
 // is none yet.
 func Existing(ctx context.Context, place string) (ledger.Store, error) {
+	if place == None {
+		return nil, nil
+	}
 	at, err := ledger.Locate(place)
 	if err != nil {
 		return nil, err

@@ -115,5 +115,5 @@ func (g *Generator) refusal(length int, err error) error {
 		return hint.With(load.NotHere(fmt.Errorf("the driver of %s takes no redirected frames: %w", name, err)), "the af_packet engine sends through any driver")
 	}
 	return hint.With(load.NotHere(fmt.Errorf("the other end of %s takes no live frames: it has no NAPI", name)),
-		"start linerate receive there first, or: ethtool -K PEER gro on; the af_packet engine needs neither")
+		"start linerate load receive there first, or: ethtool -K PEER gro on; the af_packet engine needs neither")
 }

@@ -19,7 +19,7 @@ import (
 type receiveFlags struct {
 	device, engine string
 	stream, flows  int
-	seconds        float64
+	long           time.Duration
 	once, json     bool
 }
 
@@ -35,7 +35,7 @@ func newReceiveCmd() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
 	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.ReceivingEngines)
-	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
+	fs.DurationVar(&f.long, "time", 0, "stop after this long (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
 	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "largest number of flows to account for")
@@ -43,25 +43,25 @@ func newReceiveCmd() *cobra.Command {
 	return cmd
 }
 
-const receiveLong = `Count the frames of "linerate generate" that arrive at an interface: received,
+const receiveLong = `Count the frames of "linerate load send" that arrive at an interface: received,
 lost, duplicated and reordered (RFC 4737) per stream and flow, and their one-way
 latency. Its frames end here; all others pass, and are counted as foreign.
 
 What was lost is known once the end-of-stream frames that a generator sends at
 the end have arrived; until then it is null.
 
-    linerate receive --dev sink0 --seconds 7 --json`
+    linerate load receive --dev sink0 --time 7s --json`
 
 func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	switch {
 	case f.device == "":
-		return hint.With(hint.Usagef("receive needs an interface"), "for instance --dev sink0")
+		return hint.With(hint.Usagef("load receive needs an interface"), "for instance --dev sink0")
 	case f.stream < -1 || f.stream > 65535:
 		return hint.Usagef("--stream %d: from 0 to 65535", f.stream)
 	case f.flows < 1 || f.flows > load.MaxFlows:
 		return hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
-	case f.seconds < 0 || f.seconds > 1e8:
-		return hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
+	case f.long < 0:
+		return hint.Usagef("--time %s: from 0, no limit", f.long)
 	}
 	engine, err := testbeds.EngineNamed(f.engine, cmd.ErrOrStderr())
 	if err != nil {
@@ -83,7 +83,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 // the way to end it, and no interruption.
 func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine) (load.Received, error) {
 	begin := time.Now()
-	end := time.Duration(f.seconds * float64(time.Second))
+	end := f.long
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	defer live.End()

@@ -22,27 +22,27 @@ import (
 	"linerate/internal/port"
 )
 
-// generateFlags are the flags of generate as they were typed.
-type generateFlags struct {
+// sendFlags are the flags of load send as they were typed.
+type sendFlags struct {
 	device, engine, src, dst, srcMAC, dstMAC string
 	srcPorts, dstPorts, size, imix, rate     string
 	cpus                                     string
 	flows                                    int
 	stream                                   uint16
 	count, seed                              uint64
-	seconds                                  float64
+	long                                     time.Duration
 	random, json                             bool
 	elephant                                 float64
 }
 
-func newGenerateCmd() *cobra.Command {
-	var f generateFlags
+func newSendCmd() *cobra.Command {
+	var f sendFlags
 	cmd := &cobra.Command{
-		Use:   "generate --dev DEVICE",
+		Use:   "send --dev DEVICE",
 		Short: "send UDP traffic through a network interface",
-		Long:  generateLong,
+		Long:  sendLong,
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runGenerate(cmd, f) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runSend(cmd, f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
@@ -60,7 +60,7 @@ func newGenerateCmd() *cobra.Command {
 	fs.StringVar(&f.size, "size", "64", "frame size with FCS, or a list sent in turn: 64,512,1518")
 	fs.StringVar(&f.imix, "imix", "", `mix of sizes: simple (7:4:1), or an RFC 6985 genome such as aaafg`)
 	fs.StringVar(&f.rate, "rate", "max", "max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
-	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds")
+	fs.DurationVar(&f.long, "time", 0, "stop after this long")
 	fs.Uint64Var(&f.count, "count", 0, "stop after so many frames")
 	fs.StringVar(&f.cpus, "cpu", "", "CPUs to send from, one worker each: 0 or 0,1 or 0-3 (default: one worker, not pinned)")
 	fs.Uint16Var(&f.stream, "stream", 1, "stream number in every frame")
@@ -68,14 +68,14 @@ func newGenerateCmd() *cobra.Command {
 	return cmd
 }
 
-const generateLong = `Offer UDP traffic, as RFC 2544 and RFC 2285 mean it. Every frame carries a
-stream, a flow, a sequence and a send time, so that "linerate receive" on the
+const sendLong = `Offer UDP traffic, as RFC 2544 and RFC 2285 mean it. Every frame carries a
+stream, a flow, a sequence and a send time, so that "linerate load receive" on the
 other side knows what was lost, doubled, reordered or late. Sizes count the FCS.
 
-    linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 \
-        --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --rate 1Mpps --seconds 5`
+    linerate load send --dev gen0 --dst-mac 02:00:00:00:00:02 \
+        --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --rate 1Mpps --time 5s`
 
-func runGenerate(cmd *cobra.Command, f generateFlags) error {
+func runSend(cmd *cobra.Command, f sendFlags) error {
 	spec, offer, err := f.traffic()
 	if err != nil {
 		return err
@@ -102,15 +102,15 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 }
 
 // traffic turns the flags into what is to be sent, and how fast and long.
-func (f generateFlags) traffic() (s load.Spec, o load.Offer, err error) {
+func (f sendFlags) traffic() (s load.Spec, o load.Offer, err error) {
 	s = load.Spec{Device: f.device, Stream: f.stream, Seed: f.seed}
 	if f.device == "" {
-		return s, o, hint.With(hint.Usagef("generate needs an interface"), "for instance --dev gen0")
+		return s, o, hint.With(hint.Usagef("load send needs an interface"), "for instance --dev gen0")
 	}
-	if f.seconds < 0 || f.seconds > 1e8 {
-		return s, o, hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
+	if f.long < 0 {
+		return s, o, hint.Usagef("--time %s: from 0, no limit", f.long)
 	}
-	o.Limit = load.Limit{Packets: f.count, Duration: time.Duration(f.seconds * float64(time.Second))}
+	o.Limit = load.Limit{Packets: f.count, Duration: f.long}
 	var errs [6]error
 	s.SrcMAC, errs[0] = parseMAC("--src-mac", f.srcMAC)
 	s.DstMAC, errs[1] = parseMAC("--dst-mac", f.dstMAC)
@@ -126,7 +126,7 @@ func (f generateFlags) traffic() (s load.Spec, o load.Offer, err error) {
 	return s, o, nil
 }
 
-func (f generateFlags) flowSpace() (load.FlowSpace, error) {
+func (f sendFlags) flowSpace() (load.FlowSpace, error) {
 	fs := load.FlowSpace{Count: f.flows, Random: f.random, Elephant: f.elephant}
 	if f.flows < 1 {
 		return fs, hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
@@ -135,7 +135,7 @@ func (f generateFlags) flowSpace() (load.FlowSpace, error) {
 		return fs, hint.Usagef("--elephant %g: a share of all frames, from 0 (none) to below 1", f.elephant)
 	}
 	if f.dst == "" {
-		return fs, hint.With(hint.Usagef("generate needs destination addresses"), "for instance --dst 198.19.0.1 (RFC 2544's range), or a prefix")
+		return fs, hint.With(hint.Usagef("load send needs destination addresses"), "for instance --dst 198.19.0.1 (RFC 2544's range), or a prefix")
 	}
 	var err error
 	if fs.Dst, fs.DstSpan, err = load.ParseRange(f.dst); err != nil {
@@ -266,7 +266,7 @@ func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.Hardware
 	return nil, hint.With(hint.Usagef("the MAC address of %s is not in the neighbour table of %s", hop, d.Name), "ping it once, or %s", advice)
 }
 
-// sentDoc is the document of generate --json.
+// sentDoc is the document of load send --json.
 type sentDoc struct {
 	Version int `json:"version"`
 	load.Sent
