@@ -84,20 +84,14 @@ func TestSymmetricLogarithm(t *testing.T) {
 	}
 }
 
-// TestPage: a page frames its body, escapes what is filled in, and keeps numbers
-// on one line with their units.
-func TestPage(t *testing.T) {
+// TestAlone: a chart by itself escapes texts and brings its style.
+func TestAlone(t *testing.T) {
 	c := New(Wide, 40)
 	c.Text("name", "start", 0, 10, "<b>")
 	c.Dot("trial c1", 4, 4, 3, `"quoted" & more`)
-	var b strings.Builder
-	page := NewPage("test", `{{define "title"}}T{{end}}{{define "body"}}<p>{{.Words}}</p>{{range .F}}{{template "figure" .}}{{end}}{{end}}`, nil)
-	if err := page.Write(&b, map[string]any{"Words": "<i> 12 ms, 3 % of 5 Mpps", "F": Draw("a chart", "", func(float64) string { return c.SVG("label") })}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"<title>T · linerate</title>", "&lt;i&gt; 12\u00a0ms, 3\u00a0% of 5\u00a0Mpps", "&lt;b&gt;", "&#34;quoted&#34; &amp; more", "<h3>a chart</h3>", "prefers-color-scheme: dark"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the page lacks %s", want)
+	for _, want := range []string{"&lt;b&gt;", "&#34;quoted&#34; &amp; more", "prefers-color-scheme: dark"} {
+		if !strings.Contains(string(Alone(c.SVG("label"))), want) {
+			t.Errorf("the chart lacks %s", want)
 		}
 	}
 	if alone := string(Alone(c.SVG("label"))); !strings.HasPrefix(alone, `<svg class="chart" `) || !strings.Contains(alone, "<style>") || strings.Contains(alone, "\u00a0") {

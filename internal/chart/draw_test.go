@@ -419,21 +419,13 @@ func TestLinearPart(t *testing.T) {
 	}
 }
 
-// TestContents: a page that wants a table of contents lists its headings, each by a name of
-// its own; a page that does not is left alone.
-func TestContents(t *testing.T) {
-	page := here + "<h2>How &amp; why</h2><p>x</p><h2>How, why?</h2><h2>2 ms</h2>"
-	got := contents(page)
-	for _, want := range []string{`<h2 id="how-why">How &amp; why</h2>`, `<h2 id="how-why-2">How, why?</h2>`, `<li><a href="#how-why-2">How, why?</a></li>`, `<li><a href="#2-ms">2 ms</a></li></ol></nav>`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
-		}
+// TestIntervalsBeyondTheAxis end in arrows, others in caps.
+func TestIntervalsBeyondTheAxis(t *testing.T) {
+	draw := func(low, high float64) int {
+		rows := []Effect{{Name: "a", Class: "worse", Value: 1, Low: low, High: high, Known: true}}
+		return strings.Count(Forest(rows, 0, 0, func(float64) string { return "" }, Wide, ""), `class="interval`)
 	}
-	if alone := strings.TrimPrefix(page, here); contents(alone) != alone {
-		t.Errorf("%s", contents(alone))
-	}
-	body, err := NewPage("test", `{{define "title"}}T{{end}}{{define "body"}}<p>{{.}} 3 ms</p>{{end}}`, nil).Body("<x>")
-	if err != nil || string(body) != "<p>&lt;x&gt; 3\u00a0ms</p>" {
-		t.Errorf("%q, %v", body, err)
+	if inside, left, both := draw(0.5, 1.5), draw(-100, 1.5), draw(-100, 100); inside != 3 || left != 4 || both != 5 {
+		t.Errorf("%d, %d and %d lines, want 3, 4 and 5: an arrow has two", inside, left, both)
 	}
 }

@@ -72,11 +72,21 @@ func drawEffect(c *Canvas, s Scale, r Effect, y float64) {
 	class := "v-" + r.Class
 	low, hi := s.At(max(s.From, r.Low)), s.At(min(s.To, r.High))
 	c.Line("interval "+class, low, y, hi, y)
-	if hi-low > 6 {
-		c.Line("interval "+class, low, y-4, low, y+4)
-		c.Line("interval "+class, hi, y-4, hi, y+4)
-	}
+	c.end(class, low, y, -1, 0, r.Low < s.From, hi-low > 6)
+	c.end(class, hi, y, 1, 0, r.High > s.To, hi-low > 6)
 	c.Dot("point "+class, s.At(min(s.To, max(s.From, r.Value))), y, 5, r.Name+": "+r.Main)
+}
+
+// end ends an interval that leads in the direction (dx, dy): with an arrow where it goes on
+// beyond the axis, else with a cap where there is room for one.
+func (c *Canvas) end(class string, x, y, dx, dy float64, beyond, room bool) {
+	switch {
+	case beyond:
+		c.Line("interval "+class, x-6*dx-5*dy, y-6*dy-5*dx, x, y)
+		c.Line("interval "+class, x-6*dx+5*dy, y-6*dy+5*dx, x, y)
+	case room:
+		c.Line("interval "+class, x-4*dy, y-4*dx, x+4*dy, y+4*dx)
+	}
 }
 
 // forestRange spans the effects, their intervals as far as they are sensible,

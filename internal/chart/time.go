@@ -77,11 +77,8 @@ func Moments(all []Moment, print func(float64) string, width float64, label stri
 		class, x := "v-"+m.Class, f.x.At(m.At)
 		low, high := f.y.At(max(y0, m.Low)), f.y.At(min(y1, m.High))
 		f.c.Line("interval "+class, x, low, x, high)
-		for _, y := range []float64{low, high} {
-			if low-high > 6 {
-				f.c.Line("interval "+class, x-4, y, x+4, y)
-			}
-		}
+		f.c.end(class, x, low, 0, 1, m.Low < y0, low-high > 6)
+		f.c.end(class, x, high, 0, -1, m.High > y1, low-high > 6)
 		f.c.Dot("point "+class, x, f.y.At(m.Value), 5, fmt.Sprintf("%s, %s: %s", dayTime(m.At).Format("2006-01-02 15:04"), m.Name, m.Main))
 	}
 	return f.c.SVG(label)

@@ -1,51 +1,41 @@
 package compare
 
 import (
-	_ "embed"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
-//go:embed page.html
-var pageText string
-
-var htmlPage = chart.NewPage("compare", pageText, nil)
-
-// htmlData is what the page's template shows.
-type htmlData struct {
-	Title, Note, Command string
-	Answers              []answer
-	Warnings             []string
-	Effects, Samples     []chart.Figure
-	Summary, Comparisons show.Table
-}
-
-type answer struct {
-	Control, Variant, Words string
-	Verdict                 stats.Verdict
-}
-
 // WriteHTML writes the result as a page that loads nothing; command makes it again.
 func (r Result) WriteHTML(w io.Writer, command string) error {
-	d := htmlData{Title: r.title(), Command: command, Summary: r.summary(nil), Comparisons: r.table()}
+	d := document.Document{Kicker: "linerate compare", Title: r.title()}
+	note, seen := "", map[string]bool{}
 	for _, c := range r.Comparisons {
-		d.Answers = append(d.Answers, answer{c.Control, c.Variant, words(c), c.Verdict})
-		d.Note = "Decided by " + c.Method + "; p-values are corrected over the comparisons (Holm). Detectable is what 80 % of such measurements would have shown."
+		d.Answer(c.Variant+" against "+c.Control+": ", words(c), string(c.Verdict))
+		note = "Decided by " + c.Method + "; p-values are corrected over the comparisons (Holm). Detectable is what 80 % of such measurements would have shown."
 		for _, warning := range c.Warnings {
-			if text := warning.Message + ": " + warning.Action; !slices.Contains(d.Warnings, text) {
-				d.Warnings = append(d.Warnings, text)
+			if text := warning.Message + ": " + warning.Action; !seen[text] {
+				seen[text] = true
+				d.Add(document.Warning(text))
 			}
 		}
 	}
-	d.Effects = chart.Draw("Effects, with "+confidence(r)+" intervals", r.effectsNote(), r.forest)
-	d.Samples = chart.Draw("Samples", "The 5th to the 95th percentile, a box from the 25th to the 75th, a dot at the median, and every value as a stroke.", r.boxes)
-	return htmlPage.Write(w, d)
+	d.Add(document.Figures(chart.Draw("Effects, with "+confidence(r)+" intervals", r.effectsNote(), r.forest))...)
+	d.Add(document.Figures(chart.Draw("Samples", "The 5th to the 95th percentile, a box from the 25th to the 75th, a dot at the median, and every value as a stroke.", r.boxes))...)
+	comparisons := r.table()
+	comparisons.Note = note
+	summary := r.summary(nil)
+	d.Add(document.Heading("In numbers"), document.Table{Header: summary.Header, Rows: summary.Rows}, comparisons)
+	if command != "" {
+		d.Add(document.Heading("Repeat it"), document.Code(command))
+	}
+	return d.HTML(w)
 }
 
 // title names what is compared.
@@ -116,8 +106,8 @@ func (r Result) boxes(width float64) string {
 }
 
 // table has a row for each comparison.
-func (r Result) table() show.Table {
-	t := show.Table{Header: []string{"variant", "effect", confidence(r) + " interval", "difference", "p", "p (Holm)", "n", "detectable", "verdict"}}
+func (r Result) table() document.Table {
+	t := document.Table{Header: []string{"variant", "effect", confidence(r) + " interval", "difference", "p", "p (Holm)", "n", "detectable", "verdict"}}
 	for _, c := range r.Comparisons {
 		effect, interval, difference, detectable := show.Unknown, show.Unknown, show.Unknown, show.Unknown
 		if c.Effect.Known() {
@@ -126,7 +116,7 @@ func (r Result) table() show.Table {
 		if !math.IsNaN(c.DetectablePercent) {
 			detectable = show.Percent(c.DetectablePercent)
 		}
-		t.Add(c.Variant, effect, interval, difference, show.P(c.P), show.P(c.PHolm), sizes(c), detectable, string(c.Verdict))
+		t.Rows = append(t.Rows, []string{c.Variant, effect, interval, difference, show.P(c.P), show.P(c.PHolm), sizes(c), detectable, string(c.Verdict)})
 	}
 	return t
 }

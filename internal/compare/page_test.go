@@ -51,7 +51,7 @@ func TestBesideNothing(t *testing.T) {
 	if strings.Contains(page.String(), "NaN") {
 		t.Error("the page draws what is no number")
 	}
-	contains(t, page.String(), "worse (31.6667 higher)", "&#43;31.6667")
+	contains(t, page.String(), "worse (31.6667 higher)", "+31.6667")
 }
 
 // TestPrintedComparisons: the verdict in words, the effect with its interval, what it rests on

@@ -74,7 +74,7 @@ func carriesOver(e study.Environment) string {
 	if e.On(study.KindLive) {
 		return "valid for this host and traffic like this"
 	}
-	return "nanoseconds carry over to other machines better than percentages"
+	return "valid for this machine; other machines were not tested"
 }
 
 // nanosNote stands under a chart of nanoseconds.
@@ -82,7 +82,7 @@ func nanosNote(e study.Environment) string {
 	if emulated(e) {
 		return "An emulated CPU's nanoseconds do not carry over to real ones."
 	}
-	return "Differences in nanoseconds carry over between machines; percentages do not."
+	return "The same effects in time."
 }
 
 // limitsNote stands before the environment.
@@ -91,10 +91,10 @@ func limitsNote(e study.Environment) string {
 		return "The CPU is emulated: neither percentages nor nanoseconds carry over to real ones, and neither includes the cost of a network card."
 	}
 	if e.On(study.KindLive) {
-		return "They are valid for this host and traffic like this."
+		return "The numbers are valid for this host and traffic like this."
 	}
 	if e.On(testbed.KindSSH, testbed.KindPorts) {
-		return "Percentages are valid for these machines; nanoseconds per packet carry over better."
+		return "The numbers are valid for these machines; others were not tested."
 	}
-	return "Percentages are valid for this machine; nanoseconds per packet carry over better; neither includes the cost of a network card."
+	return "The numbers are valid for this machine; others were not tested. They do not include the cost of a network card."
 }

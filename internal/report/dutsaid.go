@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -14,9 +15,9 @@ import (
 
 // dutTable tells what the DUT of a testbed of machines said of itself: its boots,
 // its busiest CPU, what it counted as lost, how warm and how fast it was.
-func dutTable(r study.Results) (htmlTable, bool) {
-	t := htmlTable{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
-		Note: "boots of all trials: their number, and the median and longest time until the DUT forwarded again; the rest are means over the valid trials, warm-up included, and the range of the sensors after each. The record has every counter"}
+func dutTable(r study.Results) document.Table {
+	t := document.Table{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
+		Note: "boots of all trials: their number, and the median and longest time until the DUT forwarded again; the rest are means over the valid trials, warm-up included, and the range of the sensors after each. The record has every counter."}
 	for _, part := range r.Measured() {
 		for _, arm := range r.Arms(part) {
 			d := dutSaid(r, part, arm)
@@ -25,32 +26,8 @@ func dutTable(r study.Results) (htmlTable, bool) {
 			}
 		}
 	}
-	t.dropEmpty()
-	return t, len(t.Rows) > 0
-}
-
-// dropEmpty removes columns that say nothing.
-func (t *htmlTable) dropEmpty() {
-	for i := len(t.Header) - 1; i > 1; i-- {
-		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "–" }) {
-			t.Header = slices.Delete(t.Header, i, i+1)
-			for n := range t.Rows {
-				t.Rows[n] = slices.Delete(t.Rows[n], i, i+1)
-			}
-		}
-	}
-}
-
-// dutRows is dutTable for a terminal.
-func (p *page) dutRows(r study.Results) {
-	t, ok := dutTable(r)
-	if !ok {
-		return
-	}
-	p.Caption("the DUT's own counters and sensors, per trial, and its boots")
-	p.Line("")
-	p.table(t.Header, t.numbers(), t.Rows)
-	p.Line("")
+	t.DropEmpty()
+	return t
 }
 
 // said is what the DUT said during the trials of an arm.

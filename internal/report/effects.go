@@ -7,23 +7,14 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
-// withoutEffect lists a metric of which no variant has an effect: it was measured
-// and gave none, or its part had no trial.
-func (p *htmlPage) withoutEffect(r study.Results, part, metric string) {
-	if slices.ContainsFunc(r.Trials, func(t study.Trial) bool { return t.Part == part && t.Unavailable == "" }) {
-		p.NoNumber = append(p.NoNumber, metric)
-		return
-	}
-	p.NotMeasured = append(p.NotMeasured, metric)
-}
-
 // effectCharts draws the primary metric's effects, in nanoseconds too where
 // they have any.
-func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
+func effectCharts(r study.Results, g study.Goal) []document.Figure {
 	m, _ := r.Metric(g.Metric)
 	better := "right is better"
 	if m.LowerIsBetter {
@@ -39,9 +30,9 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 	}
 	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
 		m.Label, r.Control, better, g.Margin())
-	p.Effects = append(p.Effects, chart.Draw(m.Label+" · part "+g.Part, note, draw)...)
+	out := chart.Draw(m.Label+" · part "+g.Part, note, draw)
 	if m.NS == study.NoNS || m.NS == study.IsTime {
-		return
+		return out
 	}
 	unit := "per packet"
 	if m.Unit == "ns" {
@@ -49,13 +40,13 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 	}
 	rows := forestOf(r, g.Metric, g.Part, true)
 	if len(rows) == 0 {
-		return
+		return out
 	}
 	note, linear := nanosNote(r.Environment), chart.LinearPart(rows)
 	if linear > 0 {
 		note += " " + logBothSides
 	}
-	p.Effects = append(p.Effects, chart.Draw("the same in nanoseconds "+unit, note,
+	return append(out, chart.Draw("the same in nanoseconds "+unit, note,
 		func(w float64) string {
 			return chart.Forest(rows, 0, linear, nsTick, w, "effects in nanoseconds with 95 % intervals")
 		})...)
@@ -77,8 +68,11 @@ const mostRows = 40
 
 // otherEffects draws the effects by all goals but the primary one: those of one
 // metric and margin in one chart, with the parts beneath each other on one scale.
-func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
+// Metrics of which no variant has an effect are listed.
+func otherEffects(s study.Spec, r study.Results) []document.Block {
+	var charts []document.Block
 	var done []study.Goal
+	var noNumber, notMeasured []string
 	for _, g := range s.Metrics {
 		if g.Primary || slices.Contains(done, g) {
 			continue
@@ -96,29 +90,47 @@ func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
 				break
 			}
 			done = append(done, other)
-			if len(more) > 0 && !slices.ContainsFunc(more, func(row chart.Effect) bool { return row.Known }) {
-				p.withoutEffect(r, other.Part, m.Label+" (part "+other.Part+")")
-				continue
+			name := m.Label + " (part " + other.Part + ")"
+			switch {
+			case len(more) == 0 || slices.ContainsFunc(more, func(row chart.Effect) bool { return row.Known }):
+				rows, of = append(rows, inPart(other.Part, more)...), append(of, other.Part)
+			case slices.ContainsFunc(r.Trials, func(t study.Trial) bool { return t.Part == other.Part && t.Unavailable == "" }):
+				noNumber = append(noNumber, name)
+			default:
+				notMeasured = append(notMeasured, name)
 			}
-			rows, of = append(rows, inPart(other.Part, more)...), append(of, other.Part)
 		}
-		if len(rows) == 0 {
-			continue
+		if len(rows) > 0 {
+			charts = append(charts, document.Figures(otherChart(r, g, m, of, rows))...)
 		}
-		title := m.Label + ", part by part"
-		if len(of) == 1 {
-			title = m.Label + " · part " + of[0]
-			rows = forestOf(r, g.Metric, of[0], false)
-		}
-		band, tick := axisOf(g, m)
-		note, linear := "", chart.LinearPart(rows)
-		if linear > 0 {
-			note = logBothSides
-		}
-		p.More = append(p.More, chart.Draw(title, note, func(w float64) string {
-			return chart.Forest(rows, band, linear, tick, w, "effects on "+m.Label+" with 95 % intervals")
-		})...)
 	}
+	if len(noNumber) > 0 {
+		charts = append(charts, document.Note("No variant has an effect by: "+strings.Join(noNumber, "; ")+"."))
+	}
+	if len(notMeasured) > 0 {
+		charts = append(charts, document.Note("Not measured: "+strings.Join(notMeasured, "; ")+"."))
+	}
+	if len(charts) == 0 {
+		return nil
+	}
+	return append([]document.Block{document.Heading("Effects in other parts and by other metrics")}, charts...)
+}
+
+// otherChart draws the rows of a metric in some parts.
+func otherChart(r study.Results, g study.Goal, m study.Metric, of []string, rows []chart.Effect) []document.Figure {
+	title := m.Label + ", part by part"
+	if len(of) == 1 {
+		title = m.Label + " · part " + of[0]
+		rows = forestOf(r, g.Metric, of[0], false)
+	}
+	band, tick := axisOf(g, m)
+	note, linear := "", chart.LinearPart(rows)
+	if linear > 0 {
+		note = logBothSides
+	}
+	return chart.Draw(title, note, func(w float64) string {
+		return chart.Forest(rows, band, linear, tick, w, "effects on "+m.Label+" with 95 % intervals")
+	})
 }
 
 // inPart names rows by their part.

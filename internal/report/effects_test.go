@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/document"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
@@ -28,13 +29,12 @@ func TestEffectsShareAChartUpToABound(t *testing.T) {
 		s.Metrics = append(s.Metrics, study.Goal{Metric: forward.CostNS, Part: part, MarginPercent: 5})
 	}
 	s.Metrics = append(s.Metrics, study.Goal{Metric: forward.CostNS, Part: "other", MarginPercent: 9})
-	var p htmlPage
-	p.otherEffects(s, r)
-	if len(p.More) != 3 {
-		t.Fatalf("%d charts, want 2 of two parts and 1 of another margin", len(p.More))
+	more := otherEffects(s, r)[1:] // below its heading
+	if len(more) != 3 {
+		t.Fatalf("%d charts, want 2 of two parts and 1 of another margin", len(more))
 	}
 	rows := func(i int, named string) int {
-		return len(regexp.MustCompile(`class="name"[^>]*>`+named).FindAllString(string(p.More[i].Wide), -1))
+		return len(regexp.MustCompile(`class="name"[^>]*>`+named).FindAllString(string(more[i].(document.Figure).Wide), -1))
 	}
 	for i, want := range []map[string]int{{"a": variants, "b": variants}, {"c": variants, "d": variants}} {
 		for _, part := range []string{"a", "b", "c", "d"} {
@@ -43,7 +43,7 @@ func TestEffectsShareAChartUpToABound(t *testing.T) {
 			}
 		}
 	}
-	if title := p.More[2].Title; !strings.HasSuffix(title, "part other") || rows(2, "v") != variants {
+	if title := more[2].(document.Figure).Title; !strings.HasSuffix(title, "part other") || rows(2, "v") != variants {
 		t.Errorf("%q: the part alone, and its rows without its name", title)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/document"
 	"linerate/internal/list"
 	"linerate/internal/profile"
 	"linerate/internal/show"
@@ -15,13 +16,6 @@ import (
 
 // moversShown is how many functions a report lists of those that moved.
 const moversShown = 12
-
-// flame is a flame graph in the page, or what moved between two.
-type flame struct {
-	Title, Sentence, Caption string
-	SVG                      template.HTML
-	Table                    htmlTable
-}
 
 // insideOf are a part's telemetry, the control's first; nil without it.
 func insideOf(r study.Results, part string) (all []study.Telemetry) {
@@ -53,33 +47,50 @@ func stacksOf(all []study.Telemetry, control string) (before *profile.Profile, o
 }
 
 // flames draws the control's time, and what moved in each other variant's.
-func flames(r study.Results, part string) (out []flame) {
+func flames(r study.Results, part string) (out []document.Block) {
+	draw := func(title, sentence string, p profile.Picture) {
+		p.Title = title
+		svg, caption := p.Inline() // escapes every name
+		out = append(out, document.Picture{Title: title, Text: sentence, Caption: caption, SVG: template.HTML(svg)})
+	}
 	before, others := stacksOf(insideOf(r, part), r.Control)
 	if before != nil {
-		out = append(out, flameOf(r.Control+", part "+part, profile.HeaviestSentence(before), profile.Picture{After: before}))
+		draw(r.Control+", part "+part, profile.HeaviestSentence(before), profile.Picture{After: before})
 	}
 	for _, t := range others {
 		if before == nil {
-			out = append(out, flameOf(t.Variant+", part "+part, profile.HeaviestSentence(t.Stacks), profile.Picture{After: t.Stacks}))
+			draw(t.Variant+", part "+part, profile.HeaviestSentence(t.Stacks), profile.Picture{After: t.Stacks})
 			continue
 		}
 		movers := profile.Movers(before, t.Stacks)
-		f := flameOf(t.Variant+" against "+r.Control+", part "+part, profile.MoverSentence(movers), profile.Picture{Before: before, After: t.Stacks})
-		f.Table = moversTable(movers)
-		out = append(out, f)
+		draw(t.Variant+" against "+r.Control+", part "+part, profile.MoverSentence(movers), profile.Picture{Before: before, After: t.Stacks})
+		out = append(out, moversTable(movers))
 	}
 	return out
 }
 
-func flameOf(title, sentence string, p profile.Picture) flame {
-	p.Title = title
-	svg, caption := p.Inline()
-	// The picture escapes every name.
-	return flame{Title: title, Sentence: sentence, Caption: caption, SVG: template.HTML(svg)} //nolint:gosec // see above
+// inside shows what instruments saw of the parts.
+func inside(d *document.Document, s study.Spec, r study.Results) {
+	var pictures, tables []document.Block
+	for _, part := range s.MeasuredParts(&r) {
+		if _, ok := study.KindOf(part).Timeline(part); ok {
+			pictures = append(pictures, flames(r, part.Name)...)
+			tables = append(tables, insideTables(r, part.Name)...)
+		}
+	}
+	if len(pictures) > 0 {
+		d.Style = profile.FlameStyle() + ".flame .f { cursor: default; }\n"
+		d.Add(document.Heading("Where the time went"), document.Note("Each variant was profiled in a separate run, whose rates are not used because sampling disturbs them. Shares are of the time that packets took on the router's CPU. The profiles are in the same directory as this page; `go tool pprof` opens them, `linerate profile diff` compares any two."))
+		d.Add(pictures...)
+	}
+	d.Add(tables...)
+	for _, l := range lacks(r) {
+		d.Add(document.Note("Not available: " + l + "."))
+	}
 }
 
-func moversTable(movers []profile.Mover) htmlTable {
-	t := htmlTable{Header: []string{"function", "self", "before", "after", "with callees", "before", "after"}}
+func moversTable(movers []profile.Mover) document.Table {
+	t := document.Table{Header: []string{"function", "self", "before", "after", "with callees", "before", "after"}}
 	for i, m := range movers {
 		if i == moversShown || profile.Still(m) {
 			break
@@ -91,10 +102,10 @@ func moversTable(movers []profile.Mover) htmlTable {
 }
 
 // insideTables are the counters per packet and the kernel's reasons of a part.
-func insideTables(r study.Results, part string) (out []htmlTable) {
+func insideTables(r study.Results, part string) (out []document.Block) {
 	all := insideOf(r, part)
-	for _, of := range []func([]study.Telemetry) htmlTable{perPacket, reasons} {
-		if t := of(all); len(t.Rows) > 0 {
+	for _, t := range []document.Table{perPacket(all), reasons(all)} {
+		if len(t.Rows) > 0 {
 			t.Title += ", part " + part
 			out = append(out, t)
 		}
@@ -104,8 +115,8 @@ func insideTables(r study.Results, part string) (out []htmlTable) {
 
 // perPacket is a row for each variant, a column for each counter that any of them
 // has, and instructions per cycle where both are known.
-func perPacket(all []study.Telemetry) htmlTable {
-	t := htmlTable{Title: "Counters per packet", Header: []string{"variant"}, Note: "the CPU's counters while the variant's traffic ran, per packet received; they include waiting"}
+func perPacket(all []study.Telemetry) document.Table {
+	t := document.Table{Title: "Counters per packet", Header: []string{"variant"}, Note: "the CPU's counters while the variant's traffic ran, per packet received; they include waiting."}
 	var events []string
 	for _, v := range all {
 		for _, c := range v.PerPacket {
@@ -141,9 +152,9 @@ func perPacket(all []study.Telemetry) htmlTable {
 }
 
 // reasons is a row for each reason that the kernel gave for dropping packets.
-func reasons(all []study.Telemetry) htmlTable {
-	t := htmlTable{Title: "The kernel's reasons for dropping packets", Header: []string{"variant", "reason", "frames", "of those offered", "where"},
-		Note: "from the tracepoint skb:kfree_skb, in a separate run; frames that a full ring refused never became packets and have no reason"}
+func reasons(all []study.Telemetry) document.Table {
+	t := document.Table{Title: "The kernel's reasons for dropping packets", Header: []string{"variant", "reason", "frames", "of those offered", "where"},
+		Note: "from the tracepoint skb:kfree_skb, in a separate run; frames that a full ring refused never became packets and have no reason."}
 	for _, v := range all {
 		if v.Drops == nil {
 			continue
@@ -193,14 +204,7 @@ func (p *page) insideRows(r study.Results) {
 			p.table([]string{"variant", "functions"}, []bool{false, false}, rows)
 			p.Line("")
 		}
-		for _, t := range []htmlTable{perPacket(insideOf(r, part)), reasons(insideOf(r, part))} {
-			if len(t.Rows) > 0 {
-				p.Caption(strings.ToLower(t.Title[:1]) + t.Title[1:] + ", part " + part)
-				p.Line("")
-				p.table(t.Header, t.numbers(), t.Rows)
-				p.Line("")
-			}
-		}
+		document.Print(p.Page, insideTables(r, part)...)
 	}
 	for _, l := range lacks(r) {
 		p.Paragraph("  ", "    ", "Not seen: "+l+".")

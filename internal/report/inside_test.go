@@ -143,7 +143,7 @@ func TestCountersPerPacket(t *testing.T) {
 	if !reflect.DeepEqual(table.Rows, want) {
 		t.Errorf("%v", table.Rows)
 	}
-	if right := table.numbers(); right[0] || !right[1] || !right[3] {
+	if right := table.Numbers(); right[0] || !right[1] || !right[3] {
 		t.Errorf("at the right: %v", right)
 	}
 }

@@ -7,29 +7,77 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/list"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
 
-// gateLine is a gate and how many trials it refused.
-type gateLine struct {
-	Name, Limit string
-	Tripped     int
+// gatesAndInvalid are the gates that the study's trials had to pass, and the trials that
+// did not.
+func gatesAndInvalid(s study.Spec, r study.Results) []document.Block {
+	bad := document.Table{Prose: true}
+	for _, t := range r.Trials {
+		if !t.Valid && t.Unavailable == "" {
+			bad.Rows = append(bad.Rows, []string{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, r.ArmName(t.Variant)), strings.Join(t.Why(), "; ")})
+		}
+	}
+	said := document.Text("No trial is invalid.")
+	if n := len(bad.Rows); n > 0 {
+		said = document.Text(fmt.Sprintf("%d trials are invalid. They stay in the record and are left out of all verdicts.", n))
+	}
+	all := document.Table{Header: []string{"gate", "limit", "tripped"}, Prose: true}
+	tripped := 0
+	for _, g := range study.GatesOf(s, r.Trials) {
+		all.Rows = append(all.Rows, []string{g.Name, g.Limit(s.Gates), fmt.Sprint(g.Trials)})
+		if g.Trials > 0 {
+			tripped++
+		}
+	}
+	some := "none"
+	if tripped > 0 {
+		some = fmt.Sprint(tripped)
+	}
+	return []document.Block{document.Heading("Gates and invalid trials"), said, bad,
+		document.Fold{Summary: fmt.Sprintf("Every trial had to pass %d gates, %s of them tripped", len(all.Rows), some), Blocks: []document.Block{all}}}
 }
 
-// gates are what the study's trials had to pass, and what else one did not.
-func gates(s study.Spec, r study.Results) (lines []gateLine) {
-	return list.Map(study.GatesOf(s, r.Trials), func(g study.Tripped) gateLine { return gateLine{g.Name, g.Limit(s.Gates), g.Trials} })
+// howMeasured says how the numbers came to be, where, and how to repeat them.
+func howMeasured(s study.Spec, r study.Results) []document.Block {
+	out := []document.Block{document.Heading("How it was measured")}
+	if text := strings.TrimSpace(s.Summary); text != "" {
+		out = append(out, document.Text(text))
+	}
+	for _, m := range method(s, r) {
+		out = append(out, document.Text(m))
+	}
+	variants := document.Table{Prose: true}
+	for _, v := range s.Variants {
+		text := v.Summary
+		for _, set := range v.Settings {
+			text += "\n`" + set.Setting().String() + "`"
+		}
+		variants.Rows = append(variants.Rows, []string{v.Name, text})
+	}
+	out = append(out, variants)
+	if text := strings.TrimSpace(s.Source); text != "" {
+		out = append(out, document.Note(text))
+	}
+	where := ""
+	if label := r.Environment.Label; label != "" {
+		where = "These numbers are from " + label + ". "
+	}
+	return append(out, document.Heading("Environment"), document.Text(where+limitsNote(r.Environment)), document.Table{Rows: environment(r), Prose: true},
+		document.Heading("Repeat it"), document.Code(strings.Join(commands(s, r), "\n")+"\n"),
+		document.Note("The record is this directory: study.yaml is the study, trials.jsonl has every trial, results.json the verdicts."))
 }
 
-func environment(r study.Results) [][2]string {
+func environment(r study.Results) [][]string {
 	e := r.Environment
-	var out [][2]string
+	var out [][]string
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, [2]string{name, value})
+			out = append(out, []string{name, value})
 		}
 	}
 	add("Testbed", testbedLine(e))
@@ -81,18 +129,6 @@ func commands(s study.Spec, r study.Results) []string {
 	}
 }
 
-func variants(s study.Spec) []variantLine {
-	var out []variantLine
-	for _, v := range s.Variants {
-		line := variantLine{Name: v.Name, Summary: v.Summary}
-		for _, set := range v.Settings {
-			line.Settings = append(line.Settings, set.Setting().String())
-		}
-		out = append(out, line)
-	}
-	return out
-}
-
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
 	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests of that kind. "+
@@ -100,16 +136,6 @@ func method(s study.Spec, r study.Results) []string {
 	for _, p := range s.Parts {
 		if text := study.KindOf(p).Section(s, r, p).Method; text != "" {
 			out = append(out, text)
-		}
-	}
-	return out
-}
-
-func invalids(r study.Results) []invalidLine {
-	var out []invalidLine
-	for _, t := range r.Trials {
-		if !t.Valid && t.Unavailable == "" {
-			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, r.ArmName(t.Variant)), strings.Join(t.Why(), "; ")})
 		}
 	}
 	return out

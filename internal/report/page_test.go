@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
@@ -20,32 +21,15 @@ func plainHTML(s study.Spec, r study.Results) ([]byte, error) {
 	return bytes.ReplaceAll(page, []byte("\u00a0"), []byte(" ")), err
 }
 
-// TestSidesOfColumns: words stand at the left of their column and numbers at
-// the right, wherever the column is.
-func TestSidesOfColumns(t *testing.T) {
-	table := htmlTable{Header: []string{"part", "variant", "effect", "of the link"},
-		Rows: [][]string{{"a", "none", "control", "8.4 %"}, {"a", "stateful", "−27.7 %", "–"}}}
-	var words []bool
-	for _, h := range table.Heads() {
-		words = append(words, h.Class == "word")
-	}
-	if !slices.Equal(words, []bool{true, true, false, false}) {
-		t.Errorf("words: %v", words)
-	}
-	verdicts := htmlTable{Header: []string{"a", "verdict"}, Rows: [][]string{{"x", "worse"}}}
-	if got := verdicts.Body()[0][1].Class; got != "word worse" {
-		t.Errorf("class %q", got)
-	}
-}
-
 // TestGatesOfTheModes: a page names gates of the modes that the study has, and
 // others that a trial tripped.
 func TestGatesOfTheModes(t *testing.T) {
 	s, r := results(t)
 	s.Parts = s.Parts[:1]
 	names := func() (out []string) {
-		for _, g := range gates(s, r) {
-			out = append(out, g.Name)
+		blocks := gatesAndInvalid(s, r)
+		for _, row := range blocks[len(blocks)-1].(document.Fold).Blocks[0].(document.Table).Rows {
+			out = append(out, row[0])
 		}
 		return out
 	}

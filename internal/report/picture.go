@@ -17,10 +17,8 @@ func Picture(s study.Spec, r study.Results) []byte {
 		svg = own.Charts[0].Draw(chart.Wide)
 	}
 	if svg == "" {
-		var p htmlPage
-		p.effectCharts(r, s.Primary())
-		if len(p.Effects) > 0 {
-			svg = string(p.Effects[0].Wide)
+		if effects := effectCharts(r, s.Primary()); len(effects) > 0 {
+			svg = string(effects[0].Wide)
 		}
 	}
 	if svg == "" {

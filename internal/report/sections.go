@@ -4,66 +4,81 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/list"
 	"linerate/internal/study"
 )
 
-// figures are pictures of one kind, one of each part.
-type figures struct{ Shown, Folded []chart.Figure }
+// figures are pictures of one kind, one of each part: in view, and folded away.
+type figures struct{ shown, folded []document.Figure }
 
-func (f *figures) add(shown bool, charts []chart.Figure) {
+func (f *figures) add(shown bool, charts []document.Figure) {
 	if shown {
-		f.Shown = append(f.Shown, charts...)
+		f.shown = append(f.shown, charts...)
 	} else {
-		f.Folded = append(f.Folded, charts...)
+		f.folded = append(f.folded, charts...)
 	}
 }
 
-// Any reports whether there is one.
-func (f figures) Any() bool { return len(f.Shown)+len(f.Folded) > 0 }
-
-// section is what a kind shows of parts, in the page: in view, and folded away.
-type section struct {
-	Title, Note    string
-	Figures        figures
-	Tables, Folded []htmlTable
+func (f figures) blocks() []document.Block {
+	out := document.Figures(f.shown)
+	if len(f.folded) > 0 {
+		out = append(out, document.Fold{Summary: "The same of the other parts", Blocks: document.Figures(f.folded)})
+	}
+	return out
 }
 
-// sectionOf draws what a kind has to show; false of nothing.
-func sectionOf(from study.Section) (to section, ok bool) {
-	to = section{Title: from.Title, Note: from.Note}
+// section is what a kind of study shows; nothing without a title, charts or tables.
+func section(from study.Section) []document.Block {
+	var f figures
 	for _, c := range from.Charts {
-		to.Figures.add(!c.Folded, chart.Draw(c.Title, c.Note, c.Draw))
+		f.add(!c.Folded, chart.Draw(c.Title, c.Note, c.Draw))
 	}
+	if from.Title == "" || len(f.shown)+len(f.folded)+len(from.Tables) == 0 {
+		return nil
+	}
+	out := []document.Block{document.Heading(from.Title)}
+	if from.Note != "" {
+		out = append(out, document.Note(from.Note))
+	}
+	out = append(out, f.blocks()...)
+	var rest document.Fold
 	for _, t := range from.Tables {
-		if t.Folded {
-			to.Folded = append(to.Folded, htmlTable(t))
-		} else {
-			to.Tables = append(to.Tables, htmlTable(t))
+		shown := document.Table{Title: t.Title, Header: t.Header, Rows: t.Rows, Note: sentence(t.Note)}
+		if !t.Folded {
+			out = append(out, shown)
+			continue
 		}
+		if rest.Blocks == nil {
+			first, _, _ := strings.Cut(t.Title, " ")
+			rest.Summary = "The " + strings.ToLower(first) + " of the other parts"
+		}
+		rest.Blocks = append(rest.Blocks, shown)
 	}
-	return to, from.Title != "" && (to.Figures.Any() || len(from.Tables) > 0)
+	if rest.Blocks != nil {
+		out = append(out, rest)
+	}
+	return out
 }
 
-// Rest names what is folded away of tables.
-func (s section) Rest() string {
-	first, _, _ := strings.Cut(s.Folded[0].Title, " ")
-	return strings.ToLower(first)
+// sentence ends a note.
+func sentence(note string) string {
+	if note == "" {
+		return ""
+	}
+	return note + "."
 }
 
-// kinds have the sections of all of a study's parts, where each belongs; those of one
-// part lead at the end.
-func (p *htmlPage) kinds(s study.Spec, r study.Results) {
+// kindSections are the sections of all of a study's parts by their place; those of one part
+// lead at the end.
+func kindSections(s study.Spec, r study.Results) map[study.Place][]document.Block {
 	all := list.Map(s.MeasuredParts(&r), func(part study.Part) study.Section { return study.KindOf(part).Section(s, r, part) })
 	for _, k := range study.Kinds() {
 		all = append(all, k.Sections(s, r)...)
 	}
+	at := map[study.Place][]document.Block{}
 	for _, from := range all {
-		to, ok := sectionOf(from)
-		if !ok {
-			continue
-		}
-		at := map[study.Place]*[]section{study.Ahead: &p.Ahead, study.AfterTrials: &p.AfterTrials, study.AfterCounters: &p.AfterCounters, study.AtEnd: &p.AtEnd}[from.Place]
-		*at = append(*at, to)
+		at[from.Place] = append(at[from.Place], section(from)...)
 	}
+	return at
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/document"
 	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -33,7 +34,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.kinds(r, part, study.Ahead)
 	p.otherParts(r, part)
 	p.kinds(r, part, study.AfterTrials)
-	p.dutRows(r)
+	document.Print(p.Page, dutTable(r))
 	p.kinds(r, part, study.AfterCounters)
 	p.insideRows(r)
 	p.limits(r)

@@ -188,8 +188,8 @@ func (m *maker) roles(r *tunable.Record, p explain.Page) (all []string) {
 	return slices.Compact(all)
 }
 
-// document is the JSON beside a page: what explain prints, and who speaks of it.
-type document struct {
+// beside is the JSON beside a page: what explain prints, and who speaks of it.
+type beside struct {
 	explain.Page
 	Mentions []Mention `json:"mentions,omitempty"`
 	Same     []link    `json:"same_concept_pages,omitempty"`
@@ -206,7 +206,7 @@ type link struct {
 
 // tunable writes a record's page and its JSON.
 func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
-	d := document{p, m.mentions(r), m.same(r), on}
+	d := beside{p, m.mentions(r), m.same(r), on}
 	doc, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write the JSON of %s: %w", r.Name, err)

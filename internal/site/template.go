@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/fleet"
 	"linerate/internal/prose"
 	"linerate/internal/show"
@@ -35,7 +36,7 @@ type Frame struct {
 func Templates() *template.Template { return template.Must(templates().Clone()) }
 
 // Style is the style sheet of pages.
-func Style() []byte { return []byte(chart.Style() + chart.PageStyle() + style) }
+func Style() []byte { return []byte(chart.Style() + document.PageStyle() + style) }
 
 // templates are parsed when the first page is made.
 var templates = sync.OnceValue(func() *template.Template {

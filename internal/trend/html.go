@@ -1,41 +1,41 @@
 package trend
 
 import (
-	_ "embed"
 	"io"
 
-	"linerate/internal/chart"
-	"linerate/internal/show"
+	"linerate/internal/document"
 )
-
-//go:embed page.html
-var pageText string
-
-var htmlPage = chart.NewPage("changes", pageText, nil)
-
-// said is a change in words.
-type said struct {
-	Status         Status
-	Words, Machine string
-	Turns, Beside  []string
-	Rerun          string
-}
 
 // WriteHTML writes series and their changes as a page that loads nothing; command makes it
 // again.
 func WriteHTML(w io.Writer, all []Series, command string) error {
-	d := struct {
-		Title, Command string
-		Nothing        string // what it means that there are no changes
-		Changes        []said
-		Figures        []chart.Figure
-		Series         show.Table
-	}{"Studies over time", command, nothing(all), nil, Figures(all), table(all)}
+	d := document.Document{Kicker: "linerate compare changes", Title: "Studies over time"}
 	for i := range all {
 		for j := range all[i].Changes {
 			c := &all[i].Changes[j]
-			d.Changes = append(d.Changes, said{c.Status, all[i].headline(c), all[i].Subject, c.Turns, c.Beside, c.rerun()})
+			d.Answers = append(d.Answers, document.Answer{Lead: string(c.Status), Text: ": " + all[i].headline(c)})
+			note := "On " + all[i].Subject + "."
+			for _, turn := range c.Turns {
+				note += " Changed: " + turn + "."
+			}
+			for _, other := range c.Beside {
+				note += " Also changed: " + other + "."
+			}
+			if again := c.rerun(); again != "" {
+				note += " Re-run: " + again + "."
+			}
+			d.Add(document.Note(note))
 		}
 	}
-	return htmlPage.Write(w, d)
+	if len(d.Answers) == 0 {
+		d.Answer(nothing(all), "", "")
+	}
+	d.Add(document.Figures(Figures(all))...)
+	t := table(all)
+	d.Add(document.Heading("All series"), document.Table{Header: t.Header, Rows: t.Rows,
+		Note: "A change is suspected where E-divisive (Matteson and James, 2014) splits a series at the level that all of them share. Only a study in which both states take turns makes a claim of it."})
+	if command != "" {
+		d.Add(document.Heading("Repeat it"), document.Code(command))
+	}
+	return d.HTML(w)
 }

@@ -208,5 +208,5 @@ func (rep *rendered) make(ctx context.Context, l ledger.Reader, st *ledger.Study
 	}
 	rep.results = rec.Results()
 	rep.results.Warnings = append(rec.Warnings(rep.results), rep.results.Warnings...)
-	rep.body, rep.err = report.Body(rec.Spec, rep.results)
+	rep.body = report.Of(rec.Spec, rep.results).Body()
 }

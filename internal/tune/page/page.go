@@ -4,7 +4,6 @@ package page
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"io"
 	"math"
@@ -12,16 +11,12 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tune"
 	"linerate/internal/tune/space"
 )
-
-//go:embed page.html
-var text string
-
-var page = chart.NewPage("tune", text, nil)
 
 // Report is what a page shows of a search.
 type Report struct {
@@ -68,31 +63,6 @@ func (r *Report) Fill() {
 	}
 	r.Untried = r.untried(factors)
 	r.Answer = r.answer(factors)
-}
-
-// Terminal prints the report.
-func (r *Report) Terminal(w io.Writer, style show.Style) error {
-	p := show.NewPage(style)
-	p.Paragraph("", "", r.Answer)
-	p.Line("")
-	p.Line(fmt.Sprintf("%s tried in %s (%s)%s; confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
-		show.Plural(r.Result.Trials, "trial"), r.Result.Array, map[bool]string{true: ", by " + strings.TrimSpace(r.of()) + " (less is better)"}[r.less()], r.Confirmation, 100*r.Alpha))
-	if len(r.Result.Invalid) > 0 {
-		p.Paragraph("", "", r.invalid()+".")
-	}
-	for _, text := range r.unmeasured() {
-		p.Paragraph("", "", text)
-	}
-	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
-	for _, e := range r.effects() {
-		t.Rows = append(t.Rows, e)
-	}
-	p.Table(t)
-	if text := r.margins(); text != "" {
-		p.Line("")
-		p.Paragraph("", "", text)
-	}
-	return p.Flush(w)
 }
 
 // named is an effect with what became of it.
@@ -156,70 +126,105 @@ func (r *Report) became(f, level int, factors []space.Entry) string {
 	return ""
 }
 
-// row of a table of the page.
-type row []string
+// row of a table.
+type row = []string
 
-type pageData struct {
-	Report
-	Figures      []chart.Figure
-	Effects      []row
-	Interactions []row
-	Race         []row
-	Confirm      []row
-	Drops        []row
-	Unmeasured   []row
-	Outside      []row
-	// Unusable counts invalid trials; "" where there are none.
-	Unusable string
-	// Guards says what became of the study's other metrics; "" where nobody asked.
-	Guards string
-	// Margins is the scale of effects that are nothing; Less says that less of the metric is better.
-	Margins string
-	Less    bool
+// Terminal prints the short form of the report.
+func (r *Report) Terminal(w io.Writer, style show.Style) error {
+	p := show.NewPage(style)
+	p.Paragraph("", "", r.Answer)
+	p.Line("")
+	p.Line(fmt.Sprintf("%s tried in %s (%s)%s; confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
+		show.Plural(r.Result.Trials, "trial"), r.Result.Array, map[bool]string{true: ", by " + strings.TrimSpace(r.of()) + " (less is better)"}[r.less()], r.Confirmation, 100*r.Alpha))
+	if len(r.Result.Invalid) > 0 {
+		p.Paragraph("", "", r.invalid()+".")
+	}
+	for _, text := range r.unmeasured() {
+		p.Paragraph("", "", text)
+	}
+	document.Print(p, r.effectsTable())
+	if text := r.margins(); text != "" {
+		p.Paragraph("", "", text)
+	}
+	return p.Flush(w)
 }
 
-// HTML writes the page.
+func (r *Report) effectsTable() document.Table {
+	return document.Table{Header: row{"setting", "main effect", "real", "what became of it"}, Rows: r.effects()}
+}
+
+// HTML writes the report as a page.
 func (r *Report) HTML(w io.Writer) error {
-	d := pageData{Report: *r, Margins: r.margins(), Less: r.less(), Guards: r.guards()}
-	if len(r.Result.Invalid) > 0 {
-		d.Unusable = r.invalid()
+	less := ""
+	if r.less() {
+		less = " (less is better)"
 	}
+	d := document.Document{Title: r.Question}
+	d.Answer(r.Answer, "", "")
+	d.Add(document.Note(fmt.Sprintf("%d settings on the workload of study %s for role %s, by %s%s: %s, %d trials. This is confirmation %d of the question; its level is %.4f, so that all confirmations of it together claim a winner where there is none in at most one of twenty.",
+		len(r.Factors), r.Study, r.Role, r.Metric, less, r.Result.Array, r.Result.Trials, r.Confirmation, r.Alpha)))
+	if len(r.Result.Invalid) > 0 {
+		d.Add(document.Note(r.invalid() + "."))
+	}
+	d.Add(document.Contents{}, document.Heading("Effects"))
+	d.Add(document.Figures(chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Pale: placebos, which set nothing. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal))...)
+	if text := r.margins(); text != "" {
+		d.Add(document.Note(text + " Real: the probability that the effect is not zero, judged by all of them. The further levels of a setting, below the others, were measured in separate blocks."))
+	}
+	d.Add(r.effectsTable())
+	for _, s := range r.sections() {
+		if len(s.Rows) > 0 {
+			note := s.Note
+			s.Note = ""
+			d.Add(document.Heading(s.Title))
+			if note != "" {
+				d.Add(document.Note(note))
+			}
+			s.Title = ""
+			d.Add(s)
+		}
+	}
+	return d.HTML(w)
+}
+
+// sections are the tables of a page below the effects; one without rows is left out.
+func (r *Report) sections() []document.Table {
 	factors := space.Factors(r.Space)
-	d.Effects = r.effects()
+	var interactions, race, confirm, drops, untried, outside []row
 	for _, i := range r.Result.Model.Interactions {
-		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect), fmt.Sprint(i.Aliases)})
+		interactions = append(interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect), fmt.Sprint(i.Aliases)})
 	}
 	for k, rung := range r.Result.Rungs {
 		for _, a := range rung.Arms {
-			on := "out"
-			if a.On {
-				on = "goes on"
-			}
-			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.cell(a.Measured), on})
+			race = append(race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.cell(a.Measured), map[bool]string{true: "goes on", false: "out"}[a.On]})
 		}
 	}
-	for _, c := range []struct {
-		what string
-		j    *tune.Judged
-		of   tune.Config
-	}{{"confirmation", r.Result.Confirmation, r.Result.Candidate}, {"what is left of it", r.Result.Checked, r.Result.Reduced}} {
-		if c.j != nil {
-			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), r.cell(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
+	judged := func(what string, j *tune.Judged, of tune.Config) {
+		if j != nil {
+			confirm = append(confirm, row{what, space.Words(factors, of), r.cell(j.Result), string(j.Verdict), fmt.Sprint(j.Blocks), fmt.Sprintf("%.2g %%", 100*j.Alpha)})
 		}
 	}
+	judged("confirmation", r.Result.Confirmation, r.Result.Candidate)
+	judged("what is left of it", r.Result.Checked, r.Result.Reduced)
 	for _, x := range r.Result.Drops {
-		d.Drops = append(d.Drops, row{factors[x.Factor].Name, r.cell(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+		drops = append(drops, row{factors[x.Factor].Name, r.cell(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
 	}
 	for _, u := range r.Untried {
-		d.Unmeasured = append(d.Unmeasured, row{u.Name, u.Value, u.Why})
+		untried = append(untried, row{u.Name, u.Value, u.Why})
 	}
 	for _, e := range r.Space {
 		if !e.In {
-			d.Outside = append(d.Outside, row{e.Name, e.Why})
+			outside = append(outside, row{e.Name, e.Why})
 		}
 	}
-	d.Figures = chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Pale: placebos, which set nothing. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal)
-	return page.Write(w, d)
+	return []document.Table{
+		{Title: "Interactions", Header: row{"settings", "effect", "aliases"}, Rows: interactions, Note: "Half of what two settings do together beyond each alone. Aliases are pairs that the array cannot tell from it."},
+		{Title: "Race", Header: row{"rung", "settings", "against the base", ""}, Rows: race, Note: "The race makes no claim: it chooses the candidate to confirm."},
+		{Title: "Confirmation", Header: row{"", "settings", "against the base", "verdict", "blocks", "level"}, Rows: confirm, Note: r.guards()},
+		{Title: "Left out", Header: row{"without", "effect", ""}, Rows: drops, Note: "The confirmed candidate against itself without each setting. A setting is left out if the candidate is no worse without it."},
+		{Title: "Not measured", Header: row{"setting", "level", "why"}, Rows: untried},
+		{Title: "Not in the space", Header: row{"setting", "why"}, Rows: outside},
+	}
 }
 
 // halfNormal plots the sizes of the effects over the quantiles of half a normal

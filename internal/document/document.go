@@ -1,0 +1,158 @@
+// Package document is the one model of a result for people: a title, answers and
+// blocks in reading order. A verb builds one Document; Terminal, HTML and Body
+// render it. Tables align and colour themselves by what their cells hold, so that
+// builders only print values.
+//
+//	d := document.Document{Kicker: "linerate compare", Title: "median of two samples"}
+//	d.Answer("new against old: ", "2 % better", "better")
+//	d.Add(document.Heading("In numbers"),
+//		document.Table{Header: []string{"variant", "effect"}, Rows: [][]string{{"new", "+2.0 %"}}},
+//		document.OnPage{document.Code("linerate compare old.txt new.txt")})
+//	err := d.HTML(w) // or d.Terminal(w, style)
+package document
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"linerate/internal/chart"
+	"linerate/internal/show"
+)
+
+// Document is a result. Kicker and Badges stand above the title of a page.
+type Document struct {
+	Kicker  string
+	Badges  []string
+	Title   string
+	Answers []Answer
+	Blocks  []Block
+	// Style is added to the page's own, for pictures that need it.
+	Style string
+}
+
+// Answer is a sentence that answers the title's question, between two parts that
+// stand out; Strong has the colour of a verdict where one is given.
+type Answer struct{ Lead, Text, Strong, Verdict string }
+
+// Answer adds an answer.
+func (d *Document) Answer(text, strong, verdict string) {
+	d.Answers = append(d.Answers, Answer{Text: text, Strong: strong, Verdict: verdict})
+}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Block is a Heading, Text, Note, Warning, Code, Contents, Tiles, Table, Figure,
+// Picture, Fold, OnPage or OnTerminal.
+type Block any
+
+// Heading begins a section; pages list it in their Contents.
+type Heading string
+
+// Text is a paragraph; Note one in small print; Warning one that stands out.
+// Words between backquotes are set as code on a page.
+type (
+	Text    string
+	Note    string
+	Warning string
+)
+
+// Code is lines to be copied as they are.
+type Code string
+
+// Contents lists the headings of a page.
+type Contents struct{}
+
+// Tiles are the few numbers that a reader sees first.
+type Tiles []Tile
+
+// Tile is a number and what it is.
+type Tile struct{ Value, Label string }
+
+// Figure is a chart.
+type Figure = chart.Figure
+
+// Figures are charts as blocks.
+func Figures(all []Figure) []Block {
+	out := make([]Block, len(all))
+	for i, f := range all {
+		out[i] = f
+	}
+	return out
+}
+
+// Picture is an SVG, already escaped, that is too wide for small screens.
+type Picture struct {
+	Title, Text, Caption string
+	SVG                  template.HTML
+}
+
+// Fold is what a page shows when it is asked for; a terminal leaves it out.
+type Fold struct {
+	Summary string
+	Blocks  []Block
+}
+
+// OnPage is left out of terminals.
+type OnPage []Block
+
+// OnTerminal prints what only a terminal shows, such as plots of characters.
+type OnTerminal func(*show.Page)
+
+// Table is rows of cells below a header. Columns of numbers are set right, words
+// such as "better" have a verdict's colour.
+type Table struct {
+	Title, Note string
+	Header      []string // may be empty
+	Rows        [][]string
+	Prose       bool // cells are texts that wrap, the first column names them
+}
+
+// TableOf is a table whose rows are any slice of strings.
+func TableOf[R ~[]string](header []string, rows []R) Table {
+	t := Table{Header: header}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// verdicts are the words that tables set in colour.
+var verdicts = map[string]show.Ink{"better": show.Good, "worse": show.Bad, "equivalent": show.Note, "inconclusive": show.Doubt, "invalid": show.Doubt}
+
+// Numbers reports for each column whether it is set right.
+func (t Table) Numbers() []bool {
+	n := len(t.Header)
+	for _, row := range t.Rows {
+		n = max(n, len(row))
+	}
+	out := make([]bool, n)
+	for i := range out {
+		out[i] = i > 0 && !t.Prose && !slices.ContainsFunc(t.Rows, func(row []string) bool {
+			return i < len(row) && row[i] != "control" && !startsNumber(row[i])
+		})
+	}
+	return out
+}
+
+// DropEmpty removes columns from the third on that hold only dashes.
+func (t *Table) DropEmpty() {
+	for i := len(t.Header) - 1; i > 1; i-- {
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != show.Unknown }) {
+			t.Header = slices.Delete(t.Header, i, i+1)
+			for n := range t.Rows {
+				t.Rows[n] = slices.Delete(t.Rows[n], i, i+1)
+			}
+		}
+	}
+}
+
+// startsNumber reports whether a cell is a number, an interval, or empty.
+func startsNumber(text string) bool {
+	text = strings.TrimLeft(text, "[(<>+−±–- ")
+	first, _ := utf8.DecodeRuneInString(text)
+	return text == "" || unicode.IsDigit(first)
+}
