@@ -2,6 +2,9 @@ package cputime
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,4 +28,16 @@ func Pin(tid, cpu int) error {
 	var set unix.CPUSet
 	set.Set(cpu)
 	return unix.SchedSetaffinity(tid, &set)
+}
+
+// SessionNice is the priority among sessions that a process's has, where the kernel
+// shares time by sessions (sched(7), autogroup): "/autogroup-4711 nice 0".
+func SessionNice(pid string) (nice int, ok bool) {
+	text, err := os.ReadFile("/proc/" + pid + "/autogroup")
+	if err != nil {
+		return 0, false
+	}
+	_, number, found := strings.Cut(strings.TrimSpace(string(text)), " nice ")
+	nice, err = strconv.Atoi(number)
+	return nice, found && err == nil
 }

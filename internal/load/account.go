@@ -204,16 +204,6 @@ func (a *Account) Received(engine string) Received {
 	return Summarise(engine, streams, &a.Endings, a.Foreign, a.noSlot)
 }
 
-// Streams returns the accounts of all streams.
-func (a *Account) Streams() []StreamRun {
-	var all []StreamRun
-	for s := range a.streams {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, compareRuns)
-	return all
-}
-
 // Summarise adds up streams. Lost is known only when the endings of every
 // stream seen are complete and no frame went untracked; noSlot are the frames
 // of more than MaxRuns runs.

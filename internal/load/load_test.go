@@ -442,7 +442,7 @@ func TestRoomIsBounded(t *testing.T) {
 	a.Endings = ended
 	f.Stamp(b, Stamp{Run: MaxRuns})
 	a.Frame(b, 40)
-	if r := a.Received("test"); r.Lost != nil || r.RxPackets != MaxRuns || len(a.Streams()) != MaxRuns || len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "1 frames of more than 16 runs") {
+	if r := a.Received("test"); r.Lost != nil || r.RxPackets != MaxRuns || len(a.streams) != MaxRuns || len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "1 frames of more than 16 runs") {
 		t.Errorf("a frame of one run more is %+v", r)
 	}
 	var ends Endings
@@ -467,7 +467,7 @@ func TestLastFlowsMakeNoRoomForAll(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / streams; each > 1<<18 || a.Received("x").RxPackets != streams {
-		t.Errorf("a frame takes %d bytes; %+v", each, a.Streams())
+		t.Errorf("a frame takes %d bytes; %+v", each, a.streams)
 	}
 }
 

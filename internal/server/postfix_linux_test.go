@@ -58,7 +58,7 @@ func TestTimeOfTheDeadCounts(t *testing.T) {
 	need(t)
 	box := newBox(t)
 	const burn = `sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; touch /tmp/done; sleep 100; :`
-	p, err := box.Start(t.Context(), server.Program{Name: "sh", Argv: []string{"-c", burn}, Patience: time.Minute, Ready: func() error {
+	p, err := box.Start(t.Context(), server.Program{Name: "sh", Argv: []string{"-c", burn}, Ready: func() error {
 		_, err := os.Stat("/tmp/done")
 		return err
 	}})

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -46,7 +44,7 @@ func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 	}
 	run := &Process{name: filepath.Base(p.Name), ended: make(chan struct{}), cmd: exec.Command(argv[0], argv[1:]...)}
 	run.cmd.Dir, run.cmd.Stdout, run.cmd.Stderr = Root, out, out
-	run.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC"}, p.Env...)
+	run.cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC"}
 	run.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL, Setsid: true}
 	if err := b.Do(run.cmd.Start); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
@@ -80,8 +78,7 @@ func (b *Box) await(ctx context.Context, run *Process, p Program) error {
 	if p.Ready == nil {
 		return nil
 	}
-	patience := p.Patience
-	patience = cmp.Or(patience, time.Minute)
+	const patience = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var last error
@@ -191,25 +188,15 @@ func reaped(pid int) time.Duration {
 // has, where the kernel shares time by sessions (sched(7), autogroup): a testbed
 // that precedes other programs is one of clients and of servers.
 func (p *Process) precede() {
-	own, ok := sessionNice("self")
+	own, ok := cputime.SessionNice("self")
 	if !ok {
 		return
 	}
 	for _, pid := range p.PIDs() {
-		if nice, ok := sessionNice(strconv.Itoa(pid)); ok && nice != own {
-			_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/autogroup", []byte(own), 0) // without the right to, it stays
+		if nice, ok := cputime.SessionNice(strconv.Itoa(pid)); ok && nice != own {
+			_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/autogroup", []byte(strconv.Itoa(own)), 0) // without the right to, it stays
 		}
 	}
-}
-
-// sessionNice reads "/autogroup-4711 nice 0" of a process.
-func sessionNice(pid string) (nice string, ok bool) {
-	text, err := os.ReadFile("/proc/" + pid + "/autogroup")
-	if err != nil {
-		return "", false
-	}
-	_, nice, ok = strings.Cut(strings.TrimSpace(string(text)), " nice ")
-	return nice, ok
 }
 
 // PIDs are all processes of the server's process namespace, as the machine

@@ -24,7 +24,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/setting"
@@ -38,7 +37,6 @@ type Program struct {
 	Name    string   // of the executable, as on PATH
 	Package string   // that holds it, for who has to install it
 	Argv    []string // without the executable
-	Env     []string // in addition to PATH; nothing else of linerate's is handed on
 	// Ready is tried inside the network namespace until it succeeds; nil
 	// takes a program that has started for ready.
 	Ready func() error
@@ -48,8 +46,6 @@ type Program struct {
 	// that changes its user, upon which the kernel forgets whose death it
 	// was to follow (prctl(2), PR_SET_PDEATHSIG).
 	Parented bool
-	// Patience is how long it may take to be ready; 0 is a minute.
-	Patience time.Duration
 }
 
 // find is where the program is: on PATH, or where system programs are that

@@ -8,6 +8,9 @@
 package setting
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -195,4 +198,36 @@ func (r *Rules) String() string {
 		parts = append(parts, "by "+r.By)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Digest identifies what a DUT was set to: the SHA-256 of the settings' JSON, in
+// hex.
+func Digest(settings []Setting) string {
+	data, err := json.Marshal(settings)
+	if err != nil { // a Setting holds nothing that JSON has not
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// RCEffect is the sysctl that a variable of FreeBSD's rc.conf stands for on the
+// running host, and its value; false where a variable takes effect only when
+// its service starts, or is no yes and no no. Source: libexec/rc/rc.d/routing.
+func RCEffect(variable, value string) (sysctl, to string, ok bool) {
+	switch variable {
+	case "gateway_enable":
+		sysctl = "net.inet.ip.forwarding"
+	case "ipv6_gateway_enable":
+		sysctl = "net.inet6.ip6.forwarding"
+	default:
+		return "", "", false
+	}
+	switch strings.ToLower(value) { // as checkyesno of rc.subr(8)
+	case "yes", "true", "on", "1":
+		return sysctl, "1", true
+	case "no", "false", "off", "0":
+		return sysctl, "0", true
+	}
+	return "", "", false
 }

@@ -96,3 +96,27 @@ func (l asked) Close() { l.close() }
 func (r *source) bufferSize() int {
 	return min(max(32<<20/(r.Connections*r.Streams), 4<<10), 64<<10)
 }
+
+// lane sends one request after the other.
+type lane interface {
+	// do asks for a target and reads the answer whole.
+	do(target int, deadline time.Time) (answer, *client.Failure)
+	close()
+}
+
+// answer is what came back, as far as it came.
+type answer struct {
+	code int
+	body int64
+}
+
+// kindOf is the kind of an outcome.
+func kindOf(a answer, f *client.Failure) (request.Kind, string) {
+	switch {
+	case f != nil:
+		return f.Kind(), f.Error()
+	case a.code >= 400:
+		return request.Status, ""
+	}
+	return request.OK, ""
+}

@@ -237,3 +237,72 @@ func (g *Generator) Bare(ctx context.Context) error {
 		})
 	})
 }
+
+// Batch is how many frames a worker hands over at once, at most.
+const Batch = 64
+
+// Port is one worker's way into a device. Only that worker uses it.
+type Port interface {
+	// Send sends frames, in order, and returns how many the device took.
+	// Fewer than all without an error: it has no room for the rest just
+	// now. A frame's bytes are the worker's again when Send returns.
+	Send(frames [][]byte) (int, error)
+	Close() error
+}
+
+// sendTries is how often a single frame is tried, at a millisecond each.
+const sendTries = 500
+
+// one sends a single frame, again if the device has no room for it just now.
+func one(p Port, frame []byte) error {
+	for range sendTries {
+		n, err := p.Send([][]byte{frame})
+		if n > 0 || err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return errors.New("the device has no room for " + fmt.Sprintf("a frame of %d bytes", len(frame)))
+}
+
+// Stepper sends a Spec from the calling thread, a few frames at a time: what
+// an interleaving engine makes its slices of. It uses the first worker of a
+// Generator, which must not run meanwhile.
+type Stepper struct{ w *worker }
+
+// Stepper begins a run of the generator's stream.
+func (g *Generator) Stepper(run uint16) *Stepper {
+	w := g.workers[0]
+	w.reset(g, 0, transmission{run: run})
+	return &Stepper{w}
+}
+
+// CPU is where the generator's worker is to run; −1: anywhere.
+func (s *Stepper) CPU() int { return s.w.cpu }
+
+// Step sends n frames, Batch at most, and returns how many the device took and
+// for how long the system calls took, in ns.
+func (s *Stepper) Step(n int) (frames int, took uint64, err error) {
+	var never atomic.Bool
+	bytes := s.w.fill(n, s.w.clock.Now())
+	begun := s.w.clock.Now()
+	frames, err = s.w.push(n, &never)
+	took = s.w.clock.Now() - begun
+	s.w.sent.Add(uint64(frames))
+	s.w.bytes.Add(bytes)
+	return frames, took, err
+}
+
+// Account is what was sent since the Stepper was made, and what of it arrived.
+func (s *Stepper) Account(got load.Received) load.LaneAccount {
+	a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes, Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
+	s.Sent(&a)
+	a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
+	return a
+}
+
+// Sent adds to an account what was sent since the Stepper was made.
+func (s *Stepper) Sent(a *load.LaneAccount) {
+	a.TxPackets = s.w.sent.Load()
+	a.TxBytes = s.w.bytes.Load() + 4*a.TxPackets
+}

@@ -5,6 +5,7 @@ package wire
 import (
 	"net"
 	"net/netip"
+	"os"
 )
 
 // Device is what an engine needs to know of a network interface.
@@ -20,3 +21,27 @@ type Device struct {
 	Addrs   []netip.Prefix // its own
 	Carrier bool
 }
+
+// Order says what an engine wants opened for one device. A process sees the
+// devices of its own network stack only; in a lab of jails the opening is done
+// by a process inside, which hands the descriptor out (a Door).
+type Order struct {
+	Kind    string `json:"kind"` // the engine's name
+	Device  string `json:"device"`
+	Receive bool   `json:"receive"`        // else: to send
+	Ring    int    `json:"ring,omitempty"` // of netmap(4), to send on
+}
+
+// Opened is what came of an Order.
+type Opened struct {
+	File   *os.File `json:"-"`
+	Device Device   `json:"device"`
+	Buffer int      `json:"buffer"` // of a bpf(4) descriptor, in bytes
+	// Offset and Memory are where a netmap(4) port's description begins in
+	// the memory it shares, and how long that is.
+	Offset uint64 `json:"offset"`
+	Memory uint64 `json:"memory"`
+}
+
+// Door opens what an Order says, where its device is visible.
+type Door func(Order) (Opened, error)

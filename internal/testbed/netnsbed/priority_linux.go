@@ -1,7 +1,7 @@
 package netnsbed
 
 import (
-	"bytes"
+	"linerate/internal/cputime"
 	"os"
 	"strconv"
 	"sync"
@@ -47,7 +47,7 @@ func precede() bool {
 		return false
 	}
 	preceding.beds, preceding.before.process = 1, 20-nice // the system call tells 20 − nice
-	preceding.before.session, preceding.before.sessions = sessionNice()
+	preceding.before.session, preceding.before.sessions = cputime.SessionNice("self")
 	if preceding.before.session == first {
 		// Another lab of this session has it, or one that was killed: what it
 		// was before that is not known, and must not stay.
@@ -80,15 +80,4 @@ func (p priority) set() {
 			}
 		}
 	}
-}
-
-// sessionNice reads "/autogroup-4711 nice 0".
-func sessionNice() (nice int, ok bool) {
-	data, err := os.ReadFile(autogroup)
-	if err != nil {
-		return 0, false
-	}
-	_, number, found := bytes.Cut(bytes.TrimSpace(data), []byte(" nice "))
-	nice, err = strconv.Atoi(string(number))
-	return nice, found && err == nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/labtest"
 )
 
@@ -28,13 +29,13 @@ func TestPrecedence(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := nice(t)
-	session, sessions := sessionNice()
+	session, sessions := cputime.SessionNice("self")
 	a, b := up(t, Options{}), up(t, Options{})
 	if !a.precedes {
 		labtest.Lacking(t, "no CAP_SYS_NICE")
 	}
 	a.Close()
-	if n, _ := sessionNice(); nice(t) != first || sessions && n != first {
+	if n, _ := cputime.SessionNice("self"); nice(t) != first || sessions && n != first {
 		t.Errorf("beside a bed this thread has nice %d, its session %d", nice(t), n)
 	}
 	if err := b.gen.do(func() error {
@@ -46,7 +47,7 @@ func TestPrecedence(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Close()
-	if n, _ := sessionNice(); nice(t) != before || n != session {
+	if n, _ := cputime.SessionNice("self"); nice(t) != before || n != session {
 		t.Errorf("after the beds nice is %d, the session's %d; before %d and %d", nice(t), n, before, session)
 	}
 }
@@ -59,14 +60,14 @@ func TestPrecedenceDoesNotStay(t *testing.T) {
 		return
 	}
 	labtest.Need(t)
-	if _, sessions := sessionNice(); !sessions {
+	if _, sessions := cputime.SessionNice("self"); !sessions {
 		t.Fatal("this kernel shares time by sessions, and a session of its own has no priority that could be read")
 	}
 	if err := os.WriteFile(autogroup, []byte(strconv.Itoa(first)), 0); err != nil {
 		t.Fatalf("the session's priority cannot be set: %v", err)
 	}
 	up(t, Options{}).Close()
-	if n, _ := sessionNice(); n != 0 {
+	if n, _ := cputime.SessionNice("self"); n != 0 {
 		t.Errorf("after a lab the session's nice is %d", n)
 	}
 }
