@@ -31,7 +31,6 @@ type auditOptions struct {
 	hosts    string
 	asJSON   bool
 	asSARIF  bool
-	asNagios bool
 	each     bool
 	baseline string
 	record   string
@@ -103,19 +102,9 @@ type judged struct {
 
 // check refuses flags that contradict each other.
 func (o *auditOptions) check() error {
-	forms := 0
-	for _, asked := range []bool{o.asJSON, o.asSARIF, o.asNagios, o.diff || o.write != ""} {
-		if asked {
-			forms++
-		}
-	}
 	switch {
 	case o.asJSON && o.asSARIF:
 		return hint.Usagef("--json and --sarif are two documents: choose one")
-	case o.asNagios && forms > 1:
-		return hint.Usagef("--nagios prints one line: omit --json, --sarif, --diff and --write")
-	case o.asNagios && o.failOn != "":
-		return hint.Usagef("--nagios sets the exit code itself: omit --fail-on")
 	case o.record != "" && o.failOn != "":
 		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
 	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != "" || o.fixes != ""):
@@ -170,14 +159,6 @@ func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, host string, by 
 		return err
 	}
 	w := cmd.OutOrStdout()
-	if o.asNagios {
-		line, code := r.Nagios()
-		fmt.Fprintln(w, line)
-		if code != audit.NagiosOK {
-			return hint.Exit(code)
-		}
-		return nil
-	}
 	if err := o.print(w, r, by.show); err != nil {
 		return err
 	}
@@ -239,7 +220,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 // no files to change.
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
-	case o.fixes != "" && (o.asJSON || o.asSARIF || o.asNagios || o.diff || o.write != ""):
+	case o.fixes != "" && (o.asJSON || o.asSARIF || o.diff || o.write != ""):
 		return hint.Usagef("--fixes prints a document of its own: it goes with no other form")
 	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
 		return hint.Usagef("--fixes is of one host")

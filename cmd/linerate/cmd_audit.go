@@ -1,15 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/audit"
 	"linerate/internal/cli"
 	forms "linerate/internal/export"
 	"linerate/internal/hint"
@@ -49,8 +46,7 @@ or done by hand. Of ansible, lines that are better gone are tasks too.`,
     linerate audit sysctl.conf --diff | patch -p1
     linerate audit --sarif > audit.sarif
     linerate audit fw1.tar.gz --fixes ansible > fixes.yml
-    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning
-    linerate audit ssh://fw1 --nagios`,
+    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
 	o.addFlags(cmd)
@@ -62,7 +58,6 @@ or done by hand. Of ansible, lines that are better gone are tasks too.`,
 	f.StringVar(&o.hosts, "hosts", "", "audit the hosts in `FILE`, one ssh://[user@]host[:port] per line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	f.BoolVar(&o.asNagios, "nagios", false, "print one line and exit with 0, 1, 2 or 3, as plugins of Nagios and Icinga do")
 	f.BoolVar(&o.each, "each", false, "audit every FILE separately; skip files that are no configuration")
 	f.StringVar(&o.baseline, "baseline", "", "print only findings that are not in this baseline `FILE`")
 	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
@@ -73,14 +68,10 @@ or done by hand. Of ansible, lines that are better gone are tasks too.`,
 }
 
 func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
-	err := o.check()
-	if err == nil {
-		err = auditAll(cmd, o, args)
+	if err := o.check(); err != nil {
+		return err
 	}
-	if o.asNagios {
-		return asCheck(cmd.OutOrStdout(), err)
-	}
-	return err
+	return auditAll(cmd, o, args)
 }
 
 func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
@@ -144,18 +135,4 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		host = named[0]
 	}
 	return o.end(cmd, a.report, host, judged{base, floor, show})
-}
-
-// asCheck ends as a check does: what went wrong is unknown.
-func asCheck(w io.Writer, err error) error {
-	var code hint.Exit
-	if err == nil || errors.As(err, &code) {
-		return err
-	}
-	text := err.Error()
-	if advice := hint.Render(err, cli.AsFlag); advice != "" {
-		text += " (" + advice + ")"
-	}
-	fmt.Fprintln(w, audit.NagiosLine("UNKNOWN", "", text))
-	return hint.Exit(audit.NagiosUnknown)
 }

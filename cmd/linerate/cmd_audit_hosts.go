@@ -17,9 +17,6 @@ import (
 
 // auditMany audits hosts side by side and prints one table.
 func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, by judged) error {
-	if o.asNagios {
-		return hint.With(hint.Usagef("--nagios checks one host, not %d", len(named)), "let the monitoring call it once a host")
-	}
 	results := readMany(cmd, named, func(ctx context.Context, source string) (*audit.Report, error) {
 		in := in // every host has facts and a role of its own
 		var err error

@@ -82,33 +82,3 @@ func FuzzParseBaseline(f *testing.F) {
 		b.Hold("", &audit.Report{Findings: []audit.Finding{finding("/etc/a", "LR-X:y", audit.Error)}})
 	})
 }
-
-// TestNagios: one line, its states and codes, and nothing in the text that would begin
-// performance data.
-func TestNagios(t *testing.T) {
-	f := func(s audit.Severity) audit.Finding {
-		return audit.Finding{ID: "LR-X:y", Name: "a|b\nc", File: "/etc/x", Line: 3, Severity: s}
-	}
-	config := []audit.Unread{{Source: "/etc/x", Config: true}}
-	for _, c := range []struct {
-		r    audit.Report
-		code int
-		line string
-	}{
-		{audit.Report{Host: "fw1", Lines: 4}, 0, "LINERATE OK - fw1: 0 errors, 0 warnings, 0 info | errors=0;;0;0 warnings=0;0;;0 infos=0;;;0 lines=4;;;0"},
-		{audit.Report{Findings: []audit.Finding{f(audit.Warning), f(audit.Info)}}, 1, "LINERATE WARNING - 0 errors, 1 warning, 1 info; LR-X a b c (/etc/x:3) | errors=0;;0;0 warnings=1;0;;0 infos=1;;;0 lines=0;;;0"},
-		{audit.Report{Findings: []audit.Finding{f(audit.Error)}, Unread: config}, 2, "LINERATE CRITICAL - 1 error, 0 warnings, 0 info, 1 file of configuration not read; LR-X a b c (/etc/x:3) | errors=1;;0;0 warnings=0;0;;0 infos=0;;;0 lines=0;;;0"},
-		{audit.Report{Unread: config}, 3, "LINERATE UNKNOWN - 0 errors, 0 warnings, 0 info, 1 file of configuration not read | errors=0;;0;0 warnings=0;0;;0 infos=0;;;0 lines=0;;;0"},
-	} {
-		if line, code := c.r.Nagios(); line != c.line || code != c.code {
-			t.Errorf("got  %d %s\nwant %d %s", code, line, c.code, c.line)
-		}
-	}
-	long := audit.Report{}
-	for range 500 {
-		long.Findings = append(long.Findings, f(audit.Error))
-	}
-	if line, _ := long.Nagios(); len(line) > 1024 || strings.Count(line, "|") != 1 {
-		t.Errorf("%d bytes: %s", len(line), line)
-	}
-}
