@@ -23,7 +23,7 @@ const None = "none"
 // name where place is ""; it makes one where there is none.
 func Open(ctx context.Context, place string) (ledger.Store, error) {
 	if place == None {
-		return nil, hint.Usagef("this command needs a ledger; --ledger %s names none", place)
+		return nil, hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
 	}
 	at, err := ledger.Locate(place)
 	if err != nil {
