@@ -2,7 +2,6 @@ package audit_test
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"linerate/internal/audit"
