@@ -63,7 +63,7 @@ func nonNil(l []ledger.Line) []ledger.Line {
 	return l
 }
 
-// noEvidence tells a tunable nobody measured from a name nobody knows.
+// noEvidence tells a tunable that was not measured from a name that is unknown.
 func noEvidence(ctx context.Context, w io.Writer, s ledger.Store, f *ledger.Filter) error {
 	names, err := s.Tunables(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ var (
 )
 
 // ParseConfig reads a configuration's assignments. Commands in it are not run;
-// a line that is no assignment is noted.
+// other lines are noted.
 func ParseConfig(file string, data []byte) (Config, error) {
 	if len(data) > maxConfig {
 		return Config{}, hint.Usagef("%s: %d bytes are no bench-lab configuration", file, len(data))
@@ -52,7 +52,7 @@ func ParseConfig(file string, data []byte) (Config, error) {
 		}
 		m := assignment.FindStringSubmatch(line)
 		if m == nil || strings.Contains(m[2], "$(") || strings.Contains(m[2], "`") {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s:%d is no assignment and was left out: %.60s", file, n+1, line))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s:%d is not an assignment and was left out: %.60s", file, n+1, line))
 			continue
 		}
 		c.Vars[m[1]] = c.expand(m[2])

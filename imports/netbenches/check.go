@@ -108,7 +108,7 @@ func checkBlock(t *Tree, x *Index, r *Readme, b *Block) BlockCheck {
 			rc.found(found[0], r.Dir)
 		}
 		if !rc.FromRaw {
-			rc.Note = x.near(t, row, r.Dir)
+			rc.Note = unlike(t, row)
 		}
 		samples[i] = rc.values()
 		out.Rows = append(out.Rows, rc)
@@ -298,7 +298,7 @@ func (x *Index) sameAs(st *Stored) []*Vector {
 type PlotTotals struct {
 	Files      int `json:"files"`
 	Rows       int `json:"rows"`
-	Reproduced int `json:"reproduced"` // median, minimum and maximum are those of logs beside them
+	Reproduced int `json:"reproduced"` // median, minimum and maximum are those of the logs next to them
 }
 
 func checkPlots(t *Tree, x *Index) PlotTotals {

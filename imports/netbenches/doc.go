@@ -6,5 +6,5 @@
 // Nothing of a tree is ever executed or sourced. What cannot be read is
 // listed with its reason, never dropped in silence. Numbers are reduced twice:
 // as the archive's own script does it, so that they can be compared with what
-// was published, and by linerate's own rule beside it.
+// was published, and by linerate's own rule.
 package netbenches

@@ -7,7 +7,7 @@ import (
 
 // Metrics of imported trials. The forwarding rate is that of RFC 2285 §3.6.1
 // at the load the generator offered, nearly always far more than was
-// forwarded: it is no throughput in RFC 1242's sense.
+// forwarded: it is not throughput in RFC 1242's sense.
 const (
 	MetricRate        = "overload_forwarding_rate_pps"        // the archive's own reduction
 	MetricSteady      = "overload_forwarding_rate_pps_steady" // linerate's

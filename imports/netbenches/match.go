@@ -2,12 +2,13 @@ package netbenches
 
 import (
 	"cmp"
-	"linerate/internal/list"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Summary is what ministat prints of a data set.
@@ -173,19 +174,19 @@ func labelled(label string, c *candidate) bool {
 	return key != "" && strings.Contains(label, key)
 }
 
-// near returns stored files and vectors that share a row's neighbourhood and
-// most of its numbers, to say why a row is not reproduced.
-func (x *Index) near(t *Tree, r *Row, dir string) string {
+// unlike says why the logs do not give a row: how a stored file that holds it differs
+// from them.
+func unlike(t *Tree, r *Row) string {
 	for _, st := range t.Stored {
 		if !Summarise(st.Values).Agrees(r) {
 			continue
 		}
-		if s := beside(t, st); s != nil {
+		if s := named(t, st); s != nil {
 			return storedDiffers(st, s)
 		}
 		return st.File.Path + " holds it, but no logs of it are here"
 	}
-	return x.closest(t, r, dir)
+	return "no logs here give these numbers"
 }
 
 // storedDiffers says how a stored reduction and its logs part.
@@ -202,11 +203,11 @@ func storedDiffers(st *Stored, s *Series) string {
 		}
 	}
 	return st.File.Path + " holds it, but " + strconv.Itoa(n) + " of its " + strconv.Itoa(len(st.Values)) +
-		" values differ from the logs beside it (edited, or the logs were overwritten by a later run)"
+		" values differ from the logs next to it (edited, or the logs were overwritten by a later run)"
 }
 
-// beside finds the series that a stored file is named after.
-func beside(t *Tree, st *Stored) *Series {
+// named finds the series that a stored file is named after.
+func named(t *Tree, st *Stored) *Series {
 	key := storedKey(st.Name)
 	for _, s := range t.Series {
 		if (s.Study == st.Dir || s.Dir == st.Dir) && (s.Key == key || s.Config == key) {
@@ -230,23 +231,4 @@ func storedKey(name string) string {
 		}
 	}
 	return name
-}
-
-// closest names the series of the folder whose mean is nearest, for a reader
-// who wants to look.
-func (x *Index) closest(t *Tree, r *Row, dir string) string {
-	best, off := "", 0.05
-	for _, v := range x.Vectors {
-		if v.Series.Study != dir || v.Kind == KindSender {
-			continue
-		}
-		s := Summarise(v.Values)
-		if d := math.Abs(s.Mean/r.Mean - 1); d < off {
-			best, off = path.Join(v.Series.Dir, "bench."+v.Series.Key), d
-		}
-	}
-	if best == "" {
-		return "no logs here give these numbers"
-	}
-	return "no logs here give these numbers; nearest is " + best
 }

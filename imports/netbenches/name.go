@@ -29,7 +29,7 @@ const (
 
 // RawName is a log's file name taken apart. Parts between "bench" and the
 // iteration may hold dots themselves, so they stay one key until the .info
-// file beside says where to split it.
+// file next to it says where to split it.
 type RawName struct {
 	Key       string // IMAGE.CFG.PKTGEN as far as present, "" if none
 	Iteration int

@@ -37,7 +37,7 @@ var loadNames = sync.OnceValue(func() *names {
 	return &n
 })
 
-// ignored says that a setting is no treatment.
+// ignored says that a setting is not a treatment.
 func (n *names) ignored(name string) bool {
 	return slices.ContainsFunc(n.Ignore, func(p string) bool { return matches(p, name) })
 }

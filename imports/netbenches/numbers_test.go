@@ -160,21 +160,21 @@ func TestDistance(t *testing.T) {
 
 // TestNear: what a reader hears of a row that no logs give.
 func TestNear(t *testing.T) {
-	tree, x := indexed([]*Series{seriesAt("d/results/l", "a", 100, 101, 103), seriesAt("d/results/l", "b", 200, 201, 203), seriesAt("e/results/l", "c", 300, 301, 303)},
+	tree, _ := indexed([]*Series{seriesAt("d/results/l", "a", 100, 101, 103), seriesAt("d/results/l", "b", 200, 201, 203), seriesAt("e/results/l", "c", 300, 301, 303)},
 		storedAt("d/results/l", "a.pps", 100, 101, 105), storedAt("d/results/l", "b.pps", 200, 203), storedAt("d/results/l", "gone.pps", 7, 8, 9))
 	for name, c := range map[string]struct {
 		row  *Row
 		want string
 	}{
-		"edited":     {rowOf("a", 100, 101, 105), "d/results/l/a.pps holds it, but 1 of its 3 values differ from the logs beside it (edited, or the logs were overwritten by a later run)"},
+		"edited":     {rowOf("a", 100, 101, 105), "d/results/l/a.pps holds it, but 1 of its 3 values differ from the logs next to it (edited, or the logs were overwritten by a later run)"},
 		"deleted":    {rowOf("b", 200, 203), "d/results/l/b.pps holds it, but 2 values stand against 3 usable logs of d/results/l/bench.b"},
 		"no logs":    {rowOf("gone", 7, 8, 9), "d/results/l/gone.pps holds it, but no logs of it are here"},
-		"near one":   {rowOf("a", 103, 104, 105), "no logs here give these numbers; nearest is d/results/l/bench.a"},
+		"near one":   {rowOf("a", 103, 104, 105), "no logs here give these numbers"},
 		"far off":    {rowOf("a", 150, 151, 152), "no logs here give these numbers"},
 		"elsewhere":  {rowOf("c", 300, 301, 305), "no logs here give these numbers"},
 		"not a mean": {&Row{N: 3, Mean: math.NaN()}, "no logs here give these numbers"},
 	} {
-		if got := x.near(tree, c.row, "d/results/l"); got != c.want {
+		if got := unlike(tree, c.row); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -58,7 +58,7 @@ func ParseLog(data []byte) Log {
 	return l
 }
 
-// other reads a line that is no periodic report.
+// other reads a line that is not a periodic report.
 func (l *Log) other(line []byte) {
 	if len(line) == 0 {
 		return

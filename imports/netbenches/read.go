@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Stored is a file of bare numbers beside the logs: a reduction that somebody
+// Stored is a file of bare numbers next to the logs: a reduction that somebody
 // published or compared.
 type Stored struct {
 	File   *File

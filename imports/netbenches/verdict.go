@@ -43,7 +43,7 @@ func (m *maker) compare(workload string, control *Series, variants []*Series) {
 	for _, metric := range []string{MetricRate, MetricEquilibrium} {
 		c := arm(control, metric)
 		if len(c.Values) < 2 {
-			continue // one trial is no sample: profiling runs are such
+			continue // one trial, such as a profiling run, is not a sample
 		}
 		for _, v := range variants {
 			if a := arm(v, metric); len(a.Values) > 1 {

@@ -127,7 +127,7 @@ func splitRequest(line []byte, at *spans) {
 }
 
 // ParseTime reads a time of a filter: a date, a date and time, or a duration, which is that
-// long ago. "" is no time.
+// long ago. "" is the zero time.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -58,7 +58,7 @@ func (f *Format) withLatency(name string, unit Unit) {
 const maxNesting = 6
 
 // jsonScanner walks one JSON object for the needed fields, without building
-// anything: a value that nobody asked for is stepped over.
+// anything: values that are not needed are skipped.
 type jsonScanner struct {
 	fields *jsonFields
 	need   fields

@@ -5,7 +5,7 @@ import "bytes"
 // parseLatency reads a decimal number of units as whole microseconds, cutting
 // off what is finer. A list, as NGINX writes for several upstreams (0.001,
 // 0.002 or 0.001 : 0.002), is summed. ok is false for "-" and whatever else
-// is no number.
+// is not a number.
 func parseLatency(b []byte, unit Unit) (us int64, ok bool) {
 	if unit == Nanoseconds {
 		ns, ok := parseLatency(b, Microseconds)

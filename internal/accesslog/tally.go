@@ -82,8 +82,7 @@ func NewTally(o *Options) *Tally {
 	return t
 }
 
-// defaultBin is the width of bins that nobody chose; pictures then have columns
-// that suit the data.
+// defaultBin is the default width of bins; pictures then choose theirs from the data.
 const defaultBin = 100 * time.Millisecond
 
 // binWidth in µs.

@@ -56,7 +56,7 @@ type FleetStore interface {
 	// left out, and so is an observation that nothing changed where the host's record is
 	// another by now: what others stored since stands.
 	Observe(ctx context.Context, sweep string, seen ...fleet.Observation) ([]fleet.Change, error)
-	// Forget drops a host that is no more, by a name; its changes stay. ErrNotFound
+	// Forget drops a host that no longer exists, by a name; its changes stay. ErrNotFound
 	// where there is none.
 	Forget(ctx context.Context, name string, at time.Time) error
 	// EndSweep notes that a sweep is over, and returns it with its counts.

@@ -173,7 +173,7 @@ type Evidence struct {
 	Dropped     int         `json:"dropped,omitempty"`  // how many those are
 }
 
-// identified is what has an identifier of its own.
+// identified is what has an identifier.
 type identified interface {
 	// ids are its own identifier, then those of the records it names, "" for
 	// none.

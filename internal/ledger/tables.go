@@ -13,8 +13,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// Table says how one kind of record is stored: its whole as a JSON document,
-// and beside it columns to search by, which follow from the document.
+// Table says how one kind of record is stored: a JSON document,
+// and columns to search by, which follow from the document.
 type Table struct {
 	Name    string
 	Columns []string        // after id, entry, digest, doc; all text but for those in Numeric

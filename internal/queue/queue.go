@@ -25,11 +25,11 @@ import (
 
 // Errors that callers tell apart.
 var (
-	// ErrLost: the lease is no more; what was done under it counts for nothing.
+	// ErrLost: the lease has ended; work done under it does not count.
 	ErrLost = errors.New("the testbed's lease was lost")
 	// ErrHeld: another worker has the testbed.
 	ErrHeld = errors.New("the testbed is in another worker's hands")
-	// ErrQuarantined: the testbed failed, and nobody has let it out yet.
+	// ErrQuarantined: the testbed failed, and was not freed yet.
 	ErrQuarantined = errors.New("the testbed is in quarantine")
 	// ErrCap: the submitter has had a day's share of the testbeds.
 	ErrCap = errors.New("over the daily cap")

@@ -9,7 +9,7 @@ import (
 // known finds the host that an observation is of: by the name, where the machine has
 // not changed, else by the machine, under whatever name. done says that there is
 // nothing to compare: the sweep has the name, or the host under another one. A clone's
-// observation gets an identifier of its own.
+// observation gets its own identifier.
 func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done bool, err error) {
 	var sweep, last int64
 	byName, byNameN, err := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", &sweep, seen.Name)

@@ -12,7 +12,7 @@ type Engine interface {
 	Put(ctx context.Context, tx Tx, label string, t Ticket) (job int64, err error)
 	// Withdraw takes a job back, and ends it where it runs.
 	Withdraw(ctx context.Context, tx Tx, job int64) error
-	// Dead are the jobs of blocks that nobody has begun and nobody will: handed out
+	// Dead are the jobs of blocks that have not begun and never will: handed out
 	// longer than lost milliseconds ago, or ended.
 	Dead(ctx context.Context, tx Tx, lost int64) ([]int64, error)
 }

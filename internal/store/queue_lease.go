@@ -79,7 +79,7 @@ func (b *Book) fence(ctx context.Context, tx Tx, l queue.Lease) error {
 }
 
 // Beat is a sign of life; job tells which one the worker has, 0: none. What the
-// testbed had begun beside is handed out again: its end was lost on the way. job is
+// testbed had begun besides is handed out again: its end was lost on the way. job is
 // asked while the testbed's row is held, which a block needs to begin.
 func (b *Book) Beat(ctx context.Context, l queue.Lease, job func() int64) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
@@ -115,7 +115,7 @@ func (b *Book) Sweep(ctx context.Context) error {
 	})
 }
 
-// revive hands out again the blocks whose jobs nobody will do.
+// revive hands out again the blocks whose jobs are dead.
 func (b *Book) revive(ctx context.Context, tx Tx, lost int64) error {
 	dead, err := b.Engine.Dead(ctx, tx, lost)
 	if err != nil {

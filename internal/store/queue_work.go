@@ -188,7 +188,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	if errors.Is(lost, errStale) {
 		lost = nil
 	}
-	return lost // nil: the block has a job of its own again
+	return lost // nil: the block has a new job
 }
 
 // insist does something until it is done, the lease is lost, or it can never be.

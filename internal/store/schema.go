@@ -9,7 +9,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// tables are those of one part of the store, which has versions of its own.
+// tables are those of one part of the store, versioned together.
 type tables struct {
 	version string // the table that counts the steps that were taken
 	// steps lead from an empty database to the current tables; none is edited once

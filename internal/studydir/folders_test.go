@@ -77,16 +77,16 @@ func TestReadSetRefuses(t *testing.T) {
 		"a link": {func(dir string) {
 			putAt(t, dir, "a", "x", 0o644)
 			must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "b")))
-		}, "b is no plain file", ""},
-		"a FIFO":        {func(dir string) { must(t, unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644)) }, "pipe is no plain file", ""},
-		"a binary":      {func(dir string) { putAt(t, dir, "etc/x", "a\x00b", 0o644) }, "etc/x is no text", ""},
-		"no UTF-8":      {func(dir string) { putAt(t, dir, "x", "\xff\xfe", 0o644) }, "x is no text", ""},
+		}, "b is not a regular file", ""},
+		"a FIFO":        {func(dir string) { must(t, unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644)) }, "pipe is not a regular file", ""},
+		"a binary":      {func(dir string) { putAt(t, dir, "etc/x", "a\x00b", 0o644) }, "etc/x is not text", ""},
+		"no UTF-8":      {func(dir string) { putAt(t, dir, "x", "\xff\xfe", 0o644) }, "x is not text", ""},
 		"a key":         {func(dir string) { putAt(t, dir, "k", "-----BEGIN OPENSSH PRIVATE KEY-----\n", 0o600) }, "k holds a private key", "by hand"},
 		"a long file":   {func(dir string) { putAt(t, dir, "x", strings.Repeat("x", maxSetFile+1), 0o644) }, "x is longer than 1048576 bytes", ""},
 		"a large set":   {func(dir string) { many(t, dir, maxSetBytes/maxSetFile+1, maxSetFile) }, "more than 8388608 bytes", ""},
 		"many files":    {func(dir string) { many(t, dir, maxSetFiles+1, 1) }, "more than 256 files", ""},
-		"no directory":  {func(dir string) { must(t, os.Remove(dir)) }, "no such file", "a directory beside the study's file"},
-		"a file, a set": {func(dir string) { must(t, os.Remove(dir)); putAt(t, filepath.Dir(dir), "set", "x", 0o644) }, "configuration set", "a directory beside"},
+		"no directory":  {func(dir string) { must(t, os.Remove(dir)) }, "no such file", "a directory next to the study's file"},
+		"a file, a set": {func(dir string) { must(t, os.Remove(dir)); putAt(t, filepath.Dir(dir), "set", "x", 0o644) }, "configuration set", "a directory next to"},
 	} {
 		dir := filepath.Join(t.TempDir(), "set")
 		must(t, os.Mkdir(dir, 0o755))

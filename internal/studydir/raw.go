@@ -11,7 +11,7 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Keep writes a file of raw material beside the trials, at once.
+// Keep writes a file of raw material next to the trials, atomically.
 func (d *Dir) Keep(name string, data []byte) error {
 	if filepath.Base(name) != name {
 		return fmt.Errorf("keep %q: not the name of a file", name)

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/host"
 )
 
-// The files of a study on machines, beside the others.
+// More files of a study on machines.
 const (
 	TestbedFile = "testbed.yaml" // which machines
 	SetsFile    = "sets.json"    // the variants' configuration sets
@@ -42,7 +42,7 @@ type SetFile struct {
 func ReadSet(dir string) ([]SetFile, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("configuration set %s: %w", dir, err), "files: names a directory beside the study's file")
+		return nil, hint.With(fmt.Errorf("configuration set %s: %w", dir, err), "files: names a directory next to the study's file")
 	}
 	defer root.Close()
 	var set []SetFile
@@ -54,7 +54,7 @@ func ReadSet(dir string) ([]SetFile, error) {
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("%s is no plain file", p)
+			return fmt.Errorf("%s is not a regular file", p)
 		case len(set) == maxSetFiles:
 			return fmt.Errorf("more than %d files", maxSetFiles)
 		}
@@ -87,7 +87,7 @@ func readSetFile(root *os.Root, p string) (SetFile, error) {
 	case err != nil:
 		return SetFile{}, err
 	case slices.Contains(data, 0) || !utf8.Valid(data):
-		return SetFile{}, fmt.Errorf("%s is no text", p)
+		return SetFile{}, fmt.Errorf("%s is not text", p)
 	case strings.Contains(string(data), "PRIVATE KEY-----"):
 		return SetFile{}, hint.With(fmt.Errorf("%s holds a private key, which a study's record must not", p), "put the key on the DUT by hand")
 	}

@@ -54,7 +54,7 @@ type Dir struct {
 	trials *os.File
 }
 
-// notMade is why there is no directory.
+// notMade says why the directory could not be made.
 func notMade(err error) error {
 	err = fmt.Errorf("make the study's directory: %w", err)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {

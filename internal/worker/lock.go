@@ -53,7 +53,7 @@ func Lock(dir, testbed string) (name string, release func(), err error) {
 	}
 	release = func() { _ = f.Close() } // which gives the lock back
 	data, err := io.ReadAll(io.LimitReader(f, 64))
-	if name = strings.TrimSpace(string(data)); err == nil && len(name) != 32 { // new, or torn by a crash: nobody can have used a name that was not synced
+	if name = strings.TrimSpace(string(data)); err == nil && len(name) != 32 { // new, or torn by a crash: a name that was not synced was never used
 		var raw [16]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		name = hex.EncodeToString(raw[:])

@@ -1,5 +1,5 @@
 // Package pgserver runs a private PostgreSQL for tests and benches: from the system's
-// package, in a folder of its own, on a socket that no network reaches, as a user that
+// package, in its own folder, on a socket that no network reaches, as a user that
 // is not root. It can be killed and started again, as after a crash.
 package pgserver
 

@@ -184,7 +184,7 @@ func (q *db) one(parent context.Context, hands *store.Hands, t store.Ticket) {
 	<-watched
 	after := context.WithoutCancel(parent)
 	var again *store.Again
-	_ = q.Do(after, func(x store.Tx) error { // else it is revived as one that nobody began
+	_ = q.Do(after, func(x store.Tx) error { // else the sweep revives it
 		if errors.As(err, &again) {
 			_, err := x.Exec(after, "UPDATE queue_jobs SET taken = 0, after = "+q.Dialect.Now+" + ? WHERE id = ?", again.After.Milliseconds(), t.Job)
 			return err
