@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/fact"
 	"linerate/internal/stats"
 )
 
@@ -33,32 +34,38 @@ func (j *Judge) weigh(x Judgement) Evidence {
 		case is(r.After):
 			r = r.Reversed()
 		}
-		if j.alike(r) {
+		if Alike(j.Facts, j.env.Drivers, r) {
 			e.Alike = append(e.Alike, r)
 		} else {
 			e.Elsewhere = append(e.Elsewhere, r)
 		}
 	}
 	e.Conflict = evidence.Conflict(e.Alike)
-	if gain := evidence.ClearestGain(e.Alike); gain != nil && outweighs(e.Alike, gain.After) {
-		e.Gain = gain
-	}
+	e.Gain = Gain(e.Alike)
 	return e
 }
 
-// outweighs reports that more blocks found a value better than found it no better.
-func outweighs(rows []evidence.Row, value string) bool {
+// Gain is the clearest gain of some verdicts, where more blocks found its value better
+// than found it no better; nil without one.
+func Gain(rows []evidence.Row) *evidence.Row {
+	gain := evidence.ClearestGain(rows)
+	if gain == nil {
+		return nil
+	}
 	better, other := 0, 0
 	for _, r := range evidence.Primary(rows) {
 		switch r = r.Standing(); {
-		case r.After != value || r.Excluded != "":
+		case r.After != gain.After || r.Excluded != "":
 		case r.Verdict == stats.Better:
 			better += r.N
 		case r.Verdict == stats.Worse || r.Verdict == stats.Equivalent:
 			other += r.N
 		}
 	}
-	return better > other
+	if better <= other {
+		return nil
+	}
+	return gain
 }
 
 // forwards are the roles that forwarding rates are about.
@@ -70,13 +77,13 @@ func Concerns(role, metric string) bool {
 	return packets == slices.Contains(forwards, role)
 }
 
-// alike reports a verdict from the same CPU, major release and NIC driver. A lab of
-// namespaces has no card: there the CPU alone decides.
-func (j *Judge) alike(r evidence.Row) bool {
-	if strings.HasPrefix(r.Label, evidence.ByOthers) || !strings.HasPrefix(r.Release, fmt.Sprintf("%d.", j.Facts.Release.Major)) || !sameCPU(r.CPU, j.Facts.CPU.Model) {
+// Alike reports a verdict from the CPU, the major release and a NIC driver of a host. A
+// lab of namespaces has no card: there the CPU alone decides.
+func Alike(f *fact.Facts, drivers []string, r evidence.Row) bool {
+	if strings.HasPrefix(r.Label, evidence.ByOthers) || !strings.EqualFold(r.OS, f.OS) || !strings.HasPrefix(r.Release, fmt.Sprintf("%d.", f.Release.Major)) || !sameCPU(r.CPU, f.CPU.Model) {
 		return false
 	}
-	return r.Driver == "" || r.Driver == "veth" || slices.Contains(j.env.Drivers, r.Driver)
+	return r.Driver == "" || r.Driver == "veth" || slices.Contains(drivers, r.Driver)
 }
 
 // sameCPU compares models as systems and people spell them: the words of the shorter

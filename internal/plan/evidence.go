@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/judge"
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/show"
@@ -14,60 +15,10 @@ import (
 	"linerate/internal/tunable"
 )
 
-// fit says how close a study's machine is to this host.
-type fit int
-
-const (
-	elsewhere fit = iota // other hardware, or another major release
-	alike                // the same CPU, NIC driver and major release
-)
-
-// fit compares the hardware and the release.
-func (p *planning) fit(m evidence.Row) fit {
-	f := p.Facts
-	if strings.HasPrefix(m.Label, evidence.ByOthers) {
-		return elsewhere
-	}
-	if !strings.EqualFold(m.OS, f.OS) || !strings.HasPrefix(m.Release, fmt.Sprintf("%d.", f.Release.Major)) {
-		return elsewhere
-	}
-	if m.CPU == "" || !sameCPU(m.CPU, f.CPU.Model) || !slices.Contains(p.names.Drivers, m.Driver) {
-		return elsewhere
-	}
-	return alike
-}
-
-// sameCPU compares models as systems and people spell them: the words of the
-// shorter name are all in the longer.
-func sameCPU(a, b string) bool {
-	words := func(s string) []string {
-		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == ',' || r == '@' })
-	}
-	x, y := words(a), words(b)
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	for _, w := range x {
-		if !slices.Contains(y, w) {
-			return false
-		}
-	}
-	return len(x) > 1
-}
-
-// forwards are the roles that a forwarding rate is about.
-var forwards = []string{"router", "firewall", "bridge", "vpn"}
-
-// concerns tells whether a metric is about what this role does.
-func (p *planning) concerns(metric string) bool {
-	packets := strings.Contains(metric, "forwarding") || strings.Contains(metric, "ns_per_packet") || strings.Contains(metric, "equilibrium")
-	return packets == slices.Contains(forwards, p.Role)
-}
-
 // about lists what was measured of a tunable and matters to this role.
 func (p *planning) about(name string) []evidence.Row {
 	return list.Filter(p.Evidence, func(m evidence.Row) bool {
-		return (m.Tunable == name || template(m.Tunable, name)) && p.concerns(m.Metric)
+		return (m.Tunable == name || template(m.Tunable, name)) && judge.Concerns(p.Role, m.Metric)
 	})
 }
 
@@ -94,7 +45,7 @@ func (p *planning) evidence(a *Advice, name string) Evidence {
 	byKind := map[string][]evidence.Row{}
 	for _, m := range p.about(name) {
 		kind := MeasuredOthers
-		if p.fit(m) == alike {
+		if judge.Alike(p.Facts, p.names.Drivers, m) {
 			kind = MeasuredHere
 		}
 		byKind[kind] = append(byKind[kind], m)
@@ -118,7 +69,7 @@ func (p *planning) measured() {
 	byName := map[string][]evidence.Row{}
 	var order []string
 	for _, m := range p.Evidence {
-		if !m.Alone || !p.concerns(m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) || p.ofOtherCards(m) {
+		if !m.Alone || !judge.Concerns(p.Role, m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) || p.ofOtherCards(m) {
 			continue
 		}
 		if byName[m.Tunable] == nil {
@@ -190,14 +141,14 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 	}
 	var here, there []evidence.Row
 	for _, m := range p.away(name, r, all) {
-		if p.fit(m) == alike {
+		if judge.Alike(p.Facts, p.names.Drivers, m) {
 			here = append(here, m)
 		} else {
 			there = append(there, m)
 		}
 	}
 	n := p.at(name, "")
-	gain := evidence.ClearestGain(here)
+	gain := judge.Gain(here)
 	switch {
 	case len(here) == 0 && len(there) == 0:
 	case len(here) == 0:
