@@ -18,6 +18,7 @@ import (
 	forms "linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/plan"
 	"linerate/internal/role"
 )
 
@@ -183,7 +184,7 @@ type audited struct {
 	*hosts.Opened
 	facts  *fact.Facts
 	report *audit.Report
-	run    func(*fact.Facts) (*audit.Report, error)
+	run    plan.Judge
 }
 
 // auditOne audits the host, or the files, that are named. Whoever asks closes
@@ -204,11 +205,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 		a.Close()
 		return nil, err
 	}
-	a.run = func(f *fact.Facts) (*audit.Report, error) {
-		in := in // the role stays that of the files as they are
-		in.Facts = f
-		return audit.Run(in)
-	}
+	a.run = plan.By(in) // the role stays that of the files as they are
 	if a.report, err = a.run(facts); err != nil {
 		a.Close()
 		return nil, err

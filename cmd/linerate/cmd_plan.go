@@ -164,7 +164,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, erro
 	if err != nil {
 		return in, err
 	}
-	in.Facts, in.Catalogue, in.Role, in.Findings = known.Facts, known.Catalogue, known.Role, report.Findings
+	in.Facts, in.Catalogue, in.Role, in.Findings, in.Judge = known.Facts, known.Catalogue, known.Role, report.Findings, plan.By(known)
 	if in.Library, err = audits.Advice(in.Catalogue); err != nil {
 		return in, err
 	}

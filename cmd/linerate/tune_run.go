@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"linerate/catalogue"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
@@ -321,10 +321,11 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	if err != nil {
 		return err
 	}
-	c, err := catalogue.Load()
+	known, err := audits.Input()
 	if err != nil {
 		return err
 	}
+	known.Role = s.Role
 	r := report.Result
 	whole := report.Change(r.Gain.Effect)
 	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
@@ -345,7 +346,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	for _, n := range s.leftAlone(names) {
 		left = append(left, plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."})
 	}
-	p, err := plan.Confirmed(plan.Input{Facts: facts, Catalogue: c, Role: s.Role}, gains, left)
+	p, err := plan.Confirmed(plan.Input{Facts: facts, Catalogue: known.Catalogue, Role: s.Role, Judge: plan.By(known)}, gains, left)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,14 @@ import (
 // Judge audits facts: those of a host, and those that a plan would make of them.
 type Judge func(*fact.Facts) (*audit.Report, error)
 
+// By is a judge that asks what another audit asked: its rules, role and suppressions.
+func By(known audit.Input) Judge {
+	return func(f *fact.Facts) (*audit.Report, error) {
+		known.Facts = f
+		return audit.Run(known)
+	}
+}
+
 // checked is the plan without the changes after which the audit has something new to
 // say, or which switch off what forwards or filters. What is not offered is among
 // Decide, with the reason.

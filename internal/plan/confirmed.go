@@ -25,8 +25,7 @@ func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 	for _, g := range gains {
 		p.confirmed(g)
 	}
-	p.order()
-	return Seal(p.plan)
+	return p.judged()
 }
 
 // confirmed puts one gain into the plan.

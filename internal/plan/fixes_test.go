@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/catalogue"
 	"linerate/internal/assemble/audits"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -237,4 +238,38 @@ func (b bench) harm(t *testing.T, before, after tree) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestPlansAreJudgedAgain: a plan of a tree that sets things badly brings nothing new
+// against the host, and names the host's own lines that set the same.
+func TestPlansAreJudgedAgain(t *testing.T) {
+	for _, c := range []struct {
+		os, release, role string
+		needs             plan.Needs
+		files             tree
+	}{
+		{fact.Linux, "6.12", "firewall", plan.Needs{States: 5e6}, tree{"/etc/sysctl.d/99-z.conf": "net.netfilter.nf_conntrack_max=65536\nnet.ipv4.ip_forward=0\n"}},
+		{fact.FreeBSD, "14.3", "web", plan.Needs{Link: 10e9, RTT: 0.1}, tree{"/etc/sysctl.conf": "kern.ipc.maxsockbuf=2097152\n", "/boot/loader.conf": "autoboot_delay=\"2\"\n", "/etc/rc.conf": "hostname=\"x\"\n"}},
+	} {
+		b := newBench(t, c.os, c.release, c.role)
+		f := b.facts(t, c.files)
+		report, err := b.judge(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		library, err := plan.Load(catalogue.Files(), b.known.Catalogue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Make(plan.Input{Facts: f, Catalogue: b.known.Catalogue, Library: library, Role: c.role, Needs: c.needs, Findings: report.Findings, Judge: b.judge})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Settings) == 0 || len(p.Removals()) == 0 {
+			t.Errorf("%s: nothing is set, or no line of the host's is named: %+v", c.os, p)
+		}
+		for _, problem := range b.harm(t, c.files, done(t, c.files, p)) {
+			t.Errorf("%s %s: %s", c.os, c.role, problem)
+		}
+	}
 }

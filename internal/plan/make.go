@@ -53,6 +53,8 @@ type Input struct {
 	// Findings are the audit's, resolved: what they say of the host's lines
 	// is not said a second time.
 	Findings []audit.Finding
+	// Judge audits the host as the plan would make it; nil: it is not judged again.
+	Judge Judge
 	// Evidence is what was measured, anywhere.
 	Evidence []evidence.Row
 	// Unmeasured includes advice that nobody has measured.
@@ -113,9 +115,45 @@ func Make(in Input) (Plan, error) {
 		return Plan{}, err
 	}
 	p.unknown()
+	return p.judged()
+}
+
+// judged is the plan that leaves: applied in memory, judged again and sealed.
+func (p *planning) judged() (Plan, error) {
 	p.order()
+	p.replaces()
+	if p.Judge != nil {
+		var err error
+		if p.plan, err = checked(p.plan, p.Facts, p.Judge); err != nil {
+			return Plan{}, err
+		}
+	}
 	return Seal(p.plan)
 }
+
+// replaces names the lines of the host's own files that set what the plan sets.
+func (p *planning) replaces() {
+	for i := range p.plan.Settings {
+		s := &p.plan.Settings[i]
+		stage, ok := stages[s.Mechanism]
+		t, found := p.Facts.Tunable(s.Name)
+		if stage == fact.RCConf {
+			t, found = p.Facts.RCVariable(s.Name)
+		}
+		if !ok || !found || s.Where.File == "" {
+			continue
+		}
+		for _, l := range t.Lines {
+			r := Removal{File: l.File, Line: l.Number, Text: l.Text, Name: l.Name, Reason: "The plan sets it in " + s.Where.File + "."}
+			if l.Stage == stage && !l.Default && l.Place == "" && l.File != s.Where.File && l.Number > 0 && !slices.ContainsFunc(s.Instead, r.same) {
+				s.Instead = append(s.Instead, r)
+			}
+		}
+	}
+}
+
+// dependsOn begins the reason of a tunable that is left alone for lack of a need.
+const dependsOn = "It depends on "
 
 // consider decides what becomes of one advice.
 func (p *planning) consider(a *Advice) error {
@@ -166,7 +204,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		return p.leaveFor(name, "", a.Reason, n)
 	}
 	if missing := n.missing(a.Needs); len(missing) > 0 {
-		p.leave(name, fmt.Sprintf("It depends on %s, and nobody said.", show.List(missing)), n)
+		p.leave(name, dependsOn+show.List(missing)+", which was not given.", n)
 		return nil
 	}
 	if a.Basis == Unmeasured && !p.Unmeasured {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"linerate/internal/list"
@@ -52,7 +53,11 @@ func (p Plan) head(out *show.Page) {
 	for _, u := range p.Unanswered {
 		out.Paragraph(out.Bold(show.Clean(u.Need)+": "), "", show.Clean(u.Reason))
 	}
-	if len(p.Settings)+len(p.ByHand)+len(p.Unmet) == 0 {
+	switch waits := slices.ContainsFunc(p.LeftAlone, func(l LeftAlone) bool { return strings.HasPrefix(l.Reason, dependsOn) }); {
+	case len(p.Settings)+len(p.ByHand)+len(p.Unmet) > 0:
+	case waits || len(p.Unanswered) > 0:
+		out.Paragraph("", "", "Nothing to set from what is known of this host, which is not enough: see what settings depend on, below and above, and give it. What is wrong with lines of the files, audit says.")
+	default:
 		out.Paragraph("", "", "Nothing to set: for this role, release and hardware no setting is known to be too small, or measured to be better otherwise. That is a good plan. What is wrong with lines of the files, audit says.")
 	}
 }

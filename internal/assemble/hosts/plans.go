@@ -217,7 +217,7 @@ func (m *planMaker) plan(t *fleet.Target, f *fact.Facts) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Make(plan.Input{Facts: f, Catalogue: known.Catalogue, Library: m.library, Role: known.Role, Needs: needs, Findings: report.Findings, Evidence: m.Evidence, Unmeasured: m.Unmeasured})
+	return plan.Make(plan.Input{Facts: f, Catalogue: known.Catalogue, Library: m.library, Role: known.Role, Needs: needs, Findings: report.Findings, Judge: plan.By(known), Evidence: m.Evidence, Unmeasured: m.Unmeasured})
 }
 
 func lostPlan(t *fleet.Target, at time.Time, why error) fleet.Planned {
