@@ -28,6 +28,9 @@ type Options struct {
 	Release release.Release
 	// OS is what the files of a tree belong to where they do not tell.
 	OS string
+	// Owned says that what is read is shown to its owner alone, on a terminal: of
+	// configuration by lines only what looks secret is masked.
+	Owned bool
 	// CommandTimeout bounds each command of a live host; 0 means 20 s.
 	CommandTimeout time.Duration
 }
@@ -184,8 +187,14 @@ func (in *inspection) read(path, kind string) (string, error) {
 		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
 	}
 	kind = redact.KindOf(path, kind)
+	if in.opts.Owned && slices.Contains(owned, kind) {
+		return redact.Secrets(in.plain(kind, path, string(b))), err
+	}
 	return in.kept(kind, path, in.plain(kind, path, string(b))), err
 }
+
+// owned are the kinds of files that people write line by line.
+var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits}
 
 // plain is a text as the system can read it. A byte order mark spoils the first
 // line for all that read configuration, UTF-16 every line; both come from

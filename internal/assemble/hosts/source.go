@@ -26,6 +26,9 @@ type Source struct {
 	// configuration by itself. 0 is not said.
 	Memory uint64
 	CPUs   int
+	// Owned: the facts are shown on the terminal of the one who named the source. What
+	// came over SSH or in a capture was redacted where it was taken.
+	Owned bool
 	// Stdin is standard input, for sources that are "-".
 	Stdin func() io.Reader
 	Remote
@@ -102,13 +105,13 @@ func (s *Source) options() (inspect.Options, error) {
 		return inspect.Options{}, hint.Usage(hint.Unknown("system", s.OS, []string{fact.FreeBSD, fact.Linux}))
 	}
 	if s.Release == "" {
-		return inspect.Options{OS: s.OS}, nil
+		return inspect.Options{OS: s.OS, Owned: s.Owned}, nil
 	}
 	r, err := release.ParseGiven(s.Release)
 	if err != nil {
 		return inspect.Options{}, hint.With(hint.Usage(err), "give it as --release 14.3 or 14.3-RELEASE; uname -r on the host prints it")
 	}
-	return inspect.Options{Release: r, OS: s.OS}, nil
+	return inspect.Options{Release: r, OS: s.OS, Owned: s.Owned}, nil
 }
 
 // openTree opens a tree with a release, or one that tells its own: an

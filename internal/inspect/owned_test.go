@@ -1,0 +1,32 @@
+package inspect
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/host/filehost"
+)
+
+// TestOwned: facts for a file's owner have the line as it is, without what looks secret;
+// all others have what redaction allows.
+func TestOwned(t *testing.T) {
+	text := "net.core.somaxconn=4096 # raised for nginx\nvendor.mode = turbo\nnet.ipv6.conf.all.stable_secret=2001:db8::hunter2\n"
+	for owned, want := range map[bool]string{true: "raised for nginx", false: "REDACTED"} {
+		r := filehost.New(map[string][]byte{"/etc/sysctl.d/x.conf": []byte(text)}, fact.Linux)
+		f, err := Host(context.Background(), r, Options{Release: release.MustParse("6.12"), OS: fact.Linux, Owned: owned})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, l := range f.Lines() {
+			lines = append(lines, l.Text)
+		}
+		all := strings.Join(lines, "\n")
+		if !strings.Contains(all, want) || strings.Contains(all, "hunter2") || strings.Contains(all, "raised") != owned || strings.Contains(all, "turbo") != owned {
+			t.Errorf("owned %v:\n%s", owned, all)
+		}
+	}
+}
