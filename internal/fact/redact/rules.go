@@ -292,7 +292,7 @@ func daemonRules() []rule {
 		on("daemon.v", `[ \t;{}=]+`, keep, ""),
 		on("daemon.v", `#.*`, comment, ""),
 		on("daemon.v", `[^ \t;{}=#]+`, value, ""),
-		on(Release, `(ID|ID_LIKE|VERSION_ID|NAME|PRETTY_NAME|VERSION|VERSION_CODENAME)=[A-Za-z0-9 "'._()/-]*`, keep, "rest"),
+		on(Release, `(ID|ID_LIKE|VERSION_ID)=["']?[a-z0-9._ -]*["']?`, keep, "rest"), // other names are whatever somebody called it
 		on(Release, `.+`, drop, ""),
 	}
 }
