@@ -1,4 +1,4 @@
-// Package fault attacks the agent while it changes a host of its own making,
+// Package fault attacks the agent while it changes a simulated host,
 // at every step, and looks what is left of that host: it proves that the net
 // holds, or shows where it does not.
 package fault
@@ -36,7 +36,7 @@ var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "fsyn
 	"cmp", "grep", "tail", "sort", "rmdir", "flock", "lockf", "sleep", "id", "uname", "ps"}
 
 // prelude counts steps and strikes at one. FAULT, FAULT_AT and FAULT_DIR are
-// in the environment; the switch itself is not counted, as it runs beside.
+// in the environment; the switch itself is not counted, as it runs concurrently.
 const prelude = `
 case ${1-} in watch | guard) FAULT= ;; esac
 strike() {

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/plan"
 )
 
-// Sandbox is a host for experiments: files in a root of its own, on a small
-// file system of its own; sysctls in a network namespace of its own. It ends
+// Sandbox is a host for experiments: files in their own root, on a small
+// file system; sysctls in a separate network namespace. It ends
 // with its thread.
 type Sandbox struct {
 	Root string // where the host's files are
@@ -41,7 +41,7 @@ func NewSandbox(dir string) (*Sandbox, error) {
 	ready := make(chan error)
 	go r.serve(ready)
 	if err := <-ready; err != nil {
-		return nil, fmt.Errorf("make namespaces for a host of its own: %w", err)
+		return nil, fmt.Errorf("make namespaces for the simulated host: %w", err)
 	}
 	return r, nil
 }

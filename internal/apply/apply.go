@@ -26,7 +26,7 @@ const (
 )
 
 // Check is something that must work before and after the change, done from
-// this machine, over a connection of its own.
+// this machine, over a separate connection.
 type Check struct {
 	Name string
 	Do   func(context.Context) error

@@ -23,7 +23,7 @@ type Wanted struct {
 	OS     string // freebsd or linux
 	Digest string // KIND:HEX, names the transaction
 	Values []Assignment
-	// Files replace what is at their paths, whoever wrote it.
+	// Files replace what is at their paths, no matter who wrote it.
 	Files        []plan.File
 	Do, TakeBack string
 	Window       time.Duration

@@ -99,7 +99,7 @@ func connect(ctx context.Context, address string) error {
 	return c.Close()
 }
 
-// get asks by a connection of its own: one that stood before a change proves nothing.
+// get asks over a new connection: one that stood before a change proves nothing.
 func get(ctx context.Context, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

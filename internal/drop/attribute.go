@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Counters are what a DUT counts, by name: those of Sources, others beside.
+// Counters are what a DUT counts, by name: those of Sources, and others.
 type Counters map[string]uint64
 
 // Since is what was counted between an earlier reading and this one, without
@@ -33,7 +33,7 @@ func (c Counters) Plus(o Counters) Counters {
 	return out
 }
 
-// Gauges that are read beside the counters: how many states connection tracking
+// Gauges that are read along with the counters: how many states connection tracking
 // holds, and what memory the kernel's objects take. What Since tells of them is
 // by how much they grew.
 const (

@@ -21,7 +21,7 @@ const (
 	Route        Place = "route"         // no route, no neighbour, or a source that was not believed
 	TTL          Place = "ttl"           // its time to live ended here
 	Local        Place = "local"         // taken by the DUT for itself
-	Other        Place = "other"         // a reason that has no place of its own
+	Other        Place = "other"         // a reason that no other place covers
 	Qdisc        Place = "qdisc"         // the egress queue discipline dropped it
 	EgressQueue  Place = "egress queue"  // the ring of the far end was full
 	Receiver     Place = "receiver"      // lost in the receiver itself

@@ -32,7 +32,7 @@ type Shaper struct {
 	Quantum    uint64  `json:"quantum,omitempty"`
 	Limit      uint64  `json:"limit,omitempty"`
 	Flows      uint64  `json:"flows,omitempty"`
-	// LinkLayer and Overhead say what a packet takes on the wire beside itself; nil
+	// LinkLayer and Overhead say what a packet takes on the wire in addition to its own bytes; nil
 	// where that is not said.
 	LinkLayer string `json:"link_layer,omitempty"`
 	Overhead  *int64 `json:"overhead,omitempty"`

@@ -29,7 +29,7 @@ var (
 	// ErrNoCommand: the command is not installed, or was not captured.
 	ErrNoCommand = errors.New("no such command here")
 	// ErrTooLarge: the source is longer than its bound; what was read of it
-	// is returned beside the error.
+	// is returned with the error.
 	ErrTooLarge = errors.New("larger than the limit")
 	// ErrLeftOut: a capture left it out on purpose.
 	ErrLeftOut = errors.New("left out of the capture")
@@ -49,7 +49,7 @@ type Reader interface {
 	// many, and ErrTooLarge.
 	ReadDir(ctx context.Context, path string) ([]string, error)
 	// Output returns what a query prints on stdout. Its words are never seen
-	// by a shell. A non-zero exit is an error beside what was printed.
+	// by a shell. A non-zero exit is an error with what was printed.
 	Output(ctx context.Context, q Query) ([]byte, error)
 	// LeftOut lists what a capture left out on purpose.
 	LeftOut() []fact.LeftOut

@@ -97,7 +97,7 @@ var freebsdQueries = []Query{
 	tunablesQuery,
 }
 
-// linuxQueries are the commands for a Linux host beside /proc and /sys; each is
+// linuxQueries are the commands for a Linux host in addition to /proc and /sys; each is
 // optional.
 var linuxQueries = []Query{
 	query("nft", "nft list ruleset", "rules, to count them"),

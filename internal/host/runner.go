@@ -17,7 +17,7 @@ type Runner interface {
 	// Run feeds Compose(script, args, stdin) to `/bin/sh -s` on the machine
 	// and returns what it prints on stdout, at most MaxOutput bytes, whole: an
 	// answer that was cut on its way is an ErrCut. A
-	// non-zero exit is a *ScriptError beside what was printed. A context
+	// non-zero exit is a *ScriptError with what was printed. A context
 	// that ends stops waiting; whether the script ends then is not said.
 	Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error)
 	// Where names the machine for people: "this host", "ssh://fw1".

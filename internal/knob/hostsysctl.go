@@ -75,7 +75,7 @@ type HostSysctls struct {
 	owner   *os.File // locked as long as the owner of the journal lives
 }
 
-// ownerSuffix names the file beside a journal that its owner holds a lock on: a
+// ownerSuffix names the lock file next to a journal, which its owner holds: a
 // journal whose lock is free belongs to the dead.
 const ownerSuffix = ".owner"
 

@@ -128,7 +128,7 @@ func PutBack(k Key, before map[Key]string) bool {
 // them; "" where nothing is known against it.
 func NoReturn(k Key, now map[Key]string) string {
 	// dirty_ratio_handler in mm/page-writeback.c clears the bytes where the ratio changes, and
-	// 0 it has beside them already.
+	// 0 it has in addition to them already.
 	if k.Mechanism == setting.Sysctl && k.Name == "vm.dirty_bytes" && now[k] == "0" && now[Key{Mechanism: setting.Sysctl, Name: exclusive[k.Name]}] == "0" {
 		return "vm.dirty_ratio is 0 too, and writing 0 to it, which it then has, takes no bytes away"
 	}

@@ -20,7 +20,7 @@ func (t *Target) spread(s setting.Setting) (string, error) {
 		return "", fmt.Errorf("%q is no number of CPUs", s.Value)
 	}
 	if n > len(t.Spare) {
-		return "", unavailable(s, "this machine has %s beside the generator's", show.Plural(len(t.Spare), "CPU"))
+		return "", unavailable(s, "this machine has %s apart from the generator's", show.Plural(len(t.Spare), "CPU"))
 	}
 	file := filepath.Join("/sys/class/net", t.Devices["ingress"], "queues/rx-0/rps_cpus")
 	mask := cpuMask(t.Spare[:n])

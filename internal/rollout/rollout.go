@@ -49,7 +49,7 @@ type Task struct {
 	Hosts []Host
 	// Reach is the machine of a host, and what closes it.
 	Reach func(name string) (apply.Machine, func() error, error)
-	// Checks decide on a host, beside what apply looks at.
+	// Checks decide on a host, in addition to what apply looks at.
 	Checks func(name string) ([]apply.Check, error)
 	// Note keeps events; when it returns they are durable. It is called by several at once.
 	Note func(context.Context, ...fleet.WaveEvent) error
@@ -300,7 +300,7 @@ func (t *Task) planOf(h *Host) (plan.Plan, error) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// reason is an error in one line beside a host's name.
+// reason is an error in one line, to follow a host's name.
 func reason(name string, err error) string {
 	text := oneLine(err.Error())
 	if h := hint.Of(err); h != "" {
@@ -347,7 +347,7 @@ func (t *Task) soak(ctx context.Context, group []*Host) error {
 	})
 }
 
-// confirm keeps what a host has, over a connection of its own.
+// confirm keeps what a host has, over a separate connection.
 func (t *Task) confirm(ctx context.Context, h *Host) error {
 	m, done, err := t.Reach(h.Name)
 	if err != nil {

@@ -42,11 +42,11 @@ func pktGenError(text string) error {
 }
 
 // ErrUnclosed says that pkt-gen ended without its account: it was killed, and
-// what it counted last is not known. What it told before is beside it.
+// what it counted last is not known. What it reported before comes with it.
 var ErrUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
 
 // PktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
-// closing account the packets of its intervals are added up, beside ErrUnclosed; so
+// closing account the packets of its intervals are added up, with ErrUnclosed; so
 // they are where the account says nothing and they do not: of pcap: and tap: ports
 // pkt-gen forgets what it received when it is interrupted (receiver_body in pkt-gen.c).
 func PktGen(text string) (Account, error) {

@@ -37,7 +37,7 @@ type Document struct {
 	Hosts   []HostDocument `json:"hosts"`
 }
 
-// About is an error in words that stand beside the host's name.
+// About is an error in words that follow the host's name.
 func About(source string, err error) string {
 	text := strings.TrimPrefix(err.Error(), source+": ")
 	return show.Clean(strings.Replace(text, " on "+source+": ", ": ", 1))

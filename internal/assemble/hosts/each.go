@@ -26,7 +26,7 @@ type Pace struct {
 type visits[T any] struct {
 	Pace
 	targets []fleet.Target
-	// do visits a host, within a deadline of its own. Its errors are tried again, unless
+	// do visits a host, within its own deadline. Its errors are tried again, unless
 	// final says that another try cannot help.
 	do    func(context.Context, *fleet.Target) (T, error)
 	final func(error) bool

@@ -54,7 +54,7 @@ type Opened struct {
 }
 
 // Open finds the reader of the host, or of the files, that args and the source name.
-// Whoever asks closes it.
+// The caller closes it.
 func (s *Source) Open(ctx context.Context, args []string) (*Opened, error) {
 	opts, err := s.options()
 	if err != nil {

@@ -19,7 +19,7 @@ type Network struct {
 	AddressedPorts int `expr:"addressed_ports"`
 	BridgedPorts   int `expr:"bridged_ports"`
 	// IPv4Links and IPv6Links are interfaces of any kind that have an address
-	// of the family, beside the loopback.
+	// of the family, apart from the loopback.
 	IPv4Links int `expr:"ipv4_links"`
 	IPv6Links int `expr:"ipv6_links"`
 

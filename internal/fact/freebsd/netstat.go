@@ -189,7 +189,7 @@ var singularLines = sync.OnceValue(func() []protocolLine {
 
 var (
 	countedLine = regexp.MustCompile(`^(\s*)(\d+) (.*)$`)
-	// remark is what a line says in brackets of its own count.
+	// remark is what a line says in brackets about its count.
 	remark = regexp.MustCompile(` \([^()]*\)`)
 )
 

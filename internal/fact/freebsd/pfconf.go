@@ -259,7 +259,7 @@ func (l *pfLexer) skipComment() {
 	}
 }
 
-// word takes one word: quoted, a sign of its own, or up to a separator.
+// word takes one word: quoted, a single sign, or up to a separator.
 func (l *pfLexer) word() string {
 	c := l.text[l.pos]
 	if c == '"' || c == '\'' {

@@ -7,7 +7,7 @@ import (
 )
 
 // WordLines returns the lines of a daemon's configuration that hold one of
-// the words as a word of its own, each under that word: nginx's
+// one of the words as a whole word, each under that word: nginx's
 // "listen 80 accept_filter=httpready backlog=1024;" is found twice.
 func WordLines(file, text string, words []string) []fact.Line {
 	var lines []fact.Line

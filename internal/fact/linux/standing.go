@@ -66,7 +66,7 @@ func StandingValue(path, value string) (stays string, moves bool) {
 		switch name = FromPath(name); {
 		case Volatile(name):
 			return "", false // no fact is made of it
-		case name == "net.netfilter.nf_conntrack_count": // that something is tracked is a fact beside how much
+		case name == "net.netfilter.nf_conntrack_count": // that something is tracked is a fact apart from how much
 			if value != "0" {
 				value = "some"
 			}

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/host"
 )
 
-// Limits of a bundle beside those of any archive (host.Untar).
+// Limits of a bundle in addition to those of any archive (host.Untar).
 const (
 	maxPath = 1024
 	// treeEntries bounds the files that listings under trees/ stand for.

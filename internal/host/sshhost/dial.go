@@ -39,7 +39,7 @@ type Options struct {
 	Shared *Shared
 }
 
-// Becomes are the values of Options.Become beside "".
+// Becomes are the values of Options.Become other than "".
 var Becomes = []string{"sudo", "doas"}
 
 // Client is a connection to one host.

@@ -83,7 +83,7 @@ func (e *ExitError) Error() string {
 // the script itself comes on standard input, as one compound command, so that
 // a connection cut in the middle runs nothing, and the login shell's own
 // chatter before it is passed over. The output is complete, or there is an
-// error beside it.
+// error with it.
 func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
 	line, err := c.commandLine(s)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package sshtest runs a real sshd(8) for tests, on a loopback address, with
-// keys, configuration and known_hosts of its own in a temporary directory.
+// its own keys, configuration and known_hosts in a temporary directory.
 package sshtest
 
 import (
