@@ -87,7 +87,7 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Owned = !o.asJSON && !o.asSARIF && !o.asNagios && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
+	o.Owned = !o.asJSON && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
 	named := args
 	if o.hosts != "" || !hosts.AreFiles(args) {
 		if named, o.Listed, err = hosts.Named(args, o.hosts); err != nil {
