@@ -17,7 +17,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 )
 
 const benchServersLong = `Measure how well the lab of this machine tells two servers apart: what is left of an
@@ -54,10 +53,10 @@ type serverWay struct {
 
 // benchedServers are the cases.
 var benchedServers = []serversRow{
-	{Case: "web, open loop", Metric: serve.RequestMean, yaml: "workload:\n  http: {objects: [24kB], rate: 100, keepalive: false}\n"},
-	{Case: "web, closed loop", Metric: serve.RequestRate, yaml: "workload:\n  http: {objects: [24kB], connections: 10}\n"},
-	{Case: "mail, in bursts", Metric: serve.SettledRate, yaml: "workload:\n  smtp: {messages: [2kB, 10kB], burst: 40}\n"},
-	{Case: "files, fsync, in bursts", Metric: serve.RequestRate, yaml: "workload:\n  files: {fsync: true, burst: 100}\n"},
+	{Case: "web, open loop", Metric: study.RequestMean, yaml: "workload:\n  http: {objects: [24kB], rate: 100, keepalive: false}\n"},
+	{Case: "web, closed loop", Metric: study.RequestRate, yaml: "workload:\n  http: {objects: [24kB], connections: 10}\n"},
+	{Case: "mail, in bursts", Metric: study.SettledRate, yaml: "workload:\n  smtp: {messages: [2kB, 10kB], burst: 40}\n"},
+	{Case: "files, fsync, in bursts", Metric: study.RequestRate, yaml: "workload:\n  files: {fsync: true, burst: 100}\n"},
 }
 
 // serversStudy is a study of arms that are all the same.

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/labtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/studydir"
 )
 
@@ -83,7 +82,7 @@ func TestRealStudy(t *testing.T) {
 		t.Errorf("environment %+v", env)
 	}
 	v := r.Verdicts[0]
-	if v.Metric != forward.CostNS || v.Variant != "rules-1000" {
+	if v.Metric != study.CostNS || v.Variant != "rules-1000" {
 		t.Errorf("a thousand rules: %+v", v)
 	}
 	for _, tr := range rec.Trials {

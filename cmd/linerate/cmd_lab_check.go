@@ -13,7 +13,6 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed/sshbed"
 )
 
@@ -93,5 +92,5 @@ func proveTestbed(ctx context.Context, m *testbeds.Machines, owner string, secon
 		return err
 	}
 	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: testbeds.Through(engine), Seconds: seconds,
-		Headroom: forward.LimitsOf(study.DefaultGates()).Headroom}, tell)
+		Headroom: study.DefaultGates().Headroom}, tell)
 }

@@ -22,8 +22,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // the kind of live hosts
-	"linerate/internal/study/switchback"
 	"linerate/internal/study/switchback/ask"
 	"linerate/internal/studydir"
 )
@@ -63,7 +61,7 @@ type proveFlags struct {
 	target
 	run     runFlags
 	metrics []string
-	terms   switchback.Terms
+	terms   study.Terms
 	window  time.Duration
 	burn    time.Duration
 	pilot   time.Duration
@@ -297,7 +295,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error
 // consent says what is going to happen, and asks whether it may.
 func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q ask.Question) error {
 	w := cmd.ErrOrStderr()
-	design := switchback.PlanOf(s, s.Parts[0])
+	design := study.PlanOf(s, s.Parts[0])
 	page := show.NewPage(cli.StyleOf(w))
 	page.Line(s.Question)
 	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+

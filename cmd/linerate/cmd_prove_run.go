@@ -17,7 +17,6 @@ import (
 	"linerate/internal/live"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback"
 	"linerate/internal/studydir"
 )
 
@@ -36,9 +35,9 @@ func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
 }
 
 // writePilot says what a study of a length could show, and what each metric is.
-func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot, watched []string) error {
+func writePilot(w io.Writer, s study.Spec, pilots map[string]study.Pilot, watched []string) error {
 	page := show.NewPage(cli.StyleOf(w))
-	switchback.PrintForecast(page, s, pilots)
+	study.PrintForecast(page, s, pilots)
 	for _, line := range watched {
 		page.Paragraph("", "  ", line)
 	}
@@ -102,13 +101,13 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	if err := at.CountKernel(&o); err != nil {
 		return study.Results{}, err
 	}
-	o.Piloted = func(p map[string]switchback.Pilot, watched []string) error {
+	o.Piloted = func(p map[string]study.Pilot, watched []string) error {
 		return writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched)
 	}
 	o.Sink = func(w live.Window) error { return tellWindow(cmd, dir, w) }
 	o.Enough = func([]live.Window) bool { return dir.Spec.Settled(dir.Seed, dir.Trials) }
 	out, runErr := live.Run(cmd.Context(), o)
-	env.Testbeds = map[string]study.BedNotes{string(switchback.Mode): {Kind: study.KindLive, Notes: out.Watched}}
+	env.Testbeds = map[string]study.BedNotes{string(study.SwitchbackMode): {Kind: study.KindLive, Notes: out.Watched}}
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
 	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
 		return results, errors.Join(runErr, err)

@@ -15,7 +15,6 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/ways/kernel"
 	"linerate/studies"
 )
 
@@ -105,7 +104,7 @@ func lengths(s study.Spec) (full, quick time.Duration) {
 	here := hereWith(false)
 	lacks := here.Lacks
 	here.Lacks = func(set study.Setting) string {
-		if w, ok := set.Own.(*kernel.CPUs); ok && w.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
+		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
 			return "this machine has fewer CPUs"
 		}
 		return lacks(set)

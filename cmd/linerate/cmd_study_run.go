@@ -24,7 +24,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/search"
 	"linerate/internal/studydir"
 )
 
@@ -143,7 +142,7 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 		return err // before anything is on disk
 	}
 	if cmd.Flags().Changed("search") {
-		by, err := search.WithSearch(*s, f.search)
+		by, err := study.WithSearch(*s, f.search)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -41,7 +40,7 @@ func writeServers(t *testing.T) (dir string) {
 				rate *= 2
 			}
 			tr := study.Trial{Part: "p", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(), Valid: true, Reasons: []study.Refusal{},
-				Metrics: map[string]float64{serve.RequestRate: rate}, Mode: testbed.Serve}
+				Metrics: map[string]float64{study.RequestRate: rate}, Mode: testbed.Serve}
 			if err := json.NewEncoder(&lines).Encode(tr); err != nil {
 				t.Fatal(err)
 			}

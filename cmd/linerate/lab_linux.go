@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"linerate/internal/hint"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -25,7 +24,7 @@ type namedLab = netnsbed.Lab
 var listLabs, downLab, sweepLabs = netnsbed.Labs, netnsbed.Down, netnsbed.Sweep
 
 // labModes are those that a named lab can have.
-func labModes() []testbed.Mode { return (forward.Kind{}).Modes() }
+func labModes() []testbed.Mode { return []testbed.Mode{testbed.Cost, testbed.Overload} }
 
 // labRooms are the lab's namespaces, or its jails.
 func labRooms(l namedLab) (namespaces, jails []string) { return l.Namespaces(), nil }

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed/netnsbed"
 )
 
@@ -55,7 +54,7 @@ func eachArmWritesToItsOwnDisk(t *testing.T) {
 	for _, tr := range r.Trials {
 		if tr.Observed == nil {
 			t.Errorf("%s, %s: %v", tr.Part, tr.Variant, tr.Reasons)
-		} else if o := serve.In(tr.Observed); o.Failed > 0 || o.SettledRate <= 0 || o.SettledRate > o.RequestRate {
+		} else if o := tr.Saw().Served; o.Failed > 0 || o.SettledRate <= 0 || o.SettledRate > o.RequestRate {
 			t.Errorf("%s, %s: %d failed, %.0f/s settled of %.0f/s", tr.Part, tr.Variant, o.Failed, o.SettledRate, o.RequestRate)
 		}
 	}
@@ -101,7 +100,7 @@ func postmarkWritesToItsDisk(t *testing.T) {
 		}
 	}
 	for _, tr := range r.Trials {
-		if tr.Observed == nil || serve.In(tr.Observed).Answered == 0 || serve.In(tr.Observed).Failed > 0 || serve.In(tr.Observed).Latency != nil {
+		if tr.Observed == nil || tr.Saw().Served.Answered == 0 || tr.Saw().Served.Failed > 0 || tr.Saw().Served.Latency != nil {
 			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
 		}
 	}
@@ -145,7 +144,7 @@ func mailThatWasTakenIsDelivered(t *testing.T) {
 			t.Errorf("%s: %v", tr.Variant, tr.Reasons)
 			continue
 		}
-		v := serve.In(tr.Observed)
+		v := tr.Saw().Served
 		if v.Answered == 0 || v.Mail == nil || v.Queue == nil || len(v.Bursts) == 0 {
 			t.Errorf("%s: %d taken, %+v", tr.Variant, v.Answered, v)
 			continue
@@ -200,7 +199,7 @@ func settingsOfTheMachineComeBack(t *testing.T) {
 	for _, tr := range r.Trials {
 		if tr.Observed == nil || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
 			t.Errorf("%s took no turns: %v", tr.Variant, tr.Reasons)
-		} else if tr.Variant == "sync" && serve.In(tr.Observed).Answered > 0 {
+		} else if tr.Variant == "sync" && tr.Saw().Served.Answered > 0 {
 			during++
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // progress tells on stderr how a study gets on: one line that changes on a
@@ -100,11 +99,11 @@ func measured(t study.Trial) string {
 	case !t.Valid:
 		return "invalid: " + t.Reasons[0].String()
 	}
-	if v, ok := t.Metrics[forward.ForwardingRate]; ok {
-		return fmt.Sprintf("%s, %.0f ns", show.Rate(v), t.Metrics[forward.CostNS])
+	if v, ok := t.Metrics[study.ForwardingRate]; ok {
+		return fmt.Sprintf("%s, %.0f ns", show.Rate(v), t.Metrics[study.CostNS])
 	}
-	if v, ok := t.Metrics[forward.OverloadRate]; ok {
-		return fmt.Sprintf("%s of %s", show.Rate(v), show.Rate(t.Metrics[forward.OfferedRate]))
+	if v, ok := t.Metrics[study.OverloadRate]; ok {
+		return fmt.Sprintf("%s of %s", show.Rate(v), show.Rate(t.Metrics[study.OfferedRate]))
 	}
 	return "measured"
 }

@@ -33,10 +33,7 @@ import (
 	"linerate/internal/schema"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
-	"linerate/internal/study/ways/filter"
-	"linerate/internal/study/ways/path"
 	"linerate/internal/testbed"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -140,7 +137,7 @@ var (
 // ofDocuments makes schemas of what is printed; closed ones, which only the tests use,
 // refuse a member that has no description.
 func ofDocuments(closed bool) *schema.Maker {
-	return &schema.Maker{Tag: "json", Closed: closed, Comment: comments.Of, Kin: kinOfKinds(),
+	return &schema.Maker{Tag: "json", Closed: closed, Comment: comments.Of,
 		Known: map[reflect.Type]*schema.Node{reflect.TypeFor[stats.Number](): orNull, reflect.TypeFor[release.Release](): {Type: "string"}}}
 }
 
@@ -155,18 +152,18 @@ func ofFiles(d described) *schema.Maker {
 		metrics = append(metrics, m.Name)
 	}
 	ruleset := &schema.Node{AnyOf: []*schema.Node{{Type: "string"}, {Type: "object"}}}
-	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Kin: kinOfKinds(), Reference: reference,
+	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Reference: reference,
 		Known: map[reflect.Type]*schema.Node{
 			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[testbed.Duration](): {Type: "string"},
-			reflect.TypeFor[filter.Ruleset](): ruleset,
+			reflect.TypeFor[study.Ruleset](): ruleset,
 		},
 		Words: map[string][]string{
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
 			"study.Workload.Order": {"round-robin", "random"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
-			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": path.Links, "study.Setting.Scope": {study.ScopeHost},
-			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {forward.FloodSYN},
+			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.HopLinks, "study.Setting.Scope": {study.ScopeHost},
+			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {study.FloodSYN},
 			"testbed.Traffic.Tool": {testbed.ToolLinerate, testbed.ToolPktGen, testbed.ToolCommand},
 		},
 		Required: map[string][]string{
@@ -174,30 +171,6 @@ func ofFiles(d described) *schema.Maker {
 			"testbed.File": {"hosts", "wires"}, "audit.Suppression": {"reason"}, "space.file": {"factors"}, "space.factor": {"name", "levels"},
 			"audit.Rule": {"id", "kind", "severity", "action"}, "tunable.rawRecord": {"name"},
 		}}
-}
-
-// kinOfKinds are the structs from which studies, parts, observations, gates and settings have
-// the keys of their kinds.
-func kinOfKinds() map[reflect.Type][]reflect.Type {
-	kin := map[reflect.Type][]reflect.Type{}
-	add := func(of reflect.Type, own any) {
-		if own != nil {
-			kin[of] = append(kin[of], reflect.TypeOf(own).Elem())
-		}
-	}
-	for _, k := range study.Kinds() {
-		keys := k.Keys()
-		add(reflect.TypeFor[study.Spec](), keys.Study)
-		add(reflect.TypeFor[study.Workload](), keys.Workload)
-		add(reflect.TypeFor[study.Variant](), keys.Variant)
-		add(reflect.TypeFor[study.Part](), keys.Part)
-		add(reflect.TypeFor[study.Observation](), k.Saw())
-		add(reflect.TypeFor[study.Gates](), k.Limits())
-	}
-	for _, w := range study.Ways() {
-		add(reflect.TypeFor[study.Setting](), w)
-	}
-	return kin
 }
 
 // make makes a schema of what is described.

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/studydir"
 	"linerate/internal/testbed"
 )
@@ -54,7 +53,7 @@ func TestKnownTruths(t *testing.T) {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
 		} else {
 			applied[o.Applied.Digest] = strings.TrimPrefix(tr.Variant, study.AA)
-			costs[applied[o.Applied.Digest]] = costs[applied[o.Applied.Digest]] || tr.Metrics[forward.CostNS] > 0 // a busy machine disturbs some
+			costs[applied[o.Applied.Digest]] = costs[applied[o.Applied.Digest]] || tr.Metrics[study.CostNS] > 0 // a busy machine disturbs some
 		}
 	}
 	if len(applied) != len(rec.Spec.Variants) {

@@ -16,7 +16,6 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -145,7 +144,7 @@ func (s *watchedServer) Ask(ctx context.Context, o labserve.Offer) (*request.Acc
 }
 
 // Tell satisfies lab/serve.Teller.
-func (s *watchedServer) Tell(v *serve.Served) {
+func (s *watchedServer) Tell(v *study.Served) {
 	if t, ok := s.Server.(labserve.Teller); ok {
 		t.Tell(v)
 	}

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/studies"
 )
 
@@ -98,8 +97,8 @@ func serveStudyOf(t *testing.T, text string, o assemble.Options, also ...func(*a
 // earlier than the link's round trips.
 func fastest(r study.Results, part, arm string) (least time.Duration) {
 	for _, tr := range r.Trials {
-		if tr.Variant == arm && tr.Part == part && tr.Observed != nil && serve.In(tr.Observed).Latency != nil {
-			if l := time.Duration(serve.In(tr.Observed).Latency.Min); least == 0 || l < least {
+		if tr.Variant == arm && tr.Part == part && tr.Observed != nil && tr.Saw().Served.Latency != nil {
+			if l := time.Duration(tr.Saw().Served.Latency.Min); least == 0 || l < least {
 				least = l
 			}
 		}
@@ -156,7 +155,7 @@ func roundTripsTaken(t *testing.T, r study.Results) {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
 			continue
 		}
-		o := serve.In(tr.Observed)
+		o := tr.Saw().Served
 		if o.Log == nil || o.Log.Lines != o.Asked {
 			t.Errorf("%s, block %d: the clients asked %d times, the log has %+v", tr.Variant, tr.Block, o.Asked, o.Log)
 			continue
@@ -181,7 +180,7 @@ func aLossyLinkLoses(t *testing.T) {
 	for _, tr := range r.Trials {
 		if tr.Observed == nil {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
-		} else if l := serve.In(tr.Observed).Link; tr.Part == "lossy" {
+		} else if l := tr.Saw().Served.Link; tr.Part == "lossy" {
 			lost, passed = lost+l.Lost, passed+l.Packets
 		} else if l.Lost > 0 {
 			t.Errorf("a clean link lost %d packets", l.Lost)
@@ -218,11 +217,11 @@ func armsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tr := range served(t, string(text)).Trials {
 		want, named := negotiated[tr.Variant]
-		if !named || tr.Observed == nil || serve.In(tr.Observed) == nil {
+		if !named || tr.Observed == nil || tr.Saw().Served == nil {
 			continue
 		}
 		seen[tr.Variant] = true
-		if got := serve.In(tr.Observed).Negotiated; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
+		if got := tr.Saw().Served.Negotiated; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
 			t.Errorf("%s, part %s, spoke %q, not %q", tr.Variant, tr.Part, got, want)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	"linerate/internal/study/ways/machine"
 	"linerate/internal/testbed"
 )
 
@@ -160,14 +158,14 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 		Testbed: study.Testbed{Kind: testbed.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
 		Retries: 1, Gates: study.DefaultGates(), Workload: workload(o)}
 	for _, set := range sets {
-		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Own: &machine.Files{Files: "sets/" + set.Name}}}})
+		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Files: "sets/" + set.Name}}})
 	}
 	rate := study.MaxRate
 	if o.PPS > 0 {
 		rate = study.Rate(fmt.Sprintf("%dpps", o.PPS))
 	}
 	s.Parts = []study.Part{{Name: "overload", Mode: "overload", Rate: rate, Blocks: blocks, Seconds: 60, Warmup: 10}}
-	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "overload", Primary: true, MarginPercent: 3}}
+	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "overload", Primary: true, MarginPercent: 3}}
 	if len(s.Variants) > 0 {
 		s.Control = s.Variants[0].Name
 		t.note("the control is %s, the first set; write another into study.yaml if it is not what the others are to be compared with", s.Control)

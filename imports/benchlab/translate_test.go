@@ -9,7 +9,6 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/testbed"
 )
 

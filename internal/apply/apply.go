@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/wait"
-
 	"linerate/internal/appliance"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -17,6 +15,7 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/show"
+	"linerate/internal/wait"
 )
 
 // Bounds of the time to confirm.

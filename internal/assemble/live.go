@@ -25,7 +25,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback"
 	"linerate/internal/tunable"
 )
 
@@ -77,13 +76,13 @@ func (h *LiveHost) Close() (err error) {
 // tells its own accounts alone, for nothing is installed there.
 func (h *LiveHost) CountKernel(o *live.Options) error {
 	switch want := live.WayOf(o.Done); {
-	case !switchback.CountsKernel(o.Metrics):
+	case !study.CountsKernel(o.Metrics):
 		return nil
 	case len(h.Where) > 0:
 		o.KernelLacks = "cycles, tracepoints: they are for a linerate that runs on the host itself, as root"
 	case h.kernel == nil:
 		var err error
-		if h.kernel, h.lacks, err = instrument.OpenKernelClock(want, switchback.TellsInterrupts(o.Metrics)); err != nil {
+		if h.kernel, h.lacks, err = instrument.OpenKernelClock(want, study.TellsInterrupts(o.Metrics)); err != nil {
 			return err
 		}
 	}
@@ -98,9 +97,9 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 // calls settable at run time and without a cost.
 func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Options, error) {
 	part := s.Parts[0]
-	terms, _ := switchback.TermsOf(part)
+	terms := part.Live
 	o := live.Options{
-		Conn: h.Conn, Machine: apply.On(h.Conn), Plan: switchback.PlanOf(s, part), Seed: seed, OS: f.OS,
+		Conn: h.Conn, Machine: apply.On(h.Conn), Plan: study.PlanOf(s, part), Seed: seed, OS: f.OS,
 		Metrics: terms.Watch, Better: stats.Direction(terms.Better), Service: terms.Service, HarmPercent: terms.HarmPercent,
 		Pilot: time.Duration(terms.Pilot * float64(time.Second)), Imbalance: terms.Imbalance,
 	}
@@ -205,10 +204,10 @@ func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error
 // TrialOf is a window as a study's record keeps it.
 func TrialOf(s study.Spec, w live.Window) study.Trial {
 	part := s.Parts[0]
-	observed := w.Observed
+	observed := w.Window
 	t := study.Trial{
 		Part: part.Name, Variant: variantOf(s, w), Block: w.Pair, Order: w.Half, Start: w.Start, Mode: part.Mode, Seconds: w.Seconds,
-		Observed: &study.Observation{Own: &switchback.Saw{Window: &observed}},
+		Observed: &study.Observation{Window: &observed},
 	}
 	t.Metrics, t.Reasons = study.Judge(part, s.Gates, *t.Observed)
 	t.Valid = len(t.Reasons) == 0
@@ -217,9 +216,9 @@ func TrialOf(s study.Spec, w live.Window) study.Trial {
 
 func variantOf(s study.Spec, w live.Window) string {
 	switch w.Arm {
-	case switchback.Control, switchback.Rest:
+	case study.Control, study.Rest:
 		return s.Control
-	case switchback.Sham:
+	case study.Sham:
 		return study.AA
 	}
 	return w.Arm
@@ -228,20 +227,20 @@ func variantOf(s study.Spec, w live.Window) string {
 // WindowsOf are the windows that trials on record keep.
 func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 	for _, t := range trials {
-		saw, ok := t.Observed.Own.(*switchback.Saw)
-		if t.Observed == nil || !ok || saw.Window == nil {
+		seen := t.Saw().Window
+		if seen == nil {
 			continue
 		}
 		arm := t.Variant
 		switch {
 		case arm == study.AA:
-			arm = switchback.Sham
-		case arm == s.Control && t.Block == 0 && saw.Window.Of == switchback.Rest:
-			arm = switchback.Rest
+			arm = study.Sham
+		case arm == s.Control && t.Block == 0 && seen.Of == study.Rest:
+			arm = study.Rest
 		case arm == s.Control:
-			arm = switchback.Control
+			arm = study.Control
 		}
-		out = append(out, live.Window{Start: t.Start, Seconds: t.Seconds, Arm: arm, Observed: *saw.Window})
+		out = append(out, live.Window{Start: t.Start, Seconds: t.Seconds, Arm: arm, Window: *seen})
 	}
 	return out
 }
@@ -257,9 +256,8 @@ func validPairs(trials []study.Trial) map[string]int {
 	valid := map[string]int{}
 	for i := 1; i < len(trials); i++ {
 		a, b := trials[i-1], trials[i]
-		saw, ok := b.Observed.Own.(*switchback.Saw)
-		if ok && b.Block > 0 && a.Block == b.Block && a.Order != b.Order && a.Valid && b.Valid {
-			valid[saw.Window.Of]++
+		if b.Saw().Window != nil && b.Block > 0 && a.Block == b.Block && a.Order != b.Order && a.Valid && b.Valid {
+			valid[b.Observed.Window.Of]++
 		}
 	}
 	return valid
@@ -289,8 +287,8 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 		if _, half := s.Interim(seed, trials); half.Known() {
 			line += fmt.Sprintf("  ±%s so far", show.Percent(half.Float()))
 		}
-		plan := switchback.PlanOf(s, s.Parts[0])
-		left := time.Duration(plan.Left(seed, w.Pair, validPairs(trials))) * switchback.Pitch(startsOf(trials), plan.Window)
+		plan := study.PlanOf(s, s.Parts[0])
+		left := time.Duration(plan.Left(seed, w.Pair, validPairs(trials))) * study.Pitch(startsOf(trials), plan.Window)
 		line += fmt.Sprintf("  at most %s left", show.Clock(left))
 	}
 	return line

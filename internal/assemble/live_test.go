@@ -12,8 +12,6 @@ import (
 	"linerate/internal/live"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback"
-	"linerate/internal/study/ways/kernel"
 )
 
 // TestFitForProduction: only what the catalogue says can be put back exactly is tried on a
@@ -43,7 +41,7 @@ func TestLiveKey(t *testing.T) {
 		"pf.conf:limit.states":        {Mechanism: setting.PFLimit, Name: "states"},
 		"net.inet.ip.forwarding":      {Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding"},
 	} {
-		if key, catalogued := liveKey(&fact.Facts{OS: fact.FreeBSD}, kernel.SysctlTo(name, "1")); key != want || catalogued != name {
+		if key, catalogued := liveKey(&fact.Facts{OS: fact.FreeBSD}, study.SysctlTo(name, "1")); key != want || catalogued != name {
 			t.Errorf("%s is %+v, %s", name, key, catalogued)
 		}
 	}
@@ -67,8 +65,8 @@ func TestTimeoutsFitForProduction(t *testing.T) {
 // TestTheRecordHasTheWay: how a window counted the kernel's time stands in the record of a
 // study, by which it is refused to go on another way.
 func TestTheRecordHasTheWay(t *testing.T) {
-	s := study.Spec{Control: "as-is", Parts: []study.Part{{Name: "live", Mode: switchback.Mode, Own: &switchback.Keys{Live: &switchback.Terms{Window: 60, Watch: []string{"softirq-per-packet"}}}}}}
-	w := live.Window{Arm: switchback.Control, Observed: switchback.Observed{Pair: 1, Half: 1, KernelTime: instrument.ByTracepoints}}
+	s := study.Spec{Control: "as-is", Parts: []study.Part{{Name: "live", Mode: study.SwitchbackMode, Live: &study.Terms{Window: 60, Watch: []string{"softirq-per-packet"}}}}}
+	w := live.Window{Arm: study.Control, Window: study.Window{Pair: 1, Half: 1, KernelTime: instrument.ByTracepoints}}
 	line, err := json.Marshal(TrialOf(s, w))
 	if err != nil || !strings.Contains(string(line), `"kernel_time":"tracepoints"`) {
 		t.Fatalf("%s, %v", line, err)

@@ -12,8 +12,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	_ "linerate/internal/study/kinds"
 )
 
 func TestRead(t *testing.T) {
@@ -201,7 +199,7 @@ func TestStudyAgreesWithItself(t *testing.T) {
 // TestStudysOtherMetrics have their own direction and one part.
 func TestStudysOtherMetrics(t *testing.T) {
 	spec, results := theStudy(t, studySpec, studyTrials)
-	s, err := OfStudy(spec, results, forward.ChainNS, "rules")
+	s, err := OfStudy(spec, results, study.ChainNS, "rules")
 	if err != nil || s.Better != stats.LowerIsBetter || s.Margin != 0 || s.Control.Name != "rules" || len(s.Variants) != 1 || s.Variants[0].Name != "none" {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/testbed"
 	"linerate/internal/tune/space"
 	"linerate/studies"

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/port"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // whatever a study may hold
 	"linerate/internal/testbed"
 )
 

@@ -15,7 +15,6 @@ import (
 	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	studyforward "linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -68,10 +67,10 @@ func TestRunFindsKnownCosts(t *testing.T) {
 				t.Errorf("a hundred rules: %s, %g ns, want worse, %g ns", v.Verdict, v.EffectNS.Float(), want)
 			}
 		}
-		if v.Part == "given" && v.Metric == studyforward.LossRatio && v.VariantMean.Float() != 0 {
+		if v.Part == "given" && v.Metric == study.LossRatio && v.VariantMean.Float() != 0 {
 			t.Errorf("loss %g below capacity", v.VariantMean.Float())
 		}
-		if v.Part == "max" && v.Metric == studyforward.LossRatio && v.VariantMean.Float() < 0.5 {
+		if v.Part == "max" && v.Metric == study.LossRatio && v.VariantMean.Float() < 0.5 {
 			t.Errorf("loss %g at six times the capacity", v.VariantMean.Float())
 		}
 	}
@@ -94,10 +93,10 @@ func TestOneBypassPerBlock(t *testing.T) {
 	}
 	count := map[int]int{}
 	for _, tr := range trials {
-		if studyforward.In(tr.Observed).Bypass != nil {
+		if tr.Saw().Bypass != nil {
 			count[tr.Block]++
 		}
-		if ns, ok := tr.Metrics[studyforward.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
+		if ns, ok := tr.Metrics[study.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
 			t.Errorf("bypass %g ns, want %g", ns, bedtest.BypassNS)
 		}
 	}
@@ -166,7 +165,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 func TestHeadroomGate(t *testing.T) {
 	s := runtest.Parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: studyforward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 1.05} }}
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
@@ -236,7 +235,7 @@ func (s *sharing) Renew() { s.renewed = append(s.renewed, s.resets) }
 func TestInvalidTrialsShareNothing(t *testing.T) {
 	s := runtest.Parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: studyforward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(n int) bedtest.Fault {
 		if n == 2 {
 			return bedtest.Fault{GeneratorX: 1.05}
@@ -368,7 +367,7 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	capacity, _ := studyforward.Capacity(&s, trials)
+	capacity, _ := study.Capacity(&s, trials)
 	n := 0
 	for _, tr := range trials {
 		if tr.Part == "most" {

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 	"linerate/internal/trend"
@@ -34,7 +33,7 @@ func nightly(t testing.TB, name string, night int, seed uint64, cost, spread flo
 			}
 			start := time.Date(2026, 1, 1+night, 2, block, i, 0, time.UTC)
 			data, err := json.Marshal(study.Trial{Part: "cost", Variant: v, Block: block, Order: i + 1, Start: start, Valid: true, Reasons: []study.Refusal{},
-				Metrics: map[string]float64{forward.CostNS: value}, Mode: testbed.Cost})
+				Metrics: map[string]float64{study.CostNS: value}, Mode: testbed.Cost})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +99,7 @@ func TestChangeIsProvenByTurns(t *testing.T) {
 		t.Errorf("what changed: %q beside %q", got, c.Beside)
 	}
 	spec := all.Reruns[0].Spec
-	if spec.Control != "before" || len(spec.Variants) != 2 || spec.Primary().Metric != forward.CostNS {
+	if spec.Control != "before" || len(spec.Variants) != 2 || spec.Primary().Metric != study.CostNS {
 		t.Errorf("the study of both: control %s, variants %+v", spec.Control, spec.Variants)
 	}
 	for i, want := range []string{"1", "0"} {

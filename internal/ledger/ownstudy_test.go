@@ -19,7 +19,6 @@ import (
 	"linerate/internal/stats"
 	"linerate/internal/store/sqlite"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 	"linerate/internal/tunable"
@@ -45,7 +44,7 @@ func ownRecord(t testing.TB) *record.Record {
 				cost *= 1.1
 			}
 			data, err := json.Marshal(study.Trial{Part: "cost", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(),
-				Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.CostNS: cost}, Mode: testbed.Cost})
+				Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{study.CostNS: cost}, Mode: testbed.Cost})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +78,7 @@ func store(t testing.TB) ledger.Store {
 
 func evidenceOn(t testing.TB, s ledger.Store, variant string) ledger.Evidence {
 	t.Helper()
-	ev, err := ledger.Evaluate(t.Context(), s, ledger.Filter{Metric: forward.CostNS})
+	ev, err := ledger.Evaluate(t.Context(), s, ledger.Filter{Metric: study.CostNS})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 )
@@ -79,7 +78,7 @@ const (
 func (s *Source) OfRecord() bool { return s.Role == roleRecord }
 
 func rawOf(t *study.Trial) (Ref, bool) {
-	name, sum, ok := forward.RawFile(t)
+	name, sum, ok := study.RawFile(t)
 	return Ref{SHA256: sum, Path: name, Role: roleRaw}, ok
 }
 

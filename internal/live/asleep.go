@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // pulse notices when this process did not run: because its machine slept or moved, or it
@@ -67,7 +67,7 @@ func (s *stretch) slept() (d time.Duration, ends bool) {
 // breakOff ends such a window.
 func (s *stretch) breakOff(slept time.Duration) error {
 	clear(s.w.Value)
-	s.w.Disturbed = append(s.w.Disturbed, switchback.Disturbance{Gate: switchback.GateRead, Text: fmt.Sprintf("this machine slept for %.0f s", slept.Seconds())})
+	s.w.Disturbed = append(s.w.Disturbed, study.Disturbance{Gate: study.GateRead, Text: fmt.Sprintf("this machine slept for %.0f s", slept.Seconds())})
 	return s.takeOff("the machine that studies it slept")
 }
 

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 func TestPulse(t *testing.T) {
@@ -94,7 +94,7 @@ func (w *waking) Run(context.Context, string, []string, []byte) ([]byte, error) 
 func TestPilotOutlastsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := func(w *waking) (*run, error) {
-			r, err := (&Options{Conn: w, Machine: &away{}, Metrics: []string{"cpu-per-packet"}, Pilot: 2 * time.Minute, Plan: switchback.Plan{Window: time.Minute}}).prepare()
+			r, err := (&Options{Conn: w, Machine: &away{}, Metrics: []string{"cpu-per-packet"}, Pilot: 2 * time.Minute, Plan: study.WindowPlan{Window: time.Minute}}).prepare()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,14 +145,14 @@ func TestWhoChangedIt(t *testing.T) {
 		{"old", "x", "confirmed", "", 0, other + "old"},
 		{"old", "x", "reverted", late, 0, took},
 		{"old", "x", "reverted", late, 1, took},
-		{"older", switchback.Control, "reverted", late, 0, other + "old"},
+		{"older", study.Control, "reverted", late, 0, other + "old"},
 	} {
 		history := []apply.Past{{ID: "1", Outcome: "reverted", Why: "the window is over"}, {ID: "2", Outcome: c.outcome, Why: c.why}}
 		r := &run{o: &Options{Say: t.Logf, Treatments: []Treatment{{Name: "x", Values: []apply.Assignment{{Key: aKey, Value: "new"}}}}, metrics: []Metric{{}}},
 			sw: switcher{Machine: &changedHost{history: history, silent: c.silent}, on: "2", window: 10 * time.Second, grace: 10 * time.Second, before: map[knob.Key]string{aKey: c.before}}}
 		w := Window{Start: time.Now().Add(-27 * time.Second)}
 		w.Value = map[string]float64{"": 1}
-		s := &stretch{run: r, w: &w, slot: switchback.Slot{Arm: c.arm, Of: "x"}}
+		s := &stretch{run: r, w: &w, slot: study.WindowSlot{Arm: c.arm, Of: "x"}}
 		if err := s.judge(t.Context()); err != nil || len(w.Disturbed) != 1 || w.Disturbed[0].Text != c.want {
 			t.Errorf("%+v, %v, not %q", w.Disturbed, err, c.want)
 		}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // connection is an established TCP connection of the host.
@@ -85,12 +85,12 @@ type sampled struct {
 	value func(connection) float64
 }
 
-func fromConnections(name string, value func(connection) float64) func(*Options, string) (switchback.Watched, Source, error) {
-	return func(o *Options, rest string) (switchback.Watched, Source, error) {
+func fromConnections(name string, value func(connection) float64) func(*Options, string) (study.Watched, Source, error) {
+	return func(o *Options, rest string) (study.Watched, Source, error) {
 		if rest != "" {
-			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+			return study.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 		}
-		w := switchback.Watched{Metric: name, How: howCounted[name]}
+		w := study.Watched{Metric: name, How: howCounted[name]}
 		if o.connectionless() {
 			return w, nil, hint.With(errors.New("FreeBSD's kernel tells nobody the round trip or the delivery rate of a connection (net.inet.tcp.pcblist has windows, timers and segments sent again)"),
 				"watch retransmits, a probe (probe:tcp://HOST:PORT) or the server's log instead")
@@ -117,19 +117,19 @@ func (s *sampled) Tick(_ context.Context, now Sample) (float64, error) {
 
 // sentAgain is the share of segments sent again: of the host's counters or, where the
 // setting acts on new connections alone, of theirs.
-func sentAgain(o *Options, rest string) (switchback.Watched, Source, error) {
+func sentAgain(o *Options, rest string) (study.Watched, Source, error) {
 	if !o.NewConnections || o.connectionless() {
-		w, s, err := counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
+		w, s, err := counterSource(study.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
 		if o.NewConnections {
 			w.How += "; the setting acts on new connections, and those older than the window are counted too: FreeBSD does not tell them apart"
 		}
 		return w, s, err
 	}
 	if rest != "" {
-		return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+		return study.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 	}
 	o.connections = true
-	return switchback.Watched{Metric: switchback.Retransmits, How: howCounted[switchback.Retransmits] + howNew}, &againByConnection{young: young{only: true}}, nil
+	return study.Watched{Metric: study.Retransmits, How: howCounted[study.Retransmits] + howNew}, &againByConnection{young: young{only: true}}, nil
 }
 
 // againByConnection adds up what connections sent between two looks that saw them.

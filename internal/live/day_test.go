@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // daily is a rhythm of a day: threefold at noon what it is at midnight.
@@ -33,7 +33,7 @@ const dayLooks = 3 * mostEvery
 type aDay struct {
 	*testing.T
 	host    *fakeHost
-	plan    switchback.Plan
+	plan    study.WindowPlan
 	hours   *Hours
 	run     *run
 	windows []Window
@@ -51,7 +51,7 @@ func newDay(t *testing.T, begin time.Time) *aDay {
 		}
 		return 0.1 * math.Sqrt(daily(now))
 	}
-	d := &aDay{T: t, host: h, plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Treatments: []string{"it"}}, sink: func(Window) {}}
+	d := &aDay{T: t, host: h, plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Treatments: []string{"it"}}, sink: func(Window) {}}
 	d.plan.Pairs = d.plan.PairsIn(24 * time.Hour)
 	return d
 }
@@ -114,7 +114,7 @@ func (d *aDay) judged(of string) stats.Comparison {
 			continue
 		}
 		for _, w := range pair[len(pair)-2:] {
-			if v := w.Value[switchback.LogP95]; w.Arm == switchback.Control {
+			if v := w.Value[study.LogP95]; w.Arm == study.Control {
 				control.Values = append(control.Values, v)
 			} else {
 				treated.Values = append(treated.Values, v)
@@ -172,12 +172,12 @@ func TestADay(t *testing.T) {
 		if early < late {
 			t.Errorf("%d goroutines became %d", early, late)
 		}
-		c, promised := d.judged("it"), first.Pilot[switchback.LogP95].HalfWidth(d.plan, 24*time.Hour)
+		c, promised := d.judged("it"), first.Pilot[study.LogP95].HalfWidth(d.plan, 24*time.Hour)
 		t.Logf("promised ±%.2f %%, shown %+v, %d bytes of record a pair", promised, c.EffectPercent, 2*d.bytes/len(d.windows))
 		if got := (c.EffectPercent.High - c.EffectPercent.Low) / 2; c.N != d.plan.Pairs || c.Verdict != stats.Better || !c.EffectPercent.Contains(-10) || promised > 2*got || got > 2*promised {
 			t.Errorf("%s %+v of %d pairs; the pilot promised ±%.2f %%", c.Verdict, c.EffectPercent, c.N, promised)
 		}
-		if c := d.judged(switchback.Sham); c.P < 0.001 || c.N < d.plan.Pairs/3-2 {
+		if c := d.judged(study.Sham); c.P < 0.001 || c.N < d.plan.Pairs/3-2 {
 			t.Errorf("sham: %s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
 		}
 	})
@@ -209,7 +209,7 @@ func (d *aDay) check(long time.Duration) {
 	}
 	for _, w := range d.windows {
 		for _, why := range w.Disturbed {
-			if why.Gate != switchback.GateRead {
+			if why.Gate != study.GateRead {
 				d.Errorf("pair %d.%d: %+v", w.Pair, w.Half, why)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // fakeHost is a host that serves requests by a clock of the test's own: it answers what the
@@ -295,7 +295,7 @@ func (h *fakeHost) study(o Options) Options {
 var felt sync.Map
 
 func init() {
-	sources["felt"] = func(o *Options, rest string) (switchback.Watched, Source, error) {
+	sources["felt"] = func(o *Options, rest string) (study.Watched, Source, error) {
 		w, err := o.watched("what a test feels")
 		read, _ := felt.Load(rest)
 		return w, &feltSource{read: read.(func() (float64, error))}, err

@@ -4,12 +4,12 @@ import (
 	"math"
 	"time"
 
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // guard is a guardrail and what it watches.
 type guard struct {
-	switchback.Watch
+	study.Watch
 	// value of a check; NaN: nothing to see.
 	value func(at glimpse) float64
 }
@@ -67,34 +67,34 @@ func (g *guarding) answers(limit time.Duration) {
 
 // guardrails of a study. Nobody can switch them off.
 func (o *Options) guardrails() []*guard {
-	g := func(rail switchback.Guardrail, value func(glimpse) float64) *guard {
-		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
+	g := func(rail study.Guardrail, value func(glimpse) float64) *guard {
+		return &guard{Watch: study.Watch{Guardrail: rail}, value: value}
 	}
 	rails := []*guard{
-		g(switchback.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(at glimpse) float64 { return at.now.Took.Seconds() }),
-		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return 1 - at.now.Available }),
-		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return at.now.States }),
-		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold, Unit: "threads a CPU", Floor: 1}, func(at glimpse) float64 {
+		g(study.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(at glimpse) float64 { return at.now.Took.Seconds() }),
+		g(study.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return 1 - at.now.Available }),
+		g(study.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return at.now.States }),
+		g(study.Guardrail{Name: "run queue", HarmPercent: fourfold, Unit: "threads a CPU", Floor: 1}, func(at glimpse) float64 {
 			return at.now.Running / float64(max(1, at.now.CPUs))
 		}),
-		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%", Floor: 0.1}, func(at glimpse) float64 {
+		g(study.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%", Floor: 0.1}, func(at glimpse) float64 {
 			return ratio(at.now.Busy-at.before.Busy, at.now.Passed-at.before.Passed)
 		}),
-		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(at glimpse) float64 {
+		g(study.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(at glimpse) float64 {
 			return ratio(at.now.Drops-at.before.Drops, at.now.Packets-at.before.Packets)
 		}),
 		// Traffic that stays away is harm that no ratio of it shows.
-		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(at glimpse) float64 {
+		g(study.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(at glimpse) float64 {
 			return at.passed() / (at.now.Packets - at.before.Packets + 1)
 		}),
 	}
 	for i, m := range o.metrics {
 		if i == 0 {
-			rails = append(rails, g(switchback.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent, Unit: m.Metric, Inverse: switchback.HigherIsBetter(m.Metric),
-				Floor: map[string]float64{switchback.LogErrors: errorsFloor, switchback.Drops: dropsFloor}[m.Metric]}, m.harmful()))
+			rails = append(rails, g(study.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent, Unit: m.Metric, Inverse: study.HigherIsBetter(m.Metric),
+				Floor: map[string]float64{study.LogErrors: errorsFloor, study.DropsPerPacket: dropsFloor}[m.Metric]}, m.harmful()))
 		}
 		if f, ok := m.from.(fallible); ok {
-			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(glimpse) float64 {
+			rails = append(rails, g(study.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(glimpse) float64 {
 				return f.failing()
 			}))
 		}
@@ -107,27 +107,27 @@ func (o *Options) guardrails() []*guard {
 // requests, which single looks at a quiet server do not tell.
 func (m Metric) harmful() func(glimpse) float64 {
 	c, ok := m.from.(counts)
-	if !ok || m.Metric != switchback.LogRate {
+	if !ok || m.Metric != study.LogRate {
 		return func(at glimpse) float64 { return at.values[m.Metric] }
 	}
-	spaced := &switchback.Spaced{}
+	spaced := &study.Spaced{}
 	return func(at glimpse) float64 { return 1 / spaced.Look(at.treatment, at.passed(), c.requests()) }
 }
 
 // silences are the guardrails of a metric on what it no longer tells.
-func silences(m Metric, g func(switchback.Guardrail, func(glimpse) float64) *guard) []*guard {
+func silences(m Metric, g func(study.Guardrail, func(glimpse) float64) *guard) []*guard {
 	c, ok := m.from.(counts)
 	if !ok {
-		return []*guard{g(switchback.NoValues(m.Source), func(at glimpse) float64 {
+		return []*guard{g(study.NoValues(m.Source), func(at glimpse) float64 {
 			return one(math.IsNaN(at.values[m.Metric]))
 		})}
 	}
-	spaced := &switchback.Spaced{}
+	spaced := &study.Spaced{}
 	return []*guard{
-		g(switchback.TimeBetween(m.Source), func(at glimpse) float64 {
+		g(study.TimeBetween(m.Source), func(at glimpse) float64 {
 			return spaced.Look(at.treatment, at.passed(), c.requests())
 		}),
-		g(switchback.NoRequests(m.Source), func(glimpse) float64 {
+		g(study.NoRequests(m.Source), func(glimpse) float64 {
 			return one(!(c.requests() > 0))
 		}),
 	}
@@ -170,7 +170,7 @@ func (g *guarding) window(arm string) {
 }
 
 // check takes what one look saw. Control windows teach what is usual.
-func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *switchback.Trip {
+func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *study.Trip {
 	if before.Boot != now.Boot {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 
 // beyond names the first absolute guardrail that is beyond its limit without any
 // treatment.
-func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
+func (g *guarding) beyond(now Sample) (study.Guardrail, float64, bool) {
 	for _, r := range g.rails {
 		if r.HarmPercent > 0 || r.InARow {
 			continue
@@ -202,14 +202,14 @@ func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
 			return r.Guardrail, v, true
 		}
 	}
-	return switchback.Guardrail{}, 0, false
+	return study.Guardrail{}, 0, false
 }
 
 // nearest is how near those came in the window that saw something.
-func (g *guarding) nearest() map[string]switchback.Nearest {
-	out := map[string]switchback.Nearest{}
+func (g *guarding) nearest() map[string]study.Nearest {
+	out := map[string]study.Nearest{}
 	for _, r := range g.rails {
-		if r.Nearest != (switchback.Nearest{}) {
+		if r.Nearest != (study.Nearest{}) {
 			out[r.Name] = r.Nearest
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // A study that was interrupted in its first exposures goes on with those that are left: no
@@ -25,7 +25,7 @@ import (
 func TestRampGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newFakeHost(time.UTC, 7)
-		o := h.study(Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 1}, Seed: 5, Metrics: []string{"log:/a"}, Pilot: time.Minute})
+		o := h.study(Options{Plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 1}, Seed: 5, Metrics: []string{"log:/a"}, Pilot: time.Minute})
 		var windows []Window
 		ctx, cancel := context.WithCancel(t.Context())
 		o.Sink = func(w Window) error {

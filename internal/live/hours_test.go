@@ -9,7 +9,7 @@ import (
 	_ "time/tzdata" // a zone whose clocks are put forward and back
 
 	"linerate/internal/host/localhost"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 func berlin(t *testing.T) *time.Location {
@@ -86,14 +86,14 @@ func (o *obliging) Run(context.Context, string, []string, []byte) ([]byte, error
 }
 
 // nights is a run whose windows do nothing but last, on a clock of the test's own.
-func nights(t *testing.T, p switchback.Plan, zone *time.Location, done []Window, sink func(Window) error) (*run, *obliging) {
+func nights(t *testing.T, p study.WindowPlan, zone *time.Location, done []Window, sink func(Window) error) (*run, *obliging) {
 	host := &obliging{}
 	r, err := (&Options{Conn: host, Plan: p, Seed: 3, Metrics: []string{"drops"}, Hours: &Hours{From: 23 * time.Hour, To: 4 * time.Hour, Zone: zone}, Done: done, Sink: sink,
 		Treatments: []Treatment{{Name: "it"}}}).prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.each = func(ctx context.Context, slot switchback.Slot, length, _ time.Duration) (Window, error) {
+	r.each = func(ctx context.Context, slot study.WindowSlot, length, _ time.Duration) (Window, error) {
 		w := Window{Start: time.Now(), Arm: slot.Arm, Seconds: length.Seconds()}
 		w.Pair, w.Half, w.Of = slot.Pair, slot.Half, slot.Of
 		return w, pause(ctx, length)
@@ -115,7 +115,7 @@ func TestNights(t *testing.T) {
 
 func nightly(t *testing.T, zone *time.Location, begin time.Time) {
 	time.Sleep(time.Until(begin))
-	plan := switchback.Plan{Window: 20 * time.Minute, BurnIn: time.Minute, Treatments: []string{"it"}, Pairs: 12, MaxShare: 0.25}
+	plan := study.WindowPlan{Window: 20 * time.Minute, BurnIn: time.Minute, Treatments: []string{"it"}, Pairs: 12, MaxShare: 0.25}
 	var windows []Window
 	ctx, cancel := context.WithCancel(t.Context())
 	r, host := nights(t, plan, zone, nil, func(w Window) error {
@@ -144,7 +144,7 @@ func nightly(t *testing.T, zone *time.Location, begin time.Time) {
 		if w.Pair > 0 {
 			pairs[w.Pair]++
 		}
-		if all += w.Seconds; (switchback.Slot{Arm: w.Arm}).Treated() {
+		if all += w.Seconds; (study.WindowSlot{Arm: w.Arm}).Treated() {
 			treated += w.Seconds
 		}
 		// A pair's window is the most that the share is ever ahead by, beside the ramp's.
@@ -162,7 +162,7 @@ func inHours(t *testing.T, windows []Window, zone *time.Location) {
 	t.Helper()
 	days := map[int]bool{}
 	for _, w := range windows {
-		if w.Arm == switchback.Rest {
+		if w.Arm == study.Rest {
 			continue
 		}
 		for _, at := range []time.Time{w.Start, w.Start.Add(time.Duration(w.Seconds * float64(time.Second)))} {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/instrument"
 	"linerate/internal/show"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // cpuTime is CPU time of the kernel that a metric counts.
@@ -53,7 +53,7 @@ var interruptTime = cpuTime{
 
 // cpuTimes are those of the metrics of the kernel's time.
 var cpuTimes = map[string]cpuTime{
-	switchback.CPUPerPacket: kernelTime, switchback.CPUPerRequest: kernelTime, switchback.SoftirqPerPacket: interruptTime,
+	study.CPUPerPacket: kernelTime, study.CPUPerRequest: kernelTime, study.SoftirqPerPacket: interruptTime,
 }
 
 // nanoseconds are a metric's kernel time of a sample.
@@ -66,7 +66,7 @@ func nanoseconds(metric string) func(Sample) float64 {
 // that does not ask for it.
 func (o *Options) kernelWay() string {
 	switch {
-	case !switchback.CountsKernel(o.Metrics):
+	case !study.CountsKernel(o.Metrics):
 		return ""
 	case o.Kernel != nil:
 		return o.Kernel.Name()
@@ -161,7 +161,7 @@ func (r *run) exactness(first, last Sample) {
 		all, ticked = (all-before)*length.Seconds()/passed, (ticked-tickedBefore)*length.Seconds()/passed
 		if all > 0 && ticked > 0 {
 			m.How += fmt.Sprintf("; ticks of %s tell %s of it, which moves it by up to ±%s (95 %%) by chance in what counts of a window (%s)",
-				show.Brief(time.Duration(last.Tick*float64(time.Second))), show.WholePercent(100*ticked/all), show.Percent(switchback.TickError(ticked, all, last.Tick)), show.Brief(length))
+				show.Brief(time.Duration(last.Tick*float64(time.Second))), show.WholePercent(100*ticked/all), show.Percent(study.TickError(ticked, all, last.Tick)), show.Brief(length))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host/localhost"
 	"linerate/internal/instrument"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // kernel is a way of a test to count the kernel's time.
@@ -28,7 +28,7 @@ func (k *kernel) Read() (instrument.KernelTime, error) { return k.spent, k.err }
 func (k *kernel) Close() error                         { return nil }
 
 func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
-	window := func(way string) []Window { return []Window{{Observed: switchback.Observed{KernelTime: way}}} }
+	window := func(way string) []Window { return []Window{{Window: study.Window{KernelTime: way}}} }
 	for _, c := range []struct {
 		name, metric string
 		is           instrument.KernelClock
@@ -44,7 +44,7 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 		{"interrupts by another way", "softirq-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
 		{"a metric that does not ask", "drops", nil, window(instrument.ByCycles), ""},
 	} {
-		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: switchback.Plan{Window: time.Minute}}
+		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: study.WindowPlan{Window: time.Minute}}
 		_, err := o.prepare()
 		if (err != nil) != (c.refuses != "") || err != nil && (!strings.Contains(err.Error(), c.refuses) || !strings.Contains(hint.Of(err), "begin a new one")) {
 			t.Errorf("%s: %v", c.name, err)
@@ -84,8 +84,8 @@ func TestExactness(t *testing.T) {
 		{"a quarter", "; ticks of 10 ms tell 25 % of it, which moves it by up to ±2.0 % (95 %) by chance in what counts of a window (240 s)"},
 		{"nothing", ""},
 	} {
-		r := &run{o: &Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute},
-			metrics: []Metric{{Watched: switchback.Watched{Metric: switchback.Drops}}, {Watched: switchback.Watched{Metric: switchback.CPUPerPacket}}, {Watched: switchback.Watched{Metric: switchback.SoftirqPerPacket}}}}}
+		r := &run{o: &Options{Plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute},
+			metrics: []Metric{{Watched: study.Watched{Metric: study.DropsPerPacket}}, {Watched: study.Watched{Metric: study.CPUPerPacket}}, {Watched: study.Watched{Metric: study.SoftirqPerPacket}}}}}
 		share := map[string]float64{"all": 1, "a quarter": 0.25, "nothing": 0}[c.ticked]
 		// Of interrupts, a quarter of the kernel's time, ticks tell all or nothing.
 		interrupts := 0.0

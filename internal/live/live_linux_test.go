@@ -23,7 +23,7 @@ import (
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // hostOf is a host for a test: a root of its own, a network namespace of its own.
@@ -138,7 +138,7 @@ func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Option
 	var windows []Window
 	return Options{
 		Conn: calm{h.runner()}, Machine: apply.On(h.runner()), Seed: 5,
-		Plan:       switchback.Plan{Window: 500 * time.Millisecond, BurnIn: 100 * time.Millisecond, Treatments: []string{"it"}, Pairs: 6},
+		Plan:       study.WindowPlan{Window: 500 * time.Millisecond, BurnIn: 100 * time.Millisecond, Treatments: []string{"it"}, Pairs: 6},
 		Treatments: []Treatment{{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: name}, Value: value}}}},
 		Metrics:    []string{h.feeling(name, value, factor)}, Better: stats.LowerIsBetter,
 		Pilot: 500 * time.Millisecond,
@@ -150,10 +150,10 @@ func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Option
 // arms are the values of the valid pairs of a treatment.
 func arms(windows []Window, of string) (control, treated stats.Arm) {
 	for _, w := range windows {
-		v, ok := w.Value[switchback.WatchedLower]
+		v, ok := w.Value[study.WatchedLower]
 		switch {
 		case w.Ramp || w.Of != of || !ok:
-		case w.Arm == switchback.Control:
+		case w.Arm == study.Control:
 			control.Values = append(control.Values, v)
 		default:
 			treated.Values = append(treated.Values, v)
@@ -182,7 +182,7 @@ func TestFindsAnEffect(t *testing.T) {
 	if c.Verdict != stats.Better || c.EffectPercent.Estimate > -2.5 || c.EffectPercent.Estimate < -5.5 {
 		t.Errorf("%s %+v of %d pairs: %v %v", c.Verdict, c.EffectPercent, c.N, a, b)
 	}
-	a, b = arms(*windows, switchback.Sham)
+	a, b = arms(*windows, study.Sham)
 	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N < 2 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
 		t.Errorf("sham: %+v of %d pairs", c.EffectPercent, c.N)
 	}
@@ -503,8 +503,8 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
 	r := run{o: &Options{Treatments: []Treatment{treatment}}, sw: switcher{Machine: apply.OnWith(h.runner(), apply.Script(counting)), os: "linux", window: time.Hour}}
 	want := strings.Repeat("sleep 5\n", 12)
-	for _, arm := range []string{"it", switchback.Control, switchback.Sham, switchback.Rest} {
-		if err := r.turn(t.Context(), switchback.Slot{Pair: 1, Half: 1, Of: "it", Arm: arm}); err != nil {
+	for _, arm := range []string{"it", study.Control, study.Sham, study.Rest} {
+		if err := r.turn(t.Context(), study.WindowSlot{Pair: 1, Half: 1, Of: "it", Arm: arm}); err != nil {
 			t.Fatal(err)
 		}
 		if st, err := r.sw.Status(t.Context()); err != nil || !st.Armed {
@@ -521,7 +521,7 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 	}
 	// A study of many windows has the host remember few.
 	r.sw.host, r.sw.past = h.runner(), append(make([]string, mostPast), r.sw.past...)
-	if err := r.turn(t.Context(), switchback.Slot{Of: "it", Arm: switchback.Control}); err != nil || len(r.sw.past) != 1 {
+	if err := r.turn(t.Context(), study.WindowSlot{Of: "it", Arm: study.Control}); err != nil || len(r.sw.past) != 1 {
 		t.Errorf("%v; it has yet to forget %q", err, r.sw.past)
 	}
 	if st, err := r.sw.Status(t.Context()); err != nil || len(st.History) != 1 || !strings.HasPrefix(st.ID, "000005-") {

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/accesslog"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // pieceSize is the most that is read of a log at once, and mostPieces of it at a look. What
@@ -83,7 +83,7 @@ func (l *tailing) piece(ctx context.Context) (lines []byte, whole bool, err erro
 var quantiles = map[string]struct {
 	metric string
 	at     float64
-}{"p50": {switchback.LogP50, 0.5}, "p95": {switchback.LogP95, 0.95}, "p99": {switchback.LogP99, 0.99}}
+}{"p50": {study.LogP50, 0.5}, "p95": {study.LogP95, 0.95}, "p99": {study.LogP99, 0.99}}
 
 // logged is a metric of the requests that a server's access logs tell.
 type logged struct {
@@ -109,7 +109,7 @@ func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error)
 }
 
 // fromLog reads PATH, PATH,PATH2, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
-func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
+func fromLog(o *Options, rest string) (study.Watched, Source, error) {
 	path, what, said := strings.Cut(rest, "#")
 	if !said {
 		what = "p95"
@@ -118,18 +118,18 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	l := &logged{o: accesslog.Options{Failed: true}, failed: math.NaN(), came: math.NaN()}
 	for one := range strings.SplitSeq(path, ",") {
 		if !strings.HasPrefix(one, "/") {
-			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q does not begin with /", one), "give the whole path, such as log:/var/log/nginx/access.log, or several, with commas between")
+			return study.Watched{}, nil, hint.With(hint.Usagef("%q does not begin with /", one), "give the whole path, such as log:/var/log/nginx/access.log, or several, with commas between")
 		}
 		l.logs = append(l.logs, &tailing{Runner: o.Conn, path: one, inode: "0"})
 	}
 	if filter != "" {
 		class, ok := strings.CutPrefix(filter, "path=")
 		if !ok {
-			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q selects no requests", filter), "such as ?path=/api/*")
+			return study.Watched{}, nil, hint.With(hint.Usagef("%q selects no requests", filter), "such as ?path=/api/*")
 		}
 		l.o.Filter.Path = class
 	}
-	w := switchback.Watched{How: "requests in " + path + ", as exact as the server writes their times"}
+	w := study.Watched{How: "requests in " + path + ", as exact as the server writes their times"}
 	if q, ok := quantiles[what]; ok {
 		w.Metric = q.metric
 		l.value = func(t *accesslog.Tally) float64 { return 1000 * float64(t.Quantile(q.at)) }
@@ -137,10 +137,10 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	}
 	switch what {
 	case "errors":
-		w.Metric, w.How = switchback.LogErrors, "statuses of 5xx of all requests in "+path
+		w.Metric, w.How = study.LogErrors, "statuses of 5xx of all requests in "+path
 		l.value = errorShare
 	case "rate":
-		w.Metric, w.How = switchback.LogRate, "lines of "+path+" by the time that passed on the host"
+		w.Metric, w.How = study.LogRate, "lines of "+path+" by the time that passed on the host"
 		return w, l.beside(func(s Sample) float64 { return s.Passed / float64(max(1, s.CPUs)) }, func(time, requests float64) float64 { return ratio(requests, time) }), nil
 	default:
 		return w, nil, hint.Unknown("part of a log", what, []string{"p50", "p95", "p99", "errors", "rate"})
@@ -208,15 +208,15 @@ func (l *logged) Traffic() float64 {
 func (l *logged) Close() error { return nil }
 
 // perRequest is the kernel's CPU time over the requests of a log.
-func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
+func perRequest(o *Options, rest string) (study.Watched, Source, error) {
 	if _, part, said := strings.Cut(rest, "#"); said {
-		return switchback.Watched{}, nil, hint.Usagef("#%s is of a log's own metrics: cpu-per-request takes the log alone", part)
+		return study.Watched{}, nil, hint.Usagef("#%s is of a log's own metrics: cpu-per-request takes the log alone", part)
 	}
 	w, s, err := fromLog(o, rest)
 	if err != nil {
 		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
 	}
-	return switchback.Watched{Metric: switchback.CPUPerRequest, How: o.howKernel(switchback.CPUPerRequest) + "; over the lines of the log"}, s.(*logged).beside(nanoseconds(switchback.CPUPerRequest), ratio), nil
+	return study.Watched{Metric: study.CPUPerRequest, How: o.howKernel(study.CPUPerRequest) + "; over the lines of the log"}, s.(*logged).beside(nanoseconds(study.CPUPerRequest), ratio), nil
 }
 
 // besideLog is a metric of a counter of the host and the requests of its log.

@@ -17,14 +17,14 @@ import (
 	"linerate/internal/instrument"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // Options say what is studied where.
 type Options struct {
 	Conn    host.Runner
 	Machine apply.Machine
-	Plan    switchback.Plan
+	Plan    study.WindowPlan
 	Seed    uint64
 	// Treatments have the names of Plan.Treatments.
 	Treatments []Treatment
@@ -65,7 +65,7 @@ type Options struct {
 	Sink func(Window) error
 	// Piloted is called with what the pilot saw, and what each metric is; Enough is asked after each pair whether
 	// more are needed.
-	Piloted func(p map[string]switchback.Pilot, watched []string) error
+	Piloted func(p map[string]study.Pilot, watched []string) error
 	Enough  func([]Window) bool
 	Say     func(format string, args ...any)
 
@@ -78,13 +78,13 @@ type Window struct {
 	Start   time.Time
 	Seconds float64
 	Arm     string
-	switchback.Observed
+	study.Window
 }
 
 // Outcome is how a study ended.
 type Outcome struct {
-	Trip  *switchback.Trip // the guardrail that ended it
-	Pilot map[string]switchback.Pilot
+	Trip  *study.Trip // the guardrail that ended it
+	Pilot map[string]study.Pilot
 	// Watched says of each metric what it is, and how exact, as far as the pilot told.
 	Watched []string
 	// Restored is true where the host was seen to be as it was before.
@@ -109,7 +109,7 @@ type run struct {
 	said  string // the last complaint
 	pulse pulse
 	// each runs one window.
-	each  func(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error)
+	each  func(ctx context.Context, slot study.WindowSlot, length, burn time.Duration) (Window, error)
 	awake asleep // at the last look
 }
 
@@ -277,10 +277,10 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // pilot only looks: how the metrics scatter, and that no guardrail is beyond its limit
 // already.
-func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
+func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	length := r.o.Pilot
 	r.o.Say("looking at %s for %s before anything is changed", r.o.Conn.Where(), length)
-	r.guard.window(switchback.Control)
+	r.guard.window(study.Control)
 	values := map[string][]float64{}
 	primary := r.o.metrics[0]
 	is := func(v float64) bool { return !math.IsNaN(v) }
@@ -320,9 +320,9 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	if window := r.o.Plan.Window; r.slow > window/4 {
 		r.o.Say("%s takes up to %s to tell its counters: windows of %s have room for few looks, longer ones for more", r.o.Conn.Where(), show.Brief(r.slow), show.Brief(window))
 	}
-	pilots := map[string]switchback.Pilot{}
+	pilots := map[string]study.Pilot{}
 	for _, m := range r.o.metrics {
-		pilots[m.Metric], _ = switchback.PilotOf(values[m.Metric], r.every)
+		pilots[m.Metric], _ = study.PilotOf(values[m.Metric], r.every)
 	}
 	r.exactness(from, r.last)
 	if r.o.Piloted != nil {
@@ -358,7 +358,7 @@ func (r *run) tick(ctx context.Context, treated bool) (Sample, map[string]float6
 	return now, seen, err
 }
 
-func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *switchback.Trip, err error) {
+func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *study.Trip, err error) {
 	before := r.pulse.slept()
 	bounded, cancel := context.WithTimeoutCause(ctx, r.answer+r.every, fmt.Errorf("no answer in %s", r.answer+r.every))
 	defer cancel()

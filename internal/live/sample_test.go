@@ -16,7 +16,7 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/labtest"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 const linuxSample = `clock 1763820000
@@ -317,12 +317,12 @@ func TestOverdueProbe(t *testing.T) {
 
 func TestParseMetric(t *testing.T) {
 	for text, want := range map[string]string{
-		"cpu-per-packet": switchback.CPUPerPacket, "softirq-per-packet": switchback.SoftirqPerPacket, "retransmits": switchback.Retransmits, "rtt": switchback.RoundTrip,
-		"drops": switchback.Drops, "log:/var/log/a": switchback.LogP95, "log:/var/log/a#p99": switchback.LogP99,
-		"log:/var/log/a?path=/api/*#p50": switchback.LogP50, "cpu-per-request:/var/log/a": switchback.CPUPerRequest,
-		"probe:http://198.18.0.2/": switchback.ProbeLatency, "probe:tcp://198.18.0.2:25": switchback.ProbeLatency,
-		"probe:icmp://198.18.0.2": switchback.ProbeLatency, "log:/var/log/a#rate": switchback.LogRate,
-		"command:true": switchback.WatchedLower, "prometheus:http://198.18.0.2:9090#up": switchback.WatchedLower,
+		"cpu-per-packet": study.CPUPerPacket, "softirq-per-packet": study.SoftirqPerPacket, "retransmits": study.Retransmits, "rtt": study.RoundTrip,
+		"drops": study.DropsPerPacket, "log:/var/log/a": study.LogP95, "log:/var/log/a#p99": study.LogP99,
+		"log:/var/log/a?path=/api/*#p50": study.LogP50, "cpu-per-request:/var/log/a": study.CPUPerRequest,
+		"probe:http://198.18.0.2/": study.ProbeLatency, "probe:tcp://198.18.0.2:25": study.ProbeLatency,
+		"probe:icmp://198.18.0.2": study.ProbeLatency, "log:/var/log/a#rate": study.LogRate,
+		"command:true": study.WatchedLower, "prometheus:http://198.18.0.2:9090#up": study.WatchedLower,
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
 		if m, err := o.ParseMetric(text); err != nil || m.Metric != want || m.Watched.Source != text {
@@ -478,7 +478,7 @@ func TestFailsAtTheFirstRun(t *testing.T) {
 		"probe:tcp://127.0.0.1:1": "refused", "prometheus:http://127.0.0.1:1#up": "refused",
 	} {
 		o := Options{Conn: &localhost.Runner{}, Metrics: []string{metric}, Better: stats.LowerIsBetter, DryRun: true, Pilot: time.Hour,
-			Plan: switchback.Plan{Window: time.Minute}}
+			Plan: study.WindowPlan{Window: time.Minute}}
 		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), metric) {
 			t.Errorf("%s: %v", metric, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // fallsSilent studies a host whose requests stay away under the setting, at so many
@@ -27,7 +27,7 @@ func fallsSilent(t *testing.T, metric string, rate, left float64) (Outcome, []Wi
 		return rate
 	}
 	var windows []Window
-	out, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 24}, Seed: 5, Metrics: []string{metric}, Pilot: 10 * time.Minute,
+	out, err := Run(t.Context(), h.study(Options{Plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 24}, Seed: 5, Metrics: []string{metric}, Pilot: 10 * time.Minute,
 		Sink: func(w Window) error { windows = append(windows, w); return nil }}))
 	if err != nil || !out.Restored {
 		t.Fatalf("%s: %+v, %v", metric, out, err)
@@ -75,7 +75,7 @@ func goes(t *testing.T, better stats.Direction, v func(treated bool) float64) (o
 		defer h.lock.Unlock()
 		return v(h.value == fakeValue), nil
 	})
-	out, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 6}, Seed: 5, Metrics: []string{"felt:" + t.Name()}, Better: better, Pilot: time.Minute,
+	out, err := Run(t.Context(), h.study(Options{Plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Pairs: 6}, Seed: 5, Metrics: []string{"felt:" + t.Name()}, Better: better, Pilot: time.Minute,
 		Sink: func(w Window) error { windows = append(windows, w); return nil }}))
 	if err != nil || !out.Restored {
 		t.Fatalf("%+v, %v", out, err)

@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // Source measures one metric of a host under its own traffic.
@@ -30,18 +30,18 @@ type Source interface {
 
 // Metric is a metric that a user chose, with where it comes from.
 type Metric struct {
-	switchback.Watched
+	study.Watched
 	from Source
 }
 
 // sources make a Source of what follows the word and its colon.
-var sources = map[string]func(o *Options, rest string) (switchback.Watched, Source, error){
-	"cpu-per-packet":     counterSource(switchback.CPUPerPacket, nanoseconds(switchback.CPUPerPacket), func(s Sample) float64 { return s.Packets }),
-	"softirq-per-packet": counterSource(switchback.SoftirqPerPacket, nanoseconds(switchback.SoftirqPerPacket), func(s Sample) float64 { return s.Packets }),
+var sources = map[string]func(o *Options, rest string) (study.Watched, Source, error){
+	"cpu-per-packet":     counterSource(study.CPUPerPacket, nanoseconds(study.CPUPerPacket), func(s Sample) float64 { return s.Packets }),
+	"softirq-per-packet": counterSource(study.SoftirqPerPacket, nanoseconds(study.SoftirqPerPacket), func(s Sample) float64 { return s.Packets }),
 	"retransmits":        sentAgain,
-	"drops":              counterSource(switchback.Drops, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
-	"rtt":                fromConnections(switchback.RoundTrip, func(c connection) float64 { return 1e9 * c.RoundTrip }),
-	"delivery-rate":      fromConnections(switchback.DeliveryRate, func(c connection) float64 { return c.Rate }),
+	"drops":              counterSource(study.DropsPerPacket, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
+	"rtt":                fromConnections(study.RoundTrip, func(c connection) float64 { return 1e9 * c.RoundTrip }),
+	"delivery-rate":      fromConnections(study.DeliveryRate, func(c connection) float64 { return c.Rate }),
 	"log":                fromLog,
 	"cpu-per-request":    perRequest,
 	"probe":              fromProbe,
@@ -96,12 +96,12 @@ type counters struct {
 	sum, of     float64
 }
 
-func counterSource(name string, amount, per func(Sample) float64) func(*Options, string) (switchback.Watched, Source, error) {
-	return func(o *Options, rest string) (switchback.Watched, Source, error) {
+func counterSource(name string, amount, per func(Sample) float64) func(*Options, string) (study.Watched, Source, error) {
+	return func(o *Options, rest string) (study.Watched, Source, error) {
 		if rest != "" {
-			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+			return study.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 		}
-		w := switchback.Watched{Metric: name, How: howCounted[name]}
+		w := study.Watched{Metric: name, How: howCounted[name]}
 		if _, ok := cpuTimes[name]; ok {
 			w.How = o.howKernel(name) + "; over the packets of all interfaces but loopback"
 		}
@@ -111,10 +111,10 @@ func counterSource(name string, amount, per func(Sample) float64) func(*Options,
 
 // howCounted says what a counter's metric is, and how exact.
 var howCounted = map[string]string{
-	switchback.Retransmits:  "TCP segments that were sent again, of all that the host sent",
-	switchback.Drops:        "packets that interfaces, queues and sockets dropped, over all packets",
-	switchback.RoundTrip:    "median of the smoothed round trips of established connections (ss), at each look: what was opened and closed between two looks is not in it",
-	switchback.DeliveryRate: "median of the delivery rates of established connections (ss), at each look: what was opened and closed between two looks is not in it",
+	study.Retransmits:    "TCP segments that were sent again, of all that the host sent",
+	study.DropsPerPacket: "packets that interfaces, queues and sockets dropped, over all packets",
+	study.RoundTrip:      "median of the smoothed round trips of established connections (ss), at each look: what was opened and closed between two looks is not in it",
+	study.DeliveryRate:   "median of the delivery rates of established connections (ss), at each look: what was opened and closed between two looks is not in it",
 }
 
 func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/apply"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // A study that lost its host to another one leaves that one's window alone.
@@ -28,7 +28,7 @@ func TestTheOtherStudysWindowStays(t *testing.T) {
 					h.owner, h.until, h.value = "study-other", time.Now().Add(time.Hour), "19"
 					h.pending = &window{id: "999999-0", digest: apply.OfLiveStudy + "1", until: h.until}
 				}
-				_, err := Run(t.Context(), h.study(Options{Plan: switchback.Plan{Window: time.Minute, BurnIn: 10 * time.Second, Pairs: 6}, Seed: 5, Metrics: []string{"log:/a"}, Pilot: time.Minute}))
+				_, err := Run(t.Context(), h.study(Options{Plan: study.WindowPlan{Window: time.Minute, BurnIn: 10 * time.Second, Pairs: 6}, Seed: 5, Metrics: []string{"log:/a"}, Pilot: time.Minute}))
 				if !errors.Is(err, ErrStopped) {
 					t.Errorf("%v", err)
 				}

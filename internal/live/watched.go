@@ -24,16 +24,16 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // watched is the metric of values of the user's own: a higher one is better or worse
 // as they say.
-func (o *Options) watched(how string) (switchback.Watched, error) {
-	w := switchback.Watched{How: how, Metric: switchback.WatchedLower}
+func (o *Options) watched(how string) (study.Watched, error) {
+	w := study.Watched{How: how, Metric: study.WatchedLower}
 	switch o.Better {
 	case stats.HigherIsBetter:
-		w.Metric = switchback.WatchedHigher
+		w.Metric = study.WatchedHigher
 	case stats.Undirected:
 		return w, hint.With(hint.Usagef("nobody can know whether a higher value is better"), "say it: %s", hint.Option("better", "lower"))
 	}
@@ -54,14 +54,14 @@ const commandPatience = 10 * time.Second
 // leftOver is how long what a command started, and left behind, may hold on to its output.
 const leftOver = time.Second
 
-func fromCommand(o *Options, rest string) (switchback.Watched, Source, error) {
+func fromCommand(o *Options, rest string) (study.Watched, Source, error) {
 	rest, pattern, given := strings.Cut(rest, "#")
 	path, err := exec.LookPath(rest)
 	if err != nil {
-		return switchback.Watched{}, nil, hint.With(err, "the program is run on this machine, without arguments, and prints one number")
+		return study.Watched{}, nil, hint.With(err, "the program is run on this machine, without arguments, and prints one number")
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return switchback.Watched{}, nil, err
+		return study.Watched{}, nil, err
 	}
 	w, err := o.watched("what " + path + " prints")
 	c := &command{path: path}
@@ -252,11 +252,11 @@ type prometheus struct {
 // queryPause is between two queries.
 const queryPause = 200 * time.Millisecond
 
-func fromPrometheus(o *Options, rest string) (switchback.Watched, Source, error) {
+func fromPrometheus(o *Options, rest string) (study.Watched, Source, error) {
 	server, query, ok := strings.Cut(rest, "#")
 	u, err := webURL(server)
 	if err != nil || !ok || query == "" {
-		return switchback.Watched{}, nil, errors.Join(err, hint.With(hint.Usagef("no query"), "such as prometheus:http://mon1:9090#node_load1"))
+		return study.Watched{}, nil, errors.Join(err, hint.With(hint.Usagef("no query"), "such as prometheus:http://mon1:9090#node_load1"))
 	}
 	u = u.JoinPath("api/v1/query")
 	u.RawQuery = url.Values{"query": {query}}.Encode()
@@ -335,8 +335,8 @@ func reading(text string) (v float64, ok bool) {
 // that was due.
 const probeEvery = 200 * time.Millisecond
 
-func fromProbe(_ *Options, rest string) (switchback.Watched, Source, error) {
-	w := switchback.Watched{Metric: switchback.ProbeLatency, How: fmt.Sprintf("%s from here, %d times a second, from when it was due", rest, time.Second/probeEvery)}
+func fromProbe(_ *Options, rest string) (study.Watched, Source, error) {
+	w := study.Watched{Metric: study.ProbeLatency, How: fmt.Sprintf("%s from here, %d times a second, from when it was due", rest, time.Second/probeEvery)}
 	b := &background{every: probeEvery}
 	if address, ok := strings.CutPrefix(rest, "tcp://"); ok {
 		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"linerate/internal/apply"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // ramp exposes the host to each treatment for seconds, then for half a minute, before
 // the first whole window: what breaks at once breaks briefly. A study that was interrupted
 // in it goes on with the exposures that are left.
-func (r *run) ramp(ctx context.Context) (*switchback.Trip, error) {
+func (r *run) ramp(ctx context.Context) (*study.Trip, error) {
 	w, exposed := r.o.Plan.Window, 0
 	for _, done := range r.o.Done {
-		if done.Ramp && (switchback.Slot{Arm: done.Arm}).Treated() {
+		if done.Ramp && (study.WindowSlot{Arm: done.Arm}).Treated() {
 			exposed++
 		}
 	}
@@ -37,11 +37,11 @@ func (r *run) ramp(ctx context.Context) (*switchback.Trip, error) {
 }
 
 // expose is a window of the control and one of a treatment, of which neither counts.
-func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*switchback.Trip, error) {
+func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*study.Trip, error) {
 	if err := r.waitForHours(ctx, pairTime(length)); err != nil {
 		return nil, err
 	}
-	for _, slot := range []switchback.Slot{{Of: t.Name, Arm: switchback.Control}, {Of: t.Name, Arm: t.Name}} {
+	for _, slot := range []study.WindowSlot{{Of: t.Name, Arm: study.Control}, {Of: t.Name, Arm: t.Name}} {
 		seen, err := r.each(ctx, slot, length, 0)
 		if err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ const leastRamp = time.Second
 
 // pairs runs what the schedule has left. Pairs that turn out invalid are made up for
 // by more at the end, up to as many again.
-func (r *run) pairs(ctx context.Context) (*switchback.Trip, error) {
+func (r *run) pairs(ctx context.Context) (*study.Trip, error) {
 	done := slices.Clone(r.o.Done)
 	for {
 		slots, more := r.o.left(done)
@@ -68,9 +68,9 @@ func (r *run) pairs(ctx context.Context) (*switchback.Trip, error) {
 			return nil, nil
 		}
 		switch {
-		case slots[0].Arm == switchback.Rest:
+		case slots[0].Arm == study.Rest:
 		case r.o.treatedTooLong(done):
-			slots = []switchback.Slot{{Of: switchback.Rest, Arm: switchback.Rest}}
+			slots = []study.WindowSlot{{Of: study.Rest, Arm: study.Rest}}
 		default:
 			if err := r.waitForHours(ctx, pairTime(r.o.Plan.Window)); err != nil {
 				return nil, err
@@ -99,7 +99,7 @@ func (o *Options) treatedTooLong(done []Window) bool {
 	treated, all := 0.0, 0.0
 	for _, w := range done {
 		all += w.Seconds
-		if (switchback.Slot{Arm: w.Arm}).Treated() {
+		if (study.WindowSlot{Arm: w.Arm}).Treated() {
 			treated += w.Seconds
 		}
 	}
@@ -107,7 +107,7 @@ func (o *Options) treatedTooLong(done []Window) bool {
 }
 
 // left are the windows that come next: a pair, or a rest. more is false at the end.
-func (o *Options) left(done []Window) (slots []switchback.Slot, more bool) {
+func (o *Options) left(done []Window) (slots []study.WindowSlot, more bool) {
 	valid := map[string]int{}
 	for i := 0; i+1 < len(done); i++ {
 		a, b := done[i], done[i+1]
@@ -155,15 +155,15 @@ func (o *Options) balance(pair []Window) {
 	if a <= 0 || b <= 0 || max(a, b)/min(a, b) <= o.Imbalance {
 		return
 	}
-	pair[1].Disturbed = append(pair[1].Disturbed, switchback.Disturbance{Gate: switchback.GateTraffic,
+	pair[1].Disturbed = append(pair[1].Disturbed, study.Disturbance{Gate: study.GateTraffic,
 		Text: fmt.Sprintf("the pair's halves handled %.4g and %.4g packets a second, more than %g times apart", a, b, o.Imbalance)})
 }
 
 // window is one stretch of time under one arm. An error ends the study; a treatment
 // is off when it returns one.
-func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error) {
+func (r *run) window(ctx context.Context, slot study.WindowSlot, length, burn time.Duration) (Window, error) {
 	w := Window{Start: time.Now().UTC(), Arm: slot.Arm}
-	w.Observed = switchback.Observed{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}, Drops: map[string]float64{}}
+	w.Window = study.Window{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}, Drops: map[string]float64{}}
 	before := r.pulse.slept()
 	if err := r.reach(ctx, func() error { return r.hold(ctx) }); err != nil {
 		return w, err
@@ -188,7 +188,7 @@ func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn tim
 
 // begin turns the host to a window's arm. A host that refuses because it is no longer this
 // study's ends the study.
-func (r *run) begin(ctx context.Context, slot switchback.Slot) error {
+func (r *run) begin(ctx context.Context, slot study.WindowSlot) error {
 	err := r.turn(ctx, slot)
 	if err != nil && errors.Is(r.lock(ctx, r.holds()), ErrStopped) {
 		return ErrStopped
@@ -197,7 +197,7 @@ func (r *run) begin(ctx context.Context, slot switchback.Slot) error {
 }
 
 // turn makes the host what the window's arm is.
-func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
+func (r *run) turn(ctx context.Context, slot study.WindowSlot) error {
 	if err := r.sw.off(ctx, "the window is over"); err != nil {
 		return err
 	}
@@ -215,9 +215,9 @@ func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
 	switch {
 	case slot.Treated():
 		return r.sw.set(ctx, of, treated)
-	case len(r.o.Base.Values) > 0 && slot.Arm != switchback.Rest:
+	case len(r.o.Base.Values) > 0 && slot.Arm != study.Rest:
 		return r.sw.set(ctx, r.o.Base, treated)
-	case slot.Arm == switchback.Sham:
+	case slot.Arm == study.Sham:
 		return r.sw.set(ctx, of, sham)
 	}
 	return r.sw.set(ctx, of, asIs)
@@ -230,7 +230,7 @@ func (o *Options) on(arm string) []apply.Assignment {
 			return t.Values
 		}
 	}
-	if arm == switchback.Rest {
+	if arm == study.Rest {
 		return nil
 	}
 	return o.Base.Values
@@ -251,7 +251,7 @@ func (r *run) takeOff(why string) error {
 type stretch struct {
 	*run
 	w            *Window
-	slot         switchback.Slot
+	slot         study.WindowSlot
 	begin        time.Time
 	length, burn time.Duration
 	first, at    Sample // at the end of the burn-in, and now
@@ -351,7 +351,7 @@ func (s *stretch) missed(ctx context.Context, err error) error {
 	s.w.Notes = append(s.w.Notes, err.Error())
 	if s.slot.Treated() {
 		if s.unread >= missesAllowed {
-			s.w.Trip = &switchback.Trip{Guardrail: "time to answer", Value: float64(s.unread), Limit: missesAllowed, Text: fmt.Sprintf("the host did not answer %d times in a row: %v", s.unread, err)}
+			s.w.Trip = &study.Trip{Guardrail: "time to answer", Value: float64(s.unread), Limit: missesAllowed, Text: fmt.Sprintf("the host did not answer %d times in a row: %v", s.unread, err)}
 		}
 		return nil
 	}
@@ -375,27 +375,27 @@ func (s *stretch) note(elapsed time.Duration, seen map[string]float64) {
 // judge says what else happened to the host during the window.
 func (s *stretch) judge(ctx context.Context) error {
 	add := func(gate, format string, args ...any) {
-		s.w.Disturbed = append(s.w.Disturbed, switchback.Disturbance{Gate: gate, Text: fmt.Sprintf(format, args...)})
+		s.w.Disturbed = append(s.w.Disturbed, study.Disturbance{Gate: gate, Text: fmt.Sprintf(format, args...)})
 	}
 	if _, ok := s.w.Value[s.o.metrics[0].Metric]; !ok {
-		add(switchback.GateNothing, "there was nothing to measure")
+		add(study.GateNothing, "there was nothing to measure")
 	}
 	if missed := len(s.w.Notes); missed > len(s.w.At)/4 {
-		add(switchback.GateRead, "%d of %d looks had no answer", missed, missed+len(s.w.At))
+		add(study.GateRead, "%d of %d looks had no answer", missed, missed+len(s.w.At))
 	}
 	switch a, b := s.first, s.at; {
 	case a.Boot != b.Boot:
-		add(switchback.GateBoot, "the host booted")
+		add(study.GateBoot, "the host booted")
 	case math.Abs((b.Clock-a.Clock)-(b.Uptime-a.Uptime)) > 2:
-		add(switchback.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
+		add(study.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
 	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds()+2*s.slow.Seconds():
 		why := "this machine slept, or was too busy to look"
 		if len(s.w.Notes) > 0 {
 			why = "the host did not answer"
 		}
-		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: %s", b.Uptime-a.Uptime, (s.length - s.burn).Seconds(), why)
+		add(study.GateRead, "%.0f s passed on the host in a window of %.0f s: %s", b.Uptime-a.Uptime, (s.length - s.burn).Seconds(), why)
 	case !slices.Equal(a.Services, b.Services):
-		add(switchback.GateReload, "%s was started anew", s.o.Service)
+		add(study.GateReload, "%s was started anew", s.o.Service)
 	}
 	var wrong []string
 	id, on := s.sw.on, s.o.on(s.slot.Arm)
@@ -413,7 +413,7 @@ func (s *stretch) judge(ctx context.Context) error {
 		who = fmt.Sprintf("the window took %.0f s, and the host took the setting back after %.0f (%s)", time.Since(s.w.Start).Seconds(), (s.sw.window + s.sw.grace).Seconds(), why)
 	}
 	for _, w := range wrong {
-		add(switchback.GateKey, "%s: %s", who, w)
+		add(study.GateKey, "%s: %s", who, w)
 	}
 	return nil
 }

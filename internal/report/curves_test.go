@@ -7,12 +7,11 @@ import (
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // TestWordsOfAStep: having any at all is distinguished from each, where it is known.
 func TestWordsOfAStep(t *testing.T) {
-	m, _ := study.MetricNamed(forward.CostNS)
+	m, _ := study.MetricNamed(study.CostNS)
 	f := study.PerOne{Base: 789, Each: 2.55, Low: stats.Num(2.53), High: stats.Num(2.56), Off: 0.32}
 	if got, want := perOne(f, m), "each costs 2.55 ns [2.53, 2.56] per packet, on top of 789 ns; the points are within 0.32 % of that"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -25,9 +24,9 @@ func TestWordsOfAStep(t *testing.T) {
 
 // TestPlotsOfAnyRange: the tick in the middle may be the widest.
 func TestPlotsOfAnyRange(t *testing.T) {
-	m, _ := study.MetricNamed(forward.OverloadRate)
+	m, _ := study.MetricNamed(study.OverloadRate)
 	for top := 2.0; top < 1e9; top *= 1.013 {
-		c := study.Curve{Label: "flows", Metric: forward.OverloadRate, Name: "none",
+		c := study.Curve{Label: "flows", Metric: study.OverloadRate, Name: "none",
 			Points: []study.Spot{{X: 1000, Value: 1.7 * top / 7}, {X: 500000, Value: top}}}
 		g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
 		if len(plotLines(g, 70)) < plotRows {

@@ -9,8 +9,6 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
@@ -18,7 +16,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	s, r := results(t)
 	part := ""
 	for _, p := range s.Parts {
-		if p.Mode == testbed.Overload && search.Of(p) == nil {
+		if p.Mode == testbed.Overload && p.Search == nil {
 			part = p.Name
 		}
 	}
@@ -70,13 +68,13 @@ func TestWhereFramesEnded(t *testing.T) {
 func TestSlicesDoneAgain(t *testing.T) {
 	s, r := results(t)
 	for _, p := range s.Parts {
-		if p.Mode != testbed.Overload || search.Of(p) != nil {
+		if p.Mode != testbed.Overload || p.Search != nil {
 			continue
 		}
 		for i := range r.Trials {
 			if r.Trials[i].Part == p.Name {
 				r.Trials[i].Observed = &study.Observation{Interleaved: &study.Interleaved{How: study.Alternating, Attempt: 1},
-					Own: &forward.Seen{Redone: &forward.Redone{Slices: 7, Starved: 3}}}
+					Redone: &study.Redone{Slices: 7, Starved: 3}}
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/document"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // TestEffectsShareAChartUpToABound: effects of one metric and margin stand in one
@@ -17,18 +16,18 @@ import (
 // another margin have a chart of their own.
 func TestEffectsShareAChartUpToABound(t *testing.T) {
 	const variants = 15
-	s := study.Spec{Metrics: []study.Goal{{Metric: forward.ForwardingRate, Part: "first", Primary: true}}}
+	s := study.Spec{Metrics: []study.Goal{{Metric: study.ForwardingRate, Part: "first", Primary: true}}}
 	r := study.Results{Control: "control"}
 	for part, margin := range map[string]float64{"a": 5, "b": 5, "c": 5, "d": 5, "other": 9} {
 		for v := range variants {
-			r.Verdicts = append(r.Verdicts, study.Verdict{Metric: forward.CostNS, Part: part, Control: "control", Variant: fmt.Sprint("v", v),
+			r.Verdicts = append(r.Verdicts, study.Verdict{Metric: study.CostNS, Part: part, Control: "control", Variant: fmt.Sprint("v", v),
 				Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(float64(v))}, Verdict: stats.Inconclusive}, MarginPercent: margin})
 		}
 	}
 	for _, part := range []string{"a", "b", "c", "d"} {
-		s.Metrics = append(s.Metrics, study.Goal{Metric: forward.CostNS, Part: part, MarginPercent: 5})
+		s.Metrics = append(s.Metrics, study.Goal{Metric: study.CostNS, Part: part, MarginPercent: 5})
 	}
-	s.Metrics = append(s.Metrics, study.Goal{Metric: forward.CostNS, Part: "other", MarginPercent: 9})
+	s.Metrics = append(s.Metrics, study.Goal{Metric: study.CostNS, Part: "other", MarginPercent: 9})
 	more := otherEffects(s, r)[1:] // below its heading
 	if len(more) != 3 {
 		t.Fatalf("%d charts, want 2 of two parts and 1 of another margin", len(more))

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // whatever a study may hold
 )
 
 // HTML renders the results as one page that loads nothing.

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/chart"
 	"linerate/internal/drop"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // shapesOf are a chart's elements with what numbers they have.
@@ -96,7 +95,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 	for _, c := range charts {
 		checkPicture(t, c)
 	}
-	m, _ := study.MetricNamed(forward.CostNS)
+	m, _ := study.MetricNamed(study.CostNS)
 	for n := 1; n <= 5; n++ {
 		g := curveGroup{Curve: study.Curve{Label: "rules"}, metric: m, base: 700, baseName: "none"}
 		for i := range n {

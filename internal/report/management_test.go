@@ -8,7 +8,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -20,10 +19,10 @@ func TestManagement(t *testing.T) {
 			if tr.Variant == "none" {
 				echoes++ // 25, 26, 27 of a hundred
 			}
-			tr.Observed = &study.Observation{Own: &forward.Seen{Management: &forward.Management{
-				Echo:     forward.Answers{Sent: 100, Answered: echoes, RTT: &load.Latency{P50: 800_000, P99: 2_000_000}},
-				Connect:  forward.Answers{Sent: 100, Answered: 20, RTT: &load.Latency{P50: 900_000, P99: 2_000_000}},
-				Greeting: forward.Answers{Sent: 100}}}}
+			tr.Observed = &study.Observation{Management: &study.Management{
+				Echo:     study.Answers{Sent: 100, Answered: echoes, RTT: &load.Latency{P50: 800_000, P99: 2_000_000}},
+				Connect:  study.Answers{Sent: 100, Answered: 20, RTT: &load.Latency{P50: 900_000, P99: 2_000_000}},
+				Greeting: study.Answers{Sent: 100}}}
 		}
 	}
 	var text bytes.Buffer

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -66,11 +65,11 @@ func TestLackingTogether(t *testing.T) {
 // TestPlacesOfWhatWasMeasured: the horizontal axis names the values of the
 // sweep, its ends always, and none over another.
 func TestPlacesOfWhatWasMeasured(t *testing.T) {
-	c := study.Curve{Metric: forward.CostNS}
+	c := study.Curve{Metric: study.CostNS}
 	for _, v := range []float64{64, 128, 256, 512, 1024, 1280, 1518} {
 		c.Points = append(c.Points, study.Spot{X: v, Value: 800})
 	}
-	m, _ := study.MetricNamed(forward.CostNS)
+	m, _ := study.MetricNamed(study.CostNS)
 	g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
 	for _, width := range []float64{300, 750} {
 		x := chart.Scale{From: 51, To: 1900, Left: 64, Span: width, Log: true}

@@ -19,8 +19,6 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -63,10 +61,10 @@ func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
 		tr := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
 			Start: start.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []study.Refusal{}}
 		if part.Mode == testbed.Cost {
-			tr.Metrics = map[string]float64{forward.CostNS: cost, forward.ForwardingRate: 1e9 / cost, forward.ChainNS: cost + 150, forward.BypassNS: 150}
+			tr.Metrics = map[string]float64{study.CostNS: cost, study.ForwardingRate: 1e9 / cost, study.ChainNS: cost + 150, study.BypassNS: 150}
 		} else {
-			tr.Metrics = map[string]float64{forward.OverloadRate: 1e9 / cost, forward.OfferedRate: 6e6, forward.LossRatio: 1 - 1e3/6/cost,
-				forward.LatencyP50: 200 * cost, forward.LatencyP99: 450 * cost}
+			tr.Metrics = map[string]float64{study.OverloadRate: 1e9 / cost, study.OfferedRate: 6e6, study.LossRatio: 1 - 1e3/6/cost,
+				study.LatencyP50: 200 * cost, study.LatencyP99: 450 * cost}
 		}
 		if i == 3 {
 			tr.Valid, tr.Reasons = false, study.Reasons("drift: CPU 0 changed speed by 20.0 % during the trial (limit 15 %)")
@@ -146,11 +144,11 @@ func TestMeasuredOn(t *testing.T) {
 func TestSharesInPoints(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
-		if m := r.Trials[i].Metrics; r.Trials[i].Variant != "rules-100" && m[forward.LossRatio] > 0 {
-			m[forward.LossRatio] = 0.00001 * float64(i%4)
+		if m := r.Trials[i].Metrics; r.Trials[i].Variant != "rules-100" && m[study.LossRatio] > 0 {
+			m[study.LossRatio] = 0.00001 * float64(i%4)
 		}
 	}
-	s.Metrics = []study.Goal{{Metric: forward.LossRatio, Part: "overload", Primary: true, MarginPoints: 2}}
+	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "overload", Primary: true, MarginPoints: 2}}
 	r = study.Analyse(s, 5, r.Environment, r.Trials)
 	var b bytes.Buffer
 	page, err := plainHTML(s, r)
@@ -305,19 +303,19 @@ func fits(t *testing.T, chart string) {
 
 // TestWideMeans: a mean with a long unit has room at the right of its strip.
 func TestWideMeans(t *testing.T) {
-	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{serve.RequestRate: 447}}
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{study.RequestRate: 447}}
 	r := study.Results{Control: "a", Trials: []study.Trial{trial}}
 	for _, width := range []float64{360, 1100} {
-		fits(t, timeline(r, study.Metric{Name: serve.RequestRate, Label: "rate", Unit: "messages/s"}, "mail", width))
+		fits(t, timeline(r, study.Metric{Name: study.RequestRate, Label: "rate", Unit: "messages/s"}, "mail", width))
 	}
 }
 
 // TestStripsOfShares: a flood's strips are of connections, in percentage points,
 // and a share of nothing is a value as others.
 func TestStripsOfShares(t *testing.T) {
-	p := study.Part{Mode: testbed.Overload, Own: &forward.Part{Flood: forward.FloodSYN, Usable: true}}
+	p := study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Usable: true}
 	m, ok := study.KindOf(p).Timeline(p)
-	if !ok || m.Name != forward.ManagementLoss {
+	if !ok || m.Name != study.ManagementLoss {
 		t.Fatalf("a flood's strips are of %q", m.Name)
 	}
 	trial := func(block int, share float64) study.Trial {

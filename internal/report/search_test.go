@@ -9,7 +9,6 @@ import (
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	searchkind "linerate/internal/study/search"
 )
 
 // curveStudy is a study of loss curves with the load without loss that free
@@ -26,16 +25,16 @@ parts: [{mode: overload, blocks: 3, search: {method: loss-curve}}]
 	}
 	var trials []study.Trial
 	for _, slot := range study.Schedule(s, 1) {
-		run := &searchkind.Run{Method: searchkind.LossCurve}
+		run := &study.SearchRun{Method: study.LossCurve}
 		for load := 10e5; load >= free[slot.Variant]-1e5; load -= 1e5 {
 			o := search.Outcome{Trial: search.Trial{Load: load, Duration: 0.3}}
 			if load > free[slot.Variant] {
 				o.LossRatio = 0.1
 			}
-			run.LossCurve, run.Points = append(run.LossCurve, o), append(run.Points, searchkind.Point{Outcome: o})
+			run.LossCurve, run.Points = append(run.LossCurve, o), append(run.Points, study.SearchPoint{Outcome: o})
 		}
 		trials = append(trials, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: "overload",
-			Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{searchkind.LossFreeLoad: free[slot.Variant]}, Observed: &study.Observation{Own: run.Observed()}})
+			Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{study.LossFreeLoad: free[slot.Variant]}, Observed: &study.Observation{Search: run}})
 	}
 	return s, study.Analyse(s, 1, study.Environment{}, trials)
 }

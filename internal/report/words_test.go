@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 )
 
 // TestEveryUnitIsTold: a value is told in its metric's unit; what has none is a
@@ -20,11 +19,11 @@ func TestEveryUnitIsTold(t *testing.T) {
 
 func TestMailIsCountedInMessages(t *testing.T) {
 	r := study.Results{
-		AA:     study.AAResult{Metric: serve.SettledRate},
-		Trials: []study.Trial{{Part: "a", Metrics: map[string]float64{serve.SettledRate: 336, serve.QueuePeak: 3}}},
+		AA:     study.AAResult{Metric: study.SettledRate},
+		Trials: []study.Trial{{Part: "a", Metrics: map[string]float64{study.SettledRate: 336, study.QueuePeak: 3}}},
 	}
 	for name, verdicts := range map[string][]study.Verdict{
-		"no verdict": nil, "a verdict": {{Primary: true, Metric: serve.SettledRate, Part: "a"}},
+		"no verdict": nil, "a verdict": {{Primary: true, Metric: study.SettledRate, Part: "a"}},
 	} {
 		r.Verdicts = verdicts
 		m, _ := primary(r)
@@ -32,7 +31,7 @@ func TestMailIsCountedInMessages(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	r.Trials[0].Metrics = map[string]float64{serve.SettledRate: 336}
+	r.Trials[0].Metrics = map[string]float64{study.SettledRate: 336}
 	if m, _ := primary(r); m.Text(336) != "336 transactions/s" {
 		t.Errorf("files are counted in %q", m.Unit)
 	}

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
-	"linerate/internal/study/forward"
+	"linerate/internal/study"
 )
 
 // strangers are where a flood's segments say that they come from: addresses of
@@ -32,7 +32,7 @@ type Flood struct {
 
 // Flood prepares to flood the DUT at the far end of from, by a thread on cpu. The
 // DUT learns that the strangers are behind the generator, so that it can answer.
-func (Local) Flood(from, dut port.Port, cpu int) (forward.Flooder, error) {
+func (Local) Flood(from, dut port.Port, cpu int) (study.Flooder, error) {
 	f := &Flood{in: from.In, sock: -1, cpu: cpu, frame: synFrame(way{from: from, to: dut, source: strangers.Addr()})}
 	back := func() error {
 		return knob.AddRoutes(context.Background(), []netip.Prefix{strangers}, dut.Device, from.IPv4.Addr())

@@ -13,8 +13,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 	"linerate/studies"
@@ -77,7 +75,7 @@ func proxied(t *testing.T) []setting.Setting {
 }
 
 // flooded sets a bed's DUT and floods it for a moment, asking.
-func flooded(t *testing.T, b *netnsbed.Bed, settings []setting.Setting) (states, passed uint64, m forward.Management) {
+func flooded(t *testing.T, b *netnsbed.Bed, settings []setting.Setting) (states, passed uint64, m study.Management) {
 	t.Helper()
 	var gone *testbed.ErrUnavailable
 	if _, err := b.Reset(context.Background(), settings); errors.As(err, &gone) {

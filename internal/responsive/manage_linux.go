@@ -13,7 +13,7 @@ import (
 	"linerate/internal/knob"
 	"linerate/internal/load"
 	"linerate/internal/port"
-	"linerate/internal/study/forward"
+	"linerate/internal/study"
 )
 
 // Local probes DUTs of this machine.
@@ -29,7 +29,7 @@ type Probe struct {
 	stop, done chan struct{}
 	next       uint16
 	sent       map[key]time.Time
-	account    forward.Management
+	account    study.Management
 	failed     error
 }
 
@@ -48,7 +48,7 @@ const (
 
 // Open prepares to ask the DUT at the far end of from; cpu is where its
 // programs run, −1 anywhere.
-func (Local) Open(from, dut port.Port, cpu int) (forward.Prober, error) {
+func (Local) Open(from, dut port.Port, cpu int) (study.Prober, error) {
 	p := &Probe{way: way{from: from, to: dut, source: proberOf(from)}, sock: -1, greet: -1, next: 1, sent: map[key]time.Time{}}
 	if err := dut.In(p.openGreeter); err != nil {
 		return nil, errors.Join(fmt.Errorf("listen in the DUT: %w", err), p.Close())
@@ -132,7 +132,7 @@ func (p *Probe) Stop() {
 }
 
 // Account is what came of all asking so far.
-func (p *Probe) Account() (forward.Management, error) { return p.account, p.failed }
+func (p *Probe) Account() (study.Management, error) { return p.account, p.failed }
 
 // grace is how long answers may take once asking has ended.
 const grace = 100 * time.Millisecond
@@ -240,7 +240,7 @@ func (p *Probe) answered(a answer, at time.Time) {
 }
 
 // count notes the first answer to a probe.
-func (p *Probe) count(kind byte, n uint16, of *forward.Answers, at time.Time) {
+func (p *Probe) count(kind byte, n uint16, of *study.Answers, at time.Time) {
 	k := key{kind, n}
 	sent, waiting := p.sent[k]
 	if !waiting {

@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
-	"linerate/internal/study/forward"
+	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -37,7 +37,7 @@ func TestAsksTheDUT(t *testing.T) {
 		if _, err := b.Reset(context.Background(), c.settings); err != nil {
 			t.Fatal(err)
 		}
-		var m forward.Management
+		var m study.Management
 		for during := 200 * time.Millisecond; ; during *= 2 {
 			m = asked(t, b, during)
 			if during > 10*time.Second || heard(m.Echo) == c.echo && heard(m.Connect) == c.connect && heard(m.Greeting) == c.greeting {
@@ -49,9 +49,9 @@ func TestAsksTheDUT(t *testing.T) {
 }
 
 // answers holds what came of asking against what the DUT answers.
-func answers(t *testing.T, name string, m forward.Management, echo, connect, greeting bool) {
+func answers(t *testing.T, name string, m study.Management, echo, connect, greeting bool) {
 	for kind, x := range map[string]struct {
-		got  forward.Answers
+		got  study.Answers
 		want bool
 	}{"echo": {m.Echo, echo}, "connect": {m.Connect, connect}, "greeting": {m.Greeting, greeting}} {
 		if x.got.Sent == 0 || heard(x.got) != x.want || x.got.Answered > 0 && (!x.want || x.got.RTT == nil || x.got.RTT.Min == 0) {
@@ -61,10 +61,10 @@ func answers(t *testing.T, name string, m forward.Management, echo, connect, gre
 }
 
 // heard is whether most were answered: of those at the end the answer may be on its way.
-func heard(a forward.Answers) bool { return a.Sent > 0 && a.Unanswered() <= 0.2 }
+func heard(a study.Answers) bool { return a.Sent > 0 && a.Unanswered() <= 0.2 }
 
 // asked asks a bed's DUT for a while.
-func asked(t *testing.T, b *netnsbed.Bed, during time.Duration) forward.Management {
+func asked(t *testing.T, b *netnsbed.Bed, during time.Duration) study.Management {
 	t.Helper()
 	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -29,9 +28,9 @@ func made(s study.Spec, seed uint64, spoil func(*study.Trial)) []study.Trial {
 		t := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Valid: true, Reasons: []study.Refusal{},
 			Start: start.Add(time.Duration(i) * time.Second), Seconds: 1, Metrics: map[string]float64{}}
 		if part, _ := s.Part(slot.Part); part.Mode == testbed.Cost {
-			t.Metrics[forward.CostNS], t.Metrics[forward.ForwardingRate] = cost, 1e9/cost
+			t.Metrics[study.CostNS], t.Metrics[study.ForwardingRate] = cost, 1e9/cost
 		} else {
-			t.Metrics[forward.OverloadRate], t.Metrics[forward.LossRatio] = 1e9/cost, 0
+			t.Metrics[study.OverloadRate], t.Metrics[study.LossRatio] = 1e9/cost, 0
 		}
 		if spoil != nil {
 			spoil(&t)
@@ -54,8 +53,8 @@ func verdictFor(t *testing.T, r study.Results, metric, variant string) study.Ver
 
 func fullGoals(s study.Spec) study.Spec {
 	s.Metrics = []study.Goal{
-		{Metric: forward.ForwardingRate, Part: "cost", Primary: true, MarginPercent: 5}, {Metric: forward.CostNS, Part: "cost", MarginPercent: 5},
-		{Metric: forward.OverloadRate, Part: "over", MarginPercent: 10}, {Metric: forward.LossRatio, Part: "over", MarginPercent: 10},
+		{Metric: study.ForwardingRate, Part: "cost", Primary: true, MarginPercent: 5}, {Metric: study.CostNS, Part: "cost", MarginPercent: 5},
+		{Metric: study.OverloadRate, Part: "over", MarginPercent: 10}, {Metric: study.LossRatio, Part: "over", MarginPercent: 10},
 	}
 	return s
 }
@@ -63,7 +62,7 @@ func fullGoals(s study.Spec) study.Spec {
 func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, nil))
-	v := verdictFor(t, r, forward.ForwardingRate, "b")
+	v := verdictFor(t, r, study.ForwardingRate, "b")
 	if v.Verdict != "worse" || !v.Primary || v.N != 5 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) {
 		t.Errorf("four times the cost: %+v", v)
 	}
@@ -73,13 +72,13 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	if want := 2100 * 1.3; !(math.Abs(v.EffectNS.Float()/want-1) <= 0.05) || !(v.NSLow.Float() < v.EffectNS.Float() && v.EffectNS.Float() < v.NSHigh.Float()) { // 2,100 ns at the mean block's speed
 		t.Errorf("effect %g ns, want about %g", v.EffectNS.Float(), want)
 	}
-	if c := verdictFor(t, r, forward.CostNS, "b"); c.Verdict != "worse" || !(math.Abs(c.EffectPercent.Float()-300) <= 20) || !(math.Abs(c.EffectNS.Float()/v.EffectNS.Float()-1) <= 0.01) || c.Better != "lower" {
+	if c := verdictFor(t, r, study.CostNS, "b"); c.Verdict != "worse" || !(math.Abs(c.EffectPercent.Float()-300) <= 20) || !(math.Abs(c.EffectNS.Float()/v.EffectNS.Float()-1) <= 0.01) || c.Better != "lower" {
 		t.Errorf("by cost: %+v", c)
 	}
-	if c := verdictFor(t, r, forward.ForwardingRate, "c"); c.Verdict != "equivalent" {
+	if c := verdictFor(t, r, study.ForwardingRate, "c"); c.Verdict != "equivalent" {
 		t.Errorf("the same cost is %s", c.Verdict)
 	}
-	if l := verdictFor(t, r, forward.LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
+	if l := verdictFor(t, r, study.LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
 		t.Errorf("no loss anywhere: %+v", l)
 	}
 	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || !(r.MDE.Float() > 0 && r.MDE.Float() <= 10) {
@@ -100,14 +99,14 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 // from the study's margin to the sentence that answers.
 func TestSharesAreToldInPoints(t *testing.T) {
 	s := twoParts()
-	s.Metrics = []study.Goal{{Metric: forward.LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
+	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
 	trials := made(s, 9, func(tr *study.Trial) {
-		if _, ok := tr.Metrics[forward.LossRatio]; ok {
-			tr.Metrics[forward.LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)
+		if _, ok := tr.Metrics[study.LossRatio]; ok {
+			tr.Metrics[study.LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)
 		}
 	})
 	r := study.Analyse(s, 9, study.Environment{}, trials)
-	b, c := verdictFor(t, r, forward.LossRatio, "b"), verdictFor(t, r, forward.LossRatio, "c")
+	b, c := verdictFor(t, r, study.LossRatio, "b"), verdictFor(t, r, study.LossRatio, "c")
 	if b.Verdict != stats.Worse || !(math.Abs(b.EffectPoints.Float()-5) <= 1e-9) || b.EffectPercent.Known() || b.MarginPoints != 1 {
 		t.Errorf("five points more loss: %+v", b)
 	}
@@ -169,11 +168,11 @@ func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 	s := fullGoals(twoParts())
 	trials := made(s, 9, func(tr *study.Trial) {
 		if tr.Block == 2 && tr.Variant == "b" {
-			tr.Valid, tr.Metrics[forward.ForwardingRate] = false, 1
+			tr.Valid, tr.Metrics[study.ForwardingRate] = false, 1
 		}
 	})
 	r := study.Analyse(s, 9, study.Environment{}, trials)
-	if v := verdictFor(t, r, forward.ForwardingRate, "b"); v.N != 4 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) || len(v.Warnings) == 0 {
+	if v := verdictFor(t, r, study.ForwardingRate, "b"); v.N != 4 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) || len(v.Warnings) == 0 {
 		t.Errorf("%+v", v)
 	}
 	if len(r.Trials) != len(trials) {
@@ -188,7 +187,7 @@ func TestAnalyseSaysWhenNothingDiffersFromItself(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, func(tr *study.Trial) {
 		if tr.Variant == study.AA {
-			tr.Metrics[forward.ForwardingRate] *= 1.3
+			tr.Metrics[study.ForwardingRate] *= 1.3
 		}
 	}))
 	if r.AA.Verdict != "better" || !strings.Contains(strings.Join(r.Warnings, "\n"), "the A/A arm differs from the control") {
@@ -224,7 +223,7 @@ func TestAnalyseUnavailable(t *testing.T) {
 
 // TestAnswersOfMany: of many effects the sentence has the ends; few are all there.
 func TestAnswersOfMany(t *testing.T) {
-	m, _ := study.MetricNamed(forward.CostNS)
+	m, _ := study.MetricNamed(study.CostNS)
 	var vs []study.Verdict
 	for i := range 12 {
 		vs = append(vs, study.Verdict{Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(float64(10 * (i + 1)))}}, Variant: fmt.Sprintf("v%d", i)})
@@ -254,7 +253,7 @@ func TestWhatAReaderMustKnow(t *testing.T) {
 	}{
 		{"another metric's false alarm", study.Environment{}, func(tr *study.Trial) {
 			if tr.Variant == study.AA && tr.Part == "cost" {
-				tr.Metrics[forward.CostNS] *= 1.3
+				tr.Metrics[study.CostNS] *= 1.3
 			}
 		}, "the A/A arm also differs from the control by cost_ns_per_packet in part cost"},
 		{"no privileges", study.Environment{Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}}, nil, "measured without privileges"},
@@ -299,7 +298,7 @@ func TestAnswers(t *testing.T) {
 	loud := func(tr *study.Trial) {
 		if tr.Variant == "c" && tr.Part == "cost" {
 			f := math.Exp(0.5 * r.NormFloat64())
-			tr.Metrics[forward.ForwardingRate] *= f
+			tr.Metrics[study.ForwardingRate] *= f
 		}
 	}
 	if got := study.Analyse(s, 9, study.Environment{}, made(s, 9, loud)).Answer; !strings.HasPrefix(got, "Against a, the forwarding rate is 75.") || !strings.Contains(got, "% lower with b (+2,7") || !strings.Contains(got, " per packet); no difference is shown for c.") {
@@ -328,7 +327,7 @@ func TestAnswers(t *testing.T) {
 	if got := study.Analyse(s, 9, study.Environment{}, nil).Answer; got == "" || strings.Contains(got, "equivalent") {
 		t.Errorf("of nothing: %q", got)
 	}
-	m, _ := study.MetricNamed(forward.CostNS)
+	m, _ := study.MetricNamed(study.CostNS)
 	told := study.TellEffects([]study.Verdict{
 		{Variant: "half", Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(-50)}}}, {Variant: "double", Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(101)}}},
 		{Variant: "some", Result: stats.Result{Verdict: stats.Worse}}, {Variant: "drops", Difference: stats.Num(-3), Unit: "frames", Result: stats.Result{Verdict: stats.Better}},

@@ -10,7 +10,6 @@ import (
 
 	"linerate/internal/sharedtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/studies"
 )
@@ -41,7 +40,7 @@ func TestCoresOfTheArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 			trials = append(trials, study.Trial{Part: s.Parts[0].Name, Variant: fmt.Sprintf("cpus-%d", n), Block: i + 1, Valid: true,
-				Mode: testbed.Overload, Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.OverloadRate: pps}})
+				Mode: testbed.Overload, Reasons: []study.Refusal{}, Metrics: map[string]float64{study.OverloadRate: pps}})
 		}
 	}
 	r := study.Analyse(s, 1, study.Environment{}, trials)

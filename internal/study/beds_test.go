@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // spread gives odd blocks to a testbed that is twice as slow, where b costs factor times more.
@@ -21,13 +20,13 @@ func spread(factor float64) func(*study.Trial) {
 		if t.Variant == "b" {
 			slow *= factor
 		}
-		for _, m := range []string{forward.ForwardingRate, forward.OverloadRate} {
+		for _, m := range []string{study.ForwardingRate, study.OverloadRate} {
 			if v, ok := t.Metrics[m]; ok {
 				t.Metrics[m] = v / slow
 			}
 		}
-		if v, ok := t.Metrics[forward.CostNS]; ok {
-			t.Metrics[forward.CostNS] = v * slow
+		if v, ok := t.Metrics[study.CostNS]; ok {
+			t.Metrics[study.CostNS] = v * slow
 		}
 	}
 }
@@ -37,7 +36,7 @@ func TestTestbedIsABlockingFactor(t *testing.T) {
 	one := study.Analyse(s, 9, study.Environment{}, made(s, 9, nil))
 	env := study.AcrossBeds([]string{"even", "odd"}, []study.Environment{{CPU: "Xeon", Kernel: "6.12"}, {CPU: "Xeon", Kernel: "6.18", Unavailable: map[string]string{"search": "no"}}})
 	r := study.Analyse(s, 9, env, made(s, 9, spread(1)))
-	a, b := verdictFor(t, one, forward.ForwardingRate, "b"), verdictFor(t, r, forward.ForwardingRate, "b")
+	a, b := verdictFor(t, one, study.ForwardingRate, "b"), verdictFor(t, r, study.ForwardingRate, "b")
 	if !(math.Abs(a.EffectPercent.Float()-b.EffectPercent.Float()) <= 1e-9) || a.CILow != b.CILow || a.Verdict != b.Verdict {
 		t.Errorf("a testbed twice as slow moved the effect: %v, %v", a, b)
 	}
@@ -61,11 +60,11 @@ func TestTestbedIsABlockingFactor(t *testing.T) {
 func TestTestbedsThatDisagree(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, spread(1.5)))
-	v := verdictFor(t, r, forward.ForwardingRate, "b")
+	v := verdictFor(t, r, study.ForwardingRate, "b")
 	if v.PBeds.Float() >= 0.05 || len(v.Warnings) == 0 || !strings.Contains(strings.Join(v.Warnings, " "), "differs between testbeds") {
 		t.Errorf("p %v, warnings %q", v.PBeds, v.Warnings)
 	}
-	if c := verdictFor(t, r, forward.ForwardingRate, "c"); c.PBeds.Float() < 0.05 {
+	if c := verdictFor(t, r, study.ForwardingRate, "c"); c.PBeds.Float() < 0.05 {
 		t.Errorf("c is the same on both, and p is %v", c.PBeds)
 	}
 	if !strings.Contains(r.BedsLine(), "The effect differs between testbeds for b (p") {

@@ -3,12 +3,12 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/show"
 )
@@ -145,7 +145,7 @@ func (s *Spec) checkParts() *Problem {
 		}
 	}
 	for i, p := range s.Parts {
-		if bad := p.checkOwn(PartPath(i)); bad != nil {
+		if bad := p.checkKeys(PartPath(i)); bad != nil {
 			return bad
 		}
 		if bad := KindOf(p).CheckPart(s, i, PartPath(i)); bad != nil {
@@ -155,9 +155,24 @@ func (s *Spec) checkParts() *Problem {
 	return nil
 }
 
-// checkOwn refuses keys of another kind than the part's.
-func (p Part) checkOwn(path string) *Problem {
-	if k := KindOf(p); p.Own != nil && reflect.TypeOf(p.Own) != reflect.TypeOf(k.Keys().Part) {
+// checkKeys refuses keys of another kind than the part's.
+func (p Part) checkKeys(path string) *Problem {
+	type key struct {
+		given bool
+		kind  Kind
+		name  string
+	}
+	given := list.Filter([]key{
+		{p.Usable, forwardKind{}, "management"}, {p.Flood != "", forwardKind{}, "flood"}, {p.Search != nil, searchKind{}, "search"},
+		{p.HTTP != nil, serveKind{}, "http"}, {p.SMTP != nil, serveKind{}, "smtp"}, {p.Files != nil, serveKind{}, "files"}, {p.Link != nil, serveKind{}, "link"},
+		{p.Live != nil, switchbackKind{}, "live"},
+	}, func(k key) bool { return k.given })
+	for _, k := range given {
+		if k.kind != given[0].kind {
+			return Wrong(path+"."+k.name, "%s and %s are keys of two kinds of parts: a part has those of one", given[0].name, k.name)
+		}
+	}
+	if len(given) > 0 && given[0].kind != KindOf(p) {
 		return Wrong(path, "part %s is of mode %s, and has keys of another kind of part", p.Name, p.Mode).Advise("known modes: %s", strings.Join(modes(), ", "))
 	}
 	return nil

@@ -1,18 +1,22 @@
 // Package study says what a study is, as pure data and functions: its
 // specification (YAML), its schedule, the record of a trial, and the analysis that
-// turns trials into verdicts. What is measured, and what makes a trial invalid, is
-// the kinds' to say: packages forward, search, serve and others, each behind the
-// interface Kind, made known by package kinds. Package lab runs trials; package
-// studydir keeps them.
+// turns trials into verdicts. Package lab runs trials; package studydir keeps them.
+//
+// A part of a study is of one of four kinds, each in the files named after it:
+//
+//   - forward: offers packets to a DUT, which forwards them at a cost or under overload,
+//     or is flooded with them and asked whether it still answers
+//   - search: searches for throughput (MLRsearch, RFC 2544), the longest burst without
+//     loss, or loss over load; the procedures are package search's
+//   - serve: requests to servers of the web, for mail, or for files
+//   - switchback: a live host, switched back and forth under its own traffic
 //
 // Where things are:
 //
-//   - what a kind is asked: kind.go, gates.go, metric.go, section.go; the keys
-//     that it adds to files: own.go
-//   - what a study asks: spec.go, frames.go, rate.go, settings.go, sweep.go;
-//     the ways in which variants set something: package ways; which variants can be
-//     tried where: availability.go
-//   - reading it, with defaults, sweeps made whole, and what is refused: parse.go,
+//   - what a kind is asked: kind.go, gates.go, metric.go, section.go
+//   - what a study asks: spec.go, rate.go, sweep.go; what variants set: setting.go,
+//     setting_targets.go, settings.go; which variants can be tried where: availability.go
+//   - reading it, with defaults, sweeps expanded, and what is refused: parse.go,
 //     defaults.go, expand.go, check.go, checkname.go
 //   - when which trial runs, how arms take turns, when enough is known:
 //     schedule.go, interleave.go, looks.go, machines.go

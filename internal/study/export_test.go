@@ -1,8 +1,6 @@
 package study
 
 import (
-	"slices"
-
 	"linerate/internal/stats"
 )
 
@@ -25,9 +23,3 @@ func (s Spec) Look(seed uint64, n int, trials []Trial) []stats.Comparison {
 }
 
 func (l *Looks) Enough(c stats.Comparison) bool { return l.enough(c) }
-
-// KeepKinds returns what forgets the kinds that are registered from now on.
-func KeepKinds() (forget func()) {
-	before := slices.Clone(kinds)
-	return func() { kinds = before }
-}

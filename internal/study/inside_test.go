@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"linerate/internal/study"
-	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
@@ -52,11 +51,11 @@ func TestInstrumentsLookInto(t *testing.T) {
 // those it is the search that makes them short.
 func TestInstrumentsLookBriefly(t *testing.T) {
 	for _, c := range []struct {
-		search         *search.Spec
+		search         *study.Search
 		profile, count float64
-	}{{nil, 0.2, 0.1}, {&search.Spec{}, 1, 0.5}} {
+	}{{nil, 0.2, 0.1}, {&study.Search{}, 1, 0.5}} {
 		s := study.Spec{Profile: true, Variants: []study.Variant{{Name: "a"}}, Metrics: []study.Goal{{Part: "p", Primary: true}},
-			Parts: []study.Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Own: &search.Part{Search: c.search}}}}
+			Parts: []study.Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Search: c.search}}}
 		in, _ := study.InsideNext(s, nil, nil, func(study.Part) bool { return false })
 		if in.Profile != c.profile || in.Count != c.count {
 			t.Errorf("profile %g s, counts %g s, want %g and %g", in.Profile, in.Count, c.profile, c.count)

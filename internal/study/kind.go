@@ -25,11 +25,6 @@ type Kind interface {
 	// Owns reports whether a part is of the kind. The kind that was registered
 	// last decides first.
 	Owns(p Part) bool
-	// Keys are the keys that the kind adds to those of all (Part.Own and others).
-	Keys() Keys
-	// Saw is a pointer to a struct of the keys (json) that it adds to an observation:
-	// Observation.Own is one.
-	Saw() any
 
 	// DefaultMode is the mode of a part that says none, of a study that is the
 	// kind's; "" where it is another's.
@@ -82,9 +77,6 @@ type Kind interface {
 	Measure(p Part, o Observation, block []Trial) map[string]float64
 	// Gates are what its trials must pass, in the order of reports.
 	Gates() []Gate
-	// Limits are the keys (yaml) of these gates' limits, percentages and ratios, with
-	// their defaults: a pointer to a struct of its own, for LimitsOf; nil: none.
-	Limits() any
 
 	// Derive adds to the results of any study what they say beside verdicts.
 	Derive(r *Results, s Spec)
@@ -114,12 +106,6 @@ type Kind interface {
 type Base struct{}
 
 // The methods of Kind that a kind may leave as they are.
-
-// Keys satisfies Kind: none.
-func (Base) Keys() Keys { return Keys{} }
-
-// Saw satisfies Kind: nothing.
-func (Base) Saw() any { return nil }
 
 // DefaultMode satisfies Kind: none.
 func (Base) DefaultMode(*Spec) testbed.Mode { return "" }
@@ -175,9 +161,6 @@ func (Base) Measure(Part, Observation, []Trial) map[string]float64 { return map[
 // Gates satisfies Kind: none.
 func (Base) Gates() []Gate { return nil }
 
-// Limits satisfies Kind: none.
-func (Base) Limits() any { return nil }
-
 // Derive satisfies Kind: nothing.
 func (Base) Derive(*Results, Spec) {}
 
@@ -220,18 +203,16 @@ func (nobodys) Name() string          { return "" }
 func (nobodys) Modes() []testbed.Mode { return nil }
 func (nobodys) Owns(Part) bool        { return true }
 
-// kinds are all that were registered.
-var kinds []Kind
+// The names of the kinds.
+const (
+	KindForward    = "forward"    // packets through a DUT
+	KindSearch     = "search"     // for throughput
+	KindServe      = "serve"      // requests to servers
+	KindSwitchback = "switchback" // a live host, switched back and forth
+)
 
-// Register makes kinds known, before any study is read: package kinds does, and
-// tests of one kind.
-func Register(all ...Kind) {
-	for _, k := range all {
-		if !slices.ContainsFunc(kinds, func(o Kind) bool { return o.Name() == k.Name() }) {
-			kinds = append(kinds, k)
-		}
-	}
-}
+// kinds are all, in the order of reports.
+var kinds = []Kind{forwardKind{}, searchKind{}, serveKind{}, switchbackKind{}}
 
 // Kinds are all that are known, in the order of reports.
 func Kinds() []Kind { return slices.Clone(kinds) }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	_ "linerate/internal/study/kinds"
 )
 
 func interleavedSpec(t *testing.T, extra string) study.Spec {
@@ -22,7 +20,7 @@ func interleavedSpec(t *testing.T, extra string) study.Spec {
 func interleavedTrials(s study.Spec, block, attempt int, cost map[string]float64) (all []study.Trial) {
 	for i, arm := range s.Arms() {
 		all = append(all, study.Trial{Part: s.Parts[0].Name, Variant: arm, Block: block, Order: i + 1, Valid: true, Start: time.Unix(0, 0),
-			Metrics:  map[string]float64{forward.CostNS: cost[arm], forward.ForwardingRate: 1e9 / cost[arm]},
+			Metrics:  map[string]float64{study.CostNS: cost[arm], study.ForwardingRate: 1e9 / cost[arm]},
 			Observed: &study.Observation{Interleaved: &study.Interleaved{How: study.BySlices, Attempt: attempt, Lanes: study.Lanes{Rounds: 1000, GoodRounds: 1000}}}})
 	}
 	return all

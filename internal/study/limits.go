@@ -1,62 +1,45 @@
 package study
 
-import "reflect"
-
-// LimitsOf are a kind's limits among a study's; all zero where there are none of it.
-func LimitsOf[T any](g Gates) *T {
-	for _, own := range g.Own {
-		if limits, ok := own.(*T); ok {
-			return limits
-		}
-	}
-	return new(T)
-}
-
 // DefaultGates are the limits of a study that states none.
 func DefaultGates() Gates {
-	var g Gates
-	g.fill(func(string) bool { return false })
-	return g
+	return Gates{DriftPercent: 15, StealPercent: 2,
+		ContentionPercent: 35, StarvedPercent: 20, UnsentPercent: 0.5, PacingPercent: 2, Headroom: 1.2, CostLossPercent: 1, GoodRoundsPercent: 10,
+		FailedPercent: 0.5}
+}
+
+// limit is one of the limits with its key.
+type limit struct {
+	key   string
+	value *float64
+}
+
+func (g *Gates) limits() []limit {
+	return []limit{
+		{"drift_percent", &g.DriftPercent}, {"steal_percent", &g.StealPercent},
+		{"foreign_percent", &g.ContentionPercent}, {"starved_percent", &g.StarvedPercent}, {"unsent_percent", &g.UnsentPercent},
+		{"pacing_percent", &g.PacingPercent}, {"headroom", &g.Headroom}, {"cost_loss_percent", &g.CostLossPercent},
+		{"good_rounds_percent", &g.GoodRoundsPercent}, {"failed_percent", &g.FailedPercent},
+	}
 }
 
 // fill puts defaults in the place of what the study does not say.
 func (g *Gates) fill(said func(key string) bool) {
-	given := *g
-	*g = Gates{DriftPercent: 15, StealPercent: 2}
-	keep := func(limits, given any) {
-		to, from := reflect.ValueOf(limits).Elem(), reflect.ValueOf(given).Elem()
-		for _, f := range keysIn(to.Type(), "yaml") {
-			if said(keyOf(f, "yaml")) {
-				to.FieldByName(f.Name).Set(from.FieldByName(f.Name))
-			}
-		}
-	}
-	keep(g, &given)
-	seen := map[reflect.Type]bool{}
-	for _, k := range kinds {
-		limits := k.Limits()
-		if t := reflect.TypeOf(limits); limits != nil && !seen[t] {
-			seen[t] = true
-			own := reflect.New(t.Elem()).Interface() // where a study's limits are all zero, or none
-			for _, o := range given.Own {
-				if reflect.TypeOf(o) == t {
-					own = o
-				}
-			}
-			keep(limits, own)
-			g.Own = append(g.Own, limits)
-		}
+	defaults := DefaultGates()
+	from := defaults.limits()
+	for i, l := range g.limits() {
+		Unless(said, l.key, l.value, *from[i].value)
 	}
 }
 
-// check wants percentages; what a kind knows better of its own, its CheckStudy says.
+// check refuses what is no percentage, and a headroom below 1.
 func (g *Gates) check() *Problem {
-	for _, limits := range append([]any{g}, g.Own...) {
-		v := reflect.ValueOf(limits).Elem()
-		for _, f := range keysIn(v.Type(), "yaml") {
-			if p := Within("gates."+keyOf(f, "yaml"), v.FieldByName(f.Name).Float(), 0, 100); p != nil {
-				return p
-			}
+	for _, l := range g.limits() {
+		least := 0.0
+		if l.key == "headroom" {
+			least = 1
+		}
+		if p := Within("gates."+l.key, *l.value, least, 100); p != nil {
+			return p
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/studies"
 )
@@ -37,7 +36,7 @@ func TestParseFillsDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
 	}
-	if g := s.Primary(); g.Metric != forward.CostNS || g.Part != "cost" {
+	if g := s.Primary(); g.Metric != study.CostNS || g.Part != "cost" {
 		t.Errorf("primary %+v", g)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -113,7 +112,7 @@ func TestMachineGates(t *testing.T) {
 // verdicts have them, then what has trials alone; what is unavailable is none.
 func TestArmsOfResults(t *testing.T) {
 	tr := func(part, variant string, valid bool, value float64) study.Trial {
-		return study.Trial{Part: part, Variant: variant, Valid: valid, Metrics: map[string]float64{forward.CostNS: value}}
+		return study.Trial{Part: part, Variant: variant, Valid: valid, Metrics: map[string]float64{study.CostNS: value}}
 	}
 	gone := tr("cost", "gone", false, 0)
 	gone.Unavailable = "no module"
@@ -125,10 +124,10 @@ func TestArmsOfResults(t *testing.T) {
 	if got := r.Arms("over"); !slices.Equal(got, []string{"a", study.AA, "x"}) {
 		t.Errorf("%q", got)
 	}
-	if got := r.Values("cost", "b", forward.CostNS); !slices.Equal(got, []float64{1, 6}) {
+	if got := r.Values("cost", "b", study.CostNS); !slices.Equal(got, []float64{1, 6}) {
 		t.Errorf("valid values %v", got)
 	}
-	if got := r.Values("cost", "b", forward.ForwardingRate); got != nil {
+	if got := r.Values("cost", "b", study.ForwardingRate); got != nil {
 		t.Errorf("of another metric %v", got)
 	}
 	if got := r.Measured(); !slices.Equal(got, []string{"cost", "over"}) {

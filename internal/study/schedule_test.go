@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -18,7 +17,7 @@ func twoParts() study.Spec {
 			{Name: "cost", Mode: testbed.Cost, Rate: study.MaxRate, Blocks: 5, Seconds: 1},
 			{Name: "over", Mode: testbed.Overload, Rate: study.MaxRate, Blocks: 2, Seconds: 1},
 		},
-		Metrics: []study.Goal{{Metric: forward.CostNS, Part: "cost", Primary: true, MarginPercent: 3}},
+		Metrics: []study.Goal{{Metric: study.CostNS, Part: "cost", Primary: true, MarginPercent: 3}},
 		Gates:   study.DefaultGates(),
 	}
 }

@@ -24,10 +24,9 @@ type Spec struct {
 	Testbed  Testbed `yaml:"testbed"`
 	Reset    string  `yaml:"reset"` // what makes trials independent
 	// Design is the order of the trials: Blocks, Grouped or Series.
-	Design   string   `yaml:"design"`
-	Workload Workload `yaml:"workload"`
-	// Own are the keys that kinds add (Keys), here and below, or nil.
-	Own      any       `yaml:"-"`
+	Design   string    `yaml:"design"`
+	Workload Workload  `yaml:"workload"`
+	Link     *Link     `yaml:"link,omitempty"` // between clients and server
 	Sweep    []Sweep   `yaml:"sweep,omitempty"`
 	Control  string    `yaml:"control"` // the variant that all others are compared with
 	Variants []Variant `yaml:"variants"`
@@ -61,7 +60,7 @@ type Testbed struct {
 
 // Workload is what all parts of a study offer.
 type Workload struct {
-	Own    any    `yaml:"-"`
+	Asks   `yaml:",inline"`
 	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
 	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
 	// "simple" (7:4:1) or a genome of RFC 6985.
@@ -105,7 +104,7 @@ type Variant struct {
 	// OS is the operating system that the DUT must have; "" is any.
 	OS       string    `yaml:"os,omitempty"`
 	Settings []Setting `yaml:"settings,omitempty"`
-	Own      any       `yaml:"-"`
+	HTTP     *Asking   `yaml:"http,omitempty,flow"` // what its clients ask otherwise
 }
 
 // Part is one way of measuring every variant: a mode and an offered load.
@@ -125,7 +124,21 @@ type Part struct {
 	Family   string  `yaml:"family,omitempty"`
 	// Directions are the workload's where the part says none.
 	Directions string `yaml:"directions,omitempty"`
-	Own        any    `yaml:"-"`
+
+	// Usable asks the DUT during the load whether it is still usable.
+	Usable bool `yaml:"management,omitempty"`
+	// Flood, where given, is what is offered instead of the workload: FloodSYN.
+	Flood string `yaml:"flood,omitempty"`
+
+	// Search makes the part's trials searches for throughput.
+	Search *Search `yaml:"search,omitempty"`
+
+	// Asks are the requests to a server, and Link what they cross if not the study's.
+	Asks `yaml:",inline"`
+	Link *Link `yaml:"link,omitempty"`
+
+	// Live is how a live host is studied.
+	Live *Terms `yaml:"live,omitempty"`
 }
 
 // Goal is a metric that the study wants a verdict on.
@@ -272,8 +285,30 @@ type Gates struct {
 	DriftPercent float64 `yaml:"drift_percent"`
 	// StealPercent is how much CPU time the hypervisor may have taken.
 	StealPercent float64 `yaml:"steal_percent"`
-	// Own are the limits of the gates of each kind (Kind.Limits).
-	Own []any `yaml:"-"`
+
+	// ContentionPercent is how much of a cost trial's time the measuring CPU may
+	// have worked for other programs. That time is subtracted; too much of
+	// it cannot be.
+	ContentionPercent float64 `yaml:"foreign_percent"`
+	// StarvedPercent is how much of an overload trial's time the DUT's
+	// thread may have waited for its CPU: the rate is then not the DUT's.
+	StarvedPercent float64 `yaml:"starved_percent"`
+	// UnsentPercent of the due frames, and PacingPercent of the rate, may
+	// be missed by the generator of a part with a rate.
+	UnsentPercent float64 `yaml:"unsent_percent"`
+	PacingPercent float64 `yaml:"pacing_percent"`
+	// Headroom is how many times the forwarded rate must have been offered
+	// for a rate under overload to be the DUT's and not the generator's.
+	Headroom float64 `yaml:"headroom"`
+	// CostLossPercent is the loss allowed in mode cost, where nothing can
+	// be overloaded and so nothing should be lost.
+	CostLossPercent float64 `yaml:"cost_loss_percent"`
+	// GoodRoundsPercent of the rounds of an interleaved trial must have been
+	// undisturbed.
+	GoodRoundsPercent float64 `yaml:"good_rounds_percent"`
+
+	// FailedPercent of the requests to a server may fail.
+	FailedPercent float64 `yaml:"failed_percent"`
 }
 
 // Looks plans when a study may stop: after so many blocks of the primary

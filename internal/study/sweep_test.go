@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/ways/filter"
 )
 
 const swept = `name: swept
@@ -65,7 +64,7 @@ func TestSweepSpreads(t *testing.T) {
 		t.Error(diff)
 	}
 	hundred, _ := s.Variant("rules-100")
-	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Own: &filter.Firewall{Firewall: &filter.Rules{Linear: 100}}}}}
+	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Firewall: &study.Rules{Linear: 100}}}}
 	if diff := cmp.Diff(want, hundred); diff != "" {
 		t.Error(diff)
 	}

@@ -7,9 +7,6 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/ways/filter"
-	"linerate/internal/study/ways/kernel"
-	"linerate/internal/study/ways/path"
 	"linerate/internal/testbed"
 	"linerate/studies"
 )
@@ -40,15 +37,15 @@ func TestVariantsNameTheirSystem(t *testing.T) {
 
 // TestSystemsOfSettings: the test above can tell them apart.
 func TestSystemsOfSettings(t *testing.T) {
-	rules := &filter.Ruleset{Text: "x"}
-	firewall := func(r filter.Rules) study.Setting { return study.Setting{Own: &filter.Firewall{Firewall: &r}} }
+	rules := &study.Ruleset{Text: "x"}
+	firewall := func(r study.Rules) study.Setting { return study.Setting{Firewall: &r} }
 	for want, settings := range map[string][]study.Setting{
-		"linux": {{Own: &kernel.NAPI{NAPI: "threaded"}}, {Own: &filter.NFT{NFT: rules}}, {Own: &kernel.CPUs{CPUs: 2}}, {Own: &path.PolicyRules{PolicyRules: 3}}, {Own: &path.Forward{Forward: setting.ForwardXDP}}, {Own: &kernel.Link{Link: "gso"}},
-			kernel.SysctlTo("net.ipv4.ip_early_demux", "1"), kernel.SysctlTo("net/ipv4/conf/dut0/rp_filter", "1"), kernel.SysctlTo("net.core.dev_weight", "1"),
-			firewall(filter.Rules{Map: 3}), firewall(filter.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
-		"freebsd": {{Own: &filter.PF{PF: rules}}, {Own: &filter.IPFW{IPFW: rules}}, kernel.SysctlTo("net.isr.dispatch", "1"), kernel.SysctlTo("kern.random.harvest.mask", "1"),
-			firewall(filter.Rules{Linear: 3, By: setting.ByPF})},
-		"": {{Own: &path.Hops{Hops: 2}}, firewall(filter.Rules{Table: 9, Optimise: true}), {Own: &path.Routes{Routes: &path.Table{Count: 9}}}, kernel.LinkTo("", "mtu", "9"), kernel.LinkTo("", "tso", "on"), {Own: &path.Forward{Forward: setting.ForwardBridge}}},
+		"linux": {{NAPI: "threaded"}, {NFT: rules}, {CPUs: 2}, {PolicyRules: 3}, {Forward: setting.ForwardXDP}, {Link: "gso"},
+			study.SysctlTo("net.ipv4.ip_early_demux", "1"), study.SysctlTo("net/ipv4/conf/dut0/rp_filter", "1"), study.SysctlTo("net.core.dev_weight", "1"),
+			firewall(study.Rules{Map: 3}), firewall(study.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
+		"freebsd": {{PF: rules}, {IPFW: rules}, study.SysctlTo("net.isr.dispatch", "1"), study.SysctlTo("kern.random.harvest.mask", "1"),
+			firewall(study.Rules{Linear: 3, By: setting.ByPF})},
+		"": {{Hops: 2}, firewall(study.Rules{Table: 9, Optimise: true}), {Routes: &study.RouteTable{Count: 9}}, study.LinkTo("", "mtu", "9"), study.LinkTo("", "tso", "on"), {Forward: setting.ForwardBridge}},
 	} {
 		for _, set := range settings {
 			if got := systemOf(study.Variant{Settings: []study.Setting{set}}); got != want {

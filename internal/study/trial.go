@@ -38,25 +38,44 @@ type Observation struct {
 	Before     testbed.Counters  `json:"dut_before"`
 	After      testbed.Counters  `json:"dut_after"`
 	Applied    testbed.Applied   `json:"applied"`
+	Bypass     *BypassRun        `json:"bypass,omitempty"` // if this trial measured its block's
 	CPUs       []CPUCheck        `json:"cpus"`
 	Load1      float64           `json:"load1"` // load average over one minute, at the start
 	Traffic    string            `json:"traffic"`
 	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra      map[string]string `json:"extra,omitempty"`
+	Search     *SearchRun        `json:"search,omitempty"`
 	// Machines is true where generator, DUT and receiver are machines of
 	// their own; DUT is what the DUT's own counters and sensors say: by how
 	// much a counter grew, or where a sensor stood after the trial.
 	Machines bool               `json:"machines,omitempty"`
 	DUT      map[string]float64 `json:"dut,omitempty"`
 	// Uncounted: nobody reads the DUT's counters; before and after are zero.
-	Uncounted bool `json:"uncounted,omitempty"`
+	Uncounted bool    `json:"uncounted,omitempty"`
+	Served    *Served `json:"served,omitempty"`
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
+	// Management is what came of asking the DUT meanwhile, where the part wants it.
+	Management *Management `json:"management,omitempty"`
+	// Flooded: the DUT's own service was flooded; nothing was to be forwarded.
+	Flooded bool `json:"flooded,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`
-	// Own is what the part's kind saw beside (Kind.Saw), or nil.
-	Own any `json:"-"`
+	// Redone are slices that were done again, because the generator was kept
+	// from its rate in them, or the DUT from its CPU: in no metric, but the
+	// DUT's counters have them.
+	Redone *Redone `json:"redone,omitempty"`
+	// Window is what was seen in a window of a live host.
+	Window *Window `json:"window,omitempty"`
+}
+
+// Saw is what was observed; empty, never nil, of a trial that observed nothing.
+func (t *Trial) Saw() *Observation {
+	if t.Observed == nil {
+		return &Observation{}
+	}
+	return t.Observed
 }
 
 // CPUCheck is what a CPU was seen to do around a trial.

@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 )
 
@@ -20,14 +19,14 @@ func (d *Dir) Keep(name string, data []byte) error {
 }
 
 // ReadInstance reads the slices that a trial of a directory was derived from.
-func ReadInstance(path string, t study.Trial) (forward.Instance, error) {
-	name, sum, ok := forward.RawFile(&t)
+func ReadInstance(path string, t study.Trial) (study.Instance, error) {
+	name, sum, ok := study.RawFile(&t)
 	if !ok {
-		return forward.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
+		return study.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return forward.Instance{}, fmt.Errorf("read the slices: %w", err)
+		return study.Instance{}, fmt.Errorf("read the slices: %w", err)
 	}
 	defer root.Close()
 	in, err := record.ReadInstance(root.FS(), name, sum)

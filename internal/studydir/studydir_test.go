@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 func spec(t testing.TB) study.Spec {
@@ -27,7 +26,7 @@ func spec(t testing.TB) study.Spec {
 
 func trial(block int, variant string) study.Trial {
 	return study.Trial{Part: "cost", Variant: variant, Block: block, Order: 1, Start: time.Unix(int64(block), 0).UTC(), Valid: true,
-		Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.CostNS: 700}, Mode: "cost"}
+		Reasons: []study.Refusal{}, Metrics: map[string]float64{study.CostNS: 700}, Mode: "cost"}
 }
 
 // made makes a study of three trials and closes it.

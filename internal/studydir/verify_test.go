@@ -12,7 +12,6 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // sliced makes a study of one instance whose trials were derived from slices,
@@ -20,7 +19,7 @@ import (
 func sliced(t *testing.T) (dir, file string) {
 	t.Helper()
 	s := spec(t)
-	in := forward.Instance{Part: "cost", Block: 1, Attempt: 1, Arms: []string{"a", "b", study.AA, study.BypassLane}, Control: "a"}
+	in := study.Instance{Part: "cost", Block: 1, Attempt: 1, Arms: []string{"a", "b", study.AA, study.BypassLane}, Control: "a"}
 	for round := range 60 {
 		for lane, ns := range []uint32{700, 770, 701, 200} {
 			in.Slices = append(in.Slices, load.Slice{Lane: lane, Frames: 512, NS: 512*ns + uint32(round*lane%7), At: uint32(4000*round + 1000*lane)})

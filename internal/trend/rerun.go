@@ -20,7 +20,6 @@ import (
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
-	"linerate/internal/study/ways/kernel"
 	"linerate/internal/tunable"
 )
 
@@ -229,7 +228,7 @@ func hostSettings(before, after *record.Record, known *tunable.Catalogue) (was, 
 			to    *[]study.Setting
 			value string
 		}{{&was, a}, {&is, b}} {
-			set := kernel.SysctlTo(name, add.value)
+			set := study.SysctlTo(name, add.value)
 			set.Scope = study.ScopeHost
 			*add.to = append(*add.to, set)
 		}

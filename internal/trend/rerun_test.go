@@ -13,7 +13,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/study/record"
 	"linerate/internal/tunable"
 )

@@ -28,7 +28,6 @@ import (
 	"linerate/internal/site"
 	"linerate/internal/store/sqlite"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 	"linerate/internal/web"
@@ -83,7 +82,7 @@ func trials(t *testing.T) (study.Spec, []study.Trial) {
 		cost := map[string]float64{"none": 700, study.AA: 700, "rules-100": 980, "hook": 704}[slot.Variant] * (1 + 0.01*rng.NormFloat64())
 		out = append(out, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: "cost",
 			Start: now.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []study.Refusal{},
-			Metrics: map[string]float64{forward.CostNS: cost, forward.ForwardingRate: 1e9 / cost, forward.ChainNS: cost + 150, forward.BypassNS: 150}})
+			Metrics: map[string]float64{study.CostNS: cost, study.ForwardingRate: 1e9 / cost, study.ChainNS: cost + 150, study.BypassNS: 150}})
 	}
 	return s, out
 }
@@ -208,7 +207,7 @@ func (d *desk) wait(t *testing.T) {
 		}
 		own := queuetest.Trials(j, 700)
 		for i := range own {
-			own[i].Metrics[forward.CostNS] = 1e9 / own[i].Metrics[forward.ForwardingRate]
+			own[i].Metrics[study.CostNS] = 1e9 / own[i].Metrics[study.ForwardingRate]
 		}
 		return queue.Outcome{Trials: own, Environment: study.Environment{CPU: "cpu", OS: "linux"}}, nil
 	})

@@ -14,8 +14,8 @@ import (
 type thing struct {
 	Version int            `yaml:"version"`
 	Names   []string       `yaml:"names"`
-	Inner   part           `yaml:"inner"`
-	Many    []part         `yaml:"many"`
+	Inner   Part           `yaml:"inner"`
+	Many    []Part         `yaml:"many"`
 	Free    map[string]int `yaml:"free"`
 	On      bool           `yaml:"on"`
 	Rate    float64        `yaml:"rate"`
@@ -24,20 +24,14 @@ type thing struct {
 	Own     shapes         `yaml:"own"`
 }
 
-type part struct {
+// Part is embedded, so it is exported.
+type Part struct {
 	A int `yaml:"a"`
 }
 
-// shapes reads itself from the keys of another struct.
-type shapes struct{ A int }
-
-func (shapes) Shape() reflect.Type { return reflect.TypeFor[part]() }
-
-func (s *shapes) UnmarshalYAML(into func(any) error) error {
-	var p part
-	err := into(&p)
-	s.A = p.A
-	return err
+// shapes has the keys of another struct.
+type shapes struct {
+	Part `yaml:",inline"`
 }
 
 var things = Kind{Noun: "a thing", Content: "names, and more", Version: 2}
@@ -93,7 +87,7 @@ func TestMistakes(t *testing.T) {
 func TestWhatIsTaken(t *testing.T) {
 	for text, want := range map[string]thing{
 		"rate: 1e+06\n": {Rate: 1e6}, "rate: \"5\"\n": {Rate: 5}, "rate: 5\n": {Rate: 5}, "on:\n": {}, "on: true\n": {On: true}, "text: |\n  a\n  b\non: true\n": {Text: "a\nb\n", On: true}, "version: 2\n": {Version: 2}, "version: 1\n": {Version: 1},
-		"inner: {a: 1}\n": {Inner: part{1}}, "own:\n  a: 4\n": {Own: shapes{4}}, "many:\n- a: 1\n- {a: 2}\n": {Many: []part{{1}, {2}}}, "text: \"${x}\"\n": {Text: "${x}"}, "free: {}\n": {Free: map[string]int{}},
+		"inner: {a: 1}\n": {Inner: Part{1}}, "own:\n  a: 4\n": {Own: shapes{Part{4}}}, "many:\n- a: 1\n- {a: 2}\n": {Many: []Part{{1}, {2}}}, "text: \"${x}\"\n": {Text: "${x}"}, "free: {}\n": {Free: map[string]int{}},
 	} {
 		var v thing
 		if _, err := Read("f", []byte(text), things, &v); err != nil || !reflect.DeepEqual(v, want) {

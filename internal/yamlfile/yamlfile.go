@@ -5,6 +5,7 @@ package yamlfile
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -75,11 +76,6 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 		return nil, syntaxError(file, err)
 	}
 	return p, nil
-}
-
-// Shaped is a type that reads itself, from keys that are not its fields alone.
-type Shaped interface {
-	Shape() reflect.Type // the struct whose fields are the keys
 }
 
 // Has reports whether the file has a key.
@@ -158,9 +154,6 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
-	}
-	if s, ok := reflect.Zero(t).Interface().(Shaped); ok {
-		t = s.Shape()
 	}
 	switch node := n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
@@ -297,7 +290,10 @@ func keysOf(t reflect.Type) map[string]reflect.Type {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
+		switch name, options, _ := strings.Cut(f.Tag.Get("yaml"), ","); {
+		case options == "inline":
+			maps.Copy(out, keysOf(f.Type))
+		case name != "" && name != "-":
 			out[name] = f.Type
 		}
 	}

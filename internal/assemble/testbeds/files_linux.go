@@ -11,7 +11,6 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -32,13 +31,13 @@ const poolDir = server.DiskDir + "/pool"
 
 // startFiles makes a file system at a site, and the files on it.
 func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
-	f := serve.Of(part).Files
+	f := part.Files
 	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Block: 4096, Lanes: f.Lanes, Sync: f.Fsync, Reads: 0.5, Creates: 0.5, Seed: filesSeed}
 	var err error
 	if pool.Min, pool.Max, err = f.Range(); err != nil {
 		return nil, err
 	}
-	if f.Driver == serve.Postmark {
+	if f.Driver == study.Postmark {
 		return startPostmark(at, settings, pool)
 	}
 	a := &fileArm{load: client.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
@@ -89,7 +88,7 @@ func (a *fileArm) CPU() time.Duration { return a.cpu }
 func (a *fileArm) Running() error { return nil }
 
 // Stop unmounts the file system; its files go with it.
-func (a *fileArm) Stop() (*serve.ServerLog, error) {
+func (a *fileArm) Stop() (*study.ServerLog, error) {
 	a.set.Release()
 	return nil, a.box.Close()
 }

@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/sshbed"
 )

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -30,7 +29,7 @@ const drainFor = 20 * time.Second
 
 // startMail starts Postfix at a site.
 func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
-	m := serve.Of(part).SMTP
+	m := part.SMTP
 	conf := setting.Mail{Accounts: m.Accounts, Parameters: map[string]string{}}
 	for _, s := range settings {
 		if s.Mechanism == setting.Postfix {
@@ -88,7 +87,7 @@ func (a *mailArm) CPU() time.Duration { return a.postfix.CPU() }
 func (a *mailArm) Running() error     { return a.postfix.Running() }
 
 // Stop ends Postfix, and reads what it has logged.
-func (a *mailArm) Stop() (*serve.ServerLog, error) {
+func (a *mailArm) Stop() (*study.ServerLog, error) {
 	a.postfix.Stop()
 	l, err := a.box.MailLog()
 	a.log = l
@@ -96,8 +95,8 @@ func (a *mailArm) Stop() (*serve.ServerLog, error) {
 }
 
 // Tell adds what became of the messages by Postfix's log.
-func (a *mailArm) Tell(v *serve.Served) {
+func (a *mailArm) Tell(v *study.Served) {
 	if l := a.log; l.Taken > 0 {
-		v.Mail = &serve.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced, DelayP50: int64(l.Delay(0.5)), DelayP99: int64(l.Delay(0.99))}
+		v.Mail = &study.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced, DelayP50: int64(l.Delay(0.5)), DelayP99: int64(l.Delay(0.99))}
 	}
 }

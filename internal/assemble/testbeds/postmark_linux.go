@@ -15,7 +15,7 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/server"
 	"linerate/internal/setting"
-	"linerate/internal/study/serve"
+	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
 
@@ -56,4 +56,4 @@ func (a *postmarkArm) CPU() time.Duration { return a.run.System }
 func (a *postmarkArm) Running() error { return nil }
 
 // Stop unmounts the file system; its files go with it.
-func (a *postmarkArm) Stop() (*serve.ServerLog, error) { return nil, a.box.Close() }
+func (a *postmarkArm) Stop() (*study.ServerLog, error) { return nil, a.box.Close() }

@@ -8,7 +8,6 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -19,7 +18,7 @@ var _ labserve.Service = LocalServers{}
 
 // Start starts what the part asks for.
 func (LocalServers) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
-	switch serve.RequestsOf(part).Kind {
+	switch study.RequestsOf(part).Kind {
 	case "smtp":
 		return startMail(ctx, at, settings, part)
 	case "files":

@@ -18,7 +18,6 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -37,16 +36,16 @@ type webArm struct {
 
 // Start starts nginx at a site.
 func (webService) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
-	w := setting.Web{TLS: serve.Of(part).HTTP.TLS, HTTP2: serve.Of(part).HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
+	w := setting.Web{TLS: part.HTTP.TLS, HTTP2: part.HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
 	for _, s := range settings {
 		w.Directives[s.Name] = s.Value
 	}
-	sizes, err := serve.Of(part).HTTP.Sizes()
+	sizes, err := part.HTTP.Sizes()
 	if err != nil {
 		return nil, err
 	}
 	s := &webArm{}
-	if serve.Of(part).HTTP.Proxy {
+	if part.HTTP.Proxy {
 		origin := setting.Web{Sizes: sizes}
 		if s.origin, _, err = startNGINX(ctx, at.Origin, origin, at.OriginAddress); err != nil {
 			return nil, fmt.Errorf("the origin: %w", err)
@@ -59,7 +58,7 @@ func (webService) Start(ctx context.Context, at testbed.Site, settings []setting
 		s.close()
 		return nil, err
 	}
-	if s.load, err = s.spec(at, serve.Of(part).HTTP, sizes); err != nil {
+	if s.load, err = s.spec(at, part.HTTP, sizes); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr
 }
 
 // spec is the load that asks for the objects.
-func (s *webArm) spec(at testbed.Site, h *serve.HTTP, sizes []int) (httpload.Spec, error) {
+func (s *webArm) spec(at testbed.Site, h *study.HTTP, sizes []int) (httpload.Spec, error) {
 	l := httpload.Spec{
 		Connections: h.Connections, Streams: h.Streams, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
 		Load: client.Load{Rate: h.Rate, Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9)}, Sources: at.Sources, Enter: at.Enter,
@@ -114,7 +113,7 @@ func (s *webArm) CPU() time.Duration { return s.nginx.CPU() }
 func (s *webArm) Running() error     { return s.nginx.Running() }
 
 // Stop ends nginx, which writes the last lines of its log then, and reads it.
-func (s *webArm) Stop() (*serve.ServerLog, error) {
+func (s *webArm) Stop() (*study.ServerLog, error) {
 	s.nginx.Stop()
 	defer s.close()
 	path, err := s.box.Path(setting.NGINXAccessLog)
@@ -125,9 +124,9 @@ func (s *webArm) Stop() (*serve.ServerLog, error) {
 	if err != nil || t.Selected == 0 {
 		return nil, nil //nolint:nilerr // a server that was asked for nothing has no log to speak of
 	}
-	log := &serve.ServerLog{Lines: uint64(t.Selected), Tenths: make([]uint64, serve.TenthsUpTo)}
+	log := &study.ServerLog{Lines: uint64(t.Selected), Tenths: make([]uint64, study.TenthsUpTo)}
 	for i, n := range t.Bins {
-		log.Tenths[min(i, serve.TenthsUpTo-1)] += uint64(n)
+		log.Tenths[min(i, study.TenthsUpTo-1)] += uint64(n)
 	}
 	log.Within = float64(log.Tenths[0]) / float64(log.Lines)
 	log.P50, log.P99 = 1000*t.Hist.ValueAtQuantile(50), 1000*t.Hist.ValueAtQuantile(99)

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/port"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -72,12 +71,12 @@ func (l *loading) close() (err error) {
 
 // add loads a path, in the directions of the part's traffic.
 func (l *loading) add(p testbed.Way, watched port.Place) error {
-	wire := forward.Endpoints{From: p.Generator, To: p.Receiver}
-	between := forward.Endpoints{From: l.bed.Generator(), To: l.bed.Receiver()}
+	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
+	between := study.Endpoints{From: l.bed.Generator(), To: l.bed.Receiver()}
 	if l.several {
 		between = wire
 	}
-	spec, err := forward.Traffic(l.spec, l.part, wire, between)
+	spec, err := study.Traffic(l.spec, l.part, wire, between)
 	if err != nil {
 		return err
 	}

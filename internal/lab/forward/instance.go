@@ -9,7 +9,6 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/load"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -18,7 +17,7 @@ import (
 type Instance struct {
 	*Setup
 	Shares []*Share // by lane
-	raw    forward.Instance
+	raw    study.Instance
 	how    study.Interleaving
 	gone   map[string]string
 	rng    *rand.Rand // order of the rounds
@@ -178,7 +177,7 @@ func (in *Instance) Round(ctx context.Context, do func(lane int) error) error {
 func (u *Setup) raise(ctx context.Context, slot study.Slot) (*Instance, error) {
 	task := u.Task()
 	in := &Instance{Setup: u, how: u.interleaves(), gone: map[string]string{}}
-	in.raw = forward.Instance{Part: u.Part.Name, Block: slot.Block, Attempt: study.Attempts(task.Done, slot.Block) + 1, Control: task.Spec.Control}
+	in.raw = study.Instance{Part: u.Part.Name, Block: slot.Block, Attempt: study.Attempts(task.Done, slot.Block) + 1, Control: task.Spec.Control}
 	in.rng = rand.New(rand.NewPCG(task.Seed, uint64(slot.Block)<<16|uint64(in.raw.Attempt)))
 	wanted := in.wanted(task)
 	arms, err := u.Bed.(testbed.Multi).Raise(ctx, wanted)

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -63,7 +62,7 @@ func TestTurnsFindKnownCosts(t *testing.T) {
 	r := study.Analyse(s, 5, study.Environment{}, trials)
 	want := map[string]float64{"rules-100": bedtest.HookNS + 100*bedtest.RuleNS, "set": bedtest.HookNS + bedtest.SetNS}
 	for _, v := range r.Verdicts {
-		if v.Metric != forward.CostNS {
+		if v.Metric != study.CostNS {
 			continue
 		}
 		effect := 100 * want[v.Variant] / bedtest.ForwardNS

@@ -14,7 +14,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/profile"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -40,7 +39,7 @@ func (r *Runner) Look(ctx context.Context, s *lab.Session, in study.Inside) (stu
 		return t, err
 	}
 	defer c.Close()
-	offer, err := forward.Offer(in.Part, in.Profile)
+	offer, err := study.OfferOf(in.Part, in.Profile)
 	if err != nil {
 		return t, err
 	}

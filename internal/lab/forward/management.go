@@ -8,24 +8,23 @@ import (
 
 	"linerate/internal/port"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
 // Manager makes what asks a DUT whether it is still usable: from a port of the
 // generator, at the DUT's ingress; cpu is where the DUT's programs run.
 type Manager interface {
-	Open(from, dut port.Port, cpu int) (forward.Prober, error)
+	Open(from, dut port.Port, cpu int) (study.Prober, error)
 	// Flood makes what floods a DUT's own service, by a thread on cpu.
-	Flood(from, dut port.Port, cpu int) (forward.Flooder, error)
+	Flood(from, dut port.Port, cpu int) (study.Flooder, error)
 }
 
 // asking is a prober, or nothing where the part wants none.
-type asking struct{ forward.Prober }
+type asking struct{ study.Prober }
 
 // prober opens what a part wants asked.
 func (u *Setup) prober(dut port.Port) (asking, error) {
-	if !forward.Of(u.Part).Usable || u.Manager == nil || dut.In == nil {
+	if !u.Part.Usable || u.Manager == nil || dut.In == nil {
 		return asking{}, nil
 	}
 	p, err := u.Manager.Open(u.Bed.Generator(), dut, u.Bed.Describe().CPUs.DUT)
@@ -79,7 +78,7 @@ func (a *asking) note(o *study.Observation) error {
 	if err != nil {
 		return fmt.Errorf("probe the DUT's management: %w", err)
 	}
-	forward.Note(o).Management = &m
+	o.Management = &m
 	return nil
 }
 
@@ -101,8 +100,8 @@ func dutOf(b testbed.Bed) port.Port {
 // flood is measure of a part that floods: nothing is forwarded, and what counts
 // is whether the DUT still answers.
 func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err error) {
-	forward.Note(o).Flooded = true
-	offer, err := forward.Offer(u.Part, u.Part.Seconds)
+	o.Flooded = true
+	offer, err := study.OfferOf(u.Part, u.Part.Seconds)
 	if err != nil {
 		return nil, err
 	}

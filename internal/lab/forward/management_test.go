@@ -6,12 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"linerate/internal/study/forward"
+	"linerate/internal/study"
 )
 
 // prober notes when it is started and stopped.
 type prober struct {
-	forward.Prober
+	study.Prober
 	began            time.Time
 	started, stopped time.Duration
 }

@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // overload is that mode's way: all DUTs are up, their threads on one CPU, and
@@ -37,7 +36,7 @@ func (w *overload) Ready(ctx context.Context) error {
 
 // offer is the traffic of a slice.
 func (w *overload) offer() (load.Offer, error) {
-	return forward.Offer(w.Part, w.Part.Seconds/float64(forward.Turns(w.Part)))
+	return study.OfferOf(w.Part, w.Part.Seconds/float64(study.Turns(w.Part)))
 }
 
 func (w *overload) Send(ctx context.Context) error {
@@ -46,7 +45,7 @@ func (w *overload) Send(ctx context.Context) error {
 
 func (w *overload) rounds(ctx context.Context) error {
 	offer, err := w.offer()
-	for range forward.Turns(w.Part) {
+	for range study.Turns(w.Part) {
 		if err != nil {
 			break
 		}
@@ -63,14 +62,14 @@ func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error 
 	s, gates := w.Shares[lane], w.Spec().Gates
 	got, err := w.offered(ctx, lane, offer)
 	for range sliceTries {
-		starved := forward.Starved(gates, got.Contention, got.Received)
-		if err != nil || s.hopeless || !starved && !forward.Short(gates, got.Sent) || forward.In(&s.Observed).Redone.Number() >= forward.Turns(w.Part) {
+		starved := study.Starved(gates, got.Contention, got.Received)
+		if err != nil || s.hopeless || !starved && !study.SentShort(gates, got.Sent) || s.Observed.Redone.Number() >= study.Turns(w.Part) {
 			break
 		}
-		forward.Note(&s.Observed).Redone = forward.In(&s.Observed).Redone.Plus(got.Sent, got.Received, starved)
+		s.Observed.Redone = s.Observed.Redone.Plus(got.Sent, got.Received, starved)
 		got, err = w.offered(ctx, lane, offer)
 	}
-	s.hopeless = s.hopeless || s.Observed.Sent.Engine == "" && forward.Short(gates, got.Sent)
+	s.hopeless = s.hopeless || s.Observed.Sent.Engine == "" && study.SentShort(gates, got.Sent)
 	w.add(&s.Observed, got)
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -48,17 +47,17 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 			t.Errorf("%s, block %d, %s: %q", tr.Part, tr.Block, tr.Variant, tr.Reasons)
 		}
 		if tr.Part == "max" {
-			if forward.In(tr.Observed).Redone != nil {
+			if tr.Saw().Redone != nil {
 				t.Error("a slice at maximum load has no rate to fall short of")
 			}
 			continue
 		}
-		again += forward.In(tr.Observed).Redone.Number()
+		again += tr.Saw().Redone.Number()
 		if o := tr.Observed; o.Sent.Unsent != 0 || o.Sent.TxPackets != 100_000 {
 			t.Errorf("the trial's account has a slice that was done again: %+v", o.Sent)
 		}
-		a, ok := forward.Account(tr.Observed)
-		if want := uint64(100_000 + 17_500*forward.In(tr.Observed).Redone.Number()); !ok || a.Offered != want || a.Excess != 0 || a.Unknown != 0 {
+		a, ok := study.DropAccount(tr.Observed)
+		if want := uint64(100_000 + 17_500*tr.Saw().Redone.Number()); !ok || a.Offered != want || a.Excess != 0 || a.Unknown != 0 {
 			t.Errorf("%d of %d frames accounted for, %d unknown, %d too many", a.Offered, want, a.Unknown, a.Excess)
 		}
 	}
@@ -82,7 +81,7 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 	}
 	again := map[string]int{}
 	for _, tr := range trials {
-		if r := forward.In(tr.Observed).Redone; r != nil {
+		if r := tr.Saw().Redone; r != nil {
 			again[tr.Part] += r.Starved
 			if r.Starved != r.Slices {
 				t.Errorf("%s, block %d, %s: %+v", tr.Part, tr.Block, tr.Variant, r)
@@ -124,7 +123,7 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 			continue
 		}
 		short++
-		if n := forward.In(tr.Observed).Redone.Number(); n != sliceTries {
+		if n := tr.Saw().Redone.Number(); n != sliceTries {
 			t.Errorf("%d slices were done again, want %d", n, sliceTries)
 		}
 	}
@@ -142,7 +141,7 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 	}
 	lost := map[string]uint64{}
 	for _, tr := range trials {
-		a, ok := forward.Account(tr.Observed)
+		a, ok := study.DropAccount(tr.Observed)
 		if !ok || a.Unknown != 0 || a.Excess != 0 || a.At(drop.Backlog) != *tr.Observed.Received.Lost ||
 			tr.Observed.Drops["softnet.dropped"] != *tr.Observed.Received.Lost {
 			t.Errorf("%s, block %d, %s: lost %d, told %+v of %v", tr.Part, tr.Block, tr.Variant, *tr.Observed.Received.Lost, a, tr.Observed.Drops)
@@ -196,7 +195,7 @@ metrics:
 			if rates[tr.Block] == nil {
 				rates[tr.Block] = map[string]float64{}
 			}
-			rates[tr.Block][tr.Variant] = tr.Metrics[forward.OverloadRate]
+			rates[tr.Block][tr.Variant] = tr.Metrics[study.OverloadRate]
 		}
 		for _, b := range rates {
 			worst = max(worst, math.Abs(math.Log(b[study.AA]/b["none"])))

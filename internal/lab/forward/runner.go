@@ -19,7 +19,6 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/load"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -54,7 +53,7 @@ type up struct {
 func (u *up) Close() error { return errors.Join(u.closeSlicer(), u.Bed.Close()) }
 
 // Kind satisfies lab.Runner.
-func (*Runner) Kind() string { return forward.Kind{}.Name() }
+func (*Runner) Kind() string { return study.KindForward }
 
 // Up satisfies lab.Runner.
 func (r *Runner) Up(ctx context.Context, mode testbed.Mode) (lab.Bed, error) {
@@ -72,8 +71,8 @@ func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 	bed, can := u.Bed.(testbed.Duplex)
 	switch {
 	case can:
-		return bed.BothWays(forward.BothWays(part))
-	case !forward.BothWays(part):
+		return bed.BothWays(study.GoesBothWays(part))
+	case !study.GoesBothWays(part):
 		return nil
 	}
 	return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"}
@@ -83,9 +82,9 @@ func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	how := By{Measure: (*Setup).measure, Way: (*Instance).slices}
 	switch {
-	case forward.Of(part).Flood != "":
+	case part.Flood != "":
 		how.Measure = (*Setup).flood
-	case forward.InOverload(part):
+	case study.InOverload(part):
 		how.Way = (*Instance).overload
 	}
 	return r.RunBy(ctx, s, slot, part, how)
@@ -121,5 +120,5 @@ func (r *Runner) setup(s *lab.Session, part study.Part) *Setup {
 
 // Measured satisfies lab.Runner.
 func (*Runner) Measured(t study.Trial) bool {
-	return t.Observed.Received.RxPackets > 0 || forward.In(t.Observed).Flooded && t.Observed.Sent.TxPackets > 0
+	return t.Observed.Received.RxPackets > 0 || t.Saw().Flooded && t.Observed.Sent.TxPackets > 0
 }

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -33,7 +32,7 @@ func (w *slicing) Close() {}
 // Send satisfies Way: it sends over the arms in turn. What fails, fails them all.
 func (w *slicing) Send(ctx context.Context) error {
 	task := w.Task()
-	plan := forward.Slicing(&task.Spec, w.Part, w.how, task.Seed, w.raw.Block, w.raw.Attempt, len(w.Shares))
+	plan := study.Slicing(&task.Spec, w.Part, w.how, task.Seed, w.raw.Block, w.raw.Attempt, len(w.Shares))
 	if w.how == study.Alternating {
 		plan.Before = w.alternate(ctx)
 	}
@@ -89,8 +88,8 @@ func (w *slicing) openSlicer() error {
 		return err
 	}
 	s := w.Spec()
-	ends := forward.Endpoints{From: w.Shares[0].Generator, To: w.Shares[0].Receiver}
-	spec, err := forward.Traffic(s, w.Part, ends, ends)
+	ends := study.Endpoints{From: w.Shares[0].Generator, To: w.Shares[0].Receiver}
+	spec, err := study.Traffic(s, w.Part, ends, ends)
 	if err != nil {
 		return err
 	}

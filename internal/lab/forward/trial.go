@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/lab"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -63,14 +62,14 @@ func (u *Setup) trial(ctx context.Context, slot study.Slot, by By) (study.Trial,
 // bypass measures the block's chain time without DUT, unless the record has it.
 // Mode overload needs none.
 func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) error {
-	if u.Part.Mode != testbed.Cost || forward.HasBypass(u.Block(block)) {
+	if u.Part.Mode != testbed.Cost || study.HasBypass(u.Block(block)) {
 		return nil
 	}
 	gen, sink, err := u.Bed.Bypass()
 	if err != nil {
 		return fmt.Errorf("wire generator and receiver without a DUT: %w", err)
 	}
-	offer, err := forward.Offer(u.Part, u.Part.Seconds/2)
+	offer, err := study.OfferOf(u.Part, u.Part.Seconds/2)
 	if err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) err
 		return err
 	}
 	defer c.Close()
-	var b forward.BypassRun
+	var b study.BypassRun
 	for range bypassTries {
 		run, err := c.Run(ctx, offer, u.Part.Warmup, nil)
 		if ctx.Err() != nil {
@@ -88,22 +87,22 @@ func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) err
 		if err != nil {
 			break // the bypass gate will say that it is missing
 		}
-		b = forward.BypassRun{Sent: run.Sent, Received: run.Received, Contention: run.Contention.Seconds()}
-		if b.NS = forward.BypassTime(u.Spec().Gates, b); b.NS > 0 {
+		b = study.BypassRun{Sent: run.Sent, Received: run.Received, Contention: run.Contention.Seconds()}
+		if b.NS = study.BypassTime(u.Spec().Gates, b); b.NS > 0 {
 			break
 		}
 		if err := c.Reset(); err != nil {
 			return fmt.Errorf("measure without a DUT: %w", err)
 		}
 	}
-	forward.Note(o).Bypass = &b
+	o.Bypass = &b
 	return nil
 }
 
 // measure runs the trial's traffic through the DUT. failed is what went wrong
 // with the traffic; err is what can never go right.
 func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err error) {
-	offer, err := forward.Offer(u.Part, u.Part.Seconds)
+	offer, err := study.OfferOf(u.Part, u.Part.Seconds)
 	if err != nil {
 		return nil, err
 	}

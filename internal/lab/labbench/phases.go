@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -87,7 +86,7 @@ func (b *Bench) falseAlarms(ctx context.Context, until time.Time) error {
 func (b *Bench) pairs(s study.Spec, r study.Results) {
 	a, arms := &b.raw.Alarms, s.Arms()
 	for i := 0; i+1 < len(arms); i += 2 {
-		g := study.Goal{Metric: forward.CostNS, Part: s.Parts[0].Name}
+		g := study.Goal{Metric: study.CostNS, Part: s.Parts[0].Name}
 		c := stats.CompareBlocks(study.ArmValues(s, b.raw.Seed, g, arms[i], r.Trials),
 			[]stats.Arm{study.ArmValues(s, b.raw.Seed, g, arms[i+1], r.Trials)}, stats.Options{NoPlan: true, Draws: 1})[0]
 		if c.N < 3 {

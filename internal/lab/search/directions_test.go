@@ -11,8 +11,6 @@ import (
 	packets "linerate/internal/lab/forward"
 	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -40,9 +38,9 @@ func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 			t.Errorf("%s %s: %v", tr.Part, tr.Variant, tr.Reasons)
 		}
 		if tr.Variant == "none" {
-			rates[tr.Part] = tr.Metrics[forward.OfferedRate]
-			if search.In(tr.Observed) != nil {
-				rates["most"] = search.In(tr.Observed).GeneratorMax
+			rates[tr.Part] = tr.Metrics[study.OfferedRate]
+			if tr.Saw().Search != nil {
+				rates["most"] = tr.Saw().Search.GeneratorMax
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	packets "linerate/internal/lab/forward"
 	"linerate/internal/search"
-	searchkind "linerate/internal/study/search"
+	"linerate/internal/study"
 )
 
 // lockstep is the way of searches: every search runs its next trial before any
@@ -23,7 +23,7 @@ type lockstep struct {
 // stride is one arm's search.
 type stride struct {
 	m *measurer
-	p searchkind.Procedure
+	p study.Procedure
 }
 
 // inStep makes it.
@@ -36,9 +36,9 @@ func (w *lockstep) Ready(context.Context) error {
 		return err
 	}
 	for lane, s := range w.Shares {
-		s.Observed.Own = begun(w.Part)
+		s.Observed.Search = begun(w.Part)
 		// An arm rests while the others run: nothing need settle.
-		w.strides = append(w.strides, stride{m: &measurer{Setup: w.Setup, chain: w.Chains[lane], record: searchkind.In(&s.Observed)}})
+		w.strides = append(w.strides, stride{m: &measurer{Setup: w.Setup, chain: w.Chains[lane], record: s.Observed.Search}})
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (w *lockstep) search(ctx context.Context) error {
 	}
 	if err := w.Round(ctx, func(lane int) (err error) {
 		s := &w.strides[lane]
-		s.p, err = searchkind.NewProcedure(w.Part, limit, s.m.record.GeneratorMax)
+		s.p, err = study.NewProcedure(w.Part, limit, s.m.record.GeneratorMax)
 		s.m.begin(s.p)
 		return err
 	}); err != nil {

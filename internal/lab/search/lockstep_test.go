@@ -9,7 +9,6 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
-	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -17,7 +16,7 @@ import (
 // it, at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
-	s, err := search.WithSearch(runtest.Parse(t, text), search.RFC2544)
+	s, err := study.WithSearch(runtest.Parse(t, text), study.RFC2544)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +29,7 @@ func spread(t *testing.T, text string, wander func(time.Duration) float64) (wors
 		if found[tr.Block] == nil {
 			found[tr.Block] = map[string]float64{}
 		}
-		if g := search.In(tr.Observed).Goals; len(g) > 0 && g[0].Throughput != nil {
+		if g := tr.Saw().Search.Goals; len(g) > 0 && g[0].Throughput != nil {
 			found[tr.Block][tr.Variant] = *g[0].Throughput
 		}
 		how = study.InSequence
@@ -79,8 +78,8 @@ func TestLockstepWithoutAnArm(t *testing.T) {
 			if !strings.Contains(tr.Unavailable, "no such sysctl") {
 				t.Errorf("rules-100: %+v", tr)
 			}
-		case !tr.Valid || len(search.In(tr.Observed).Latency) != 1:
-			t.Errorf("%s: valid %v, %v, latency %v", tr.Variant, tr.Valid, tr.Reasons, search.In(tr.Observed).Latency)
+		case !tr.Valid || len(tr.Saw().Search.Latency) != 1:
+			t.Errorf("%s: valid %v, %v, latency %v", tr.Variant, tr.Valid, tr.Reasons, tr.Saw().Search.Latency)
 		}
 	}
 	if gone != 1 || len(trials) != 2*2+1 {

@@ -14,8 +14,6 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/search"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	searchkind "linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
@@ -30,7 +28,7 @@ const (
 type Runner struct{ *packets.Runner }
 
 // Kind satisfies lab.Runner.
-func (Runner) Kind() string { return searchkind.Kind{}.Name() }
+func (Runner) Kind() string { return study.KindSearch }
 
 // Run satisfies lab.Runner.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
@@ -46,7 +44,7 @@ func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (faile
 	if o.Before, err = u.Bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
-	o.Own = begun(u.Part)
+	o.Search = begun(u.Part)
 	failed = searchIn(ctx, u, o)
 	if o.After, err = u.Bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
@@ -58,8 +56,8 @@ func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (faile
 }
 
 // begun is what is seen of a part's search before its first trial.
-func begun(p study.Part) any {
-	return (&searchkind.Run{Method: searchkind.Of(p).Method, Points: []searchkind.Point{}}).Observed()
+func begun(p study.Part) *study.SearchRun {
+	return &study.SearchRun{Method: p.Search.Method, Points: []study.SearchPoint{}}
 }
 
 // searchIn finds the generator's limit, searches below it, then measures
@@ -70,43 +68,43 @@ func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error
 		return err
 	}
 	defer c.Close()
-	m := &measurer{Setup: u, chain: c, settle: u.Bed.Settle, record: searchkind.In(o)}
+	m := &measurer{Setup: u, chain: c, settle: u.Bed.Settle, record: o.Search}
 	limit, err := m.limit(ctx, o)
 	if err != nil {
 		return err
 	}
-	p, err := searchkind.NewProcedure(u.Part, limit, searchkind.In(o).GeneratorMax)
+	p, err := study.NewProcedure(u.Part, limit, o.Search.GeneratorMax)
 	if err != nil {
 		return err
 	}
 	m.begin(p)
 	_, err = search.Run(ctx, p, m, 0, nil)
-	p.Report(searchkind.In(o))
+	p.Report(o.Search)
 	if errors.Is(err, search.ErrBudget) {
-		searchkind.In(o).Ended, err = search.ErrBudget.Error(), nil
+		o.Search.Ended, err = search.ErrBudget.Error(), nil
 	}
 	if err != nil {
 		return err
 	}
-	return m.latency(ctx, searchkind.In(o))
+	return m.latency(ctx, o.Search)
 }
 
 // warms reports whether a search's first trial is a warm-up.
-func warms(p study.Part) bool { return p.Warmup > 0 && searchkind.Of(p).Method == searchkind.MLR }
+func warms(p study.Part) bool { return p.Warmup > 0 && p.Search.Method == study.MLR }
 
 // measurer runs a search's trials on the testbed.
 type measurer struct {
 	*packets.Setup
 	chain   *packets.Chain              // of the whole search
 	settle  func(context.Context) error // waits until the DUT rests; nil: it does
-	record  *searchkind.Run
+	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
-	p       searchkind.Procedure
+	p       study.Procedure
 }
 
 // begin makes the trials from now on those of a search.
-func (m *measurer) begin(p searchkind.Procedure) { m.p, m.warming = p, warms(m.Part) }
+func (m *measurer) begin(p study.Procedure) { m.p, m.warming = p, warms(m.Part) }
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
@@ -116,10 +114,10 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	}
 	o.Sent, o.Received = got.Sent, got.Received
 	// A load is offered in each direction.
-	m.record.GeneratorMax = got.Sent.TxPPS / float64(forward.Ways(m.Part))
+	m.record.GeneratorMax = got.Sent.TxPPS / float64(study.DirectionCount(m.Part))
 	limit := generatorShare * m.record.GeneratorMax
-	if searchkind.Of(m.Part).Max != "" {
-		asked, err := searchkind.Of(m.Part).Max.Parse()
+	if m.Part.Search.Max != "" {
+		asked, err := m.Part.Search.Max.Parse()
 		if err != nil {
 			return 0, err
 		}
@@ -134,7 +132,7 @@ const searchTries = 4
 // spent watches a search's time: search.ErrBudget when a trial would not fit
 // in it. From half of it on, the search is for its first goal.
 func (m *measurer) spent(t search.Trial) error {
-	limit, used := searchkind.Of(m.Part).LimitSeconds, m.record.TrialSeconds
+	limit, used := m.Part.Search.LimitSeconds, m.record.TrialSeconds
 	if m.quiet {
 		return nil
 	}
@@ -170,12 +168,12 @@ func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome,
 }
 
 // point runs a trial once.
-func (m *measurer) point(ctx context.Context, t search.Trial) (searchkind.Point, error) {
+func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint, error) {
 	got, err := m.send(ctx, offer(t))
 	if err != nil {
-		return searchkind.Point{}, err
+		return study.SearchPoint{}, err
 	}
-	point := searchkind.Point{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
+	point := study.SearchPoint{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
 	m.warming = false
 	point.LossRatio, point.UnsentRatio = losses(got)
 	if got.Sent.Seconds > 0 {
@@ -189,7 +187,7 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (searchkind.Point,
 	if l := got.Received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = searchkind.Of(m.Part).Disturbance(m.Spec().Gates, point.LossRatio, point.UnsentRatio, got.Contention.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = m.Part.Search.Disturbance(m.Spec().Gates, point.LossRatio, point.UnsentRatio, got.Contention.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 
@@ -232,8 +230,8 @@ func offer(t search.Trial) load.Offer {
 }
 
 // latency measures delay at fractions of the first goal's throughput.
-func (m *measurer) latency(ctx context.Context, s *searchkind.Run) error {
-	at := searchkind.Of(m.Part).LatencyAt
+func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
+	at := m.Part.Search.LatencyAt
 	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
 		return nil
 	}

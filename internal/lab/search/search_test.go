@@ -10,7 +10,6 @@ import (
 	packets "linerate/internal/lab/forward"
 	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
-	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -34,8 +33,8 @@ metrics:
 // Both methods find the simulated router's capacity within their width, and
 // the study its verdict.
 func TestSearchFindsCapacity(t *testing.T) {
-	for _, method := range []string{search.MLR, search.RFC2544} {
-		s, err := search.WithSearch(runtest.Parse(t, searchSpec), method)
+	for _, method := range []string{study.MLR, study.RFC2544} {
+		s, err := study.WithSearch(runtest.Parse(t, searchSpec), method)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +47,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 			if !tr.Valid {
 				t.Fatalf("%s: invalid: %v", method, tr.Reasons)
 			}
-			run := search.In(tr.Observed)
+			run := tr.Saw().Search
 			g := run.Goals[0]
 			if !g.Regular || (*g.Upper-*g.Lower) / *g.Upper > 0.0101 || run.Method != method || run.TrialSeconds <= 0 {
 				t.Errorf("%s: %+v", method, g)
@@ -94,7 +93,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 func TestSearchKeepsToItsTime(t *testing.T) {
 	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
 		s := runtest.Parse(t, text)
-		s.Parts[0].Blocks, s.Retries, search.Of(s.Parts[0]).LimitSeconds = 1, 0, 6
+		s.Parts[0].Blocks, s.Retries, s.Parts[0].Search.LimitSeconds = 1, 0, 6
 		sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.3} },
 			Wander: func(c time.Duration) float64 { return 1 + 0.3*math.Sin(40*c.Seconds()) }}
 		trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
@@ -102,7 +101,7 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tr := range trials {
-			run, repeated := search.In(tr.Observed), 0
+			run, repeated := tr.Saw().Search, 0
 			for _, p := range run.Points {
 				if p.Repeated {
 					repeated++

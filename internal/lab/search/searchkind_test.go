@@ -11,34 +11,33 @@ import (
 	"linerate/internal/report"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	searchkind "linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
 
 func kindSpec(search, metric string) string {
 	s := strings.Replace(searchSpec, "search: {method: mlr, goals: [ndr, pdr], width_percent: 1, latency_at: [0.5]}", "search: "+search, 1)
-	return strings.Replace(s, searchkind.ConditionalThroughput, metric, 1)
+	return strings.Replace(s, study.ConditionalThroughput, metric, 1)
 }
 
 // TestBackToBackFindsTheRing: a simulated router holds 256 frames and forwards
 // a sixth of what arrives meanwhile.
 func TestBackToBackFindsTheRing(t *testing.T) {
-	s := runtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", searchkind.BackToBackFrames))
+	s := runtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", study.BackToBackFrames))
 	sim := &bedtest.Simulated{Seed: 3}
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tr := range trials {
-		b := searchkind.In(tr.Observed).BackToBack
+		b := tr.Saw().Search.BackToBack
 		if !tr.Valid || b == nil || b.Searches != 3 || b.AtLimit {
 			t.Fatalf("%s: valid %v, %v, %+v", tr.Variant, tr.Valid, tr.Reasons, b)
 		}
-		if want := bedtest.RingFrames / (1 - 1/6.0); math.Abs(b.Mean-want) > 3 || tr.Metrics[searchkind.BackToBackFrames] != b.Mean {
+		if want := bedtest.RingFrames / (1 - 1/6.0); math.Abs(b.Mean-want) > 3 || tr.Metrics[study.BackToBackFrames] != b.Mean {
 			t.Errorf("%s: bursts of %g frames, want %g", tr.Variant, b.Mean, want)
 		}
 		// What the ring holds, at full rate.
-		if held := b.CorrectedTime * searchkind.In(tr.Observed).GeneratorMax; math.Abs(held-bedtest.RingFrames) > 0.06*bedtest.RingFrames {
+		if held := b.CorrectedTime * tr.Saw().Search.GeneratorMax; math.Abs(held-bedtest.RingFrames) > 0.06*bedtest.RingFrames {
 			t.Errorf("%s: the buffer holds %g frames, want %d", tr.Variant, held, bedtest.RingFrames)
 		}
 		if _, err := json.Marshal(tr); err != nil {
@@ -51,18 +50,18 @@ func TestBackToBackFindsTheRing(t *testing.T) {
 // TestLossCurve: what the simulated router cannot forward is lost, and the
 // curve ends at the second load that it can.
 func TestLossCurve(t *testing.T) {
-	s := runtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", searchkind.LossFreeLoad))
+	s := runtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", study.LossFreeLoad))
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tr := range trials {
-		curve := searchkind.In(tr.Observed).LossCurve
+		curve := tr.Saw().Search.LossCurve
 		if !tr.Valid || len(curve) < 3 {
 			t.Fatalf("%s: valid %v, %v, %d points", tr.Variant, tr.Valid, tr.Reasons, len(curve))
 		}
 		capacity := curve[0].Load * (1 - curve[0].LossRatio)
-		free := tr.Metrics[searchkind.LossFreeLoad]
+		free := tr.Metrics[study.LossFreeLoad]
 		if free > capacity*1.0001 || free < capacity-0.06*curve[0].Load {
 			t.Errorf("%s: %g pps without loss, forwards %g", tr.Variant, free, capacity)
 		}
@@ -73,7 +72,7 @@ func TestLossCurve(t *testing.T) {
 		}
 	}
 	r := shown(t, s, trials, "share of the largest load", "two loads in a row lose nothing")
-	if v := r.Verdicts[0]; v.Variant != "rules-100" || v.Metric != searchkind.LossFreeLoad {
+	if v := r.Verdicts[0]; v.Variant != "rules-100" || v.Metric != study.LossFreeLoad {
 		t.Errorf("%+v", v)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -33,7 +32,7 @@ type Server interface {
 	Running() error     // why it ended; nil while it runs
 	// Stop ends it. The log is what it wrote of the requests, and nil where
 	// there is none.
-	Stop() (*serve.ServerLog, error)
+	Stop() (*study.ServerLog, error)
 }
 
 // Offer is what a server is asked for.
@@ -45,7 +44,7 @@ type Offer struct {
 }
 
 // Teller is a Server that has more to say of its trial once it was stopped.
-type Teller interface{ Tell(v *serve.Served) }
+type Teller interface{ Tell(v *study.Served) }
 
 // Runner runs parts that ask servers.
 type Runner struct {
@@ -57,7 +56,7 @@ type Runner struct {
 var _ lab.Runner = Runner{}
 
 // Kind satisfies lab.Runner.
-func (Runner) Kind() string { return serve.Kind{}.Name() }
+func (Runner) Kind() string { return study.KindServe }
 
 // Up satisfies lab.Runner.
 func (r Runner) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {
@@ -72,7 +71,7 @@ func (Runner) Prepare(*lab.Session, study.Part) error { return nil }
 
 // Measured satisfies lab.Runner.
 func (Runner) Measured(t study.Trial) bool {
-	return serve.In(t.Observed) != nil && serve.In(t.Observed).Answered > 0
+	return t.Saw().Served != nil && t.Saw().Served.Answered > 0
 }
 
 // Run satisfies lab.Runner: a slot is of all arms where they take turns, or of one.
@@ -123,7 +122,7 @@ type served struct {
 	account *request.Account
 	meter   request.Meter
 	turns   int
-	bursts  []serve.Burst
+	bursts  []study.Burst
 	cpu     time.Duration
 }
 
@@ -163,7 +162,7 @@ func (b *block) run(ctx context.Context, arms []string) (lanes []*lab.Lane, err 
 }
 
 func (b *block) link() testbed.Link {
-	l, _ := serve.LinkOf(b.Spec(), b.part).Parse() // a study that was read has one that parses
+	l, _ := study.LinkOf(b.Spec(), b.part).Parse() // a study that was read has one that parses
 	return l
 }
 
@@ -182,7 +181,7 @@ func (b *block) wishes(arms []string) (all []wish) {
 			b.gone[name] = why
 			continue
 		}
-		w := wish{Settings: testbed.Settings{Name: name}, part: serve.AskedOf(b.part, v)}
+		w := wish{Settings: testbed.Settings{Name: name}, part: study.AskedOf(b.part, v)}
 		others := v.Apply()
 		if b.how == study.Alternating {
 			others, w.kernel = v.ApplyLocal(), v.ApplyGlobal()
@@ -206,7 +205,7 @@ func (b *block) settle(ctx context.Context, arms []string) (all []*served, err e
 	for i, w := range wanted {
 		own[i] = w.Settings
 	}
-	asks := serve.RequestsOf(b.part)
+	asks := study.RequestsOf(b.part)
 	layout := testbed.Layout{Clients: asks.Clients, Link: b.link(), Seed: b.Task().Seed + uint64(b.number)<<16, Origin: asks.Origin}
 	sites, err := b.sites.Raise(ctx, layout, own)
 	if err != nil {
@@ -256,7 +255,7 @@ func (b *block) askAll(ctx context.Context, all []*served) error {
 		Seed: b.Task().Seed + uint64(b.number)<<20,
 	}
 	ask := b.inTurns
-	if n := serve.RequestsOf(b.part).Burst; n > 0 && b.how != study.Together {
+	if n := study.RequestsOf(b.part).Burst; n > 0 && b.how != study.Together {
 		o, ask = Offer{Requests: uint64(n), Seed: o.Seed}, b.inBursts
 		b.wake(ctx, all, o)
 	} else if b.how == study.Together {
@@ -280,7 +279,7 @@ func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
 	var wait sync.WaitGroup
 	for i, s := range all {
 		wait.Go(func() {
-			if asleep(ctx, stagger(serve.RequestsOf(b.part).Rate, i, len(all))) {
+			if asleep(ctx, stagger(study.RequestsOf(b.part).Rate, i, len(all))) {
 				s.ask(ctx, o)
 			}
 		})
@@ -293,7 +292,7 @@ func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
 func (b *block) inTurns(ctx context.Context, all []*served, o Offer) {
 	n := 1
 	if b.how == study.Alternating {
-		n = serve.TurnsOf(o.Lasts.Seconds())
+		n = study.TurnsOf(o.Lasts.Seconds())
 	}
 	o.Lasts /= time.Duration(n)
 	for range n {
@@ -317,7 +316,7 @@ func (b *block) wake(ctx context.Context, all []*served, o Offer) {
 // rounds of random order. Who took longer than the part's seconds by then takes part
 // in no more, so that a slow arm has fewer bursts instead of most of the time.
 func (b *block) inBursts(ctx context.Context, all []*served, o Offer) {
-	for range serve.Bursts(b.part) {
+	for range study.Bursts(b.part) {
 		o.Seed++
 		for _, i := range b.rng.Perm(len(all)) {
 			if s := all[i]; (s.meter.Elapsed + s.meter.Settle).Seconds() < b.part.Seconds {
@@ -360,7 +359,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 		s.meter = s.meter.Plus(m)
 		s.turns++
 		if o.Requests > 0 {
-			s.bursts = append(s.bursts, serve.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
+			s.bursts = append(s.bursts, study.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
 		}
 	}
 	s.Failed = errors.Join(err, s.server.Running())
@@ -384,7 +383,7 @@ func (s *served) prepare(ctx context.Context) error {
 
 // close ends the arm's server and completes its observation.
 func (s *served) close(link testbed.Link) error {
-	v := &serve.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
+	v := &study.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
 	if s.site.Link != nil {
 		v.Link = s.site.Link()
 	}
@@ -396,6 +395,6 @@ func (s *served) close(link testbed.Link) error {
 	s.server = nil
 	v.Condense(s.account, s.meter)
 	v.Bursts = s.bursts
-	s.Observed.Own = v.Observed()
+	s.Observed.Served = v
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -89,7 +88,7 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running++
-	if serve.Of(part).HTTP != nil && serve.Of(part).HTTP.TLS {
+	if part.HTTP != nil && part.HTTP.TLS {
 		f.tls++
 	}
 	name := "plain"
@@ -154,7 +153,7 @@ func (s *fakeServer) Running() error {
 	return nil
 }
 
-func (s *fakeServer) Stop() (*serve.ServerLog, error) {
+func (s *fakeServer) Stop() (*study.ServerLog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
@@ -193,7 +192,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 	}
 	r := study.Analyse(s, 3, study.Environment{}, trials)
 	for _, v := range r.Verdicts {
-		if v.Metric == serve.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
+		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
 			t.Errorf("slow is %s by %v, %s", v.Verdict, v.EffectPercent, v.Interleaved)
 		}
 	}
@@ -209,7 +208,7 @@ func TestClosedLoopsTakeTurns(t *testing.T) {
 	if len(trials) != 9 || service.most != 1 || len(service.asked) != 27 {
 		t.Fatalf("%d trials, %d at once, %d turns", len(trials), service.most, len(service.asked))
 	}
-	if o := serve.In(trials[0].Observed); o.Turns != 3 || o.Requests != 300 {
+	if o := trials[0].Saw().Served; o.Turns != 3 || o.Requests != 300 {
 		t.Errorf("%d turns with %d requests", o.Turns, o.Requests)
 	}
 	first := service.asked[:3]
@@ -286,13 +285,13 @@ func TestBurstsTakeTurns(t *testing.T) {
 		t.Fatalf("%d trials, %d asked at once", len(trials), service.most)
 	}
 	for _, tr := range trials {
-		v := serve.In(tr.Observed)
+		v := tr.Saw().Served
 		bursts, rate := 4, 1000.0
 		if tr.Variant == "slow" {
 			bursts, rate = 1, 100.0
 		}
-		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(v.ServerCPU-0.001*float64(bursts)) > 1e-9 || math.Abs(tr.Metrics[serve.RequestRate]/rate-1) > 1e-9 {
-			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[serve.RequestRate])
+		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(v.ServerCPU-0.001*float64(bursts)) > 1e-9 || math.Abs(tr.Metrics[study.RequestRate]/rate-1) > 1e-9 {
+			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[study.RequestRate])
 		}
 	}
 	if service.looks != 2*len(trials) {

@@ -16,8 +16,6 @@ import (
 	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 )
@@ -90,7 +88,7 @@ func ownStudy(t testing.TB) *ledger.Batch {
 	var lines strings.Builder
 	for block := 1; block <= 6; block++ {
 		for i, v := range []string{"a", "b", study.AA} {
-			metrics := map[string]float64{forward.CostNS: 700 + float64(block*7%5) + float64(i*block%3) + 70*float64(i%2)}
+			metrics := map[string]float64{study.CostNS: 700 + float64(block*7%5) + float64(i*block%3) + 70*float64(i%2)}
 			line, err := json.Marshal(study.Trial{Part: "cost", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(),
 				Valid: true, Reasons: []study.Refusal{}, Metrics: metrics, Mode: testbed.Cost})
 			if err != nil {
@@ -231,7 +229,7 @@ func TestLoadDerivesVerdicts(t *testing.T) {
 			v.EffectPercent = stats.Num(v.EffectPercent.Float() + -20)
 		},
 		"own verdict gone": func(own, _ *ledger.Batch) { own.Verdicts = own.Verdicts[1:] },
-		"own trial":        func(own, _ *ledger.Batch) { own.Trials[3].Metrics[forward.CostNS]++ },
+		"own trial":        func(own, _ *ledger.Batch) { own.Trials[3].Metrics[study.CostNS]++ },
 		"own trial gone":   func(own, _ *ledger.Batch) { own.Trials = own.Trials[1:] },
 		"own file":         func(own, _ *ledger.Batch) { own.Sources = own.Sources[1:] },
 		"imported verdict": func(_, b *ledger.Batch) { b.Verdicts[0].Verdict = "worse" },

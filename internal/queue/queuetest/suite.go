@@ -15,7 +15,6 @@ import (
 	"linerate/internal/queue"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // whatever a study may hold
 	"linerate/internal/study/record"
 )
 

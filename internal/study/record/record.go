@@ -22,7 +22,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // whatever a study may hold
 )
 
 // The files of a record.

@@ -13,14 +13,13 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 const specText = "name: x\nquestion: q\nseed: 42\nblocks: 3\nvariants: [{name: a}, {name: b}]\n"
 
 func line(block int, variant string, cost float64) string {
 	t := study.Trial{Part: "cost", Variant: variant, Block: block, Order: 1, Start: time.Unix(int64(block), 0).UTC(), Valid: true,
-		Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.CostNS: cost}, Mode: "cost"}
+		Reasons: []study.Refusal{}, Metrics: map[string]float64{study.CostNS: cost}, Mode: "cost"}
 	data, err := json.Marshal(t)
 	if err != nil {
 		panic(err)
@@ -132,7 +131,7 @@ func TestResultsAreDerived(t *testing.T) {
 	}
 	res := r.Results()
 	for _, v := range res.Verdicts {
-		if v.Metric == forward.CostNS && v.Verdict != stats.Worse {
+		if v.Metric == study.CostNS && v.Verdict != stats.Worse {
 			t.Errorf("a tenth more cost is %s", v.Verdict)
 		}
 	}

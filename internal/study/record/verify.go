@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"linerate/internal/study/forward"
+	"linerate/internal/study"
 )
 
 // Verification is what came of deriving a record again from what it was
@@ -32,10 +32,10 @@ type Verification struct {
 func (r *Record) Verify(fsys fs.FS) Verification {
 	v := Verification{Version: 1, Problems: r.Warnings(r.Results())}
 	v.Problems = append([]string{}, v.Problems...)
-	instances := map[string]*forward.Instance{} // nil: it is not to be had
+	instances := map[string]*study.Instance{} // nil: it is not to be had
 	for i := range r.Trials {
 		t := &r.Trials[i]
-		name, sum, ok := forward.RawFile(t)
+		name, sum, ok := study.RawFile(t)
 		if !ok {
 			if t.Unavailable == "" {
 				v.Without++
@@ -56,7 +56,7 @@ func (r *Record) Verify(fsys fs.FS) Verification {
 		if in == nil {
 			continue
 		}
-		if err := forward.CheckAgainst(t, *in); err != nil {
+		if err := study.CheckAgainst(t, *in); err != nil {
 			v.problem("%s, line %d of %s: %v", name, r.Lines[i], TrialsFile, err)
 			continue
 		}
@@ -76,7 +76,7 @@ const MaxRaw = 16 << 20
 // ReadRaw reads a file of raw slices and refuses it when its bytes are not
 // those recorded.
 func ReadRaw(fsys fs.FS, name, sum string) ([]byte, error) {
-	if err := forward.CheckRawName(name); err != nil {
+	if err := study.CheckRawName(name); err != nil {
 		return nil, err
 	}
 	data, err := readBounded(fsys, name, MaxRaw)
@@ -90,10 +90,10 @@ func ReadRaw(fsys fs.FS, name, sum string) ([]byte, error) {
 }
 
 // ReadInstance reads the slices of an instance, as ReadRaw does.
-func ReadInstance(fsys fs.FS, name, sum string) (forward.Instance, error) {
+func ReadInstance(fsys fs.FS, name, sum string) (study.Instance, error) {
 	data, err := ReadRaw(fsys, name, sum)
 	if err != nil {
-		return forward.Instance{}, err
+		return study.Instance{}, err
 	}
-	return forward.DecodeInstance(data)
+	return study.DecodeInstance(data)
 }

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/load/wire"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -38,7 +37,7 @@ const benchRounds = 60
 func benchmarkCost(b *testing.B, spent packetload.Spent, pin bool) {
 	ctx := context.Background()
 	bed := raise(b, testbed.Cost)
-	in := forward.Instance{Control: "none", Arms: []string{"none", "again", "rules", study.BypassLane}}
+	in := study.Instance{Control: "none", Arms: []string{"none", "again", "rules", study.BypassLane}}
 	rules := []setting.Setting{{Mechanism: setting.Firewall, Rules: &setting.Rules{Linear: 100}}}
 	arms, err := bed.Raise(ctx, []testbed.Settings{{Name: "none"}, {Name: "again"}, {Name: "rules", Settings: rules}, {Name: "bypass", Bypass: true}})
 	if err != nil {
@@ -62,7 +61,7 @@ func benchmarkCost(b *testing.B, spent packetload.Spent, pin bool) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		plan := load.SlicePlan{Order: forward.Rounds(study.Part{}, 1, 1, 1, len(lanes), benchRounds*len(lanes)), Slice: 350 * time.Microsecond,
+		plan := load.SlicePlan{Order: study.Rounds(study.Part{}, 1, 1, 1, len(lanes), benchRounds*len(lanes)), Slice: 350 * time.Microsecond,
 			Limit: time.Hour, Guard: 128, Warm: 2048}
 		start := time.Now()
 		got, err := s.Run(ctx, lanes, plan)

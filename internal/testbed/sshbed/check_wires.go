@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/wait"
-
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/testbed"
+	"linerate/internal/wait"
 )
 
 // shouts is how many frames a wire is tried with.

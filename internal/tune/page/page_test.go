@@ -10,7 +10,6 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/tune"
 	"linerate/internal/tune/space"
 )

@@ -12,8 +12,6 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/ways/kernel"
-	"linerate/internal/study/ways/machine"
 	"linerate/internal/tunable"
 	"linerate/internal/tune"
 )
@@ -133,18 +131,18 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	for i, l := range e.Levels {
 		switch {
 		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF") && r.At(q.Facts.Release).Settable.AtRuntime():
-			s := kernel.SysctlTo(r.Name, l.Value)
+			s := study.SysctlTo(r.Name, l.Value)
 			if e.Shared = r.Scope.WholeKernel() && !q.Study.OnMachines(); e.Shared {
 				s.Scope = study.ScopeHost
 			}
 			e.Levels[i].Settings = []study.Setting{s}
 		case q.Study.Reset == study.ResetReboot && q.Facts.OS == fact.FreeBSD && (r.Mechanism == setting.Sysctl || r.Mechanism == setting.Loader):
-			e.Levels[i].Settings = []study.Setting{{Own: &machine.Loader{Loader: r.Name}, Value: l.Value}}
+			e.Levels[i].Settings = []study.Setting{{Loader: r.Name, Value: l.Value}}
 		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF"), r.Mechanism == setting.Loader:
 			return "a boot reads it: a study on machines with reset: reboot can try it"
 		case isFeature && !q.serves():
 			for _, device := range []string{"ingress", "egress"} {
-				e.Levels[i].Settings = append(e.Levels[i].Settings, kernel.LinkTo(device, feature, l.Value))
+				e.Levels[i].Settings = append(e.Levels[i].Settings, study.LinkTo(device, feature, l.Value))
 			}
 		case isFeature:
 			return "servers in the lab have no device of their own to set it on"

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds"
 	"linerate/internal/tune"
 	"linerate/studies"
 )

@@ -5,7 +5,6 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/tune"
 )
 
@@ -17,8 +16,8 @@ func (q Query) traits() []string {
 	if !q.serves() {
 		return out
 	}
-	out = append(out, serve.RequestsOf(part).Kind)
-	if h := serve.Of(part).HTTP; h != nil {
+	out = append(out, study.RequestsOf(part).Kind)
+	if h := part.HTTP; h != nil {
 		for trait, is := range map[string]bool{"tls": h.TLS, "proxy": h.Proxy} {
 			if is {
 				out = append(out, trait)

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/ways/kernel"
 )
 
 // Question is what a study is to answer.
@@ -37,9 +36,9 @@ func Setting(text string) (s study.Setting, ok bool) {
 	}
 	value := strings.TrimSpace(m[2])
 	if link := offload.FindStringSubmatch(m[1]); link != nil {
-		return kernel.LinkTo(link[1], link[2], value), true
+		return study.LinkTo(link[1], link[2], value), true
 	}
-	return kernel.SysctlTo(m[1], value), true
+	return study.SysctlTo(m[1], value), true
 }
 
 // NameOf is a setting's name as Setting reads it.
@@ -55,9 +54,9 @@ func Planned(p plan.Plan) (settings []study.Setting) {
 	for _, step := range p.Settings {
 		switch {
 		case step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "":
-			settings = append(settings, kernel.SysctlTo(step.Name, step.Value))
+			settings = append(settings, study.SysctlTo(step.Name, step.Value))
 		case step.Mechanism == setting.Offload && step.Where.Runtime:
-			settings = append(settings, kernel.LinkTo(step.Device, step.Name, step.Value))
+			settings = append(settings, study.LinkTo(step.Device, step.Name, step.Value))
 		}
 	}
 	return settings

@@ -7,12 +7,9 @@ import (
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	_ "linerate/internal/study/kinds" // the kind of live hosts
-	"linerate/internal/study/switchback"
-	"linerate/internal/study/ways/kernel"
 )
 
-var threeSettings = Question{Settings: []study.Setting{kernel.SysctlTo("net.ipv4.tcp_fin_timeout", "17"), kernel.SysctlTo("net.core.somaxconn", "9"), kernel.SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
+var threeSettings = Question{Settings: []study.Setting{study.SysctlTo("net.ipv4.tcp_fin_timeout", "17"), study.SysctlTo("net.core.somaxconn", "9"), study.SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
 
 // Each setting is left out of all of them once, and the control has them all.
 func TestLeavingOutEach(t *testing.T) {
@@ -79,13 +76,13 @@ func TestInterruptsAreNotWatchedAlone(t *testing.T) {
 		{"cpu-per-packet softirq-per-packet", "cpu-per-packet softirq-per-packet"},
 		{"drops", "drops"},
 	} {
-		d := Design{Terms: switchback.Terms{Watch: strings.Fields(c[0]), Window: 60, HarmPercent: 20}, Pairs: 12, Margin: 3, Metric: func(string) error { return nil }}
+		d := Design{Terms: study.Terms{Watch: strings.Fields(c[0]), Window: 60, HarmPercent: 20}, Pairs: 12, Margin: 3, Metric: func(string) error { return nil }}
 		s, err := Question{Settings: threeSettings.Settings[:1]}.Spec(&d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		terms, _ := switchback.TermsOf(s.Parts[0])
-		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != switchback.MetricOf(terms.Watch[0], "") {
+		terms := s.Parts[0].Live
+		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != study.MetricOf(terms.Watch[0], "") {
 			t.Errorf("%s: watched are %s, goals %+v", c[0], got, s.Metrics)
 		}
 	}

@@ -10,16 +10,15 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback"
 )
 
 // Design is how a question's study is to be run.
 type Design struct {
-	Terms     switchback.Terms // times in seconds; BurnIn and Pilot of 0 follow from Window
-	Pairs     int              // of windows with the setting
-	Time      time.Duration    // as many pairs as fit in it; 0: Pairs
-	Margin    float64          // percent, or a hundredth of a point of a share
-	Precision float64          // percent: end when the interval is so narrow; 0: do not look
+	Terms     study.Terms   // times in seconds; BurnIn and Pilot of 0 follow from Window
+	Pairs     int           // of windows with the setting
+	Time      time.Duration // as many pairs as fit in it; 0: Pairs
+	Margin    float64       // percent, or a hundredth of a point of a share
+	Precision float64       // percent: end when the interval is so narrow; 0: do not look
 	Seed      uint64
 	// Open is how much of a stretch of time, which begins so long from now, the host may
 	// be changed in; nil: all of it.
@@ -40,7 +39,7 @@ func (q Question) Spec(d *Design) (study.Spec, error) {
 	if len(d.Terms.Watch) == 0 {
 		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: %s, cpu-per-packet, probe:URL … (linerate help prove)", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}
-	d.Terms.Watch = switchback.Beside(d.Terms.Watch)
+	d.Terms.Watch = study.Beside(d.Terms.Watch)
 	if d.Terms.BurnIn <= 0 {
 		d.Terms.BurnIn = d.Terms.Window / 5
 	}
@@ -48,9 +47,9 @@ func (q Question) Spec(d *Design) (study.Spec, error) {
 		d.Terms.Pilot = min(max(2*d.Terms.Window, 10), 600)
 	}
 	d.Terms.Imbalance = 2
-	s.Parts = []study.Part{{Name: part, Mode: switchback.Mode, Own: &switchback.Keys{Live: &d.Terms}}}
+	s.Parts = []study.Part{{Name: part, Mode: study.SwitchbackMode, Live: &d.Terms}}
 	s.Control, s.Seed = s.Variants[0].Name, &d.Seed
-	plan := switchback.PlanOf(s, s.Parts[0])
+	plan := study.PlanOf(s, s.Parts[0])
 	if err := d.size(plan, q.LeaveOut); err != nil {
 		return s, err
 	}
@@ -66,7 +65,7 @@ func (q Question) Spec(d *Design) (study.Spec, error) {
 }
 
 // size settles how many pairs there are: at least so many that they can decide.
-func (d *Design) size(plan switchback.Plan, leaveOut bool) error {
+func (d *Design) size(plan study.WindowPlan, leaveOut bool) error {
 	pilot := time.Duration(d.Terms.Pilot * float64(time.Second))
 	if d.Time > 0 {
 		free := d.Time - pilot
@@ -93,7 +92,7 @@ func (d *Design) goals(s *study.Spec) error {
 		if err := d.Metric(m); err != nil {
 			return hint.Usage(err)
 		}
-		name := switchback.MetricOf(m, d.Terms.Better)
+		name := study.MetricOf(m, d.Terms.Better)
 		if name == "" {
 			return hint.Usagef("metric %s: not known", m)
 		}
@@ -111,9 +110,9 @@ func (d *Design) goals(s *study.Spec) error {
 // parsed is the study as one from a file: with its defaults, and checked.
 func (d *Design) parsed(s study.Spec) (study.Spec, error) {
 	type parts struct {
-		Name   string            `yaml:"name"`
-		Blocks int               `yaml:"blocks"`
-		Live   *switchback.Terms `yaml:"live"`
+		Name   string       `yaml:"name"`
+		Blocks int          `yaml:"blocks"`
+		Live   *study.Terms `yaml:"live"`
 	}
 	data, err := yaml.Marshal(struct {
 		Version  int             `yaml:"version"`

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // Requests are how requests come to a log that is looked at every five seconds.
@@ -88,10 +88,10 @@ func (q Requests) study(studies int, left float64, r *rand.Rand) Silence {
 }
 
 // guarded runs a study until a guardrail ends it, and counts the looks under treatment.
-func (q Requests) guarded(slots []switchback.Slot, left float64, r *rand.Rand) (treated int, tripped bool) {
+func (q Requests) guarded(slots []study.WindowSlot, left float64, r *rand.Rand) (treated int, tripped bool) {
 	c := coming{Requests: q, rand: r, all: looksOfPilot + looksAWindow*len(slots), phase: 2 * math.Pi * r.Float64()}
-	apart, none := switchback.Watch{Guardrail: switchback.TimeBetween("")}, switchback.Watch{Guardrail: switchback.NoRequests("")}
-	var spaced switchback.Spaced
+	apart, none := study.Watch{Guardrail: study.TimeBetween("")}, study.Watch{Guardrail: study.NoRequests("")}
+	var spaced study.Spaced
 	look := func(under bool, share float64) bool {
 		came, nothing := c.look(share), 0.0
 		if came == 0 {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // Shape is what a host's metric does by itself over a day.
@@ -50,12 +50,12 @@ const (
 
 // day is one simulated study, value by value.
 type day struct {
-	slots  []switchback.Slot
+	slots  []study.WindowSlot
 	values [][]float64 // by window
 }
 
 // simulate draws a day in which a treatment multiplies the metric by exp(effect).
-func (s Shape) simulate(r *rand.Rand, slots []switchback.Slot, effect float64) day {
+func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) day {
 	d := day{slots: slots, values: make([][]float64, len(slots))}
 	fade := math.Pow(s.Persistence, 1.0/perWindow)
 	slow, phase := s.Slow/100*r.NormFloat64(), 2*math.Pi*r.Float64()
@@ -116,7 +116,7 @@ func (d day) arms(of string) (control, treated stats.Arm) {
 	for w, s := range d.slots {
 		switch {
 		case s.Of != of:
-		case s.Arm == switchback.Control:
+		case s.Arm == study.Control:
 			control.Values = append(control.Values, mean(d.values[w]))
 		default:
 			treated.Values = append(treated.Values, mean(d.values[w]))
@@ -126,7 +126,7 @@ func (d day) arms(of string) (control, treated stats.Arm) {
 }
 
 // halves are the values of all windows of two arms, whenever they were.
-func (d day) windows(is func(w int, s switchback.Slot) bool) (x []float64) {
+func (d day) windows(is func(w int, s study.WindowSlot) bool) (x []float64) {
 	for w, s := range d.slots {
 		if is(w, s) {
 			x = append(x, math.Log(mean(d.values[w])))

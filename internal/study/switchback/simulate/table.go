@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/list"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback"
+	"linerate/internal/study"
 )
 
 // Method is a way to judge a setting on one host.
@@ -82,10 +82,10 @@ func eachShape[T any](work func(i int, s Shape) []T) []T {
 	return slices.Concat(parts...)
 }
 
-func halfAndHalf(n int) []switchback.Slot {
-	slots := make([]switchback.Slot, n)
+func halfAndHalf(n int) []study.WindowSlot {
+	slots := make([]study.WindowSlot, n)
 	for i := range slots {
-		slots[i] = switchback.Slot{Arm: switchback.Control}
+		slots[i] = study.WindowSlot{Arm: study.Control}
 		if i >= n/2 {
 			slots[i].Arm = "setting"
 		}
@@ -117,12 +117,12 @@ func (m Method) judge(d day) (p float64, i stats.Interval) {
 	opt := stats.Options{Draws: 1999, NoPlan: true}
 	switch m {
 	case BeforeAfter, OverWindows:
-		control := d.windows(func(_ int, s switchback.Slot) bool { return !s.Treated() })
-		treated := d.windows(func(_ int, s switchback.Slot) bool { return s.Treated() })
+		control := d.windows(func(_ int, s study.WindowSlot) bool { return !s.Treated() })
+		treated := d.windows(func(_ int, s study.WindowSlot) bool { return s.Treated() })
 		w := stats.Welch(control, treated, 0.95)
 		return w.P, w.Interval
 	case Shams:
-		a, b := d.arms(switchback.Sham)
+		a, b := d.arms(study.Sham)
 		c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]
 		return c.P, stats.Interval{Low: math.NaN(), High: math.NaN()}
 	}
@@ -135,7 +135,7 @@ func (m Method) judge(d day) (p float64, i stats.Interval) {
 }
 
 // plan of the simulated studies.
-var plan = switchback.Plan{Treatments: []string{"setting"}, Pairs: pairs}
+var plan = study.WindowPlan{Treatments: []string{"setting"}, Pairs: pairs}
 
 // looks of the study that may stop early: those that linerate prove plans.
 var looks = func() stats.Sequential {
@@ -210,7 +210,7 @@ func (s Shape) guard(days int, harm float64, r *rand.Rand) Guard {
 }
 
 func guarded(d day) (windows float64, tripped bool) {
-	w := switchback.Watch{Guardrail: switchback.Guardrail{Name: "metric", HarmPercent: 20}}
+	w := study.Watch{Guardrail: study.Guardrail{Name: "metric", HarmPercent: 20}}
 	treated := 0.0
 	for k, s := range d.slots {
 		if !s.Treated() {

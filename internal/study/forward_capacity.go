@@ -1,0 +1,117 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/show"
+)
+
+// measuresCapacity reports whether a part's trials say what a DUT forwards at
+// most, and what the generator can offer.
+func measuresCapacity(p Part) bool {
+	return offersFrames(p) && InOverload(p) && p.Rate.IsMax() && !p.Usable && p.At == nil
+}
+
+// capacityPart is the first part that measures capacity; later parts may offer
+// shares of it.
+func capacityPart(s *Spec) (place int, ok bool) {
+	for i, p := range s.Parts {
+		if measuresCapacity(p) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// checkShare refuses a share of a capacity that nothing measures before.
+func checkShare(s *Spec, place int, path string) *Problem {
+	p := s.Parts[place]
+	if !p.Rate.IsShare() {
+		return nil
+	}
+	at, ok := capacityPart(s)
+	switch {
+	case !InOverload(p):
+		return Wrong(path+".rate", "mode %s has no offered load", p.Mode).Advise("remove rate, or use mode: overload")
+	case s.OnMachines():
+		return Wrong(path+".rate", "on machines of your own an offered load is a number").Advise("write 300kpps")
+	case !ok || at > place:
+		return Wrong(path+".rate", "%s is a share of a capacity that no part measures before", p.Rate).
+			Advise("put a part {name: at-max, mode: overload, rate: max} before this one, or write frames per second")
+	}
+	return nil
+}
+
+// Capacity is what the control forwarded when it was offered all that the
+// generator has, and that offer: means over valid trials, over all where none is
+// valid. Both are 0 before there are any.
+func Capacity(s *Spec, trials []Trial) (forwarded, offered float64) {
+	at, ok := capacityPart(s)
+	if !ok {
+		return 0, 0
+	}
+	for _, valid := range []bool{true, false} {
+		var out, in []float64
+		for _, t := range trials {
+			if t.Part != s.Parts[at].Name || t.Variant != s.Control && t.Variant != AA || t.Valid != valid {
+				continue
+			}
+			f, o := t.Metrics[OverloadRate], t.Metrics[OfferedRate]
+			if f > 0 && o > 0 {
+				out, in = append(out, f), append(in, o)
+			}
+		}
+		if len(out) > 0 {
+			return average(out), average(in)
+		}
+	}
+	return 0, 0
+}
+
+// nearMax is the share of the generator's most from which on a paced load is no
+// longer certain to be sent.
+const nearMax = 0.95
+
+// outOfReach says why a part's load cannot be offered after the trials so far,
+// or "": its share of the capacity is more than the generator sends.
+func outOfReach(s *Spec, p Part, trials []Trial) string {
+	share, ok := p.Rate.Share()
+	if !ok {
+		return ""
+	}
+	capacity, most := Capacity(s, trials)
+	if capacity == 0 || share*capacity <= nearMax*most {
+		return ""
+	}
+	return fmt.Sprintf("%s of the capacity is more than the generator can send, %s", show.Percent(100*share), show.Percent(100*most/capacity))
+}
+
+// resolve gives a part whose load is a share of the capacity that load in
+// frames a second, by the trials so far. ok is false where no trial has shown
+// the capacity.
+func resolve(s *Spec, p Part, trials []Trial) (Part, bool) {
+	share, is := p.Rate.Share()
+	if !is {
+		return p, true
+	}
+	capacity, _ := Capacity(s, trials)
+	p.Rate = Rate(fmt.Sprintf("%.0fpps", math.Max(1, share*capacity/float64(DirectionCount(p)))))
+	return p, capacity > 0
+}
+
+// warnOutOfReach names the loads that were not offered, and why.
+func warnOutOfReach(r *Results, s Spec) {
+	var shares []string
+	for _, p := range s.Parts {
+		if outOfReach(&s, p, r.Trials) != "" {
+			share, _ := p.Rate.Share()
+			shares = append(shares, show.Percent(100*share))
+		}
+	}
+	if len(shares) > 0 {
+		capacity, most := Capacity(&s, r.Trials)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s of the capacity was not offered: the generator can send %s of it (%s of %s)",
+			show.List(shares), show.Percent(100*most/capacity), show.Rate(most), show.Rate(capacity)))
+	}
+}

@@ -1,0 +1,253 @@
+package study
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// scalesDraws is how often the fit is resampled.
+const scalesDraws = 400
+
+// scales fits the law to every block's value of a curve's points; nil where
+// they are too few.
+func scales(points []Spot, blocks func(Spot) map[int]float64) *Scales {
+	var n, x []float64
+	for _, p := range points {
+		all := blocks(p)
+		for _, block := range slices.Sorted(maps.Keys(all)) {
+			n, x = append(n, p.X), append(x, all[block])
+		}
+	}
+	u, err := stats.FitUSL(n, x, scalesDraws, 0.95, 1)
+	if err != nil {
+		return nil
+	}
+	out := &Scales{Gamma: u.Gamma.Estimate, Sigma: u.Sigma.Estimate, Kappa: u.Kappa.Estimate,
+		SigmaLow: stats.Num(u.Sigma.Low), SigmaHigh: stats.Num(u.Sigma.High), KappaLow: stats.Num(u.Kappa.Low), KappaHigh: stats.Num(u.Kappa.High),
+		Limit: u.Limit()}
+	if len(u.Warnings) == 0 { // else it lies far beyond what was measured
+		out.Peak = stats.Num(u.Peak.Estimate)
+	}
+	return out
+}
+
+// curves are all of a study's, from its valid trials.
+func curves(s Spec, trials []Trial) []Curve {
+	var out []Curve
+	for _, w := range s.Sweep {
+		for _, p := range s.Parts {
+			if m, ok := curveMetric(p); ok && p.At == nil {
+				out = append(out, overVariants(s, w, p, m, trials)...)
+			}
+		}
+		out = append(out, overParts(s, w, trials)...)
+	}
+	return out
+}
+
+// curveMetric is what a part's curves show.
+func curveMetric(p Part) (Metric, bool) {
+	if !offersFrames(p) {
+		return Metric{}, false
+	}
+	return forwardKind{}.Timeline(p)
+}
+
+// overVariants are the curves whose points are variants.
+func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
+	var out []Curve
+	for _, v := range s.Variants {
+		if _, in := v.At[w.Parameter]; !in || v.Curve == "" || slices.ContainsFunc(out, func(c Curve) bool { return c.Name == v.Curve }) {
+			continue
+		}
+		c := Curve{Parameter: w.Parameter, Label: w.Title(), Metric: m.Name, Part: p.Name, Name: v.Curve}
+		var at []Variant
+		for _, u := range s.Variants {
+			if _, in := u.At[w.Parameter]; in && (u.Curve == v.Curve || u.Curve == "") {
+				at = append(at, u)
+			}
+		}
+		own := 0
+		for _, u := range at {
+			if spot, ok := spotOf(trials, p.Name, u.Name, m, u.At[w.Parameter], u.Name); ok {
+				beside(s, &spot, trials, p, m)
+				c.Points = append(c.Points, spot)
+				if u.Curve == v.Curve {
+					own++
+				}
+			}
+		}
+		sortPoints(&c)
+		if own == 0 {
+			continue // no more than what other curves begin with
+		}
+		fit(&c, w, func(spot Spot) map[int]float64 { return byBlock(trials, p.Name, spot.Name, m.Name) })
+		out = append(out, c)
+	}
+	return out
+}
+
+// overParts are the curves whose points are parts, one for each variant.
+func overParts(s Spec, w Sweep, trials []Trial) []Curve {
+	parts, byLoad := partsOf(s, w)
+	if len(parts) == 0 {
+		return nil
+	}
+	m, ok := curveMetric(parts[0])
+	if !ok {
+		return nil
+	}
+	if byLoad {
+		trials = atOwnLoads(&s, parts, trials)
+	}
+	var out []Curve
+	for _, v := range s.Variants {
+		c := Curve{Parameter: w.Parameter, Label: w.Title(), Metric: m.Name, Name: v.Name, Offered: byLoad}
+		for _, p := range parts {
+			if spot, ok := spotOf(trials, p.Name, v.Name, m, p.At[w.Parameter], p.Name); ok {
+				c.Points = append(c.Points, spot)
+			}
+		}
+		if byLoad {
+			offered(&c, trials, v.Name)
+		}
+		sortPoints(&c)
+		if len(c.Points) == 0 {
+			continue
+		}
+		if byLoad {
+			knee(&c)
+		} else {
+			fit(&c, w, func(spot Spot) map[int]float64 { return byBlock(trials, spot.Name, v.Name, m.Name) })
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// partsOf are the parts along a sweep. Where it is of the offered load, a part
+// that offers all it can is its end.
+func partsOf(s Spec, w Sweep) (parts []Part, byLoad bool) {
+	for _, p := range s.Parts {
+		if _, in := p.At[w.Parameter]; in {
+			parts = append(parts, p)
+			byLoad = byLoad || p.Rate != parts[0].Rate
+		}
+	}
+	for _, p := range s.Parts {
+		if byLoad && measuresCapacity(p) {
+			parts = append(parts, p)
+		}
+	}
+	return parts, byLoad
+}
+
+func sortPoints(c *Curve) {
+	slices.SortStableFunc(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
+}
+
+// byBlock are an arm's valid values of a metric by block.
+func byBlock(trials []Trial, part, arm, metric string) map[int]float64 {
+	out := map[int]float64{}
+	for _, t := range trials {
+		if v, ok := t.Metrics[metric]; ok && t.Valid && t.Part == part && t.Variant == arm {
+			out[t.Block] = v
+		}
+	}
+	return out
+}
+
+// sortedValues are the values in the order of their blocks.
+func sortedValues(by map[int]float64) []float64 {
+	blocks := make([]int, 0, len(by))
+	for b := range by {
+		blocks = append(blocks, b)
+	}
+	slices.Sort(blocks)
+	out := make([]float64, len(blocks))
+	for i, b := range blocks {
+		out[i] = by[b]
+	}
+	return out
+}
+
+// spotOf is the mean of an arm in a part; ok is false without valid trials.
+func spotOf(trials []Trial, part, arm string, m Metric, x float64, name string) (Spot, bool) {
+	values := sortedValues(byBlock(trials, part, arm, m.Name))
+	if len(values) == 0 {
+		return Spot{}, false
+	}
+	t := stats.OneSample(values, 0.95)
+	return Spot{X: x, Name: name, Value: t.Estimate, Low: stats.Num(t.Low), High: stats.Num(t.High), N: len(values)}, true
+}
+
+func average(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// beside makes a variant's interval that of its distance from the control in the
+// same blocks: what the machine does to both is no part of it.
+func beside(s Spec, spot *Spot, trials []Trial, p Part, m Metric) {
+	control := byBlock(trials, p.Name, s.Control, m.Name)
+	apart := map[int]float64{}
+	for b, v := range byBlock(trials, p.Name, spot.Name, m.Name) {
+		if c, ok := control[b]; ok {
+			apart[b] = v - c
+		}
+	}
+	if len(apart) < 2 {
+		return
+	}
+	t := stats.OneSample(sortedValues(apart), 0.95)
+	half := (t.High - t.Low) / 2
+	spot.Low, spot.High = stats.Num(spot.Value-half), stats.Num(spot.Value+half)
+}
+
+// offered puts points where the load was that really was offered.
+func offered(c *Curve, trials []Trial, arm string) {
+	for i := range c.Points {
+		p := &c.Points[i]
+		if load := sortedValues(byBlock(trials, p.Name, arm, OfferedRate)); len(load) > 0 {
+			p.X = average(load)
+		}
+		if loss := sortedValues(byBlock(trials, p.Name, arm, LossRatio)); len(loss) > 0 {
+			p.Loss = stats.Num(average(loss))
+		}
+	}
+}
+
+// knee finds where loss begins and what is forwarded beyond.
+func knee(c *Curve) {
+	k := Knee{}
+	carried := true
+	for _, p := range c.Points {
+		loss, known := p.Loss.Get()
+		if carried = carried && known && loss <= KneeLoss; carried {
+			k.Load = p.X
+		}
+		k.Best = max(k.Best, p.Value)
+	}
+	last := c.Points[len(c.Points)-1]
+	if k.Best <= 0 || carried || len(c.Points) < 3 {
+		return // it was never offered too much
+	}
+	k.Beyond, k.Most = last.Value/k.Best, last.X/k.Best
+	c.Knee = &k
+}
+
+// fit holds a curve against its sweep's law.
+func fit(c *Curve, w Sweep, blocks func(Spot) map[int]float64) {
+	switch w.Fit {
+	case FitLinear:
+		fitLine(c, blocks)
+	case FitUSL:
+		c.USL = scales(c.Points, blocks)
+	}
+}

@@ -1,0 +1,71 @@
+package study
+
+import ()
+
+// What trials are first believed to cost beside their traffic, in seconds: fitted
+// to records of the built-in studies on two cores of a virtual machine.
+const (
+	// overhead is that of a trial that runs alone: reset, calibration, drain;
+	// overheadAsked is more where the DUT is asked whether it is usable.
+	overhead, overheadAsked = 0.45, 0.15
+	// overheadFlooded is that of a flood's trial, which has no receiver: reset, probes.
+	overheadFlooded = 0.22
+	// overheadInstance is that of an instance in mode cost, overheadArm of each
+	// of its arms, and overheadOverloaded of an arm in mode overload, whose
+	// traffic is loaded and warmed up by itself.
+	overheadInstance, overheadArm, overheadOverloaded = 0.1, 0.04, 0.2
+	// overheadSlice is that of a slice of an overloaded DUT: start, drain,
+	// end-of-stream frames.
+	overheadSlice = 0.075
+	// perFlow is what a flow adds to a trial that runs alone, and perLaneFlow to
+	// each lane of an instance, in which it is sent twice before it counts.
+	perFlow, perLaneFlow = 0.75e-6, 3.2e-6
+	// What an arm's settings take to be made and to be taken away again; a rule's
+	// is also what warming up by it takes.
+	perRule, perSetElement, perMapElement, perRoute = 240e-6, 4e-6, 5.5e-6, 5.4e-6
+)
+
+// settingUp is how long a variant's settings are believed to take.
+func settingUp(v Variant) (seconds float64) {
+	for _, s := range v.Apply() {
+		if r := s.Rules; r != nil {
+			seconds += perRule*float64(r.Linear) + perSetElement*float64(r.SetElements) + perMapElement*float64(r.MapElements)
+		}
+		if s.Table != nil {
+			seconds += perRoute * float64(s.Table.Count)
+		}
+	}
+	return seconds
+}
+
+// settingUpEach is the mean over a study's arms.
+func settingUpEach(s *Spec) (mean float64) {
+	arms := s.Arms()
+	for _, arm := range arms {
+		v, _ := s.Variant(arm)
+		mean += settingUp(v) / float64(len(arms))
+	}
+	return mean
+}
+
+// ExpectedOfPackets is how long a trial is believed to take that offers packets for
+// so many seconds.
+func ExpectedOfPackets(s *Spec, part Part, lasts float64) float64 {
+	how, arms := s.Interleaving(part), float64(len(s.Arms()))
+	flows := float64(s.Offers(part).Flows * DirectionCount(part))
+	seconds := lasts + settingUpEach(s)
+	switch {
+	case part.Flood != "":
+		seconds += overheadFlooded - part.Warmup - overheadAsked
+	case how == InSequence || how == Lockstep: // as one after the other
+		seconds += overhead + perFlow*flows
+	case InOverload(part):
+		seconds += overheadOverloaded + float64(Turns(part))*overheadSlice + perFlow*flows
+	default: // the bypass is a lane too
+		seconds += overheadArm - part.Warmup + (overheadInstance+part.Seconds+perLaneFlow*flows*(arms+1))/arms
+	}
+	if part.Usable {
+		seconds += overheadAsked
+	}
+	return seconds
+}

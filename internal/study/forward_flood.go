@@ -1,0 +1,23 @@
+package study
+
+import (
+	"strings"
+)
+
+// FloodSYN opens TCP connections to the DUT's own service at the part's rate,
+// from addresses that nobody has, and never goes on with one.
+const FloodSYN = "syn"
+
+func checkFlood(p Part, path string) *Problem {
+	switch {
+	case p.Flood == "":
+		return nil
+	case p.Flood != FloodSYN:
+		return OneOf(path+".flood", p.Flood, FloodSYN)
+	case !p.Usable:
+		return Wrong(path+".flood", "a flood says nothing but whether the DUT still answers").Advise("add management: true")
+	case p.Rate.IsShare() || strings.HasSuffix(string(p.Rate), "bps"):
+		return Wrong(path+".rate", "a flood's rate is max, or segments per second").Advise("write 100kpps")
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/show"
+	"linerate/internal/testbed"
+)
+
+// ChainTime is the CPU time of a chain per packet in ns: the time between the
+// first and the last packet, without the share in which the CPU worked for
+// other programs, over the packets. contention is in seconds.
+func ChainTime(r load.Received, contention float64) float64 {
+	if r.RxPackets < 2 || r.Seconds <= 0 {
+		return 0
+	}
+	return max(0, r.Seconds-contention) * 1e9 / float64(r.RxPackets-1)
+}
+
+// BypassTime is a block's chain time without DUT in ns, or 0 when the run
+// that was to measure it is no measurement.
+func BypassTime(g Gates, b BypassRun) float64 {
+	if b.Received.Seconds <= 0 || 100*b.Contention/b.Received.Seconds > g.ContentionPercent {
+		return 0
+	}
+	return ChainTime(b.Received, b.Contention)
+}
+
+// bypassOf is the chain time without DUT of the block that a trial is of: the
+// trial's own, or from the trials before it; 0 where nobody could measure it.
+func bypassOf(o Observation, block []Trial) float64 {
+	if o.Bypass != nil {
+		return o.Bypass.NS
+	}
+	for _, t := range block {
+		if t.Saw().Bypass != nil && t.Saw().Bypass.NS > 0 {
+			return t.Saw().Bypass.NS
+		}
+	}
+	return 0
+}
+
+// HasBypass reports whether a trial of a block measured its chain without DUT.
+func HasBypass(block []Trial) bool { return bypassOf(Observation{}, block) > 0 }
+
+func costMetrics(m map[string]float64, o Observation, bypassNS float64) {
+	chain := ChainTime(o.Received, o.Contention)
+	if chain <= 0 {
+		return
+	}
+	m[ChainNS] = chain
+	if bypassNS <= 0 {
+		return
+	}
+	m[BypassNS] = bypassNS
+	if cost := chain - bypassNS; cost > 0 {
+		m[CostNS] = cost
+		m[ForwardingRate] = 1e9 / cost
+	}
+}
+
+func overloadMetrics(m map[string]float64, o Observation) {
+	if o.Sent.Seconds > 0 {
+		m[OfferedRate] = float64(o.Sent.TxPackets) / o.Sent.Seconds
+	}
+	managementMetrics(m, o)
+	if o.Received.RxPackets > 1 && o.Received.Seconds > 0 {
+		m[OverloadRate] = float64(o.Received.RxPackets-1) / o.Received.Seconds
+	}
+	if o.Received.Lost != nil && o.Sent.TxPackets > 0 {
+		m[LossRatio] = float64(*o.Received.Lost) / float64(o.Sent.TxPackets)
+	}
+	if l := o.Received.Latency; l != nil && l.P50 > 0 {
+		m[LatencyP50], m[LatencyP99] = float64(l.P50), float64(l.P99)
+	}
+}
+
+// gates are what trials of packets must pass.
+var forwardGates = []Gate{
+	Drift, stolenFromForward,
+	{Name: "contention", AppliesTo: inCost, Ask: askContention, Limit: ContentionLimit},
+	{Name: "starved", AppliesTo: InOverload, Ask: askStarved, Limit: func(g Gates) string {
+		return fmt.Sprintf("the router's thread may wait %g %% of an overload trial for other programs", g.StarvedPercent)
+	}},
+	{Name: "no traffic", AppliesTo: ofPackets, Limit: Must("the generator must send"), Ask: func(a Asked) []string {
+		return FaultIf(!sent(a), "the generator sent nothing")
+	}},
+	{Name: "nothing arrived", Cut: true, AppliesTo: ofPackets, Limit: Must("frames must reach the receiver"), Ask: func(a Asked) []string {
+		return FaultIf(sent(a) && !a.Observed.Flooded && !arrived(a), "no frame reached the receiver (link down, route missing, or all dropped)")
+	}},
+	{Name: "drain", AppliesTo: ofPackets, Limit: Must("the end-of-stream frames must arrive, else the loss is unknown"), Ask: func(a Asked) []string {
+		return FaultIf(arrived(a) && a.Observed.Received.Lost == nil, "no end-of-stream frame arrived, so the loss is unknown")
+	}},
+	{Name: "account", AppliesTo: ofPackets, Limit: Must("received and lost must add up to sent"), Ask: askAccount},
+	{Name: "rounds", AppliesTo: inCost, Ask: askRounds, Limit: func(g Gates) string {
+		return fmt.Sprintf("enough rounds, and %g %% of them, must be undisturbed", g.GoodRoundsPercent)
+	}},
+	{Name: unsentGate, AppliesTo: InOverload, Ask: askUnsent, Limit: func(g Gates) string {
+		return fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", g.UnsentPercent)
+	}},
+	{Name: pacingGate, AppliesTo: InOverload, Ask: askPacing, Limit: func(g Gates) string {
+		return fmt.Sprintf("a given rate may be off by %g %%", g.PacingPercent)
+	}},
+	{Name: "counters", AppliesTo: ofPackets, Limit: Must("the router's counters must move forward and cover what arrived"), Ask: askCounters},
+	{Name: "loss", AppliesTo: inCost, Ask: askLoss, Limit: func(g Gates) string {
+		return fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)
+	}},
+	{Name: "bypass", AppliesTo: inCost, Limit: Must("the chain without router must be measurable"), Ask: func(a Asked) []string {
+		_, known := a.Metrics[BypassNS]
+		return FaultIf(inCost(a.Part) && settled(a) && !known, "the block's chain without DUT could not be measured")
+	}},
+	{Name: "cost", AppliesTo: inCost, Ask: askCost, Limit: Must("the chain with router must take longer than without")},
+	{Name: HeadroomGate, AppliesTo: InOverload, Ask: askHeadroom, Lasting: true, Limit: func(g Gates) string {
+		return fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)
+	}},
+	{Name: "nothing asked", Limit: Must("the router must be asked whether it is usable"), Ask: func(a Asked) []string {
+		m := a.Observed.Management
+		return FaultIf(a.Observed.Flooded && sent(a) && (m == nil || m.Greeting.Sent == 0), "nobody asked the DUT whether it is usable")
+	}},
+	NotTaken, ReceiverLost,
+}
+
+// ContentionLimit says how much other programs may take.
+func ContentionLimit(g Gates) string {
+	return fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ContentionPercent)
+}
+
+// The gates that tell how a load was not the one asked for.
+const (
+	unsentGate   = "unsent"
+	pacingGate   = "pacing"
+	HeadroomGate = "headroom"
+)
+
+func inCost(p Part) bool { return p.Mode == testbed.Cost }
+
+// InOverload reports whether a part's mode is overload.
+func InOverload(p Part) bool { return p.Mode == testbed.Overload }
+func ofPackets(p Part) bool  { return inCost(p) || InOverload(p) }
+
+// stolenFromForward is Stolen, but of slices: those that it hit are left out of
+// their arm's mean.
+var stolenFromForward = Gate{Name: Stolen.Name, AppliesTo: Stolen.AppliesTo, Limit: Stolen.Limit, Ask: func(a Asked) []string {
+	if sliced(a) {
+		return nil
+	}
+	return AskStolen(a)
+}}
+
+// sliced reports whether a trial's arm took turns slice by slice.
+func sliced(a Asked) bool { return inCost(a.Part) && a.Observed.Interleaved != nil }
+
+// settled reports whether there are enough slices to ask what they say.
+func settled(a Asked) bool { return len(askRounds(a)) == 0 }
+
+func sent(a Asked) bool    { return a.Observed.Sent.TxPackets > 0 }
+func arrived(a Asked) bool { return sent(a) && a.Observed.Received.RxPackets > 0 }
+
+func contentionPercent(o Observation) float64 {
+	if o.Received.Seconds <= 0 {
+		return 0
+	}
+	return 100 * o.Contention / o.Received.Seconds
+}
+
+func askContention(a Asked) []string {
+	f := contentionPercent(a.Observed)
+	return FaultIf(inCost(a.Part) && settled(a) && f > a.Limits.ContentionPercent,
+		fmt.Sprintf("other programs took %s of the measuring CPU (limit %g %%)", show.WholePercent(f), a.Limits.ContentionPercent))
+}
+
+// Starved reports whether a DUT's thread waited too long for its CPU while the
+// traffic came that was received.
+func Starved(g Gates, waited time.Duration, got load.Received) bool {
+	return contentionPercent(Observation{Contention: waited.Seconds(), Received: got}) > g.StarvedPercent
+}
+
+func askStarved(a Asked) []string {
+	f := contentionPercent(a.Observed)
+	return FaultIf(InOverload(a.Part) && !a.Observed.Flooded && f > a.Limits.StarvedPercent,
+		fmt.Sprintf("the DUT's thread waited %s of the time for other programs (limit %g %%)", show.WholePercent(f), a.Limits.StarvedPercent))
+}
+
+func askAccount(a Asked) []string {
+	got := a.Observed.Received
+	if !arrived(a) || got.Lost == nil {
+		return nil
+	}
+	return FaultIf(got.RxPackets+*got.Lost != a.Observed.Sent.TxPackets,
+		fmt.Sprintf("received %d + lost %d is not the %d sent", got.RxPackets, *got.Lost, a.Observed.Sent.TxPackets))
+}
+
+func askRounds(a Asked) []string {
+	if !sliced(a) {
+		return nil
+	}
+	l := a.Observed.Interleaved.Lanes
+	return FaultIf(l.GoodRounds < minRounds || 100*float64(l.GoodRounds) < a.Limits.GoodRoundsPercent*float64(l.Rounds),
+		fmt.Sprintf("%d of %d were undisturbed (limits %d and %g %%); of this arm's slices %s", l.GoodRounds, l.Rounds, minRounds, a.Limits.GoodRoundsPercent, l.Disturbed))
+}
+
+// counted reports whether a trial has an account of its traffic.
+func counted(a Asked) bool { return arrived(a) || a.Observed.Flooded && sent(a) }
+
+func askUnsent(a Asked) []string {
+	if !counted(a) {
+		return nil
+	}
+	return unsent(a.Limits, a.Observed.Sent)
+}
+
+func askPacing(a Asked) []string {
+	if !counted(a) {
+		return nil
+	}
+	return pacing(a.Limits, a.Observed.Sent)
+}
+
+func unsent(g Gates, s load.Sent) []string {
+	u := 100 * float64(s.Unsent) / float64(s.TxPackets+s.Unsent)
+	return FaultIf(s.TargetPPS > 0 && u > g.UnsentPercent, fmt.Sprintf("%.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(s))
+}
+
+func pacing(g Gates, s load.Sent) []string {
+	e := 100 * math.Abs(s.PacingError)
+	return FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(s))
+}
+
+// Short reports whether a paced transmission was kept from its rate.
+func SentShort(g Gates, s load.Sent) bool { return len(unsent(g, s))+len(pacing(g, s)) > 0 }
+
+// because is the weightiest of what kept a generator from its rate.
+func because(s load.Sent) string {
+	if len(s.Short) == 0 {
+		return ""
+	}
+	return ": " + s.Short[0]
+}
+
+// askCounters asks whether the DUT's counters moved forward, and agree with the
+// receiver that what arrived went through the DUT.
+func askCounters(a Asked) []string {
+	o := a.Observed
+	before, after := o.Before, o.After
+	if !arrived(a) || o.Flooded || o.Uncounted {
+		return nil
+	}
+	if after.Received < before.Received || after.Forwarded < before.Forwarded || after.Dropped < before.Dropped {
+		return []string{"a counter of the DUT went backwards"}
+	}
+	forwarded := after.Forwarded - before.Forwarded
+	return FaultIf(short(o, forwarded), fmt.Sprintf("the receiver has %d frames, but the DUT forwarded %d", o.Received.RxPackets, forwarded))
+}
+
+// short reports whether the DUT forwarded less than arrived. Drivers of machines miss
+// some of what they send: FreeBSD's vtnet(4) beside pf counted 329,684 of 329,790
+// frames, of which each had come in and arrived.
+func short(o Observation, forwarded uint64) bool {
+	const uncounted = 0.001
+	got := o.Received.RxPackets
+	if o.Machines {
+		got -= uint64(uncounted * float64(got))
+	}
+	return forwarded < got
+}
+
+// askLoss: where nothing can be overloaded, next to nothing is lost.
+func askLoss(a Asked) []string {
+	lost := a.Observed.Received.Lost
+	if !inCost(a.Part) || !settled(a) || lost == nil || !sent(a) {
+		return nil
+	}
+	l := 100 * float64(*lost) / float64(a.Observed.Sent.TxPackets)
+	return FaultIf(l > a.Limits.CostLossPercent, fmt.Sprintf("%.2f %% of the frames were lost in a chain that runs to completion (limit %g %%)", l, a.Limits.CostLossPercent))
+}
+
+func askCost(a Asked) []string {
+	_, cost := a.Metrics[CostNS]
+	_, bypass := a.Metrics[BypassNS]
+	return FaultIf(inCost(a.Part) && settled(a) && bypass && !cost,
+		fmt.Sprintf("the chain with DUT (%.0f ns) was not slower than the block's chain without (%.0f ns)", a.Metrics[ChainNS], a.Metrics[BypassNS]))
+}
+
+// askHeadroom: the DUT must be the bottleneck.
+func askHeadroom(a Asked) []string {
+	o := a.Observed
+	if !InOverload(a.Part) || o.Flooded || !a.Part.Rate.IsMax() || o.Received.Seconds <= 0 || o.Sent.Seconds <= 0 {
+		return nil
+	}
+	offered, forwarded := float64(o.Sent.TxPackets)/o.Sent.Seconds, float64(o.Received.RxPackets)/o.Received.Seconds
+	return FaultIf(forwarded > 0 && offered/forwarded < a.Limits.Headroom,
+		fmt.Sprintf("%.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, a.Limits.Headroom))
+}
+
+// notTaken and receiverLost say why a trial on a machine is none: the DUT did not
+// take what a boot was to set, or frames were lost behind it.
+var (
+	NotTaken = Gate{Name: "not taken", Limit: Must("the router must have taken what was set before it booted"), Ask: func(a Asked) []string {
+		if sliced(a) {
+			return nil
+		}
+		return a.Observed.Applied.NotTaken
+	}}
+	ReceiverLost = Gate{Name: "receiver", Limit: Must("what the router forwarded must reach the receiver"), Ask: askReceiver}
+)
+
+func askReceiver(a Asked) []string {
+	o := a.Observed
+	forwarded := o.After.Forwarded - o.Before.Forwarded
+	if !o.Machines || sliced(a) || forwarded < o.Received.RxPackets || o.Received.Lost == nil {
+		return nil
+	}
+	// What a DUT says of its own accord is not the receiver's to count.
+	behind := float64(forwarded - o.Received.RxPackets)
+	return FaultIf(behind > 100+0.001*float64(forwarded), fmt.Sprintf("the DUT forwarded %d frames and the receiver has %d: it lost count, or the wire between them drops", forwarded, o.Received.RxPackets))
+}

@@ -1,0 +1,72 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// forwarded is a sound trial on machines: 1,000,000 frames sent, all forwarded.
+func forwarded(change func(*Observation)) Observation {
+	lost := uint64(0)
+	o := Observation{Machines: true, Sent: load.Sent{TxPackets: 1_000_000, Seconds: 1}, Received: load.Received{RxPackets: 1_000_000, Lost: &lost, Seconds: 1},
+		After: testbed.Counters{Received: 1_000_000, Forwarded: 1_000_000}}
+	change(&o)
+	return o
+}
+
+func TestTrialsOnMachines(t *testing.T) {
+	lose := func(o *Observation, n uint64) {
+		o.Received.RxPackets -= n
+		lost := n
+		o.Received.Lost = &lost
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Observation)
+		want   string // "" is valid
+	}{
+		{"sound", func(*Observation) {}, ""},
+		{"the DUT drops", func(o *Observation) { lose(o, 400_000); o.After.Forwarded -= 400_000 }, ""},
+		{"the receiver lost count", func(o *Observation) { lose(o, 5_000) }, "receiver: the DUT forwarded 1000000 frames and the receiver has 995000: it lost count"},
+		{"a little chatter", func(o *Observation) { o.After.Forwarded += 50 }, ""},
+		{"a driver that misses some", func(o *Observation) { o.After.Forwarded -= 900 }, ""},
+		{"too many of them", func(o *Observation) { o.After.Forwarded -= 1100 }, "counters: the receiver has 1000000 frames, but the DUT forwarded 998900"},
+		{"a boot that did not take", func(o *Observation) { o.Applied.NotTaken = []string{"loader hw.x is \"0\""} }, `not taken: loader hw.x is "0"`},
+		{"counters of another way", func(o *Observation) { o.After.Forwarded = 10 }, "counters: the receiver has 1000000 frames, but the DUT forwarded 10"},
+		{"a DUT that nobody counts", func(o *Observation) { o.After, o.Uncounted = testbed.Counters{}, true }, ""},
+	} {
+		_, bad := judge(Part{Mode: testbed.Overload, Rate: "1Mpps"}, limited(Gates{Headroom: 1, UnsentPercent: 1, PacingPercent: 1, StarvedPercent: 1}), forwarded(c.change), 0)
+		got := strings.Join(bad, "; ")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRetriesOfASeries: an arm is tried again behind the other trials of its
+// number, not behind those of others, and not for ever.
+func TestRetriesOfASeries(t *testing.T) {
+	s := Spec{Variants: []Variant{{Name: "none"}, {Name: "one"}}, Control: "none", Design: Series, Retries: 1, Parts: []Part{{Name: "cost", Blocks: 2}}}
+	var done []Trial
+	ran := func(want Slot, valid bool) {
+		t.Helper()
+		slot, ok := Next(s, 1, done, nil)
+		if !ok || slot.Variant != want.Variant || slot.Block != want.Block || slot.Order != want.Order || slot.Retry != want.Retry {
+			t.Fatalf("next is %+v, %v; want %+v", slot, ok, want)
+		}
+		done = append(done, Trial{Part: slot.Part, Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: valid})
+	}
+	order := Schedule(s, 1)
+	first, second := order[0], order[1]
+	if first.Variant != second.Variant || first.Block == second.Block {
+		t.Fatalf("arms do not follow each other: %+v", order)
+	}
+	ran(first, false)
+	done = append(done, Trial{Part: "cost", Block: second.Block, Order: 9, Variant: "another"}) // of another number
+	first.Order, first.Retry = len(s.Arms())+1, true
+	ran(first, false)
+	ran(second, true) // the first has had its retries
+}

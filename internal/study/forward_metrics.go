@@ -1,0 +1,50 @@
+package study
+
+import (
+	"linerate/internal/testbed"
+)
+
+// forwardMetrics are what trials of packets measure.
+//
+// cost_ns_per_packet is the time the DUT's CPU spends per forwarded packet:
+// the chain's time per packet minus that of the same chain without DUT.
+// forwarding_rate_pps is the rate which that cost allows one CPU, its
+// inverse. overload_forwarding_rate_pps is the forwarding rate of RFC 2285
+// §3.6.1 at the part's offered load; loss_ratio is the frame loss rate of RFC
+// 1242 §3.6 as a ratio. The two never go by the name of throughput, which is
+// the rate without loss (RFC 1242 §3.17).
+var forwardMetrics = []Metric{
+	{Name: CostNS, Label: "cost", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: ForwardingRate, Label: "forwarding rate", Unit: "pps", Mode: testbed.Cost, Verdict: true, NS: InverseNS},
+	{Name: OverloadRate, Label: "forwarding rate under overload", Short: "forwarded", Unit: "pps", Mode: testbed.Overload, Verdict: true, NS: InverseNS},
+	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: LatencyP50, Label: "latency, median", Short: "latency p50", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: LatencyP99, Label: "latency, 99th percentile", Short: "latency p99", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: ManagementLoss, Label: "share of connections unanswered", Short: "unanswered", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: ManagementRTT, Label: "echo, round trip", Short: "echo p50", Unit: "ns", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true},
+	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
+	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
+	{Name: OfferedRate, Label: "offered load", Short: "offered", Unit: "pps", Mode: testbed.Overload},
+}
+
+// management is what metrics answer that only parts which ask the DUT measure.
+const management = "management"
+
+// The metrics of packets, as results.json has them.
+const (
+	CostNS         = "cost_ns_per_packet"
+	ForwardingRate = "forwarding_rate_pps"
+	OverloadRate   = "overload_forwarding_rate_pps"
+	LossRatio      = "loss_ratio"
+	LatencyP50     = "latency_p50_ns"
+	LatencyP99     = "latency_p99_ns"
+	ChainNS        = "chain_ns_per_packet"
+	BypassNS       = "bypass_ns_per_packet"
+	OfferedRate    = "offered_pps"
+
+	// ManagementLoss is the share of TCP connections to the DUT that no program
+	// there answered while it was loaded, ManagementRTT the median round trip of
+	// ICMP echo (RFC 2544 §11).
+	ManagementLoss = "management_loss_ratio"
+	ManagementRTT  = "management_rtt_p50_ns"
+)

@@ -1,0 +1,98 @@
+package study
+
+import (
+	"fmt"
+
+	"linerate/internal/drop"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// stateCounters are what says why a table takes no more, in words.
+var stateCounters = []struct{ name, words string }{
+	{"conntrack.early_drop", "the table was full: states were evicted for new ones"},
+	{"conntrack.drop", "the table was full: no state could be evicted"},
+	{"conntrack.chain_too_long", "hash chains grew too long: the table has too few buckets"},
+	{"conntrack.insert_failed", "states could not be inserted"},
+}
+
+// enoughStates are so many that their memory stands out of the machine's.
+const enoughStates = 50_000
+
+// statesOf are those of all parts and arms that tracked anything.
+func statesOf(s Spec, trials []Trial) (out []States) {
+	for _, p := range s.Parts {
+		for _, arm := range s.Arms() {
+			if st, ok := statesIn(trials, p.Name, arm); ok {
+				out = append(out, st)
+			}
+		}
+	}
+	return out
+}
+
+func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
+	st = States{Part: part, Variant: arm, Counted: map[string]float64{}}
+	var made, object, slab, seconds, offered float64
+	alone := true
+	for _, t := range trials {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Sent.TxPackets == 0 {
+			continue
+		}
+		o := t.Observed
+		st.Trials++
+		alone = alone && !othersMade(trials, t)
+		made, seconds = made+float64(o.Drops[drop.States]), seconds+o.Sent.Seconds
+		object, slab = object+float64(o.Drops[drop.StateObjectBytes]), slab+float64(o.Drops[drop.SlabBytes])
+		offered += float64(o.Sent.TxPackets)
+		for _, c := range stateCounters {
+			if n := o.Drops[c.name]; n > 0 {
+				st.Counted[c.name] += float64(n)
+			}
+		}
+	}
+	if made == 0 && len(st.Counted) == 0 || seconds == 0 {
+		return st, false
+	}
+	for name := range st.Counted {
+		st.Counted[name] /= offered
+	}
+	n := float64(st.Trials)
+	st.Made, st.PerSecond = made/n, made/seconds
+	if st.Made >= enoughStates && alone {
+		st.ObjectBytes, st.SlabBytes = perState(object, made), perState(slab, made)
+	}
+	return st, true
+}
+
+// othersMade reports whether other arms of a trial's instance made states whose
+// memory is seen beside its own.
+func othersMade(trials []Trial, t Trial) bool {
+	for _, o := range trials {
+		if t.Attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.Attempt() == t.Attempt() && o.Variant != t.Variant &&
+			100*o.Observed.Drops[drop.States] > t.Observed.Drops[drop.States] {
+			return true
+		}
+	}
+	return false
+}
+
+func perState(bytes, made float64) stats.Number {
+	if bytes == 0 {
+		return stats.Number{}
+	}
+	return stats.Num(bytes / made)
+}
+
+// rare is the share of the offered frames below which a counter explains nothing.
+const rare = 0.001
+
+// Why says what kept frames or states from the table, in words.
+func StatesWhy(st States) (out []string) {
+	for _, c := range stateCounters {
+		if share := st.Counted[c.name]; share > rare {
+			out = append(out, fmt.Sprintf("%s (%s %s of the frames offered)", c.words, c.name, show.Percent(100*share)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,414 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/hint"
+	"linerate/internal/search"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+func num(v float64) *float64 { return &v }
+
+// goal is what a search found for a goal between two bounds; 0 is no bound.
+func goal(name string, ratio, lower, upper float64, regular bool, why string) search.GoalResult {
+	g := search.GoalResult{Goal: search.Goal{Name: name, LossRatio: ratio}, Regular: regular, Reason: why}
+	if lower > 0 {
+		g.Lower, g.Throughput = num(lower), num(lower)
+	}
+	if upper > 0 {
+		g.Upper = num(upper)
+	}
+	return g
+}
+
+func at(load, loss float64) search.Outcome {
+	return search.Outcome{Trial: search.Trial{Load: load, Duration: 1}, LossRatio: loss}
+}
+
+func part(t *testing.T, keys string) Part {
+	t.Helper()
+	s, err := Parse("x.yaml", []byte("name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{name: p, mode: overload, seconds: 2, warmup: 0.5, search: {"+keys+"}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Parts[0]
+}
+
+// TestJudgeOfSearches: what a search came to is its metric, by the name of its method, and
+// each way in which it is no answer is a reason of its own.
+func TestJudgeOfSearches(t *testing.T) {
+	curve := func(loss ...float64) (out []search.Outcome) {
+		for i, l := range loss {
+			out = append(out, at(float64(10-i)*1e5, l))
+		}
+		return out
+	}
+	points := func(of ...SearchPoint) []SearchPoint { return of }
+	lost := func(load, loss, unsent float64) SearchPoint {
+		return SearchPoint{Outcome: at(load, loss), UnsentRatio: unsent}
+	}
+	bothered := func(n, of int) (out []SearchPoint) {
+		for i := range of {
+			p := SearchPoint{Outcome: at(1e5, 0)}
+			if i < n {
+				p.Disturbed = "contention"
+			}
+			out = append(out, p, SearchPoint{Outcome: at(1e5, 0), Warmup: true, Disturbed: "x"}, SearchPoint{Outcome: at(1e5, 0), Repeated: true, Disturbed: "x"})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		keys   string
+		run    *SearchRun
+		metric string // of the answer
+		value  float64
+		want   []string // reasons
+	}{
+		"none":         {"method: mlr", nil, "", 0, []string{"search: there was none"}},
+		"mlr":          {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, ""), goal("ndr", 0, 5e5, 0, false, "no upper bound")}}, ConditionalThroughput, 9e5, nil},
+		"rfc 2544":     {"method: rfc2544", &SearchRun{Method: RFC2544, Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}}, Throughput, 8e5, nil},
+		"no bound":     {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 0, 1e6, false, "even the least load is too much")}}, "", 0, []string{"search: even the least load is too much"}},
+		"ended":        {"method: mlr", &SearchRun{Method: MLR, Ended: "60 s of trials are over", Goals: []search.GoalResult{goal("pdr", 0.005, 4e5, 9e5, false, "")}}, ConditionalThroughput, 4e5, []string{"search: 60 s of trials are over"}},
+		"ended, wide":  {"method: mlr", &SearchRun{Method: MLR, Ended: "over", Goals: []search.GoalResult{goal("pdr", 0.005, 4e5, 9e5, false, "the bounds are 56 % apart")}}, ConditionalThroughput, 4e5, []string{"search: over; the bounds are 56 % apart"}},
+		"a curve":      {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0.2, 0.1, 0, 0)}, LossFreeLoad, 8e5, nil},
+		"a lucky dip":  {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0.2, 0, 0.1, 0, 0)}, LossFreeLoad, 7e5, nil},
+		"always loss":  {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0.2, 0.1, 0), Ended: "over"}, "", 0, []string{"search: no two loads in a row were without loss: over"}},
+		"no loss":      {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0, 0)}, LossFreeLoad, 1e6, []string{"generator: the largest load lost nothing"}},
+		"no point":     {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: []search.Outcome{}}, "", 0, []string{"search: there was none"}},
+		"bursts":       {"method: back-to-back", &SearchRun{Method: BackToBack, Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: 120, Searches: 5, CorrectedTime: 0.002}}, BackToBackFrames, 120, nil},
+		"no burst":     {"method: back-to-back", &SearchRun{Method: BackToBack, Ended: "over", Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: math.NaN()}}, "", 0, []string{"search: no burst was searched to its end: over"}},
+		"endless":      {"method: back-to-back", &SearchRun{Method: BackToBack, Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: 9e4, Searches: 5, AtLimit: true}}, BackToBackFrames, 9e4, []string{"search: a burst of the longest length lost nothing"}},
+		"a few bursts": {"method: back-to-back", &SearchRun{Method: BackToBack, Ended: "over", Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: 120, Searches: 2}}, BackToBackFrames, 120, []string{"search: over after 2 searches for the longest burst"}},
+		// The upper bound is the generator's where most high-loss trials at it would not have
+		// been high-loss, had it sent all.
+		"generator's": {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: points(lost(9.1e5, 0.02, 0.016), lost(9.1e5, 0.02, 0.019), lost(9.1e5, 0.3, 0))},
+			ConditionalThroughput, 9e5, []string{"generator: at the upper bound of 910000 pps frames were unsent"}},
+		"router's":       {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: points(lost(9.1e5, 0.02, 0.016), lost(9.1e5, 0.3, 0), lost(9e5, 0.02, 0.02), lost(9.1e5, 0.004, 0.004))}, ConditionalThroughput, 9e5, nil},
+		"warm-up's":      {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: points(SearchPoint{Outcome: at(9.1e5, 0.02), UnsentRatio: 0.02, Warmup: true}, SearchPoint{Outcome: at(9.1e5, 0.02), UnsentRatio: 0.02, Repeated: true})}, ConditionalThroughput, 9e5, nil},
+		"left alone":     {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: bothered(2, 8)}, ConditionalThroughput, 9e5, nil},
+		"not left alone": {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: bothered(3, 8)}, ConditionalThroughput, 9e5, []string{"contention: 3 of 8 trials of the search were disturbed"}},
+		"a curve beset":  {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0.2, 0, 0), Points: bothered(1, 3)}, LossFreeLoad, 9e5, []string{"contention: 1 of 3 trials"}},
+		"one fault":      {"method: loss-curve", &SearchRun{Method: LossCurve, LossCurve: curve(0, 0), Points: bothered(3, 3)}, LossFreeLoad, 1e6, []string{"generator: the largest load lost nothing"}},
+	} {
+		p := part(t, c.keys)
+		var o Observation
+		if c.run != nil {
+			c.run.TrialSeconds = 12
+			o.Search = c.run
+		}
+		m, reasons := Judge(p, DefaultGates(), o)
+		got := make([]string, len(reasons))
+		for i, r := range reasons {
+			got[i] = r.String()
+		}
+		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
+		}
+		for _, metric := range []string{ConditionalThroughput, Throughput, LossFreeLoad, BackToBackFrames} {
+			if v, has := m[metric]; has != (metric == c.metric) || has && v != c.value {
+				t.Errorf("%s: %s is %g, %t; want %s of %g", name, metric, v, has, c.metric, c.value)
+			}
+		}
+		if c.run != nil && (m[SearchTime] != 12 || m[SearchTrials] != float64(len(c.run.Points))) {
+			t.Errorf("%s: %v", name, m)
+		}
+	}
+	if _, has := (searchKind{}).Measure(part(t, "method: back-to-back"), Observation{Search: &SearchRun{BackToBack: &search.BackToBackResult{Mean: 7, CorrectedTime: 0.5}}}, nil)[BufferSeconds]; !has {
+		t.Error("bursts without the time of buffers")
+	}
+}
+
+// TestProcedures: a part's search asks for loads from the least to what the generator can
+// send, and tells what it found in the words of its method.
+func TestProcedures(t *testing.T) {
+	run := func(keys string, limit float64, device func(search.Trial) float64) (Procedure, SearchRun, []search.Trial) {
+		t.Helper()
+		p, err := NewProcedure(part(t, keys), limit, 2e6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []search.Trial
+		for range 400 {
+			trial, more := p.Next()
+			if !more {
+				var r SearchRun
+				p.Report(&r)
+				return p, r, asked
+			}
+			asked = append(asked, trial)
+			p.Add(search.Outcome{Trial: trial, LossRatio: device(trial)})
+		}
+		t.Fatalf("%s does not end", keys)
+		return p, SearchRun{}, nil
+	}
+	// A router that carries 600 kpps, and buffers 5,000 frames.
+	router := func(trial search.Trial) float64 {
+		if trial.Frames > 0 {
+			return max(0, (float64(trial.Frames)-5000)/float64(trial.Frames))
+		}
+		return max(0, 1-6e5/trial.Load)
+	}
+	_, r, asked := run("method: rfc2544, width_percent: 1, min: 10kpps", 1e6, router)
+	if g := r.Goals[0]; !g.Regular || *g.Lower > 6e5 || *g.Upper < 6e5 || *g.Upper > 6e5*1.011 || *g.Throughput != *g.Lower {
+		t.Errorf("RFC 2544: %+v", g)
+	}
+	for _, trial := range asked {
+		if trial.Load > 1e6 || trial.Load < 1e4 || trial.Duration != 2 {
+			t.Errorf("asked for %+v", trial)
+		}
+	}
+	if _, r, _ = run("method: rfc2544", 5e5, router); r.Goals[0].Regular || r.Goals[0].Upper != nil || !strings.Contains(r.Goals[0].Reason, "the largest load loses nothing") {
+		t.Errorf("a router beyond the generator: %+v", r.Goals[0])
+	}
+	if _, r, _ = run("method: rfc2544, min: 700kpps", 1e6, router); r.Goals[0].Regular || r.Goals[0].Lower != nil || r.Goals[0].Throughput != nil || !strings.Contains(r.Goals[0].Reason, "even the least load") {
+		t.Errorf("a router below the least load: %+v", r.Goals[0])
+	}
+	_, r, _ = run("method: mlr, width_percent: 1, trials_per_load: 1", 1e6, router)
+	if len(r.Goals) != 2 || r.Goals[0].Goal.Name != "pdr" || r.Goals[1].Goal.Name != "ndr" || !r.Goals[0].Regular || *r.Goals[1].Lower > 6e5 || *r.Goals[0].Upper < 6e5 || r.Goals[0].Goal.Width != 0.01 || r.Goals[0].Goal.FinalDuration != 2 || r.Goals[0].Goal.DurationSum != 2 {
+		t.Errorf("MLRsearch: %+v", r.Goals)
+	}
+	_, r, asked = run("method: loss-curve, step_percent: 10", 1e6, router)
+	if free := LossFree(r.LossCurve); !(math.Abs(free-6e5) <= 1) || len(asked) != 6 || r.Goals != nil || asked[0].Load != 1e6 {
+		t.Errorf("the curve is without loss from %g on, after %d loads: %+v", free, len(asked), r.LossCurve)
+	}
+	_, r, _ = run("method: back-to-back, repeats: 3, step_frames: 16", 1e6, router)
+	if b := r.BackToBack; b == nil || b.Searches != 3 || !(math.Abs(b.Mean-5000) <= 17) || len(r.Goals) != 1 || *r.Goals[0].Throughput > 6e5 ||
+		!(math.Abs(b.CorrectedTime/b.ImpliedTime-(1-*r.Goals[0].Throughput/2e6)) <= 0.01) { // what was forwarded meanwhile left no trace in the buffers
+		t.Errorf("bursts: %+v, %+v", r.BackToBack, r.Goals)
+	}
+	p, err := NewProcedure(part(t, "method: mlr"), 1e6, 2e6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.FirstGoal() // no other method has goals to leave
+	if _, err := NewProcedure(part(t, "method: rfc2544, min: 900kpps"), 1e5, 2e6); err == nil {
+		t.Error("a search from 900 to 100 kpps")
+	}
+}
+
+// TestLossRatiosOfGoals: a search is disturbed by what its own goals allow, RFC 2544's by any loss.
+func TestLossRatiosOfGoals(t *testing.T) {
+	for keys, want := range map[string][]float64{"method: mlr": {0.005, 0}, "method: mlr, goals: [pdr]": {0.005}, "method: rfc2544": {0}, "method: back-to-back": {0}} {
+		if got := part(t, keys).Search.LossRatios(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", keys, got, want)
+		}
+	}
+	if got := (&Search{Method: RFC2544}).Disturbance(DefaultGates(), 0.1, 0, 0.12); got != "contention: other programs took 12 % of the measuring CPU" {
+		t.Errorf("%q", got)
+	}
+	if got := (&Search{Method: RFC2544}).Disturbance(DefaultGates(), 1, 1, 0); got != "unsent: the generator did not send 100 % of the frames due" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestWithSearch: a study's throughput by another method has its metric by another name,
+// what is no search for throughput stays, and the study itself is left alone.
+func TestWithSearch(t *testing.T) {
+	s, err := Parse("x.yaml", []byte(`name: x
+question: q
+variants: [{name: a}, {name: b}]
+parts:
+  - {name: found, mode: overload, search: {method: mlr, goals: [ndr], trials_per_load: 3}}
+  - {name: bursts, mode: overload, search: {method: back-to-back}}
+  - {name: plain, mode: overload}
+metrics: [{metric: conditional_throughput_pps, part: found, primary: true}, {metric: back_to_back_frames, part: bursts}, {metric: overload_forwarding_rate_pps, part: plain}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(s Spec) (out []string) {
+		for _, g := range s.Metrics {
+			out = append(out, g.Metric)
+		}
+		return out
+	}
+	binary, err := WithSearch(s, RFC2544)
+	if err != nil || binary.Parts[0].Search.Method != RFC2544 || binary.Parts[0].Search.Goals != nil || binary.Parts[0].Search.TrialsPerLoad != 3 || binary.Parts[1].Search.Method != BackToBack || binary.Parts[2].Search != nil {
+		t.Fatalf("%v: %+v", err, binary.Parts)
+	}
+	if got := names(binary); !slices.Equal(got, []string{Throughput, BackToBackFrames, OverloadRate}) {
+		t.Errorf("metrics %q", got)
+	}
+	if s.Parts[0].Search.Method != MLR || !slices.Equal(names(s), []string{ConditionalThroughput, BackToBackFrames, OverloadRate}) {
+		t.Errorf("the study itself has changed: %+v, %q", s.Parts[0].Search, names(s))
+	}
+	back, err := WithSearch(binary, MLR)
+	if err != nil || !slices.Equal(back.Parts[0].Search.Goals, []string{"pdr", "ndr"}) || names(back)[0] != ConditionalThroughput {
+		t.Errorf("and back: %v, %+v, %q", err, back.Parts[0].Search, names(back))
+	}
+	if text, err := Format(binary); err != nil {
+		t.Error(err)
+	} else if _, err := Parse("again.yaml", text); err != nil {
+		t.Errorf("what was made is no study: %v", err)
+	}
+	if _, err := WithSearch(s, "mrl"); err == nil || !strings.Contains(hint.Of(err), "mlr") {
+		t.Errorf("an unknown method: %v", err)
+	}
+	s.Parts = s.Parts[1:]
+	if _, err := WithSearch(s, RFC2544); err == nil || !strings.Contains(err.Error(), "searches no throughput") || hint.Of(err) == "" {
+		t.Errorf("of no search for throughput: %v", err)
+	}
+}
+
+// TestSearchesThatAreWrong: each is refused by its own key, with what to do.
+func TestSearchesThatAreWrong(t *testing.T) {
+	for _, c := range []struct{ part, want, hint string }{
+		{"mode: cost, search: {method: mlr}", "a search chooses its loads in mode overload", "no rate"},
+		{"mode: overload, rate: 1Mpps, search: {method: mlr}", "a search chooses its loads in mode overload", "no rate"},
+		{"mode: overload, search: {method: golden}", `method: unknown "golden"`, ""},
+		{"mode: overload, search: {goals: [pdrr]}", "pdrr", "pdr"},
+		{"mode: overload, search: {method: rfc2544, goals: [pdr]}", "goals are MLRsearch's", "remove goals"},
+		{"mode: overload, search: {min: 1Gb/s}", `min: "1Gb/s" is no rate in frames`, "100kpps"},
+		{"mode: overload, search: {min: 0pps}", `min: "0pps" is no rate in frames`, "100kpps"},
+		{"mode: overload, search: {max: much}", `max: "much" is no rate in frames`, "100kpps"},
+		{"mode: overload, search: {latency_at: [0.5, 1.01]}", "latency_at: 1.01 is not within 0 and 1", ""},
+		{"mode: overload, search: {latency_at: [0]}", "latency_at: 0 is not within 0 and 1", ""},
+		{"mode: overload, search: {limit_seconds: 0}", "limit_seconds: 0 is not within 0 and", ""},
+		{"mode: overload, search: {trials_per_load: 0}", "trials_per_load: 0 is not within 1 and 1000", ""},
+		{"mode: overload, search: {width_percent: 0.04}", "width_percent: 0.04 is not within 0.05 and 50", ""},
+		{"mode: overload, search: {repeats: 3}", "belong to method back-to-back", "back-to-back"},
+		{"mode: overload, search: {method: rfc2544, longest_seconds: 3}", "belong to method back-to-back", ""},
+		{"mode: overload, search: {step_percent: 5}", "step_percent belongs to method loss-curve", "loss-curve"},
+		{"mode: overload, search: {method: loss-curve, step_percent: 10.1}", "step_percent: 10.1 is not within 0.5 and 10", ""},
+		{"mode: overload, search: {method: loss-curve, step_percent: 0.4}", "step_percent: 0.4 is not within 0.5 and 10", ""},
+		{"mode: overload, search: {method: loss-curve, latency_at: [0.5]}", "method loss-curve measures no latency", "remove"},
+		{"mode: overload, search: {method: back-to-back, latency_at: [0.5]}", "method back-to-back measures no latency", "remove"},
+		{"mode: overload, search: {method: back-to-back, longest_seconds: 31}", "longest_seconds: 31 is not within 0 and 30", ""},
+		{"mode: overload, search: {method: back-to-back, repeats: 1001}", "repeats: 1001 is not within 1 and 1000", ""},
+		{"mode: overload, search: {method: back-to-back, verify: 101}", "verify: 101 is not within 0 and 100", ""},
+		{"mode: overload, search: {method: back-to-back, step_frames: 1000001}", "step_frames: 1000001 is not within", ""},
+	} {
+		_, err := Parse("s.yaml", []byte("name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\n"))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) || !strings.HasPrefix(err.Error(), "s.yaml:4: ") {
+			t.Errorf("%s: %v, hint %q; want %q, %q", c.part, err, hint.Of(err), c.want, c.hint)
+		}
+	}
+}
+
+// results are trials of two arms, of runs that are valid.
+func results(runs map[string][]*SearchRun) Results {
+	r := Results{Control: "a", Verdicts: []Verdict{{Part: "p", Variant: "b"}}}
+	for _, arm := range []string{"a", "b", AA} {
+		for _, run := range runs[arm] {
+			r.Trials = append(r.Trials, Trial{Part: "p", Variant: arm, Valid: run.Ended == "", Observed: &Observation{Search: run}})
+		}
+	}
+	return r
+}
+
+// TestPagesOfSearches: tables have means over the searches that they are of, whichever of them
+// ended first, and pictures draw what was tried.
+func TestPagesOfSearches(t *testing.T) {
+	mlr := func(lower, upper float64, latencies ...search.LatencyAt) *SearchRun {
+		return &SearchRun{Method: MLR, TrialSeconds: 4, Goals: []search.GoalResult{goal("pdr", 0.005, lower, upper, true, ""), goal("ndr", 0, lower/2, upper/2, true, "")}, Latency: latencies,
+			Points: []SearchPoint{{Outcome: at(lower, 0)}, {Outcome: at(upper, 0.2)}, {Outcome: at(upper*2, 0.5), Warmup: true}}}
+	}
+	half, full := search.LatencyAt{Load: 3e5, P50: 1e5, P99: 3e5}, search.LatencyAt{Load: 6e5, P50: 2e5, P99: 9e5, Loss: 0.01}
+	failed := mlr(1e5, 9e5)
+	failed.Ended = "over"
+	r := results(map[string][]*SearchRun{"a": {mlr(6e5, 6.2e5, half), mlr(6e5, 6.2e5, half, full)}, "b": {mlr(4e5, 5e5), failed}, AA: {mlr(6e5, 6.1e5)}})
+	table, ok := searchTable(r, "p")
+	want := [][]string{
+		{"a", "pdr", "600 kpps", "620 kpps", "600 kpps", "2", "3", "4.00 s"}, {"", "ndr", "300 kpps", "310 kpps", "300 kpps", "", "", ""},
+		{"a again (A/A)", "pdr", "600 kpps", "610 kpps", "600 kpps", "1", "3", "4.00 s"}, {"", "ndr", "300 kpps", "305 kpps", "300 kpps", "", "", ""},
+		{"b", "pdr", "400 kpps", "500 kpps", "400 kpps", "1", "3", "4.00 s"}, {"", "ndr", "200 kpps", "250 kpps", "200 kpps", "", "", ""},
+	}
+	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) {
+		t.Errorf("%q", table.Rows)
+	}
+	table, ok = latencyTable(r, "p") // the first search ended before all fractions were tried
+	want = [][]string{{"a", "50.0 %", "300 kpps", "100 µs", "300 µs", "0 %"}, {"", "100 %", "600 kpps", "200 µs", "900 µs", "1.00 %"}}
+	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) {
+		t.Errorf("%q", table.Rows)
+	}
+	svg := lossOverLoad(r, "p", 800)
+	if n := strings.Count(svg, "<circle"); n != 2*5 || strings.Count(svg, "hollow") != 2 || strings.Count(svg, `class="range`) != 4 || strings.Contains(svg, "NaN") {
+		t.Errorf("%d points: %s", n, svg)
+	}
+	if narrow := lossOverLoad(r, "p", 300); narrow == svg || !strings.Contains(narrow, ">400 kpps<") {
+		t.Error("on a narrow page")
+	}
+	if lossOverLoad(Results{Control: "a"}, "p", 800) != "" {
+		t.Error("a picture of nothing")
+	}
+	curve := func(loss ...float64) *SearchRun {
+		out := &SearchRun{Method: LossCurve}
+		for i, l := range loss {
+			out.LossCurve = append(out.LossCurve, at(float64(10-i)*1e5, l))
+		}
+		return out
+	}
+	r = results(map[string][]*SearchRun{"a": {curve(0.1, 0, 0)}, "b": {curve(0.4, 0.2, 0.1, 0, 0), curve(0.2, 0.1, 0, 0)}})
+	table, ok = curveTable(r, "p")
+	want = [][]string{{"100 %", "10.0 %", "30.0 %"}, {"90 %", "0 %", "15.0 %"}, {"80 %", "0 %", "5.00 %"}, {"70 %", "", "0 %"}, {"60 %", "", "0 %"}}
+	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) || !slices.Equal(table.Header, []string{"share of the largest load", "a", "b"}) {
+		t.Errorf("%q: %q", table.Header, table.Rows)
+	}
+	low, high, ok := between(curve(0.4, 0.2, 0, 0))
+	if low != 8e5 || high != 9e5 || !ok || meanFound([]*SearchRun{curve(0.1, 0, 0), curve(0.1, 0.1, 0, 0)}) != 8.5e5 {
+		t.Errorf("between %g and %g", low, high)
+	}
+	if _, _, ok := between(curve(0, 0)); ok {
+		t.Error("a curve without loss has an upper end")
+	}
+	bursts := func(mean, least, most, sd float64) *SearchRun {
+		return &SearchRun{BackToBack: &search.BackToBackResult{Mean: mean, Min: least, Max: most, SD: stats.Num(sd), ImpliedTime: 0.004, CorrectedTime: 0.002}, Points: make([]SearchPoint, 12)}
+	}
+	table, ok = burstTable(results(map[string][]*SearchRun{"a": {bursts(4000, 3900, 4100, 50), bursts(6000, 5000, 7000, 70)}}), "p")
+	if !ok || !slices.EqualFunc(table.Rows, [][]string{{"a", "5,000 frames", "3,900", "7,000", "60.0", "4.00 ms", "2.00 ms", "12"}}, slices.Equal) {
+		t.Errorf("%q", table.Rows)
+	}
+	for keys, title := range map[string]string{"method: mlr": "The search for throughput", "method: loss-curve": "Frame loss over offered load", "method: back-to-back": "The longest bursts without loss"} {
+		s := searchKind{}.Section(Spec{}, r, part(t, keys))
+		if s.Title != title || !strings.Contains(s.Method, "Part p (mode overload") || s.Answers != (keys == "method: loss-curve") || len(s.Charts) != 1 {
+			t.Errorf("%s: %q, %q", keys, s.Title, s.Method)
+		}
+	}
+	page := show.NewPage(show.Style{Width: 120})
+	searchKind{}.Print(page, r, "p", Ahead)
+	var b strings.Builder
+	if err := page.Flush(&b); err != nil || !strings.Contains(b.String(), "share of the largest load") || !strings.Contains(b.String(), "70 %") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// TestHowLongSearchesLast: more of each key takes longer, and no search is believed to go
+// beyond its limit.
+func TestHowLongSearchesLast(t *testing.T) {
+	lasts := func(keys string) float64 { return searchLasts(part(t, keys)) }
+	for _, c := range [][2]string{
+		{"method: mlr, trials_per_load: 1", "method: mlr, trials_per_load: 3"}, {"method: back-to-back, repeats: 1, limit_seconds: 900", "method: back-to-back, repeats: 9, limit_seconds: 900"},
+		{"method: loss-curve, step_percent: 10", "method: loss-curve, step_percent: 5"}, {"method: rfc2544, limit_seconds: 10", "method: rfc2544, limit_seconds: 20"},
+	} {
+		if a, b := lasts(c[0]), lasts(c[1]); !(a > 0 && a < b) {
+			t.Errorf("%s lasts %g s, %s %g s", c[0], a, c[1], b)
+		}
+	}
+	if got := lasts("method: rfc2544, limit_seconds: 10"); got < 10 || got > 10.5 {
+		t.Errorf("ten seconds of trials last %g s", got)
+	}
+	s := Spec{Variants: []Variant{{Name: "a"}, {Name: "b"}}, Control: "a"}
+	if e := (searchKind{}).Expected(&s, part(t, "method: rfc2544, limit_seconds: 10")); e <= 10 {
+		t.Errorf("a trial with all around it takes %g s", e)
+	}
+	inside, ok := searchKind{}.Inside(part(t, "method: mlr"))
+	if !ok || inside.Search != nil || !inside.Rate.IsMax() || inside.Seconds < SearchSeconds {
+		t.Errorf("%+v", inside)
+	}
+	for keys, want := range map[string]string{"method: mlr": ConditionalThroughput, "method: rfc2544": Throughput, "method: loss-curve": LossFreeLoad, "method: back-to-back": BackToBackFrames} {
+		p := part(t, keys)
+		if m, ok := (searchKind{}).Timeline(p); !ok || m.Name != want {
+			t.Errorf("%s over time is %s", keys, m.Name)
+		}
+		for _, m := range metrics {
+			if yields := (searchKind{}).Yields(p, m); m.Verdict && yields != (m.Name == want) || !m.Verdict && m.Answers == "" && !yields {
+				t.Errorf("%s yields %s: %t", keys, m.Name, yields)
+			}
+		}
+	}
+}

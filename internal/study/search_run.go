@@ -1,0 +1,208 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/search"
+	"linerate/internal/show"
+)
+
+// Point is one of a search's trials.
+type SearchPoint struct {
+	search.Outcome
+	// UnsentRatio is the share of frames due that the generator did not
+	// send; they count as lost.
+	UnsentRatio float64 `json:"unsent_ratio"`
+	// Warmup trials count for nothing.
+	Warmup bool `json:"warmup,omitempty"`
+	// Disturbed says what of the machine came in between; such a trial is
+	// repeated, and counts only when every repetition was disturbed too.
+	Disturbed string `json:"disturbed,omitempty"`
+	// Repeated trials count for nothing: another took their place.
+	Repeated bool `json:"repeated,omitempty"`
+}
+
+// Counts reports whether the trial counts in the search.
+func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
+
+// searchContentionPercent is how much of a search's trial the DUT's CPU may have
+// worked for others when frames were lost: a thread that sleeps between frames
+// waits for its CPU a little at each.
+const searchContentionPercent = 5
+
+// Disturbance names what made a trial of a search unfit to judge the DUT: the
+// generator was kept from sending, or the DUT from working, for so long that
+// without it the trial may have been low-loss where it was high-loss. "" is
+// nothing: a trial that lost little shows that the load can be carried, whatever
+// came in between, and one that lost far more shows that it cannot. Shares are
+// of the frames due and of the time.
+func (s *Search) Disturbance(g Gates, loss, unsent, contention float64) string {
+	contended := 100*contention > min(g.ContentionPercent, searchContentionPercent)
+	if !contended {
+		contention = 0
+	}
+	kept := 100*unsent > g.UnsentPercent
+	switch {
+	case !s.turns(loss, unsent+contention):
+		return ""
+	case contended:
+		return fmt.Sprintf("contention: other programs took %s of the measuring CPU", show.WholePercent(100*contention))
+	case kept:
+		return "unsent: the generator did not send " + show.Loss(unsent) + " of the frames due"
+	}
+	return ""
+}
+
+// turns reports whether a loss is high for a goal, and low without the share of
+// it that others may have caused. On a loss curve the loss itself is the answer,
+// of which others may have caused a tenth.
+func (s *Search) turns(loss, others float64) bool {
+	return s.Method == LossCurve && others > loss/10 && loss > 0 ||
+		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
+}
+
+// Run is the record of one search.
+type SearchRun struct {
+	Method       string              `json:"method"`
+	Goals        []search.GoalResult `json:"goals"`
+	Points       []SearchPoint       `json:"points"` // in order of time
+	TrialSeconds float64             `json:"trial_seconds"`
+	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for all it can
+	Latency      []search.LatencyAt  `json:"latency,omitempty"`
+	Ended        string              `json:"ended,omitempty"` // why before its end
+	// BackToBack and LossCurve are what the methods of these names found.
+	BackToBack *search.BackToBackResult `json:"back_to_back,omitempty"`
+	LossCurve  []search.Outcome         `json:"loss_curve,omitempty"`
+}
+
+// measureSearch adds the answer and what it took.
+func measureSearch(m map[string]float64, p Part, o Observation) {
+	s := o.Search
+	if s == nil {
+		return
+	}
+	m[SearchTime], m[SearchTrials] = s.TrialSeconds, float64(len(s.Points))
+	switch {
+	case s.BackToBack != nil:
+		if s.BackToBack.Mean > 0 {
+			m[BackToBackFrames], m[BufferSeconds] = s.BackToBack.Mean, s.BackToBack.CorrectedTime
+		}
+		return
+	case s.LossCurve != nil:
+		if free := LossFree(s.LossCurve); free > 0 {
+			m[LossFreeLoad] = free
+		}
+		return
+	}
+	if len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
+		return
+	}
+	name := ConditionalThroughput
+	if p.Search.Method == RFC2544 {
+		name = Throughput
+	}
+	m[name] = *s.Goals[0].Throughput
+}
+
+// gates are what searches must pass.
+var gates = []Gate{
+	Drift, Stolen, NotTaken, ReceiverLost,
+	{Name: "search", Before: HeadroomGate, AppliesTo: isSearch, Ask: askSearch,
+		Limit: Must("a search must end: with both bounds within its width, a loss curve with two loads in a row without loss")},
+	{Name: "contention", Limit: ContentionLimit, Ask: askDisturbed},
+	{Name: "generator", Before: HeadroomGate, AppliesTo: isSearch, Ask: askGenerator,
+		Limit: Must("the upper bound must be the router's, not frames the generator left unsent")},
+}
+
+func isSearch(p Part) bool { return p.Search != nil }
+
+// hasCurve reports whether a search drew a loss curve, found whether it looked
+// for a throughput.
+func (s *SearchRun) hasCurve() bool {
+	return s != nil && s.Method == LossCurve && len(s.LossCurve) > 0
+}
+func (s *SearchRun) found() bool { return s != nil && len(s.Goals) > 0 }
+
+// askSearch asks whether the search found bounds.
+func askSearch(a Asked) []string {
+	s := a.Observed.Search
+	if s.hasCurve() {
+		return FaultIf(LossFree(s.LossCurve) <= 0, ended(s, "no two loads in a row were without loss"))
+	}
+	if !s.found() {
+		return []string{"there was none"}
+	}
+	var bad []string
+	if s.Method == BackToBack {
+		bad = burstFaults(s)
+	}
+	if g := s.Goals[0]; !g.Regular {
+		why := g.Reason
+		if s.Ended != "" {
+			why = strings.TrimSuffix(s.Ended+"; "+why, "; ")
+		}
+		bad = append(bad, why)
+	}
+	return bad
+}
+
+// askGenerator asks whether the bounds are the device's rather than the
+// generator's.
+func askGenerator(a Asked) []string {
+	s := a.Observed.Search
+	if s.hasCurve() {
+		return FaultIf(LossFree(s.LossCurve) == s.LossCurve[0].Load, "the largest load lost nothing, so the device's limit is beyond it")
+	}
+	if !s.found() {
+		return nil
+	}
+	g := s.Goals[0]
+	if g.Upper == nil || !generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
+		return nil
+	}
+	return []string{fmt.Sprintf("at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper)}
+}
+
+// askDisturbed asks whether enough trials were left alone.
+func askDisturbed(a Asked) []string {
+	s := a.Observed.Search
+	if s.hasCurve() {
+		if free := LossFree(s.LossCurve); free <= 0 || free == s.LossCurve[0].Load {
+			return nil
+		}
+	} else if !s.found() {
+		return nil
+	}
+	n, of := disturbed(s.Points)
+	return FaultIf(4*n > of, fmt.Sprintf("%d of %d trials of the search were disturbed, each several times over", n, of))
+}
+
+// disturbed counts the trials that count although something came in between.
+func disturbed(points []SearchPoint) (n, of int) {
+	for _, p := range points {
+		if p.Counts() {
+			of++
+			if p.Disturbed != "" {
+				n++
+			}
+		}
+	}
+	return n, of
+}
+
+// generatorBound reports whether most trials at a load would not have been
+// high-loss, had the generator sent all that was due.
+func generatorBound(points []SearchPoint, load, allowed float64) bool {
+	high, excused := 0, 0
+	for _, p := range points {
+		if p.Counts() && p.Load == load && p.LossRatio > allowed {
+			high++
+			if p.LossRatio-p.UnsentRatio <= allowed {
+				excused++
+			}
+		}
+	}
+	return high > 0 && 2*excused > high
+}

@@ -1,0 +1,138 @@
+package study
+
+import (
+	"fmt"
+	"time"
+
+	"linerate/internal/load/request"
+	"linerate/internal/show"
+	"linerate/internal/testbed"
+)
+
+// lateShare is which share of what is measured may be lateness of the clients
+// or of the link: the median latency, the mean latency, a round trip.
+const lateShare = 0.1
+
+// mayBeLate is that share of a time, or request.MostLag if that is more.
+func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Duration(lateShare*ns)) }
+
+// gates are what requests must pass.
+var serveGates = []Gate{
+	Drift, stolen,
+	{Name: "queue", Limit: Must("all mail must have left the queue"), Ask: ofRequests(func(_ Asked, v *Served) []string {
+		if v.Queue == nil {
+			return nil
+		}
+		return FaultIf(v.Queue.Waiting > 0, fmt.Sprintf("%d messages were on their way still when the wait for them ended", v.Queue.Waiting))
+	})},
+	{Name: "delivery", Limit: Must("no mail may bounce or be put off"), Ask: ofRequests(func(_ Asked, v *Served) []string {
+		if v.Mail == nil {
+			return nil
+		}
+		return FaultIf(v.Mail.Bounced+v.Mail.Deferred > 0, fmt.Sprintf("%d messages bounced, and %d times a delivery was put off", v.Mail.Bounced, v.Mail.Deferred))
+	})},
+	{Name: "no requests", AppliesTo: isServed, Limit: Must("clients must ask"), Ask: func(a Asked) []string {
+		v := a.Observed.Served
+		return FaultIf(v == nil || v.Requests == 0, "the clients asked for nothing")
+	}},
+	{Name: "failed", AppliesTo: isServed, Ask: ofRequests(askFailed), Limit: func(g Gates) string {
+		return fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)
+	}},
+	{Name: "saturated", AppliesTo: isServed, Limit: Must("the clients must not be what limits"), Ask: ofRequests(askSaturated)},
+	{Name: "lag", AppliesTo: isServed, Ask: ofRequests(func(a Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) }),
+		Limit: Must("one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms get requests at the same time one in ten may, and all on average by a tenth of the mean latency")},
+	{Name: "link", AppliesTo: isServed, Ask: ofRequests(func(a Asked, v *Served) []string {
+		lost := FaultIf(v.Link.Missed > 0, fmt.Sprintf("its emulation lost %d packets that it should have carried", v.Link.Missed))
+		return append(lost, v.lateLink(asksTogether(a.Observed))...)
+	}), Limit: Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms get requests at the same time by a fortieth of its round trip, or 2 ms, on average")},
+}
+
+// sharedTheft is how many times as much CPU time the hypervisor may take where arms share the
+// loss. Asked at the same time they are late by it together, which the gates lag and link
+// bound; in turns of random order it comes to each of them alike. It widens intervals, and
+// favours nobody.
+const sharedTheft = 10
+
+// stolen is study.Stolen for arms that are up at once too.
+var stolen = Gate{Name: Stolen.Name, AppliesTo: Stolen.AppliesTo, Ask: func(a Asked) []string {
+	if a.Observed.Interleaved != nil {
+		a.Limits.StealPercent *= sharedTheft
+	}
+	return AskStolen(a)
+}, Limit: func(g Gates) string {
+	return fmt.Sprintf("%s; %d times as much where the arms share it, asked at the same time or in turns", Stolen.Limit(g), sharedTheft)
+}}
+
+func isServed(p Part) bool { return p.Mode == testbed.Serve }
+
+// ofRequests asks of trials that had any.
+func ofRequests(ask func(Asked, *Served) []string) func(Asked) []string {
+	return func(a Asked) []string {
+		if v := a.Observed.Served; v != nil && v.Requests > 0 {
+			return ask(a, v)
+		}
+		return nil
+	}
+}
+
+func askFailed(a Asked, v *Served) []string {
+	failed := 100 * float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
+	why := ""
+	if len(v.Errors) > 0 {
+		why = fmt.Sprintf(": %d × %s", v.Errors[0].Count, v.Errors[0].Text)
+	}
+	limit := a.Limits.FailedPercent
+	return FaultIf(failed > limit, fmt.Sprintf("%.2f %% of the requests failed (limit %g %%)%s", failed, limit, why))
+}
+
+// askSaturated asks whether the clients kept up.
+func askSaturated(_ Asked, v *Served) []string {
+	g := v.Generator
+	bad := FaultIf(g.CPUShare > request.MostShare, fmt.Sprintf("the clients used %s of %d CPUs", show.WholePercent(100*g.CPUShare), g.CPUs))
+	for _, e := range v.Errors {
+		if e.Kind == request.NoPort.String() || e.Kind == request.NoFile.String() {
+			bad = append(bad, fmt.Sprintf("the clients had %s, %d times", e.Text, e.Count))
+		}
+	}
+	return bad
+}
+
+// asksTogether reports whether all arms were asked at the same time.
+//
+// Arms asked one after the other are late at different times, which looks like
+// an effect: one in a hundred decides. Arms that are asked together are late
+// together, which moves ratios towards one, as if there were no effect. With
+// latencies a and b and a lateness of L in both, (a+L)/(b+L) keeps
+// 1/(1+L/b) of the effect or more: there the mean lateness is bounded, and
+// that of one request in ten for the median's sake.
+func asksTogether(o Observation) bool {
+	return o.Interleaved != nil && o.Interleaved.How == Together
+}
+
+// lag says which requests were not sent when they were due. One in a hundred is a
+// fault of trials of their own, and of any claim about the slowest requests.
+func (v *Served) lag(together bool) (bad []string) {
+	lag, q := v.Generator.Lag, v.Latency
+	if v.OfferedRate <= 0 || lag == nil || q == nil {
+		return nil
+	}
+	if !together {
+		return tooLate("the clients sent one request in a hundred", lag.P99, mayBeLate(float64(q.P50)), "or more")
+	}
+	return append(tooLate("the clients sent requests", int64(lag.Mean), mayBeLate(q.Mean), "on average"),
+		tooLate("the clients sent one request in ten", lag.P90, mayBeLate(float64(q.P50)), "or more")...)
+}
+
+// lateLink says the same of packets. A round trip is late twice, and each time
+// about as long again unseen, in which a packet waits for the link to take it in.
+func (v *Served) lateLink(together bool) []string {
+	if together {
+		return tooLate("packets left", v.Link.LateMean, mayBeLate(1e9*v.RoundTrip/4), "on average")
+	}
+	return tooLate("one packet in a hundred left", v.Link.LateP99, mayBeLate(1e9*v.RoundTrip), "or more")
+}
+
+func tooLate(what string, ns int64, limit time.Duration, how string) []string {
+	late := time.Duration(ns)
+	return FaultIf(late > limit, fmt.Sprintf("%s %.1f ms late %s (limit %.1f ms)", what, late.Seconds()*1e3, how, limit.Seconds()*1e3))
+}

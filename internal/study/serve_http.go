@@ -1,0 +1,296 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// HTTP is a workload of requests to a web server (mode serve).
+type HTTP struct {
+	// Objects are the sizes of the bodies asked for, each as often as it is
+	// listed: "24kB", "350kB".
+	Objects []string `yaml:"objects,flow"`
+	// Rate is of an open loop, in requests per second of each arm; 0: a closed
+	// loop of Connections.
+	Rate        float64 `yaml:"rate"`
+	Arrivals    string  `yaml:"arrivals"`    // of an open loop: "poisson" or "constant"
+	Connections int     `yaml:"connections"` // at once; in an open loop at most
+	Clients     int     `yaml:"clients"`     // addresses that they come from, in turn
+	Keepalive   bool    `yaml:"keepalive"`   // false: a new connection for every request
+	TLS         bool    `yaml:"tls"`
+	Version     int     `yaml:"http"`    // 1 for HTTP/1.1, or 2 (with tls)
+	Streams     int     `yaml:"streams"` // of HTTP/2, on each connection
+	Timeout     float64 `yaml:"timeout"` // seconds after which an answer is too late
+	Proxy       bool    `yaml:"proxy"`   // the server fetches all it is asked for from an origin, over the link
+}
+
+// Asks are requests to servers: one of these.
+type Asks struct {
+	HTTP  *HTTP  `yaml:"http,omitempty"`
+	SMTP  *SMTP  `yaml:"smtp,omitempty"`
+	Files *Files `yaml:"files,omitempty"`
+}
+
+// Asking is how the clients of one variant ask, where it differs from the
+// part's: the same objects, as often, in another way.
+type Asking struct {
+	Keepalive *bool `yaml:"keepalive,omitempty"`
+	TLS       *bool `yaml:"tls,omitempty"`
+	Version   *int  `yaml:"http,omitempty"`
+	Streams   *int  `yaml:"streams,omitempty"`
+}
+
+// AskedOf is the part as the variant's clients ask it.
+func AskedOf(p Part, v Variant) Part {
+	by := v.HTTP
+	if by == nil || p.HTTP == nil {
+		return p
+	}
+	h := *p.HTTP
+	instead(&h.Keepalive, by.Keepalive)
+	instead(&h.TLS, by.TLS)
+	instead(&h.Version, by.Version)
+	instead(&h.Streams, by.Streams)
+	p.HTTP = &h
+	return p
+}
+
+func instead[T any](value, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
+// Link is what lies between clients and server, each way (testbed.Link).
+type Link struct {
+	Delay  string `yaml:"delay,omitempty"`  // one way: "40ms"
+	Jitter string `yaml:"jitter,omitempty"` // either way of Delay: "2ms"
+	Loss   string `yaml:"loss,omitempty"`   // "0.5%"
+	Rate   string `yaml:"rate,omitempty"`   // "20Mbps"
+}
+
+// Limits of a workload of requests.
+const (
+	maxClients     = 4096
+	maxConnections = 20_000
+	maxTimeout     = 60.0
+	maxLinkDelay   = 10 * time.Second
+)
+
+// Parse reads the link; nil is a wire.
+func (l *Link) Parse() (out testbed.Link, err error) {
+	if l == nil {
+		return out, nil
+	}
+	if out.Delay, err = duration("delay", l.Delay); err != nil {
+		return out, err
+	}
+	if out.Jitter, err = duration("jitter", l.Jitter); err != nil {
+		return out, err
+	}
+	if out.Jitter > out.Delay {
+		return out, fmt.Errorf("a jitter of %v is more than the delay of %v", out.Jitter, out.Delay)
+	}
+	if l.Loss != "" {
+		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(l.Loss, "%")), 64)
+		if err != nil || !strings.HasSuffix(l.Loss, "%") || !(v >= 0 && v < 100) {
+			return out, hint.With(fmt.Errorf("a loss of %q is no share of packets", l.Loss), "write it in per cent: loss: 0.5%%")
+		}
+		out.Loss = v / 100
+	}
+	if l.Rate != "" {
+		v, err := calc.Parse(l.Rate, calc.BitsPerSecond)
+		if err != nil || !(v >= 1e4 && v <= 1e11) {
+			return out, hint.With(fmt.Errorf("a rate of %q is not within 10 kb/s and 100 Gb/s", l.Rate), "write rate: 20Mb/s")
+		}
+		out.Rate = v
+	}
+	return out, nil
+}
+
+func duration(key, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > maxLinkDelay {
+		return 0, hint.With(fmt.Errorf("a %s of %q is not within 0 and %v", key, text, maxLinkDelay), "write %s: 40ms; it is one way", key)
+	}
+	return d, nil
+}
+
+// Sizes are the objects' bytes, in the order they are listed.
+func (h *HTTP) Sizes() ([]int, error) {
+	var out []int
+	for _, text := range h.Objects {
+		v, err := calc.Parse(text, calc.Bytes)
+		if err != nil || !(v >= 0 && v <= setting.MaxObject) {
+			return nil, hint.With(fmt.Errorf("an object of %q is not within 0 and %d bytes", text, setting.MaxObject), "write objects: [24kB, 350kB]")
+		}
+		out = append(out, int(math.Round(v)))
+	}
+	return out, nil
+}
+
+// LinkOf is the link of a part: its own, or the study's.
+func LinkOf(s *Spec, p Part) *Link {
+	if own := p.Link; own != nil {
+		return own
+	}
+	return s.Link
+}
+
+// fill takes from another what was not said.
+func (h *HTTP) fill(said func(string) bool, from *HTTP) {
+	Unless(said, "objects", &h.Objects, slices.Clone(from.Objects))
+	Unless(said, "rate", &h.Rate, from.Rate)
+	Unless(said, "arrivals", &h.Arrivals, from.Arrivals)
+	Unless(said, "connections", &h.Connections, from.Connections)
+	Unless(said, "clients", &h.Clients, from.Clients)
+	Unless(said, "keepalive", &h.Keepalive, from.Keepalive)
+	Unless(said, "tls", &h.TLS, from.TLS)
+	Unless(said, "http", &h.Version, from.Version)
+	Unless(said, "streams", &h.Streams, from.Streams)
+	Unless(said, "timeout", &h.Timeout, from.Timeout)
+	Unless(said, "proxy", &h.Proxy, from.Proxy)
+}
+
+// checkAsking checks how variants ask what the part does.
+func checkAsking(s *Spec, p Part) *Problem {
+	for i, v := range s.Variants {
+		if v.HTTP == nil {
+			continue
+		}
+		if p.HTTP == nil {
+			return Wrong(fmt.Sprintf("variants[%d].http", i), "the study's clients speak no HTTP")
+		}
+		if bad := AskedOf(p, v).HTTP.check(fmt.Sprintf("variants[%d].http", i)); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func (h *HTTP) check(path string) *Problem {
+	if p := OneOf(path+".arrivals", h.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	sizes, err := h.Sizes()
+	switch {
+	case err != nil:
+		return Wrong(path+".objects", "%v", err).Advise("%s", hint.Of(err))
+	case len(sizes) == 0 || len(sizes) > 1000:
+		return Wrong(path+".objects", "%d objects: from 1 to 1000", len(sizes))
+	case !(h.Rate >= 0 && h.Rate <= 1e6):
+		return Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 requests per second", h.Rate)
+	case h.Connections < 1 || h.Connections > maxConnections:
+		return Wrong(path+".connections", "connections: %d is not within 1 and %d", h.Connections, maxConnections)
+	case h.Clients < 1 || h.Clients > maxClients:
+		return Wrong(path+".clients", "clients: %d is not within 1 and %d", h.Clients, maxClients)
+	case h.Version != 1 && h.Version != 2:
+		return Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
+	case h.Version == 2 && !h.TLS:
+		return Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
+	case h.Streams < 1 || h.Streams > 1000 || h.Streams > 1 && (h.Version == 1 || !h.Keepalive):
+		return Wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
+	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):
+		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
+	}
+	return nil
+}
+
+// Served is what came of a part's requests to one arm's server.
+type Served struct {
+	request.Result
+	Turns int `json:"turns"` // of the arms, or 1
+	// Within is the share of all requests answered within so many ms.
+	Within map[string]float64 `json:"within_ms"`
+	// Tenths counts answers by the tenth of a second they took; the last is
+	// of all that took longer.
+	Tenths []uint64 `json:"tenths"`
+	// Curve are quantiles of latency in ns, by CurvePoints.
+	Curve []int64 `json:"curve_ns"`
+	// ServerCPU is the time of all the server's processes, in seconds, for
+	// Asked requests: those before what is counted too.
+	ServerCPU float64           `json:"server_cpu_seconds"`
+	Asked     uint64            `json:"asked"`
+	Link      testbed.LinkStats `json:"link"`
+	RoundTrip float64           `json:"round_trip_seconds"` // that the link was asked for
+	Log       *ServerLog        `json:"log,omitempty"`
+	Queue     *request.Queue    `json:"queue,omitempty"` // of mail
+	Bursts    []Burst           `json:"bursts,omitempty"`
+	Mail      *Mail             `json:"mail,omitempty"`
+}
+
+// ServerLog is what the server's own access log says of the same requests.
+type ServerLog struct {
+	Lines  uint64   `json:"lines"`
+	Within float64  `json:"within_100ms"` // share of lines
+	Tenths []uint64 `json:"tenths"`
+	P50    int64    `json:"p50_ns"`
+	P99    int64    `json:"p99_ns"`
+}
+
+// CurvePoints are the shares of Served.Curve.
+var CurvePoints = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999}
+
+// TenthsUpTo is how many tenths of a second are counted apart: the guide's
+// picture goes to six seconds.
+const TenthsUpTo = 60
+
+// Condense fills in what an account says beside its Result.
+func (v *Served) Condense(a *request.Account, m request.Meter) {
+	v.Result = a.Result(m)
+	v.Within = map[string]float64{}
+	for _, ms := range []int{50, 100, 200, 500, 1000} {
+		v.Within[strconv.Itoa(ms)] = a.Within(time.Duration(ms) * time.Millisecond)
+	}
+	v.Tenths = a.Bins(100*time.Millisecond, TenthsUpTo)
+	v.Curve = a.Curve(CurvePoints)
+	v.Asked = m.Early + v.Requests
+	v.Queue = m.Queue
+}
+
+func measureServed(m map[string]float64, o Observation) {
+	v := o.Served
+	if v == nil || v.Requests == 0 {
+		return
+	}
+	m[RequestErrors] = float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
+	m[RequestRate], m[RequestBits] = v.Result.RequestRate, 8*v.BodyRate
+	if v.Latency != nil || v.Answered == 0 { // else nothing is known of how long they took
+		m[Within100ms] = v.Within["100"]
+	}
+	if q := v.Latency; q != nil {
+		m[RequestMean], m[RequestP50], m[RequestP90] = q.Mean, float64(q.P50), float64(q.P90)
+		if len(v.lag(false))+len(v.lateLink(false)) == 0 { // else it is as much the clients' and the link's as the server's
+			m[RequestP99] = float64(q.P99)
+		}
+	}
+	if v.Asked > 0 && v.ServerCPU > 0 {
+		m[ServerCPU] = 1e9 * v.ServerCPU / float64(v.Asked)
+		if bits := 8 * float64(v.BodyBytes) / float64(v.Requests); bits > 0 {
+			m[ServerCPUPerGigabit] = m[ServerCPU] / bits
+		}
+	}
+	if v.Asked > 0 && v.Link.Bytes > 0 {
+		m[LinkBytes] = float64(v.Link.Bytes) / float64(v.Asked)
+	}
+	settledMetrics(m, v)
+	if l := v.Log; l != nil && l.Lines > 0 {
+		m[LogWithin100ms] = l.Within
+		if l.P50 > 0 {
+			m[ServerLogP50] = float64(l.P50)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+	"linerate/internal/setting"
+	"linerate/internal/stats"
+)
+
+// SMTP is a workload of messages to a mail server (mode serve).
+type SMTP struct {
+	Messages []string `yaml:"messages,flow"` // their sizes, each as often as it is listed
+	Accounts int      `yaml:"accounts"`
+	Rate     float64  `yaml:"rate"` // messages per second of each arm's open loop; 0: a closed loop
+	Arrivals string   `yaml:"arrivals"`
+	// Burst is how many messages a turn of a closed loop is; 0: as many as its
+	// time allows.
+	Burst      int     `yaml:"burst"`
+	Sessions   int     `yaml:"sessions"`    // at once; in an open loop at most
+	PerSession int     `yaml:"per_session"` // messages after which a session ends; 0: it does not
+	Clients    int     `yaml:"clients"`
+	Timeout    float64 `yaml:"timeout"` // seconds
+}
+
+// Files is a workload of transactions on many small files (mode serve), as
+// PostMark's: each reads or appends to one, and creates or deletes one.
+type Files struct {
+	Count       int     `yaml:"count"`
+	Size        string  `yaml:"size"` // of a new file, a range: "500B-10kB"
+	Directories int     `yaml:"directories"`
+	Fsync       bool    `yaml:"fsync"` // after each write
+	Lanes       int     `yaml:"lanes"` // transactions at once
+	Burst       int     `yaml:"burst"` // transactions of a turn of a closed loop; 0: as many as its time allows
+	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
+	Arrivals    string  `yaml:"arrivals"`
+	Timeout     float64 `yaml:"timeout"` // seconds
+	// Driver does the transactions: "linerate", or "postmark", the program of
+	// that name, on files that each turn makes and removes.
+	Driver string `yaml:"driver"`
+}
+
+// Postmark is the driver of that name.
+const Postmark = "postmark"
+
+// Sizes are the messages' bytes, in the order they are listed.
+func (m *SMTP) Sizes() ([]int, error) {
+	var out []int
+	for _, text := range m.Messages {
+		v, err := calc.Parse(text, calc.Bytes)
+		if err != nil || !(v >= 0 && v <= maxMessage) {
+			return nil, hint.With(fmt.Errorf("a message of %q is not within 0 and %d bytes", text, maxMessage), "write messages: [1kB, 10kB]")
+		}
+		out = append(out, int(math.Round(v)))
+	}
+	return out, nil
+}
+
+// Range is the least and the largest size of a new file in bytes.
+func (f *Files) Range() (least, most int, err error) {
+	lo, hi, err := calc.ParseRange(f.Size, calc.Bytes)
+	if err != nil || lo < 0 || hi > maxFile {
+		return 0, 0, hint.With(fmt.Errorf("files of %q are not within 0 and %d bytes", f.Size, maxFile), "write size: 500B-10kB")
+	}
+	return int(lo), int(hi), nil
+}
+
+// Limits of these workloads.
+const (
+	maxMessage  = 10 << 20
+	maxFile     = 64 << 20
+	maxFiles    = 200_000
+	maxLanes    = 64
+	maxSessions = 1000
+	maxBurst    = 100_000
+)
+
+func (m *SMTP) check(path string) *Problem {
+	if p := OneOf(path+".arrivals", m.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	sizes, err := m.Sizes()
+	switch {
+	case err != nil:
+		return Wrong(path+".messages", "%v", err).Advise("%s", hint.Of(err))
+	case len(sizes) == 0 || len(sizes) > 1000:
+		return Wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
+	case m.Accounts < 1 || m.Accounts > setting.MaxMailAccounts:
+		return Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, setting.MaxMailAccounts)
+	case !(m.Rate >= 0 && m.Rate <= 1e5):
+		return Wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
+	case m.Burst < 0 || m.Burst > maxBurst || m.Burst > 0 && m.Rate > 0:
+		return wrongBurst(path, m.Burst)
+	case m.Sessions < 1 || m.Sessions > maxSessions:
+		return Wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
+	case m.PerSession < 0:
+		return Wrong(path+".per_session", "per_session: %d is below 0", m.PerSession)
+	case m.Clients < 1 || m.Clients > maxClients:
+		return Wrong(path+".clients", "clients: %d is not within 1 and %d", m.Clients, maxClients)
+	case !(m.Timeout > 0 && m.Timeout <= maxTimeout):
+		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", m.Timeout, maxTimeout)
+	}
+	return nil
+}
+
+func (f *Files) check(path string) *Problem {
+	if p := OneOf(path+".arrivals", f.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	_, _, err := f.Range()
+	switch {
+	case err != nil:
+		return Wrong(path+".size", "%v", err).Advise("%s", hint.Of(err))
+	case f.Count < 1 || f.Count > maxFiles:
+		return Wrong(path+".count", "count: %d is not within 1 and %d", f.Count, maxFiles)
+	case f.Directories < 0 || f.Directories > f.Count:
+		return Wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
+	case f.Lanes < 1 || f.Lanes > maxLanes || f.Lanes > f.Count:
+		return Wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
+	case f.Burst < 0 || f.Burst > maxBurst || f.Burst > 0 && f.Rate > 0:
+		return wrongBurst(path, f.Burst)
+	case !(f.Rate >= 0 && f.Rate <= 1e6):
+		return Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
+	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
+		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
+	}
+	return f.checkDriver(path)
+}
+
+func (f *Files) checkDriver(path string) *Problem {
+	least, _, _ := f.Range()
+	switch {
+	case f.Driver != Postmark:
+		return OneOf(path+".driver", f.Driver, "linerate", Postmark)
+	case f.Burst == 0:
+		return Wrong(path+".driver", "postmark does a number of transactions at a time").Advise("add burst: 10000")
+	case f.Fsync || f.Lanes != 1 || least < 1:
+		return Wrong(path+".driver", "postmark calls no fsync(2), has one lane, and makes no empty files").Advise("leave out fsync and lanes, or driver")
+	}
+	return nil
+}
+
+func wrongBurst(path string, n int) *Problem {
+	return Wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).Advise("a burst is a closed loop's: leave out rate")
+}
+
+// fill takes from another what was not said.
+func (m *SMTP) fill(said func(string) bool, from *SMTP) {
+	Unless(said, "messages", &m.Messages, slices.Clone(from.Messages))
+	Unless(said, "accounts", &m.Accounts, from.Accounts)
+	Unless(said, "rate", &m.Rate, from.Rate)
+	Unless(said, "arrivals", &m.Arrivals, from.Arrivals)
+	Unless(said, "burst", &m.Burst, from.Burst)
+	Unless(said, "sessions", &m.Sessions, from.Sessions)
+	Unless(said, "per_session", &m.PerSession, from.PerSession)
+	Unless(said, "clients", &m.Clients, from.Clients)
+	Unless(said, "timeout", &m.Timeout, from.Timeout)
+}
+
+// fill takes from another what was not said.
+func (f *Files) fill(said func(string) bool, from *Files) {
+	Unless(said, "count", &f.Count, from.Count)
+	Unless(said, "size", &f.Size, from.Size)
+	Unless(said, "directories", &f.Directories, from.Directories)
+	Unless(said, "fsync", &f.Fsync, from.Fsync)
+	Unless(said, "burst", &f.Burst, from.Burst)
+	Unless(said, "lanes", &f.Lanes, from.Lanes)
+	Unless(said, "rate", &f.Rate, from.Rate)
+	Unless(said, "arrivals", &f.Arrivals, from.Arrivals)
+	Unless(said, "timeout", &f.Timeout, from.Timeout)
+	Unless(said, "driver", &f.Driver, from.Driver)
+}
+
+// asking is a workload of one kind, within a study or a part.
+type asking[T any] interface {
+	*T
+	fill(said func(string) bool, from *T)
+	check(path string) *Problem
+	requests() Requests
+}
+
+// form is a workload of requests: where a study and a part have it.
+type form struct {
+	name      string
+	fillStudy func(s *Spec, said func(string) bool)
+	fillPart  func(s *Spec, place int, said func(string) bool)
+	given     func(s *Spec, p Part) (all, own bool)
+	// asks is what a part asks for, and check finds what is wrong with that; of a
+	// part that has it.
+	asks  func(p Part) Requests
+	check func(p Part, path string) *Problem
+}
+
+// forms are all of them.
+var forms = []form{
+	formOf("http", func(a *Asks) **HTTP { return &a.HTTP }, HTTP{
+		Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5}),
+	formOf("smtp", func(a *Asks) **SMTP { return &a.SMTP }, SMTP{
+		Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}),
+	formOf("files", func(a *Asks) **Files { return &a.Files }, Files{
+		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"}),
+}
+
+// formOf makes a form of where it is kept and its defaults.
+func formOf[T any, P asking[T]](name string, in func(*Asks) *P, defaults T) form {
+	of := func(s *Spec) P { return *in(&s.Workload.Asks) }
+	at := func(p Part) P { return *in(&p.Asks) }
+	return form{
+		name: name,
+		fillStudy: func(s *Spec, said func(string) bool) {
+			if w := of(s); w != nil {
+				w.fill(func(key string) bool { return said("workload." + name + "." + key) }, &defaults)
+			}
+		},
+		fillPart: func(s *Spec, place int, said func(string) bool) {
+			from, p := of(s), in(&s.Parts[place].Asks)
+			if from == nil {
+				return
+			}
+			if *p == nil {
+				*p = new(T)
+			}
+			(*p).fill(func(key string) bool { return said(PartPath(place) + "." + name + "." + key) }, from)
+		},
+		given: func(s *Spec, p Part) (all, own bool) { return of(s) != nil, at(p) != nil },
+		asks:  func(p Part) Requests { return at(p).requests() },
+		check: func(p Part, path string) *Problem { return at(p).check(path + "." + name) },
+	}
+}
+
+// Requests is what all workloads of mode serve have in common.
+type Requests struct {
+	Kind    string  // "http", "smtp" or "files"
+	Rate    float64 // of each arm's open loop; 0: closed
+	Targets int     // of the mix
+	Clients int     // addresses
+	Origin  bool    // a second server behind the first
+	Burst   int     // of a closed loop: requests of a turn; 0: for a time
+}
+
+// filesTargets is how many pairs a transaction can be of.
+const filesTargets = 4
+
+func (h *HTTP) requests() Requests {
+	return Requests{Kind: "http", Rate: h.Rate, Targets: len(h.Objects), Clients: h.Clients, Origin: h.Proxy}
+}
+
+func (m *SMTP) requests() Requests {
+	return Requests{Kind: "smtp", Rate: m.Rate, Targets: len(m.Messages), Clients: m.Clients, Burst: m.Burst}
+}
+
+func (f *Files) requests() Requests {
+	return Requests{Kind: "files", Rate: f.Rate, Targets: filesTargets, Clients: 1, Burst: f.Burst}
+}
+
+// formIn is the part's, the web's where it has none.
+func formIn(p Part) form {
+	for _, f := range forms {
+		if _, is := f.given(&Spec{}, p); is {
+			return f
+		}
+	}
+	return forms[0]
+}
+
+// RequestsOf is what a part of mode serve asks for.
+func RequestsOf(p Part) Requests { return formIn(p).asks(p) }
+
+// checkForms: a study is of one form of requests, and so are its parts.
+func checkForms(s *Spec, path string, p Part) *Problem {
+	n := 0
+	for _, f := range forms {
+		all, own := f.given(s, p)
+		if all {
+			n++
+		}
+		if own && !all {
+			return Wrong(path+"."+f.name, "the part's workload is not the study's").Advise("give the study workload: {%s: …}", f.name)
+		}
+	}
+	if n > 1 {
+		return Wrong("workload", "a study has one of http, smtp and files; this one has %d", n)
+	}
+	return nil
+}
+
+// Mail is what a mail server's own log says of a trial.
+type Mail struct {
+	Taken     uint64 `json:"taken"`
+	Delivered uint64 `json:"delivered"`
+	Deferred  uint64 `json:"deferred"` // times that a delivery was put off
+	Bounced   uint64 `json:"bounced"`
+	DelayP50  int64  `json:"delay_p50_ns"` // from arrival to delivery, as coarse as the log has it
+	DelayP99  int64  `json:"delay_p99_ns"`
+}
+
+// Burst is what a turn of a number of requests took.
+type Burst struct {
+	Answered uint64  `json:"answered"`
+	Seconds  float64 `json:"seconds"`        // to the last answer
+	Settle   float64 `json:"settle_seconds"` // from it, until the server had no more to do
+}
+
+// burstRate is the rate of an arm's bursts in requests/s: the interquartile mean
+// of the logarithms, on which a disk that halts once has no hold. NaN of none.
+func burstRate(all []Burst, settled bool) float64 {
+	var x []float64
+	for _, b := range all {
+		took := b.Seconds
+		if settled {
+			took += b.Settle
+		}
+		if b.Answered > 0 && took > 0 {
+			x = append(x, math.Log(float64(b.Answered)/took))
+		}
+	}
+	mean, _ := stats.TrimmedMean(x, Trim)
+	return math.Exp(mean)
+}
+
+// settledMetrics are those of what a server does after its last answer.
+func settledMetrics(m map[string]float64, v *Served) {
+	if v.SettledRate > 0 {
+		m[SettledRate] = v.SettledRate
+	}
+	if r := burstRate(v.Bursts, false); !math.IsNaN(r) {
+		m[RequestRate] = r
+	}
+	if slices.ContainsFunc(v.Bursts, func(b Burst) bool { return b.Settle > 0 }) {
+		m[SettledRate] = burstRate(v.Bursts, true)
+	}
+	if v.Queue != nil {
+		m[QueuePeak] = float64(v.Queue.Peak)
+	}
+}

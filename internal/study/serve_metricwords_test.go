@@ -1,0 +1,56 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/testbed"
+)
+
+func TestMetricsSpeakOfTheirWorkload(t *testing.T) {
+	trial := func(names ...string) Results {
+		tr := Trial{Metrics: map[string]float64{RequestRate: 1}}
+		for _, n := range names {
+			tr.Metrics[n] = 1
+		}
+		return Results{Trials: []Trial{{}, tr}}
+	}
+	for unit, r := range map[string]Results{"req/s": trial(), "transactions/s": trial(SettledRate), "messages/s": trial(SettledRate, QueuePeak)} {
+		if m, ok := r.Metric(RequestRate); !ok || m.Unit != unit {
+			t.Errorf("%q where %q is meant", m.Unit, unit)
+		}
+	}
+	s, err := Parse("m.yaml", []byte(mailSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := MetricNamed(SettledRate)
+	if got := m.In((serveKind{}).Workload(s)); !strings.Contains(got.Label, "messages delivered") {
+		t.Errorf("mail is called %q", got.Label)
+	}
+}
+
+// TestVerdictsSpeakOfTheirWorkload: a verdict on mail is in messages, in JSON too.
+func TestVerdictsSpeakOfTheirWorkload(t *testing.T) {
+	s, err := Parse("m.yaml", []byte(mailSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trials []Trial
+	for block := 1; block <= 3; block++ {
+		for i, v := range s.Arms() {
+			rate := 100 + float64(10*i+block)
+			trials = append(trials, Trial{Part: s.Primary().Part, Variant: v, Block: block, Mode: testbed.Serve, Valid: true,
+				Metrics: map[string]float64{SettledRate: rate, RequestRate: rate, QueuePeak: 3}})
+		}
+	}
+	r := Analyse(s, 1, Environment{}, trials)
+	for _, v := range r.Verdicts {
+		if m, _ := r.Metric(v.Metric); v.Unit != m.Unit || v.Unit == "req/s" {
+			t.Errorf("%s is in %q, and the metric in %q", v.Metric, v.Unit, m.Unit)
+		}
+	}
+	if len(r.Verdicts) == 0 {
+		t.Error("no verdict")
+	}
+}

@@ -1,0 +1,340 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/chart"
+	"linerate/internal/list"
+	"linerate/internal/load/request"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// Section satisfies Kind: how a part was measured; Sections has the rest.
+func (serveKind) Section(s Spec, r Results, p Part) Section {
+	return Section{Method: servedMethod(s, r, p)}
+}
+
+// Sections satisfies Kind: how long requests took, by the clients and by the
+// server's own log.
+func (serveKind) Sections(s Spec, r Results) []Section {
+	logs := ""
+	if slices.ContainsFunc(r.Trials, func(t Trial) bool {
+		return t.Observed != nil && t.Saw().Served != nil && t.Saw().Served.Log != nil
+	}) {
+		logs = ": filled as the clients saw them, hollow as the server's own access log has them. The log ends when the last byte is with the server's kernel; what is then still under way it does not see"
+	}
+	out := Section{Place: AfterTrials, Title: "How long requests took",
+		Note: "From when a request was due to the last byte of its answer. The first picture has the median (filled) and the 99th percentile (hollow), means over the valid trials; the second, where more than a few took longer than a tenth of a second, sorts requests by tenths" + logs + "."}
+	for _, part := range s.MeasuredParts(&r) {
+		if !isServed(part) {
+			continue
+		}
+		at := "part " + part.Name
+		out.Charts = append(out.Charts, Chart{Title: at + ", median to 99th percentile", Draw: func(w float64) string {
+			return LatencyRanges(r, part.Name, RequestP50, RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
+		}}, Chart{Title: at + ", share of requests by tenths of a second", Draw: func(w float64) string { return tenths(r, part.Name, w) }},
+			Chart{Title: at + ", messages on their way", Note: "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
+				Draw: func(w float64) string { return queues(r, part.Name, w) }})
+	}
+	return []Section{out}
+}
+
+// tally adds up an arm's valid trials of a part, by the clients and by the log.
+func tally(r Results, part, arm string) (clients, log []float64) {
+	clients, log = make([]float64, TenthsUpTo), make([]float64, TenthsUpTo)
+	for _, t := range r.Trials {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Saw().Served == nil {
+			continue
+		}
+		v := t.Saw().Served
+		addUp(clients, v.Tenths)
+		if v.Log != nil {
+			addUp(log, v.Log.Tenths)
+		}
+	}
+	return shares(clients), shares(log)
+}
+
+func addUp(sum []float64, add []uint64) {
+	for i, n := range add[:min(len(add), len(sum))] {
+		sum[i] += float64(n)
+	}
+}
+
+// shares of their sum; nil of nothing.
+func shares(counts []float64) []float64 {
+	sum := 0.0
+	for _, n := range counts {
+		sum += n
+	}
+	if sum == 0 {
+		return nil
+	}
+	for i := range counts {
+		counts[i] /= sum
+	}
+	return counts
+}
+
+// tenths draws the guide's picture for every arm: which share of the requests
+// took how many tenths of a second. Solid is what the clients saw, hollow what
+// the server's log says of the same requests.
+func tenths(r Results, part string, width float64) string {
+	list := r.Arms(part)
+	clients, logs := make([][]float64, len(list)), make([][]float64, len(list))
+	last := 0
+	for i, a := range list {
+		clients[i], logs[i] = tally(r, part, a)
+		for k := range max(len(clients[i]), len(logs[i])) {
+			if serveAt(clients[i], k) >= 0.002 || serveAt(logs[i], k) >= 0.002 {
+				last = max(last, k)
+			}
+		}
+	}
+	if !slices.ContainsFunc(clients, slow) && !slices.ContainsFunc(logs, slow) {
+		return "" // one bar, as tall as the picture
+	}
+	narrow := chart.IsNarrow(width)
+	const head, plot, gap = 18.0, 60.0, 14.0
+	c := chart.New(width, float64(len(list))*(head+plot+gap)+26)
+	x := chart.Scale{To: float64(last + 1), Left: 8, Span: width - 16}
+	bar := x.Span / float64(last+1)
+	for i, a := range list {
+		base := float64(i)*(head+plot+gap) + head + plot
+		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
+		c.Text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
+		c.Line("grid", 8, base, width-8, base)
+		for k := 0; k <= last; k++ {
+			h, l := plot*serveAt(clients[i], k), plot*serveAt(logs[i], k)
+			c.Rect("tenths", x.At(float64(k))+0.06*bar, base-h, 0.42*bar, h)
+			c.Rect("tenths log", x.At(float64(k))+0.52*bar, base-l, 0.42*bar, l)
+		}
+	}
+	step := max(1, int(math.Ceil(float64(last+1)*42/x.Span)))
+	for k := 0; k <= last+1; k += step {
+		c.Tick(x.At(float64(k)), c.H-8, fmt.Sprintf("%.1f s", float64(k)/10))
+	}
+	return c.SVG(fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
+}
+
+// slow tells whether more than a few of some requests took a tenth of a second.
+func slow(tenths []float64) bool { return tenths != nil && tenths[0] < 0.95 }
+
+func serveAt(x []float64, i int) float64 {
+	if i < len(x) {
+		return x[i]
+	}
+	return 0
+}
+
+// within says the share of the first tenth in words.
+func within(clients, log []float64, narrow bool) string {
+	if log == nil {
+		return show.Percent(100*serveAt(clients, 0)) + " within 0.1 s"
+	}
+	if narrow {
+		return fmt.Sprintf("< 0.1 s: %s, log %s", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
+	}
+	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
+}
+
+// servedMethod says in words how a part of requests was measured.
+func servedMethod(s Spec, r Results, p Part) string {
+	link := "a wire"
+	if l, err := LinkOf(&s, p).Parse(); err == nil {
+		link = l.String()
+	}
+	head := fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): ", p.Name, p.Blocks, p.Seconds)
+	turns := turnsIn(s, r, p)
+	switch {
+	case p.SMTP != nil:
+		return head + mailMethod(turns, p, link)
+	case p.Files != nil:
+		return head + filesMethod(turns, p)
+	}
+	return head + webMethod(turns, p, link)
+}
+
+// webMethod says how a part of requests over HTTP was measured.
+func webMethod(t turns, p Part, link string) string {
+	h := p.HTTP
+	kept := "kept connections"
+	if !h.Keepalive {
+		kept = "a new connection for each"
+	}
+	return fmt.Sprintf("%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
+		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.",
+		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
+}
+
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// turns are how the arms of a part were asked, and whether any of them had the kernel
+// set for its turns.
+type turns struct {
+	how    Interleaving
+	kernel bool
+}
+
+// turnsIn reads it from the trials; where there are none yet the study plans it.
+func turnsIn(s Spec, r Results, p Part) (t turns) {
+	t.how = s.Interleaving(p)
+	for i := range r.Trials {
+		o := r.Trials[i].Observed
+		if r.Trials[i].Part != p.Name || o == nil {
+			continue
+		}
+		if t.how = InSequence; o.Interleaved != nil {
+			t.how = o.Interleaved.How
+		}
+		v, _ := s.Variant(r.Trials[i].Variant)
+		t.kernel = t.kernel || len(v.HostScope()) > 0
+	}
+	return t
+}
+
+// loop says how an arm's server is asked.
+func (t turns) loop(rate float64, arrivals, closed, unit string) string {
+	how := "a closed loop of " + closed
+	if rate > 0 {
+		how = fmt.Sprintf("an open loop of %g %s per second (%s) to each arm's server", rate, unit, arrivals)
+	}
+	switch {
+	case t.how == InSequence:
+		return how + ", one arm after the other"
+	case t.how == Together:
+		return how + ", all arms at the same time"
+	case t.kernel:
+		return how + ", all arms in turns of a fraction of a second, before each of which what is global to the kernel is set as the arm wants it"
+	}
+	return how + ", all arms in turns of a fraction of a second"
+}
+
+// mailMethod says how a part of messages was measured.
+func mailMethod(t turns, p Part, link string) string {
+	m := p.SMTP
+	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
+		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
+		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
+}
+
+// filesMethod says how a part of transactions was measured.
+func filesMethod(t turns, p Part) string {
+	f := p.Files
+	synced := ""
+	if f.Fsync {
+		synced = ", with fsync(2) after each write"
+	}
+	if f.Driver == Postmark {
+		return fmt.Sprintf("postmark itself does %s on %s of %s, which it makes before and removes after them; neither is counted, nor how long it takes until all is on the disk. "+
+			"%s. Latencies are not known. Each arm's files are on a file system of its own, made anew for each block.",
+			show.Plural(f.Burst, "transaction"), show.Plural(f.Count, "file"), f.Size, upper(t.loop(0, "", "one lane", "")))
+	}
+	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
+		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",
+		t.loop(f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
+}
+
+// depths are how long an arm's queue was, by time since each load's first look.
+type depths struct {
+	mean, most []float64 // of the loads, by bin
+	span       float64   // of all bins, in seconds
+	peak       int
+	settled    float64 // when the queue was empty, in seconds: the median over loads
+}
+
+// depthBins is into how many bins time is divided.
+const depthBins = 48
+
+// depthsOf gathers an arm's samples of a part's valid trials; false of none.
+func depthsOf(r Results, part, arm string) (d depths, ok bool) {
+	loads := queueLoads(r, part, arm, &d)
+	ends := list.Map(loads, func(l []request.Depth) float64 { return l[len(l)-1].Seconds })
+	if len(ends) == 0 {
+		return d, false
+	}
+	d.settled = stats.Median(ends)
+	d.span = max(slices.Max(ends), 1e-3)
+	d.mean, d.most = make([]float64, depthBins), make([]float64, depthBins)
+	for _, l := range loads {
+		k := 0
+		for bin := range depthBins {
+			// A depth lasts until the next look; after the last one nothing waits.
+			at := (float64(bin) + 0.5) / depthBins * d.span
+			for k+1 < len(l) && l[k+1].Seconds <= at {
+				k++
+			}
+			waiting := float64(l[k].Waiting())
+			d.mean[bin] += waiting / float64(len(loads))
+			d.most[bin] = max(d.most[bin], waiting)
+		}
+	}
+	return d, true
+}
+
+// queueLoads are the samples of each load, from its first look on.
+func queueLoads(r Results, part, arm string, d *depths) (loads [][]request.Depth) {
+	for _, t := range r.Trials {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Saw().Served == nil || t.Saw().Served.Queue == nil {
+			continue
+		}
+		q := t.Saw().Served.Queue
+		d.peak = max(d.peak, q.Peak)
+		first := 0.0
+		for i, s := range q.Samples {
+			if i == 0 || s.Load != q.Samples[i-1].Load {
+				loads, first = append(loads, nil), s.Seconds
+			}
+			s.Seconds -= first
+			loads[len(loads)-1] = append(loads[len(loads)-1], s)
+		}
+	}
+	return loads
+}
+
+// queues draws for every arm how many messages were on their way, by time since
+// a load began: filled the mean over loads, hollow the most of any. Each arm has
+// a time of its own; depths are on one scale.
+func queues(r Results, part string, width float64) string {
+	all, list := map[string]depths{}, []string{}
+	most := 1.0
+	for _, a := range r.Arms(part) {
+		if d, ok := depthsOf(r, part, a); ok {
+			all[a], list = d, append(list, a)
+			most = max(most, slices.Max(d.most))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	narrow := chart.IsNarrow(width)
+	const head, plot, foot = 18.0, 46.0, 24.0
+	c := chart.New(width, float64(len(list))*(head+plot+foot))
+	bar := (width - 16) / depthBins
+	for i, a := range list {
+		d, base := all[a], float64(i)*(head+plot+foot)+head+plot
+		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
+		c.Text("number", "end", width-8, base-plot-4, d.words(narrow))
+		c.Line("grid", 8, base, width-8, base)
+		for k := range depthBins {
+			x := 8 + float64(k)*bar
+			c.Rect("tenths log", x+0.1*bar, base-plot*d.most[k]/most, 0.8*bar, plot*d.most[k]/most)
+			c.Rect("tenths", x+0.1*bar, base-plot*d.mean[k]/most, 0.8*bar, plot*d.mean[k]/most)
+		}
+		c.Text("tick", "start", 8, base+14, "0")
+		c.Text("tick", "end", width-8, base+14, request.Seconds(d.span))
+	}
+	return c.SVG(fmt.Sprintf("messages on their way in part %s, by time since a load began", part))
+}
+
+// words say how long the queue was, and for how long.
+func (d depths) words(narrow bool) string {
+	if narrow {
+		return fmt.Sprintf("≤ %s, empty after %s", show.Count(d.peak), request.Seconds(d.settled))
+	}
+	return fmt.Sprintf("at most %s on their way; empty after %s (median)", show.Count(d.peak), request.Seconds(d.settled))
+}

@@ -1,0 +1,266 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+)
+
+// Limits of what settings build.
+const (
+	maxRules       = 100_000
+	maxElements    = 1 << 20
+	maxRoutes      = 1 << 20
+	maxHops        = 16
+	maxPolicyRules = 10_000
+	maxCPUs        = 1024
+	// maxInitialWindow is more segments than 64 KiB need, without which window
+	// scaling has not begun.
+	maxInitialWindow = 1000
+)
+
+// Ruleset is an nftables ruleset: text in nft's language, or generated.
+type Ruleset struct {
+	Text        string `yaml:"text,omitempty"`
+	Linear      int    `yaml:"linear,omitempty"`
+	SetElements int    `yaml:"set_elements,omitempty"`
+	Stateful    bool   `yaml:"stateful,omitempty"`
+}
+
+// UnmarshalYAML reads a ruleset written out as text, or the recipe of a
+// generated one.
+func (r *Ruleset) UnmarshalYAML(unmarshal func(any) error) error {
+	if unmarshal(&r.Text) == nil {
+		return nil
+	}
+	type recipe Ruleset
+	return unmarshal((*recipe)(r))
+}
+
+func (r *Ruleset) check(path string) *Problem {
+	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
+	switch {
+	case r.Text != "" && generated:
+		return Wrong(path, "a ruleset is written out or generated, not both").Advise("keep text, or linear/set_elements/stateful")
+	case r.Text == "" && !generated:
+		return Wrong(path, "the ruleset is empty").Advise("give text, linear, set_elements or stateful")
+	}
+	return cmp.Or(Within(path+".linear", r.Linear, 0, maxRules), Within(path+".set_elements", r.SetElements, 0, maxElements))
+}
+
+func (r *Ruleset) rules() *setting.Rules {
+	return &setting.Rules{Text: r.Text, Linear: r.Linear, SetElements: r.SetElements, Stateful: r.Stateful}
+}
+
+// String is what the ruleset is.
+func (r *Ruleset) String() string {
+	var parts []string
+	if r.Linear != 0 {
+		parts = append(parts, fmt.Sprintf("linear %d", r.Linear))
+	}
+	if r.SetElements != 0 {
+		parts = append(parts, fmt.Sprintf("set elements %d", r.SetElements))
+	}
+	if r.Stateful {
+		parts = append(parts, "stateful true")
+	}
+	if r.Text != "" {
+		parts = append(parts, fmt.Sprintf("%d bytes of rules", len(r.Text)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Rules is a packet filter by what it does: rules in a row that never match,
+// one lookup in a table that never matches, and tracking of connections.
+type Rules struct {
+	Linear   int  `yaml:"linear,omitempty"`
+	Table    int  `yaml:"table,omitempty"`    // addresses in one set
+	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
+	Stateful bool `yaml:"stateful,omitempty"` // established accepted, new accepted
+	// By is the program, where the testbed has several: "nft",
+	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is its
+	// usual one.
+	By string `yaml:"by,omitempty"`
+	// Optimise has the program merge the rules that it can (nft -o).
+	Optimise bool `yaml:"optimise,omitempty"`
+}
+
+func (f *Rules) rules() *setting.Rules {
+	return &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
+}
+
+func (f *Rules) check(path string) *Problem {
+	switch {
+	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
+		return Wrong(path, "the firewall does nothing").Advise("give linear, table, map or stateful")
+	case f.Optimise && f.Linear == 0:
+		return Wrong(path+".optimise", "there are no linear rules to merge").Advise("add linear: N")
+	}
+	return cmp.Or(
+		Within(path+".linear", f.Linear, 0, maxRules),
+		Within(path+".table", f.Table, 0, maxElements),
+		Within(path+".map", f.Map, 0, maxElements),
+		OneOf(path+".by", cmp.Or(f.By, setting.ByNFT), setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW),
+	)
+}
+
+func checkRoute(s *Setting, path string) *Problem {
+	if s.Via == "" {
+		return Wrong(strings.TrimSuffix(path, ".route"), "the route has no next hop").Advise("add via: ADDRESS, ingress, egress or blackhole")
+	}
+	prefix, times, many := strings.Cut(s.Route, "*")
+	if _, err := netip.ParsePrefix(prefix); err != nil {
+		return Wrong(path, "route %q is not a prefix", s.Route).Advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
+	}
+	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
+		return Wrong(path, "route %q: the count is not within 1 and %d", s.Route, maxRoutes)
+	}
+	return nil
+}
+
+// RouteTable is a routing table of a size.
+type RouteTable struct {
+	Count int `yaml:"count"`
+	// Mix is "hosts" (host routes, one after the other) or "full" (the
+	// prefix lengths of a full BGP table).
+	Mix string `yaml:"mix,omitempty"`
+	// Miss leaves the workload's destinations without a route of their own.
+	Miss bool `yaml:"miss,omitempty"`
+}
+
+func (t *RouteTable) table() *setting.Table {
+	of := setting.Table(*t)
+	return &of
+}
+
+func (t *RouteTable) check(path string) *Problem {
+	return cmp.Or(Within(path+".count", t.Count, 1, maxRoutes),
+		OneOf(path+".mix", cmp.Or(t.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
+}
+
+// HopLinks are what can join the routers of hops, beyond plain wires.
+var HopLinks = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
+
+func checkHops(s *Setting, path string) *Problem {
+	if p := Within(path, s.Hops, 1, maxHops); p != nil || s.Over == "" {
+		return p
+	}
+	return OneOf(strings.TrimSuffix(path, "hops")+"over", s.Over, HopLinks...)
+}
+
+func checkCommand(s *Setting, path string) *Problem {
+	if len(s.Command) == 0 {
+		return Wrong(path, "the command is empty").Advise("write command: [PROGRAM, ARGUMENT, …]")
+	}
+	return nil
+}
+
+// Treatment is how a server's TCP treats the path to its clients.
+type Treatment struct {
+	InitCwnd   int    `yaml:"initcwnd,omitempty"`   // initial window, in segments
+	InitRwnd   int    `yaml:"initrwnd,omitempty"`   // initial receive window, in segments
+	Congestion string `yaml:"congestion,omitempty"` // its control: "cubic", "bbr", "reno"
+	ULP        string `yaml:"ulp,omitempty"`        // an upper-layer protocol that the kernel must have: "tls"
+}
+
+var congestionRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+func (t Treatment) check(path string) *Problem {
+	switch {
+	case t == Treatment{}:
+		return Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
+	case t.InitCwnd < 0 || t.InitCwnd > maxInitialWindow:
+		return Wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
+	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
+		return Wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
+	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
+		return Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
+	}
+	return OneOf(path+".ulp", t.ULP, "", "tls")
+}
+
+func (t Treatment) names() map[string]string {
+	out := map[string]string{}
+	for name, value := range map[string]string{"tcp:congestion": t.Congestion, "tcp:ulp": t.ULP} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	for name, n := range map[string]int{"tcp:initcwnd": t.InitCwnd, "tcp:initrwnd": t.InitRwnd} {
+		if n != 0 {
+			out[name] = strconv.Itoa(n)
+		}
+	}
+	return out
+}
+
+func checkNGINX(s *Setting, path string) *Problem {
+	return wrongLine(path, setting.CheckNGINX(s.NGINX, s.Value))
+}
+
+func checkPostfix(s *Setting, path string) *Problem {
+	return wrongLine(path, setting.CheckPostfix(s.Postfix, s.Value))
+}
+
+// wrongLine is what is wrong with a line of a server's configuration.
+func wrongLine(path string, err error) *Problem {
+	if err == nil {
+		return nil
+	}
+	return Wrong(path, "%v", err).Advise("%s", hint.Of(err))
+}
+
+// Disk is a file system (setting.Disk).
+type Disk struct {
+	Type     string `yaml:"type"`
+	Options  string `yaml:"options,omitempty"`
+	Features string `yaml:"features,omitempty"`
+	Size     string `yaml:"size,omitempty"`
+}
+
+func (f *Disk) parse() (setting.Disk, error) {
+	d := setting.Disk{Type: f.Type, Options: f.Options, Features: f.Features, Size: setting.DefaultDiskSize}
+	if f.Size != "" {
+		v, err := calc.Parse(f.Size, calc.Bytes)
+		if err != nil {
+			return d, err
+		}
+		d.Size = int64(min(math.Round(v), 1<<62))
+	}
+	return d, d.Check()
+}
+
+func (f *Disk) check(path string) *Problem {
+	_, err := f.parse()
+	return wrongLine(path, err)
+}
+
+// names are what the file system has that the usual one has not.
+func (f *Disk) names() map[string]string {
+	out := map[string]string{}
+	if f.Type != setting.DefaultDisk().Type {
+		out["filesystem"] = f.Type
+	}
+	if f.Size != "" {
+		out["filesystem size"] = f.Size
+	}
+	for o := range strings.SplitSeq(f.Options, ",") {
+		if name, value, _ := strings.Cut(o, "="); name != "" && name != "defaults" {
+			out["mount:"+name] = cmp.Or(value, "on")
+		}
+	}
+	for o := range strings.SplitSeq(f.Features, ",") {
+		if name, off := strings.CutPrefix(o, "^"); name != "" {
+			out["mkfs:"+name] = map[bool]string{true: "off", false: "on"}[off]
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestAbsoluteGuardrail(t *testing.T) {
+	w := Watch{Guardrail: Guardrail{Name: "memory in use", Limit: 0.95, Checks: 2, Unit: "%"}}
+	for i, c := range []struct {
+		value float64
+		trips bool
+	}{{0.5, false}, {0.97, false}, {0.9, false}, {0.96, false}, {0.97, true}} {
+		trip, trips := w.Check(c.value, 0)
+		if trips != c.trips {
+			t.Errorf("check %d of %g: trips %v", i, c.value, trips)
+		}
+		if trips && !strings.Contains(trip.Text, "memory in use was 97.0 %, beyond 95.0 %") {
+			t.Errorf("%q", trip.Text)
+		}
+	}
+	if w.Nearest.Share < 1 {
+		t.Errorf("closest %g after a trip", w.Nearest.Share)
+	}
+	if _, trips := w.Check(math.NaN(), 0); trips {
+		t.Error("what could not be read trips")
+	}
+}
+
+func TestRelativeGuardrail(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	draw := func(level float64) float64 { return level * math.Exp(0.05*r.NormFloat64()) }
+	fresh := func() *Watch {
+		w := &Watch{Guardrail: Guardrail{Name: "p95", HarmPercent: 20}}
+		for range 50 {
+			w.Control(draw(100))
+		}
+		w.Begin("it")
+		return w
+	}
+	for _, c := range []struct {
+		level float64
+		trips bool
+	}{{100, false}, {80, false}, {110, false}, {150, true}, {1000, true}} {
+		w := fresh()
+		tripped := 0
+		for i := 1; i <= 30 && tripped == 0; i++ {
+			if _, trips := w.Check(draw(c.level), 0); trips {
+				tripped = i
+			}
+		}
+		if (tripped > 0) != c.trips || tripped > 10 {
+			t.Errorf("level %g: tripped at %d", c.level, tripped)
+		}
+		if c.trips != (w.Nearest.Share >= 1) {
+			t.Errorf("level %g: closest %g", c.level, w.Nearest.Share)
+		}
+	}
+	w := &Watch{Guardrail: Guardrail{Name: "p95", HarmPercent: 20}}
+	if _, trips := w.Check(1e9, 0); trips {
+		t.Error("trips without a control to compare with")
+	}
+}
+
+// A run of looks is none of chance where the control never has one, and is where the control
+// has such; what is known of few looks is not much.
+func TestLooksInARow(t *testing.T) {
+	for name, c := range map[string]struct {
+		control     string // looks, repeated: '.' a request came, 'x' none did
+		times       int
+		least, most float64 // looks that trip; 0: none do
+	}{
+		"always":              {".", 100, 4, 6},
+		"nothing is known":    {".", 1, 0, 0},
+		"a quiet server":      {"...........xxxxxxxxxxx", 0, 0, 0},
+		"one in twelve":       {"xxxxxxxxxxx.", 40, 150, 250},
+		"gaps of a minute":    {"........................xxxxxxxxxxxx", 30, 37, 60},
+		"one gap of a minute": {strings.Repeat(".", 100) + "xxxxxxxxxxxx.", 1, 121, 130},
+		"never":               {"x", 100, 0, 0},
+	} {
+		w := Watch{Guardrail: NoRequests("a log")}
+		for range c.times {
+			for _, look := range c.control {
+				w.Control(map[rune]float64{'x': 1}[look])
+			}
+		}
+		tripped := 0.0
+		for n := 1; n < 2000 && tripped == 0; n++ {
+			w.Begin("it") // a run goes on in the next window
+			if trip, trips := w.Check(1, 0); trips {
+				tripped = float64(n)
+				if trip.Value != tripped || w.Nearest.Share < 1 {
+					t.Errorf("%s: %+v, %+v", name, trip, w.Nearest)
+				}
+			}
+		}
+		if tripped < c.least || tripped > c.most {
+			t.Errorf("%s: %g looks trip, not %g to %g", name, tripped, c.least, c.most)
+		}
+	}
+}
+
+// A stretch has ten requests, or the time in which ten would have come.
+func TestSpaced(t *testing.T) {
+	var s Spaced
+	ends := func(treatment string, requests ...float64) (v float64) {
+		for i, n := range requests {
+			if v = s.Look(treatment, 5, n); i+1 < len(requests) && !math.IsNaN(v) {
+				t.Errorf("a stretch ended after %d looks", i+1)
+			}
+		}
+		return v
+	}
+	if v := ends("", 4, 4, 4); v != 15.0/13 {
+		t.Errorf("%g s between requests, not 15/13", v)
+	}
+	if v := ends("", 30); v != 5.0/31 {
+		t.Errorf("%g s between requests, not 5/31", v)
+	}
+	// 42 in 20 s: ten would have come in 4.8.
+	if v := ends("it", 0); v != 5 {
+		t.Errorf("%g s between none, not 5", v)
+	}
+	if v := s.Look("it", 5, math.NaN()); !math.IsNaN(v) {
+		t.Errorf("what nobody knows is %g", v)
+	}
+}

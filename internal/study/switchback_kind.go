@@ -1,0 +1,363 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"linerate/internal/setting"
+	"linerate/internal/stats"
+	"linerate/internal/testbed"
+)
+
+// Mode is that of parts of this kind.
+const SwitchbackMode testbed.Mode = "switchback"
+
+// Kind is the study of a live host.
+type switchbackKind struct{ Base }
+
+// Terms are how a live host is studied. Times are in seconds.
+type Terms struct {
+	Window float64 `yaml:"window"`
+	BurnIn float64 `yaml:"burn_in"`
+	Pilot  float64 `yaml:"pilot"`
+	// Watch are the metrics as users write them, the primary one first, and Better
+	// says which way those of their own are better.
+	Watch  []string `yaml:"watch"`
+	Better string   `yaml:"better,omitempty"`
+	// Service is a process; a window in which it was started anew does not count.
+	Service string `yaml:"service,omitempty"`
+	// HarmPercent is how much worse the primary metric may get before the study ends.
+	HarmPercent float64 `yaml:"harm_percent"`
+	// MaxShare of the time may be under treatment, in percent; 0: half of all pairs'.
+	MaxShare float64 `yaml:"max_share_percent,omitempty"`
+	// Hours are those of the day in which the host may be changed: 01:00-05:00.
+	Hours string `yaml:"hours,omitempty"`
+	// Imbalance is how many times as much traffic one half of a pair may have.
+	Imbalance float64 `yaml:"imbalance"`
+}
+
+// Name satisfies Kind.
+func (switchbackKind) Name() string { return KindSwitchback }
+
+// Modes satisfies Kind.
+func (switchbackKind) Modes() []testbed.Mode { return []testbed.Mode{SwitchbackMode} }
+
+// Owns satisfies Kind.
+func (switchbackKind) Owns(p Part) bool { return p.Mode == SwitchbackMode }
+
+// DefaultMode satisfies Kind: parts with terms are of this kind on every testbed, so
+// that CheckStudy says what is missing.
+func (switchbackKind) DefaultMode(s *Spec) testbed.Mode {
+	if s.OnLiveHost() || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Live != nil }) {
+		return SwitchbackMode
+	}
+	return ""
+}
+
+// Terms of a study that does not say.
+const (
+	defaultWindow    = 300
+	defaultHarm      = 20
+	defaultImbalance = 2
+	leastWindow      = 0.5
+	mostWindow       = 86400
+)
+
+// FillPart satisfies Kind.
+func (switchbackKind) FillPart(s *Spec, place int, said func(string) bool) {
+	p, path := &s.Parts[place], PartPath(place)+".live."
+	if p.Live == nil {
+		p.Live = &Terms{}
+	}
+	t := p.Live
+	fill := func(key string, v *float64, to float64) {
+		if !said(path + key) {
+			*v = to
+		}
+	}
+	fill("window", &t.Window, defaultWindow)
+	fill("burn_in", &t.BurnIn, t.Window/5)
+	fill("pilot", &t.Pilot, min(max(2*t.Window, 10), 600))
+	fill("harm_percent", &t.HarmPercent, defaultHarm)
+	fill("imbalance", &t.Imbalance, defaultImbalance)
+	p.Seconds, p.Warmup = t.Window-t.BurnIn, t.BurnIn
+}
+
+// CheckStudy satisfies Kind: a live host is studied by parts of this kind, and by
+// no other.
+func (switchbackKind) CheckStudy(s *Spec) *Problem {
+	for i, p := range s.Parts {
+		if s.OnLiveHost() != (p.Mode == SwitchbackMode) {
+			return Wrong(PartPath(i)+".mode", "mode %s is of testbed live, and of no other", SwitchbackMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+		}
+	}
+	if s.OnLiveHost() && len(s.Parts) != 1 {
+		return Wrong("parts", "a live host is studied in one part, with as many metrics as you like")
+	}
+	return nil
+}
+
+// CheckPart satisfies Kind.
+func (switchbackKind) CheckPart(s *Spec, place int, path string) *Problem {
+	t := s.Parts[place].Live
+	path += ".live"
+	if t == nil {
+		return Wrong(path, "a part of a live host needs its terms").Advise("add live: {window: 300, watch: [cpu-per-packet]}")
+	}
+	for _, p := range []*Problem{
+		Within(path+".window", t.Window, leastWindow, mostWindow), Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
+		Within(path+".pilot", t.Pilot, 0, mostWindow), Within(path+".harm_percent", t.HarmPercent, 1, 1000),
+		Within(path+".max_share_percent", t.MaxShare, 0, 50), Within(path+".imbalance", t.Imbalance, 1.1, 100),
+		OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
+	} {
+		if p != nil {
+			return p
+		}
+	}
+	if len(t.Watch) == 0 {
+		return Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
+	}
+	for i, v := range s.Variants {
+		for j, set := range v.Settings {
+			if !set.Is(setting.Sysctl) && (!set.Is(setting.Link) || slices.Contains([]string{"mtu", "txqueuelen"}, set.Setting().Name)) {
+				return Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "a live study can only change run-time settings that can be restored exactly: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
+			}
+		}
+	}
+	return nil
+}
+
+// terms are a part's; all zero of a part of another kind.
+func (p Part) terms() Terms {
+	if p.Live == nil {
+		return Terms{}
+	}
+	return *p.Live
+}
+
+// planOf is the design of a part.
+func planOf(s *Spec, p Part) WindowPlan {
+	t := p.terms()
+	plan := WindowPlan{Window: seconds(t.Window), BurnIn: seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
+	for _, v := range s.Variants {
+		if v.Name != s.Control {
+			plan.Treatments = append(plan.Treatments, v.Name)
+		}
+	}
+	plan.Pairs = plan.pairsOf(p.Blocks)
+	return plan
+}
+
+// PlanOf is the design of a study's part.
+func PlanOf(s Spec, p Part) WindowPlan { return planOf(&s, p) }
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+
+// Order satisfies Kind: a block is a pair.
+func (switchbackKind) Order(s *Spec, p Part, seed uint64, first int) []Slot {
+	slots := []Slot{}
+	for _, slot := range planOf(s, p).Schedule(seed) {
+		if slot.Pair == 0 {
+			continue
+		}
+		slots = append(slots, Slot{Part: p.Name, Block: first - 1 + slot.Pair, Order: slot.Half, Variant: variantOf(s.Control, slot.Arm)})
+	}
+	return slots
+}
+
+// variantOf is the variant that an arm of the schedule is in the record.
+func variantOf(control, arm string) string {
+	switch arm {
+	case Control, Rest:
+		return control
+	case Sham:
+		return AA
+	}
+	return arm
+}
+
+// Compare satisfies Kind: each arm is compared within its own pairs, by the
+// randomisation test over their orders.
+func (switchbackKind) Compare(control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
+	controls, own := make([]stats.Arm, len(arms)), make([]stats.Arm, len(arms))
+	for i, a := range arms {
+		controls[i].Name, own[i].Name = control.Name, a.Name
+		for block, v := range a.Values {
+			if !math.IsNaN(v) && block < len(control.Values) {
+				controls[i].Values = append(controls[i].Values, control.Values[block])
+				own[i].Values = append(own[i].Values, v)
+			}
+		}
+	}
+	opt.Draws = 0 // the deciding test's own number: a look decides by the same test
+	return stats.CompareSwitchback(controls, own, opt)
+}
+
+// Expected satisfies Kind.
+func (switchbackKind) Expected(_ *Spec, p Part) float64 {
+	t := p.terms()
+	return t.Window
+}
+
+// gateTexts say what a window must be.
+var gateTexts = []struct{ name, must string }{
+	{GateKey, "nobody else may change what is studied"},
+	{GateReload, "the watched service must not be started anew"},
+	{GateBoot, "the host must not boot"},
+	{GateClock, "the host's clock must not be set"},
+	{GateTraffic, "the halves of a pair must handle like amounts of traffic"},
+	{GateNothing, "there must be something to measure"},
+	{GateRead, "the host must answer"},
+	{GateGuard, "no guardrail may end the window"},
+}
+
+// Gates satisfies Kind.
+func (switchbackKind) Gates() (gates []Gate) {
+	for _, g := range gateTexts {
+		gates = append(gates, Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == SwitchbackMode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
+			w := a.Observed.Window
+			if w == nil {
+				return nil
+			}
+			for _, d := range w.Disturbed {
+				if d.Gate == g.name {
+					faults = append(faults, d.Text)
+				}
+			}
+			if g.name == GateGuard && w.Trip != nil {
+				faults = append(faults, w.Trip.Text)
+			}
+			return faults
+		}})
+	}
+	return gates
+}
+
+// TripOf is the guardrail that ended a study, and under which variant.
+func TripOf(trials []Trial) (variant string, trip *Trip) {
+	for _, t := range trials {
+		if w := windowOf(t); w != nil && w.Trip != nil {
+			return t.Variant, w.Trip
+		}
+	}
+	return "", nil
+}
+
+func windowOf(t Trial) *Window {
+	if t.Observed == nil {
+		return nil
+	}
+	return t.Observed.Window
+}
+
+// Derive satisfies Kind: what a guardrail ended is worse, whatever the pairs
+// before it say.
+func (switchbackKind) Derive(r *Results, s Spec) {
+	if !s.OnLiveHost() {
+		return
+	}
+	r.Complete = enough(s, r.Trials) || s.Settled(r.Seed, r.Trials)
+	detectable(r)
+	if variant, trip := TripOf(r.Trials); trip != nil {
+		r.Complete = true
+		for i := range r.Verdicts {
+			if v := &r.Verdicts[i]; v.Variant == variant && v.Primary {
+				v.Verdict = stats.Worse
+				v.Method = stats.GuardrailEnded
+				v.Warnings = append(v.Warnings, trip.Text)
+			}
+		}
+	}
+}
+
+// detectable takes the least detectable effect from the treatments' pairs, where there are
+// too few shams to show a scatter.
+func detectable(r *Results) {
+	if r.AA.N >= stats.LeastPairs || r.AA.InPoints() {
+		return
+	}
+	r.MDE = stats.Number{}
+	for _, v := range r.Verdicts {
+		if v.Primary && v.N >= stats.LeastPairs && !(v.MDE.Float() < r.MDE.Float()) {
+			r.MDE = v.MDE
+		}
+	}
+}
+
+// enough reports whether every treatment has the pairs that the study wants.
+func enough(s Spec, trials []Trial) bool {
+	plan := planOf(&s, s.Parts[0])
+	for _, of := range plan.Treatments {
+		pairs := 0
+		for _, e := range effectsOf(windowsOf(trials, s.Parts[0].Name), "") {
+			if e.of == of && e.valid {
+				pairs++
+			}
+		}
+		if pairs < plan.Pairs {
+			return false
+		}
+	}
+	return true
+}
+
+// LooksOf plans when a study of so many pairs may stop, in blocks; nil where it has
+// but one look, at its end.
+func (p WindowPlan) LooksOf(pairs int, precision float64) *Looks {
+	l := &Looks{PrecisionPercent: precision}
+	for _, at := range p.LooksIn(pairs) {
+		l.Blocks = append(l.Blocks, p.BlocksFor(at))
+	}
+	if len(l.Blocks) == 1 {
+		return nil
+	}
+	return l
+}
+
+// LooksIn are the pairs of each treatment after which a study of so many is looked
+// at: never before its test can reach the level of the look, and at its end.
+func (p WindowPlan) LooksIn(pairs int) (looks []int) {
+	for at := p.firstLook(pairs); at < pairs; at = max(at+1, at*3/2) {
+		looks = append(looks, at)
+	}
+	return append(looks, pairs)
+}
+
+// LeastPairs is the fewest pairs of each treatment whose test can decide, corrected
+// over the treatments.
+func (p WindowPlan) LeastPairs() int {
+	n := stats.LeastPairs
+	for math.Pow(2, float64(1-n))*float64(len(p.Treatments)) > 0.05 {
+		n++
+	}
+	return n
+}
+
+// firstLook is the fewest pairs whose test can reach the level that a look after
+// so many of all pairs has.
+func (p WindowPlan) firstLook(pairs int) int {
+	for n := stats.LeastPairs; n < pairs; n++ {
+		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))), stats.Pocock)
+		if err == nil && math.Pow(2, float64(1-n)) <= s.Levels[0] {
+			return n
+		}
+	}
+	return pairs
+}
+
+// Warn satisfies Kind.
+func (switchbackKind) Warn(r *Results, s Spec) {
+	if !s.OnLiveHost() {
+		return
+	}
+	if variant, trip := TripOf(r.Trials); trip != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was restored: %s", variant, trip.Text))
+	}
+	for _, c := range switchbackCarryOvers(r.Trials, s) {
+		if c.Known() && !c.Contains(0) {
+			r.Warnings = append(r.Warnings, c.text())
+		}
+	}
+}

@@ -1,0 +1,373 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+const live = `name: live
+question: Does it help?
+testbed: {kind: live}
+variants: [{name: as-is}, {name: it, settings: [{sysctl: net.ipv4.tcp_sack, value: "0"}]}]
+parts: [{name: day, blocks: 8, live: {window: 60, watch: [rtt, retransmits]}}]
+metrics: [{metric: round_trip_ns, part: day, primary: true, margin_percent: 2}, {metric: retransmit_ratio, part: day}]
+`
+
+func switchbackParse(t *testing.T, text string) Spec {
+	t.Helper()
+	s, err := Parse("live.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// played are a study's trials by its schedule: value says what the metric comes to under an
+// arm in a block.
+func played(s Spec, seed uint64, value func(arm string, block int) float64) (trials []Trial) {
+	for i, slot := range (switchbackKind{}).Order(&s, s.Parts[0], seed, 1) {
+		of := "it"
+		if slot.Variant == AA {
+			of = Sham
+		}
+		w := &Window{Pair: slot.Block, Half: slot.Order, Of: of, Traffic: 1000, Value: map[string]float64{RoundTrip: value(slot.Variant, slot.Block), Retransmits: 0.01}}
+		trials = append(trials, Trial{Part: "day", Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: true, Seconds: 60, Start: time.Unix(int64(60*i), 0),
+			Reasons: []Refusal{}, Metrics: w.Value, Observed: &Observation{Window: w}})
+	}
+	for i := range trials { // the control of a sham's pair is of the sham's
+		for k := range trials {
+			if trials[k].Block == trials[i].Block && trials[k].Variant == AA {
+				windowOf(trials[i]).Of = Sham
+			}
+		}
+	}
+	return trials
+}
+
+func switchbackAt(arm string, block int) float64 {
+	v := 1e6 * (1 + 0.05*math.Sin(float64(block))) * (1 + 0.002*math.Cos(float64(7*block)))
+	if arm == "it" {
+		v *= 0.9 + 0.001*float64(block%3)
+	}
+	return v
+}
+
+// TestOrderIsTheSchedule: every pair is a block of two windows in which the control comes
+// first or last, treatments have the pairs that were asked for, and shams are the A/A arm's.
+func TestOrderIsTheSchedule(t *testing.T) {
+	s := switchbackParse(t, live)
+	slots := (switchbackKind{}).Order(&s, s.Parts[0], 3, 1)
+	pairs := map[string]int{}
+	for i := 0; i < len(slots); i += 2 {
+		a, b := slots[i], slots[i+1]
+		if a.Block != 1+i/2 || b.Block != a.Block || a.Order != 1 || b.Order != 2 || a.Part != "day" || (a.Variant == "as-is") == (b.Variant == "as-is") {
+			t.Fatalf("block of %+v and %+v", a, b)
+		}
+		pairs[a.Variant]++
+		pairs[b.Variant]++
+	}
+	if pairs["it"] != 6 || pairs[AA] != 2 || pairs["as-is"] != 8 {
+		t.Errorf("eight blocks are %v", pairs)
+	}
+	later := (switchbackKind{}).Order(&s, s.Parts[0], 3, 11)
+	if later[0].Block != 11 || later[0].Variant != slots[0].Variant {
+		t.Errorf("from block 11 on: %+v", later[0])
+	}
+}
+
+// TestJudgedWithinPairs: each arm is compared with the control of its own pairs, whatever the
+// other pairs' level; a pair that lacks a half is left out and told.
+func TestJudgedWithinPairs(t *testing.T) {
+	nan := math.NaN()
+	control := stats.Arm{Name: "as-is", Values: []float64{100, 900, 101, 901, 102, 902, 103, 104, 105, nan}}
+	it := stats.Arm{Name: "it", Values: []float64{90, nan, 91, nan, 92, nan, 93, 94, 95, 96}}
+	sham := stats.Arm{Name: AA, Values: []float64{nan, 900, nan, 901, nan, 902, nan, nan, nan, nan, 7}}
+	cs := switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Draws: 1})
+	cs = append(cs, switchbackKind{}.Compare(control, []stats.Arm{sham}, stats.Options{Draws: 1})...)
+	if c := cs[0]; c.N != 6 || c.Verdict != stats.Better || !(math.Abs(c.EffectPercent.Estimate+9.76) <= 0.1) || c.Control != "as-is" || c.Variant != "it" || !slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.MissingBlocks }) {
+		t.Errorf("%+v, n = %d, %s: %v", c.EffectPercent, c.N, c.Verdict, c.Warnings)
+	}
+	if c := cs[1]; c.N != 3 || c.Effect.Estimate != 0 {
+		t.Errorf("shams: n = %d, %+v", c.N, c.Effect)
+	}
+}
+
+// TestManyPairsAreJudgedAsReported: beyond fourteen pairs orders are drawn, by a look as by the
+// report.
+func TestManyPairsAreJudgedAsReported(t *testing.T) {
+	control, it := stats.Arm{Name: "as-is"}, stats.Arm{Name: "it"}
+	for i := range 30 {
+		v := 100 * (1 + 0.1*math.Sin(float64(i)))
+		control.Values, it.Values = append(control.Values, v), append(it.Values, v*(0.95+0.001*float64(i%5)))
+	}
+	look, report := switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4, Draws: 1, NoPlan: true})[0], switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4})[0]
+	if look.Verdict != stats.Better || look.P != report.P || look.Effect.Interval != report.Effect.Interval || look.P > 0.001 {
+		t.Errorf("a look has p = %g and %+v, the report %g and %+v", look.P, look.Effect.Interval, report.P, report.Effect.Interval)
+	}
+}
+
+// TestGuardrailDecides: what a guardrail ended is worse and complete, whatever its pairs say;
+// other arms and metrics keep their verdicts.
+func TestGuardrailDecides(t *testing.T) {
+	s := switchbackParse(t, live)
+	trials := played(s, 3, switchbackAt)
+	r := Analyse(s, 3, Environment{}, trials)
+	verdict := func(metric string) Verdict {
+		i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Metric == metric })
+		return r.Verdicts[i]
+	}
+	if v := verdict(RoundTrip); v.Verdict != stats.Better || v.N != 6 || !r.Complete || !strings.Contains(v.Method, "randomisation") {
+		t.Errorf("%+v, complete %t", v, r.Complete)
+	}
+	if v := verdict(Retransmits); v.Verdict.Differs() {
+		t.Errorf("%+v", v)
+	}
+	// Two shams show no scatter: what could be seen is the treatment's.
+	if r.MDE != verdict(RoundTrip).MDE || !r.MDE.Known() {
+		t.Errorf("detectable %v, of the treatment %v", r.MDE, verdict(RoundTrip).MDE)
+	}
+	if variant, trip := TripOf(trials); variant != "" || trip != nil {
+		t.Errorf("nothing tripped: %q, %+v", variant, trip)
+	}
+	spoiled := slices.Clone(trials)
+	spoiled[slices.IndexFunc(spoiled, func(t Trial) bool { return t.Variant == "it" })].Valid = false
+	if r := Analyse(s, 3, Environment{}, spoiled); r.Complete {
+		t.Error("five valid pairs of six are complete")
+	}
+	few := slices.Clone(trials[:8])
+	if r := Analyse(s, 3, Environment{}, few); r.Complete || r.MDE.Known() {
+		t.Errorf("four pairs of eight: complete %t, detectable %v", r.Complete, r.MDE)
+	}
+	treated := slices.IndexFunc(few, func(t Trial) bool { return t.Variant == "it" })
+	windowOf(few[treated]).Trip = &Trip{Guardrail: "5xx", Text: "5xx were 12 %, beyond 5.0 %"}
+	few[treated].Valid, few[treated].Reasons = false, Reasons(GateGuard+": 5xx were 12 %, beyond 5.0 %")
+	r = Analyse(s, 3, Environment{}, few)
+	if v := verdict(RoundTrip); v.Verdict != stats.Worse || v.Method != "a guardrail ended the study" || !strings.Contains(strings.Join(v.Warnings, "; "), "beyond 5.0 %") || !r.Complete {
+		t.Errorf("ended by a guardrail: %+v, complete %t", v, r.Complete)
+	}
+	if v := verdict(Retransmits); v.Verdict == stats.Worse {
+		t.Errorf("a metric that no guardrail is of: %+v", v)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "a guardrail ended the study under it, and the host was restored: 5xx were 12 %") {
+		t.Errorf("%q", r.Warnings)
+	}
+	if variant, trip := TripOf(few); variant != "it" || trip == nil || trip.Guardrail != "5xx" {
+		t.Errorf("%q, %+v", variant, trip)
+	}
+}
+
+// TestGatesOfWindows: a window is refused for each thing that happened to it, under the gate
+// of that name, and for no other.
+func TestGatesOfWindows(t *testing.T) {
+	s := switchbackParse(t, live)
+	p := s.Parts[0]
+	w := &Window{Value: map[string]float64{RoundTrip: 5}, Disturbed: []Disturbance{{GateBoot, "it booted"}, {GateKey, "net.x is 2"}, {GateKey, "net.y is 3"}}, Trip: &Trip{Text: "too slow"}}
+	m, reasons := Judge(p, s.Gates, Observation{Window: w})
+	var got []string
+	for _, r := range reasons {
+		got = append(got, r.String())
+	}
+	if want := []string{"changed: net.x is 2", "changed: net.y is 3", "boot: it booted", "guardrail: too slow"}; !slices.Equal(got, want) || m[RoundTrip] != 5 {
+		t.Errorf("%q, want %q; %v", got, want, m)
+	}
+	if m, reasons := Judge(p, s.Gates, Observation{}); len(m) != 0 || len(reasons) != 0 {
+		t.Errorf("of nothing: %v, %v", m, reasons)
+	}
+	for _, g := range (switchbackKind{}).Gates() {
+		if !g.AppliesTo(p) || g.AppliesTo(Part{Mode: "cost"}) || g.Limit(s.Gates) == "" {
+			t.Errorf("gate %s", g.Name)
+		}
+	}
+	if len((switchbackKind{}).Gates()) != 8 {
+		t.Errorf("%d gates", len((switchbackKind{}).Gates()))
+	}
+}
+
+// TestMetricsOfSources: what users watch has its metric, its direction and its unit.
+func TestMetricsOfSources(t *testing.T) {
+	for source, want := range map[string]string{
+		"cpu-per-packet": CPUPerPacket, "softirq-per-packet": SoftirqPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits, "rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": DropsPerPacket,
+		"probe:http://198.18.0.2/": ProbeLatency, "command:cat /x": WatchedLower, "prometheus:http://x/?q=a#b": WatchedLower, "log:/x": LogP95, "log:/x#p50": LogP50, "log:/x#p99": LogP99,
+		"log:/x#errors": LogErrors, "log:/x#rate": LogRate, "log:/x#p42": "", "loog:/x": "", "": "",
+	} {
+		if got := MetricOf(source, ""); got != want {
+			t.Errorf("%q is %q, want %q", source, got, want)
+		}
+		if want != "" && !slices.ContainsFunc(switchbackMetrics, func(m Metric) bool { return m.Name == want && m.Verdict && m.Mode == SwitchbackMode }) {
+			t.Errorf("%q is a metric that nothing is judged by", want)
+		}
+	}
+	if MetricOf("command:x", "higher") != WatchedHigher || MetricOf("prometheus:x", "lower") != WatchedLower || MetricOf("rtt", "higher") != RoundTrip {
+		t.Error("the direction of one's own values")
+	}
+	for metric, want := range map[string]bool{LogRate: true, DeliveryRate: true, WatchedHigher: true, WatchedLower: false, RoundTrip: false, "": false} {
+		if HigherIsBetter(metric) != want {
+			t.Errorf("more %s is better: %t", metric, !want)
+		}
+	}
+	s := switchbackParse(t, live)
+	for _, m := range switchbackMetrics {
+		if got, want := (switchbackKind{}).Yields(s.Parts[0], m), m.Name == RoundTrip || m.Name == Retransmits; got != want {
+			t.Errorf("yields %s: %t", m.Name, got)
+		}
+	}
+	if m, ok := (switchbackKind{}).Timeline(s.Parts[0]); !ok || m.Name != RoundTrip {
+		t.Errorf("over time: %+v", m)
+	}
+	if _, ok := (switchbackKind{}).Timeline(Part{}); ok {
+		t.Error("a part of another kind over time")
+	}
+}
+
+// TestTermsOfLiveStudies: what a file does not say follows from its window, and what cannot
+// be is refused by its key.
+func TestTermsOfLiveStudies(t *testing.T) {
+	terms := func(keys string) Terms {
+		t.Helper()
+		return *switchbackParse(t, strings.Replace(live, "window: 60, ", keys, 1)).Parts[0].Live
+	}
+	for keys, want := range map[string][5]float64{ // window, burn-in, pilot, harm, imbalance
+		"": {300, 60, 600, 20, 2}, "window: 20, ": {20, 4, 40, 20, 2}, "window: 2, ": {2, 0.4, 10, 20, 2}, "window: 1000, ": {1000, 200, 600, 20, 2},
+		"window: 20, burn_in: 1, pilot: 7, harm_percent: 5, imbalance: 3, ": {20, 1, 7, 5, 3}, "window: 20, burn_in: 0, ": {20, 0, 40, 20, 2},
+	} {
+		if got := terms(keys); [5]float64{got.Window, got.BurnIn, got.Pilot, got.HarmPercent, got.Imbalance} != want {
+			t.Errorf("%q: %+v, want %v", keys, got, want)
+		}
+	}
+	s := switchbackParse(t, live)
+	if p := s.Parts[0]; p.Seconds != 48 || p.Warmup != 12 || (switchbackKind{}).Expected(&s, p) != 60 || s.Design != Switchback {
+		t.Errorf("%+v, %s", p, s.Design)
+	}
+	if plan := PlanOf(s, s.Parts[0]); plan.Window != time.Minute || plan.BurnIn != 12*time.Second || !slices.Equal(plan.Treatments, []string{"it"}) || plan.Pairs != 6 {
+		t.Errorf("%+v", plan)
+	}
+	for _, c := range []struct{ old, new, want, hint string }{
+		{"window: 60", "window: 0.4", "window: 0.4 is not within 0.5 and 86400", ""}, {"window: 60", "window: 60, burn_in: 49", "burn_in: 49 is not within 0 and 48", ""},
+		{"window: 60", "window: 60, harm_percent: 0.5", "harm_percent: 0.5 is not within 1 and 1000", ""}, {"window: 60", "window: 60, imbalance: 1", "imbalance: 1 is not within 1.1 and 100", ""},
+		{"window: 60", "window: 60, max_share_percent: 51", "max_share_percent: 51 is not within 0 and 50", ""}, {"window: 60", "window: 60, better: more", `better: unknown "more"`, "higher"},
+		{"window: 60", "window: 60, pilot: -1", "pilot: -1 is not within", ""}, {"watch: [rtt, retransmits]", "watch: []", "nothing is watched", "watch:"},
+		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "link: mtu, device: eth0, value: 9000", "can only change run-time settings", "kind: ssh"},
+		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "nft: {linear: 3}", "can only change run-time settings", "kind: ssh"},
+		{"testbed: {kind: live}\n", "testbed: {kind: netns}\ndefaults: {}\n", "live.yaml:", ""},
+		{"testbed: {kind: live}\n", "", "mode switchback is of testbed live", "testbed: {kind: live"},
+		{"parts: [{name: day", "parts: [{name: night, live: {watch: [rtt]}}, {name: day", "a live host is studied in one part", ""},
+	} {
+		text := strings.Replace(live, c.old, c.new, 1)
+		if _, err := Parse("live.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
+			t.Errorf("%s: %v, hint %q; want %q, %q", c.new, err, hint.Of(err), c.want, c.hint)
+		}
+	}
+	if switchbackParse(t, strings.Replace(live, `sysctl: net.ipv4.tcp_sack, value: "0"`, "link: gro, device: eth0, value: off", 1)).Variants[1].Settings == nil {
+		t.Error("an offload of an interface is refused")
+	}
+}
+
+// TestCarryOver: an effect that is still moving when the burn-in ends is told, and one that
+// stands is not.
+func TestSwitchbackCarryOver(t *testing.T) {
+	s := switchbackParse(t, live)
+	windows := func(late float64) []Trial {
+		trials := played(s, 3, switchbackAt)
+		for i := range trials {
+			w := windowOf(trials[i])
+			w.BurnIn = 10
+			w.Series = map[string][]*float64{}
+			for k := range 50 { // half of what counts is before second 30
+				v := 100 * (1 + 0.001*math.Sin(float64(k+5*i)))
+				if trials[i].Variant == "it" {
+					v *= 0.9
+					if k >= 30 {
+						v *= late
+					}
+					if k < 10 {
+						v *= 5 // what the burn-in is for
+					}
+				}
+				w.At, w.Series[RoundTrip] = append(w.At, float64(k)), append(w.Series[RoundTrip], &v)
+			}
+		}
+		return trials
+	}
+	told := func(trials []Trial) string {
+		r := Results{Trials: trials}
+		switchbackKind{}.Warn(&r, s)
+		return strings.Join(r.Warnings, "\n")
+	}
+	moving := windows(1.2)
+	if got := told(moving); !strings.Contains(got, "the effect of it is still moving after the burn-in: it differs by 20.0 %") || !strings.Contains(got, "% between the halves") {
+		t.Errorf("%q", got)
+	}
+	if got := told(windows(3)); !strings.Contains(got, "it differs by 200 %") || strings.Contains(got, "e+") {
+		t.Errorf("%q", got)
+	}
+	if got := told(windows(1)); got != "" {
+		t.Errorf("an effect that stands: %q", got)
+	}
+	for i := range moving { // five pairs show no scatter
+		if moving[i].Block > 1 && moving[i].Variant == "it" {
+			moving[i].Valid = moving[i].Block > 3
+		}
+	}
+	if got := told(moving); got != "" {
+		t.Errorf("of few pairs: %q", got)
+	}
+	if r := (Results{Trials: moving}); true {
+		other := s
+		other.Testbed = Spec{}.Testbed
+		if (switchbackKind{}).Warn(&r, other); len(r.Warnings) != 0 {
+			t.Errorf("a study of another kind: %q", r.Warnings)
+		}
+	}
+}
+
+// TestForecast: what a study of an hour, six hours and a day would show, and why it shows
+// nothing of a metric that has no scatter.
+func TestForecast(t *testing.T) {
+	s := switchbackParse(t, strings.Replace(live, "window: 60", "window: 300", 1))
+	page := show.NewPage(show.Style{Width: 120})
+	PrintForecast(page, s, map[string]Pilot{RoundTrip: {Every: time.Second, N: 100, SD: 0.2}, Retransmits: {Every: time.Second, Zeros: 50}})
+	var b strings.Builder
+	if err := page.Flush(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	row := func(label string) string {
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, label) })
+		return strings.Join(strings.Fields(lines[max(0, i)]), " ")
+	}
+	if got := row("median round trip"); !strings.Contains(got, "20.0 % cannot decide ±") || !strings.Contains(lines[0], "windows of 5m0s") {
+		t.Errorf("%q\n%s", got, b.String())
+	}
+	if got := row("sent again"); !strings.HasSuffix(got, "always 0") {
+		t.Errorf("%q", got)
+	}
+	for v, want := range map[float64]string{0.04: "< ±0.10 %", 0.1: "±0.10 %", 12.34: "±12.3 %", math.NaN(): "cannot decide"} {
+		if got := switchbackHalfWidth(v); got != want {
+			t.Errorf("%g: %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestAlsoWatched: beside the metric that decides, the others stand in their own units.
+func TestAlsoWatched(t *testing.T) {
+	s := switchbackParse(t, live)
+	r := Analyse(s, 3, Environment{}, played(s, 3, switchbackAt))
+	for place, want := range map[Place]bool{Ahead: true, Ahead + 1: false} {
+		page := show.NewPage(show.Style{Width: 140})
+		switchbackKind{}.Print(page, r, "day", place)
+		var b strings.Builder
+		if err := page.Flush(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "share of TCP segments that were sent again") != want || strings.Contains(b.String(), "round trip") || want && !strings.Contains(b.String(), "1.00 %") {
+			t.Errorf("place %v:\n%s", place, b.String())
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// Pilot is what a look without any change says of a metric's scatter.
+type Pilot struct {
+	Every time.Duration // between values
+	N     int
+	SD    float64 // of the values' logarithms
+	Zeros int     // values of nothing, which have no logarithm
+	// Memory is the share of the variance that persists, and Fade how much of that is left one
+	// value later: the autocorrelation at lag k is Memory·Fadeᵏ. What does not persist is
+	// noise of the single value.
+	Memory, Fade float64
+}
+
+// leastPilot is the fewest values that show a scatter.
+const leastPilot = 8
+
+// PilotOf reads the scatter of positive values taken at equal intervals; ok is
+// false for too few of them, or values without scatter: the pilot then has their number. The autocorrelation is that
+// of an AR(1) process seen through noise, by its first two lags (method of moments).
+func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
+	var x []float64
+	for _, v := range values {
+		switch {
+		case v == 0:
+			p.Zeros++
+		case v > 0 && !math.IsInf(v, 0):
+			x = append(x, math.Log(v))
+		}
+	}
+	if p.Every, p.N = every, len(x); p.N < leastPilot {
+		return p, false
+	}
+	mean, ss := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		ss += (v - mean) * (v - mean)
+	}
+	if p.SD = math.Sqrt(ss / float64(p.N-1)); p.SD < 1e-12 { // nothing but rounding
+		return p, false
+	}
+	one, two := stats.Autocorrelation(x, 1), stats.Autocorrelation(x, 2)
+	if limit := 2 / math.Sqrt(float64(len(x))); one > limit { // else indistinguishable from none
+		p.Fade = min(0.99, max(0.05, two/one))
+		p.Memory = min(1, one/p.Fade)
+	}
+	return p, true
+}
+
+// Lacks says why a pilot shows no scatter; "" where it does.
+func (p Pilot) Lacks() string {
+	switch {
+	case p.N >= leastPilot && p.SD >= 1e-12:
+		return ""
+	case p.N >= leastPilot:
+		return "always the same"
+	case p.N == 0 && p.Zeros > 0:
+		return "always 0"
+	case p.N+p.Zeros == 0:
+		return "no values"
+	case p.Zeros > 0:
+		return "nearly always 0"
+	}
+	return "too few values"
+}
+
+// PairSD is the standard deviation of a pair's effect, on the logarithm, by the
+// design's windows: of the difference between the means of two adjacent windows
+// without their burn-in.
+func (p Pilot) PairSD(d WindowPlan) float64 {
+	perWindow, burn := float64(d.Window)/float64(p.Every), float64(d.BurnIn)/float64(p.Every)
+	n := max(1, math.Floor(perWindow-burn))
+	own := 1 + 2*p.sum(n, func(k float64) float64 { return (1 - k/n) * p.at(k) })
+	gap := perWindow - n // between the last value of one window and the first of the next
+	shared := p.sum(2*n, func(k float64) float64 { return (1 - math.Abs(k-n)/n) * p.at(k+gap) })
+	return p.SD * math.Sqrt(max(0, 2*(own-shared))/n)
+}
+
+// sum adds f(1) to f(n−1).
+func (p Pilot) sum(n float64, f func(float64) float64) (s float64) {
+	if p.Memory == 0 {
+		return 0
+	}
+	for k := 1.0; k < n; k++ {
+		s += f(k)
+	}
+	return s
+}
+
+// at is the autocorrelation k values apart.
+func (p Pilot) at(k float64) float64 { return p.Memory * math.Pow(p.Fade, k) }
+
+// HalfWidth is about what half the 95 % interval of an effect will be, in percent,
+// when the study runs for a time; NaN when that is too short to decide.
+func (p Pilot) HalfWidth(d WindowPlan, in time.Duration) float64 {
+	n := d.PairsIn(in)
+	if n < stats.LeastPairs {
+		return math.NaN()
+	}
+	return stats.Percent(stats.TQuantile(0.975, float64(n-1)) * p.PairSD(d) / math.Sqrt(float64(n)))
+}
+
+// leastForecast is the narrowest half width, in percent, that a forecast states: it is no
+// promise of more.
+const leastForecast = 0.1
+
+// PrintForecast shows what a study of an hour, six hours and a day could show, by what the
+// pilots saw of each metric.
+func PrintForecast(page *show.Page, s Spec, pilots map[string]Pilot) {
+	design := PlanOf(s, s.Parts[0])
+	t := show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}}
+	for _, g := range s.Metrics {
+		m, _ := MetricNamed(g.Metric)
+		p := pilots[g.Metric]
+		if lacks := p.Lacks(); lacks != "" {
+			t.Add(m.Label, lacks, "", "", "")
+			continue
+		}
+		row := []string{m.Label, show.Percent(100 * p.SD)}
+		for _, in := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour} {
+			row = append(row, switchbackHalfWidth(p.HalfWidth(design, in)))
+		}
+		t.Add(row...)
+	}
+	page.Line(fmt.Sprintf("What a study with windows of %s would show (half the 95 %% interval), if the traffic stays as it was:", design.Window))
+	page.Table(t)
+}
+
+func switchbackHalfWidth(percent float64) string {
+	switch {
+	case math.IsNaN(percent):
+		return "cannot decide"
+	case percent < leastForecast:
+		return "< ±" + show.Percent(leastForecast)
+	}
+	return "±" + show.Percent(percent)
+}

@@ -1,0 +1,79 @@
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// ar1 draws values whose logarithms are an AR(1) process with noise on it.
+func ar1(r *rand.Rand, n int, sd, fade, noise float64) []float64 {
+	x, state := make([]float64, n), sd*r.NormFloat64()
+	for i := range x {
+		state = fade*state + math.Sqrt(1-fade*fade)*sd*r.NormFloat64()
+		x[i] = math.Exp(state + noise*r.NormFloat64())
+	}
+	return x
+}
+
+// What the pilot foretells is what windows of the same process show.
+func TestPilotForetellsPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	design := WindowPlan{Window: 20 * time.Second, BurnIn: 4 * time.Second, Treatments: []string{"a"}}
+	for _, c := range []struct{ sd, fade, noise float64 }{{0, 0, 0.05}, {0.05, 0.9, 0}, {0.05, 0.9, 0.05}, {0.1, 0.97, 0.02}} {
+		p, ok := PilotOf(ar1(r, 4000, c.sd, c.fade, c.noise), time.Second)
+		if !ok {
+			t.Fatal("no pilot")
+		}
+		var ss float64
+		const n = 4000
+		for range n {
+			x := ar1(r, 40, c.sd, c.fade, c.noise)
+			d := 0.0
+			for i := 4; i < 20; i++ {
+				d += (math.Log(x[20+i]) - math.Log(x[i])) / 16
+			}
+			ss += d * d
+		}
+		seen := math.Sqrt(ss / n)
+		if got := p.PairSD(design); !(math.Abs(math.Log(got/seen)) <= 0.2) {
+			t.Errorf("%+v: foretold %.4f, seen %.4f (%+v)", c, got, seen, p)
+		}
+	}
+}
+
+func TestPilotHalfWidth(t *testing.T) {
+	p := Pilot{Every: time.Second, SD: 0.05, N: 100}
+	d := WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Treatments: []string{"a"}}
+	if h := p.HalfWidth(d, time.Hour); !math.IsNaN(h) {
+		t.Errorf("three pairs decide: ±%g", h)
+	}
+	six, day := p.HalfWidth(d, 6*time.Hour), p.HalfWidth(d, 24*time.Hour)
+	if !(day > 0 && day < 0.6*six) {
+		t.Errorf("±%g in six hours, ±%g in a day", six, day)
+	}
+}
+
+func TestPilotOfLittle(t *testing.T) {
+	for name, values := range map[string][]float64{
+		"none": nil, "few": {1, 2, 3}, "constant": make([]float64, 20), "same": {5, 5, 5, 5, 5, 5, 5, 5, 5, 5},
+	} {
+		if p, ok := PilotOf(values, time.Second); ok {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// A pilot that shows no scatter says why.
+func TestPilotLacks(t *testing.T) {
+	x := func(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
+	for want, values := range map[string][]float64{
+		"no values": x(9, math.NaN()), "always 0": x(50, 0), "nearly always 0": append(x(40, 0), 1, 2), "always the same": x(20, 3), "too few values": {1, 2, 3}, "": {1, 2, 3, 1, 2, 3, 1, 2, 3},
+	} {
+		if p, ok := PilotOf(values, time.Second); p.Lacks() != want || ok != (want == "") {
+			t.Errorf("%v: %q, want %q", values, p.Lacks(), want)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"linerate/internal/chart"
+	"linerate/internal/show"
+)
+
+// Section satisfies Kind.
+func (switchbackKind) Section(s Spec, r Results, p Part) Section {
+	t := p.terms()
+	plan := PlanOf(s, p)
+	section := Section{
+		Title: "Windows on the live host",
+		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
+			"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
+			span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1),
+	}
+	windows := windowsOf(r.Trials, p.Name)
+	if len(windows) == 0 {
+		return section
+	}
+	m, _ := MetricNamed(s.Primary().Metric)
+	section.Charts = []Chart{
+		{Title: "The " + m.Label + ", check by check", Note: "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
+			Draw: func(width float64) string { return series(windows, m, width) }},
+		{Title: "Effect of each pair", Note: "Treated against control within the pair. Hollow: invalid, and not counted.",
+			Draw: func(width float64) string { return pairEffects(windows, m, width) }},
+		{Title: "Balance of traffic", Note: fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", t.Imbalance),
+			Draw: func(width float64) string { return balance(windows, width) }},
+	}
+	section.Tables = []Table{guardTable(windows), disturbedTable(windows)}
+	if rows := carryTable(r.Trials, s); len(rows.Rows) > 0 {
+		section.Tables = append(section.Tables, rows)
+	}
+	section.Tables = append(section.Tables, adjustedTable(windows, m, r.Seed), dropTable(windows))
+	section.Tables = slices.DeleteFunc(section.Tables, func(t Table) bool { return len(t.Rows) == 0 })
+	return section
+}
+
+// window is a trial with what it saw.
+type window struct {
+	Trial
+	*Window
+}
+
+func windowsOf(trials []Trial, part string) (out []window) {
+	for _, t := range trials {
+		if w := windowOf(t); w != nil && t.Part == part {
+			out = append(out, window{t, w})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b window) int { return a.Start.Compare(b.Start) })
+	return out
+}
+
+func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
+func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
+
+// Heights and margins of the charts, in pixels.
+const (
+	seriesHeight = 260
+	pairHeight   = 220
+	left, right  = 64, 12
+	top, bottom  = 10, 28
+)
+
+// series draws the metric over time, windows shaded.
+func series(windows []window, m Metric, width float64) string {
+	begin, end := windows[0].Start, windows[len(windows)-1].Start
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, w := range windows {
+		if e := w.Start.Add(seconds(w.Seconds)); e.After(end) {
+			end = e
+		}
+		for _, v := range w.Series[m.Name] {
+			if v != nil {
+				low, high = min(low, *v), max(high, *v)
+			}
+		}
+	}
+	if !(high >= low) {
+		return ""
+	}
+	c := chart.New(width, seriesHeight)
+	x := chart.Scale{From: 0, To: max(1e-9, end.Sub(begin).Seconds()), Left: left, Span: width - left - right}
+	y := chart.Scale{From: low - 0.05*(high-low), To: high + 0.05*(high-low), Left: seriesHeight - bottom, Span: -(seriesHeight - top - bottom)}
+	if y.From == y.To {
+		y.From, y.To = low-1, high+1
+	}
+	for _, w := range windows {
+		if a := w.Start.Sub(begin).Seconds(); w.treated() {
+			c.Cell("c2 bar", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.16)
+		} else if w.sham() {
+			c.Cell("ends", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.14)
+		}
+	}
+	axes(c, x, y, m)
+	for _, w := range windows {
+		at := w.Start.Sub(begin).Seconds() + w.Switch
+		var points [][2]float64
+		for i, v := range w.Series[m.Name] {
+			if v != nil && i < len(w.At) {
+				points = append(points, [2]float64{x.At(at + w.At[i]), y.At(*v)})
+			}
+		}
+		class := "curve c0"
+		if w.treated() {
+			class = "curve c2"
+		}
+		c.Path(class, points)
+	}
+	return c.SVG("The " + m.Label + " over the time of the study, windows under treatment shaded")
+}
+
+func axes(c *chart.Canvas, x, y chart.Scale, m Metric) {
+	for _, v := range y.Ticks(5) {
+		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
+		text := "0"
+		if v != 0 {
+			text = axisText(m, v)
+		}
+		c.Text("tick", "end", left-6, y.At(v)+4, text)
+	}
+	for _, v := range x.Ticks(6) {
+		text := "0"
+		if v > 0 {
+			text = span(seconds(v))
+		}
+		c.Tick(x.At(v), c.H-8, text)
+	}
+}
+
+// axisText is a value at an axis, whose chart names the metric: of requests a second the
+// number alone, for which there is room.
+func axisText(m Metric, v float64) string {
+	if m.Unit == "requests/s" {
+		return show.Value(v)
+	}
+	return m.Text(v)
+}
+
+// effect is one pair of a treatment or of shams.
+type effect struct {
+	pair             int
+	of               string
+	control, treated float64 // the metric
+	ratio            float64 // of traffic, treated over control
+	valid            bool
+	first            bool // the treated half came first
+	seen, ok         bool // the metric in both halves, and the traffic
+}
+
+// percent is the effect; not finite of a control of nothing.
+func (e effect) percent() float64 { return 100 * (e.treated/e.control - 1) }
+
+func effectsOf(windows []window, metric string) (out []effect) {
+	by := map[int][]window{}
+	for _, w := range windows {
+		if w.Pair > 0 {
+			by[w.Block] = append(by[w.Block], w)
+		}
+	}
+	for _, pair := range slices.Sorted(maps.Keys(by)) {
+		var control, treated *window
+		for i := range by[pair] {
+			if w := &by[pair][i]; w.treated() || w.sham() {
+				treated = w
+			} else {
+				control = w
+			}
+		}
+		if control == nil || treated == nil {
+			continue
+		}
+		e := effect{pair: pair, of: treated.Of, valid: control.Valid && treated.Valid, first: treated.Half == 1}
+		var both bool
+		e.control, e.seen = control.Value[metric]
+		e.treated, both = treated.Value[metric]
+		e.seen = e.seen && both
+		if control.Traffic > 0 && treated.Traffic > 0 {
+			e.ratio, e.ok = treated.Traffic/control.Traffic, true
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// pairEffects draws each pair's effect, shams apart: in percent or, where a control's value
+// is 0, in the metric's unit.
+func pairEffects(windows []window, m Metric, width float64) string {
+	effects := slices.DeleteFunc(effectsOf(windows, m.Name), func(e effect) bool { return !e.seen })
+	if len(effects) == 0 {
+		return ""
+	}
+	if slices.ContainsFunc(effects, func(e effect) bool { return e.control == 0 }) {
+		return scatter(effects, width, "Difference of each pair in the "+m.Label, func(e effect) float64 { return e.treated - e.control }, func(v float64) string { return signedText(m, v) }, 0)
+	}
+	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent, 0)
+}
+
+// signedText is a difference of a metric at an axis.
+func signedText(m Metric, v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 0:
+		return "−" + axisText(m, -v)
+	}
+	return "+" + axisText(m, v)
+}
+
+func balance(windows []window, width float64) string {
+	effects := slices.DeleteFunc(effectsOf(windows, ""), func(e effect) bool { return !e.ok })
+	if len(effects) == 0 {
+		return ""
+	}
+	return scatter(effects, width, "Traffic of the treated half over the other's", func(e effect) float64 { return e.ratio }, func(v float64) string { return show.Value(v) + "×" }, 1)
+}
+
+// scatter draws a value of every pair; zero is where nothing differs.
+func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string, zero float64) string {
+	low, high := zero, zero
+	for _, e := range effects {
+		low, high = min(low, value(e)), max(high, value(e))
+	}
+	pad := 0.08*(high-low) + 1e-9
+	c := chart.New(width, pairHeight)
+	x := chart.Scale{From: 0, To: float64(len(effects) + 1), Left: left, Span: width - left - right}
+	y := chart.Scale{From: low - pad, To: high + pad, Left: pairHeight - bottom, Span: -(pairHeight - top - bottom)}
+	for _, v := range y.Ticks(5) {
+		c.Line("grid", left, y.At(v), width-right, y.At(v))
+		label := text(v)
+		if math.Abs(v) < 1e-9*(high-low) {
+			label = "0"
+		}
+		c.Text("tick", "end", left-6, y.At(v)+4, label)
+	}
+	c.Line("zero", left, y.At(zero), width-right, y.At(zero))
+	for i, e := range effects {
+		class := "trial c2"
+		if e.of == Sham {
+			class = "trial c1"
+		}
+		if !e.valid {
+			class = "point hollow v-invalid"
+		}
+		order := "second"
+		if e.first {
+			order = "first"
+		}
+		c.Dot(class, x.At(float64(i+1)), y.At(value(e)), 4.5, fmt.Sprintf("pair %d, %s: %s, treated half %s", e.pair, e.of, text(value(e)), order))
+	}
+	c.Text("tick", "middle", left+(width-left-right)/2, pairHeight-8, "pairs in the order of time; grey: shams")
+	return c.SVG(label)
+}
+
+// Timeline satisfies Kind.
+func (switchbackKind) Timeline(p Part) (Metric, bool) {
+	t := p.terms()
+	if len(t.Watch) == 0 {
+		return Metric{}, false
+	}
+	return MetricNamed(MetricOf(t.Watch[0], t.Better))
+}
+
+// span is a length of time for people.
+func span(d time.Duration) string {
+	if d >= 2*time.Minute {
+		return show.Clock(d)
+	}
+	return show.Brief(d)
+}

@@ -1,0 +1,138 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// guardTable says how near each guardrail came, the nearest first.
+func guardTable(windows []window) Table {
+	t := Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
+		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors"}
+	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
+	for _, w := range windows {
+		for name, n := range w.Nearest {
+			if n.Share >= nearest[name].Share {
+				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), after(windows, w, n.At))
+			}
+		}
+		if w.Trip != nil {
+			trips[w.Trip.Guardrail] = w.Trip.Text
+		}
+	}
+	names := slices.Collect(maps.Keys(nearest))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(nearest[b].Share, nearest[a].Share), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		n := nearest[name]
+		t.Rows = append(t.Rows, []string{name, show.WholePercent(100 * n.Share), inUnit(n.Unit, n.Value), inUnit(n.Unit, n.Limit), place[name], trips[name]})
+	}
+	return t
+}
+
+// place is a window in words.
+func (w window) place() string {
+	switch {
+	case w.Ramp:
+		return "first exposures"
+	case w.Pair == 0:
+		return "rest"
+	}
+	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
+}
+
+// after is when something was, so many seconds after a window's switch, on the clock of
+// the pictures.
+func after(windows []window, w window, at float64) string {
+	return span(w.Start.Sub(windows[0].Start) + seconds(w.Switch+at))
+}
+
+// dropTable has what each arm dropped of its packets, by place, in the windows that count.
+func dropTable(windows []window) Table {
+	t := Table{Title: "Drops by place", Header: []string{"place"}, Note: "Of the packets that the host handled, in the windows that count"}
+	packets, drops := map[string]float64{}, map[string]map[string]float64{}
+	for _, w := range windows {
+		if w.Ramp || w.Pair == 0 || !w.Valid {
+			continue
+		}
+		if packets[w.Variant] == 0 {
+			t.Header = append(t.Header, w.Variant)
+		}
+		packets[w.Variant] += w.Traffic
+		for at, n := range w.Drops {
+			if drops[at] == nil {
+				drops[at] = map[string]float64{}
+			}
+			drops[at][w.Variant] += n
+		}
+	}
+	slices.Sort(t.Header[1:])
+	for _, at := range slices.Sorted(maps.Keys(drops)) {
+		row := []string{at}
+		for _, arm := range t.Header[1:] {
+			row = append(row, show.Loss(drops[at][arm]/max(1e-9, packets[arm])))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func disturbedTable(windows []window) Table {
+	t := Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
+	for _, w := range windows {
+		for _, why := range w.Reasons {
+			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
+		}
+	}
+	return t
+}
+
+func carryTable(trials []Trial, s Spec) Table {
+	t := Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in", Header: []string{"variant", "difference", "99 % interval"}}
+	for _, c := range switchbackCarryOvers(trials, s) {
+		p := c.Map(stats.Percent)
+		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
+	}
+	return t
+}
+
+// adjustDraws stand for all orders of many pairs: the table says two digits.
+const adjustDraws = 2000
+
+// adjustedTable has the effects at equal traffic of both windows of a pair.
+func adjustedTable(windows []window, m Metric, seed uint64) Table {
+	t := Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
+		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it"}
+	d, c := map[string][]float64{}, map[string][]float64{}
+	var arms []string
+	for _, e := range effectsOf(windows, m.Name) {
+		if !e.valid || !e.seen || !e.ok || !(e.control > 0 && e.treated > 0) {
+			continue
+		}
+		if !slices.Contains(arms, e.of) {
+			arms = append(arms, e.of)
+		}
+		d[e.of], c[e.of] = append(d[e.of], math.Log(e.treated/e.control)), append(c[e.of], math.Log(e.ratio))
+	}
+	slices.Sort(arms)
+	for _, arm := range arms {
+		i := stats.CovariateAdjusted(d[arm], c[arm], 0.95, adjustDraws, seed)
+		if math.IsNaN(i.Estimate) || math.IsNaN(i.Low) || math.IsNaN(i.High) {
+			continue
+		}
+		p := i.Map(stats.Percent)
+		plain := 0.0
+		for _, v := range d[arm] {
+			plain += v / float64(len(d[arm]))
+		}
+		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
+	}
+	return t
+}
