@@ -70,7 +70,7 @@ func TestExplainOfWhatServersAreSet(t *testing.T) {
 		}
 		return out.String() + errs.String()
 	}
-	said(cli.ExitOK, "ledger", "import", writeServers(t))
+	said(cli.ExitOK, "import", writeServers(t))
 	for args, want := range map[string]string{
 		"mount:noatime --os linux": "the catalogue has no page", "noatime": "the catalogue has no page", "filesystem": "default → xfs (and 1 more)",
 		"vm.swappiness": "default → 10", "mount:noatime": "default → on  +9",

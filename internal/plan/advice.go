@@ -17,11 +17,12 @@ import (
 // Basis is why advice may enter a plan. A measured gain is no advice.
 type Basis string
 
-// The bases of advice.
+// The bases of advice, spelled out because the schema reads them here: the first and the
+// last are a step's Correctness and Unmeasured.
 const (
-	ByRole     Basis = Correctness // the role does not work right without it
-	Capacity   Basis = "capacity"  // arithmetic from needs and facts
-	OnlyAdvice Basis = Unmeasured  // somebody's advice; only on request
+	ByRole     Basis = "correctness" // the role does not work right without it
+	Capacity   Basis = "capacity"    // arithmetic from needs and facts
+	OnlyAdvice Basis = "unmeasured"  // advice without a measurement; only on request
 )
 
 // Advice is one record of catalogue/plans: what a tunable should be on hosts

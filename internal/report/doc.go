@@ -5,7 +5,7 @@
 // Where things are:
 //
 //   - the terminal, the page, and what both say: format.go, terminal.go, html.go,
-//     htmltable.go, method.go, unavailable.go, bedwords.go
+//     method.go, unavailable.go, bedwords.go
 //   - pictures of effects and curves, and the one that answers: forest.go,
 //     effects.go, curves.go, timeline.go, picture.go
 //   - the same in letters: curveplot.go, dotplot.go
