@@ -101,7 +101,8 @@ func (t Randomization) above(theta float64) float64 {
 }
 
 func (t Randomization) below(theta float64) float64 {
-	return float64(len(t.means)-t.upTo(theta-t.rounding())+1) / t.total
+	least, _ := slices.BinarySearch(t.means, theta-t.rounding()) // ties with θ count
+	return float64(len(t.means)-least+1) / t.total
 }
 
 // upTo counts the means at or below a value.
