@@ -22,7 +22,7 @@ const mostTogether = 32
 const fewestTogether = 4
 
 // fit is the search as this machine can run it: without the settings that its lab turns
-// out not to have, and with as many arms side by side as tell most in the same time.
+// out not to have, and with the number of parallel arms that gives most precision in the same time.
 func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 	bench := s.bench()
 	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),

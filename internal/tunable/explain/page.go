@@ -330,6 +330,6 @@ var withAll = map[tunable.All]string{
 var costs = map[tunable.Reset]string{
 	tunable.LinkFlap: "the link goes down and up", tunable.Restart: "its service must be restarted",
 	tunable.Reload: "its module must be loaded anew", tunable.NeedReboot: "a reboot",
-	tunable.NewSockets: "none; what is made later feels it", tunable.Remount: "the file system must be mounted anew",
+	tunable.NewSockets: "none; affects new sockets only", tunable.Remount: "the file system must be mounted anew",
 	tunable.NoReset: "none",
 }

@@ -82,7 +82,7 @@ func choices(k tunable.Constraints) string {
 // outside is what becomes of a value that the bounds do not allow.
 var outside = map[tunable.Outside]string{
 	tunable.Refused: "is refused", tunable.Clamped: "becomes the nearest bound", tunable.Rounded: "is rounded",
-	tunable.OwnSize: "is replaced by the system's own", tunable.Wrapped: "wraps: the low bits are kept",
+	tunable.OwnSize: "is replaced by the system's own", tunable.Wrapped: "is truncated to the low bits",
 	tunable.Taken: "is stored without a check", tunable.Off: "counts as NO", tunable.One: "counts as 1", tunable.Fatal: "stops the kernel",
 }
 
