@@ -14,6 +14,8 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/live"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -67,8 +69,13 @@ func reachLive(cmd *cobra.Command, s study.Spec, remote *hosts.Remote) (*liveAt,
 	return &liveAt{h, facts}, nil
 }
 
-// resumeLive goes on with what a directory of a live host has left.
+// resumeLive goes on with what a directory of a live host has left. A study that a guardrail
+// ended is over: to go on would apply the harmful setting again.
 func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hosts.Remote) error {
+	if variant, trip := study.TripOf(dir.Trials); trip != nil {
+		return hint.With(fmt.Errorf("%s: guardrail %q ended the study under %s, and it is over: %s", dir.Path, trip.Guardrail, variant, trip.Text),
+			"to try the setting again, run the study anew with another directory: linerate study run %s %s", host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
+	}
 	at, err := reachLive(cmd, dir.Spec, remote)
 	if err != nil {
 		f.tellResume(cmd, dir)

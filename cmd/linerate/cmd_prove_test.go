@@ -1,9 +1,19 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/assemble"
+	"linerate/internal/cli"
+	"linerate/internal/live"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
 )
 
 // TestProveFlags: hours, shares and margins as people write them, and what is wrong with them
@@ -32,4 +42,58 @@ func TestProveFlags(t *testing.T) {
 			t.Errorf("%q is %v: %v", text, f.share, err)
 		}
 	}
+}
+
+// TestTrippedStudyIsOver: resume refuses a study that a guardrail ended, in a pair or in the
+// first exposures, before it asks the host; the record stays as it is.
+func TestTrippedStudyIsOver(t *testing.T) {
+	for _, pair := range []int{0, 2} {
+		s, err := study.Parse("live.yaml", []byte(`name: live
+question: Does it help?
+testbed: {kind: live, host: "ssh://host.invalid"}
+seed: 3
+variants: [{name: as-is}, {name: setting, settings: [{sysctl: net.ipv4.tcp_sack, value: "0"}]}]
+parts: [{name: day, blocks: 8, live: {window: 60, watch: [drops]}}]
+metrics: [{metric: drops_per_packet, part: day, primary: true}]
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "study")
+		dir, err := studydir.Create(path, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trip := &study.Trip{Guardrail: "dropped packets", Value: 0.12, Limit: 0.01, Text: "dropped packets was 12 %, beyond 1 %"}
+		if err := dir.Append(assemble.TrialOf(s, live.Window{Seconds: 60, Arm: "setting", Window: study.Window{Pair: pair, Half: 1, Of: "setting", Trip: trip}})); err != nil {
+			t.Fatal(err)
+		}
+		if err := dir.Close(); err != nil {
+			t.Fatal(err)
+		}
+		trials := filepath.Join(path, studydir.TrialsFile)
+		before, _ := os.ReadFile(trials)
+		code, said := resumed(t, path)
+		for _, want := range []string{`guardrail "dropped packets" ended the study under setting`, "beyond 1 %", "hint: ", "linerate study run " + path, "--out DIR"} {
+			if code != cli.ExitFailed || !strings.Contains(said, want) {
+				t.Errorf("pair %d: exit %d, no %q in %s", pair, code, want, said)
+			}
+		}
+		if after, _ := os.ReadFile(trials); string(after) != string(before) || len(before) == 0 {
+			t.Errorf("pair %d: the record has %d bytes, had %d", pair, len(after), len(before))
+		}
+	}
+}
+
+// resumed runs study resume.
+func resumed(t *testing.T, path string) (code int, stderr string) {
+	t.Helper()
+	var b strings.Builder
+	cmd := exec.Command("linerate", "study", "resume", path)
+	cmd.Stderr = &b
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), b.String()
 }

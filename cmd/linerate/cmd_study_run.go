@@ -263,6 +263,9 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 // tellResume says how a study that did not come to its end goes on: one that was
 // interrupted, or whose machines failed, be it before the first trial.
 func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
+	if _, trip := study.TripOf(dir.Trials); trip != nil {
+		return // resume refuses it
+	}
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), host.Word(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
