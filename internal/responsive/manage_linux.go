@@ -65,7 +65,8 @@ func (p *Probe) openGreeter() (err error) {
 	if p.greet, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
 	}
-	return errors.Join(unix.Bind(p.greet, &unix.SockaddrInet4{Port: greeterPort}), unix.Listen(p.greet, 128))
+	// Connections of an earlier greeter may still be closing on the port.
+	return errors.Join(unix.SetsockoptInt(p.greet, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.Bind(p.greet, &unix.SockaddrInet4{Port: greeterPort}), unix.Listen(p.greet, 128))
 }
 
 // greetAll is the program on the DUT: a thread on its CPU.
