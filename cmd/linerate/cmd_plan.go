@@ -28,6 +28,7 @@ type planOptions struct {
 	source
 	role                           string
 	link, rtt, states, connections string
+	connectionRate                 string
 	out, ledger, format            string
 	include                        []string
 	diff, asJSON                   bool
@@ -69,6 +70,7 @@ and the needs that the list says of it, and a summary tells how many hosts chang
 	f.StringVar(&o.rtt, "rtt", "", "the longest round trip `TIME` that matters, such as 30ms")
 	f.StringVar(&o.states, "states", "", "concurrent flows that its firewall must track, such as 5M")
 	f.StringVar(&o.connections, "connections", "", "concurrent connections of its own servers")
+	f.StringVar(&o.connectionRate, "connection-rate", "", "`RATE` that one connection must reach (default: the link; at most 1G where a server has many)")
 	f.StringVar(&o.out, "out", "", "write the plan to `FILE`, or its drop-in files too when it is a directory")
 	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER` (default: LINERATE_LEDGER, else your own)")
 	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice")
@@ -183,7 +185,7 @@ func (o *planOptions) unmeasured() (bool, error) {
 }
 
 func (o *planOptions) given() map[string]string {
-	return map[string]string{"link": o.link, "rtt": o.rtt, "states": o.states, "connections": o.connections}
+	return map[string]string{"link": o.link, "rtt": o.rtt, "states": o.states, "connections": o.connections, "connection_rate": o.connectionRate}
 }
 
 // needs reads the flags that say what the host must carry.

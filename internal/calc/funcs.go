@@ -34,6 +34,7 @@ var functions = []function{
 	{"wscale", []string{"maxsockbuf"}, func(a []float64) float64 { return WindowScale(a[0]) }, "window scale announced"},
 	{"scaled_window", []string{"scale"}, func(a []float64) float64 { return ScaledWindow(a[0]) }, "largest window of a scale"},
 	{"usable_sockbuf", []string{"maxsockbuf"}, func(a []float64) float64 { return UsableSockbuf(a[0]) }, "bytes one socket can reserve"},
+	{"sockbuf_share", []string{"memory", "connections"}, func(a []float64) float64 { return SockbufShare(a[0], a[1]) }, "most of a socket buffer when so many connections, at least ten, share half of memory"},
 	{"sockbuf_for", []string{"window"}, func(a []float64) float64 { return SockbufFor(a[0]) }, "maxsockbuf that a window needs"},
 	{"mss", []string{"mtu"}, func(a []float64) float64 { return MSS(a[0]) }, "IPv4 segment of an MTU"},
 	{"mss6", []string{"mtu"}, func(a []float64) float64 { return MSS6(a[0]) }, "IPv6 segment of an MTU"},

@@ -40,6 +40,10 @@ func UsableSockbuf(maxsockbuf float64) float64 {
 	return math.Floor(maxsockbuf * mClBytes / (mSize + mClBytes))
 }
 
+// SockbufShare is the most that one socket's buffer may be when connections, ten at the
+// least, share the half of memory that network buffers can have.
+func SockbufShare(memory, connections float64) float64 { return memory / 2 / max(10, connections) }
+
 // SockbufFor is the kern.ipc.maxsockbuf below which a window of this many
 // bytes cannot be reserved; the inverse of UsableSockbuf, rounded up.
 func SockbufFor(window float64) float64 { return math.Ceil(window * (mSize + mClBytes) / mClBytes) }

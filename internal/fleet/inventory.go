@@ -38,7 +38,7 @@ type Target struct {
 }
 
 // Needs are the keys by which a list states a host's needs.
-var Needs = []string{"link", "rtt", "states", "connections"}
+var Needs = []string{"link", "rtt", "states", "connections", "connection_rate"}
 
 // prefix begins linerate's own variables in an inventory: linerate_role.
 const prefix = "linerate_"

@@ -36,7 +36,7 @@ type Advice struct {
 	Roles []string `yaml:"roles"`
 	Basis Basis    `yaml:"basis"`
 	// Needs are inputs without which the value cannot be computed: link,
-	// rtt, states, connections. When one is missing the plan says which.
+	// rtt, states, connections, connection_rate. When one is missing the plan says which.
 	Needs []string `yaml:"needs"`
 	// When says whether the advice is about this host at all; Unless, when
 	// it holds, turns the advice into leaving it alone, for Otherwise.
@@ -178,7 +178,7 @@ func (a *Advice) expand() []*Advice {
 }
 
 // needs are the inputs that advice may ask for.
-var needs = []string{"link", "rtt", "states", "connections"}
+var needs = []string{"link", "rtt", "states", "connections", "connection_rate"}
 
 func (a *Advice) check(c *tunable.Catalogue) error {
 	switch {

@@ -44,7 +44,7 @@ func whyLeft(p Plan, name string) string {
 // TestBounds: a window is at most 1 GiB, a buffer fits an int, memory and what
 // all sockets may take; what is left of a need is told.
 func TestBounds(t *testing.T) {
-	far := Needs{Link: 100e9, RTT: 0.2}
+	far := Needs{Link: 100e9, RTT: 0.2, ConnectionRate: 100e9}
 	withMem := func(pages string) func(*fact.Facts) { return func(f *fact.Facts) { run(f, "net.ipv4.tcp_mem", pages) } }
 	big := func(f *fact.Facts) { f.Memory.Physical = 512 << 30 }
 	for name, c := range map[string]struct {
@@ -56,9 +56,11 @@ func TestBounds(t *testing.T) {
 	}{
 		"int on Linux":          {box(fact.Linux, "6.12", big, withMem("3000000 4000000 6000000")), far, "net.ipv4.tcp_rmem", "4096 131072 2147418112", "at most 1 GiB"},
 		"tcp_mem on Linux":      {box(fact.Linux, "6.12", withMem("100 200 4096")), far, "net.ipv4.tcp_wmem", "4096 16384 16777216", "net.ipv4.tcp_mem"},
-		"memory on Linux":       {box(fact.Linux, "6.12", withMem("9999999 9999999 9999999")), far, "net.ipv4.tcp_wmem", "4096 16384 2147418112", "1 GiB"},
-		"window on FreeBSD":     {box(fact.FreeBSD, "14.3"), far, "net.inet.tcp.sendbuf_max", "1227161600", "RFC 7323"},
-		"memory on FreeBSD":     {box(fact.FreeBSD, "14.3", small), far, "net.inet.tcp.recvbuf_max", "29818880", "eighth of the memory"},
+		"memory on Linux":       {box(fact.Linux, "6.12", withMem("9999999 9999999 9999999")), far, "net.ipv4.tcp_wmem", "4096 16384 858980352", "half of the memory"},
+		"window on FreeBSD":     {box(fact.FreeBSD, "14.3", big), far, "net.inet.tcp.sendbuf_max", "1227161600", "RFC 7323"},
+		"memory on FreeBSD":     {box(fact.FreeBSD, "14.3", small), far, "net.inet.tcp.recvbuf_max", "11862016", "half of the memory"},
+		"many on FreeBSD":       {box(fact.FreeBSD, "14.3"), Needs{Link: 100e9, RTT: 0.1}, "net.inet.tcp.sendbuf_max", "14286848", ""},
+		"many on Linux":         {box(fact.Linux, "6.12", withMem("9999999 9999999 9999999")), Needs{Link: 100e9, RTT: 0.1}, "net.ipv4.tcp_wmem", "4096 16384 25034752", ""},
 		"room above the window": {box(fact.FreeBSD, "14.3"), Needs{Link: 1e9, RTT: 0.1}, "net.inet.tcp.sendbuf_max", "14286848", ""},
 	} {
 		p := planOf(t, c.facts, "cdn", c.needs)

@@ -20,6 +20,8 @@ type Needs struct {
 	RTT         float64 // seconds, the longest that matters
 	States      float64 // flows tracked by the firewall at a time
 	Connections float64 // of its own servers at a time
+	// ConnectionRate is the bit/s that one connection must reach.
+	ConnectionRate float64
 }
 
 // words are the needs as the plan states them.
@@ -36,6 +38,9 @@ func (n Needs) words() map[string]string {
 	}
 	if n.Connections > 0 {
 		out["connections"] = show.Grouped(n.Connections, 0)
+	}
+	if n.ConnectionRate > 0 {
+		out["connection_rate"] = show.Bits(n.ConnectionRate)
 	}
 	if len(out) == 0 {
 		return nil

@@ -19,6 +19,12 @@ type names struct {
 	RTT         float64 `expr:"rtt"`
 	States      float64 `expr:"states"`
 	Connections float64 `expr:"connections"`
+	// ConnectionRate is what one connection must reach in bit/s, at most the
+	// link; ConnectionRateDefault says in words that nobody asked for it.
+	ConnectionRate        float64 `expr:"connection_rate"`
+	ConnectionRateDefault string  `expr:"connection_rate_default"`
+	// FastConnections is how many connections may reach it at a time.
+	FastConnections float64 `expr:"fast_connections"`
 	// Current is the tunable's number now, New what the plan sets it to.
 	Current float64 `expr:"current"`
 	New     float64 `expr:"new"`
@@ -52,6 +58,13 @@ func (in *Input) names() *names {
 		n.Link = int(in.Needs.Link)
 	}
 	n.RTT, n.States, n.Connections = in.Needs.RTT, in.Needs.States, in.Needs.Connections
+	n.ConnectionRate, n.ConnectionRateDefault = connectionRate(in.Needs.ConnectionRate, float64(n.Link), in.Role)
+	if n.ConnectionRate > 0 {
+		n.FastConnections = float64(n.Link) / n.ConnectionRate
+	}
+	if n.Connections > 0 {
+		n.FastConnections = min(n.FastConnections, n.Connections)
+	}
 	n.Size = func(bytes any) string { return show.Bytes(factexpr.Number(bytes)) }
 	n.Rate = func(bits any) string { return show.Bits(factexpr.Number(bits)) }
 	n.Span = func(seconds any) string { return show.Nanos(factexpr.Number(seconds) * 1e9) }
@@ -61,11 +74,29 @@ func (in *Input) names() *names {
 	return n
 }
 
+// mostOfMany is the default rate of one connection, in bit/s, where a host serves many.
+const mostOfMany = 1e9
+
+// connectionRate is the rate that one connection must reach, and a note where it is a
+// default below the link's.
+func connectionRate(asked, link float64, role string) (rate float64, note string) {
+	switch {
+	case link <= 0:
+		return asked, ""
+	case asked > 0:
+		return min(asked, link), ""
+	case role == "endpoint", role == "generator", link <= mostOfMany:
+		return link, ""
+	}
+	return mostOfMany, " (--connection-rate; default: the link, at most " + show.Bits(mostOfMany) + ")"
+}
+
 // missing tells which needs neither the caller nor the facts give, in words.
 func (n *names) missing(needs []string) []string {
 	words := map[string]string{"link": "the rate of the link", "rtt": "the longest round trip that matters (rtt)", "states": "how many flows are tracked at a time (states)",
 		"connections": "how many connections there are at a time"}
-	known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0}
+	known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0,
+		"connection_rate": true} // by default the link's, which is asked for
 	var out []string
 	for _, need := range needs {
 		if !known[need] {

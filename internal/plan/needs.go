@@ -2,13 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 )
 
-// ParseNeeds reads what a host must carry, by name: link, rtt, states, connections; ""
-// is nothing said. Errors begin with the name.
+// ParseNeeds reads what a host must carry, by name: link, rtt, states, connections,
+// connection_rate; "" is nothing said. Errors begin with the name.
 func ParseNeeds(given map[string]string) (n Needs, err error) {
 	for _, f := range []struct {
 		name  string
@@ -21,11 +22,13 @@ func ParseNeeds(given map[string]string) (n Needs, err error) {
 		{"rtt", calc.Seconds, &n.RTT, 3600, "an hour"},
 		{"states", calc.Count, &n.States, 1e12, "1T"},
 		{"connections", calc.Count, &n.Connections, 1e12, "1T"},
+		{"connection_rate", calc.BitsPerSecond, &n.ConnectionRate, 100e12, "100 Tb/s"},
 	} {
 		text := given[f.name]
 		if text == "" {
 			continue
 		}
+		f.name = strings.ReplaceAll(f.name, "_", "-") // as the flag is written
 		v, err := calc.ParseWithUnit(text, f.unit)
 		if err != nil {
 			return n, hint.Usage(fmt.Errorf("%s: %w", f.name, err))

@@ -183,7 +183,7 @@ type LeftAlone struct {
 // Unanswered is a need that the plan has no setting for, or a fact that it lacks,
 // and why.
 type Unanswered struct {
-	Need   string `json:"need"` // link, rtt, states, connections; memory, cpus, interfaces
+	Need   string `json:"need"` // link, rtt, states, connections, connection_rate; memory, cpus, interfaces
 	Reason string `json:"reason"`
 }
 

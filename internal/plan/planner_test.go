@@ -250,8 +250,8 @@ func TestScenariosSay(t *testing.T) {
 	if find(byName["firewall-5m-2g"], "states") != nil || !strings.Contains(left(byName["firewall-5m-2g"], "pf.conf:limit.states"), "too small") {
 		t.Error("10 M states are planned for 2 GB of memory")
 	}
-	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "42860544" {
-		t.Errorf("10 Gb/s over 30 ms want 37.5 MB and an eighth: %+v", s)
+	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "4325376" {
+		t.Errorf("1 Gb/s of one connection over 30 ms wants 3.75 MB and a seventh: %+v", s)
 	}
 	if find(byName["rack-stack-13"], "tcp_rack") != nil || !strings.Contains(left(byName["rack-stack-13"], "tcp_rack_load"), "TCPHPTS") {
 		t.Error("13 has no RACK to load")

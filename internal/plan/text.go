@@ -39,7 +39,7 @@ func (p Plan) head(out *show.Page) {
 	host = cmp.Or(host, "any host")
 	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s, role %s)", strings.TrimSpace(p.OS+" "+p.Release), p.Role))
 	var needs []string
-	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}} {
+	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}, {"connection_rate", "one connection"}} {
 		if v, ok := p.Needs[n[0]]; ok {
 			needs = append(needs, n[1]+" "+v)
 		}

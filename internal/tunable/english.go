@@ -86,7 +86,8 @@ var wordsOfCalls = map[string][2]string{
 	"harvest_default": {"the release's default mask"}, "bdp": {"the bandwidth-delay product at %s and %s s"},
 	"maxusers": {"maxusers"}, "maxfiles": {"maxfiles"}, "pow2": {"%s as a power of two"}, "conntrack_buckets": {"connection tracking's buckets for so much memory"},
 	"dirty_max": {"a part of memory"}, "dirty_max_max": {"a part of memory"}, "tcbhashsize": {"a power of two by %s"},
-	"sockbuf_for": {"a buffer for %s"}, "nmbufs": {"mbufs for %s"}, "nmbclusters": {"clusters for %s"}, "nmbjumbop": {"jumbo clusters for %s"},
+	"sockbuf_share": {"one socket's share of %s among %s connections"},
+	"sockbuf_for":   {"a buffer for %s"}, "nmbufs": {"mbufs for %s"}, "nmbclusters": {"clusters for %s"}, "nmbjumbop": {"jumbo clusters for %s"},
 	"nmbjumbo9": {"jumbo clusters for %s"}, "nmbjumbo16": {"jumbo clusters for %s"},
 }
 
