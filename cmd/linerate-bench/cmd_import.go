@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/ledger"
-	"linerate/internal/store/sqlite"
 	"linerate/imports/netbenches"
 	"linerate/imports/netbenches/nbtest"
+	"linerate/internal/ledger"
+	"linerate/internal/store/sqlite"
 )
 
 func newImportCmd() *cobra.Command {

@@ -52,7 +52,7 @@ type Block any
 // Heading begins a section; pages list it in their Contents.
 type Heading string
 
-// Text is a paragraph; Note one in small print; Warning one that stands out.
+// Text is a plain paragraph, Note one in small print, and Warning one that stands out.
 // Words between backquotes are set as code on a page.
 type (
 	Text    string

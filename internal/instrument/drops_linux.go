@@ -14,7 +14,7 @@ import (
 	"linerate/internal/port"
 )
 
-// Counter counts from when it is attached until it is closed.
+// DropCounter counts from when it is attached until it is closed.
 type DropCounter struct {
 	objs  dropsObjects
 	link  link.Link
@@ -23,7 +23,7 @@ type DropCounter struct {
 	functions func(address uint64) string
 }
 
-// Attach begins to count the packets dropped in the namespace of a place. An
+// CountDrops begins to count the packets dropped in the namespace of a place. An
 // error says why this kernel does not tell.
 func CountDrops(in port.Place) (*DropCounter, error) {
 	c := &DropCounter{}

@@ -52,7 +52,7 @@ var errWhole = errors.New("they do not tell interrupts and softirqs, which the s
 // is for people.
 type Lacks []WayLack
 
-// Lack is a way that the machine has not, and why.
+// WayLack is a way that the machine has not, and why.
 type WayLack struct {
 	Way string
 	Why error

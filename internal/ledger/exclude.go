@@ -31,7 +31,7 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 }
 
 // id names an exclusion by what it says.
-func (x *Exclusion) id() ID { return IDOf("exclusion", string(x.Target), x.Reason, x.By) }
+func (e *Exclusion) id() ID { return IDOf("exclusion", string(e.Target), e.Reason, e.By) }
 
 // One finds the one record of some tables whose identifier begins so.
 func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredRow, error) {

@@ -19,7 +19,7 @@ type Disk struct {
 	Size     int64  `json:"size" yaml:"size"` // bytes
 }
 
-// Types of file systems. A tmpfs is memory, the others are on a loop device.
+// DiskTypes of file systems. A tmpfs is memory, the others are on a loop device.
 var DiskTypes = []string{"btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"}
 
 // least is the smallest file system that its maker makes, where that is more
@@ -41,7 +41,7 @@ var (
 // sizing are the options of tmpfs(5) that bound what it holds; size= is Disk's.
 var sizing = []string{"size", "nr_blocks"}
 
-// Default is what a study has that does not say.
+// DefaultDisk is what a study has that does not say.
 func DefaultDisk() Disk { return Disk{Type: "ext4", Size: DefaultDiskSize} }
 
 // Check refuses what a study may not set.

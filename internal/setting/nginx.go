@@ -11,7 +11,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// Root is the directory that all its files are in, as the server sees it.
+// ServerRoot is the directory that all its files are in, as the server sees it.
 const ServerRoot = "/tmp"
 
 // Ports of a study's web server.
@@ -74,14 +74,14 @@ var places = map[string]place{
 	"proxy_buffering": inProxy, "proxy_cache_revalidate": inProxy, "proxy_cache_bypass": inProxy, "proxy_no_cache": inProxy,
 }
 
-// Directives lists what a study may set of nginx, sorted.
+// NGINXDirectives lists what a study may set of nginx, sorted.
 func NGINXDirectives() []string { return slices.Sorted(maps.Keys(places)) }
 
 // valueRE is what a directive may be set to: words, numbers, no
 // punctuation of nginx's grammar.
 var directiveRE = regexp.MustCompile(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
 
-// Check refuses what a study may not set.
+// CheckNGINX refuses what a study may not set.
 func CheckNGINX(name, value string) error {
 	if _, ok := places[name]; !ok {
 		return hint.Unknown("nginx directive", name, NGINXDirectives())
@@ -194,5 +194,5 @@ func (w Web) listen(kind string) string {
 	return out
 }
 
-// Object is the path of an object of so many bytes.
+// ObjectPath is the path of an object of so many bytes.
 func ObjectPath(size int) string { return "/" + strconv.Itoa(size) }

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/hint"
 )
 
-// Port is where it listens.
+// SMTPPort is where it listens.
 const SMTPPort = 25
 
-// Domain is the one that a study's Postfix takes mail for (RFC 2606).
+// MailDomain is the one that a study's Postfix takes mail for (RFC 2606).
 const MailDomain = "linerate.test"
 
-// Recipient is the address of an account, whose number stands for %d.
+// MailRecipient is the address of an account, whose number stands for %d.
 const MailRecipient = "user%d@" + MailDomain
 
 // Files of a study's Postfix, below its root.
@@ -28,7 +28,7 @@ const (
 	PostfixLog    = "log/mail.log"
 )
 
-// MaxAccounts bounds the table of accounts, which every process of Postfix
+// MaxMailAccounts bounds the table of accounts, which every process of Postfix
 // that needs it reads.
 const MaxMailAccounts = 100_000
 
@@ -65,7 +65,7 @@ var parameterRE = regexp.MustCompile(`^[A-Za-z0-9_.:=, -]{0,200}$`)
 // transports are those that leave the mail where it is.
 var transports = []string{"virtual", "discard:", "retry:"}
 
-// Check refuses what a study may not set.
+// CheckPostfix refuses what a study may not set.
 func CheckPostfix(name, value string) error {
 	if !slices.Contains(parameters, name) {
 		return hint.Unknown("parameter of Postfix", name, parameters)

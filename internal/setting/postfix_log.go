@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Log is what Postfix's log says became of the mail.
+// MailLog is what Postfix's log says became of the mail.
 type MailLog struct {
 	Taken     uint64 // by smtpd
 	Delivered uint64
@@ -27,7 +27,7 @@ var (
 // maxLine bounds a line of the log; longer ones are skipped.
 const maxLine = 64 << 10
 
-// ReadLog reads a log; what is no line of a message is skipped.
+// ReadMailLog reads a log; what is no line of a message is skipped.
 func ReadMailLog(r io.Reader) (MailLog, error) {
 	var l MailLog
 	in := bufio.NewReaderSize(r, maxLine)

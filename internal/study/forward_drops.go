@@ -7,7 +7,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Account says where a trial's frames ended. ok is false where nobody
+// DropAccount says where a trial's frames ended. ok is false where nobody
 // counted.
 func DropAccount(o *Observation) (a drop.Account, ok bool) {
 	if o == nil || o.Drops == nil || o.Flooded || o.Sent.TxPackets == 0 {

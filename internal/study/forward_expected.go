@@ -1,7 +1,5 @@
 package study
 
-import ()
-
 // What trials are first believed to cost beside their traffic, in seconds: fitted
 // to records of the built-in studies on two cores of a virtual machine.
 const (

@@ -229,7 +229,7 @@ func pacing(g Gates, s load.Sent) []string {
 	return FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(s))
 }
 
-// Short reports whether a paced transmission was kept from its rate.
+// SentShort reports whether a paced transmission was kept from its rate.
 func SentShort(g Gates, s load.Sent) bool { return len(unsent(g, s))+len(pacing(g, s)) > 0 }
 
 // because is the weightiest of what kept a generator from its rate.

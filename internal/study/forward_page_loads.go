@@ -103,7 +103,7 @@ func latencies(r Results, part string, width float64) string {
 	return LatencyRanges(r, part, LatencyP50, LatencyP99, width, fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
 }
 
-// Ranges draws each arm's median and 99th percentile on a logarithmic axis,
+// LatencyRanges draws each arm's median and 99th percentile on a logarithmic axis,
 // from the means over its valid trials.
 func LatencyRanges(r Results, part, median, tail string, width float64, label string) string {
 	list := r.Arms(part)

@@ -87,7 +87,7 @@ func perState(bytes, made float64) stats.Number {
 // rare is the share of the offered frames below which a counter explains nothing.
 const rare = 0.001
 
-// Why says what kept frames or states from the table, in words.
+// StatesWhy says what kept frames or states from the table, in words.
 func StatesWhy(st States) (out []string) {
 	for _, c := range stateCounters {
 		if share := st.Counted[c.name]; share > rare {

@@ -47,10 +47,10 @@ func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 	return out, nil
 }
 
-// BothWays reports whether the part's traffic goes in both directions.
+// GoesBothWays reports whether the part's traffic goes in both directions.
 func GoesBothWays(p Part) bool { return p.Directions == BothWays }
 
-// Ways is how many directions the part's traffic has.
+// DirectionCount is how many directions the part's traffic has.
 func DirectionCount(p Part) int {
 	if GoesBothWays(p) {
 		return 2
@@ -58,7 +58,7 @@ func DirectionCount(p Part) int {
 	return 1
 }
 
-// Offer is a part's offered load, for a time in seconds.
+// OfferOf is a part's offered load, for a time in seconds.
 func OfferOf(p Part, seconds float64) (load.Offer, error) {
 	rate, err := p.Rate.Parse()
 	return load.Offer{Rate: rate, Limit: load.Limit{Duration: time.Duration(seconds * float64(time.Second))}}, err

@@ -14,7 +14,7 @@ const (
 	RFC2544 = "rfc2544" // binary search for the highest rate without loss
 )
 
-// Spec makes a part's trial a search for throughput: many short runs of
+// Search makes a part's trial a search for throughput: many short runs of
 // traffic at loads that a method chooses, on one set-up of the variant. The
 // part's seconds are the final trial duration.
 type Search struct {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Point is one of a search's trials.
+// SearchPoint is one of a search's trials.
 type SearchPoint struct {
 	search.Outcome
 	// UnsentRatio is the share of frames due that the generator did not
@@ -63,7 +63,7 @@ func (s *Search) turns(loss, others float64) bool {
 		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
 }
 
-// Run is the record of one search.
+// SearchRun is the record of one search.
 type SearchRun struct {
 	Method       string              `json:"method"`
 	Goals        []search.GoalResult `json:"goals"`

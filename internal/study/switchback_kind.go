@@ -11,7 +11,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Mode is that of parts of this kind.
+// SwitchbackMode is that of parts of this kind.
 const SwitchbackMode testbed.Mode = "switchback"
 
 // Kind is the study of a live host.

@@ -28,7 +28,7 @@ type Watched struct {
 	How    string `json:"how,omitempty" yaml:"-"`
 }
 
-// Observed is what was seen of one window.
+// Window is what was seen of one window.
 type Window struct {
 	Pair   int     `json:"pair"`
 	Half   int     `json:"half"`

@@ -15,7 +15,7 @@ const (
 	Rest    = "rest" // belongs to no pair: keeps the share of time under treatment low
 )
 
-// Plan is the design of a study: how long windows are and how pairs follow.
+// WindowPlan is the design of a study: how long windows are and how pairs follow.
 type WindowPlan struct {
 	Window time.Duration
 	// BurnIn is the start of every window that does not count, in which what the
@@ -29,7 +29,7 @@ type WindowPlan struct {
 	MaxShare float64
 }
 
-// Slot is one window of the schedule.
+// WindowSlot is one window of the schedule.
 type WindowSlot struct {
 	Pair int    // from 1; 0: a rest
 	Half int    // 1 or 2, in the order of time

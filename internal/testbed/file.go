@@ -7,7 +7,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Version of the file's format.
+// FileVersion of the file's format.
 const FileVersion = 1
 
 // The kinds of testbed that a file describes, as a study names them.

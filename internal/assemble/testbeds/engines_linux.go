@@ -10,7 +10,7 @@ import (
 	"linerate/internal/load/xdpload"
 )
 
-// Auto is the name of whichever engine works, the fastest first.
+// AutoEngine is the name of whichever engine works, the fastest first.
 const AutoEngine = "auto"
 
 // What help says of the engines.
@@ -19,7 +19,7 @@ const (
 	ReceivingEngines = "auto, xdp (counts in eBPF) or af_packet"
 )
 
-// Named returns the traffic engine of a name; auto tells talk when it
+// EngineNamed returns the traffic engine of a name; auto tells talk when it
 // does not use the fastest, and why.
 func EngineNamed(name string, talk io.Writer) (load.Engine, error) {
 	switch name {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Local starts, on this machine, the kinds of servers that a study can measure.
+// LocalServers starts, on this machine, the kinds of servers that a study can measure.
 type LocalServers struct{}
 
 var _ labserve.Service = LocalServers{}

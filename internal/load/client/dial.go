@@ -51,7 +51,7 @@ type Dialer struct {
 	in, out atomic.Uint64
 }
 
-// New resolves a host. Connections take the sources in turn; without any
+// NewDialer resolves a host. Connections take the sources in turn; without any
 // the system chooses. Without enter sockets are made where the caller is.
 func NewDialer(ctx context.Context, host, port string, sources []netip.Addr, enter Enter) (*Dialer, error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)

@@ -2,7 +2,7 @@ package packetload
 
 import "encoding/binary"
 
-// Name is the engine's, as in load.Sent.
+// BPF is the engine's, as in load.Sent.
 const BPF = "bpf"
 
 // The fields of struct bpf_xhdr (net/bpf.h), with time stamps of the format

@@ -39,7 +39,7 @@ type Generator struct {
 
 var _ load.Generator = (*Generator)(nil)
 
-// New opens a Port per worker and builds the flows' headers. A source address
+// NewGenerator opens a Port per worker and builds the flows' headers. A source address
 // that Spec does not have is the device's.
 func NewGenerator(c Config) (*Generator, error) {
 	g := &Generator{Config: c}

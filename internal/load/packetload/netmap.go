@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Name is the engine's, as in load.Sent.
+// Netmap is the engine's, as in load.Sent.
 const Netmap = "netmap"
 
 // What sys/net/netmap.h says, version 14 of the interface (FreeBSD 13 and

@@ -48,7 +48,7 @@ type Job struct {
 	Offer load.Offer
 }
 
-// Engine drives a tool. A receiver closes the account of the generators of its
+// ToolEngine drives a tool. A receiver closes the account of the generators of its
 // stream: those that work at the same time have different streams.
 type ToolEngine struct {
 	Tool                Tool
