@@ -52,13 +52,15 @@ type Block any
 // Heading begins a section; pages list it in their Contents.
 type Heading string
 
-// Text is a plain paragraph, Note one in small print, and Warning one that stands out.
-// Words between backquotes are set as code on a page.
-type (
-	Text    string
-	Note    string
-	Warning string
-)
+// Text is a plain paragraph. Words between backquotes are set as code on a page, in
+// notes and warnings too.
+type Text string
+
+// Note is a paragraph in small print.
+type Note string
+
+// Warning is a paragraph that stands out.
+type Warning string
 
 // Code is lines to be copied as they are.
 type Code string
