@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -169,71 +168,4 @@ func texts(found []audit.Finding) string {
 		s = append(s, f.ID+": "+f.Message)
 	}
 	return strings.Join(s, "; ")
-}
-
-const guidePage = "../../docs/guide/calomel-on-freebsd-14.md"
-
-// TestGuidePage keeps the numbers of the page on the guide in step with the
-// audit, and every finding it cites true.
-func TestGuidePage(t *testing.T) {
-	files := guideFiles(t)
-	page, err := os.ReadFile(guidePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(page)
-	reports := map[string]*audit.Report{}
-	var b strings.Builder
-	b.WriteString("| release, role | errors | warnings | info | removed, renamed | unknown | misplaced | default | lowers default | harmful | ineffective | coupled | folklore | lines with nothing to say |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, rel := range []string{"11.4", "12.4", "13.5", "14.3", "15.0"} {
-		for _, role := range []string{"firewall", "web"} {
-			r := run(t, tree(t, rel, files), role)
-			reports[rel+" "+role] = r
-			fmt.Fprintf(&b, "| %s %s | %s |\n", rel, role, counts(r))
-		}
-	}
-	want = replaceBlock(t, want, "counts", b.String())
-	if *update {
-		if err := os.WriteFile(guidePage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(page) {
-		t.Errorf("the counts in %s are out of step; go test ./internal/audit -run TestGuidePage -update\nwant\n%s", guidePage, b.String())
-	}
-	for _, m := range regexp.MustCompile("`(LR-[A-Z]+[^`]*)`").FindAllStringSubmatch(string(page), -1) {
-		if !slices.ContainsFunc([]string{"14.3 firewall", "14.3 web", "15.0 web"}, func(k string) bool {
-			return slices.ContainsFunc(reports[k].Findings, func(f audit.Finding) bool { return f.ID == m[1] })
-		}) {
-			t.Errorf("%s cites %s, which no audit of the guide on 14.3 or 15.0 finds", guidePage, m[1])
-		}
-	}
-}
-
-func counts(r *audit.Report) string {
-	bySeverity, byKind := map[audit.Severity]int{}, map[audit.Kind]int{}
-	for _, f := range r.Findings {
-		bySeverity[f.Severity]++
-		byKind[f.Kind]++
-	}
-	n := []int{bySeverity[audit.Error], bySeverity[audit.Warning], bySeverity[audit.Info], byKind[audit.Removed] + byKind[audit.Renamed]}
-	for _, k := range []audit.Kind{audit.Unknown, audit.Misplaced, audit.Default, audit.LowersDefault, audit.Harmful, audit.Ineffective, audit.Coupled, audit.Folklore} {
-		n = append(n, byKind[k])
-	}
-	var s []string
-	for _, x := range n {
-		s = append(s, fmt.Sprint(x))
-	}
-	return strings.Join(s, " | ") + fmt.Sprintf(" | %d of %d", r.Quiet, r.Lines)
-}
-
-// replaceBlock puts text between the marks of a generated block.
-func replaceBlock(t *testing.T, page, name, text string) string {
-	t.Helper()
-	begin, end := "<!-- "+name+": generated -->\n", "<!-- end -->"
-	before, rest, ok := strings.Cut(page, begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no block %q", guidePage, name)
-	}
-	return before + begin + text + end + after
 }
