@@ -37,3 +37,26 @@ func TestIndexesNameFiles(t *testing.T) {
 		t.Errorf("%d packages have an index", indexes)
 	}
 }
+
+// TestArchitectureNamesWhatExists: every path in the table "To change …, open …"
+// exists, and the page stays short.
+func TestArchitectureNamesWhatExists(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## To change")
+	table, _, _ = strings.Cut(table, "\n## ")
+	paths := regexp.MustCompile("`([a-z/.]+)`").FindAllStringSubmatch(table, -1)
+	for _, p := range paths {
+		if _, err := os.Stat(p[1]); err != nil {
+			t.Errorf("ARCHITECTURE.md: %v", err)
+		}
+	}
+	if len(paths) < 20 {
+		t.Errorf("the table names %d paths", len(paths))
+	}
+	if n := strings.Count(string(text), "\n"); n > 120 {
+		t.Errorf("ARCHITECTURE.md has %d lines, of 120", n)
+	}
+}
