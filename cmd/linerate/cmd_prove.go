@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -181,7 +182,7 @@ func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q ask
 			fmt.Fprintln(cmd.OutOrStdout(), line)
 		}
 	}
-	return verdict
+	return cmp.Or(verdict, failOnResults("", each))
 }
 
 // record runs a study in a new directory.

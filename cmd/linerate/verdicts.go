@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -40,9 +41,10 @@ func failOn(limit string, verdicts iter.Seq[stats.Verdict]) error {
 	return nil
 }
 
-// failOnResults maps the primary verdicts to the exit code.
+// failOnResults maps the primary verdicts to the exit code. A study that a guardrail ended
+// is no success, whatever the limit.
 func failOnResults(limit string, r study.Results) error {
-	return failOn(limit, func(yield func(stats.Verdict) bool) {
+	return failOn(cmp.Or(limit, string(stats.Stopped)), func(yield func(stats.Verdict) bool) {
 		for _, v := range r.Verdicts {
 			if v.Primary && !yield(v.Verdict) {
 				return

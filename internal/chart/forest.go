@@ -8,7 +8,7 @@ import (
 
 // Effect is one effect with its interval, a row of a forest plot.
 type Effect struct {
-	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid; or aa
+	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid, stopped; or aa
 	Value, Low, High float64 // Low and High are Value where no interval is known
 	Main, Aside      string  // what is printed beside it
 	Known            bool

@@ -123,7 +123,7 @@ func TableOf[R ~[]string](header []string, rows []R) Table {
 }
 
 // verdicts are the words that tables set in colour.
-var verdicts = map[string]show.Ink{"better": show.Good, "worse": show.Bad, "equivalent": show.Note, "inconclusive": show.Doubt, "invalid": show.Doubt}
+var verdicts = map[string]show.Ink{"better": show.Good, "worse": show.Bad, "equivalent": show.Note, "inconclusive": show.Doubt, "invalid": show.Doubt, "stopped": show.Bad}
 
 // Numbers reports for each column whether it is set right.
 func (t Table) Numbers() []bool {

@@ -111,7 +111,7 @@ func (r Row) verdictText() string {
 		}
 	}
 	for _, f := range r.Flags {
-		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") {
+		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") || strings.HasPrefix(f, "guardrail ") {
 			s += "; " + f
 		}
 	}

@@ -138,8 +138,8 @@ func TestReassessSwitchback(t *testing.T) {
 	if text := strings.Join(w.Warnings, "; "); !strings.Contains(text, "1 of 6 pairs") {
 		t.Errorf("warnings %q", text)
 	}
-	v.Method, v.Verdict = stats.GuardrailEnded, stats.Worse
-	if w, n = Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"}); n != 1 || w.Verdict != stats.Worse || w.Method != v.Method {
+	v.Method, v.Verdict = stats.GuardrailEnded, stats.Stopped
+	if w, n = Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"}); n != 1 || w.Verdict != stats.Stopped || w.Method != v.Method {
 		t.Errorf("ended by a guardrail: %d, %+v", n, w)
 	}
 }

@@ -56,6 +56,25 @@ const (
 // timeToAnswer is the guardrail whose limit follows what the pilot saw.
 const timeToAnswer = "time to answer"
 
+// unanswered is the guardrail on looks at which the host did not answer.
+const unanswered = "looks without an answer"
+
+// answered says whether the host answered a look.
+func (g *guarding) answered(treated, yes bool) *study.Trip {
+	for _, r := range g.rails {
+		switch {
+		case r.Name != unanswered:
+		case !treated:
+			r.Control(one(!yes))
+		default:
+			if t, trips := r.Check(one(!yes), time.Since(g.begun).Seconds()); trips {
+				return &t
+			}
+		}
+	}
+	return nil
+}
+
 // answers sets how long the host may take for one look.
 func (g *guarding) answers(limit time.Duration) {
 	for _, r := range g.rails {
@@ -71,6 +90,7 @@ func (o *Options) guardrails() []*guard {
 		return &guard{Watch: study.Watch{Guardrail: rail}, value: value}
 	}
 	rails := []*guard{
+		g(study.Guardrail{Name: unanswered, InARow: true, Unit: "looks"}, func(glimpse) float64 { return math.NaN() }),
 		g(study.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(at glimpse) float64 { return at.now.Took.Seconds() }),
 		g(study.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return 1 - at.now.Available }),
 		g(study.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(at glimpse) float64 { return at.now.States }),

@@ -175,3 +175,34 @@ func TestReading(t *testing.T) {
 		}
 	}
 }
+
+// TestUnansweredLooksAreTreatedAlike: two looks without an answer under the setting end no
+// study of a host whose connection drops looks in both arms; one that never answers
+// under the setting ends it.
+func TestUnansweredLooksAreTreatedAlike(t *testing.T) {
+	g := guarding{rails: (&Options{}).guardrails()}
+	for i := range 40 {
+		if trip := g.answered(false, i%10 > 1); trip != nil { // two in a row of ten
+			t.Fatalf("the control trips: %+v", trip)
+		}
+	}
+	for i := range 40 {
+		if trip := g.answered(true, i%10 > 1); trip != nil {
+			t.Fatalf("as many under the setting trip: %+v", trip)
+		}
+	}
+	quiet := guarding{rails: (&Options{}).guardrails()}
+	for range 40 {
+		quiet.answered(false, true)
+	}
+	for n := 1; ; n++ {
+		trip := quiet.answered(true, false)
+		if trip == nil && n < 10 {
+			continue
+		}
+		if trip == nil || n < 3 || trip.Guardrail != unanswered {
+			t.Errorf("after %d looks without an answer: %+v", n, trip)
+		}
+		break
+	}
+}

@@ -258,7 +258,7 @@ type stretch struct {
 	counted      int    // looks since
 	begun        bool   // the first look, which only ends the window's before, is over
 	counting     bool
-	unread       int
+	unread       int // looks without an answer since the last one that had one
 	before       asleep // the switch to the window
 }
 
@@ -303,8 +303,7 @@ func (s *stretch) watch(ctx context.Context) error {
 	return nil
 }
 
-// step is one look. A host under treatment that does not answer trips the guardrail;
-// one without is waited for.
+// step is one look.
 func (s *stretch) step(ctx context.Context) error {
 	elapsed := time.Since(s.begin)
 	known := s.begun
@@ -321,6 +320,7 @@ func (s *stretch) step(ctx context.Context) error {
 	case err != nil:
 		return s.missed(ctx, err)
 	}
+	s.guard.answered(s.slot.Treated(), true)
 	s.unread = 0
 	s.at = now
 	if trip != nil {
@@ -343,16 +343,14 @@ func (s *stretch) step(ctx context.Context) error {
 	return nil
 }
 
-// missesAllowed of a host under treatment.
-const missesAllowed = 2
-
+// missed notes a look without an answer. One window is like another: the host is waited
+// for, and more such looks in a row than the control had by chance trip the guardrail.
 func (s *stretch) missed(ctx context.Context, err error) error {
 	s.unread++
 	s.w.Notes = append(s.w.Notes, err.Error())
-	if s.slot.Treated() {
-		if s.unread >= missesAllowed {
-			s.w.Trip = &study.Trip{Guardrail: "time to answer", Value: float64(s.unread), Limit: missesAllowed, Text: fmt.Sprintf("the host did not answer %d times in a row: %v", s.unread, err)}
-		}
+	if s.w.Trip = s.guard.answered(s.slot.Treated(), false); s.w.Trip != nil {
+		s.w.Trip.Text += ": " + err.Error()
+		s.w.Nearest = s.guard.nearest()
 		return nil
 	}
 	if time.Since(s.begin) > s.length+patience {

@@ -12,19 +12,20 @@ import (
 // Verdict is what a comparison comes to.
 type Verdict string
 
-// The five verdicts.
+// The verdicts.
 const (
 	Better       Verdict = "better"       // a difference, in the metric's good direction
 	Worse        Verdict = "worse"        // a difference, in its bad direction
 	Equivalent   Verdict = "equivalent"   // shown to differ by less than the margin
 	Inconclusive Verdict = "inconclusive" // neither a difference nor equivalence is shown
 	Invalid      Verdict = "invalid"      // the trials do not allow a comparison
+	Stopped      Verdict = "stopped"      // a guardrail ended the study: nothing is said of the metric
 )
 
-// bySeverity orders the verdicts from good news to none at all.
-var bySeverity = []Verdict{Better, Equivalent, Inconclusive, Worse, Invalid}
+// bySeverity orders the verdicts from good news to harm.
+var bySeverity = []Verdict{Better, Equivalent, Inconclusive, Worse, Invalid, Stopped}
 
-// Verdicts lists all verdicts by severity: from good news to none at all.
+// Verdicts lists all verdicts by severity: from good news to harm.
 func Verdicts() []Verdict { return slices.Clone(bySeverity) }
 
 // VerdictNames are the words of Verdicts.
@@ -58,7 +59,7 @@ func (v Verdict) Ink() show.Ink {
 	switch v {
 	case Better:
 		return show.Good
-	case Worse:
+	case Worse, Stopped:
 		return show.Bad
 	case Equivalent:
 		return show.Note

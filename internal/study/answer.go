@@ -37,13 +37,21 @@ func answer(s Spec, r Results) string {
 	if bad := groups[stats.Invalid]; len(bad) > 0 {
 		parts = append(parts, fmt.Sprintf("there is no verdict for %s: too few trials are valid", show.List(variantNames(bad))))
 	}
+	ended := ""
+	if r.Ended != nil {
+		ended = "G" + r.Ended.Outcome()[1:] + ". Of the metrics under it nothing is known."
+		if len(parts) == 0 {
+			return ended
+		}
+		ended = " " + ended
+	}
 	if gone := len(r.Unavailable); gone > 0 && gone >= len(s.Variants)-1 {
 		return fmt.Sprintf("There is no answer on this testbed: no variant to compare with %s is available here.", s.Control)
 	}
 	if len(parts) == 0 {
 		return "There is no answer yet: no variant has a verdict."
 	}
-	return fmt.Sprintf("Against %s, %s.", s.Control, strings.Join(parts, "; "))
+	return fmt.Sprintf("Against %s, %s.%s", s.Control, strings.Join(parts, "; "), ended)
 }
 
 // tellEffects lists shown effects, the largest first.

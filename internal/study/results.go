@@ -29,6 +29,8 @@ type Results struct {
 	Curves []Curve `json:"curves,omitempty"`
 	// Wire are rates on a wire, where the study states one.
 	Wire []WireRate `json:"wire,omitempty"`
+	// Ended says which guardrail ended the study; null where none did.
+	Ended *Ended `json:"ended,omitempty"`
 	// MDE is the effect that the primary metric would have shown with a
 	// power of 0.8, from the scatter between the two arms of the control;
 	// null with fewer than two complete blocks.
@@ -66,6 +68,19 @@ type Results struct {
 type Unavailable struct {
 	Variant string `json:"variant"`
 	Reason  string `json:"reason"`
+}
+
+// Ended is a study's end by a guardrail: under which variant, and after how many valid
+// pairs of it. It says nothing of the metrics.
+type Ended struct {
+	Trip
+	Variant string `json:"variant"`
+	Pairs   int    `json:"pairs"`
+}
+
+// Outcome is the end in one sentence.
+func (e Ended) Outcome() string {
+	return fmt.Sprintf("guardrail %q ended the study under %s after %s, and the host was restored: %s", e.Guardrail, e.Variant, show.Plural(e.Pairs, "pair"), e.Text)
 }
 
 // Verdict is the outcome of comparing one variant with the control by one

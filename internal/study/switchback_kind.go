@@ -252,8 +252,9 @@ func windowOf(t Trial) *Window {
 	return t.Observed.Window
 }
 
-// Derive satisfies Kind: what a guardrail ended is worse, whatever the pairs
-// before it say.
+// Derive satisfies Kind: where a guardrail ended the study, nothing is said of any metric
+// under that variant. The pairs before it ended when the variant looked bad, and a mean
+// that is taken then is no measurement.
 func (switchbackKind) Derive(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return
@@ -262,14 +263,24 @@ func (switchbackKind) Derive(r *Results, s Spec) {
 	detectable(r)
 	if variant, trip := TripOf(r.Trials); trip != nil {
 		r.Complete = true
+		r.Ended = &Ended{Trip: *trip, Variant: variant}
 		for i := range r.Verdicts {
-			if v := &r.Verdicts[i]; v.Variant == variant && v.Primary {
-				v.Verdict = stats.Worse
-				v.Method = stats.GuardrailEnded
-				v.Warnings = append(v.Warnings, trip.Text)
-			}
+			r.Ended.end(&r.Verdicts[i])
 		}
 	}
+}
+
+// end makes a verdict on the variant one that says nothing of the metric.
+func (e *Ended) end(v *Verdict) {
+	if v.Variant != e.Variant {
+		return
+	}
+	if v.Primary {
+		e.Pairs = v.N
+	}
+	*v = Verdict{Metric: v.Metric, Part: v.Part, Primary: v.Primary, Control: v.Control, Variant: v.Variant, Result: stats.Result{N: v.N, Verdict: stats.Stopped},
+		Better: v.Better, Unit: v.Unit, MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, ControlMean: v.ControlMean, VariantMean: v.VariantMean,
+		Interleaved: v.Interleaved, Method: stats.GuardrailEnded, Scale: v.Scale, Warnings: []string{"guardrail " + e.Text}}
 }
 
 // detectable takes the least detectable effect from the treatments' pairs, where there are
@@ -351,9 +362,6 @@ func (p WindowPlan) firstLook(pairs int) int {
 func (switchbackKind) Warn(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return
-	}
-	if variant, trip := TripOf(r.Trials); trip != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was restored: %s", variant, trip.Text))
 	}
 	for _, c := range switchbackCarryOvers(r.Trials, s) {
 		if c.Known() && !c.Contains(0) {

@@ -113,9 +113,9 @@ func TestManyPairsAreJudgedAsReported(t *testing.T) {
 	}
 }
 
-// TestGuardrailDecides: what a guardrail ended is worse and complete, whatever its pairs say;
-// other arms and metrics keep their verdicts.
-func TestGuardrailDecides(t *testing.T) {
+// TestStopIsNoMeasurement: a study that a guardrail ended is complete, and says nothing of
+// any metric under that variant.
+func TestStopIsNoMeasurement(t *testing.T) {
 	s := switchbackParse(t, live)
 	trials := played(s, 3, switchbackAt)
 	r := Analyse(s, 3, Environment{}, trials)
@@ -149,14 +149,16 @@ func TestGuardrailDecides(t *testing.T) {
 	windowOf(few[treated]).Trip = &Trip{Guardrail: "5xx", Text: "5xx were 12 %, beyond 5.0 %"}
 	few[treated].Valid, few[treated].Reasons = false, Reasons(GateGuard+": 5xx were 12 %, beyond 5.0 %")
 	r = Analyse(s, 3, Environment{}, few)
-	if v := verdict(RoundTrip); v.Verdict != stats.Worse || v.Method != "a guardrail ended the study" || !strings.Contains(strings.Join(v.Warnings, "; "), "beyond 5.0 %") || !r.Complete {
-		t.Errorf("ended by a guardrail: %+v, complete %t", v, r.Complete)
+	for _, metric := range []string{RoundTrip, Retransmits} {
+		if v := verdict(metric); v.Verdict != stats.Stopped || v.Method != stats.GuardrailEnded || v.EffectPercent.Known() || v.PHolm.Known() || v.Difference.Known() || !v.ControlMean.Known() {
+			t.Errorf("ended by a guardrail: %+v", v)
+		}
 	}
-	if v := verdict(Retransmits); v.Verdict == stats.Worse {
-		t.Errorf("a metric that no guardrail is of: %+v", v)
+	if e := r.Ended; !r.Complete || e == nil || e.Variant != "it" || e.Guardrail != "5xx" || e.Pairs != verdict(RoundTrip).N {
+		t.Errorf("complete %t, ended %+v", r.Complete, r.Ended)
 	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "a guardrail ended the study under it, and the host was restored: 5xx were 12 %") {
-		t.Errorf("%q", r.Warnings)
+	if want := `Guardrail "5xx" ended the study under it after 2 pairs, and the host was restored: 5xx were 12 %, beyond 5.0 %. Of the metrics under it nothing is known.`; r.Answer != want {
+		t.Errorf("%q", r.Answer)
 	}
 	if variant, trip := TripOf(few); variant != "it" || trip == nil || trip.Guardrail != "5xx" {
 		t.Errorf("%q, %+v", variant, trip)

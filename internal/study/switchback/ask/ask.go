@@ -108,7 +108,7 @@ func IsBetter(r study.Results) bool {
 // need is what a verdict on all settings but one says of that one.
 var need = map[stats.Verdict]string{
 	stats.Worse: "needed: worse without it", stats.Better: "does harm: better without it",
-	stats.Equivalent: "not needed: the same without it",
+	stats.Equivalent: "not needed: the same without it", stats.Stopped: "not known: a guardrail ended the study without it",
 }
 
 // Needed says, a line a setting, whether the others need it: what is worse without it does.
