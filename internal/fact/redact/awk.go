@@ -17,8 +17,8 @@ var engine string
 // a capture's manifest.
 func Awk() string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "\tMARK = %s\n\tLONGEST = %d\n\tSTEPS = %d\n\tLINE = %d\n\tNUMBER = %s\n", awkString(Mark), maxValue, maxSteps, maxLine, awkString("^("+number+")$"))
-	for _, r := range allRules() {
+	fmt.Fprintf(&t, "\tMARK = %s\n\tLONGEST = %d\n\tSTEPS = %d\n\tLINE = %d\n\tNUMBER = %s\n", awkString(Mark), maxValue, maxSteps, maxLine, awkString(written().number))
+	for _, r := range written().rules {
 		args := []string{r.at, r.pattern, string(r.act), r.to, r.set, r.ahead}
 		for len(args) > 3 && args[len(args)-1] == "" {
 			args = args[:len(args)-1]
@@ -28,7 +28,7 @@ func Awk() string {
 		}
 		fmt.Fprintf(&t, "\tr(%s)\n", strings.Join(args, ", "))
 	}
-	ends := endsOfLine()
+	ends := written().eol
 	for _, state := range sortedKeys(ends) {
 		fmt.Fprintf(&t, "\tEOL[%s] = %s\n", awkString(state), awkString(ends[state]))
 	}

@@ -1,8 +1,60 @@
 package redact
 
 import (
+	_ "embed" // what is read
 	"path"
 	"strings"
+)
+
+// The kinds of text that are known. Others keep nothing.
+const (
+	// Whole is the kernel's own counters and names, which nobody writes.
+	Whole    = "whole"
+	Sysctl   = "sysctl"   // sysctl.conf(5), sysctl.d(5)
+	Loader   = "loader"   // loader.conf(5), device.hints(5)
+	RC       = "rc"       // rc.conf(5)
+	Grub     = "grub"     // /etc/default/grub
+	BootLine = "cmdline"  // a kernel's command line
+	Modprobe = "modprobe" // modprobe.d(5)
+	Modules  = "modules"  // modules-load.d(5)
+	Systemd  = "systemd"  // systemd.link(5), systemd.network(5)
+	Tuned    = "tuned"    // tuned.conf
+	Profile  = "profile"  // the names of tuned's active profiles
+	Networks = "nm"       // NetworkManager's connections
+	Netplan  = "netplan"
+	Ifcfg    = "ifcfg"      // Red Hat's interfaces, and other files of assignments
+	Ifupdown = "interfaces" // interfaces(5)
+	Script   = "script"     // rc.local
+	Cloud    = "cloud"      // cloud-init's bootcmd
+	Udev     = "udev"       // rules of udev(7)
+	Limits   = "limits"     // limits.conf(5)
+	LXC      = "lxc"        // lxc.container.conf(5), and Proxmox VE's
+	Manager  = "manager"    // what runs a container
+	Fstab    = "fstab"      // fstab(5), /proc/self/mounts
+	PF       = "pf"         // pf.conf(5), pfctl -s rules
+	IPFW     = "ipfw"       // scripts of ipfw(8), ipfw list
+	NFT      = "nft"        // nft(8)
+	IPTables = "iptables"   // iptables-save, iptables -L
+	Daemon   = "daemon"     // lines of a daemon's configuration that matter
+	Release  = "release"    // os-release(5)
+	Name     = "name"       // a file whose name alone matters
+	Names    = "names"      // names that are counted
+
+	Values   = "values"   // sysctl -a
+	Kenv     = "kenv"     // kenv(1)
+	Tree     = "tree"     // small files of /proc and /sys: path, tab, line
+	Ifconfig = "ifconfig" // ifconfig(8)
+	Messages = "dmesg"    // FreeBSD's messages
+	Mount    = "mount"    // mount(8) of FreeBSD
+	Applied  = "applied"  // what linerate keeps of what it applied
+	Options  = "options"  // a kernel's configuration: kern.conftxt
+	Uname    = "uname"
+
+	Sense     = "sense"     // config.xml of OPNsense and pfSense
+	VyOS      = "vyos"      // config.boot
+	UCI       = "uci"       // OpenWrt's files below /etc/config
+	Database  = "database"  // TrueNAS' tunables, as sqlite3 prints them
+	Versioned = "versioned" // files that tell a product's release
 )
 
 // A Source is files of one kind that a capture takes and an inspection reads.
@@ -12,65 +64,37 @@ type Source struct {
 	Kind    string
 }
 
-// FreeBSD are the files of a FreeBSD host that audits read.
-var FreeBSD = sources(
-	Loader, "/boot/defaults/loader.conf /boot/loader.conf /boot/loader.conf.local /boot/loader.conf.d/*.conf /boot/device.hints /boot/nextboot.conf",
-	RC, "/etc/defaults/rc.conf /etc/defaults/vendor.conf /etc/rc.conf /etc/rc.conf.local /etc/rc.conf.misc /etc/rc.conf.d/* /etc/rc.conf.d/*/* /usr/local/etc/rc.conf.d/* /usr/local/etc/rc.conf.d/*/*",
-	Sysctl, "/etc/sysctl.conf /etc/sysctl.conf.local /etc/sysctl.kld.d/*.conf",
-	PF, "/etc/pf.conf",
-	IPFW, "/etc/ipfw.rules /etc/ipf.rules /etc/ipnat.rules",
-	Fstab, "/etc/fstab",
-	Messages, "/var/run/dmesg.boot",
-	Sense, "/conf/config.xml /cf/conf/config.xml",
-	Versioned, "/usr/local/opnsense/version/core /etc/version",
-	Name, "/etc/pfSense-rc",
-	Daemon, "/usr/local/etc/nginx/nginx.conf /usr/local/etc/apache24/httpd.conf /usr/local/etc/namedb/named.conf",
+// sourcesText lists what is read, and what commands print.
+//
+//go:embed sources.txt
+var sourcesText string
+
+// The files of a host that audits read.
+var (
+	FreeBSD = sources("freebsd")
+	Linux   = sources("linux")
 )
 
-// Linux are those of a Linux host.
-var Linux = sources(
-	Whole, "/proc/cpuinfo /proc/meminfo /proc/interrupts /proc/uptime /proc/version /proc/modules /proc/net/softnet_stat /proc/net/snmp /proc/net/snmp6 /proc/net/netstat "+
-		"/proc/net/stat/nf_conntrack /proc/net/stat/arp_cache /proc/net/stat/ndisc_cache /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 /proc/net/if_inet6 /proc/net/route /lib/modules/*/modules.builtin",
-	BootLine, "/proc/cmdline /etc/kernel/cmdline /usr/lib/kernel/cmdline",
-	Fstab, "/proc/self/mounts /etc/fstab",
-	Release, "/etc/os-release /usr/lib/os-release",
-	Sysctl, "/etc/sysctl.conf /etc/sysctl.d/* /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf /etc/ufw/sysctl.conf",
-	Modprobe, "/etc/modprobe.d/*.conf /usr/lib/modprobe.d/*.conf /lib/modprobe.d/*.conf /run/modprobe.d/*.conf /usr/local/lib/modprobe.d/*.conf",
-	Modules, "/etc/modules /etc/modules-load.d/*.conf /run/modules-load.d/*.conf /usr/local/lib/modules-load.d/*.conf /usr/lib/modules-load.d/*.conf /lib/modules-load.d/*.conf",
-	Grub, "/etc/default/grub /etc/default/grub.d/*.cfg",
-	NFT, "/etc/nftables.conf",
-	Systemd, "/etc/systemd/network/*.link /run/systemd/network/*.link /usr/local/lib/systemd/network/*.link /usr/lib/systemd/network/*.link /lib/systemd/network/*.link "+
-		"/etc/systemd/network/*.network /run/systemd/network/*.network /usr/local/lib/systemd/network/*.network /usr/lib/systemd/network/*.network /lib/systemd/network/*.network "+
-		"/etc/systemd/networkd.conf /etc/systemd/networkd.conf.d/*.conf /etc/systemd/system.conf /etc/systemd/system.conf.d/*.conf /run/systemd/system.conf.d/*.conf "+
-		"/etc/systemd/system/*.service /etc/systemd/system/*.service.d/*.conf /run/systemd/system/*.service /run/systemd/system/*.service.d/*.conf",
-	// That they are there is all that matters of units: which start, and that systemd does.
-	Name, "/etc/systemd/system/multi-user.target.wants/*.service /usr/lib/systemd/system/systemd-sysctl.service /lib/systemd/system/systemd-sysctl.service",
-	Udev, "/etc/udev/rules.d/*.rules /run/udev/rules.d/*.rules",
-	Ifcfg, "/etc/ufw/ufw.conf /etc/default/ufw /etc/sysconfig/network-scripts/ifcfg-*",
-	Ifupdown, "/etc/network/interfaces /etc/network/interfaces.d/*",
-	Script, "/etc/rc.local /etc/rc.d/rc.local",
-	Cloud, "/etc/cloud/cloud.cfg.d/*.cfg",
-	Profile, "/etc/tuned/active_profile",
-	Tuned, "/etc/tuned/tuned-main.conf /etc/tuned/*/tuned.conf /etc/tuned/profiles/*/tuned.conf /usr/lib/tuned/*/tuned.conf /usr/lib/tuned/profiles/*/tuned.conf",
-	Networks, "/etc/NetworkManager/system-connections/*.nmconnection",
-	VyOS, "/config/config.boot /opt/vyatta/etc/config/config.boot",
-	UCI, "/etc/config/network /etc/config/firewall /etc/config/system /etc/config/irqbalance /etc/config/sqm",
-	Versioned, "/etc/openwrt_release /usr/share/vyos/version.json /etc/version",
-	LXC, "/etc/pve/lxc/*.conf /var/lib/lxc/*/config",
-	Manager, "/run/systemd/container",
-	Limits, "/etc/security/limits.conf /etc/security/limits.d/*.conf",
-	Netplan, "/etc/netplan/*.yaml /run/netplan/*.yaml /usr/lib/netplan/*.yaml /lib/netplan/*.yaml",
-)
-
-// sources reads pairs of a kind and its patterns.
-func sources(pairs ...string) []Source {
+// sources reads the files of a system.
+func sources(system string) []Source {
 	var all []Source
-	for i := 0; i+1 < len(pairs); i += 2 {
-		for _, p := range strings.Fields(pairs[i+1]) {
-			all = append(all, Source{p, pairs[i]})
+	for f := range fieldsOf(system) {
+		for p := range strings.FieldsSeq(f[2]) {
+			all = append(all, Source{p, f[1]})
 		}
 	}
 	return all
+}
+
+// fieldsOf are the lines of sourcesText that begin with a word.
+func fieldsOf(word string) func(yield func([]string) bool) {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(sourcesText) {
+			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); f[0] == word && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // KindOf is the kind of a file, otherwise for a path that no pattern has: what
@@ -86,19 +110,11 @@ func KindOf(p, otherwise string) string {
 	return otherwise
 }
 
-// answers are the kinds of what commands print, by how they begin.
-var answers = []struct{ command, kind string }{
-	{"uname", Uname}, {"sysctl -n kern.conftxt", Options}, {"sysctl -aN", Whole}, {"sysctl -at", Whole}, {"sysctl -a", Values}, {"kenv", Kenv},
-	{"dmesg", Messages}, {"ifconfig", Ifconfig}, {"mount", Mount}, {"pfctl -sr", PF}, {"pfctl -sn", PF}, {"pfctl -sT", Names}, {"pfctl", Whole},
-	{"ipfw", IPFW}, {"nft", NFT}, {"iptables", IPTables}, {"freebsd-version", Whole}, {"kldstat", Whole}, {"pciconf", Whole}, {"netstat", Whole},
-	{"vmstat", Whole}, {"cpuset", Whole}, {"sqlite3", Database}, {"tc", Whole}, {"ethtool", Whole},
-}
-
 // KindOfAnswer is the kind of what a command prints; "" for one that is not known.
 func KindOfAnswer(command string) string {
-	for _, a := range answers {
-		if strings.HasPrefix(command, a.command) {
-			return a.kind
+	for f := range fieldsOf("answer") {
+		if strings.HasPrefix(command, f[2]) {
+			return f[1]
 		}
 	}
 	return ""

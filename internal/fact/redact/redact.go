@@ -4,7 +4,7 @@
 // commands and the values of names that nobody knows never pass, whatever
 // they look like.
 //
-// What passes is one table (Rules): kinds of text, each a small lexer. Two
+// What passes is one table (rules.txt): kinds of text, each a small lexer. Two
 // engines read it, Text here and redact.awk in the capture script; a test holds
 // them to the same lines.
 package redact
@@ -204,16 +204,17 @@ func lower(s string) string {
 
 // table is the rules as this engine reads them.
 type table struct {
-	rules  map[string][]*compiledRule
+	rules  map[string][]*rule
 	eol    map[string]string
 	words  map[string]struct{}
 	number *regexp.Regexp
 }
 
 var compiled = sync.OnceValue(func() *table {
-	t := &table{rules: map[string][]*compiledRule{}, eol: endsOfLine(), words: map[string]struct{}{}, number: regexp.MustCompilePOSIX("^(" + number + ")$")}
-	for _, r := range allRules() {
-		t.rules[r.at] = append(t.rules[r.at], &compiledRule{rule: r})
+	w := written()
+	t := &table{rules: map[string][]*rule{}, eol: w.eol, words: map[string]struct{}{}, number: regexp.MustCompilePOSIX(w.number)}
+	for _, r := range w.rules {
+		t.rules[r.at] = append(t.rules[r.at], r)
 	}
 	for _, w := range allWords() {
 		t.words[w] = struct{}{}
@@ -238,7 +239,7 @@ func (t *table) match(state, text string) (int, *rule) {
 		if r.follows != nil && !r.follows.MatchString(text[at[1]:]) {
 			continue
 		}
-		return at[1], &r.rule
+		return at[1], r
 	}
 	return 0, nil
 }

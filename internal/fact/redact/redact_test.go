@@ -168,3 +168,19 @@ func TestQuotesOfComments(t *testing.T) {
 		}
 	}
 }
+
+// TestTable: every pattern compiles, and every state that a line leads to is there.
+func TestTable(t *testing.T) {
+	states := compiled().rules
+	for _, r := range written().rules {
+		r.compile()
+		if _, ok := states[r.to]; r.to != "" && !ok || !strings.ContainsRune("kvmdc", rune(r.act)) {
+			t.Errorf("%s: %s leads to %q, act %c", r.at, r.pattern, r.to, r.act)
+		}
+	}
+	for from, to := range written().eol {
+		if states[from] == nil || states[to] == nil {
+			t.Errorf("a line ends in %s, the next begins in %s", from, to)
+		}
+	}
+}
