@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/bench/provebench"
 	"linerate/internal/cli"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/study/switchback/simulate"
 )
 
 const benchProveLong = `Simulate days of a live host (daily rhythm, autocorrelation, heavy tails, bursts,
@@ -27,20 +27,20 @@ func newProveCmd() *cobra.Command {
 		Short: "false-positive rate, coverage and guardrails of studies on live hosts, by simulation",
 		Long:  benchProveLong,
 	}, func(cmd *cobra.Command, studies int, seed uint64) (doc any, page func(*show.Page), err error) {
-		var rows []simulate.Row
-		var guards []simulate.Guard
-		var silences []simulate.Silence
+		var rows []provebench.Row
+		var guards []provebench.Guard
+		var silences []provebench.Silence
 		err = cli.UntilStopped(cmd.Context(), func() {
-			rows, guards = simulate.Table(studies, seed), simulate.Guards(studies/4, seed)
-			silences = simulate.Silences(studies/10, seed)
+			rows, guards = provebench.Table(studies, seed), provebench.Guards(studies/4, seed)
+			silences = provebench.Silences(studies/10, seed)
 		})
-		rate, coverage := simulate.Claims(rows)
+		rate, coverage := provebench.Claims(rows)
 		return map[string]any{"version": 1, "studies": studies, "seed": seed,
 			"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards, "silences": silences}, func(p *show.Page) { writeProve(p, studies, rows, guards, silences) }, err
 	})
 }
 
-func writeProve(page *show.Page, studies int, rows []simulate.Row, guards []simulate.Guard, silences []simulate.Silence) {
+func writeProve(page *show.Page, studies int, rows []provebench.Row, guards []provebench.Guard, silences []provebench.Silence) {
 	page.Line(fmt.Sprintf("%d simulated studies of 24 pairs each a shape; a claim is 5 %% false positives and 95 %% coverage.", studies))
 	share := func(n stats.Number) string {
 		return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })

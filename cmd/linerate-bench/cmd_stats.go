@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/bench/calibrate"
 	"linerate/internal/cli"
 	"linerate/internal/show"
-	"linerate/internal/stats/calibrate"
 )
 
 const benchStatsLong = `Simulate benchmarks of known effect, and measure the false-positive rate, the

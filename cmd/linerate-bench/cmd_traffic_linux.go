@@ -23,11 +23,11 @@ import (
 
 // trafficBench is one benchmark of traffic engines over a veth wire.
 type trafficBench struct {
-	rounds  int
-	seconds float64
-	cores   int
-	flows   []int
-	json    bool
+	rounds int
+	time   time.Duration
+	cores  int
+	flows  []int
+	json   bool
 
 	gen, sink port.Port
 	talk      io.Writer
@@ -68,7 +68,7 @@ drift cancels. "drop" counts and drops; "receive" accounts for every frame.`,
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&b.rounds, "rounds", 10, "interleaved rounds")
-	fs.Float64Var(&b.seconds, "seconds", 0.5, "measured in each run, once its frames arrive")
+	fs.DurationVar(&b.time, "time", 500*time.Millisecond, "measured in each run, once its frames arrive")
 	fs.IntVar(&b.cores, "cores", 2, "1: everything on one CPU; 2: the receiving NAPI on another")
 	fs.IntSliceVar(&b.flows, "flows", []int{1, 2000, 100000}, "flows of linerate's rows")
 	fs.BoolVar(&b.json, "json", false, "print JSON")
@@ -76,8 +76,8 @@ drift cancels. "drop" counts and drops; "receive" accounts for every frame.`,
 }
 
 func (b *trafficBench) run(cmd *cobra.Command) error {
-	if b.rounds < 1 || b.seconds <= 0 || b.cores < 1 || b.cores > 2 {
-		return hint.Usagef("--rounds from 1, --seconds above 0, --cores 1 or 2")
+	if b.rounds < 1 || b.time <= 0 || b.cores < 1 || b.cores > 2 {
+		return hint.Usagef("--rounds from 1, --time above 0, --cores 1 or 2")
 	}
 	ctx := cmd.Context()
 	bed, err := netnsbed.Up(ctx, netnsbed.Options{})
@@ -165,7 +165,7 @@ func (b *trafficBench) one(ctx context.Context, r *trafficRow) error {
 	time.Sleep(300 * time.Millisecond)
 	before, err := count()
 	begin := time.Now()
-	time.Sleep(time.Duration(b.seconds * float64(time.Second)))
+	time.Sleep(b.time)
 	after, err2 := count()
 	took := time.Since(begin).Seconds()
 	cancel()

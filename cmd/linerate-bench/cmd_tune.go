@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/bench/tunebench"
 	"linerate/internal/show"
-	"linerate/internal/tune/simulate"
 )
 
 const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them beside
@@ -26,9 +26,9 @@ type tuneBench struct {
 	Seed    uint64 `json:"seed"`
 	// NullWinnerRate is linerate's share of searches with a winner where there is
 	// none; Nulls are all methods'.
-	NullWinnerRate float64                     `json:"null_winner_rate"`
-	Nulls          map[simulate.Method]float64 `json:"nulls"`
-	Rows           []simulate.Row              `json:"rows"`
+	NullWinnerRate float64                      `json:"null_winner_rate"`
+	Nulls          map[tunebench.Method]float64 `json:"nulls"`
+	Rows           []tunebench.Row              `json:"rows"`
 }
 
 // newTuneCmd simulates searches by experiment.
@@ -47,7 +47,7 @@ func newTuneCmd() *cobra.Command {
 // simulateTune runs the bench, and says on talk how far it is.
 func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64) (tuneBench, error) {
 	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
-	total := studies * len(simulate.Methods()) * (1 + len(simulate.Noises()))
+	total := studies * len(tunebench.Methods()) * (1 + len(tunebench.Noises()))
 	done, told := 0, -1
 	progress := func(n int) {
 		done += n
@@ -57,16 +57,16 @@ func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64)
 		}
 	}
 	var err error
-	if doc.Nulls, err = simulate.Nulls(ctx, studies, seed, progress); err != nil {
+	if doc.Nulls, err = tunebench.Nulls(ctx, studies, seed, progress); err != nil {
 		return doc, err
 	}
-	doc.NullWinnerRate = doc.Nulls[simulate.Linerate]
-	doc.Rows, err = simulate.Table(ctx, studies, seed, progress)
+	doc.NullWinnerRate = doc.Nulls[tunebench.Linerate]
+	doc.Rows, err = tunebench.Table(ctx, studies, seed, progress)
 	return doc, err
 }
 
 func (doc tuneBench) page(page *show.Page) {
-	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each; the best configuration gains %.1f %%.", doc.Studies, simulate.Slots, simulate.BestPercent))
+	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each; the best configuration gains %.1f %%.", doc.Studies, tunebench.Slots, tunebench.BestPercent))
 	t := show.Table{Header: []string{"scatter", "method", "gain shipped", "useless settings", "winner of nothing"}, Right: []bool{true, false, true, true, true}}
 	for _, r := range doc.Rows {
 		for i, m := range r.Methods {
@@ -74,7 +74,7 @@ func (doc tuneBench) page(page *show.Page) {
 			if i == 0 {
 				scatter = show.Percent(r.SDPercent)
 			}
-			if r.SDPercent == simulate.NullNoise {
+			if r.SDPercent == tunebench.NullNoise {
 				null = fmt.Sprintf("%.1f %%", 100*doc.Nulls[m.Method])
 			}
 			t.Rows = append(t.Rows, []string{scatter, string(m.Method), fmt.Sprintf("%+.2f %%", m.GainPercent), fmt.Sprintf("%.1f", m.Useless), null})

@@ -11,13 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/accesslog"
+	"linerate/bench/calibrate"
+	"linerate/bench/provebench"
 	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/stats/calibrate"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback/simulate"
 )
 
 func shown(fill func(*show.Page)) string {
@@ -101,8 +100,8 @@ func TestKeptOrFail(t *testing.T) {
 // TestProvePage writes what is not known as such.
 func TestProvePage(t *testing.T) {
 	text := shown(func(p *show.Page) {
-		writeProve(p, 100, []simulate.Row{{Shape: "calm", Method: "linerate", FalsePositiveRate: 0.05, Coverage: stats.Num(0.95), Power: stats.Num(math.NaN())}},
-			[]simulate.Guard{{Shape: "calm", FalseTrips: 0.01, HarmPercent: 50, Tripped: 1, Windows: stats.Num(2)}}, []simulate.Silence{{Requests: "one a minute", Left: 0.5, Tripped: 0.9, Minutes: stats.Num(math.NaN())}})
+		writeProve(p, 100, []provebench.Row{{Shape: "calm", Method: "linerate", FalsePositiveRate: 0.05, Coverage: stats.Num(0.95), Power: stats.Num(math.NaN())}},
+			[]provebench.Guard{{Shape: "calm", FalseTrips: 0.01, HarmPercent: 50, Tripped: 1, Windows: stats.Num(2)}}, []provebench.Silence{{Requests: "one a minute", Left: 0.5, Tripped: 0.9, Minutes: stats.Num(math.NaN())}})
 	})
 	for _, want := range []string{"100 simulated studies", "calm", "5.0", "95.0 %", "+50 %", "one a minute", show.Unknown} {
 		if !strings.Contains(text, want) {
@@ -135,60 +134,5 @@ func TestSimulatedLimits(t *testing.T) {
 		if strings.HasPrefix(args, "--runs 9") && !hint.IsUsage(err) {
 			t.Errorf("%q: %v", args, err)
 		}
-	}
-}
-
-// TestBenchLog is the same each time, and every line of it is read.
-func TestBenchLog(t *testing.T) {
-	dir := t.TempDir()
-	var texts [2][]byte
-	for i := range texts {
-		at := filepath.Join(dir, "access.log")
-		if err := writeBenchLog(at, 500); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if texts[i], err = os.ReadFile(at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(texts[0], texts[1]) || bytes.Count(texts[0], []byte("\n")) != 500 {
-		t.Errorf("two logs of %d lines differ", bytes.Count(texts[0], []byte("\n")))
-	}
-	for _, c := range logContenders() {
-		if c.name != "linerate logs" {
-			continue
-		}
-		if err := c.run(t.Context(), filepath.Join(dir, "access.log")); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := accesslog.ParseStatuses("200"); err != nil {
-		t.Error(err)
-	}
-	var out bytes.Buffer
-	if err := benchLogs(t.Context(), &out, filepath.Join(dir, "none"), 1); err == nil {
-		t.Error("a log that is not there was read")
-	}
-}
-
-// TestRatiosOfRounds: a ratio is the median of the rounds' own, so that a machine that drifts between
-// them changes nothing.
-func TestRatiosOfRounds(t *testing.T) {
-	if got := medianRatio([]float64{10, 200, 3000}, []float64{5, 100, 1500}); got != 2 {
-		t.Errorf("twice as much in every round is %g", got)
-	}
-	rivals := []*rival{{Case: "a", Values: []float64{1}, CPU: []float64{1}}, {Case: "a", Values: []float64{3}, CPU: []float64{0.5}}, {Case: "b", Values: []float64{4}, CPU: []float64{1}}, {Case: "b", Values: []float64{8}, CPU: []float64{4}}}
-	compareRivals(rivals)
-	for i, want := range [][2]float64{{1, 1}, {3, 0.5}, {1, 1}, {2, 4}} {
-		if rivals[i].Ratio != want[0] || rivals[i].Cost != want[1] {
-			t.Errorf("%d: %g, %g", i, rivals[i].Ratio, rivals[i].Cost)
-		}
-	}
-	if busyText(0) != show.Unknown || busyText(-1) != show.Unknown || busyText(0.5) != "50.0 %" {
-		t.Errorf("%s, %s", busyText(0), busyText(0.5))
-	}
-	if parsed([]byte("1.5")) != 1.5 || parsed([]byte("x")) != 0 {
-		t.Error("digits")
 	}
 }

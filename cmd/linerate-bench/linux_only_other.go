@@ -12,8 +12,8 @@ func newApplyCmd() *cobra.Command {
 	return cli.NotHere("apply", "inject faults at every step of apply, confirm and rollback")
 }
 
-func newLinkCmd() *cobra.Command {
-	return cli.NotHere("link", "measure accuracy and speed of emulated links")
+func newLabCmd() *cobra.Command {
+	return cli.NotHere("lab", "the lab's resolution: A/A intervals, false alarms, planted effects")
 }
 
 func newTrafficCmd() *cobra.Command {

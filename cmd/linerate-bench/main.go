@@ -1,6 +1,6 @@
-// Command linerate-bench measures linerate itself, beside its peers: its
-// statistics, searches, traffic, loads and the net below apply. It is for those who
-// develop linerate, or doubt it.
+// Command linerate-bench measures linerate itself: its statistics and searches by
+// simulation, its safety net by faults, its generators next to their peers. It is for
+// those who develop linerate, or doubt it.
 package main
 
 import (
@@ -20,22 +20,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
 }
 
-const rootLong = `Measure linerate itself, beside whichever of its peers are installed. Each bench
-prints a table whose ratios come from one interleaved run.
-
-What a user's machine and lab can tell apart: linerate bench lab, linerate bench memory.`
-
 // newRootCmd wires every bench. A new one is a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself, beside its peers", Long: rootLong}, benches(), newClientCmd(), newQueueWorkerCmd())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes, what is left when it is killed, how fast it is."}, benches(), newQueueWorkerCmd())
 }
 
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newSearchCmd(), newServersCmd(), newTuneCmd()}},
+		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newTuneCmd(), newLabCmd()}},
 		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd(), newQueueCmd()}},
-		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd(), newServeCmd(), newFleetCmd()}},
+		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd()}},
 	}
 }

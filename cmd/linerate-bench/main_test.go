@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,23 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	labtest.SideBySide()
-	testscript.Main(m, map[string]func(){
-		"linerate-bench": main,
-		"rows":           rows,
-	})
-}
-
-// rows prints the version of the document on standard input, and who is in its rows.
-func rows() {
-	var doc struct {
-		Version int
-		Rows    []struct{ Client string }
-	}
-	if err := json.NewDecoder(os.Stdin).Decode(&doc); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	fmt.Println(doc.Version, doc.Rows)
+	testscript.Main(m, map[string]func(){"linerate-bench": main})
 }
 
 // TestScripts runs the command as its users do; each script is one bench.

@@ -31,6 +31,6 @@ func verbGroups() []cli.Group {
 		{Title: "Tune a fleet", Verbs: []*cobra.Command{newFleetCmd()}},
 		{Title: "Look up", Verbs: []*cobra.Command{newExplainCmd(), newCatalogueCmd(), newCalcCmd(), newLedgerCmd(), newImportCmd(), newServeCmd()}},
 		{Title: "Load and measure", Verbs: []*cobra.Command{newLoadCmd(), newLogsCmd()}},
-		{Title: cli.AboutItself, Verbs: []*cobra.Command{newSchemaCmd(), newBenchCmd(), newFarEndCmd()}},
+		{Title: cli.AboutItself, Verbs: []*cobra.Command{newSchemaCmd(), newFarEndCmd()}},
 	}
 }

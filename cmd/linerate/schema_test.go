@@ -22,7 +22,6 @@ import (
 	"linerate/internal/compare"
 	"linerate/internal/fact/release"
 	"linerate/internal/fleet"
-	"linerate/internal/lab/labbench"
 	"linerate/internal/ledger"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/httpload"
@@ -110,8 +109,6 @@ var documents = []described{
 	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
 	{"load-smtp", "linerate load smtp --json", []string{"load smtp"}, typeOf[smtpload.Document]()},
 	{"load-files", "linerate load files --json", []string{"load files"}, typeOf[fileload.Document]()},
-	{"bench-lab", "linerate bench lab --json", []string{"bench lab"}, typeOf[labbench.Result]()},
-	{"bench-memory", "linerate bench memory --json", []string{"bench memory"}, typeOf[memoryDocument]()},
 }
 
 // writtenFiles are what people write.

@@ -1,0 +1,136 @@
+// Package provebench measures the switchback design by simulated days of hosts under
+// traffic: its false positives, the coverage of its intervals and how long its
+// guardrail takes, beside what people do without it. Chance is seeded.
+package provebench
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// Shape is what a host's metric does by itself over a day.
+type Shape struct {
+	Name string `json:"name"`
+	// Rhythm is how many times as high the metric is at the day's peak as at its
+	// trough.
+	Rhythm float64 `json:"rhythm"`
+	// Persistence is the autocorrelation from one window to the next of what moves
+	// slowly.
+	Persistence float64 `json:"persistence"`
+	Slow        float64 `json:"slow_percent"` // scatter of what moves slowly
+	Noise       float64 `json:"noise_percent"`
+	Heavy       bool    `json:"heavy_tails"`
+	Bursts      bool    `json:"bursts"`
+	// CarryOver is the share of a window in which the arm before still shows.
+	CarryOver float64 `json:"carry_over"`
+}
+
+// Shapes of days, from easy to nasty.
+func Shapes() []Shape {
+	return []Shape{
+		{Name: "steady", Rhythm: 1, Noise: 2},
+		{Name: "daily rhythm", Rhythm: 3, Noise: 2},
+		{Name: "autocorrelation 0.5", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2},
+		{Name: "autocorrelation 0.9", Rhythm: 3, Persistence: 0.9, Slow: 5, Noise: 2},
+		{Name: "heavy tails", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 4, Heavy: true},
+		{Name: "bursts", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, Bursts: true},
+		{Name: "carry-over", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, CarryOver: 0.1},
+		{Name: "all of it", Rhythm: 3, Persistence: 0.9, Slow: 5, Noise: 4, Heavy: true, Bursts: true, CarryOver: 0.1},
+	}
+}
+
+// perWindow is how many values a window has, burnt of them in its burn-in.
+const (
+	perWindow = 20
+	burnt     = 2
+)
+
+// day is one simulated study, value by value.
+type day struct {
+	slots  []study.WindowSlot
+	values [][]float64 // by window
+}
+
+// simulate draws a day in which a treatment multiplies the metric by exp(effect).
+func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) day {
+	d := day{slots: slots, values: make([][]float64, len(slots))}
+	fade := math.Pow(s.Persistence, 1.0/perWindow)
+	slow, phase := s.Slow/100*r.NormFloat64(), 2*math.Pi*r.Float64()
+	burst, left, before := 0.0, 0, 0.0
+	for w, slot := range slots {
+		now := 0.0
+		if slot.Treated() {
+			now = effect
+		}
+		for i := range perWindow {
+			t := float64(w*perWindow+i) / float64(len(slots)*perWindow)
+			slow = fade*slow + math.Sqrt(1-fade*fade)*s.Slow/100*r.NormFloat64()
+			if left--; s.Bursts && left < 0 {
+				burst = 0
+				if r.Float64() < 1.0/(4*perWindow) { // one in four windows
+					burst, left = 0.3*r.ExpFloat64(), 1+r.IntN(2*perWindow)
+				}
+			}
+			v := 0.5*math.Log(max(1, s.Rhythm))*math.Sin(2*math.Pi*t+phase) + slow + burst + s.Noise/100*s.noise(r)
+			d.values[w] = append(d.values[w], math.Exp(v+s.acting(before, now, i)))
+		}
+		before = now
+	}
+	return d
+}
+
+// noise has unit variance; with heavy tails it is Student's t with three degrees of
+// freedom.
+func (s Shape) noise(r *rand.Rand) float64 {
+	z := r.NormFloat64()
+	if !s.Heavy {
+		return z
+	}
+	a, b, c := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
+	return z / math.Sqrt(a*a+b*b+c*c) // t₃ has variance 3: √3 cancels
+}
+
+// acting is the effect at a value of a window: the arm before fades linearly.
+func (s Shape) acting(before, now float64, i int) float64 {
+	fades := s.CarryOver * perWindow
+	if gone := (float64(i) + 0.5) / max(0.5, fades); gone < 1 {
+		return before + gone*(now-before)
+	}
+	return now
+}
+
+// mean of a window without its burn-in.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values[burnt:] {
+		sum += v
+	}
+	return sum / float64(len(values)-burnt)
+}
+
+// arms are the values of the pairs of one treatment, or of the shams.
+func (d day) arms(of string) (control, treated stats.Arm) {
+	for w, s := range d.slots {
+		switch {
+		case s.Of != of:
+		case s.Arm == study.Control:
+			control.Values = append(control.Values, mean(d.values[w]))
+		default:
+			treated.Values = append(treated.Values, mean(d.values[w]))
+		}
+	}
+	return control, treated
+}
+
+// halves are the values of all windows of two arms, whenever they were.
+func (d day) windows(is func(w int, s study.WindowSlot) bool) (x []float64) {
+	for w, s := range d.slots {
+		if is(w, s) {
+			x = append(x, math.Log(mean(d.values[w])))
+		}
+	}
+	return x
+}

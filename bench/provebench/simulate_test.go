@@ -1,0 +1,58 @@
+package provebench
+
+import (
+	"reflect"
+	"testing"
+)
+
+// The design keeps its level and covers on every shape of day; what people do without
+// it does not.
+func TestClaims(t *testing.T) {
+	const studies = 150
+	for _, r := range Table(studies, 1) {
+		switch r.Method {
+		case Pairs, Looks, Shams:
+			if r.FalsePositiveRate > 0.121 { // four standard errors above 5 %
+				t.Errorf("%s, %s: %.3f false positives", r.Shape, r.Method, r.FalsePositiveRate)
+			}
+			if c, ok := r.Coverage.Get(); ok && c < 0.90 {
+				t.Errorf("%s, %s: coverage %.3f", r.Shape, r.Method, c)
+			}
+		case BeforeAfter:
+			if r.Shape != "steady" && r.FalsePositiveRate < 0.5 {
+				t.Errorf("%s, %s: %.3f false positives: the simulation has no trend", r.Shape, r.Method, r.FalsePositiveRate)
+			}
+		}
+	}
+}
+
+func TestGuards(t *testing.T) {
+	for _, g := range Guards(20, 1) {
+		if g.HarmPercent == 400 && (g.Tripped < 1 || g.Windows.Float() > 2) {
+			t.Errorf("%+v: harm of 400 %% must trip within two windows", g)
+		}
+		if g.Shape == "steady" && g.FalseTrips > 0 {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+func TestSameSeedSameTable(t *testing.T) {
+	if a, b := Table(5, 9), Table(5, 9); !reflect.DeepEqual(a, b) {
+		t.Error("two tables of one seed differ")
+	}
+}
+
+// Requests that stay away are noticed, those that come by chance or in bursts seldom end a
+// study that does no harm.
+func TestSilences(t *testing.T) {
+	const studies = 20
+	for _, s := range Silences(studies, 1) {
+		if s.FalseTrips > 2.0/studies {
+			t.Errorf("%+v", s)
+		}
+		if s.Left == 0 && s.Tripped < 0.6 {
+			t.Errorf("silence goes unnoticed: %+v", s)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package tunebench
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"linerate/internal/stats"
+	"linerate/internal/tune"
+)
+
+// Method is a way to search.
+type Method string
+
+// The methods. What each of the others ships is what its users would: the best it
+// saw, after a confirmation where it has one.
+const (
+	// Linerate is package tune's.
+	Linerate Method = "linerate"
+	// RandomSearch measures random configurations and confirms the best (Bergstra &
+	// Bengio, JMLR 13, 2012).
+	RandomSearch Method = "random search + confirmation"
+	// OneAtATime measures each setting alone, and confirms all together that looked
+	// better.
+	OneAtATime Method = "one at a time + confirmation"
+	// Halving is successive halving of random configurations and the base, the
+	// winner shipped (Karnin, Koren & Somekh, ICML 2013; Jamieson & Talwalkar, 2016).
+	Halving Method = "successive halving alone"
+)
+
+// Methods lists all, linerate's first.
+func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving} }
+
+// run is one search by a method: what it ships, nil for nothing.
+func (m Method) run(b *bench) (tune.Config, error) {
+	switch m {
+	case RandomSearch:
+		return b.randomSearch(), nil
+	case OneAtATime:
+		return b.oneAtATime(), nil
+	case Halving:
+		return b.halving(), nil
+	}
+	return b.linerate()
+}
+
+// Together is how many arms the simulated lab takes side by side: as many as the
+// other methods need in a block.
+const Together = 32
+
+func (b *bench) linerate() (tune.Config, error) {
+	r, err := b.linerateResult()
+	return r.Ships, err
+}
+
+func (b *bench) linerateResult() (tune.Result, error) {
+	s := tune.Search{Levels: make([]int, Settings), Seconds: Slots, PerSlot: 1, Together: Together, Worth: math.Log1p(0.0025), Confirmations: 1, Seed: b.rng.Uint64()}
+	for i := range s.Levels {
+		s.Levels[i] = 1
+	}
+	var done []tune.Measured
+	for {
+		e, ok, err := s.Next(done)
+		if err != nil {
+			return tune.Result{}, err
+		}
+		if !ok {
+			break
+		}
+		m := tune.Measured{Experiment: e}
+		arms := append([]tune.Config{e.Control, e.Control}, e.Arms...)
+		for n := 1; n <= e.Blocks; n++ {
+			m.Values = append(m.Values, b.block(arms...))
+			if _, settled := m.Judge(0); slices.Contains(e.Looks, n) && settled {
+				break
+			}
+		}
+		m.Seconds = float64(m.Slots())
+		done = append(done, m)
+	}
+	return s.Result(done)
+}
+
+// confirmPairs is how many blocks the others' confirmations have, control and
+// candidate each.
+const confirmPairs = 27
+
+// confirmed compares a candidate with the base by a paired t-test at 5 %, and returns
+// it where it is better.
+func (b *bench) confirmed(c tune.Config, pairs int) tune.Config {
+	d := make([]float64, pairs)
+	base := make(tune.Config, Settings)
+	for i := range d {
+		v := b.block(base, c)
+		d[i] = v[1] - v[0]
+	}
+	if t := stats.OneSample(d, 0.95); t.P <= 0.05 && t.Estimate > 0 {
+		return c
+	}
+	return nil
+}
+
+func random(rng *rand.Rand) tune.Config {
+	c := make(tune.Config, Settings)
+	for i := range c {
+		c[i] = rng.IntN(2)
+	}
+	return c
+}
+
+// randomSearch: 31 configurations and the base, six times each, and a confirmation.
+func (b *bench) randomSearch() tune.Config {
+	arms := make([]tune.Config, 31)
+	for i := range arms {
+		arms[i] = random(b.rng)
+	}
+	sum := make([]float64, len(arms))
+	for range 6 {
+		for i, v := range b.block(arms...) {
+			sum[i] += v
+		}
+	}
+	best := slices.Index(sum, slices.Max(sum))
+	return b.confirmed(arms[best], confirmPairs)
+}
+
+// oneAtATime: the base and each setting alone, six times, and a confirmation.
+func (b *bench) oneAtATime() tune.Config {
+	arms := []tune.Config{make(tune.Config, Settings)}
+	for i := range Settings {
+		arms = append(arms, arms[0].With(i, 1))
+	}
+	sum := make([]float64, len(arms))
+	for range 6 {
+		for i, v := range b.block(arms...) {
+			sum[i] += v
+		}
+	}
+	c := make(tune.Config, Settings)
+	for i := range Settings {
+		if sum[i+1] > sum[0] {
+			c[i] = 1
+		}
+	}
+	if c.Size() == 0 {
+		return nil
+	}
+	return b.confirmed(c, confirmPairs)
+}
+
+// halving: 31 random configurations and the base; each rung has the same share of
+// the trials, all that was seen of an arm counts.
+func (b *bench) halving() tune.Config {
+	type arm struct {
+		tune.Config
+		sum, n float64
+	}
+	field := []*arm{{Config: make(tune.Config, Settings)}}
+	for len(field) < 32 {
+		field = append(field, &arm{Config: random(b.rng)})
+	}
+	rungs := 5
+	for left := rungs; left > 0; left-- {
+		times := (Slots - b.used) / left / len(field)
+		arms := make([]tune.Config, len(field))
+		for i, a := range field {
+			arms[i] = a.Config
+		}
+		for range times {
+			values := b.block(arms...)
+			for i, v := range values {
+				field[i].sum += v
+				field[i].n++
+			}
+		}
+		slices.SortFunc(field, func(x, y *arm) int { return cmp.Compare(y.sum/y.n, x.sum/x.n) })
+		field = field[:(len(field)+1)/2]
+	}
+	if field[0].Size() == 0 {
+		return nil
+	}
+	return field[0].Config
+}
