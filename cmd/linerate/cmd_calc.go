@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +26,7 @@ func newCalcCmd() *cobra.Command {
 		Short: "calculate line rates, windows, buffers and table sizes, with sources",
 		Long: `The arithmetic of tuning. Inputs are INPUT=VALUE words with units: 10Gb/s, 13ms,
 64KiB (64K of bytes is binary). calc lists the calculators; calc WHAT shows one's
-inputs and their defaults. lro also takes pcap=FILE, a capture (pcap or pcapng) of
-a receive queue, instead of its model.`,
+inputs and their defaults.`,
 		Example: `    linerate calc line-rate link=10Gb/s frame=64
     linerate calc bdp link=10Gb/s rtt=80ms
     linerate calc window maxsockbuf=16MiB`,
@@ -51,8 +47,7 @@ a receive queue, instead of its model.`,
 	return cmd
 }
 
-// calculate runs a calculator on INPUT=VALUE words; lro's pcap is a capture to
-// read instead of its model.
+// calculate runs a calculator on INPUT=VALUE words.
 func calculate(what string, words []string) (calc.Result, error) {
 	c, err := calc.Find(what)
 	if err != nil {
@@ -70,21 +65,7 @@ func calculate(what string, words []string) (calc.Result, error) {
 		}
 		inputs[name] = value
 	}
-	file, captured := inputs["pcap"]
-	if !captured || c.Name != "lro" {
-		return c.Run(inputs)
-	}
-	delete(inputs, "pcap")
-	f, err := os.Open(file)
-	if err != nil {
-		return calc.Result{}, fmt.Errorf("%s: %w", file, errors.Unwrap(err))
-	}
-	defer f.Close()
-	r, err := calc.LROOfCapture(f, inputs)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", file, err)
-	}
-	return r, nil
+	return c.Run(inputs)
 }
 
 func listCalculators(w io.Writer) error {

@@ -22,8 +22,6 @@ type Input struct {
 	// would. Empty means that the input is required.
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
-	// Signed inputs may be negative, which says something of its own.
-	Signed bool `json:"-"`
 }
 
 // Output is one named result, in the base unit of its kind.
@@ -159,7 +157,7 @@ func (c *Calculator) parse(args map[string]string) (map[string]float64, []Output
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, i.Name, err)
 		}
-		if v < 0 && !i.Signed {
+		if v < 0 {
 			return nil, nil, hint.With(hint.Usagef("%s: %s of %s is below nothing", c.Name, i.Name, Format(v, i.Unit)), "%s", i.Doc)
 		}
 		in[i.Name] = v

@@ -31,14 +31,9 @@ var functions = []function{
 	{"line_rate", []string{"link", "frame"}, func(a []float64) float64 { return LineRate(a[0], a[1]) }, "frames/s of a size (FCS included), one direction"},
 	{"imix_rate", []string{"link"}, func(a []float64) float64 { return ImixRate(a[0]) }, "packets/s of simple IMIX, one direction"},
 	{"bdp", []string{"link", "rtt"}, func(a []float64) float64 { return BDP(a[0], a[1]) }, "bandwidth-delay product in bytes"},
-	{"wscale", []string{"maxsockbuf"}, func(a []float64) float64 { return WindowScale(a[0]) }, "window scale announced"},
-	{"scaled_window", []string{"scale"}, func(a []float64) float64 { return ScaledWindow(a[0]) }, "largest window of a scale"},
 	{"usable_sockbuf", []string{"maxsockbuf"}, func(a []float64) float64 { return UsableSockbuf(a[0]) }, "bytes one socket can reserve"},
 	{"sockbuf_share", []string{"memory", "connections"}, func(a []float64) float64 { return SockbufShare(a[0], a[1]) }, "most of a socket buffer when so many connections, at least ten, share half of memory"},
 	{"sockbuf_for", []string{"window"}, func(a []float64) float64 { return SockbufFor(a[0]) }, "maxsockbuf that a window needs"},
-	{"mss", []string{"mtu"}, func(a []float64) float64 { return MSS(a[0]) }, "IPv4 segment of an MTU"},
-	{"mss6", []string{"mtu"}, func(a []float64) float64 { return MSS6(a[0]) }, "IPv6 segment of an MTU"},
-	{"segment_efficiency", []string{"mss"}, func(a []float64) float64 { return SegmentEfficiency(a[0]) }, "payload in per cent of link time"},
 	{"initial_window", []string{"segments", "mss"}, func(a []float64) float64 { return InitialWindow(a[0], a[1]) }, "initial congestion window in bytes"},
 	{"segments_in_window", []string{"mss"}, func(a []float64) float64 { return SegmentsInWindow(a[0]) }, "whole segments in 65535 bytes"},
 	{"max_mbuf_mem", []string{"memory"}, func(a []float64) float64 { return MaxMbufMem(a[0]) }, "kern.ipc.maxmbufmem"},
@@ -47,7 +42,6 @@ var functions = []function{
 	{"nmbjumbo9", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo9 }, "kern.ipc.nmbjumbo9"},
 	{"nmbjumbo16", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo16 }, "kern.ipc.nmbjumbo16"},
 	{"nmbufs", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Mbufs }, "kern.ipc.nmbufs"},
-	{"maxfrags", []string{"nmbclusters"}, func(a []float64) float64 { return MaxFrags(a[0]) }, "net.inet.ip.maxfrags"},
 	{"maxusers", []string{"pages"}, func(a []float64) float64 { return MaxUsers(a[0]) }, "kern.maxusers of physical pages"},
 	{"maxfiles", []string{"pages"}, func(a []float64) float64 { return MaxFiles(a[0]) }, "kern.maxfiles of physical pages"},
 	{"tcbhashsize", []string{"maxsockets"}, func(a []float64) float64 { return TCBHashSize(a[0]) }, "net.inet.tcp.tcbhashsize"},
@@ -56,25 +50,19 @@ var functions = []function{
 	{"pf_table_memory", []string{"entries"}, func(a []float64) float64 { return PFTableMemory(a[0]) }, "bytes of pf table entries"},
 	{"ipfw_buckets", []string{"states"}, func(a []float64) float64 { return IPFWBuckets(a[0]) }, "dyn_buckets of a dyn_max"},
 	{"ipfw_memory", []string{"states", "buckets"}, func(a []float64) float64 { return IPFWMemory(a[0], a[1]) }, "bytes of ipfw dynamic states"},
-	{"hostcache_memory", []string{"cachelimit"}, func(a []float64) float64 { return HostcacheMemory(a[0]) }, "bytes of a full host cache"},
 	{"syncache_memory", []string{"hashsize", "bucketlimit"}, func(a []float64) float64 { return SyncacheMemory(a[0], a[1]) }, "bytes of a full SYN cache"},
 	{"conntrack_memory", []string{"entries", "buckets", "extended?"}, func(a []float64) float64 { return ConntrackMemory(a[0], a[1], a[2] != 0) }, "bytes of conntrack; extended with NAT, accounting or events"},
 	{"conntrack_buckets", []string{"memory"}, func(a []float64) float64 { return ConntrackBuckets(a[0]) }, "nf_conntrack_buckets of memory"},
-	{"queue_length", []string{"link", "time", "packet"}, func(a []float64) float64 { return QueueLength(a[0], a[1], a[2]) }, "packets sent in a time"},
-	{"queue_delay", []string{"packets", "frame", "link"}, func(a []float64) float64 { return QueueDelay(a[0], a[1], a[2]) }, "seconds a full queue takes"},
 	{"netisr_threads", []string{"maxthreads", "ncpu"}, func(a []float64) float64 { return NetisrThreads(a[0], a[1]) }, "threads started"},
-	{"queues_per_port", []string{"cores", "ports", "hardware"}, func(a []float64) float64 { return QueuesPerPort(a[0], a[1], a[2]) }, "the guide's rule"},
 	{"dirty_max_max", []string{"memory"}, func(a []float64) float64 { return DirtyMaxMax(a[0]) }, "vfs.zfs.dirty_data_max_max"},
 	{"dirty_max", []string{"memory", "max_max"}, func(a []float64) float64 { return DirtyMax(a[0], a[1]) }, "vfs.zfs.dirty_data_max"},
 	{"dirty_fill", []string{"rate", "time"}, func(a []float64) float64 { return DirtyFill(a[0], a[1]) }, "bytes that arrive in a time"},
-	{"dirty_drain", []string{"dirty_max", "percent", "drive"}, func(a []float64) float64 { return DirtyDrain(a[0], a[1], a[2]) }, "seconds to write them"},
 	{"pow2", []string{"n"}, func(a []float64) float64 { return PowerOfTwo(a[0]) }, "smallest power of two at least n"},
-	{"is_pow2", []string{"n"}, func(a []float64) float64 { return bool01(IsPowerOfTwo(a[0])) }, "1 for a power of two, else 0"},
 }
 
 // Options are the formulas for expr.Compile. They take numbers of any kind and
 // numeric strings in base units, and return float64; a wrong number or kind of
-// arguments is an error of the expression. Predicates (is_pow2) return 1 or 0.
+// arguments is an error of the expression.
 func Options() []expr.Option {
 	opts := make([]expr.Option, 0, len(functions))
 	for _, f := range functions {

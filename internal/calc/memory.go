@@ -63,7 +63,6 @@ const (
 	ipfwDataSize = 88
 	ipfwV4Size   = 40
 	ipfwV6Size   = 72
-	hostcacheLen = 64
 	syncacheLen  = 168
 )
 
@@ -91,9 +90,6 @@ func PowerOfTwo(v float64) float64 {
 	return math.Exp2(math.Ceil(math.Log2(v)))
 }
 
-// IsPowerOfTwo reports whether v is a whole power of two.
-func IsPowerOfTwo(v float64) bool { return v >= 1 && PowerOfTwo(v) == v }
-
 // IPFWBuckets is the net.inet.ip.fw.dyn_buckets at which the hash can grow
 // with this many dynamic states: the next power of two, at least 512 (the
 // kernel refuses 256 and below; sys/netpfil/ipfw/ip_fw_dynamic.c).
@@ -105,9 +101,6 @@ func IPFWBuckets(states float64) float64 { return max(512, PowerOfTwo(states)) }
 func IPFWMemory(states, buckets float64) float64 {
 	return states*(ipfwDataSize+ipfwV4Size) + buckets*(32+2*(2*8+4*4))
 }
-
-// HostcacheMemory is what a full TCP host cache takes in bytes.
-func HostcacheMemory(cachelimit float64) float64 { return cachelimit * hostcacheLen }
 
 // SyncacheMemory is what a full SYN cache takes in bytes: hashsize times
 // bucketlimit entries.

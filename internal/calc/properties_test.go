@@ -1,73 +1,9 @@
 package calc
 
 import (
-	"bytes"
-	"errors"
 	"math"
-	"strings"
 	"testing"
-	"testing/iotest"
 )
-
-// TestLROOfCapture: the inputs that a capture answers itself are refused, those that it
-// cannot are bounded, and what comes out is of its segments.
-func TestLROOfCapture(t *testing.T) {
-	data := capture(t, tcpFrame(t, 1, 1000, false, false), tcpFrame(t, 2, 1000, false, false), tcpFrame(t, 1, 2000, false, false), tcpFrame(t, 2, 2000, true, false))
-	for _, c := range []struct {
-		name         string
-		args         map[string]string
-		plain, after float64
-	}{
-		{"by default a whole batch and an entry for each", nil, 2, 2},
-		{"one entry is the first connection's, the other passes as it is", map[string]string{"entries": "1"}, 4.0 / 3, 2},
-		{"batches of one are flushed at once", map[string]string{"batch": "1"}, 1, 1},
-		{"batches of two hold each connection once", map[string]string{"batch": "2", "entries": "8"}, 1, 1},
-	} {
-		r, err := LROOfCapture(bytes.NewReader(data), c.args)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		plain, _ := r.Output("as_they_come")
-		after, _ := r.Output("sorted")
-		saved, _ := r.Output("stack_saved")
-		if plain != c.plain || after != c.after || saved != 100*(1-plain/after) {
-			t.Errorf("%s: %v as they come, %v sorted, %v saved", c.name, plain, after, saved)
-		}
-	}
-	for name, args := range map[string]map[string]string{
-		"flows comes from the capture": {"flows": "3"}, "seed comes from the capture": {"seed": "1"},
-		"batch=0 is not": {"batch": "0"}, "batch=65537 is not": {"batch": "65537"}, "entries=1.5 is not": {"entries": "1.5"}, "entries=many is not": {"entries": "many"},
-	} {
-		if _, err := LROOfCapture(bytes.NewReader(data), args); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v: %v, want %q", args, err, name)
-		}
-	}
-	if _, err := LROOfCapture(bytes.NewReader(capture(t, make([]byte, 60))), nil); err == nil || !strings.Contains(err.Error(), "no TCP segments") {
-		t.Errorf("a capture of nothing: %v", err)
-	}
-}
-
-// TestCapturesThatBreak: a capture that was cut keeps what it has, one whose disk fails
-// is an error, wherever that happens.
-func TestCapturesThatBreak(t *testing.T) {
-	data := capture(t, tcpFrame(t, 1, 1, false, false), tcpFrame(t, 1, 1001, false, false))
-	one := len(capture(t, tcpFrame(t, 1, 1, false, false)))
-	for cut := 24; cut < len(data); cut++ {
-		segments, _, _, err := ReadSegments(bytes.NewReader(data[:cut]))
-		want := 0
-		if cut >= one {
-			want = 1
-		}
-		if err != nil || len(segments) != want {
-			t.Fatalf("cut at byte %d: %d segments, %v", cut, len(segments), err)
-		}
-	}
-	broken := errors.New("the disk is gone")
-	if _, _, _, err := ReadSegments(iotest.ErrReader(broken)); err == nil {
-		t.Error("nothing could be read, and that is no error")
-	}
-}
 
 // TestWindowsAndTheirBuffers: a buffer that is sized for a window holds it, one byte less
 // of window needs no more, and a shift announces at least the buffer up to its limit.

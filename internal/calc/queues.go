@@ -23,12 +23,6 @@ func NetisrThreads(maxthreads, ncpu float64) float64 {
 	return min(maxthreads, ncpu)
 }
 
-// QueuesPerPort is the guide's rule for a firewall: real cores over active
-// ports, within what the hardware has, at least one.
-func QueuesPerPort(cores, ports, hardware float64) float64 {
-	return max(1, min(math.Floor(cores/ports), hardware))
-}
-
 // DirtyMaxMax is the default of vfs.zfs.dirty_data_max_max in bytes on
 // 64-bit machines: a quarter of memory, at most 4 GiB
 // (OpenZFS module/zfs/arc.c arc_init).

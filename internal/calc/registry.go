@@ -7,8 +7,7 @@ func All() []*Calculator {
 		lineRate, imixRate,
 		bdp, window, mss, initcwnd,
 		mbufs, pfStates, pfSources, ipfwStates, conntrack,
-		ifQueue, netisr, queues,
-		serving, lro, zfsDirty,
+		ifQueue, serving, zfsDirty,
 	}
 }
 

@@ -26,43 +26,6 @@ var ifQueue = &Calculator{
 	},
 }
 
-var netisr = &Calculator{
-	Name: "netisr", Summary: "netisr threads FreeBSD starts",
-	Inputs: []Input{
-		{Name: "maxthreads", Unit: Count, Default: "-1", Doc: "net.isr.maxthreads", Signed: true},
-		{Name: "cpus", Unit: Count, Default: "8", Doc: "hw.ncpu"}},
-	Sources: []string{"FreeBSD sys/net/netisr.c (netisr_init)"},
-	Notes: []Note{{Who: guide, Says: "by default one thread processes all network traffic, so raise maxthreads", Wrong: true,
-		Truth: "with net.isr.dispatch=direct, the default, packets are processed in the driver's own interrupt threads, one per receive queue; netisr threads only take what is queued on purpose (deferred dispatch, loopback, tunnels)"}},
-	Vectors: []Vector{
-		{In: map[string]string{"maxthreads": "-1", "cpus": "12"}, Want: map[string]float64{"threads": 12}, From: guide},
-		{In: map[string]string{"maxthreads": "1", "cpus": "2"}, Want: map[string]float64{"threads": 1}, From: "netstat -Q of FreeBSD 14.0"},
-		{In: map[string]string{"maxthreads": "16", "cpus": "4"}, Want: map[string]float64{"threads": 4}, From: "netisr.c"},
-	},
-	run: func(in map[string]float64) ([]Output, error) {
-		return []Output{num("threads", NetisrThreads(in["maxthreads"], in["cpus"]), Count, "−1: one per CPU; never more than CPUs")}, nil
-	},
-}
-
-var queues = &Calculator{
-	Name: "queues", Summary: "receive queues per port for a firewall",
-	Inputs: []Input{
-		{Name: "cores", Unit: Count, Default: "4", Doc: "real cores, SMT siblings not counted"},
-		{Name: "ports", Unit: Count, Default: "2", Doc: "active ports"},
-		{Name: "hardware", Unit: Count, Default: "8", Doc: "most queues the NIC has per port"}},
-	Sources: []string{"the guide's rule; FreeBSD's iflib gives every port as many queues as cores"},
-	Vectors: []Vector{
-		{In: map[string]string{"cores": "4", "ports": "2"}, Want: map[string]float64{"queues": 2}, From: guide},
-		{In: map[string]string{"cores": "4", "ports": "1"}, Want: map[string]float64{"queues": 4}, From: guide},
-	},
-	run: func(in map[string]float64) ([]Output, error) {
-		if in["ports"] < 1 || in["cores"] < 1 {
-			return nil, tooSmall("ports or cores", min(in["ports"], in["cores"]), "1 or more")
-		}
-		return []Output{num("queues", QueuesPerPort(in["cores"], in["ports"], in["hardware"]), Count, "cores / ports, within the hardware")}, nil
-	},
-}
-
 var serving = &Calculator{
 	Name: "serving", Aliases: []string{"serve", "netflix"},
 	Summary: "what filling a link with files costs: pages, mbufs, copies, memory bandwidth",
