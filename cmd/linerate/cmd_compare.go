@@ -87,7 +87,6 @@ func newCompareCmd() *cobra.Command {
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	fl.StringVar(&f.html, "html", "", "write a page: effects, samples, numbers")
-	cmd.AddCommand(newCompareScalingCmd(), newCompareChangesCmd())
 	return cmd
 }
 

@@ -87,8 +87,6 @@ var documents = []described{
 	{"serve-testbeds", "linerate serve: /api/v1/testbeds", nil, typeOf[web.Testbeds]()},
 	{"serve-error", "linerate serve: an error below /api/v1", nil, typeOf[web.Failure]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
-	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[compare.Scaling]()},
-	{"compare-changes", "linerate compare changes --json, of studies or of a file", []string{"compare changes"}, []reflect.Type{reflect.TypeFor[studyChangesDocument](), reflect.TypeFor[compare.Changes]()}},
 	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},
 	{"catalogue", "linerate catalogue list --json", []string{"catalogue list"}, typeOf[listDocument]()},
 	{"calc", "linerate calc --json", []string{"calc"}, []reflect.Type{reflect.TypeFor[calculatorsDocument](), reflect.TypeFor[calcDoc]()}},

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -116,24 +115,5 @@ func TestPageOfComparisons(t *testing.T) {
 	}
 	if strings.Contains(page, "a<1>") || strings.Contains(page, "NaN") {
 		t.Error("a name is not escaped, or a number is none")
-	}
-}
-
-// TestChangesFromNothing: what changes from zero changes by no percentage, and below zero more
-// is still more.
-func TestChangesFromNothing(t *testing.T) {
-	found := []stats.ChangePoint{{Index: 10, P: 0.001, Before: 0, After: 5}, {Index: 20, P: 0.001, Before: -4, After: -2}}
-	doc, err := json.Marshal(ChangesOf(30, found))
-	if err != nil || !strings.Contains(string(doc), `"after":5,"effect_percent":null`) || !strings.Contains(string(doc), `"after":-2,"effect_percent":50`) {
-		t.Errorf("%s, %v", doc, err)
-	}
-	p := show.NewPage(show.Style{Width: 120})
-	PrintChanges(p, 30, found)
-	var b strings.Builder
-	if err := p.Flush(&b); err != nil {
-		t.Fatal(err)
-	}
-	if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, "11 0.00 5.00 "+show.Unknown+" 0.001") || !strings.Contains(text, "+50.0 %") {
-		t.Error(text)
 	}
 }

@@ -28,42 +28,6 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-func TestChangePoints(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	x := append(append(normal(r, 30, 0), normal(r, 25, 3)...), normal(r, 30, -1)...)
-	found := ChangePoints(x, 5, 0.05, 99, 1)
-	if len(found) != 2 || !(math.Abs(float64(found[0].Index-30)) <= 1) || !(math.Abs(float64(found[1].Index-55)) <= 1) {
-		t.Errorf("%+v, want changes at 30 and 55", found)
-	}
-	if len(found) > 0 && !(math.Abs(found[0].After-3) <= 0.6) {
-		t.Errorf("median after the first change %g", found[0].After)
-	}
-	// No permutation splits as well as a step: p is one in all of them and the series.
-	if step := ChangePoints(append(normal(r, 20, 0), normal(r, 20, 50)...), 5, 0.01, 99, 1); len(step) != 1 || step[0].P != 0.01 {
-		t.Errorf("a step is %+v", step)
-	}
-	// Of a series that does not change p is spread evenly.
-	sum := 0.0
-	for i := range 100 {
-		x := normal(r, 30, 0)
-		_, score := bestOfAll(x, []int{0, len(x)}, 5)
-		sum += splitP(x, []int{0, len(x)}, 5, score, 1, 99, rand.New(rand.NewPCG(uint64(i), 1)))
-	}
-	near(t, "mean p of steady series", sum/100, 0.5, 0.1)
-	alarms := 0
-	for i := range 60 {
-		if len(ChangePoints(normal(r, 30, 0), 5, 0.05, 99, uint64(i))) > 0 {
-			alarms++
-		}
-	}
-	if alarms > 8 {
-		t.Errorf("%d of 60 steady series change", alarms)
-	}
-	if ChangePoints([]float64{1, 2, 3}, 2, 0.05, 99, 1) != nil {
-		t.Error("three values cannot be split")
-	}
-}
-
 func TestUSL(t *testing.T) {
 	n := []float64{1, 2, 4, 8, 12, 16, 24, 32}
 	exact := make([]float64, len(n))

@@ -21,11 +21,6 @@ type USL struct {
 	Warnings []Warning
 }
 
-// At is the fitted throughput with n cores.
-func (u USL) At(n float64) float64 {
-	return uslAt(u.Gamma.Estimate, u.Sigma.Estimate, u.Kappa.Estimate, n)
-}
-
 // What the law's terms are at least before they count as limits: a fit of
 // rates that scale keeps them above zero, by what rounding leaves.
 const (
