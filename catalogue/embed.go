@@ -1,6 +1,7 @@
 // Package catalogue holds what linerate knows of every tunable, as YAML:
 // freebsd/ and linux/ the records, one file per subsystem; claims/ what
-// guides and talks say of them; spaces/ what servers have worth trying; concepts.yaml the ideas that systems share.
+// guides and talks say of them; spaces/ what servers have worth trying; concepts.yaml the ideas that systems share,
+// conditions.yaml the conditions of records in words.
 // docs/reference/catalogue.md describes the format; package tunable reads it.
 package catalogue
 
@@ -12,7 +13,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-//go:embed concepts.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml plans/*.yaml
+//go:embed concepts.yaml conditions.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml plans/*.yaml
 var files embed.FS
 
 // measured is what public archives measured, as package evidence reads it.

@@ -118,6 +118,7 @@ var writtenFiles = []described{
 	{"catalogue-records", "records of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["records"]}},
 	{"catalogue-claims", "claims of one source (YAML)", nil, []reflect.Type{tunable.Files()["claims"]}},
 	{"catalogue-concepts", "concepts of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["concepts"]}},
+	{"catalogue-conditions", "conditions of the catalogue in words (YAML)", nil, []reflect.Type{tunable.Files()["conditions"]}},
 	{"catalogue-rules", "rules and lists of audits (YAML)", nil, []reflect.Type{audit.RuleFile()}},
 	{"catalogue-advice", "what plans may set (YAML)", nil, []reflect.Type{plan.FileType()}},
 	{"catalogue-roles", "roles of hosts (YAML)", nil, typeOf[role.File]()},
@@ -283,13 +284,14 @@ func compiled(t *testing.T, n *schema.Node) *jsonschema.Schema {
 func TestWrittenFilesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	files := map[string][]string{
-		"study":              {"../../studies/*.yaml", "testdata/every-key*.yaml"},
-		"catalogue-records":  {"../../catalogue/freebsd/*.yaml", "../../catalogue/linux/*.yaml"},
-		"catalogue-claims":   {"../../catalogue/claims/*.yaml"},
-		"catalogue-concepts": {"../../catalogue/concepts.yaml"},
-		"catalogue-rules":    {"../../catalogue/rules/*.yaml"},
-		"catalogue-advice":   {"../../catalogue/plans/*.yaml"},
-		"catalogue-roles":    {"../../catalogue/roles/roles.yaml"},
+		"study":                {"../../studies/*.yaml", "testdata/every-key*.yaml"},
+		"catalogue-records":    {"../../catalogue/freebsd/*.yaml", "../../catalogue/linux/*.yaml"},
+		"catalogue-claims":     {"../../catalogue/claims/*.yaml"},
+		"catalogue-concepts":   {"../../catalogue/concepts.yaml"},
+		"catalogue-conditions": {"../../catalogue/conditions.yaml"},
+		"catalogue-rules":      {"../../catalogue/rules/*.yaml"},
+		"catalogue-advice":     {"../../catalogue/plans/*.yaml"},
+		"catalogue-roles":      {"../../catalogue/roles/roles.yaml"},
 	}
 	for _, d := range writtenFiles {
 		s := compiled(t, d.make(t, ofFiles(d)))

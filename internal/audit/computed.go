@@ -62,7 +62,7 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 	switch {
 	case !ok:
 		f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
-		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", tunable.FormulaWords(j.st.Formula))
+		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
 	case rung == rungs:
 		return nil
 	case rung == a.least(processors):

@@ -92,17 +92,7 @@ func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	}
 	f := Finding{ID: "LR-COUPLED:" + l.Name + "~" + k.Name, Kind: Coupled, Severity: Warning, Action: Change, Name: l.Name,
 		Message: fmt.Sprintf("%s=%s does not agree with %s=%s", l.Name, l.Value, k.Name, other),
-		Why:     k.Why, Fix: fmt.Sprintf("Change one of the two so that %s.", readable(k.Holds, l.Name, k.Name))}.at(l)
+		Why:     k.Why, Fix: fmt.Sprintf("Change one of the two so that %s.", a.c.Words(k.Holds, l.Name, k.Name))}.at(l)
 	pair := "coupled " + min(l.Name, k.Name) + "~" + max(l.Name, k.Name)
 	return []candidate{{Finding: f, class: disagreeing, once: pair}}
-}
-
-// readable writes a coupling's condition with names, without the cases in
-// which it does not matter because of who sets what.
-func readable(holds, this, other string) string {
-	cases := slices.DeleteFunc(strings.Split(holds, " || "), func(s string) bool { return strings.Contains(s, "is_set(") || strings.Contains(s, "at_least(") })
-	if len(cases) > 0 {
-		holds = strings.Join(cases, " || ")
-	}
-	return tunable.Condition(holds, this, other)
 }

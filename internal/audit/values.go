@@ -141,7 +141,7 @@ func (a *auditor) lowers(j judged) []candidate {
 	case j.st.IsFormula() && capacity(j):
 		f.Severity, f.Action = Warning, Remove
 		f.Message = fmt.Sprintf("%s=%s is below the %s that the kernel computes for this machine", j.Name, j.Value, d)
-		f.Why = fmt.Sprintf("The default is %s.", tunable.FormulaWords(j.st.Formula))
+		f.Why = fmt.Sprintf("The default is %s.", j.st.Formula)
 	default:
 		old, ok := a.grownFrom(j)
 		if !ok {

@@ -30,6 +30,8 @@ type Catalogue struct {
 	Records  []*Record
 	Claims   []Claims
 	Concepts []Concept
+	// Conditions are the words of the records' conditions.
+	Conditions []Condition
 
 	byName    map[key]*Record
 	byConcept map[string][]*Record

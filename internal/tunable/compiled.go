@@ -20,6 +20,8 @@ type compiled struct {
 	Records  []*Record
 	Claims   []Claims
 	Concepts []Concept
+
+	Conditions []Condition
 }
 
 // maxCompiled bounds what a compiled catalogue may unpack to.
@@ -65,7 +67,7 @@ func heading(digest string) string {
 // made of them: the rules of its audits, which package audit packs, and the advice
 // of plans, which package plan does.
 func (c *Catalogue) Compile(digest string, beside ...[]byte) ([]byte, error) {
-	records, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts})
+	records, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions})
 	if err != nil {
 		return nil, fmt.Errorf("compile the catalogue: %w", err)
 	}
@@ -112,7 +114,7 @@ func Unpack(b []byte, digest string) (c *Catalogue, beside [][]byte, ok bool, er
 	if err := pack.Unmarshal(parts[0], &p); err != nil {
 		return nil, nil, false, fmt.Errorf("compiled catalogue: %w", err)
 	}
-	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts}
+	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts, Conditions: p.Conditions}
 	c.fillTables()
 	return c, parts[1:], true, nil
 }

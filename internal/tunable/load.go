@@ -18,7 +18,8 @@ import (
 )
 
 // Load reads a catalogue and checks it whole: <os>/*.yaml are records,
-// claims/*.yaml claims, concepts.yaml concepts. All mistakes are reported,
+// claims/*.yaml claims, concepts.yaml concepts, conditions.yaml their conditions in
+// words. All mistakes are reported,
 // each with file and line.
 func Load(fsys fs.FS) (*Catalogue, error) {
 	c, err := Read(fsys)
@@ -47,6 +48,7 @@ func Read(fsys fs.FS) (*Catalogue, error) {
 		c.Records = append(c.Records, p.Records...)
 		c.Claims = append(c.Claims, p.Claims...)
 		c.Concepts = append(c.Concepts, p.Concepts...)
+		c.Conditions = append(c.Conditions, p.Conditions...)
 	}
 	if err := errors.Join(append(errs, c.index())...); err != nil {
 		return nil, err
@@ -69,7 +71,12 @@ func listFiles(fsys fs.FS) ([]file, error) {
 		{"freebsd/*.yaml", FreeBSD, (*Catalogue).loadRecords},
 		{"linux/*.yaml", Linux, (*Catalogue).loadRecords},
 		{"claims/*.yaml", "", (*Catalogue).loadClaims},
-		{"concepts.yaml", "", (*Catalogue).loadConcepts},
+		{"concepts.yaml", "", func(c *Catalogue, fsys fs.FS, name, _ string) error {
+			return loadList(fsys, name, "concepts", &c.Concepts)
+		}},
+		{"conditions.yaml", "", func(c *Catalogue, fsys fs.FS, name, _ string) error {
+			return loadList(fsys, name, "conditions", &c.Conditions)
+		}},
 	} {
 		names, err := fs.Glob(fsys, k.pattern)
 		if err != nil {
@@ -243,23 +250,21 @@ func (c *Catalogue) loadClaims(fsys fs.FS, name, _ string) error {
 	return errors.Join(errs...)
 }
 
-func (c *Catalogue) loadConcepts(fsys fs.FS, name, _ string) error {
+// loadList reads a document of one list.
+func loadList[T any](fsys fs.FS, name, key string, into *[]T) error {
 	top, err := document(fsys, name)
 	if err != nil {
 		return err
 	}
-	nodes, err := sequence(name, top, "concepts")
+	nodes, err := sequence(name, top, key)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, n := range nodes {
-		k := Concept{}
-		if err := decode(name, n, &k); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		c.Concepts = append(c.Concepts, k)
+		var x T
+		errs = append(errs, decode(name, n, &x))
+		*into = append(*into, x)
 	}
 	return errors.Join(errs...)
 }
@@ -309,6 +314,9 @@ func Files() map[string]reflect.Type {
 		"claims": reflect.TypeFor[Claims](),
 		"concepts": reflect.TypeFor[struct {
 			Concepts []Concept `yaml:"concepts"`
+		}](),
+		"conditions": reflect.TypeFor[struct {
+			Conditions []Condition `yaml:"conditions"`
 		}](),
 	}
 }

@@ -289,7 +289,8 @@ type Change struct {
 	Why string `yaml:"why"`
 }
 
-// Caution warns when an expression over facts holds; without one, always.
+// Caution warns when an expression over facts holds; without one, always. Conditions have
+// words in conditions.yaml.
 type Caution struct {
 	When string `yaml:"when"`
 	Text string `yaml:"text"`

@@ -98,7 +98,7 @@ func TestPage(t *testing.T) {
 		{"14.3", "12.4          default 100, set at boot"},
 		{"14.3", "- A guide (sysctl.conf, active): 512"},
 		{"14.3", "→ wrong: It is not."},
-		{"14.3", "memory: Takes memory. (when it is above 500)"},
+		{"14.3", "memory: Takes memory. (when it > 500)"},
 		{"14.3", "not yet: no verdict in the ledger"},
 	} {
 		_, _, text := page(t, c.release)

@@ -118,22 +118,15 @@ type Advice struct {
 	When   string `json:"when,omitempty"`
 	Reason string `json:"reason"`
 
-	formula bool
+	words string // of When
 }
 
-// of is the role and the condition, words what to do, for people.
+// of is the role and the condition, for people.
 func (a Advice) of() string {
 	if a.When == "" {
 		return a.Role
 	}
-	return a.Role + ", where " + tunable.Condition(a.When, "it", "")
-}
-
-func (a Advice) words() string {
-	if a.formula {
-		return tunable.FormulaWords(a.Set)
-	}
-	return a.Set
+	return a.Role + ", where " + a.words
 }
 
 // Claim is what a source says.
@@ -199,7 +192,7 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	}
 	p.noDefault = s.Default == nil && s.Formula == ""
 	p.WithAll, p.Backports = withAll[r.WithAll], r.Backports
-	p.addAdvice(r)
+	p.addAdvice(c, r)
 	for _, k := range r.Checked {
 		p.Checked = append(p.Checked, Checked{k.Release.String(), k.How, k.What})
 	}
@@ -243,22 +236,16 @@ func sameIdea(c *tunable.Catalogue, r *tunable.Record) []string {
 	return names
 }
 
-func (p *Page) addAdvice(r *tunable.Record) {
+func (p *Page) addAdvice(c *tunable.Catalogue, r *tunable.Record) {
 	for _, x := range r.Cautions {
-		p.Cautions = append(p.Cautions, Caution{x.Kind, x.When, tunable.Condition(x.When, "it", ""), x.Text})
+		p.Cautions = append(p.Cautions, Caution{x.Kind, x.When, c.Words(x.When, "it", ""), x.Text})
 	}
 	for _, x := range r.Coupled {
-		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, tunable.Condition(x.Holds, "it", x.Name), x.Why})
+		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, c.Words(x.Holds, "it", x.Name), x.Why})
 	}
 	for _, x := range r.Recommend {
-		set := x.Value
-		if x.Formula != "" {
-			set = x.Formula
-		}
-		if set == "" {
-			set = deeds[x.Do]
-		}
-		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.When, x.Reason, x.Formula != ""})
+		set := cmp.Or(x.Formula, x.Value, deeds[x.Do])
+		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.When, x.Reason, c.Words(x.When, "it", "")})
 	}
 }
 

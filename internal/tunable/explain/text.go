@@ -130,7 +130,7 @@ func (o *page) advice(p Page) {
 		o.heading("For a role")
 	}
 	for _, a := range p.Recommended {
-		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.of(), a.words(), unsaid(a.Set, a.Reason)))
+		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.of(), a.Set, unsaid(a.Set, a.Reason)))
 	}
 }
 

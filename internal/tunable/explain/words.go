@@ -144,7 +144,7 @@ func (p Page) DefaultText() string {
 	case !p.Exists:
 		return ""
 	case p.DefaultIsFormula:
-		d = "computed: " + tunable.FormulaWords(p.Default)
+		d = "computed: " + p.Default
 	case p.Settable == tunable.ReadOnly && p.Default == "", p.noDefault && p.Effective == "":
 		return ""
 	case p.noDefault:
