@@ -29,7 +29,7 @@ func catalogueOf(t *testing.T) *tunable.Catalogue {
 	return c
 }
 
-// TestChecked reads the whole catalogue as `linerate catalogue check` does:
+// TestChecked reads the whole catalogue:
 // schema, references, every expression and its vectors.
 func TestChecked(t *testing.T) {
 	if _, err := tunable.Load(files); err != nil {

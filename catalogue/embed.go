@@ -17,7 +17,7 @@ import (
 var files embed.FS
 
 // measured is what public archives measured, as package evidence reads it.
-// `linerate catalogue evidence` makes it from a ledger.
+// `linerate ledger export --catalogue` makes it from a ledger.
 //
 //go:embed evidence/*.tsv
 var measured embed.FS
@@ -45,7 +45,7 @@ func Files() embed.FS { return files }
 
 // Load is the built-in catalogue, read once. The packed form is used when it
 // is of these very files, and the files themselves otherwise. Expressions
-// were checked by the tests before; `linerate catalogue check` does it again.
+// were checked by the tests before; TestChecked does it again.
 func Load() (*tunable.Catalogue, error) {
 	b, err := load()
 	return b.catalogue, err

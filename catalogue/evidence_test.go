@@ -32,6 +32,6 @@ func TestShippedEvidence(t *testing.T) {
 		}
 	}
 	if got := evidence.Format(rows, rows[0].Source); string(got) != string(text) {
-		t.Error("the file is not as Format writes it; make it anew: linerate catalogue evidence")
+		t.Error("the file is not as Format writes it; make it anew: linerate ledger export --catalogue")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
@@ -17,43 +16,36 @@ import (
 	"linerate/internal/tunable"
 )
 
-func newCatalogueCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "catalogue",
-		Short: "list and check the catalogue of tunables",
-		Long: `The catalogue describes tunables: what each does, on which releases it exists,
-where it can be set, its default, and claims about it.
-
-    linerate catalogue list --release 14.3
-    linerate explain net.inet.tcp.mssdflt`,
-	}
-	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd(), newCatalogueEvidenceCmd(), newCatalogueSiteCmd())
-	return cmd
-}
-
-// listOptions are the flags of `catalogue list`.
+// listOptions are the flags of catalogue.
 type listOptions struct {
 	os, release string
 	json        bool
 }
 
-func newCatalogueListCmd() *cobra.Command {
+func newCatalogueCmd() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list [NAME-PART | WORD…]",
-		Short: "list the tunables of a release",
-		Long: `list prints every tunable in the catalogue as it is on one release (default: the
-newest known). NAME-PART selects names that contain it; words that no name
-contains are searched in summaries and concepts.`,
+		Use:   "catalogue [NAME-PART | WORD…]",
+		Short: "list the tunables of a release; write them as pages",
+		Long: `The catalogue describes tunables: what each does, on which releases it exists,
+where it can be set, its default, and claims about it. catalogue lists them as they
+are on one release (default: the newest known). NAME-PART selects names that contain
+it; words that no name contains are searched in summaries and concepts.
+
+    linerate catalogue --release 14.3
+    linerate catalogue hashsize
+    linerate explain net.inet.tcp.mssdflt`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd.OutOrStdout(), o, args) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")
 	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
+	cmd.AddCommand(newCatalogueSiteCmd())
 	return cmd
 }
 
-// listDocument is what `catalogue list --json` prints.
+// listDocument is what catalogue --json prints.
 type listDocument struct {
 	Version int             `json:"version"`
 	OS      string          `json:"os,omitempty"`
@@ -171,35 +163,4 @@ func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
 		known = append(known, fmt.Sprintf("%s %s to %s", x, from.Short(), to.Short()))
 	}
 	return hint.With(hint.Usagef("the catalogue knows no release %s of %s", r, os), "it knows %s; without --release it shows the newest", strings.Join(known, " and "))
-}
-
-func newCatalogueCheckCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "check",
-		Short: "check every record, claim, rule, expression and vector",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := tunable.Load(catalogue.Files())
-			if err != nil {
-				return err
-			}
-			rules, err := audit.LoadRules(catalogue.Files())
-			if err == nil {
-				err = rules.CheckExpressions()
-			}
-			if err != nil {
-				return err
-			}
-			claims, vectors := 0, 0
-			for _, s := range c.Claims {
-				claims += len(s.Claims)
-			}
-			for _, r := range c.Records {
-				vectors += r.CountVectors()
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, %d claims of %d sources, %d concepts, %d rules, %d vectors: all hold\n",
-				len(c.Records), claims, len(c.Claims), len(c.Concepts), len(rules.Rules()), vectors)
-			return err
-		},
-	}
 }

@@ -15,8 +15,8 @@ machine-id or hostuuid, not by name.
 
     linerate fleet sweep --hosts hosts.txt
     linerate fleet changes --since 24h
-    linerate fleet rule LR-LOWERS-DEFAULT`,
+    linerate fleet status LR-LOWERS-DEFAULT`,
 	}
-	cmd.AddCommand(newFleetSweepCmd(), newFleetStatusCmd(), newFleetChangesCmd(), newFleetHostCmd(), newFleetRuleCmd(), newFleetForgetCmd(), newFleetWavesCmd(), newFleetWaveCmd())
+	cmd.AddCommand(newFleetSweepCmd(), newFleetStatusCmd(), newFleetChangesCmd(), newFleetForgetCmd(), newFleetWaveCmd())
 	return cmd
 }

@@ -84,7 +84,7 @@ func (o *fleetForms) printChanges(cmd *cobra.Command, since time.Time, changes [
 	})
 }
 
-// fleetHostDocument is what fleet host prints with --json.
+// fleetHostDocument is what fleet status HOST prints with --json.
 type fleetHostDocument struct {
 	Version int        `json:"version"`
 	Host    fleet.Host `json:"host"`
@@ -94,25 +94,14 @@ type fleetHostDocument struct {
 	Changes []fleet.Change `json:"changes"`
 }
 
-func newFleetHostCmd() *cobra.Command {
-	var o fleetForms
-	cmd := &cobra.Command{
-		Use:   "host NAME",
-		Short: "show one host: its findings and changes",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				doc, err := hostOf(cmd.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
-				found := func() ([]fleet.Host, error) { return []fleet.Host{doc.Host}, nil }
-				return o.answer(cmd, doc, found, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
-			})
-		},
+// showHost prints one host.
+func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetStore, name string) error {
+	doc, err := hostOf(cmd.Context(), s, name)
+	if err != nil {
+		return err
 	}
-	o.addFlags(cmd, true)
-	return cmd
+	found := func() ([]fleet.Host, error) { return []fleet.Host{doc.Host}, nil }
+	return o.answer(cmd, doc, found, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
 }
 
 func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDocument, error) {
@@ -139,7 +128,7 @@ func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDoc
 	return doc, err
 }
 
-// fleetRuleDocument is what fleet rule prints with --json.
+// fleetRuleDocument is what fleet status RULE prints with --json.
 type fleetRuleDocument struct {
 	Version int    `json:"version"`
 	Rule    string `json:"rule"`
@@ -151,25 +140,14 @@ type fleetRuleDocument struct {
 	Hosts  []fleet.Host      `json:"hosts"`
 }
 
-func newFleetRuleCmd() *cobra.Command {
-	var o fleetForms
-	cmd := &cobra.Command{
-		Use:   "rule ID",
-		Short: "show the hosts on which a rule finds something, by role and release",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				doc, err := ruleOf(cmd.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
-				found := func() ([]fleet.Host, error) { return findingsOfRule(cmd.Context(), s, &doc) }
-				return o.answer(cmd, doc, found, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
-			})
-		},
+// showRule prints the hosts on which a rule finds something.
+func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetStore, rule string) error {
+	doc, err := ruleOf(cmd.Context(), s, rule)
+	if err != nil {
+		return err
 	}
-	o.addFlags(cmd, true)
-	return cmd
+	found := func() ([]fleet.Host, error) { return findingsOfRule(cmd.Context(), s, &doc) }
+	return o.answer(cmd, doc, found, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
 }
 
 func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDocument, error) {

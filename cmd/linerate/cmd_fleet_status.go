@@ -63,41 +63,27 @@ func newFleetStatusCmd() *cobra.Command {
 	var o fleetForms
 	var textfile, failOn string
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "show the fleet's findings and drift by role and release",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "status [HOST|RULE]",
+		Short: "show the fleet's findings and drift, or one host or rule",
+		Long: `Status shows findings and drift by role and release. Of a HOST it shows the findings
+and changes, of a RULE (LR-…) the hosts on which it finds something.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			fail, err := parseStanding(failOn)
 			if err != nil {
 				return err
 			}
+			if len(args) > 0 && (failOn != "" || textfile != "") {
+				return hint.Usagef("--fail-on and --prometheus are of the whole fleet: omit %s", args[0])
+			}
 			return o.read(cmd, func(s ledger.FleetStore) error {
-				ctx := cmd.Context()
-				st, err := s.Status(ctx, 10)
-				if err != nil {
-					return err
+				switch {
+				case len(args) == 0:
+					return o.showFleet(cmd, s, fail, textfile)
+				case strings.HasPrefix(args[0], "LR-"):
+					return o.showRule(cmd, s, args[0])
 				}
-				doc := fleetStatusDocument{Version: fleetVersion, Status: st}
-				if doc.Rules, err = s.RuleCounts(ctx, ""); err != nil {
-					return err
-				}
-				if doc.Unreachable, err = s.Hosts(ctx, fleet.HostFilter{Unreachable: true}); err != nil {
-					return err
-				}
-				if doc.Drifted, err = s.Hosts(ctx, fleet.HostFilter{Rule: fleet.DriftRule}); err != nil {
-					return err
-				}
-				if textfile != "" {
-					if err := writeTextfile(ctx, s, textfile); err != nil {
-						return err
-					}
-				}
-				if st.Hosts == 0 && !o.asJSON && !o.asSARIF {
-					return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
-				}
-				found := func() ([]fleet.Host, error) { return []fleet.Host{page.AsFindings(doc.Rules, st.Hosts)}, nil }
-				err = o.answer(cmd, doc, found, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
-				return cmp.Or(err, fail.exit(&st))
+				return o.showHost(cmd, s, args[0])
 			})
 		},
 	}
@@ -105,4 +91,34 @@ func newFleetStatusCmd() *cobra.Command {
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
 	cmd.Flags().StringVar(&textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
 	return cmd
+}
+
+// showFleet prints how the whole fleet stands.
+func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail standing, textfile string) error {
+	ctx := cmd.Context()
+	st, err := s.Status(ctx, 10)
+	if err != nil {
+		return err
+	}
+	doc := fleetStatusDocument{Version: fleetVersion, Status: st}
+	if doc.Rules, err = s.RuleCounts(ctx, ""); err != nil {
+		return err
+	}
+	if doc.Unreachable, err = s.Hosts(ctx, fleet.HostFilter{Unreachable: true}); err != nil {
+		return err
+	}
+	if doc.Drifted, err = s.Hosts(ctx, fleet.HostFilter{Rule: fleet.DriftRule}); err != nil {
+		return err
+	}
+	if textfile != "" {
+		if err := writeTextfile(ctx, s, textfile); err != nil {
+			return err
+		}
+	}
+	if st.Hosts == 0 && !o.asJSON && !o.asSARIF {
+		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
+	}
+	found := func() ([]fleet.Host, error) { return []fleet.Host{page.AsFindings(doc.Rules, st.Hosts)}, nil }
+	err = o.answer(cmd, doc, found, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
+	return cmp.Or(err, fail.exit(&st))
 }

@@ -30,7 +30,7 @@ type waveDocument struct {
 	Hosts  []fleet.WaveEvent       `json:"hosts"`
 }
 
-// wavesDocument is what fleet waves prints with --json.
+// wavesDocument is what fleet wave prints with --json without an ID.
 type wavesDocument struct {
 	Version int `json:"version"`
 	// Waves are newest first.
@@ -80,9 +80,9 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 	case found >= 0:
 		return found, nil
 	case found == -2:
-		return 0, hint.With(hint.Usagef("several waves begin with %q", id), "linerate fleet waves lists them")
+		return 0, hint.With(hint.Usagef("several waves begin with %q", id), "linerate fleet wave lists them")
 	case id == "last":
-		return 0, hint.With(hint.Usagef("there is no wave to resume"), "linerate fleet waves lists them")
+		return 0, hint.With(hint.Usagef("there is no wave to resume"), "linerate fleet wave lists them")
 	}
 	return 0, hint.Usage(hint.Unknown("wave", id, known))
 }
@@ -98,32 +98,21 @@ func withWave(ctx context.Context, place, id string, f func(ledger.FleetStore, f
 	})
 }
 
-func newFleetWavesCmd() *cobra.Command {
-	var o fleetForms
-	cmd := &cobra.Command{
-		Use:   "waves",
-		Short: "list the waves in which plans were applied",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				waves, err := s.Waves(cmd.Context(), 0)
-				if err != nil {
-					return err
-				}
-				doc := wavesDocument{Version: fleetVersion, Waves: []waveLine{}}
-				for _, w := range waves {
-					events, err := s.WaveEvents(cmd.Context(), fleet.WaveFilter{Wave: w.ID})
-					if err != nil {
-						return err
-					}
-					doc.Waves = append(doc.Waves, waveLine{w, fleet.CountStates(fleet.Last(events))})
-				}
-				return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWaves(w, doc.Waves) })
-			})
-		},
+// showWaves lists the waves.
+func (o *fleetForms) showWaves(cmd *cobra.Command, s ledger.FleetStore) error {
+	waves, err := s.Waves(cmd.Context(), 0)
+	if err != nil {
+		return err
 	}
-	o.addFlags(cmd, false)
-	return cmd
+	doc := wavesDocument{Version: fleetVersion, Waves: []waveLine{}}
+	for _, w := range waves {
+		events, err := s.WaveEvents(cmd.Context(), fleet.WaveFilter{Wave: w.ID})
+		if err != nil {
+			return err
+		}
+		doc.Waves = append(doc.Waves, waveLine{w, fleet.CountStates(fleet.Last(events))})
+	}
+	return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWaves(w, doc.Waves) })
 }
 
 func printWaves(out io.Writer, waves []waveLine) error {
@@ -141,19 +130,21 @@ func newFleetWaveCmd() *cobra.Command {
 	var o fleetForms
 	var failOn string
 	cmd := &cobra.Command{
-		Use:   "wave ID",
-		Short: "show the state of each host of a wave",
-		Long: `Wave lists the hosts of one run by state: confirmed hosts have the plan; reverted,
-rolled-back and skipped hosts have their old settings; applying, pending and
-unsettled ones revert by themselves unless confirmed. ID is one from linerate fleet
-waves, a prefix of it, or last.`,
-		Args: cobra.ExactArgs(1),
+		Use:   "wave [ID|last]",
+		Short: "list the waves in which plans were applied, or one wave's hosts",
+		Long: `Wave lists the waves, or the hosts of one by state: confirmed hosts have the plan;
+reverted, rolled-back and skipped hosts have their old settings; applying, pending
+and unsettled ones revert by themselves unless confirmed. A prefix of an ID will do.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fails, err := parseStates(failOn)
 			if err != nil {
 				return err
 			}
 			return o.read(cmd, func(s ledger.FleetStore) error {
+				if len(args) == 0 {
+					return o.showWaves(cmd, s)
+				}
 				doc, err := waveOf(cmd.Context(), s, args[0])
 				if err != nil {
 					return err

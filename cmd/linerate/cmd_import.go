@@ -46,7 +46,7 @@ func newImportCmd() *cobra.Command {
 
   a study's directory, or a directory that holds many
   an archive of FreeBSD forwarding benchmarks (github.com/ocochard/netbenches)
-  an export of another ledger (ledger export --all), whole or not at all
+  an export of another ledger (ledger export), whole or not at all
   a benchmark's output: iperf3, netperf, flent, TRex, FD.io CSIT, wrk, h2load,
   oha, fio, hyperfine, criterion … (linerate help comparisons)
 

@@ -1,78 +1,51 @@
 package main
 
 import (
-	"context"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/ledgers"
+	"linerate/internal/evidence"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
 )
 
 func newLedgerExportCmd() *cobra.Command {
-	var f ledger.Filter
-	var at, format, what, out string
-	var all, raw bool
+	var at, out, source string
+	var raw, table bool
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "write evidence or trials as JSON lines, CSV or Markdown",
-		Example: `  linerate ledger export --format csv > evidence.csv
-  linerate ledger export --what trials --format csv --out trials.csv
-  linerate ledger export --all --raw > ledger.jsonl      # everything, for linerate import`,
+		Short: "write the whole ledger, for linerate import",
+		Long: `Export writes the whole ledger as JSON lines. --raw includes the bytes of imported
+files. --catalogue writes its verdicts about tunables of the catalogue instead, as the
+table that ships with linerate (catalogue/evidence).`,
+		Example: `  linerate ledger export --raw --out ledger.jsonl
+  linerate ledger export --catalogue --source github.com/ocochard/netbenches`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(dump.Formats, format) {
-				return hint.Unknown("format", format, dump.Formats)
+			if raw && table || source != "" && !table {
+				return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
 			}
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
-					if all {
+					if !table {
 						return dump.All(cmd.Context(), w, s, raw)
 					}
-					return export(cmd.Context(), w, s, f, what, format)
+					rows, err := ledgers.Known(cmd.Context(), s)
+					if err == nil {
+						_, err = w.Write(evidence.Format(rows, source))
+					}
+					return err
 				})
 			})
 		},
 	}
-	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv or markdown")
-	cmd.Flags().StringVar(&what, "what", "evidence", "evidence or trials")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
-	cmd.Flags().BoolVar(&all, "all", false, "export the whole ledger as JSON lines, for import elsewhere")
-	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: the bytes of imported files too")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
+	cmd.Flags().BoolVar(&raw, "raw", false, "include the bytes of imported files")
+	cmd.Flags().BoolVar(&table, "catalogue", false, "write the table of verdicts that ships with linerate")
+	cmd.Flags().StringVar(&source, "source", "", "where the studies were published, for the table's head")
 	return cmd
-}
-
-func export(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, what, format string) error {
-	switch what {
-	case "evidence":
-		lines, err := ledger.Lines(ctx, s, f)
-		if err != nil {
-			return err
-		}
-		if format == "markdown" {
-			return dump.Markdown(w, lines)
-		}
-		return dump.Write(w, format, dump.Evidence(lines))
-	case "trials":
-		studies, err := s.Studies(ctx, f)
-		if err != nil {
-			return err
-		}
-		var rows []dump.TrialRow
-		for i := range studies {
-			ts, err := s.Trials(ctx, studies[i].ID)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, dump.Trials(&studies[i], ts)...)
-		}
-		return dump.Write(w, format, rows)
-	}
-	return hint.Unknown("--what", what, []string{"evidence", "trials"})
 }

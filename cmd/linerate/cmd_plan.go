@@ -77,7 +77,7 @@ and the needs that the list says of it, and a summary tells how many hosts chang
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
 	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show: "+strings.Join(forms.Names(), ", "))
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
-	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd(), newPlanSealCmd())
+	cmd.AddCommand(newPlanShowCmd())
 	return cmd
 }
 
@@ -253,27 +253,37 @@ func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
 }
 
 func newPlanShowCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, seal bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "print a plan, or write it in the format of your tools",
+		Short: "print a plan, write it in the format of your tools, or seal it",
 		Long: `Show prints a plan. --format writes it as sysctl.d files or rc.conf lines, an Ansible
 playbook, a NixOS module or cloud-init user data,
 with the reasons as comments; for an appliance as a list of tunables (OPNsense,
 pfSense) or commands (VyOS, OpenWrt). Settings that a format cannot express are
 listed at the end.
 
-    linerate plan show plan.json --format ansible`,
+--seal checks a plan that you wrote or edited and prints it with its digest. You are
+responsible for its content. Such a plan may also contain what linerate never plans:
+routes (mechanism route), chain policies (nft), links up and down (link, state); see
+linerate help plans.
+
+    linerate plan show plan.json --format ansible
+    linerate plan show edited.json --seal > sealed.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case asJSON && format != "" || seal && (asJSON || format != ""):
+				return hint.Usagef("--json, --format and --seal print different documents: choose one")
+			case seal:
+				return sealPlan(cmd, args[0])
+			}
 			p, err := readPlan(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			switch {
-			case asJSON && format != "":
-				return hint.Usagef("--json and --format are two documents: choose one")
 			case asJSON:
 				return cli.PrintJSON(cmd.OutOrStdout(), p)
 			case format != "":
@@ -285,95 +295,25 @@ listed at the end.
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "write it as `FORM`: "+strings.Join(forms.Names(), ", "))
+	cmd.Flags().BoolVar(&seal, "seal", false, "check a plan with a missing or wrong digest, and print it with a new one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
 	return cmd
 }
 
-// newPlanSealCmd gives a plan that was written by hand its digest.
-func newPlanSealCmd() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:   "seal FILE",
-		Short: "check a plan that you wrote or edited, and add its digest",
-		Long: `Seal reads a plan with a missing or wrong digest, checks the rest of it, and writes
-it with a new digest. You are responsible for its content. A plan written by hand may
-also contain what linerate never plans: routes (mechanism route), chain policies
-(nft), links up and down (link, state); see linerate help plans.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			doc, err := readDocument(args[0], cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			p, err := plan.ParseUnsealed(doc)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if out != "" {
-				return writePlan(cmd, p, out)
-			}
-			sealed, err := plan.Marshal(p)
-			if err != nil {
-				return err
-			}
-			_, err = cmd.OutOrStdout().Write(sealed)
-			return err
-		},
-	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write it to this `FILE` instead of standard output")
-	return cmd
-}
-
-// changesOfPlans is what plan diff --json prints.
-type changesOfPlans struct {
-	Version int           `json:"version"`
-	Changes []plan.Change `json:"changes"`
-}
-
-func newPlanDiffCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "diff A B",
-		Short: "show the differences of two plans",
-		Args:  cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := readPlan(args[0], cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			b, err := readPlan(args[1], cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			changes := plan.Diff(a, b)
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), changesOfPlans{1, changes})
-			}
-			return printChanges(cmd.OutOrStdout(), changes)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
-}
-
-func printChanges(w io.Writer, changes []plan.Change) error {
-	if len(changes) == 0 {
-		_, err := fmt.Fprintln(w, "the plans set the same")
+// sealPlan prints a plan that was written by hand with its digest.
+func sealPlan(cmd *cobra.Command, file string) error {
+	doc, err := readDocument(file, cmd.InOrStdin())
+	if err != nil {
 		return err
 	}
-	t := show.Table{Header: []string{"SETTING", "A", "B", ""}}
-	side := func(v *string) string {
-		if v == nil {
-			return "left alone"
-		}
-		return show.Clean(*v)
+	p, err := plan.ParseUnsealed(doc)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	for _, c := range changes {
-		where := ""
-		if c.WasWhere != "" || c.IsWhere != "" {
-			where = c.WasWhere + " → " + c.IsWhere
-		}
-		t.Add(show.Clean(c.Setting), side(c.Was), side(c.Is), show.Clean(where))
+	sealed, err := plan.Marshal(p)
+	if err != nil {
+		return err
 	}
-	return t.Write(w, cli.StyleOf(w))
+	_, err = cmd.OutOrStdout().Write(sealed)
+	return err
 }

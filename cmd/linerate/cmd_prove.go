@@ -83,7 +83,7 @@ func newProveCmd() *cobra.Command {
 	var f proveFlags
 	cmd := &cobra.Command{
 		Use:   "prove NAME=VALUE… " + targetUse,
-		Short: "measure whether a setting helps on a production host, under its own traffic",
+		Short: "try a setting on a production host under its own traffic",
 		Long:  proveLong + "\n\n" + targetHelp,
 		RunE:  f.do,
 	}

@@ -47,7 +47,7 @@ that linerate apply ran, and lists those that it left alone.`,
 		r.Timeout, _ = cmd.Flags().GetDuration("timeout")
 		return rollbackWave(cmd, &r, ledger, wave, force, asJSON)
 	}
-	cmd.Flags().StringVar(&wave, "wave", "", "roll back every host of the wave `ID` (linerate fleet waves)")
+	cmd.Flags().StringVar(&wave, "wave", "", "roll back every host of the wave `ID` (linerate fleet wave)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the state of the wave's hosts as one JSON document")
 	addLedgerFlag(cmd, &ledger)
 	cmd.Flags().StringVar(&to, "to", "", "restore the state before this `ID` of the history (linerate status)")

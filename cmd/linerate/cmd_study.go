@@ -17,8 +17,7 @@ func newStudyCmd() *cobra.Command {
 randomised blocks on a testbed that is rebuilt between trials, and gives each a
 verdict.`,
 	}
-	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyStopCmd(),
-		newStudySubmitCmd(), newStudyQueueCmd(), newStudyCancelCmd(), newStudyFetchCmd())
+	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyStopCmd(), newStudyQueueCmd())
 	return cmd
 }
 

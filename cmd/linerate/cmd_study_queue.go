@@ -29,21 +29,33 @@ type queueFlags struct {
 	goOn     bool
 	dailyCap time.Duration
 	free     string
+	cancel   string
+	fetch    string
+	out      string
 }
 
 func newStudyQueueCmd() *cobra.Command {
 	var f queueFlags
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "show submitted studies and testbeds; pause, continue, free",
+		Short: "show submitted studies and testbeds; fetch, cancel, pause",
 		Long: `Show the studies that wait or run, and the testbeds: their workers, what they run,
 and which are in quarantine and why.
 
+--fetch writes the directory of a submitted study: study.yaml, trials.jsonl,
+results.json, report.html, facts and raw slices; of a running study what is recorded
+so far. --cancel ends one; its measurements stay in the queue.
 --pause starts no new blocks, on any testbed, until --continue. --daily-cap limits
 the testbed time per submitter and day, --free releases a testbed from quarantine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error {
+				switch {
+				case f.fetch != "":
+					return fetchStudy(cmd, q, f.fetch, f.out)
+				case f.cancel != "":
+					return cancelStudy(cmd, q, f.cancel)
+				}
 				if err := f.change(cmd, q); err != nil {
 					return err
 				}
@@ -62,7 +74,10 @@ the testbed time per submitter and day, --free releases a testbed from quarantin
 	cmd.Flags().BoolVar(&f.goOn, "continue", false, "start blocks again after --pause")
 	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time per submitter and day; 0: no limit")
 	cmd.Flags().StringVar(&f.free, "free", "", "release a `TESTBED` from quarantine")
-	cmd.MarkFlagsMutuallyExclusive("pause", "continue")
+	cmd.Flags().StringVar(&f.cancel, "cancel", "", "cancel the study with this `ID`")
+	cmd.Flags().StringVar(&f.fetch, "fetch", "", "write the directory of the study with this `ID`")
+	cmd.Flags().StringVar(&f.out, "out", "", "directory that --fetch makes (default: linerate-NAME-ID)")
+	cmd.MarkFlagsMutuallyExclusive("pause", "continue", "fetch", "cancel")
 	return cmd
 }
 
@@ -136,46 +151,17 @@ func queuePage(p *show.Page, doc queue.Document) {
 	p.Table(show.Table{Header: []string{"testbed", "label", "kind", "worker", "does"}, Rows: rows})
 }
 
-func newStudyCancelCmd() *cobra.Command {
-	var at, why string
-	cmd := &cobra.Command{
-		Use:   "cancel ID",
-		Short: "cancel a submitted study; its measurements stay in the queue",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return queues.With(cmd.Context(), at, func(q queue.Queue) error {
-				s, err := q.Study(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				if err := q.Cancel(cmd.Context(), s.ID, why); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "study %s (%s) is cancelled with %s recorded\n", s.Name, s.ID, show.Plural(s.Trials, "trial"))
-				return nil
-			})
-		},
+// cancelStudy ends a submitted study.
+func cancelStudy(cmd *cobra.Command, q queue.Queue, id string) error {
+	s, err := q.Study(cmd.Context(), id)
+	if err != nil {
+		return err
 	}
-	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&why, "why", "", "the reason, for people")
-	return cmd
-}
-
-func newStudyFetchCmd() *cobra.Command {
-	var at, out string
-	cmd := &cobra.Command{
-		Use:   "fetch ID",
-		Short: "write a submitted study's directory",
-		Long: `Write the directory of a submitted study: study.yaml, trials.jsonl, results.json,
-report.html, facts and raw slices; of a running study what is recorded so far.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return queues.With(cmd.Context(), at, func(q queue.Queue) error { return fetchStudy(cmd, q, args[0], out) })
-		},
+	if err := q.Cancel(cmd.Context(), s.ID, ""); err != nil {
+		return err
 	}
-	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&out, "out", "", "directory to make (default: linerate-NAME-ID)")
-	return cmd
+	fmt.Fprintf(cmd.OutOrStdout(), "study %s (%s) is cancelled with %s recorded\n", s.Name, s.ID, show.Plural(s.Trials, "trial"))
+	return nil
 }
 
 func fetchStudy(cmd *cobra.Command, q queue.Queue, id, out string) error {

@@ -71,11 +71,16 @@ func (f *runFlags) addShape(cmd *cobra.Command) {
 func newStudyRunCmd() *cobra.Command {
 	var f runFlags
 	var dryRun bool
+	var label string
 	cmd := &cobra.Command{
 		Use:   "run NAME|FILE.yaml",
 		Short: "run a study and print its verdicts",
 		Long: `Run a built-in study, or your own YAML file. Every trial is on disk when it
-ends; to continue an interrupted study: linerate study resume DIR`,
+ends; to continue an interrupted study: linerate study resume DIR
+
+With --submit it is queued: workers (linerate worker) run its blocks on all testbeds
+of a label in parallel, and store the complete study in the ledger. Testbed time per
+submitter and day is limited (linerate study queue --daily-cap).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := findStudy(args[0])
@@ -85,8 +90,11 @@ ends; to continue an interrupted study: linerate study resume DIR`,
 			if err := f.shape(cmd, &s); err != nil {
 				return err
 			}
-			if dryRun {
+			switch {
+			case dryRun:
 				return f.schedule(cmd.OutOrStdout(), s)
+			case label != "":
+				return f.submit(cmd, s, args[0], label)
 			}
 			f.file = args[0]
 			return whereRun(cmd.Context(), s, func() error {
@@ -98,6 +106,7 @@ ends; to continue an interrupted study: linerate study resume DIR`,
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
 	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
+	cmd.Flags().StringVar(&label, "submit", "", "queue it for the testbeds of this `LABEL` instead of running it")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the schedule and run nothing")
 	return cmd
 }

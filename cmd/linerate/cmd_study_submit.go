@@ -23,7 +23,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-// submittedDocument is what study submit --json prints.
+// submittedDocument is what study run --submit --json prints.
 type submittedDocument struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
@@ -36,41 +36,21 @@ type submittedDocument struct {
 	Testbeds []string `json:"testbeds"`
 }
 
-func newStudySubmitCmd() *cobra.Command {
-	f := runFlags{engine: "auto"}
-	var label string
-	cmd := &cobra.Command{
-		Use:   "submit NAME|FILE.yaml",
-		Short: "queue a study for the testbeds of a label",
-		Long: `Queue a study: workers (linerate worker) run its blocks on all testbeds of a label
-in parallel, and store the complete study in the ledger. Testbed time per submitter
-and day is limited (linerate study queue --daily-cap).`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := queue.CheckLabel(label); err != nil {
-				return err
-			}
-			s, err := findStudy(args[0])
-			if err != nil {
-				return err
-			}
-			if err := f.shape(cmd, &s); err != nil {
-				return err
-			}
-			sub, err := submissionOf(s, args[0], label)
-			if err != nil {
-				return err
-			}
-			return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed, f.asJSON) })
-		},
+// submit queues a study for the testbeds of a label.
+func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) error {
+	if err := queue.CheckLabel(label); err != nil {
+		return err
 	}
-	f.addShape(cmd)
-	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
-	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
-	cmd.Flags().StringVar(&label, "testbeds", usualLabel, "the `LABEL` of the testbeds that may run it")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	addLedgerFlag(cmd, &f.ledger)
-	return cmd
+	for _, name := range []string{"out", "engine", "allow-host-settings", "ssh-config", "fail-on"} {
+		if cmd.Flags().Changed(name) {
+			return hint.With(hint.Usagef("--%s is up to the worker that runs the study", name), "omit it, or --submit")
+		}
+	}
+	sub, err := submissionOf(s, file, label)
+	if err != nil {
+		return err
+	}
+	return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed, f.asJSON) })
 }
 
 // submissionOf makes a submission of a study.

@@ -47,6 +47,8 @@ type tuneFlags struct {
 	without []string
 	budget  time.Duration
 	dryRun  bool
+	resume  string
+	more    time.Duration
 }
 
 // newTuneCmd searches by experiment.
@@ -54,11 +56,11 @@ func newTuneCmd() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune --study NAME|FILE.yaml --role ROLE",
-		Short: "search by experiment for settings that help, and write a confirmed plan",
+		Short: "search by experiment for settings that help; ends in a plan",
 		Long:  tuneLong,
 		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --time 10m
     linerate tune --study web-latency --role web --dry-run
-    linerate tune resume linerate-tune-web-latency-20260102-150405`,
+    linerate tune --resume linerate-tune-web-latency-20260102-150405`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.do(cmd) },
 	}
@@ -74,45 +76,18 @@ func newTuneCmd() *cobra.Command {
 	flags.BoolVar(&f.run.quick, "quick", false, "shorter trials, and for 3m unless --time is given")
 	flags.StringVar(&f.run.out, "out", "", "directory of the search (default: linerate-tune-STUDY-TIME)")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
-	f.run.addSearch(cmd)
-	cmd.AddCommand(newTuneResumeCmd())
-	return cmd
-}
-
-// addSearch are the flags that a search has in common with its resumption.
-func (f *runFlags) addSearch(cmd *cobra.Command) {
-	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	addLedgerFlag(cmd, &f.ledger)
-}
-
-func newTuneResumeCmd() *cobra.Command {
-	var f runFlags
-	var more time.Duration
-	cmd := &cobra.Command{
-		Use:   "resume DIR",
-		Short: "continue an interrupted search",
-		Long: `Resume continues an interrupted search. If the budget was too small to show that the
-winner does not worsen the study's other metrics, --more 20m measures them further.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := readSearch(args[0])
-			if err != nil {
-				return err
-			}
-			s.flags = f
-			if err := s.extend(more); err != nil {
-				return err
-			}
-			return s.do(cmd)
-		},
-	}
-	f.addSearch(cmd)
-	cmd.Flags().DurationVar(&more, "more", 0, "additional time for metrics that the confirmation left open")
+	flags.StringVar(&f.resume, "resume", "", "continue the interrupted search in this `DIR`")
+	flags.DurationVar(&f.more, "more", 0, "with --resume: additional time for metrics that the confirmation left open")
+	addLabFlags(cmd, &f.run.engine, &f.run.allowHost, &f.run.sshConfig)
+	flags.BoolVar(&f.run.asJSON, "json", false, "print one JSON document")
+	addLedgerFlag(cmd, &f.run.ledger)
 	return cmd
 }
 
 func (f *tuneFlags) do(cmd *cobra.Command) error {
+	if f.resume != "" {
+		return f.goOn(cmd)
+	}
 	s, err := f.prepare(cmd)
 	if err != nil {
 		return err
@@ -131,6 +106,24 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 	}
 	s.Confirmation++
 	if err := s.write(); err != nil {
+		return err
+	}
+	return s.do(cmd)
+}
+
+// goOn continues an interrupted search by what it was begun with.
+func (f *tuneFlags) goOn(cmd *cobra.Command) error {
+	for _, name := range []string{"study", "role", "variant", "space", "only", "without", "time", "dry-run", "quick", "out", "seed"} {
+		if cmd.Flags().Changed(name) {
+			return hint.With(hint.Usagef("--%s is as the search was begun with", name), "leave it out, or begin another search")
+		}
+	}
+	s, err := readSearch(f.resume)
+	if err != nil {
+		return err
+	}
+	s.flags = f.run
+	if err := s.extend(f.more); err != nil {
 		return err
 	}
 	return s.do(cmd)

@@ -51,7 +51,7 @@ func newWorkerCmd() *cobra.Command {
 		Use:   "worker --testbed FILE.yaml|here",
 		Short: "run submitted studies on a testbed, block by block",
 		Long: `Lease a testbed, check it, and run blocks of studies submitted to its label
-(linerate study submit --testbeds LABEL), until interrupted.
+(linerate study run --submit LABEL), until interrupted.
 
 With --ledger postgres://… many workers share the work: blocks of one study run on
 identical testbeds at the same time. A worker without a heartbeat for a minute loses

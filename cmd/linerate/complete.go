@@ -27,7 +27,7 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"ledger show":    completeLedger,
 	"ledger exclude": completeLedger,
 	"explain":        completeTunables,
-	"catalogue list": completeTunables,
+	"catalogue":      completeTunables,
 	"lab check":      cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	"load files":     directories,
 }

@@ -103,7 +103,7 @@ var (
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
 	// needsMore matches commands that need what a test of documents has not:
 	// real interfaces, other hosts, packets of others, a database, many minutes.
-	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|import bench-lab|study (submit|queue|cancel|fetch)|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--metric (cpu|softirq)-per-packet`)
+	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|import bench-lab|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--metric (cpu|softirq)-per-packet`)
 	// mayFind matches commands that say by their exit code what they found.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.
@@ -138,7 +138,7 @@ func docScript(text string, commands []string) string {
 		{`--root guide`, "exec cp -r fw1 guide\n"},
 		{`eleven\.db`, "exec mkarchive netbenches\n"},
 		{`resume DIR`, "exec linerate demo --quick --out demo\n"},
-		{`VERDICT|ledger (query|export)`, "exec linerate study run firewall-rules --quick --out lab --seed 1\nexec linerate study run firewall-rules --quick --out results/firewall-rules --seed 2\n"},
+		{`VERDICT|ledger query|ledger export`, "exec linerate study run firewall-rules --quick --out lab --seed 1\nexec linerate study run firewall-rules --quick --out results/firewall-rules --seed 2\n"},
 		{`VERDICT`, "exec sh -c 'linerate ledger query --study firewall-rules --json | field verdict_id > verdict'\n" +
 			"exec sh -c 'linerate ledger query --study firewall-rules --json | field study_id > study'\n" +
 			"exec sh -c 'linerate ledger show $(cat verdict) --json | field record.variant_trials.0 > trial'\n" +

@@ -8,8 +8,8 @@ import (
 
 const rootLong = `linerate replaces tuning folklore with evidence, for FreeBSD and Linux.
 
-Prove a setting with real packets on this machine:
-    linerate demo`
+    linerate audit /etc/sysctl.conf     what is wrong with a file, or this host
+    linerate demo                       measure with real packets what rules cost`
 
 // newRootCmd wires every verb. A new verb is one line here and one
 // cmd_<verb>.go.
@@ -20,17 +20,13 @@ func newRootCmd() *cobra.Command {
 	return root
 }
 
-// verbGroups lists the commands as help shows them.
+// verbGroups lists the commands as help shows them: first what people come for.
 func verbGroups() []cli.Group {
 	return []cli.Group{
-		{Title: "Prove", Verbs: []*cobra.Command{newDemoCmd(), newProveCmd(), newTuneCmd(), newStudyCmd(), newReportCmd(), newCompareCmd(), newProfileCmd(), newLabCmd(), newWorkerCmd()}},
-		{Title: "Tune a host", Verbs: []*cobra.Command{
-			newInspectCmd(), newCaptureCmd(), newAuditCmd(), newPlanCmd(),
-			newApplyCmd(), newConfirmCmd(), newRollbackCmd(), newStatusCmd(),
-		}},
-		{Title: "Tune a fleet", Verbs: []*cobra.Command{newFleetCmd()}},
-		{Title: "Look up", Verbs: []*cobra.Command{newExplainCmd(), newCatalogueCmd(), newCalcCmd(), newLedgerCmd(), newImportCmd(), newServeCmd()}},
-		{Title: "Load and measure", Verbs: []*cobra.Command{newLoadCmd(), newLogsCmd()}},
-		{Title: cli.AboutItself, Verbs: []*cobra.Command{newSchemaCmd(), newFarEndCmd()}},
+		{Title: "Look", Verbs: []*cobra.Command{newAuditCmd(), newExplainCmd(), newInspectCmd()}},
+		{Title: "Change a host, with a way back", Verbs: []*cobra.Command{newPlanCmd(), newApplyCmd(), newConfirmCmd(), newRollbackCmd(), newStatusCmd()}},
+		{Title: "Prove", Verbs: []*cobra.Command{newDemoCmd(), newProveCmd(), newStudyCmd(), newReportCmd(), newTuneCmd()}},
+		{Title: "Many hosts", Verbs: []*cobra.Command{newFleetCmd(), newServeCmd()}},
+		{Verbs: []*cobra.Command{newCaptureCmd(), newCompareCmd(), newLogsCmd(), newCalcCmd(), newCatalogueCmd(), newLedgerCmd(), newImportCmd(), newProfileCmd(), newLabCmd(), newLoadCmd(), newWorkerCmd(), newSchemaCmd(), newFarEndCmd()}},
 	}
 }

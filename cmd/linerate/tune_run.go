@@ -98,7 +98,7 @@ func (s *tuning) write() error {
 		return fmt.Errorf("make the search's directory: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.path, searchFile)); err == nil {
-		return hint.With(fmt.Errorf("%s already holds a search", s.path), "linerate tune resume %s", s.path)
+		return hint.With(fmt.Errorf("%s already holds a search", s.path), "linerate tune --resume %s", s.path)
 	}
 	if err := s.keep(); err != nil || s.bed == nil {
 		return err
@@ -179,7 +179,7 @@ func (s *tuning) do(cmd *cobra.Command) error {
 	})
 	if err != nil {
 		if cmd.Context().Err() != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "all trials are kept; continue with: linerate tune resume %s\n", s.path)
+			fmt.Fprintf(cmd.ErrOrStderr(), "all trials are kept; continue with: linerate tune --resume %s\n", s.path)
 		}
 		return err
 	}
@@ -300,7 +300,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(s.path, searchReport))
 	if minutes := math.Ceil(r.OpenSeconds / 60); minutes > 0 && !s.written(string(tune.Guard)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "to decide on the other metrics: linerate tune resume %s --more %.0fm\n", s.path, minutes)
+		fmt.Fprintf(cmd.ErrOrStderr(), "to decide on the other metrics: linerate tune --resume %s --more %.0fm\n", s.path, minutes)
 	}
 	if document.Plan != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "plan: linerate plan show %s\n", document.Plan)

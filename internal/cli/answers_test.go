@@ -43,7 +43,7 @@ func program(did *string) *cobra.Command {
 	}}
 	fleet := &cobra.Command{Use: "fleet", Short: "many hosts"}
 	fleet.AddCommand(&cobra.Command{Use: "status", Short: "how they are", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { *did = "status"; return nil }})
-	return NewRoot(&cobra.Command{Use: "linerate", Short: "test"}, []Group{{"Hosts", []*cobra.Command{sweep, ask, broken, fleet}}, {AboutItself, nil}}, &cobra.Command{Use: "inner", Hidden: true, RunE: func(*cobra.Command, []string) error { *did = "inner"; return nil }})
+	return NewRoot(&cobra.Command{Use: "linerate", Short: "test"}, []Group{{"Hosts", []*cobra.Command{sweep, ask, broken, fleet}}, {"", nil}}, &cobra.Command{Use: "inner", Hidden: true, RunE: func(*cobra.Command, []string) error { *did = "inner"; return nil }})
 }
 
 func ran(args ...string) (code int, did, out, errs string) {
@@ -93,7 +93,7 @@ func TestRightWords(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--version": "linerate " + Version() + "\n", "--help": "Topics:", "help": "Hosts:", "fleet": "status", "help sweep": "sweep hosts", "sweep --help": "--parallel", "help topics": "help TOPIC shows one of these pages", "help fleet status": "how they are",
+		"--version": "linerate " + Version() + "\n", "--help": "help topics", "help": "Hosts:", "fleet": "status", "help sweep": "sweep hosts", "sweep --help": "--parallel", "help topics": "help TOPIC shows one of these pages", "help fleet status": "how they are",
 	} {
 		code, did, out, errs := ran(strings.Fields(args)...)
 		if code != ExitOK || did != "" || errs != "" || !strings.Contains(out, want) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -9,10 +10,11 @@ import (
 	"linerate/internal/hint"
 )
 
-// AboutItself is the group of what is no use of a command, but about it.
-const AboutItself = "About linerate itself"
+// brief is the group of commands that the first page only names.
+const brief = "Also"
 
-// A Group is commands for one purpose, in the order in which they come up.
+// A Group is commands for one purpose, in the order in which they come up. One without
+// a title is only named.
 type Group struct {
 	Title string
 	Verbs []*cobra.Command
@@ -33,18 +35,19 @@ func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cob
 	}
 	root.SetVersionTemplate(root.Name() + " {{.Version}}\n")
 	for _, g := range groups {
-		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title + ":"})
+		id := cmp.Or(g.Title, brief)
+		root.AddGroup(&cobra.Group{ID: id, Title: id + ":"})
 		for _, verb := range g.Verbs {
-			verb.GroupID = g.Title
+			verb.GroupID = id
 			root.AddCommand(verb)
 		}
 	}
 	root.SetHelpCommand(newHelpCmd())
 	root.CompletionOptions.DisableDefaultCmd = true
 	completion := newCompletionCmd()
-	if root.ContainsGroup(AboutItself) {
-		root.SetHelpCommandGroupID(AboutItself)
-		completion.GroupID = AboutItself
+	if root.ContainsGroup(brief) {
+		root.SetHelpCommandGroupID(brief)
+		completion.GroupID = brief
 	}
 	root.AddCommand(completion)
 	root.AddCommand(hidden...)

@@ -24,7 +24,7 @@ import (
 func init() {
 	cobra.EnableCommandSorting = false
 	cobra.AddTemplateFunc("helpWidth", helpWidth)
-	cobra.AddTemplateFunc("listed", listed)
+	cobra.AddTemplateFunc("commandList", commandList)
 	cobra.AddTemplateFunc("reflowed", reflowed)
 	cobra.AddTemplateFunc("ownFlags", ownFlags)
 	cobra.AddTemplateFunc("sharedFlags", sharedFlags)
@@ -41,18 +41,14 @@ const onlyHelps = "onlyHelps"
 // page, without the line of a command that only has others below it, and with
 // shared flags by their names only.
 func usageTemplate(cobras string) string {
-	flags := strings.Index(cobras, "{{if .HasAvailableLocalFlags}}")
-	rest := strings.Index(cobras, "{{if .HasHelpSubCommands}}")
-	return strings.NewReplacer(
-		"{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}",
-		"  {{rpad .Name .NamePadding }} {{.Short}}", "{{listed .}}",
-		`"{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" for more.`,
-	).Replace(cobras[:flags]+"{{ownFlags .}}{{sharedFlags .}}"+cobras[rest:]) + topicsLine
+	commands := strings.Index(cobras, "{{if .HasAvailableSubCommands}}{{$cmds")
+	return strings.Replace(cobras[:commands], "{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}", 1) +
+		"{{commandList .}}{{ownFlags .}}{{sharedFlags .}}" +
+		"{{if .HasAvailableSubCommands}}\n\nUse \"{{.CommandPath}} COMMAND --help\" for more.{{end}}\n" + topicsLine
 }
 
 // topicsLine ends the help of linerate itself.
-const topicsLine = `{{if not .HasParent}}
-Topics: "{{.CommandPath}} help topics" lists more pages.
+const topicsLine = `{{if not .HasParent}}All commands: "{{.CommandPath}} help commands"; pages of the reference: "{{.CommandPath}} help topics".
 {{end}}`
 
 // helpTemplate is cobra's with its prose broken to the width of the page.
@@ -60,12 +56,53 @@ const helpTemplate = `{{reflowed .}}
 
 {{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// listed is a command's line in its parent's help.
-func listed(c *cobra.Command) string {
-	first := fmt.Sprintf("  %-*s ", c.NamePadding(), c.Name())
+// commandList lists what is below a command, by group; of a brief group the names only.
+func commandList(c *cobra.Command) string {
 	p := show.NewPage(show.Style{Width: helpWidth()})
-	p.Paragraph(first, strings.Repeat(" ", len(first)), c.Short)
-	return strings.TrimRight(p.String(), "\n")
+	group := func(id, title string) {
+		cmds := list.Filter(c.Commands(), func(s *cobra.Command) bool {
+			return s.GroupID == id && (s.IsAvailableCommand() || s.Name() == "help")
+		})
+		if len(cmds) == 0 {
+			return
+		}
+		p.Line("")
+		if id == brief {
+			p.Paragraph(title+" ", "  ", strings.Join(list.Map(cmds, (*cobra.Command).Name), ", "))
+			return
+		}
+		p.Line(title)
+		for _, s := range cmds {
+			first := fmt.Sprintf("  %-*s ", s.NamePadding(), s.Name())
+			p.Paragraph(first, strings.Repeat(" ", len(first)), s.Short)
+		}
+	}
+	for _, g := range c.Groups() {
+		group(g.ID, g.Title)
+	}
+	group("", "Commands:")
+	if text := strings.TrimRight(p.String(), "\n"); text != "" {
+		return "\n" + text
+	}
+	return ""
+}
+
+// allCommands lists every command of a program.
+func allCommands(root *cobra.Command) string {
+	var t show.Table
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, s := range c.Commands() {
+			if s.IsAvailableCommand() {
+				t.Add(strings.TrimPrefix(s.CommandPath(), root.Name()+" "), s.Short)
+				walk(s)
+			}
+		}
+	}
+	walk(root)
+	p := show.NewPage(show.Style{Width: helpWidth()})
+	p.Table(t)
+	return p.String()
 }
 
 // reflowed is a command's description, with paragraphs that are wider than the page
@@ -168,9 +205,13 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 // newHelpCmd is cobra's help, with topics, that refuses what there is no help for.
 func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND … | TOPIC | topics]",
+		Use:   "help [COMMAND … | TOPIC | commands | topics]",
 		Short: "show help for a command, or a page of the reference",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "commands" {
+				fmt.Fprint(cmd.OutOrStdout(), allCommands(cmd.Root()))
+				return nil
+			}
 			if len(args) == 1 {
 				if t, ok := docs.Find(args[0]); ok || args[0] == "topics" {
 					return helpTopic(cmd.OutOrStdout(), t)

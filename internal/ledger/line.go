@@ -13,7 +13,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Line is one piece of evidence, flat: what `ledger query`, `ledger export`
+// Line is one piece of evidence, flat: what `ledger query`
 // and `explain` print.
 type Line struct {
 	Tunable     string          `json:"tunable,omitempty"` // the one asked for, as the study set it

@@ -39,11 +39,11 @@ func Parse(doc []byte) (Plan, error) {
 		return Plan{}, err
 	}
 	if p.Digest == "" {
-		return Plan{}, hint.With(errors.New("the plan has no digest"), "linerate plan seal checks a plan that was written by hand, and gives it one")
+		return Plan{}, hint.With(errors.New("the plan has no digest"), "linerate plan show --seal checks a plan that was written by hand, and adds it")
 	}
 	if p.Digest != want {
 		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
-			"make the plan anew; who changed it on purpose gives it a digest of its own with linerate plan seal")
+			"make the plan anew; if you changed it on purpose, linerate plan show --seal adds a new digest")
 	}
 	return p, nil
 }

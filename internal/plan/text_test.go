@@ -143,33 +143,6 @@ func TestWhere(t *testing.T) {
 		}
 	}
 }
-
-// TestDiff: what only one plan sets, what both set otherwise, and where.
-func TestDiff(t *testing.T) {
-	step := func(name, value, file string) Step {
-		return Step{Mechanism: setting.Sysctl, Name: name, Value: value, Where: Where{File: file, Runtime: true}}
-	}
-	a := Plan{Settings: []Step{step("same", "1", ""), step("only.a", "1", ""), step("value", "1", ""), step("place", "1", "")}}
-	b := Plan{Settings: []Step{step("only.b", "7", ""), step("place", "1", LinuxSysctl), step("value", "2", ""), step("same", "1", "")}}
-	want := []Change{
-		{Setting: "only.a", Was: ptr("1")}, {Setting: "value", Was: ptr("1"), Is: ptr("2")},
-		{Setting: "place", Was: ptr("1"), Is: ptr("1"), WasWhere: "now, until the next boot", IsWhere: "now, and " + LinuxSysctl}, {Setting: "only.b", Is: ptr("7")},
-	}
-	if d := cmp.Diff(want, Diff(a, b)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	for _, c := range Diff(b, a) { // the other way round each was is an is
-		for _, w := range want {
-			if c.Setting == w.Setting && (!cmp.Equal(c.Was, w.Is) || !cmp.Equal(c.Is, w.Was) || c.WasWhere != w.IsWhere) {
-				t.Errorf("%+v and %+v", c, w)
-			}
-		}
-	}
-	if got := Diff(a, a); got != nil {
-		t.Errorf("a plan differs from itself: %+v", got)
-	}
-}
-
 // TestDirectivesThatAreRefused: what a file cannot hold exactly is refused with the reason;
 // half a setting is worse than none.
 func TestDirectivesThatAreRefused(t *testing.T) {

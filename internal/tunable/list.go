@@ -8,7 +8,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// Entry is a record on one release, as `linerate catalogue list --json`
+// Entry is a record on one release, as `linerate catalogue --json`
 // prints it.
 type Entry struct {
 	Name string `json:"name"`

@@ -219,21 +219,3 @@ func asStrings(x any) []string {
 	}
 	return names
 }
-
-// CountVectors counts the worked examples of a record.
-func (r *Record) CountVectors() int {
-	n := len(r.Vectors)
-	for _, c := range r.Cautions {
-		n += len(c.Vectors)
-	}
-	for _, k := range r.Coupled {
-		n += len(k.Vectors)
-	}
-	for _, k := range r.Recommend {
-		n += len(k.Vectors)
-	}
-	for _, l := range r.Levels {
-		n += len(l.Vectors)
-	}
-	return n
-}

@@ -173,7 +173,7 @@ func alone(dir string) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock the plans: %w", err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(hint.With(fmt.Errorf("another wave of the plans in %s is under way", dir), "linerate fleet waves lists them"), f.Close())
+		return nil, errors.Join(hint.With(fmt.Errorf("another wave of the plans in %s is under way", dir), "linerate fleet wave lists them"), f.Close())
 	}
 	return func() { _ = f.Close() }, nil
 }

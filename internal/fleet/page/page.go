@@ -162,7 +162,7 @@ func appliedLine(st *fleet.Status) string {
 		line = fmt.Sprintf("linerate applied something on %s, %s drifted from it.", show.Plural(st.Applied, "host"), show.Count(st.Drifted))
 	}
 	if st.Unread > 0 {
-		line += fmt.Sprintf(" On %s the last sweep could not tell (fleet host NAME says why; become=sudo in the list reads root's record).", show.Plural(st.Unread, "host"))
+		line += fmt.Sprintf(" On %s the last sweep could not tell (fleet status NAME says why; become=sudo in the list reads root's record).", show.Plural(st.Unread, "host"))
 	}
 	return strings.TrimSpace(line)
 }

@@ -187,7 +187,7 @@ func (d *loading) next() error {
 }
 
 func notDump(err error) error {
-	return hint.With(err, "give a file that linerate ledger export wrote with %s", hint.Option("all", ""))
+	return hint.With(err, "give a file that linerate ledger export wrote")
 }
 
 // read reads one line with its newline, which a line cut short lacks.
