@@ -203,6 +203,7 @@ func docFixtures(dir string) error {
 			files[fmt.Sprintf("%s-%d.json", name, i)] = fmt.Sprintf(`{"start":{},"intervals":[],"end":{"sum_received":{"bytes":9,"bits_per_second":%g}}}`, rate+1e7*float64(i))
 		}
 	}
+	files["sysctl.conf"] = "net.ipv4.tcp_tw_recycle=1\n"
 	for name, text := range tree {
 		files[name], files["fw1/"+name], files["list/"+name] = text, text, text
 	}
