@@ -12,14 +12,13 @@ import (
 )
 
 const profileLong = `Convert what profilers print to pprof, for go tool pprof: pmcstat -G, dtrace's
-stack(), perf script, folded stacks; each possibly compressed by gzip. Names that
-end in .svg and .folded get a flame graph and folded stacks.`
+stack(), perf script, folded stacks; each possibly compressed by gzip.`
 
 func newProfileCmd() *cobra.Command {
 	var event, out string
 	cmd := &cobra.Command{
 		Use:     "profile FILE",
-		Short:   "convert a profiler's output to pprof or a flame graph",
+		Short:   "convert a profiler's output to pprof",
 		Long:    profileLong,
 		Example: "    linerate profile forwarding.graph --out forwarding.pb.gz",
 		Args:    cobra.ExactArgs(1),
@@ -35,18 +34,14 @@ func newProfileCmd() *cobra.Command {
 			if out == "" {
 				out = filepath.Base(args[0]) + ".pb.gz"
 			}
-			write, err := p.Writer(out)
-			if err != nil {
-				return err
-			}
 			for _, n := range append([]string{p.Format + ": " + profile.WeightOf(p)}, p.Notes...) {
 				fmt.Fprintln(cmd.ErrOrStderr(), show.Clean(n))
 			}
-			return writeFile(out, write)
+			return writeFile(out, p.WritePprof)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&event, "event", "", "event to read, of a file with several (default: its first)")
-	fl.StringVarP(&out, "out", "o", "", "file to write: .pb.gz (the default), .svg or .folded")
+	fl.StringVarP(&out, "out", "o", "", "file to write (default: FILE.pb.gz, here)")
 	return cmd
 }

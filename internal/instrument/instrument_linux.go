@@ -53,8 +53,8 @@ func (Local) Profile(ctx context.Context, cpus []int) (end func() (*profile.Prof
 }
 
 func ofPackets(p *profile.Profile) *profile.Profile {
-	own, err := p.Choose(profile.Choice{Only: packets}, true)
-	if err != nil {
+	own := p.Through(packets)
+	if own == nil {
 		return p
 	}
 	other := 100 - 100*float64(own.Total())/float64(p.Total())

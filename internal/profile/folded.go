@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 
@@ -68,18 +67,4 @@ func (p *Profile) WriteFolded(w io.Writer) error {
 		out.WriteString(" " + strconv.FormatInt(s.Value, 10) + "\n") //nolint:errcheck // Flush has the error
 	}
 	return out.Flush()
-}
-
-// Writer is how to write a profile in the form that a file's name asks for: .svg,
-// .pb.gz or .folded. Other names are a usage error.
-func (p *Profile) Writer(name string) (func(io.Writer) error, error) {
-	switch lower := strings.ToLower(name); {
-	case strings.HasSuffix(lower, ".svg"):
-		return Picture{Title: path.Base(name), After: p}.WriteSVG, nil
-	case strings.HasSuffix(lower, ".pb.gz"), strings.HasSuffix(lower, ".pprof"):
-		return p.WritePprof, nil
-	case strings.HasSuffix(lower, ".folded"), strings.HasSuffix(lower, ".txt"):
-		return p.WriteFolded, nil
-	}
-	return nil, hint.With(hint.Usagef("%q has no known format", name), "name it .pb.gz, .svg or .folded")
 }

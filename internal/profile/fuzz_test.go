@@ -36,13 +36,13 @@ func checkWritten(t *testing.T, p *Profile) {
 		return
 	}
 	var b bytes.Buffer
-	for _, write := range []func(io.Writer) error{p.WritePprof, p.WriteFolded,
-		Picture{After: p}.WriteSVG, Picture{Before: p, After: p}.WriteSVG} {
+	for _, write := range []func(io.Writer) error{p.WritePprof, p.WriteFolded} {
 		b.Reset()
 		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
 	}
+	p.Flame("")
 }
 
 func ofText(parse func(string) ([]*Profile, error)) func([]byte) ([]*Profile, error) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -153,6 +154,25 @@ func (b *Builder) Profile() *Profile {
 		p.Notes = append(p.Notes, note)
 	}
 	return &p
+}
+
+// Through is the part of the profile whose stacks hold one of these functions; nil where
+// none does.
+func (p *Profile) Through(names []string) *Profile {
+	own := *p
+	own.Stacks = list.Filter(p.Stacks, func(s Stack) bool {
+		return slices.ContainsFunc(s.Frames, func(f Frame) bool { return slices.Contains(names, f.Name) })
+	})
+	switch len(own.Stacks) {
+	case 0:
+		return nil
+	case len(p.Stacks):
+	default:
+		own.Samples = 0
+	}
+	cut := p.cutStacks() // said anew of what is left
+	own.Notes = slices.DeleteFunc(slices.Clone(p.Notes), func(n string) bool { return n == cut })
+	return (&Builder{p: own}).Profile()
 }
 
 // depthLimits are how deep profilers look by default: hwpmc's

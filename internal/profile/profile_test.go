@@ -163,31 +163,6 @@ func TestMovers(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
-	p := read(t, "before.folded")[0]
-	for _, test := range []struct {
-		choice Choice
-		want   string
-	}{
-		{Choice{Without: []string{"cpu_idle"}, From: "ip_input"}, "ip_input;ip_forward 50\nip_input;ip_forward;fib4_lookup 20"},
-		{Choice{Only: []string{"fib4_lookup", "cpu_idle"}}, "fork_exit;cpu_idle 30\nfork_exit;swi_net;ip_input;ip_forward;fib4_lookup 20"},
-	} {
-		got, err := p.Choose(test.choice, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if folded(t, got) != test.want {
-			t.Errorf("%+v: %s", test.choice, folded(t, got))
-		}
-	}
-	if _, err := p.Choose(Choice{Only: []string{"cpu_idel"}}, false); err == nil || !strings.Contains(err.Error(), "unknown function") {
-		t.Errorf("a function that is not there: %v", err)
-	}
-	if _, err := p.Choose(Choice{Without: []string{"fork_exit"}}, false); err == nil {
-		t.Error("nothing left is no error")
-	}
-}
-
 // TestPictures: they are well-formed whatever functions are called, and a
 // box is as wide as its share.
 func TestPictures(t *testing.T) {
@@ -197,24 +172,19 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := b.Profile()
-	for _, pic := range []Picture{{Title: evil, After: p}, {Title: evil, Before: p, After: read(t, "after.folded")[0]}} {
-		var svg strings.Builder
-		if err := pic.WriteSVG(&svg); err != nil {
-			t.Fatal(err)
-		}
-		d := xml.NewDecoder(strings.NewReader(svg.String()))
-		for {
-			if _, err := d.Token(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				t.Fatalf("not XML: %v", err)
-			}
-		}
-		if strings.Contains(svg.String(), "<script>alert") {
-			t.Error("a function's name became markup")
+	svg, _ := p.Flame(evil)
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("not XML: %v", err)
 		}
 	}
-	boxes, depth := layout(tree(p), 0)
+	if strings.Contains(svg, "<script>alert") {
+		t.Error("a function's name became markup")
+	}
+	boxes, depth := layout(tree(p))
 	if depth != 2 || len(boxes) != 3 || boxes[0].width != 0.75 || boxes[2].x != 0.75 {
 		t.Errorf("boxes %+v", boxes)
 	}
@@ -309,8 +279,8 @@ func TestArchive(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			return nil
 		}
-		if err := (Picture{Title: path, After: found[0]}).WriteSVG(io.Discard); err != nil {
-			t.Errorf("%s: %v", path, err)
+		if svg, _ := found[0].Flame(path); !strings.Contains(svg, "<rect") {
+			t.Errorf("%s: no flame graph", path)
 		}
 		if graph, ok := strings.CutSuffix(path, ".stack"); ok {
 			sameAsGraph(t, found[0], graph+".graph")
@@ -354,5 +324,17 @@ func TestEscapedTextIsXML(t *testing.T) {
 		if err := xml.Unmarshal([]byte("<a>"+escape(in)+"</a>"), &got); err != nil || got.Text != want {
 			t.Errorf("%q is read as %q, %v; want %q", in, got.Text, err, want)
 		}
+	}
+}
+
+// TestThrough: the stacks that hold a function, and nothing where none does.
+func TestThrough(t *testing.T) {
+	p := read(t, "before.folded")[0]
+	own := p.Through([]string{"fib4_lookup"})
+	if got := folded(t, own); got != "fork_exit;swi_net;ip_input;ip_forward;fib4_lookup 20" || own.Samples != 20 {
+		t.Errorf("%s, %d samples", got, own.Samples)
+	}
+	if p.Through([]string{"no such"}) != nil {
+		t.Error("stacks through what is nowhere")
 	}
 }

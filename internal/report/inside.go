@@ -46,25 +46,29 @@ func stacksOf(all []study.Telemetry, control string) (before *profile.Profile, o
 	return before, others
 }
 
-// flames draws the control's time, and what moved in each other variant's.
+// flames draws where the time of the control went, or of the first variant that has a
+// profile, and lists what moved in each other.
 func flames(r study.Results, part string) (out []document.Block) {
-	draw := func(title, sentence string, p profile.Picture) {
-		p.Title = title
-		svg, caption := p.Inline() // escapes every name
-		out = append(out, document.Picture{Title: title, Text: sentence, Caption: caption, SVG: template.HTML(svg)})
-	}
 	before, others := stacksOf(insideOf(r, part), r.Control)
-	if before != nil {
-		draw(r.Control+", part "+part, profile.HeaviestSentence(before), profile.Picture{After: before})
+	name := r.Control
+	if before == nil && len(others) > 0 {
+		name, before, others = others[0].Variant, others[0].Stacks, others[1:]
 	}
+	if before == nil {
+		return nil
+	}
+	title := name + ", part " + part
+	svg, caption := before.Flame(title) // escapes every name
+	out = append(out, document.Picture{Title: title, Text: profile.HeaviestSentence(before), Caption: caption, SVG: template.HTML(svg)})
 	for _, t := range others {
-		if before == nil {
-			draw(t.Variant+", part "+part, profile.HeaviestSentence(t.Stacks), profile.Picture{After: t.Stacks})
+		movers := profile.Movers(before, t.Stacks)
+		moved := moversTable(movers)
+		moved.Title, moved.Note = t.Variant+" against "+name+", part "+part, profile.MoverSentence(movers)
+		if len(moved.Rows) == 0 {
+			out = append(out, document.Note(moved.Title+": "+moved.Note))
 			continue
 		}
-		movers := profile.Movers(before, t.Stacks)
-		draw(t.Variant+" against "+r.Control+", part "+part, profile.MoverSentence(movers), profile.Picture{Before: before, After: t.Stacks})
-		out = append(out, moversTable(movers))
+		out = append(out, moved)
 	}
 	return out
 }
@@ -79,8 +83,8 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 		}
 	}
 	if len(pictures) > 0 {
-		d.Style = profile.FlameStyle() + ".flame .f { cursor: default; }\n"
-		d.Add(document.Heading("Where the time went"), document.Note("Each variant was profiled in a separate run, whose rates are not used because sampling disturbs them. Shares are of the time that packets took on the router's CPU. The profiles are in the same directory as this page; `go tool pprof` opens them, `linerate profile diff` compares any two."))
+		d.Style = profile.FlameStyle()
+		d.Add(document.Heading("Where the time went"), document.Note("Each variant was profiled in a separate run, whose rates are not used because sampling disturbs them. Shares are of the time that packets took on the router's CPU. The profiles are in the same directory as this page; `go tool pprof` opens them, and compares two with `-diff_base`."))
 		d.Add(pictures...)
 	}
 	d.Add(tables...)
