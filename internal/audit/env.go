@@ -31,11 +31,11 @@ type names struct {
 	Line        *lineView     `expr:"line"`
 	NIC         *factexpr.NIC `expr:"nic"`
 	Shaper      *shaperView   `expr:"shaper"`
-	Count       float64       `expr:"count" moves:"yes"`
-	CounterName string        `expr:"counter_name" moves:"yes"`
+	Count       float64       `expr:"count"`
+	CounterName string        `expr:"counter_name"`
 	// Packets is the traffic beside a counter of an interface: packets received,
 	// or sent for counters of what is sent; 0 where that is not known.
-	Packets float64 `expr:"packets" moves:"yes"`
+	Packets float64 `expr:"packets"`
 
 	// Old is what a tunable held before a write, as number and as text.
 	Old     float64 `expr:"old"`

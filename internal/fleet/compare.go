@@ -39,17 +39,13 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 		}
 		return after, c.seal(after.ID)
 	}
-	if o.Unread != "" && before != nil && !o.Same {
+	if o.Unread != "" && before != nil {
 		with := *o
 		with.Findings = slices.Concat(o.Findings, list.Filter(before.Findings, func(f Finding) bool { return f.Rule == DriftRule }))
 		o = &with
 		c.o = o
 	}
-	if o.Same {
-		after.LastSuccess, after.UnreachableSince, after.Reason = o.Time, time.Time{}, ""
-	} else {
-		after.take(o)
-	}
+	after.take(o)
 	switch {
 	case c.cause == ByBaseline:
 		c.add(Change{Kind: FirstSeen, Text: fmt.Sprintf("%s %s, %s: %s, %s, %d for information", after.OS, after.Release, cmp.Or(after.Role, "no role"),
@@ -81,7 +77,7 @@ func (h *Host) take(o *Observation) {
 	}
 	h.LastSuccess, h.UnreachableSince, h.Reason = o.Time, time.Time{}, ""
 	h.Hostname, h.OS, h.Release, h.Role = o.Hostname, o.OS, o.Release, o.Role
-	h.Facts, h.Knowledge, h.Set, h.Seen = o.Facts, o.Knowledge, SetDigest(o.Findings), o.Seen
+	h.Facts, h.Knowledge, h.Set = o.Facts, o.Knowledge, SetDigest(o.Findings)
 	h.Unread = o.Unread
 	if o.Record != "" {
 		h.Record = o.Record

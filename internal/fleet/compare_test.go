@@ -45,8 +45,6 @@ func TestCompare(t *testing.T) {
 	worse.Severity = audit.Error
 	unread := seen(8, "f2", a)
 	unread.Record, unread.Unread = "", "root's alone"
-	same := seen(3, "f1")
-	same.Same = true
 	knows := func(o *Observation) *Observation { o.Knowledge = "k2"; return o }
 	var h *Host
 	for i, step := range []struct {
@@ -58,7 +56,7 @@ func TestCompare(t *testing.T) {
 		{"not reached at first", failed(0, "no route"), "unreachable baseline", ""},
 		{"nor later", failed(1, "timeout"), "", ""},
 		{"the first audit", seen(2, "f1", a), "first-seen baseline", "LR-A"},
-		{"as it was", same, "", "LR-A"},
+		{"as it was", seen(3, "f1", a), "", "LR-A"},
 		{"another text", seen(4, "f1", found("A", audit.Warning, "lower still")), "", "LR-A"},
 		{"a finding came", seen(5, "f2", a, b), "facts host, came host LR-B", "LR-A LR-B"},
 		{"it went", seen(6, "f2", a), "went host LR-B", "LR-A"},

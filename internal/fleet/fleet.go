@@ -60,8 +60,6 @@ type Host struct {
 	Record string `json:"record,omitempty"`
 	Unread string `json:"record_unread,omitempty"`
 	Drifts int    `json:"drifts"`
-	// Seen is Observation.Seen of the last audit.
-	Seen string `json:"-"`
 	// Findings are listed only where one host is asked for.
 	Findings []Finding `json:"findings,omitempty"`
 }
@@ -195,12 +193,6 @@ type Observation struct {
 	// Record is Host.Record, and Unread why the host was not compared with it: Findings
 	// then lack drift, and that known before goes on.
 	Record, Unread string
-
-	// Seen is a digest of all that the audit's outcome depends on, "" where that is
-	// not known. Same says that the host's record has this digest, so that it was not audited
-	// anew: only Name, Time and Seen are filled in.
-	Seen string
-	Same bool
 }
 
 // Sweep is one audit of a fleet.

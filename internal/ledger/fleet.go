@@ -48,13 +48,9 @@ type FleetStore interface {
 	BeginSweep(ctx context.Context, s fleet.Sweep) (fleet.Sweep, error)
 	// Swept are the names that a sweep has done.
 	Swept(ctx context.Context, sweep string) (map[string]bool, error)
-	// Seen are the digests by which the hosts of a fleet are known to be the same
-	// (fleet.Observation), by name; hosts that have none are left out.
-	Seen(ctx context.Context) (map[string]string, error)
 	// Observe compares observations with what is known, stores what changed, and
 	// returns it: all of it in one transaction. A name that the sweep has done is
-	// left out, and so is an observation that nothing changed where the host's record is
-	// another by now: what others stored since stands.
+	// left out.
 	Observe(ctx context.Context, sweep string, seen ...fleet.Observation) ([]fleet.Change, error)
 	// Forget drops a host that no longer exists, by a name; its changes stay. ErrNotFound
 	// where there is none.

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
@@ -110,34 +109,6 @@ func Of(f *fact.Facts) (Guess, error) {
 		return Guess{}, err
 	}
 	return guess(known, f)
-}
-
-// Answers are what the evidence's questions about what moves by itself come to on a host:
-// while they and everything else on it are the same, so is the guess. ok is false where
-// some evidence cannot be taken apart so (factexpr.Language.Questions).
-func Answers(f *fact.Facts) (answers string, ok bool) {
-	known, err := Load()
-	if err != nil {
-		return "", false
-	}
-	host := factexpr.Of(f)
-	var b strings.Builder
-	for _, r := range known {
-		for _, e := range r.Evidence {
-			questions, fine := language().Questions(e.When)
-			if !fine {
-				return "", false
-			}
-			for _, q := range questions {
-				v, err := language().Value(q, &host)
-				if err != nil {
-					return "", false
-				}
-				fmt.Fprintf(&b, "%s %s ", r.Name, factexpr.Show(v))
-			}
-		}
-	}
-	return b.String(), true
 }
 
 // guess weighs the evidence for each role.

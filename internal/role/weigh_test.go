@@ -46,29 +46,6 @@ func TestWeighing(t *testing.T) {
 	}
 }
 
-// TestAnswersStandForTheGuess: hosts whose answers are the same guess the same, and what
-// moves without changing the answers changes no guess.
-func TestAnswersStandForTheGuess(t *testing.T) {
-	seen := map[string]string{}
-	for _, forwarded := range []uint64{0, 1, 1000, 50_000_000} {
-		for _, delivered := range []uint64{0, 1, 1000, 50_000_000} {
-			f := &fact.Facts{OS: fact.Linux, UptimeSeconds: 86400, Counters: []fact.Counter{{Name: "ip.delivered", Value: delivered}, {Name: "ip.forwarded", Value: forwarded}}}
-			live("net.ipv4.ip_forward", "1")(f)
-			f.Normalise()
-			answers, ok := Answers(f)
-			g, err := Of(f)
-			if err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			got := g.Role + " " + strings.Join(g.Reasons, ", ")
-			if other, known := seen[answers]; known && other != got {
-				t.Errorf("the answers %q are of %q and of %q", answers, other, got)
-			}
-			seen[answers] = got
-		}
-	}
-}
-
 // TestNames: every role is there once, endpoint too, and an unknown one is told the nearest.
 func TestNames(t *testing.T) {
 	names := Names()

@@ -93,17 +93,6 @@ func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 	return done, err
 }
 
-func (s fleetDB) Seen(ctx context.Context) (map[string]string, error) {
-	known := map[string]string{}
-	err := s.each(ctx, "SELECT m.name, h.seen FROM fleet_names m JOIN fleet_hosts h ON h.n = m.host WHERE h.seen <> ''", nil, func(r *sql.Rows) error {
-		var name, seen string
-		err := r.Scan(&name, &seen)
-		known[name] = seen
-		return err
-	})
-	return known, err
-}
-
 func (s fleetDB) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {

@@ -100,7 +100,7 @@ func (o *observing) begin() error {
 
 // storable is an observation with texts as they will be read again.
 func storable(o fleet.Observation) *fleet.Observation {
-	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Seen, &o.Record, &o.Unread} {
+	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Record, &o.Unread} {
 		*text = ledger.Storable(*text)
 	}
 	o.Findings = slices.Clone(o.Findings)
@@ -120,14 +120,7 @@ func (o *observing) one(seen *fleet.Observation) error {
 		return err
 	}
 	o.tried(seen)
-	switch {
-	case !seen.Same:
-	case before == nil: // forgotten while the sweep ran
-		return nil
-	case before.Seen != seen.Seen:
-		return o.name(seen.Name, n)
-	}
-	if before != nil && seen.Failure == "" && !seen.Same && before.Set != fleet.SetDigest(seen.Findings) {
+	if before != nil && seen.Failure == "" && before.Set != fleet.SetDigest(seen.Findings) {
 		if before.Findings, err = o.s.findingsOf(o.ctx, o.tx, n); err != nil {
 			return err
 		}
@@ -145,13 +138,13 @@ func (o *observing) one(seen *fleet.Observation) error {
 	return o.add(changes)
 }
 
-const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.seen, h.record, h.unread, h.drifts"
+const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.record, h.unread, h.drifts"
 
 // scanHost scans a host and what follows its columns.
 func scanHost(row scanner, more ...any) (h fleet.Host, err error) {
 	var first, last, since int64
 	err = row.Scan(append([]any{&h.ID, &h.Name, &h.Hostname, &h.OS, &h.Release, &h.Role, &first, &last, &since, &h.Reason,
-		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Seen, &h.Record, &h.Unread, &h.Drifts}, more...)...)
+		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Record, &h.Unread, &h.Drifts}, more...)...)
 	h.FirstSeen, h.LastSuccess, h.UnreachableSince = timeOf(first), timeOf(last), timeOf(since)
 	return h, err
 }
@@ -169,17 +162,17 @@ func (o *observing) hostBy(where, column string, into *int64, value string) (*fl
 // host writes a host as it is now.
 func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
 	values := []any{after.ID, after.Name, after.Hostname, after.OS, after.Release, after.Role, millis(after.FirstSeen), millis(after.LastSuccess),
-		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Seen, after.Record, after.Unread, after.Drifts}
+		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Record, after.Unread, after.Drifts}
 	if before != nil {
 		return n, o.exec(`UPDATE fleet_hosts SET id = ?, name = ?, hostname = ?, os = ?, release = ?, role = ?, first_seen = ?, last_success = ?,
-			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, seen = ?, record = ?, unread = ?, drifts = ? WHERE n = ?`, append(values, n)...)
+			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, record = ?, unread = ?, drifts = ? WHERE n = ?`, append(values, n)...)
 	}
 	n, err := next(o.ctx, o.tx, "n", "fleet_hosts")
 	if err != nil {
 		return 0, err
 	}
 	return n, o.exec(`INSERT INTO fleet_hosts (id, name, hostname, os, release, role, first_seen, last_success, unreachable_since, reason,
-		facts, knowledge, finding_set, errors, warnings, infos, seen, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
+		facts, knowledge, finding_set, errors, warnings, infos, record, unread, drifts, n, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`, append(values, n)...)
 }
 
 // count keeps a host's findings and the counts by rule.

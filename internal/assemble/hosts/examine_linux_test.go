@@ -1,6 +1,8 @@
 package hosts
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/assemble/audits"
+	"linerate/internal/capture"
 	"linerate/internal/fleet"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/plan"
@@ -34,8 +37,11 @@ func maker(t *testing.T, p *Plans) *planMaker {
 // TestPlanOfACapture: the plan of a host is in the directory as its line of the index says, made for what
 // the list says of the host, and nothing is left where it cannot be made or written.
 func TestPlanOfACapture(t *testing.T) {
-	p := captureOf(t)
-	data := p.with(nil)
+	var bundle bytes.Buffer
+	if err := capture.Run(t.Context(), "-", &bundle, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	data := bundle.Bytes()
 	dir := t.TempDir()
 	m := maker(t, &Plans{Dir: dir, Role: "web", Unmeasured: true})
 	small, err := m.examine(t.Context(), &fleet.Target{Name: "db 1", Source: "ssh://db1", Become: "sudo", Role: "firewall"}, data)

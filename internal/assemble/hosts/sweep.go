@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -63,9 +62,6 @@ type Sweep struct {
 func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	e, err := s.examiner()
 	if err != nil {
-		return fleet.Sweep{}, err
-	}
-	if e.known, err = s.Store.Seen(ctx); err != nil {
 		return fleet.Sweep{}, err
 	}
 	w, err := s.Store.BeginSweep(ctx, fleet.Sweep{ID: s.ID, Start: time.Now(), From: s.From, Hosts: len(s.Targets), Knowledge: e.knowledge})
@@ -146,9 +142,6 @@ func fetchBy(r *Remote) func(context.Context, *fleet.Target) ([]byte, error) {
 type examiner struct {
 	in        audit.Input
 	knowledge string
-	// known are the digests of hosts as they are in the ledger, by name
-	// (fleet.Observation.Seen).
-	known map[string]string
 }
 
 func (s *Sweep) examiner() (*examiner, error) {
@@ -172,51 +165,13 @@ func (s *Sweep) examiner() (*examiner, error) {
 	return &examiner{in: in, knowledge: fleet.Digest(s.Version, files, fmt.Sprint(s.Suppressions))}, nil
 }
 
-// examine inspects and audits what was captured of a host, unless that would come to what
-// the ledger has of it.
+// examine inspects and audits what was captured of a host.
 func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Observation, error) {
 	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return fleet.Observation{}, err
 	}
-	seen, err := e.seen(ctx, t, a)
-	if err != nil {
-		return fleet.Observation{}, err
-	}
-	if seen != "" && e.known[t.Name] == seen {
-		return fleet.Observation{Name: t.Name, Time: time.Now(), Seen: seen, Same: true}, nil
-	}
-	return e.audit(ctx, t, a, seen)
-}
-
-// seen is a digest of all that an audit of a host depends on: what stays of its capture
-// (filehost.Archive.Glance), and what the rules' questions about counters come to; "" where
-// that is not known.
-func (e *examiner) seen(ctx context.Context, t *fleet.Target, a *filehost.Archive) (string, error) {
-	stays := sha256.New()
-	b, ok, err := a.Glance(stays)
-	if err != nil || !ok {
-		return "", err
-	}
-	f, err := inspect.Host(ctx, b, inspect.Options{})
-	if err != nil {
-		return "", err
-	}
-	rules, ok := e.in.Rules.Answers(f, e.in.Catalogue)
-	roles := t.Role
-	if t.Role == "" && ok {
-		roles, ok = role.Answers(f)
-	}
-	if !ok {
-		return "", nil
-	}
-	return fleet.Digest(e.knowledge, audit.Lapsed(&e.in), t.Role, roles, rules, string(stays.Sum(nil))), nil
-}
-
-// audit inspects and audits a host.
-func (e *examiner) audit(ctx context.Context, t *fleet.Target, a *filehost.Archive, seen string) (fleet.Observation, error) {
 	in := e.in
-	var err error
 	if in.Facts, err = factsOf(ctx, t, a); err != nil {
 		return fleet.Observation{}, err
 	}
@@ -227,13 +182,10 @@ func (e *examiner) audit(ctx context.Context, t *fleet.Target, a *filehost.Archi
 	if err != nil {
 		return fleet.Observation{}, err
 	}
-	if len(report.Unlisted) > 0 || len(report.SuppressedUnlisted) > 0 {
-		seen = "" // how many are listed hangs on how long their texts are, and those on counters
-	}
 	f := in.Facts
 	o := fleet.Observation{
 		Name: t.Name, Time: time.Now(), ID: f.MachineID, Hostname: f.Hostname, OS: f.OS, Release: f.Release.String(), Role: in.Role,
-		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report), Seen: seen,
+		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report),
 	}
 	applied(&o, record.Parse(string(a.Entry("out/applied"))))
 	return o, nil

@@ -9,8 +9,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// Host is what expressions see of a host by its facts alone. The tag moves marks what
-// changes by itself (Language.Questions): numbers in base
+// Host is what expressions see of a host by its facts alone: numbers in base
 // units (bytes, seconds, bits per second, counts), texts, and functions. What
 // is not known is 0, "" or false. The predicates are those of fact.Facts.
 type Host struct {
@@ -22,7 +21,7 @@ type Host struct {
 	VM         bool   `expr:"vm"`
 	// Tree: only files are known, no running state.
 	Tree   bool    `expr:"tree"`
-	Uptime float64 `expr:"uptime" moves:"yes"`
+	Uptime float64 `expr:"uptime"`
 
 	// Processors, and memory in bytes.
 	CPUs           int `expr:"cpus"`
@@ -86,11 +85,11 @@ type Host struct {
 
 	// What the kernel counted since boot, what it complained of, and what was
 	// read at all.
-	Counter    func(name string) float64 `expr:"counter" moves:"yes"`
-	HasCounter func(name string) bool    `expr:"has_counter" moves:"yes"`
+	Counter    func(name string) float64 `expr:"counter"`
+	HasCounter func(name string) bool    `expr:"has_counter"`
 	// Sum adds the counters of a pattern: softnet.*.dropped.
-	Sum        func(pattern string) float64 `expr:"sum_of" moves:"yes"`
-	PerSecond  func(name string) float64    `expr:"per_second" moves:"yes"`
+	Sum        func(pattern string) float64 `expr:"sum_of"`
+	PerSecond  func(name string) float64    `expr:"per_second"`
 	Complained func(word string) bool       `expr:"complained"`
 	WasRead    func(source string) bool     `expr:"was_read"`
 }
@@ -101,14 +100,14 @@ type Filters struct {
 	ForwardingIPv4 bool `expr:"forwarding_ipv4"`
 	ForwardingIPv6 bool `expr:"forwarding_ipv6"`
 	// Packets forwarded, and received for the host itself, since boot.
-	Forwarded float64 `expr:"forwarded" moves:"yes"`
-	Delivered float64 `expr:"delivered" moves:"yes"`
+	Forwarded float64 `expr:"forwarded"`
+	Delivered float64 `expr:"delivered"`
 
 	PF               bool    `expr:"pf"`
 	PFRules          int     `expr:"pf_rules"`
 	PFSourceTracking int     `expr:"pf_source_tracking"`
 	PFNAT            int     `expr:"pf_nat"`
-	PFStates         float64 `expr:"pf_states" moves:"yes"`
+	PFStates         float64 `expr:"pf_states"`
 	// PFMaxMSS is the least max-mss of scrub rules, 0 without one.
 	PFMaxMSS float64 `expr:"pf_max_mss"`
 	PFFile   bool    `expr:"pf_file"`
@@ -127,7 +126,7 @@ type Filters struct {
 	NFT          bool    `expr:"nft"`
 	NFTRules     int     `expr:"nft_rules"`
 	ConntrackOn  bool    `expr:"conntrack_on"`
-	Conntrack    float64 `expr:"conntrack" moves:"yes"`
+	Conntrack    float64 `expr:"conntrack"`
 	ConntrackMax float64 `expr:"conntrack_max"`
 	BridgeNF     bool    `expr:"bridge_nf"`
 }

@@ -30,7 +30,6 @@ import (
 // exported methods would be names too: it should have none.
 type Language[E any] struct {
 	programs sync.Map // string → *vm.Program
-	asked    sync.Map // string → *questionsOf
 	// config is shared by all compilations, one at a time: expr.Compile makes
 	// it anew, and most of its time goes there.
 	mu     sync.Mutex

@@ -229,23 +229,3 @@ func TestExpressionsThatFail(t *testing.T) {
 		t.Errorf("reads %q, calls %q", names, calls)
 	}
 }
-
-// TestQuestionsOfTexts: a text is taken apart as far as all its expressions are.
-func TestQuestionsOfTexts(t *testing.T) {
-	l := NewLanguage[Host]()
-	for text, want := range map[string][]string{"plain": nil, "${cpus}": nil, "${uptime} and ${pf_states + 1}": {"uptime", "pf_states + 1"}, "${[uptime, memory]}": {"uptime"}, "${-uptime}": {"-uptime"}, "${forwarded > 0 ? cpus : 1}": {"forwarded > 0"}} {
-		if got, ok := l.TextQuestions(text); !ok || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v, want %q", text, got, ok, want)
-		}
-	}
-	for _, text := range []string{"${uptime", "${nosuch}", "${filter(nics, .busy_queues > 1)}"} {
-		if got, ok := l.TextQuestions(text); ok {
-			t.Errorf("%s is taken apart into %q", text, got)
-		}
-	}
-	for range 2 { // the second time from what is kept
-		if got, ok := l.Questions("uptime > 5.0 || uptime > 5.0"); !ok || !slices.Equal(got, []string{"uptime > 5 || uptime > 5"}) {
-			t.Errorf("%q, %v", got, ok)
-		}
-	}
-}

@@ -71,8 +71,8 @@ type NIC struct {
 	Live    bool                     `expr:"live"`
 	// Interrupts per second of its busiest queue, and how many of its
 	// queues take any.
-	BusiestRate float64 `expr:"busiest_rate" moves:"yes"`
-	BusyQueues  int     `expr:"busy_queues" moves:"yes"`
+	BusiestRate float64 `expr:"busiest_rate"`
+	BusyQueues  int     `expr:"busy_queues"`
 	// Unpinned is how many of its interrupts run on no fixed CPU.
 	Unpinned int `expr:"unpinned"`
 }
@@ -81,7 +81,7 @@ type NIC struct {
 type Interrupt struct {
 	Name   string  `expr:"name"`
 	Device string  `expr:"device"`
-	Rate   float64 `expr:"rate" moves:"yes"`
+	Rate   float64 `expr:"rate"`
 	// Number is the interrupt's. Local lists the CPUs of its interface's NUMA
 	// domain (0-7,16-23), Remote is true when it may run only on others; both
 	// are empty where nothing of it is known.

@@ -1,7 +1,6 @@
 package linux
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -242,54 +241,6 @@ func TestContainers(t *testing.T) {
 	} {
 		if got := ContainerOf(x.manager, x.mounts); got != x.want {
 			t.Errorf("%q, %v: %q, want %q", x.manager, x.mounts, got, x.want)
-		}
-	}
-}
-
-// TestWhatStays: of files that move what a host is remains, so that an unchanged host is
-// known again without being read anew.
-func TestWhatStays(t *testing.T) {
-	for _, c := range []struct {
-		source, before, after string
-		moves, same           bool
-	}{
-		{"/proc/uptime", "1 2\n", "3 4\n", true, true},
-		{"/proc/interrupts", " CPU0\n 24: 5 eth0\n", " CPU0\n 24: 900 eth0\n", true, true},
-		{"/proc/interrupts", " CPU0\n 24: 5 eth0\n", " CPU0\n 24: 5 eth1\n", true, false},
-		{"/proc/meminfo", "MemTotal: 10 kB\nMemFree: 3 kB\nSwapTotal: 1 kB\n", "MemTotal: 10 kB\nMemFree: 9 kB\nSwapTotal: 1 kB\n", false, true},
-		{"/proc/meminfo", "MemTotal: 10 kB\n", "MemTotal: 11 kB\n", false, false},
-		{"/proc/meminfo", "SwapTotal: 0 kB\n", "SwapTotal: 11 kB\n", false, false},
-		{"/proc/cpuinfo", "model name: x\ncpu MHz : 1\n", "model name: x\ncpu MHz : 9\n", false, true},
-		{"/proc/cpuinfo", "model name: x\n", "model name: y\n", false, false},
-		{"/proc/modules", "veth 40960 0 - Live\n", "veth 40960 3 - Live\n", false, true},
-		{"/proc/modules", "veth 40960 0 - Live\n", "vrf 40960 0 - Live\n", false, false},
-		{"tc-qdisc", "qdisc fq\n", "qdisc pfifo\n", true, true},
-		{"ethtool-S-eth0", "rx_missed: 5\n", "rx_missed: 8\n", true, true},
-		{"ethtool-S-eth0", "rx_missed: 5\n", "rx_other: 5\n", true, false},
-		{"/proc/net/tcp", "0: 00000000:0016 0:0 0A 0:3\n", "9: 00000000:0016 0:0 0A 0:0\n1: 00000000:0016 0:0 01 0:0\n", false, true},
-		{"/proc/net/tcp", "0: 00000000:0016 0:0 0A 0:3\n", "0: 00000000:0017 0:0 0A 0:3\n", false, false},
-		{"/proc/net/udp", "0: 00000000:0016 0:0 0A 0:3\n", "", false, true},
-		{"/proc/net/udp6", "0: 00000000:0016 0:0 07 0:3\n", "", false, false},
-	} {
-		a, whole := Standing(c.source, []byte(c.before))
-		b, _ := Standing(c.source, []byte(c.after))
-		if whole || (a == b) != c.same || Moving(c.source) != c.moves {
-			t.Errorf("%s: %q and %q stay (want the same: %v), moving %v", c.source, a, b, c.same, Moving(c.source))
-		}
-	}
-	if text, whole := Standing("/etc/sysctl.conf", []byte("a.b=1\n")); text != "" || !whole || Moving("/etc/sysctl.conf") {
-		t.Errorf("of a file that does not move %q stays, all of it: %v", text, whole)
-	}
-	for path, want := range map[string][2]string{
-		"/proc/sys/net/ipv4/ip_forward 1": {"1", "false"}, "/proc/sys/kernel/random/uuid x": {"", "false"}, "/proc/sys/net/netfilter/nf_conntrack_count 0": {"0", "true"},
-		"/proc/sys/net/netfilter/nf_conntrack_count 731": {"some", "true"}, "/proc/sys/net/netfilter/nf_conntrack_max 262144": {"262144", "true"},
-		"/proc/sys/kernel/osrelease 6.12": {"6.12", "true"}, "/sys/class/net/e0/statistics/rx_bytes 7": {"", "true"}, "/sys/class/net/e0/tx_timeout 7": {"", "true"},
-		"/sys/class/net/e0/mtu 1500": {"1500", "true"}, "/sys/devices/system/node/node0/meminfo Node0_MemFree:9": {"", "false"},
-		"/sys/devices/system/node/node0/meminfo Node0_MemTotal:9": {"Node0_MemTotal:9", "false"}, "/sys/devices/system/node/node0/cpulist 0-3": {"0-3", "false"}, "/sys/bus/pci/x 1": {"1", "true"},
-	} {
-		p, value, _ := strings.Cut(path, " ")
-		if stays, moves := StandingValue(p, value); stays != want[0] || fmt.Sprint(moves) != want[1] {
-			t.Errorf("%s: %q, moves %v, want %q", path, stays, moves, want)
 		}
 	}
 }

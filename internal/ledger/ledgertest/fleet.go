@@ -23,7 +23,7 @@ func runFleet(t *testing.T, fresh func(t *testing.T) Open) {
 	}{
 		{"Baseline", testBaseline}, {"NothingNew", testNothingNew}, {"Changes", testChanges}, {"Drift", testDrift}, {"Pages", testPages}, {"Unreachable", testUnreachable},
 		{"Catalogue", testCatalogue}, {"Rules", testRules}, {"Identity", testIdentity}, {"Clones", testClones}, {"Forget", testForget},
-		{"Resume", testResume}, {"TwoSweeps", testTwoSweeps}, {"AwkwardText", testAwkwardFleet}, {"Same", testSame}, {"Waves", testWaves},
+		{"Resume", testResume}, {"TwoSweeps", testTwoSweeps}, {"AwkwardText", testAwkwardFleet}, {"Waves", testWaves},
 	} {
 		t.Run("Fleet"+c.name, func(t *testing.T) {
 			open := fresh(t)
@@ -443,43 +443,6 @@ func testForget(t *testing.T, s ledger.FleetStore, _ Open) {
 	expectTold(t, all, "a first-seen baseline; a gone host; b first-seen baseline")
 	if len(counts) != 0 {
 		t.Errorf("counts: %+v", counts)
-	}
-}
-
-// testSame: a host that is known to be the same is noted as reached, and keeps all that
-// is known of it; a record that is another by now stands.
-func testSame(t *testing.T, s ledger.FleetStore, _ Open) {
-	a := seen("a", day, warning)
-	a.Seen = "s1"
-	sweepOf(t, s, "one", day, a, seen("b", day))
-	sweepOf(t, s, "two", day.Add(night), failed("a"), seen("b", day))
-	known, err := s.Seen(t.Context())
-	must(t, err)
-	if len(known) != 1 || known["a"] != "s1" {
-		t.Errorf("known by: %v", known)
-	}
-	same := func(name, seen string) fleet.Observation {
-		return fleet.Observation{Name: name, Seen: seen, Same: true}
-	}
-	before, err := s.Host(t.Context(), "a")
-	must(t, err)
-	changes, w := sweepOf(t, s, "three", day.Add(2*night), same("a", "s1"), same("b", "s1"), same("gone", "s1"))
-	expectTold(t, changes, "a reachable host")
-	if w.Reached != 3 || w.Warnings != 1 {
-		t.Errorf("the sweep: %+v", w)
-	}
-	after, err := s.Host(t.Context(), "a")
-	must(t, err)
-	if !after.LastSuccess.Equal(day.Add(2*night).Truncate(time.Millisecond)) || !after.UnreachableSince.IsZero() || !slices.Equal(after.Findings, before.Findings) || after.ID != before.ID || after.Set != before.Set || after.Facts != before.Facts {
-		t.Errorf("a: %+v, was %+v", after, before)
-	}
-	b, err := s.Host(t.Context(), "b")
-	must(t, err)
-	if !b.LastSuccess.Equal(day.Add(night).Truncate(time.Millisecond)) {
-		t.Errorf("b, which is another than was observed: %+v", b)
-	}
-	if _, err := s.Host(t.Context(), "gone"); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a host that was forgotten: %v", err)
 	}
 }
 
