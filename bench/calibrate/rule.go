@@ -68,7 +68,7 @@ func permutation(control, variant []float64) Decision {
 
 // ministatRule is ministat's test at 95 %; its interval is the relative one.
 func ministatRule(control, variant []float64) Decision {
-	d, err := ministat.Compare(control, variant, 95, ministat.New)
+	d, err := ministat.Compare(control, variant, 95)
 	if err != nil {
 		return Decision{}
 	}

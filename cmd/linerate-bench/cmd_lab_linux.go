@@ -32,7 +32,7 @@ func newLabCmd() *cobra.Command {
 				return hint.Usagef("--time %s: from 30s to 10h", b.Budget)
 			}
 			return assemble.Inside(cmd.Context(), func() error {
-				opened, err := assemble.Open(cmd.Context(), assemble.Options{})
+				opened, err := assemble.Open(cmd.Context(), assemble.Options{Engine: "auto"})
 				if err != nil {
 					return err
 				}

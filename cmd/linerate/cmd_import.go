@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +31,7 @@ const importMemory = 640 << 20
 // importFlags are what linerate import takes.
 type importFlags struct {
 	ledger, out         string
-	check, asJSON       bool
+	asJSON              bool
 	tunable, was        string // of outputs
 	outputs.Measurement        // what is known of them besides
 }
@@ -60,7 +59,7 @@ set: the verdict is evidence about that tunable, "measured by others". --by to
 With --out, CONFIG and DIR are a configuration of bench-lab.sh and its directory of
 configuration sets; they become a study and a testbed. Nothing of them is run.`,
 		Example: `  linerate import results/firewall-rules
-  linerate import ~/netbenches --check-readmes
+  linerate import ~/netbenches
   linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
   linerate import bench-lab.config configs --out lab`,
 		Args: cobra.ArbitraryArgs,
@@ -76,7 +75,6 @@ configuration sets; they become a study and a testbed. Nothing of them is run.`,
 	}
 	addLedgerFlag(cmd, &f.ledger)
 	fl := cmd.Flags()
-	fl.BoolVar(&f.check, "check-readmes", false, "check every README's ministat output of an archive against its raw logs")
 	fl.StringVar(&f.out, "out", "", "directory to make of a bench-lab configuration")
 	f.outputFlags(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document (archives and outputs)")
@@ -214,7 +212,7 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 	if err != nil {
 		return err
 	}
-	got, err := netbenches.Take(ctx, s, t, f.check)
+	got, err := netbenches.Take(ctx, s, t)
 	if err != nil {
 		return err
 	}
@@ -223,8 +221,5 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 			"give a study's directory, or an archive laid out as github.com/ocochard/netbenches")
 	}
 	out := netbenches.ImportedOf(t, got, s.Place(), time.Since(start))
-	if f.check {
-		return cli.Print(cmd, f.asJSON, netbenches.Checked{Check: got.Check, Import: out}, func(w io.Writer) error { return errors.Join(got.Check.Write(w), out.Write(w)) })
-	}
 	return cli.Print(cmd, f.asJSON, out, out.Write)
 }

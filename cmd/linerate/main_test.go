@@ -83,7 +83,7 @@ func TestScripts(t *testing.T) {
 
 // makeArchive writes a small archive of benchmarks that never ran.
 func makeArchive(dir string) {
-	fatal(nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Profile: 100, Seed: 11}))
+	fatal(nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Seed: 11}))
 }
 
 // edit replaces a text in a file everywhere; without the texts it cuts the

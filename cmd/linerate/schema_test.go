@@ -89,7 +89,7 @@ var documents = []described{
 	{"evidence", "linerate ledger query --json", []string{"ledger query"}, typeOf[evidenceDoc]()},
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
-	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported](), reflect.TypeFor[netbenches.Checked]()}},
+	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported]()}},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
 	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},

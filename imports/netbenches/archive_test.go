@@ -14,39 +14,7 @@ import (
 // sample reads the real sample of the archive, where it is.
 func sample(t *testing.T) *netbenches.Tree {
 	t.Helper()
-	tree, err := netbenches.Read(t.Context(), sharedtest.Dir(t, "data/netbenches"), netbenches.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// TestSampleReproduces: every README of the sample but one follows from its
-// logs; that one quotes two rows of a run that is not in the sample.
-func TestSampleReproduces(t *testing.T) {
-	tree := sample(t)
-	c := netbenches.CheckReadmes(tree, netbenches.NewIndex(tree))
-	want := netbenches.Totals{
-		Readmes: 38, Reproduced: 37, ReproducedInFolder: 31, Blocks: 55, BlocksReproduced: 54, Rows: 127, RowsFromRaw: 125,
-		RowsStored: 125, Verdicts: 72, VerdictsRecomputed: 71, Differences: 53, DifferencesComputed: 52,
-	}
-	if c.Totals != want {
-		t.Errorf("totals %+v, want %+v", c.Totals, want)
-	}
-	for _, r := range c.Readmes {
-		if !r.Reproduced && (r.Path != "AMD_Ryzen7-Pro-8845HS_8Cores/Intel_X710/firewalls/results/fbsd15-n302145/README.md" || len(r.Reasons) != 2) {
-			t.Errorf("%s is not reproduced: %q", r.Path, r.Reasons)
-		}
-		if r.Reproduced == (len(r.Reasons) > 0) {
-			t.Errorf("%s: reproduced %v with reasons %q", r.Path, r.Reproduced, r.Reasons)
-		}
-	}
-	if p := c.Plots; p.Files != 66 || p.Rows < 200 || p.Reproduced < p.Rows*9/10 {
-		t.Errorf("plots %+v", p)
-	}
-	if p := c.Pps; p.Files != 122 || p.WithRaw != 122 || p.Exact != 119 || p.Skipped != 3 || p.Differ != 0 {
-		t.Errorf("stored reductions %+v", p)
-	}
+	return read(t, sharedtest.Dir(t, "data/netbenches"))
 }
 
 // TestSampleEvidence: what the archive's settings changed, with what they set.
@@ -106,11 +74,8 @@ func TestSampleEvidence(t *testing.T) {
 // as the whole does.
 func TestSampleIsContentAddressed(t *testing.T) {
 	refs := func(dir string) (out []string) {
-		tree, err := netbenches.Read(t.Context(), sharedtest.Dir(t, dir), netbenches.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = netbenches.NewImport(tree, time.Unix(0, 0)).Batches(func(b *ledger.Batch) error {
+		tree := read(t, sharedtest.Dir(t, dir))
+		err := netbenches.NewImport(tree, time.Unix(0, 0)).Batches(func(b *ledger.Batch) error {
 			if strings.Contains(b.Studies[0].Place, "hyperthreading") {
 				out = append(out, b.Ref)
 			}

@@ -6,79 +6,48 @@ import (
 	"strings"
 )
 
-// Step is one iteration of the equilibrium search: the load it offered and
-// the rate at which the gateway forwarded, in Mb/s of Ethernet frames.
-type Step struct {
-	Offered   float64
-	Forwarded float64
-}
-
 // Equilibrium is one log of the equilibrium tool, which seeks the load that a
-// VPN gateway forwards as it is offered.
+// VPN gateway forwards as it is offered. Rates are Mb/s of Ethernet frames.
 type Equilibrium struct {
-	Command  string
-	Host     string
-	Steps    []Step
-	Estimate float64 // Mb/s
-	Maximum  float64 // Mb/s, the highest rate seen on the way
-	Done     bool    // the log reached its estimate
-	Frame    int     // Ethernet frame size in bytes as the log says it, 0 if not
+	File      *File
+	Forwarded []float64 // by step of the search
+	Estimate  float64
+	Maximum   float64 // the highest rate seen on the way
+	Done      bool    // the log reached its estimate
+	Frame     int     // Ethernet frame size in bytes as the log says it, 0 if not
 }
 
 // IsEquilibrium tells an equilibrium log from a pkt-gen log by its first lines.
 func IsEquilibrium(data []byte) bool {
 	head := data[:min(len(data), 512)]
+	first, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.Contains(head, []byte("equilibrium throughput method")) ||
-		bytes.HasPrefix(head, []byte("CMD")) && bytes.Contains(firstLine(head), []byte("equilibrium"))
-}
-
-func firstLine(b []byte) []byte {
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		return b[:i]
-	}
-	return b
+		bytes.HasPrefix(head, []byte("CMD")) && bytes.Contains(first, []byte("equilibrium"))
 }
 
 // ParseEquilibrium reads such a log; older versions of the tool write the
 // same keys in other cases.
 func ParseEquilibrium(data []byte) Equilibrium {
 	var e Equilibrium
-	for i, line := range strings.Split(string(data), "\n") {
+	for line := range strings.Lines(string(data)) {
 		low := strings.ToLower(line)
 		switch {
-		case i == 0 && strings.HasPrefix(line, "CMD"):
-			e.Host, e.Command = commandLine(line)
 		case strings.HasPrefix(low, "iteration "):
-			e.Steps = append(e.Steps, Step{})
-		case strings.Contains(low, "offering load"):
-			e.last(func(s *Step) { s.Offered = megabits(line) })
-		case strings.Contains(low, "measured forwarding rate"):
-			e.last(func(s *Step) { s.Forwarded = megabits(line) })
+			e.Forwarded = append(e.Forwarded, 0)
+		case strings.Contains(low, "measured forwarding rate") && len(e.Forwarded) > 0:
+			e.Forwarded[len(e.Forwarded)-1] = megabits(line)
 		case strings.Contains(low, "ethernet frame size"):
 			_, v, _ := strings.Cut(low, "ethernet frame size")
-			e.Frame = int(leading(strings.TrimLeft(v, "= ")))
+			e.Frame = int(leading(v))
 		case strings.HasPrefix(low, "estimated equilibrium"):
-			e.estimate(line)
+			// Estimated Equilibrium Ethernet throughput= E Mb/s (maximum value seen: M Mb/s)
+			head, tail, _ := strings.Cut(line, "(")
+			e.Estimate, e.Done = megabits(head), strings.Contains(head, "=")
+			_, v, _ := strings.Cut(tail, ":")
+			e.Maximum = leading(v)
 		}
 	}
 	return e
-}
-
-func (e *Equilibrium) last(set func(*Step)) {
-	if n := len(e.Steps); n > 0 {
-		set(&e.Steps[n-1])
-	}
-}
-
-// estimate reads "Estimated Equilibrium Ethernet throughput= E Mb/s (maximum
-// value seen: M Mb/s)".
-func (e *Equilibrium) estimate(line string) {
-	head, tail, _ := strings.Cut(line, "(")
-	e.Estimate = megabits(head)
-	e.Done = strings.Contains(head, "=")
-	if _, v, ok := strings.Cut(tail, ":"); ok {
-		e.Maximum = leading(strings.TrimSpace(v))
-	}
 }
 
 // megabits reads the number after the last "=".
@@ -87,11 +56,12 @@ func megabits(line string) float64 {
 	if i < 0 {
 		return 0
 	}
-	return leading(strings.TrimSpace(line[i+1:]))
+	return leading(line[i+1:])
 }
 
 // leading reads the number a text begins with, 0 if none.
 func leading(s string) float64 {
+	s = strings.TrimLeft(s, "= ")
 	end := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if end < 0 {
 		end = len(s)

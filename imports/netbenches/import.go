@@ -1,11 +1,12 @@
 package netbenches
 
 import (
-	"fmt"
+	"cmp"
+	"context"
 	"path"
+	"slices"
 	"time"
 
-	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 )
 
@@ -16,22 +17,8 @@ const Tool = "netbenches importer 1"
 // Kind of the studies and ledger entries that come from an archive.
 const kindStudy = "netbenches"
 
-// Import is a tree turned into ledger entries.
-type Import struct {
-	t         *Tree
-	x         *Index
-	check     *Check
-	now       time.Time
-	published map[[2]*Series]*evidence.Published
-	first     map[*Series]int         // how often a README compares others with it
-	refers    map[string][][2]*Series // study → pairs its README compares across folders
-	aliases   map[*Series]string
-	ids       map[string]ledger.ID // study folder → identifier
-	Totals    ImportTotals
-}
-
-// ImportTotals count what an import found.
-type ImportTotals struct {
+// Totals count what an import found.
+type Totals struct {
 	Files          int   `json:"files"`
 	Bytes          int64 `json:"bytes"`
 	Studies        int   `json:"studies"`
@@ -45,63 +32,71 @@ type ImportTotals struct {
 	Unread         int   `json:"unread"`
 }
 
+// Taken is what an import did.
+type Taken struct {
+	Unchanged bool // the ledger has the tree as it is: nothing was read
+	Added     int  // studies that are new to the ledger
+	Totals    Totals
+}
+
+// Take imports a listed tree into a ledger, unless that has the tree as it is.
+func Take(ctx context.Context, s ledger.Store, t *Tree) (Taken, error) {
+	mark := t.Fingerprint()
+	known, err := s.Imported(ctx, mark, Tool)
+	if err != nil || known {
+		return Taken{Unchanged: known, Totals: Totals{Files: len(t.Files)}}, err
+	}
+	if err := t.Load(ctx, true); err != nil {
+		return Taken{}, err
+	}
+	im := NewImport(t, time.Now())
+	got := Taken{}
+	if got.Added, err = store(ctx, s, im); err != nil {
+		return got, err
+	}
+	got.Totals = im.Totals
+	return got, s.NoteImport(ctx, mark, Tool, t.Root, time.Now())
+}
+
+// perTransaction is how many rows are committed together: enough that syncing
+// costs little, few enough to be held in memory.
+const perTransaction = 20_000
+
+// store appends an import's studies, many to a transaction.
+func store(ctx context.Context, s ledger.Store, im *Import) (added int, err error) {
+	var waiting []*ledger.Batch
+	rows := 0
+	flush := func() error {
+		n, err := s.Append(ctx, waiting...)
+		added, waiting, rows = added+n, nil, 0
+		return err
+	}
+	err = im.Batches(func(b *ledger.Batch) error {
+		waiting = append(waiting, b)
+		rows += len(b.Trials) + len(b.Samples) + len(b.Sources) + len(b.Blobs)
+		if rows < perTransaction {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && len(waiting) > 0 {
+		err = flush()
+	}
+	return added, err
+}
+
+// Import is a tree turned into ledger entries.
+type Import struct {
+	t       *Tree
+	now     time.Time
+	readmes conclusions
+	ids     map[string]ledger.ID // study folder → identifier
+	Totals  Totals
+}
+
 // NewImport prepares a loaded tree for the ledger.
 func NewImport(t *Tree, now time.Time) *Import {
-	im := &Import{
-		t: t, x: NewIndex(t), now: now,
-		published: map[[2]*Series]*evidence.Published{}, first: map[*Series]int{},
-		refers: map[string][][2]*Series{}, aliases: map[*Series]string{}, ids: map[string]ledger.ID{},
-	}
-	im.check = CheckReadmes(t, im.x)
-	im.readmes()
-	for _, st := range t.Stored {
-		if key, ok := cutPps(st.Name); ok {
-			for _, v := range im.x.sameAs(st) {
-				alias, _ := cutSuffixPart(key, v.Series.Workload)
-				im.aliases[v.Series] = alias
-			}
-		}
-	}
-	return im
-}
-
-// Check is the READMEs' check that the import made on its way.
-func (im *Import) Check() *Check { return im.check }
-
-// readmes notes what the READMEs conclude, by the pair of series.
-func (im *Import) readmes() {
-	for i := range im.check.Readmes {
-		rc := &im.check.Readmes[i]
-		for _, b := range rc.Detail {
-			ref := seriesOf(&b.Rows[0])
-			if ref != nil {
-				im.first[ref]++
-			}
-			for j := 1; j < len(b.Rows); j++ {
-				im.claim(rc, &b, ref, &b.Rows[j])
-			}
-		}
-	}
-}
-
-func (im *Import) claim(rc *ReadmeCheck, b *BlockCheck, ref *Series, row *RowCheck) {
-	s := seriesOf(row)
-	if ref == nil || s == nil || row.Verdict == "none" {
-		return
-	}
-	p := &evidence.Published{Source: fmt.Sprintf("%s:%d", rc.Path, b.Line), Verdict: row.Verdict, Percent: row.Percent, PercentError: row.PercentError}
-	im.published[[2]*Series{ref, s}] = p
-	if ref.Study != s.Study {
-		study := path.Dir(rc.Path)
-		im.refers[study] = append(im.refers[study], [2]*Series{ref, s})
-	}
-}
-
-func seriesOf(r *RowCheck) *Series {
-	if r.source == nil || r.source.vector == nil {
-		return nil
-	}
-	return r.source.vector.Series
+	return &Import{t: t, now: now, readmes: conclude(t), ids: map[string]ledger.ID{}}
 }
 
 // Batches calls emit with one batch per study, in path order.
@@ -112,8 +107,7 @@ func (im *Import) Batches(emit func(*ledger.Batch) error) error {
 		im.ids[st.dir] = st.identity()
 	}
 	for _, st := range studies {
-		b := im.batch(st)
-		if err := emit(b); err != nil {
+		if err := emit(im.batch(st)); err != nil {
 			return err
 		}
 		for _, f := range st.files {
@@ -121,4 +115,153 @@ func (im *Import) Batches(emit func(*ledger.Batch) error) error {
 		}
 	}
 	return nil
+}
+
+// batch is the study's entry.
+func (im *Import) batch(st *studyFiles) *ledger.Batch {
+	id := im.ids[st.dir]
+	m := maker{im: im, st: st, id: id, b: &ledger.Batch{Kind: kindStudy, Ref: string(id), Time: im.now}}
+	m.sources()
+	for _, s := range st.series {
+		m.series(s)
+	}
+	m.verdicts()
+	m.study()
+	im.Totals.Studies++
+	im.Totals.Series += len(st.series)
+	im.Totals.Trials += len(m.b.Trials)
+	im.Totals.Verdicts += len(m.b.Verdicts)
+	return m.b
+}
+
+// maker builds one study's batch.
+type maker struct {
+	im      *Import
+	st      *studyFiles
+	b       *ledger.Batch
+	id      ledger.ID
+	notes   []string
+	started *time.Time
+}
+
+// sources lists every file of the study and keeps the bytes that were packed.
+func (m *maker) sources() {
+	kept := map[string]bool{}
+	for _, f := range m.st.files {
+		m.b.Sources = append(m.b.Sources, ledger.Source{
+			ID: m.id.Part(f.Path, f.SHA256), Study: m.id, Path: f.Path, SHA256: f.SHA256,
+			Size: f.Size, Role: string(f.Role), Problem: f.Problem,
+		})
+		if f.Packed != nil && !kept[f.SHA256] {
+			kept[f.SHA256] = true
+			m.b.Blobs = append(m.b.Blobs, ledger.Blob{SHA256: f.SHA256, Size: f.Size, Encoding: "zstd", Data: f.Packed})
+		}
+		if f.Problem != "" && f.Role != RoleSecret {
+			m.notes = append(m.notes, f.Path+": "+f.Problem)
+		}
+	}
+}
+
+// series adds a series' environment, trials and samples.
+func (m *maker) series(s *Series) {
+	env, name, load, start := m.environment(s), variantName(s), workload(s), m.start(s)
+	for i, it := range s.Iterations {
+		t := it.Judge()
+		t.ID, t.Study, t.Environment, t.Variant, t.Workload = m.im.trialID(s, it), m.id, env, name, load
+		t.Block, t.Order, t.Start = it.Number, i+1, start
+		m.logs(&t, it)
+		m.b.Trials = append(m.b.Trials, t)
+		m.im.Totals.trial(&t)
+	}
+}
+
+func (n *Totals) trial(t *ledger.Trial) {
+	if !t.Valid {
+		n.Invalid++
+	}
+	if slices.Contains(t.Flags, FlagGenerator) {
+		n.GeneratorBound++
+	}
+	if slices.Contains(t.Flags, FlagDrift) {
+		n.Drifting++
+	}
+}
+
+// logs refers a trial to its logs and keeps the rates of their intervals.
+func (m *maker) logs(t *ledger.Trial, it *Iteration) {
+	samples := func(series, unit string, values []float64, ref ledger.Ref) {
+		t.Sources = append(t.Sources, ref)
+		if len(values) > 0 {
+			m.b.Samples = append(m.b.Samples, ledger.Samples{ID: t.ID.Part(series), Trial: t.ID, Series: series, Unit: unit, Values: values, Source: ref})
+		}
+	}
+	if e := it.Equilibrium; e != nil {
+		samples("forwarded by search step", "Mb/s", e.Forwarded, ledger.Ref{SHA256: e.File.SHA256, Path: e.File.Path, Role: "equilibrium"})
+	}
+	for role, logs := range map[string][]*Reading{"receiver": it.Receivers, "sender": it.Senders} {
+		for _, r := range logs {
+			samples(role+" "+path.Base(r.File.Path), "pps", r.Rates, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
+		}
+	}
+	slices.SortFunc(t.Sources, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+func (m *maker) start(s *Series) *time.Time {
+	if s.Info == nil {
+		return nil
+	}
+	t, ok := s.Info.Started()
+	if !ok {
+		return nil
+	}
+	if m.started == nil || t.Before(*m.started) {
+		m.started = &t
+	}
+	return &t
+}
+
+// environment adds what the series' DUT was.
+func (m *maker) environment(s *Series) ledger.ID {
+	p := m.st.place
+	e := ledger.Environment{OS: "FreeBSD", Hardware: p.Hardware, CPU: p.CPU, Cores: p.Cores, NIC: p.NIC, Label: "measured by others; logs only"}
+	if s.Info != nil {
+		u := ParseUname(s.Info.Uname)
+		e.Release, e.Revision, e.Arch, e.Uname = u.Release, u.Revision, u.Arch, s.Info.Uname
+		e.OS = cmp.Or(u.OS, e.OS)
+	}
+	e.Revision = cmp.Or(e.Revision, RevisionOf(p.Label))
+	e.Release = cmp.Or(e.Release, releaseOf(p.Label))
+	if c := m.im.t.configFor(s); c != nil {
+		e.Driver = c.Driver()
+	}
+	e.Driver = cmp.Or(e.Driver, loadNames().driver(p.NIC))
+	if s.Image != "" {
+		e.Extra = map[string]string{"image": s.Image}
+	}
+	e.ID = ledger.IDOf("environment", e.OS, e.Release, e.Revision, e.Arch, e.Hardware, e.NIC, e.Driver, e.Uname, s.Image)
+	if !slices.ContainsFunc(m.b.Environments, func(o ledger.Environment) bool { return o.ID == e.ID }) {
+		m.b.Environments = append(m.b.Environments, e)
+	}
+	return e.ID
+}
+
+// study adds the study's own record, once everything else is known.
+func (m *maker) study() {
+	p := m.st.place
+	s := ledger.Study{
+		ID: m.id, Kind: kindStudy, Name: join(p.Topic, p.Label), Place: m.st.canonical(), Path: path.Join(m.im.t.Root, m.st.dir),
+		Question: "What does " + p.Topic + " change?", Design: "independent", Metric: MetricRate,
+		Started: m.started, Notes: m.notes, Tool: Tool,
+		Label: "variants ran one after the other, not in blocks: time is confounded with them",
+	}
+	has := func(metric string) bool {
+		return slices.ContainsFunc(m.b.Trials, func(t ledger.Trial) bool { _, ok := t.Metrics[metric]; return ok })
+	}
+	if has(MetricEquilibrium) && !has(MetricRate) {
+		s.Metric = MetricEquilibrium
+	}
+	if r := m.st.readme; r != nil {
+		s.Question, s.Facts = cmp.Or(r.Title, s.Question), r.Facts
+	}
+	m.b.Studies = []ledger.Study{s}
 }

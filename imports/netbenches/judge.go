@@ -3,6 +3,9 @@ package netbenches
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"linerate/internal/ledger"
 )
 
 // Metrics of imported trials. The forwarding rate is that of RFC 2285 §3.6.1
@@ -32,84 +35,69 @@ const (
 	driftLimit     = 0.01
 )
 
-// Judged is a trial's numbers and what is wrong with it.
-type Judged struct {
-	Valid   bool
-	Reasons []string
-	Flags   []string
-	Metrics map[string]float64
-}
-
-// Judge reduces one iteration both ways and passes it through the gates.
-func (it *Iteration) Judge() Judged {
-	j := Judged{Metrics: map[string]float64{}}
-	if it.Equilibrium != nil {
-		j.equilibrium(it.Equilibrium)
+// Judge reduces one iteration both ways and passes it through the gates: a trial
+// with its metrics, flags and reasons.
+func (it *Iteration) Judge() ledger.Trial {
+	t := ledger.Trial{Metrics: map[string]float64{}}
+	switch e := it.Equilibrium; {
+	case e != nil && e.Done:
+		t.Metrics[MetricEquilibrium], t.Metrics[MetricMaximum] = e.Estimate, e.Maximum
+	case e != nil:
+		t.Reasons = append(t.Reasons, "the search ended without an estimate")
+	case len(it.Receivers) == 0:
+		t.Reasons = append(t.Reasons, "no receiver log")
 	}
 	if len(it.Receivers) > 0 {
-		j.receiver(it.Receivers[0])
-		j.loss(it)
-	} else if it.Equilibrium == nil {
-		j.Reasons = append(j.Reasons, "no receiver log")
+		judgeReceiver(&t, it.Receivers[0])
+		judgeLoss(&t, it)
 	}
-	for _, logs := range [][]*Reading{it.Receivers, it.Senders} {
-		for _, r := range logs {
-			for _, f := range r.Faults {
-				j.Reasons = append(j.Reasons, fmt.Sprintf("%s: %s", r.File.Path, f))
-			}
+	for _, r := range slices.Concat(it.Receivers, it.Senders) {
+		for _, f := range r.Faults {
+			t.Reasons = append(t.Reasons, fmt.Sprintf("%s: %s", r.File.Path, f))
 		}
 	}
-	j.Valid = len(j.Reasons) == 0
-	return j
+	t.Valid = len(t.Reasons) == 0
+	return t
 }
 
-func (j *Judged) equilibrium(e *Equilibrium) {
-	if !e.Done {
-		j.Reasons = append(j.Reasons, "the search ended without an estimate")
-		return
-	}
-	j.Metrics[MetricEquilibrium], j.Metrics[MetricMaximum] = e.Estimate, e.Maximum
-}
-
-func (j *Judged) receiver(r *Reading) {
+func judgeReceiver(t *ledger.Trial, r *Reading) {
 	if r.Settled {
-		j.Metrics[MetricSteady] = r.Steady.PPS
-		j.Metrics[MetricDrift] = r.Steady.Drift
-		if math.Abs(r.Steady.Drift) > driftLimit {
-			j.Flags = append(j.Flags, FlagDrift)
+		t.Metrics[MetricSteady], t.Metrics[MetricDrift] = r.Steady, r.Drift
+		if math.Abs(r.Drift) > driftLimit {
+			t.Flags = append(t.Flags, FlagDrift)
 		}
 	}
 	switch {
 	case r.Empty:
-		j.Reasons = append(j.Reasons, "the receiver's log is empty")
+		t.Reasons = append(t.Reasons, "the receiver's log is empty")
 	case !r.Usable:
-		j.Reasons = append(j.Reasons, "no usable row: the receiver counted nothing between its first 15 and its last 10 lines")
+		t.Reasons = append(t.Reasons, "no usable row: the receiver counted nothing between its first 15 and its last 10 lines")
 	default:
-		j.Metrics[MetricRate] = r.Script[MeanOfMiddle]
+		t.Metrics[MetricRate] = r.Script
 	}
 }
 
-// loss compares what was received with what was sent, both reduced alike.
-func (j *Judged) loss(it *Iteration) {
-	received, ok := j.Metrics[MetricRate]
+// judgeLoss compares what was received with what was sent, both reduced alike.
+func judgeLoss(t *ledger.Trial, it *Iteration) {
 	sent := 0.0
 	for _, s := range it.Senders {
 		sent += s.rate()
 	}
 	if sent == 0 {
-		j.Flags = append(j.Flags, FlagNoSender)
+		t.Flags = append(t.Flags, FlagNoSender)
 		return
 	}
-	j.Metrics[MetricOffered] = sent
+	t.Metrics[MetricOffered] = sent
+	received, ok := t.Metrics[MetricRate]
 	if !ok {
 		return
 	}
-	j.Metrics[MetricLoss] = max(0, 1-received/sent)
+	t.Metrics[MetricLoss] = max(0, 1-received/sent)
 	if received >= generatorBound*sent {
-		j.Flags = append(j.Flags, FlagGenerator)
+		t.Flags = append(t.Flags, FlagGenerator)
 	}
 	if received > sent*1.005 {
-		j.Flags = append(j.Flags, FlagWire)
+		t.Flags = append(t.Flags, FlagWire)
 	}
 }
 
@@ -118,11 +106,22 @@ func (j *Judged) loss(it *Iteration) {
 func (r *Reading) rate() float64 {
 	switch {
 	case r.Usable:
-		return r.Script[MeanOfMiddle]
+		return r.Script
 	case r.Settled:
-		return r.Steady.PPS
+		return r.Steady
 	case r.Seconds > 0:
 		return float64(r.Packets) / r.Seconds
 	}
 	return 0
+}
+
+// mostly says whether at least half of a series' trials have a flag.
+func mostly(s *Series, flag string) bool {
+	n := 0
+	for _, it := range s.Iterations {
+		if slices.Contains(it.Judge().Flags, flag) {
+			n++
+		}
+	}
+	return 2*n >= len(s.Iterations) && n > 0
 }

@@ -9,7 +9,7 @@ import (
 // Role is what a file of the tree holds.
 type Role string
 
-// The roles; files of the last are not read beyond their hash.
+// The roles; files of the last two are not read.
 const (
 	RoleReceiver Role = "receiver"
 	RoleSender   Role = "sender"
@@ -19,11 +19,8 @@ const (
 	RoleGnuplot  Role = "gnuplot"
 	RoleReadme   Role = "readme"
 	RoleConfig   Role = "config"
-	RoleLab      Role = "lab"
-	RoleWorkload Role = "workload"
 	RoleSecret   Role = "secret"  // keys: neither read nor hashed
-	RoleHook     Role = "hook"    // .before, .during, .after
-	RoleProfile  Role = "profile" // pmc logs, graphs, stacks, flame graphs
+	RoleProfile  Role = "profile" // pmc logs, graphs, stacks, flame graphs, hooks: not read
 	RoleOther    Role = "other"
 )
 
@@ -77,9 +74,6 @@ func roleOf(rel string) Role {
 	if inConfigs(rel) {
 		return RoleConfig
 	}
-	if strings.Contains("/"+rel, "/pktgen.configs/") {
-		return RoleWorkload
-	}
 	return roleOfName(base)
 }
 
@@ -101,10 +95,6 @@ func roleOfName(base string) Role {
 		return RoleInfo
 	case low == "gnuplot.data" || low == "gnuplot.data.max":
 		return RoleGnuplot
-	case strings.HasPrefix(low, "bench-lab") && ext == ".config":
-		return RoleLab
-	case ext == ".before" || ext == ".during" || ext == ".after":
-		return RoleHook
 	case isProfile(low, ext):
 		return RoleProfile
 	}
@@ -113,7 +103,7 @@ func roleOfName(base string) Role {
 
 func isProfile(low, ext string) bool {
 	switch ext {
-	case ".graph", ".stack", ".folded", ".svg", ".png", ".plt", ".out", ".jpg", ".gz", ".bz2", ".xz", ".zst", ".pdf":
+	case ".before", ".during", ".after", ".graph", ".stack", ".folded", ".svg", ".png", ".plt", ".out", ".jpg", ".gz", ".bz2", ".xz", ".zst", ".pdf":
 		return true
 	}
 	return strings.Contains(low, ".pmc") || strings.Contains(low, ".folded") || ext == ".log"
@@ -156,9 +146,9 @@ type Place struct {
 // Canonical is the place's name independent of where the archive lies.
 func (p Place) Canonical() string { return path.Join(p.Hardware, p.NIC, p.Topic, p.Label) }
 
-// ParsePlace reads a folder's place from its path, whatever lies above; ok is
-// false when no "results" folder is in it.
-func ParsePlace(dir string) (p Place, ok bool) {
+// ParsePlace reads a folder's place from its path, whatever lies above; it is
+// empty when no "results" folder is in it.
+func ParsePlace(dir string) (p Place) {
 	parts := strings.Split(strings.Trim(dir, "/"), "/")
 	at := -1
 	for i, s := range parts {
@@ -167,13 +157,13 @@ func ParsePlace(dir string) (p Place, ok bool) {
 		}
 	}
 	if at < 0 {
-		return p, false
+		return p
 	}
 	p.Label = path.Join(parts[at+1:]...)
 	p.Topic, p.NIC, p.Hardware = nth(parts, at-1), nth(parts, at-2), nth(parts, at-3)
 	p.CPU, p.Cores = parseHardware(p.Hardware)
 	p.NIC = strings.ReplaceAll(p.NIC, "_", " ")
-	return p, true
+	return p
 }
 
 func nth(parts []string, i int) string {

@@ -2,6 +2,7 @@ package netbenches
 
 import (
 	_ "embed"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -69,21 +70,12 @@ func (n *names) related(name string) []string {
 
 // driver is the driver of a NIC folder's name, "" if not known.
 func (n *names) driver(nic string) string {
-	for _, p := range sortedKeys(n.Drivers) {
+	for _, p := range slices.Sorted(maps.Keys(n.Drivers)) {
 		if matches(strings.ToLower(p), strings.ToLower(nic)) {
 			return n.Drivers[p]
 		}
 	}
 	return ""
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 var deviceUnit = regexp.MustCompile(`^(dev\.[a-z][a-z0-9_]*)\.[0-9]+(\..+)$`)

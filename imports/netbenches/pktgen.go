@@ -17,14 +17,12 @@ type Interval struct {
 // Log is one pkt-gen log, of a receiver or of a sender.
 type Log struct {
 	Command   string     // the command line of the log's first line
-	Host      string     // where it ran, in logs since December 2019
 	Lines     int        // lines in the file, counting an unfinished last one
 	Intervals []Interval // every periodic report, those at 0 pps included
 	Packets   uint64     // of the closing summary, 0 if there is none
 	Seconds   float64    // of the closing summary
 	Faults    []string   // errors that the tool itself reported
-	Waiting   bool       // the receiver said it waits for the first packets
-	Ended     string     // "summary", "terminated" or "" (cut off)
+	Ended     bool       // it was not cut off
 }
 
 var (
@@ -65,26 +63,19 @@ func (l *Log) other(line []byte) {
 	}
 	switch {
 	case l.Lines == 1 && bytes.HasPrefix(line, []byte("CMD")):
-		l.Host, l.Command = commandLine(string(line))
+		_, command, _ := strings.Cut(string(line), ":")
+		l.Command = strings.TrimSpace(command)
 	case bytes.HasPrefix(line, []byte("Received ")), bytes.HasPrefix(line, []byte("Sent ")):
 		l.summary(string(line))
 	case bytes.HasPrefix(line, []byte("Terminated")):
-		l.Ended = "terminated"
+		l.Ended = true
 	case bytes.Contains(line, []byte("ouch, thread")):
-		l.Faults = append(l.Faults, afterBracket(string(line)))
-	case bytes.Contains(line, []byte("waiting for initial packets")):
-		l.Waiting = true
+		fault := string(line)
+		if _, tail, ok := strings.Cut(fault, "] "); ok { // clock, function and source line's number
+			fault = tail
+		}
+		l.Faults = append(l.Faults, strings.TrimSpace(fault))
 	}
-}
-
-// commandLine splits "CMD: …" and "CMD on HOST: …".
-func commandLine(line string) (host, command string) {
-	rest := strings.TrimPrefix(line, "CMD")
-	if on, ok := strings.CutPrefix(rest, " on "); ok {
-		host, rest, _ = strings.Cut(on, ": ")
-		return host, strings.TrimSpace(rest)
-	}
-	return "", strings.TrimSpace(strings.TrimPrefix(rest, ":"))
 }
 
 // summary reads "Received N packets … in S seconds." and its sender's twin.
@@ -97,20 +88,12 @@ func (l *Log) summary(line string) {
 	if err != nil {
 		return
 	}
-	l.Packets, l.Ended = n, "summary"
+	l.Packets, l.Ended = n, true
 	if _, tail, ok := strings.Cut(line, " in "); ok {
 		if s, err := strconv.ParseFloat(strings.Fields(tail + " x")[0], 64); err == nil {
 			l.Seconds = s
 		}
 	}
-}
-
-// afterBracket drops the clock, the function and the source line's number.
-func afterBracket(line string) string {
-	if _, tail, ok := strings.Cut(line, "] "); ok {
-		return strings.TrimSpace(tail)
-	}
-	return strings.TrimSpace(line)
 }
 
 // parseInterval reads what follows "main_thread [": the number of a source

@@ -22,12 +22,10 @@ func TestRoles(t *testing.T) {
 		"t/results/l/GNUPLOT.data":                 RoleGnuplot,
 		"t/results/l/gnuplot.data.max":             RoleGnuplot,
 		"t/results/l/ReadMe":                       RoleReadme,
-		"bench-lab-8nodes.config":                  RoleLab,
+		"bench-lab-8nodes.config":                  RoleValues,
 		"lab-8nodes.config":                        RoleValues,
-		"pktgen.configs/bench.smallest.config":     RoleWorkload,
-		"a/pktgen.configs/x/README.md":             RoleWorkload,
-		"t/results/l/bench.a.1.before":             RoleHook,
-		"t/results/l/bench.a.during":               RoleHook,
+		"t/results/l/bench.a.1.before":             RoleProfile,
+		"t/results/l/bench.a.during":               RoleProfile,
 		"t/results/l/a.pmc.txt":                    RoleProfile,
 		"t/results/l/a.folded2":                    RoleProfile,
 		"t/results/l/a.SVG":                        RoleProfile,
@@ -57,14 +55,14 @@ func TestPlaces(t *testing.T) {
 		"topic/results":                                               {Topic: "topic"},
 		"a_2Cores/n/old/results/v1/results/v2":                        {"old", "old", 0, "results", "v1", "v2"},
 	} {
-		if got, ok := ParsePlace(dir); !ok || got != want {
-			t.Errorf("%s: %+v, %v; want %+v", dir, got, ok, want)
+		if got := ParsePlace(dir); got != want {
+			t.Errorf("%s: %+v; want %+v", dir, got, want)
 		}
 	}
-	if p, ok := ParsePlace("AMD_GX_4Cores/nic/topic"); ok {
+	if p := ParsePlace("AMD_GX_4Cores/nic/topic"); p != (Place{}) {
 		t.Errorf("a folder outside results has the place %+v", p)
 	}
-	p, _ := ParsePlace("/somewhere/else/A_4Cores/Intel_X/t/results/l")
+	p := ParsePlace("/somewhere/else/A_4Cores/Intel_X/t/results/l")
 	if got := p.Canonical(); got != "A_4Cores/Intel X/t/l" {
 		t.Errorf("canonical %q depends on where the archive lies", got)
 	}
@@ -111,9 +109,9 @@ func TestRevisions(t *testing.T) {
 		}
 	}
 	for uname, want := range map[string]Uname{
-		"FreeBSD a 16.0-CURRENT FreeBSD 16.0-CURRENT #1 main-n311215-0123456789ab: Mon amd64": {"FreeBSD", "a", "16.0-CURRENT", "n311215-0123456789ab", "amd64"},
-		"FreeBSD a 12.0 #0 r332390M: x arm64":                                                 {"FreeBSD", "a", "12.0", "r332390", "arm64"},
-		"FreeBSD a 12.0 #0 rX332390 i386":                                                     {"FreeBSD", "a", "12.0", "", "i386"},
+		"FreeBSD a 16.0-CURRENT FreeBSD 16.0-CURRENT #1 main-n311215-0123456789ab: Mon amd64": {"FreeBSD", "16.0-CURRENT", "n311215-0123456789ab", "amd64"},
+		"FreeBSD a 12.0 #0 r332390M: x arm64":                                                 {"FreeBSD", "12.0", "r332390", "arm64"},
+		"FreeBSD a 12.0 #0 rX332390 i386":                                                     {"FreeBSD", "12.0", "", "i386"},
 		"FreeBSD a":                                                                           {},
 		"":                                                                                    {},
 	} {
@@ -129,10 +127,10 @@ func TestImages(t *testing.T) {
 		in   Info
 		want string
 	}{
-		{Info{Generation: 1, Image: "/tmp/BSDRP-287478-upgrade.img.xz"}, "287478"},
-		{Info{Generation: 1, Image: "/tmp/plain"}, "plain"},
-		{Info{Generation: 2, Image: "/tmp/BSDRP-287478-upgrade.img.xz"}, "BSDRP-287478-upgrade.img.xz"},
-		{Info{Generation: 2}, ""},
+		{Info{Early: true, Image: "/tmp/BSDRP-287478-upgrade.img.xz"}, "287478"},
+		{Info{Early: true, Image: "/tmp/plain"}, "plain"},
+		{Info{Image: "/tmp/BSDRP-287478-upgrade.img.xz"}, "BSDRP-287478-upgrade.img.xz"},
+		{Info{}, ""},
 	} {
 		if got := c.in.ImageLabel(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.in, got, c.want)
@@ -152,7 +150,7 @@ func TestDates(t *testing.T) {
 		"":                                     "",
 		strings.Repeat("Fri Sep 11 ", 100_000): "",
 	} {
-		at, ok := parseDate(text)
+		at, ok := Info{Start: text}.Started()
 		if got := at.Format("2006-01-02T15:04:05Z07:00"); ok != (want != "") || ok && got != want {
 			t.Errorf("%.40s: %s, %v; want %q", text, got, ok, want)
 		}
@@ -162,29 +160,29 @@ func TestDates(t *testing.T) {
 // TestInfoIsNotSourced: what a shell would run or expand is refused, with its line.
 func TestInfoIsNotSourced(t *testing.T) {
 	for text, says := range map[string]string{
-		"CFG=a\nIMAGE=$(id)":          "line 2: IMAGE: unquoted shell syntax",
-		"CFG='a' b":                   "line 1: CFG: text after the closing quote",
-		"CFG=\"a":                     "line 1: CFG: the quote is not closed",
-		"CFG=\"$HOME\"":               "line 1: CFG: shell expansion",
-		"CFG=a\\b":                    "line 1: CFG: shell expansion",
-		"1CFG=a":                      "line 1: not a NAME=value line",
-		"C-FG=a":                      "line 1: not a NAME=value line",
-		"rm -rf /":                    "line 1: not a NAME=value line",
-		"CFG=a|b":                     "unquoted shell syntax",
-		"UNAME='`id`'":                "shell expansion",
+		"CFG=a\nIMAGE=$(id)":          "line 2: not NAME=value",
+		"CFG='a' b":                   "line 1: not NAME=value",
+		"CFG=\"a":                     "line 1: not NAME=value",
+		"CFG=\"$HOME\"":               "line 1: not NAME=value",
+		"CFG=a\\b":                    "line 1: not NAME=value",
+		"1CFG=a":                      "line 1: not NAME=value without shell syntax",
+		"C-FG=a":                      "line 1: not NAME=value without shell syntax",
+		"rm -rf /":                    "line 1: not NAME=value without shell syntax",
+		"CFG=a|b":                     "not NAME=value",
+		"UNAME='`id`'":                "not NAME=value",
 		" \r\n\t\n":                   "empty",
-		"# CFG=a\nexport CFG=\"a\"\n": "line 2: not a NAME=value line",
+		"# CFG=a\nexport CFG=\"a\"\n": "line 2: not NAME=value without shell syntax",
 	} {
 		if in, err := ParseInfo([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %+v, %v; want %q", text, in, err, says)
 		}
 	}
 	in, err := ParseInfo([]byte("# made by hand\r\nCFG='configs/a/'  # the set\r\nIMAGE=none\r\nPKTGEN=\"x/y.config\"\r\nOTHER=1\r\nUNAME=\r\n"))
-	if want := (Info{Generation: 2, Config: "a", Workload: "y.config"}); err != nil || in != want {
+	if want := (Info{Config: "a", Workload: "y.config"}); err != nil || in != want {
 		t.Errorf("%+v, %v; want %+v", in, err, want)
 	}
 	one, err := ParseInfo([]byte("Image: none\nCFG: none\nFreeBSD a 10\nOpenBSD b 5\nEnd time: x: y\n"))
-	if want := (Info{Generation: 1, Uname: "FreeBSD a 10", End: "x: y"}); err != nil || one != want {
+	if want := (Info{Early: true, Uname: "FreeBSD a 10"}); err != nil || one != want {
 		t.Errorf("%+v, %v; want %+v", one, err, want)
 	}
 }
@@ -198,16 +196,16 @@ func TestSeriesNames(t *testing.T) {
 		image, config, workload string
 	}{
 		"no .info":             {"forwarding.aim.off", nil, "", "forwarding.aim.off", ""},
-		"configuration":        {"on", &Info{Generation: 2, Config: "on"}, "", "on", ""},
-		"and workload":         {"on.inet4", &Info{Generation: 2, Config: "on", Workload: "inet4"}, "", "on", "inet4"},
-		"workload not in name": {"on", &Info{Generation: 2, Config: "on", Workload: "inet4"}, "", "on", ""},
-		"image in front":       {"287478.on", &Info{Generation: 1, Image: "B-287478-x", Config: "on"}, "287478", "on", ""},
-		"image not in name":    {"on", &Info{Generation: 1, Image: "B-287478-x", Config: "on"}, "287478", "on", ""},
-		"revision before it":   {"r1.on", &Info{Generation: 1, Config: "on"}, "r1", "on", ""},
-		"workload behind it":   {"on.64B", &Info{Generation: 1, Config: "on"}, "", "on", "64B"},
-		"renamed":              {"better", &Info{Generation: 1, Config: "on"}, "", "better", ""},
-		"renamed, second":      {"r1.on", &Info{Generation: 2, Config: "on"}, "", "r1.on", ""},
-		"alone":                {"", &Info{Generation: 2}, "", "", ""},
+		"configuration":        {"on", &Info{Config: "on"}, "", "on", ""},
+		"and workload":         {"on.inet4", &Info{Config: "on", Workload: "inet4"}, "", "on", "inet4"},
+		"workload not in name": {"on", &Info{Config: "on", Workload: "inet4"}, "", "on", ""},
+		"image in front":       {"287478.on", &Info{Early: true, Image: "B-287478-x", Config: "on"}, "287478", "on", ""},
+		"image not in name":    {"on", &Info{Early: true, Image: "B-287478-x", Config: "on"}, "287478", "on", ""},
+		"revision before it":   {"r1.on", &Info{Early: true, Config: "on"}, "r1", "on", ""},
+		"workload behind it":   {"on.64B", &Info{Early: true, Config: "on"}, "", "on", "64B"},
+		"renamed":              {"better", &Info{Early: true, Config: "on"}, "", "better", ""},
+		"renamed, second":      {"r1.on", &Info{Config: "on"}, "", "r1.on", ""},
+		"alone":                {"", &Info{}, "", "", ""},
 	} {
 		s := &Series{Key: c.key, Info: c.info}
 		s.name()
@@ -222,49 +220,32 @@ func TestSeriesNames(t *testing.T) {
 	}
 }
 
-// TestStoredNames: a reduction is named after its series in either generation.
-func TestStoredNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"on.pps": "on", "on.equilibrium": "on", "on.equilibrium.max": "on", "on.data": "on", "pps.on": "on", "none.on": "on", "r1.on": "r1.on", "pps": "pps",
-	} {
-		if got := storedKey(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	for name, want := range map[string]bool{"a.pps": true, ".pps": true, "pps": false, "a.pps.1": false} {
-		if key, ok := cutPps(name); ok != want || ok && key+".pps" != name {
-			t.Errorf("%s: %q, %v", name, key, ok)
-		}
-	}
-}
-
 // TestConfigFor: the set a series ran with, by the name nearest to the run.
 func TestConfigFor(t *testing.T) {
 	tree := &Tree{Configs: map[string]*Config{}}
 	for _, dir := range []string{"c/n/t/configs/on", "c/n/t/configs/off-default", "c/n/t/configs/pf-stateful", "c/n/t/configs/ab", "c/n/t/configs/b_a", "c/n/t/configs/a-b", "c/n/one/config"} {
-		tree.Configs[dir] = &Config{Dir: dir}
+		tree.Configs[dir] = &Config{settings: map[string]Assignment{"dir": {Value: dir}}}
 	}
 	tree.bySet()
 	for name, c := range map[string]struct {
-		s     Series
-		alias string
-		want  string
+		s    Series
+		want string
 	}{
-		"by name":               {Series{Study: "c/n/t/results/l", Config: "on"}, "", "c/n/t/configs/on"},
-		"published under":       {Series{Study: "c/n/t/results/l", Config: "x"}, "on", "c/n/t/configs/on"},
-		"published before name": {Series{Study: "c/n/t/results/l", Config: "off-default"}, "on", "c/n/t/configs/on"},
-		"by .info":              {Series{Study: "c/n/t/results/l", Config: "x", Info: &Info{Config: "on"}}, "", "c/n/t/configs/on"},
-		"a default more":        {Series{Study: "c/n/t/results/l", Config: "off"}, "", "c/n/t/configs/off-default"},
-		"a doubled letter":      {Series{Study: "c/n/t/results/l", Config: "pf-statefull"}, "", "c/n/t/configs/pf-stateful"},
-		"two alike":             {Series{Study: "c/n/t/results/l", Config: "A.B"}, "", ""},
-		"none":                  {Series{Study: "c/n/t/results/l", Config: "zzz"}, "", ""},
-		"the only one":          {Series{Study: "c/n/one/results/l", Config: "zzz"}, "", "c/n/one/config"},
-		"another topic":         {Series{Study: "c/n/u/results/l", Config: "on"}, "", ""},
-		"no topic":              {Series{Study: "l", Config: "on"}, "", ""},
+		"by name":               {Series{Study: "c/n/t/results/l", Config: "on"}, "c/n/t/configs/on"},
+		"published under":       {Series{Study: "c/n/t/results/l", Config: "x", Published: "on"}, "c/n/t/configs/on"},
+		"published before name": {Series{Study: "c/n/t/results/l", Config: "off-default", Published: "on"}, "c/n/t/configs/on"},
+		"by .info":              {Series{Study: "c/n/t/results/l", Config: "x", Info: &Info{Config: "on"}}, "c/n/t/configs/on"},
+		"a default more":        {Series{Study: "c/n/t/results/l", Config: "off"}, "c/n/t/configs/off-default"},
+		"a doubled letter":      {Series{Study: "c/n/t/results/l", Config: "pf-statefull"}, "c/n/t/configs/pf-stateful"},
+		"two alike":             {Series{Study: "c/n/t/results/l", Config: "A.B"}, ""},
+		"none":                  {Series{Study: "c/n/t/results/l", Config: "zzz"}, ""},
+		"the only one":          {Series{Study: "c/n/one/results/l", Config: "zzz"}, "c/n/one/config"},
+		"another topic":         {Series{Study: "c/n/u/results/l", Config: "on"}, ""},
+		"no topic":              {Series{Study: "l", Config: "on"}, ""},
 	} {
 		got := ""
-		if found := tree.configFor(&c.s, c.alias); found != nil {
-			got = found.Dir
+		if found := tree.configFor(&c.s); found != nil {
+			got = found.settings["dir"].Value
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -284,9 +265,9 @@ func TestGroups(t *testing.T) {
 		for _, x := range g.series {
 			labels = append(labels, g.label(x))
 		}
-		got = append(got, g.workload+": "+strings.Join(labels, " "))
+		got = append(got, strings.Join(labels, " "))
 	}
-	want := []string{"4 r1: on off", "4 8rx r1: on off", "4 on: r1 r2"}
+	want := []string{"on off", "on off", "r1 r2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,58 +1,83 @@
 package netbenches
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
-	"linerate/internal/stats/ministat"
+	"linerate/internal/evidence"
+	"linerate/internal/list"
+	"linerate/internal/stats"
 )
 
 // Readme is a README: what its author says of a study.
 type Readme struct {
-	File    *File
-	Dir     string
-	Title   string
-	Facts   []string // bulleted lines: hardware, release, load
-	Blocks  []Block
-	Mention []string // relative paths it refers to
+	Path   string
+	Title  string
+	Facts  []string // bulleted lines: hardware, release, load
+	Blocks []Block
 }
 
 // Block is one ministat output quoted in a README.
 type Block struct {
-	ministat.Block
+	Line int // of its head, from 1
 	Rows []Row
 }
 
-// Row is one data set of a block: its legend and its summary as printed.
+// Row is one data set of a block as printed, with its test against the first.
 type Row struct {
-	Symbol byte
-	Label  string
-	N      int
-	Min    float64
-	Max    float64
-	Median float64
-	Mean   float64
-	Stddev float64
-	Test   *ministat.PrintedTest // against the block's first row; nil for that row
+	N                             int
+	Min, Max, Median, Avg, Stddev float64
+	Tested, Differs               bool
+	Percent, PercentError         float64 // where it differs
 }
 
-// blocks finds the ministat outputs of a text and parses their numbers.
-func blocks(text string) []Block {
-	var out []Block
-	for _, m := range ministat.FindBlocks(text) {
-		b := Block{Block: m}
-		names := map[byte]string{}
-		for _, l := range m.Legend {
-			names[l.Symbol] = l.Name
+// maxFacts bounds what is kept of a README's prose.
+const maxFacts = 60
+
+func parseReadme(name string, data []byte) *Readme {
+	r := &Readme{Path: name}
+	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	fenced, begun := false, false
+	for _, line := range lines {
+		s := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(s, "```"):
+			fenced, begun = !fenced, true
+		case fenced || s == "":
+		case !begun:
+			r.Title, begun = strings.TrimRight(strings.TrimSpace(strings.TrimLeft(s, "#")), ":"), true
+		case (strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ")) && len(r.Facts) < maxFacts:
+			r.Facts = append(r.Facts, strings.TrimSpace(s[2:]))
 		}
-		for _, r := range m.Rows {
-			b.Rows = append(b.Rows, Row{
-				Symbol: r.Symbol, Label: names[r.Symbol], N: r.N, Min: printed(r.Min), Max: printed(r.Max),
-				Median: printed(r.Median), Mean: printed(r.Avg), Stddev: printed(r.Stddev), Test: r.Test,
-			})
+	}
+	r.Blocks = blocks(lines)
+	return r
+}
+
+var (
+	headLine  = regexp.MustCompile(`^\s*N\s+Min\s+Max\s+Median\s+Avg\s+Stddev\s*$`)
+	rowLine   = regexp.MustCompile(`^\s*[x+*%#@O]\s+(\d{1,9})\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$`)
+	testLine  = regexp.MustCompile(`^\s*(Difference at|No difference proven at) [0-9.]+% confidence\s*$`)
+	deltaLine = regexp.MustCompile(`^\s*(\S+?)(%?) \+/- (\S+?)%?\s*$`)
+)
+
+// blocks finds the outputs of ministat that stand in a text.
+func blocks(lines []string) (out []Block) {
+	for i, l := range lines {
+		if !headLine.MatchString(l) {
+			continue
+		}
+		b := Block{Line: i + 1}
+		for _, line := range lines[i+1:] {
+			if !b.line(line) {
+				break
+			}
 		}
 		if len(b.Rows) > 0 {
 			out = append(out, b)
@@ -61,41 +86,181 @@ func blocks(text string) []Block {
 	return out
 }
 
+// line reads a line of a block; false: the block ended before it.
+func (b *Block) line(line string) bool {
+	if m := rowLine.FindStringSubmatch(line); m != nil {
+		b.Rows = append(b.Rows, Row{N: int(printed(m[1])), Min: printed(m[2]), Max: printed(m[3]), Median: printed(m[4]), Avg: printed(m[5]), Stddev: printed(m[6])})
+		return true
+	}
+	if len(b.Rows) == 0 {
+		return false
+	}
+	r := &b.Rows[len(b.Rows)-1]
+	if m := testLine.FindStringSubmatch(line); m != nil {
+		r.Tested, r.Differs = true, m[1] == "Difference at"
+		return true
+	}
+	if m := deltaLine.FindStringSubmatch(line); m != nil && r.Differs {
+		if m[2] == "%" {
+			r.Percent, r.PercentError = finite(printed(m[1])), finite(printed(m[3]))
+		}
+		return true
+	}
+	return r.Differs && strings.Contains(line, "pooled s")
+}
+
 // printed reads a number as ministat prints it; NaN if it is none.
 func printed(s string) float64 {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return math.NaN()
 	}
 	return v
 }
 
-// maxFacts bounds what is kept of a README's prose.
-const maxFacts = 60
+// finite makes a number fit for JSON.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
 
-var link = regexp.MustCompile(`(?:\.\./)+[A-Za-z0-9_./-]+`)
+// sample is a series reduced one way.
+type sample struct {
+	series *Series
+	values []float64
+	mean   float64
+}
 
-func parseReadme(f *File, data []byte) *Readme {
-	r := &Readme{File: f, Dir: path.Dir(f.Path)}
-	fenced, begun := false, false
-	for line := range strings.Lines(string(data)) {
-		s := strings.TrimSpace(line)
-		if strings.HasPrefix(s, "```") {
-			fenced, begun = !fenced, true
-			continue
-		}
-		if fenced {
-			continue
-		}
-		switch {
-		case s == "":
-		case !begun:
-			r.Title, begun = strings.TrimRight(strings.TrimSpace(strings.TrimLeft(s, "#")), ":"), true
-		case (strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ")) && len(r.Facts) < maxFacts:
-			r.Facts = append(r.Facts, strings.TrimSpace(s[2:]))
+// index finds series by their printed numbers, anywhere in the tree: rows are
+// mislabelled at times, and refer to other folders.
+type index map[string][]*sample
+
+// rangeKey is what every candidate of a row has in common; eight digits, as printed.
+func rangeKey(n int, lo, hi float64) string {
+	return fmt.Sprintf("%d/%.8g/%.8g", n, lo, hi)
+}
+
+func newIndex(series []*Series) index {
+	x := index{}
+	for _, s := range series {
+		for _, of := range []func(*Iteration) (float64, bool){
+			func(it *Iteration) (float64, bool) { return middle(it.Receivers, (*Reading).script) },
+			func(it *Iteration) (float64, bool) { return middle(it.Receivers, (*Reading).upper) },
+			(*Iteration).equilibrium, (*Iteration).maximum,
+			func(it *Iteration) (float64, bool) { return middle(it.Senders, (*Reading).script) },
+		} {
+			if v := s.values(of); len(v) > 0 {
+				k := rangeKey(len(v), slices.Min(v), slices.Max(v))
+				x[k] = append(x[k], &sample{s, v, stats.Mean(v)})
+			}
 		}
 	}
-	r.Mention = link.FindAllString(string(data), 50)
-	r.Blocks = blocks(string(data))
-	return r
+	return x
+}
+
+// like are the samples with exactly these values, as printed.
+func (x index) like(v []float64) []*sample {
+	return list.Filter(x[rangeKey(len(v), slices.Min(v), slices.Max(v))], func(c *sample) bool { return slices.EqualFunc(c.values, v, same8) })
+}
+
+// find returns the series that gives a row's numbers, nearest folder first; nil if none.
+func (x index) find(r *Row, dir string) *Series {
+	var best *sample
+	for _, c := range x[rangeKey(r.N, r.Min, r.Max)] {
+		if same8(c.mean, r.Avg) && (best == nil || cmp.Compare(distance(dir, c.series.Study), distance(dir, best.series.Study)) < 0) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.series
+}
+
+// same8 compares at eight significant digits, one unit of the last allowed:
+// sums depend on the order of their terms.
+func same8(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= 1.01e-7*math.Pow(10, math.Floor(math.Log10(max(math.Abs(a), math.Abs(b), 1e-300))))+1e-12
+}
+
+// distance counts the folders between two places of the tree.
+func distance(a, b string) int {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return len(x) + len(y) - 2*n
+}
+
+// pair is a control and a variant.
+type pair [2]*Series
+
+// conclusions are what the READMEs of a tree say of its series.
+type conclusions struct {
+	of     map[pair]*evidence.Published
+	first  map[*Series]int   // how often a README compares others with it
+	across map[string][]pair // README's folder → pairs of different folders
+}
+
+func conclude(t *Tree) conclusions {
+	c := conclusions{of: map[pair]*evidence.Published{}, first: map[*Series]int{}, across: map[string][]pair{}}
+	x := newIndex(t.Series)
+	for _, r := range t.Reductions { // renamed after the run, where the configuration was mistaken
+		for _, c := range x.like(r.Values) {
+			if c.series.Study == r.Dir {
+				c.series.Published, _ = cutSuffixPart(r.Name, c.series.Workload)
+			}
+		}
+	}
+	for _, r := range t.Readmes {
+		for i := range r.Blocks {
+			c.block(x, r, &r.Blocks[i])
+		}
+	}
+	return c
+}
+
+func (c *conclusions) block(x index, r *Readme, b *Block) {
+	dir := path.Dir(r.Path)
+	control := x.find(&b.Rows[0], dir)
+	if control == nil {
+		return
+	}
+	c.first[control]++
+	for i := 1; i < len(b.Rows); i++ {
+		row := &b.Rows[i]
+		s := x.find(row, dir)
+		if s == nil || !row.Tested {
+			continue
+		}
+		p := &evidence.Published{Source: fmt.Sprintf("%s:%d", r.Path, b.Line), Verdict: "no difference"}
+		if row.Differs {
+			p.Verdict, p.Percent, p.PercentError = "difference", row.Percent, row.PercentError
+		}
+		c.of[pair{control, s}] = p
+		if control.Study != s.Study {
+			c.across[dir] = append(c.across[dir], pair{control, s})
+		}
+	}
+}
+
+// published is what a README says of a pair, turned round where it compares
+// the other way.
+func (c *conclusions) published(control, variant *Series) *evidence.Published {
+	p, turned := c.of[pair{control, variant}], false
+	if p == nil {
+		p, turned = c.of[pair{variant, control}], true
+	}
+	if p == nil {
+		return nil
+	}
+	out := *p
+	if turned {
+		out.Percent = 100 * (1/(1+out.Percent/100) - 1)
+		out.PercentError = math.Abs(out.PercentError)
+	}
+	return &out
 }

@@ -3,7 +3,41 @@ package netbenches
 import (
 	"slices"
 	"strconv"
+
+	"linerate/internal/stats"
 )
+
+// Reading is one log, reduced twice.
+type Reading struct {
+	File    *File
+	Command string
+	Script  float64 // by the archive's script
+	Upper   float64 // likewise, by the ministat of 2015: the upper of the middle two
+	Usable  bool    // the script finds rows to reduce
+	Steady  float64 // by linerate's rule
+	Drift   float64 // rate of the last ten seconds over that of the first ten, minus 1
+	Settled bool    // there is a steady part
+	First   int     // first line with a report, 0 if none
+	Last    int     // last such line
+	Rates   []float64
+	Packets uint64  // of the summary
+	Seconds float64 // likewise
+	Faults  []string
+	Empty   bool
+}
+
+func reading(f *File, l *Log) *Reading {
+	r := &Reading{File: f, Command: l.Command, Packets: l.Packets, Seconds: l.Seconds, Faults: l.Faults, Rates: make([]float64, len(l.Intervals))}
+	r.Script, r.Upper, r.Usable = l.ScriptMedian()
+	r.Steady, r.Drift, r.Settled = l.Steady()
+	for i, iv := range l.Intervals {
+		r.Rates[i] = iv.PPS
+	}
+	if n := len(l.Intervals); n > 0 {
+		r.First, r.Last = l.Intervals[0].Line, l.Intervals[n-1].Line
+	}
+	return r
+}
 
 // The archive's own reduction: leave out the start and the end of a log by
 // lines, not by time.
@@ -12,47 +46,21 @@ const (
 	scriptTail = 10
 )
 
-// MedianRule is how the middle of an even number of values is taken: it
-// changed with the ministat of the machine that ran the script.
-type MedianRule int
-
-// The two generations of ministat.
-const (
-	MeanOfMiddle MedianRule = iota // mean of the middle two
-	UpperMiddle                    // the upper of the middle two
-)
-
-// ScriptRows returns the rates that the archive's script keeps: reports at a
-// rate that begins with a digit from 1 to 9, without those in the first 15 or
-// the last 10 lines of the file.
-func (l *Log) ScriptRows() []float64 {
+// ScriptMedian is the archive's number for one iteration, as its script prints it with
+// %.8g: the median of the reports at a rate that begins with a digit from 1 to 9, without
+// those in the first 15 or the last 10 lines; ok is false when the log has no usable row.
+func (l *Log) ScriptMedian() (pps, upper float64, ok bool) {
 	var rows []float64
 	for _, iv := range l.Intervals {
 		if iv.Line > scriptHead && iv.Line <= l.Lines-scriptTail && iv.PPS >= 1 {
 			rows = append(rows, iv.PPS)
 		}
 	}
-	return rows
-}
-
-// ScriptMedian is the archive's number for one iteration, as its script prints
-// it with %.8g; ok is false when the log has no usable row.
-func (l *Log) ScriptMedian(rule MedianRule) (pps float64, ok bool) {
-	m, ok := median(l.ScriptRows(), rule)
-	return eightDigits(m), ok
-}
-
-func median(v []float64, rule MedianRule) (float64, bool) {
-	if len(v) == 0 {
-		return 0, false
+	if len(rows) == 0 {
+		return 0, 0, false
 	}
-	s := slices.Clone(v)
-	slices.Sort(s)
-	mid := len(s) / 2
-	if len(s)%2 == 1 || rule == UpperMiddle {
-		return s[mid], true
-	}
-	return (s[mid-1] + s[mid]) / 2, true
+	slices.Sort(rows)
+	return eightDigits(stats.Median(rows)), eightDigits(rows[len(rows)/2]), true
 }
 
 // eightDigits rounds as printf's %.8g does.
@@ -66,92 +74,57 @@ func eightDigits(v float64) float64 {
 
 // The steady part of a log, by linerate's own rule: time, not lines.
 const (
-	settleMicros = 5_000_000 // after the first packets
-	drainMicros  = 2_000_000 // before the last ones
+	settleMicros = 5_000_000  // after the first packets
+	drainMicros  = 2_000_000  // before the last ones
+	driftMicros  = 10_000_000 // at either end of the steady part
 )
 
 // Steady is linerate's own reduction: packets over time between the fifth
 // second after traffic began and the second second before it ended, every
-// interval in between counted, those without packets too.
-type Steady struct {
-	PPS     float64 // Σ packets / Σ time
-	Packets uint64
-	Seconds float64
-	Rows    int     // intervals counted
-	Drift   float64 // rate of the last ten seconds over that of the first ten, minus 1
-}
-
-// Steady reduces the log by time; ok is false when nothing steady is in it.
-func (l *Log) Steady() (s Steady, ok bool) {
-	rows := trimByTime(l.Intervals)
-	var micros uint64
-	for _, iv := range rows {
-		s.Packets += iv.Packets
-		micros += iv.Micros
-	}
-	if micros == 0 || s.Packets == 0 {
-		return s, false
-	}
-	s.Rows, s.Seconds = len(rows), float64(micros)/1e6
-	s.PPS = float64(s.Packets) / s.Seconds
-	s.Drift = drift(rows)
-	return s, true
-}
-
-// trimByTime cuts silence, start and end off.
-func trimByTime(iv []Interval) []Interval {
-	first := slices.IndexFunc(iv, func(i Interval) bool { return i.Packets > 0 })
+// interval in between counted, those without packets too. ok is false when nothing
+// steady is in the log.
+func (l *Log) Steady() (pps, drift float64, ok bool) {
+	iv := l.Intervals
+	loud := func(i Interval) bool { return i.Packets > 0 }
+	first := slices.IndexFunc(iv, loud)
 	if first < 0 {
-		return nil
+		return 0, 0, false
 	}
 	last := len(iv) - 1
-	for iv[last].Packets == 0 {
+	for !loud(iv[last]) {
 		last--
 	}
-	return cutEnd(cutStart(iv[first:last+1], settleMicros), drainMicros)
+	iv = iv[first : last+1]
+	_, head := spanOf(iv, settleMicros, false)
+	_, tail := spanOf(iv, drainMicros, true)
+	if head+tail >= len(iv) {
+		return 0, 0, false
+	}
+	iv = iv[head : len(iv)-tail]
+	pps, n := spanOf(iv, 0, false)
+	if !(pps > 0) {
+		return 0, 0, false
+	}
+	begin, i := spanOf(iv, driftMicros, false)
+	end, j := spanOf(iv, driftMicros, true)
+	if i+j > n || !(begin > 0) || !(end >= 0) {
+		return pps, 0, true
+	}
+	return pps, end/begin - 1, true
 }
 
-func cutStart(iv []Interval, micros uint64) []Interval {
-	var t uint64
-	for i := range iv {
-		if t >= micros {
-			return iv[i:]
+// spanOf is the rate over at least so much time from the start or the end, and how many
+// intervals that takes; 0: all.
+func spanOf(iv []Interval, micros uint64, fromEnd bool) (pps float64, n int) {
+	var packets, took uint64
+	for n < len(iv) && (micros == 0 || took < micros) {
+		i := iv[n]
+		if fromEnd {
+			i = iv[len(iv)-1-n]
 		}
-		t += iv[i].Micros
-	}
-	return nil
-}
-
-func cutEnd(iv []Interval, micros uint64) []Interval {
-	var t uint64
-	for i := len(iv); i > 0; i-- {
-		if t >= micros {
-			return iv[:i]
-		}
-		t += iv[i-1].Micros
-	}
-	return nil
-}
-
-// drift compares the last ten seconds with the first ten; 0 when the steady
-// part is shorter than both.
-func drift(iv []Interval) float64 {
-	const span = 10_000_000
-	head, headTime, i := rateUntil(iv, span)
-	rev := slices.Clone(iv)
-	slices.Reverse(rev)
-	tail, tailTime, j := rateUntil(rev, span)
-	if i+j > len(iv) || headTime == 0 || tailTime == 0 || head == 0 {
-		return 0
-	}
-	return (tail/float64(tailTime))/(head/float64(headTime)) - 1
-}
-
-func rateUntil(iv []Interval, span uint64) (packets float64, micros uint64, n int) {
-	for n < len(iv) && micros < span {
-		packets += float64(iv[n].Packets)
-		micros += iv[n].Micros
+		packets += i.Packets
+		took += i.Micros
 		n++
 	}
-	return packets, micros, n
+	return float64(packets) * 1e6 / float64(took), n
 }

@@ -1,25 +1,11 @@
 package netbenches
 
-import "cmp"
-
-// Reading is one log, reduced.
-type Reading struct {
-	File    *File
-	Command string
-	Host    string
-	Script  [2]float64 // by MedianRule
-	Usable  bool       // the script finds rows to reduce
-	Steady  Steady
-	Settled bool // there is a steady part
-	Lines   int
-	First   int       // first line with a report, 0 if none
-	Last    int       // last such line
-	Rates   []float64 // packets per second, each interval
-	Packets uint64    // of the summary
-	Seconds float64
-	Faults  []string
-	Empty   bool
-}
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
 
 // Iteration is one trial: the logs of one run after one reboot.
 type Iteration struct {
@@ -28,7 +14,6 @@ type Iteration struct {
 	Receivers   []*Reading
 	Senders     []*Reading
 	Equilibrium *Equilibrium
-	EqFile      *File
 }
 
 // Series is the trials of one variant under one workload in one folder.
@@ -40,161 +25,151 @@ type Series struct {
 	Image      string
 	Config     string
 	Workload   string
+	Published  string // configuration by the name of its published reduction, "" if it has none
 	Info       *Info
-	InfoFile   *File
 	Iterations []*Iteration // in the order of ls: 1, 10, 2 …
 }
 
-// Vector is one value per iteration in ls order, reduced one way; iterations
-// that left nothing to reduce are skipped and counted.
-type Vector struct {
-	Series  *Series
-	Kind    Kind
-	Values  []float64
-	Files   []*File
-	Skipped int
-}
-
-// Kind is what the values of a vector are.
-type Kind string
-
-// The kinds.
-const (
-	KindReceiver Kind = "receiver pps"
-	KindUpper    Kind = "receiver pps, upper median"
-	KindSender   Kind = "sender pps"
-	KindEstimate Kind = "equilibrium Mb/s"
-	KindMaximum  Kind = "maximum Mb/s"
-)
-
-// Unit is the unit of a kind's values.
-func (k Kind) Unit() string {
-	if k == KindEstimate || k == KindMaximum {
-		return "Mb/s"
-	}
-	return "pps"
-}
-
-// Vector reduces the series one way.
-func (s *Series) Vector(k Kind) Vector {
-	v := Vector{Series: s, Kind: k}
+// values are the iterations' numbers, of those that have one.
+func (s *Series) values(of func(*Iteration) (float64, bool)) (out []float64) {
 	for _, it := range s.Iterations {
-		x, f, has, ok := it.value(k)
-		switch {
-		case ok:
-			v.Values, v.Files = append(v.Values, x), append(v.Files, f)
-		case has:
-			v.Skipped++
+		if v, ok := of(it); ok {
+			out = append(out, v)
 		}
-	}
-	return v
-}
-
-// value is the iteration's number of one kind; has says that a log of that
-// kind exists, ok that it holds a number.
-func (it *Iteration) value(k Kind) (x float64, f *File, has, ok bool) {
-	switch k {
-	case KindEstimate, KindMaximum:
-		if it.Equilibrium == nil {
-			return 0, nil, false, false
-		}
-		x = it.Equilibrium.Estimate
-		if k == KindMaximum {
-			x = it.Equilibrium.Maximum
-		}
-		return x, it.EqFile, true, it.Equilibrium.Done
-	case KindSender:
-		return reduced(it.Senders, MeanOfMiddle)
-	case KindUpper:
-		return reduced(it.Receivers, UpperMiddle)
-	}
-	return reduced(it.Receivers, MeanOfMiddle)
-}
-
-func reduced(logs []*Reading, rule MedianRule) (x float64, f *File, has, ok bool) {
-	if len(logs) == 0 {
-		return 0, nil, false, false
-	}
-	return logs[0].Script[rule], logs[0].File, true, logs[0].Usable
-}
-
-// kinds are the reductions that exist for a series, receiver first.
-func (s *Series) kinds() []Kind {
-	var rx, tx, eq bool
-	for _, it := range s.Iterations {
-		rx = rx || len(it.Receivers) > 0
-		tx = tx || len(it.Senders) > 0
-		eq = eq || it.Equilibrium != nil
-	}
-	var out []Kind
-	if rx {
-		out = append(out, KindReceiver, KindUpper)
-	}
-	if eq {
-		out = append(out, KindEstimate, KindMaximum)
-	}
-	if tx {
-		out = append(out, KindSender)
 	}
 	return out
+}
+
+// middle is the archive's own reduction of an iteration's first log.
+func middle(logs []*Reading, of func(*Reading) float64) (float64, bool) {
+	if len(logs) == 0 {
+		return 0, false
+	}
+	return of(logs[0]), logs[0].Usable
+}
+
+func (r *Reading) script() float64 { return r.Script }
+func (r *Reading) upper() float64  { return r.Upper }
+
+func (it *Iteration) equilibrium() (float64, bool) {
+	if it.Equilibrium == nil {
+		return 0, false
+	}
+	return it.Equilibrium.Estimate, it.Equilibrium.Done
+}
+
+func (it *Iteration) maximum() (float64, bool) {
+	if it.Equilibrium == nil {
+		return 0, false
+	}
+	return it.Equilibrium.Maximum, it.Equilibrium.Done
+}
+
+// assemble groups what was parsed into series, in path order.
+func (t *Tree) assemble(out []parsed) {
+	t.Configs = map[string]*Config{}
+	series, runs, infos := map[string]*Series{}, map[string]*Iteration{}, map[string]*Info{}
+	for i, f := range t.Files {
+		p, dir, base := &out[i], path.Dir(f.Path), path.Base(f.Path)
+		switch {
+		case p.log != nil || p.eq != nil:
+			t.run(series, runs, p, dir, base)
+		case p.info != nil:
+			infos[dir+"\x00"+InfoKey(base)] = p.info
+		case p.values != nil && path.Ext(base) == ".pps":
+			t.Reductions = append(t.Reductions, Reduction{dir, strings.TrimSuffix(base, ".pps"), p.values})
+		case p.readme != nil:
+			t.Readmes = append(t.Readmes, p.readme)
+		case f.Role == RoleConfig && f.SHA256 != "":
+			set, inside := configSet(f.Path)
+			if t.Configs[set] == nil {
+				t.Configs[set] = &Config{}
+			}
+			t.Configs[set].add(inside, p.config)
+		}
+	}
+	slices.SortFunc(t.Series, func(x, y *Series) int { return cmp.Or(cmp.Compare(x.Dir, y.Dir), cmp.Compare(x.Key, y.Key)) })
+	t.bySet()
+	for _, s := range t.Series {
+		slices.SortFunc(s.Iterations, func(x, y *Iteration) int { return cmp.Compare(x.Name, y.Name) })
+		s.Info = infos[s.Dir+"\x00"+s.Key]
+		s.name()
+	}
+}
+
+// run puts one log into its iteration and series.
+func (t *Tree) run(series map[string]*Series, runs map[string]*Iteration, p *parsed, dir, base string) {
+	n, _ := ParseRawName(base)
+	key := dir + "\x00" + n.Key
+	s := series[key]
+	if s == nil {
+		s = &Series{Dir: dir, Key: n.Key}
+		s.Study, s.Qualifier = rawQualifier(dir)
+		series[key] = s
+		t.Series = append(t.Series, s)
+	}
+	id := key + "\x00" + base[:len(base)-len(n.Suffix)]
+	it := runs[id]
+	if it == nil {
+		it = &Iteration{Number: n.Iteration, Name: base}
+		runs[id] = it
+		s.Iterations = append(s.Iterations, it)
+	}
+	switch {
+	case p.eq != nil:
+		it.Equilibrium = p.eq
+	case strings.HasPrefix(n.Suffix, "sender"):
+		it.Senders = append(it.Senders, p.log)
+	default:
+		it.Receivers = append(it.Receivers, p.log)
+	}
 }
 
 // name splits the key with what .info says. Where files were renamed after
 // the run, the file name wins: it is what the author corrected.
 func (s *Series) name() {
-	var image, config, workload string
-	if s.Info != nil {
-		image, config, workload = s.Info.ImageLabel(), s.Info.Config, s.Info.Workload
-	}
-	rest := s.Key
-	if workload != "" {
-		if r, ok := cutSuffixPart(rest, workload); ok {
-			rest = r
-		} else {
-			workload = ""
-		}
-	}
-	if image != "" && rest != config {
-		if r, ok := cutPrefixPart(rest, image); ok {
-			rest = r
-		}
-	}
-	s.Image, s.Workload, s.Config = image, workload, rest
-	if s.Info != nil && s.Info.Generation == 1 && rest != config && config != "" {
-		s.generation1(config, rest)
-	}
-}
-
-// generation1 splits a key of 2015: REV.CFG, or CFG.PKTGEN, or a name of the
-// workload alone (RFC 2544 sizes).
-func (s *Series) generation1(config, rest string) {
-	if r, ok := cutSuffixPart(rest, config); ok {
-		s.Config = config
-		s.Image = cmp.Or(s.Image, r)
+	s.Config = s.Key
+	if s.Info == nil {
 		return
 	}
-	if r, ok := cutPrefixPart(rest, config); ok {
+	image, config := s.Info.ImageLabel(), s.Info.Config
+	if r, ok := cutSuffixPart(s.Config, s.Info.Workload); ok {
+		s.Config, s.Workload = r, s.Info.Workload
+	}
+	s.Image = image
+	if s.Config != config {
+		s.Config, _ = cutPrefixPart(s.Config, image)
+	}
+	if !s.Info.Early || s.Config == config {
+		return
+	}
+	// A key of 2015: REV.CFG, or CFG.PKTGEN, or a name of the workload alone (RFC 2544 sizes).
+	if r, ok := cutSuffixPart(s.Config, config); ok {
+		s.Config, s.Image = config, cmp.Or(s.Image, r)
+	} else if r, ok := cutPrefixPart(s.Config, config); ok {
 		s.Config, s.Workload = config, r
 	}
 }
 
+// cutSuffixPart cuts ".part" off, or all of it; never an empty part.
 func cutSuffixPart(s, part string) (string, bool) {
-	if s == part {
+	if s == part && part != "" {
 		return "", true
 	}
-	n := len(s) - len(part) - 1
-	if n > 0 && s[n] == '.' && s[n+1:] == part {
-		return s[:n], true
+	r, ok := strings.CutSuffix(s, "."+part)
+	if part == "" || r == "" || !ok {
+		return s, false
 	}
-	return s, false
+	return r, true
 }
 
 func cutPrefixPart(s, part string) (string, bool) {
-	if s == part {
+	if s == part && part != "" {
 		return "", true
 	}
-	if len(s) > len(part) && s[len(part)] == '.' && s[:len(part)] == part {
-		return s[len(part)+1:], true
+	r, ok := strings.CutPrefix(s, part+".")
+	if part == "" || r == "" || !ok {
+		return s, false
 	}
-	return s, false
+	return r, true
 }

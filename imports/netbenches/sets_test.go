@@ -18,15 +18,11 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
-// settled are settings as NAME=VALUE/mechanism[@ports].
+// settled are settings as NAME=VALUE/mechanism.
 func settled(s []Assignment) string {
 	var out []string
 	for _, a := range s {
-		text := a.Name + "=" + a.Value + "/" + a.Mechanism
-		if a.Ports != "" {
-			text += "@" + a.Ports
-		}
-		out = append(out, strings.ReplaceAll(text, "\x00", "!"))
+		out = append(out, strings.ReplaceAll(a.Name+"="+a.Value+"/"+a.Mechanism, "\x00", "!"))
 	}
 	return strings.Join(out, " ")
 }
@@ -34,15 +30,15 @@ func settled(s []Assignment) string {
 // TestSettingsByFile: what a line means depends on the file it stands in.
 func TestSettingsByFile(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
-		{"etc/sysctl.conf", "dev.ix.3.fc=0\nnet.inet.ip.x = 5\n#a=1\n a b=2\n=3\nnothing\n", "dev.ix.N.fc=0/sysctl@3 net.inet.ip.x=5/sysctl"},
+		{"etc/sysctl.conf", "dev.ix.3.fc=0\nnet.inet.ip.x = 5\n#a=1\n a b=2\n=3\nnothing\n", "dev.ix.N.fc=0/sysctl net.inet.ip.x=5/sysctl"},
 		{"etc/sysctl.conf.local", "a=1", "a=1/sysctl"},
 		{"etc/sysctl.confx", "a=1", ""},
 		{"boot/device.hints", "hint.a.0=\"1\"", "hint.a.0=1/loader"},
 		{"boot/loader.conf.d/x", "a=1", ""},
 		{"etc/rc.conf", "pf_enable=yes\ngateway_enable=\"On\"\nipv6_gateway_enable=false\nsshd_enable=TRUE\n", "pf_enable=YES/rc net.inet.ip.forwarding=1/rc net.inet6.ip6.forwarding=0/rc sshd_enable=YES/rc"},
 		{"etc/rc.conf.misc", "create_args_gif0=\"tunnel a b\"\ncloned_interfaces=gif0\n", "create_args_gif0=tunnel a b/rc cloned_interfaces=gif0/rc"},
-		{"etc/rc.conf", "ifconfig_ix0=\"inet 10.0.0.1/8 -rxcsum6 txcsum mtu 9000 POLLING fib 2 unknown\"", "ifconfig:rxcsum6=off/ifconfig@ix0 ifconfig:txcsum=on/ifconfig@ix0 ifconfig:mtu=9000/ifconfig@ix0 ifconfig:polling=on/ifconfig@ix0 ifconfig:fib=2/ifconfig@ix0"},
-		{"etc/rc.conf", "ifconfig_cxl0_ipv6=\"inet6 2001:2:0:10::1/64 -lro\"", "ifconfig:lro=off/ifconfig@cxl0 !driver=cxl/ifconfig"},
+		{"etc/rc.conf", "ifconfig_ix0=\"inet 10.0.0.1/8 -rxcsum6 txcsum mtu 9000 POLLING fib 2 unknown\"", "ifconfig:rxcsum6=off/ifconfig ifconfig:txcsum=on/ifconfig ifconfig:mtu=9000/ifconfig ifconfig:polling=on/ifconfig ifconfig:fib=2/ifconfig"},
+		{"etc/rc.conf", "ifconfig_cxl0_ipv6=\"inet6 2001:2:0:10::1/64 -lro\"", "ifconfig:lro=off/ifconfig !driver=cxl/ifconfig"},
 		{"etc/rc.conf", "ifconfig_vlan7=\"inet 198.18.0.1/24\"\nifconfig_9=\"inet 198.18.0.1\"\nifconfig_ix0.5=\"198.19.0.1\"", ""},
 		{"etc/rc.conf", "ifconfig_ix0=\"mtu\"", ""},
 		{"etc/motd", "a=1", ""},
@@ -89,15 +85,10 @@ func TestLaterFilesWin(t *testing.T) {
 	for turn := range files {
 		c := &Config{}
 		for _, f := range slices.Concat(files[turn:], files[:turn]) {
-			c.add(&File{Path: f.path}, f.inside, ParseSettings(f.path, []byte("x="+f.value)))
+			c.add(f.inside, ParseSettings(f.path, []byte("x="+f.value)))
 		}
-		if got := c.settings["x"]; got.Value != "3" || got.File != "s/etc/rc.conf.local" || len(c.Files) != 4 {
-			t.Errorf("turn %d: %+v of %d files", turn, got, len(c.Files))
-		}
-	}
-	for _, c := range [][3]string{{"0", "1", "0,1"}, {"0,1", "1", "0,1"}, {"1", "1", "1"}, {"10", "1", "10,1"}} {
-		if got := joinPorts(c[0], c[1]); got != c[2] {
-			t.Errorf("%s and %s: %s", c[0], c[1], got)
+		if got := c.settings["x"]; got.Value != "3" || got.File != "s/etc/rc.conf.local" {
+			t.Errorf("turn %d: %+v", turn, got)
 		}
 	}
 }
@@ -106,8 +97,8 @@ func TestLaterFilesWin(t *testing.T) {
 func TestDiff(t *testing.T) {
 	set := func(dir, rc, sysctl string) *Config {
 		c := &Config{}
-		c.add(&File{}, "etc/rc.conf", ParseSettings(dir+"/etc/rc.conf", []byte(rc)))
-		c.add(&File{}, "etc/sysctl.conf", ParseSettings(dir+"/etc/sysctl.conf", []byte(sysctl)))
+		c.add("etc/rc.conf", ParseSettings(dir+"/etc/rc.conf", []byte(rc)))
+		c.add("etc/sysctl.conf", ParseSettings(dir+"/etc/sysctl.conf", []byte(sysctl)))
 		return c
 	}
 	a := set("a", "hostname=a\npf_enable=NO\nifconfig_ix0=\"inet 198.18.0.1 -tso4\"\n", "net.inet.ip.x=1\nnet.inet.ip.gone=1\n")

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/ledger"
 )
 
 // Assignment is one line of a configuration set, by the catalogue's name.
@@ -18,8 +21,7 @@ type Assignment struct {
 	Mechanism string // loader, sysctl, rc, ifconfig, firewall
 	File      string // path in the tree
 	Line      int
-	Ports     string // interfaces or units it was set for, when it names them
-	rank      int    // later files win
+	rank      int // later files win
 }
 
 // ParseSettings reads a file of a configuration set by its name; files that
@@ -71,9 +73,6 @@ func assignments(data []byte, mechanism string) []Assignment {
 		s := Assignment{Name: name, Value: value, Mechanism: mechanism, Line: line}
 		if mechanism != "rc" {
 			s.Name = AnyUnit(name)
-			if s.Name != name {
-				s.Ports = strings.Split(name, ".")[2]
-			}
 			out = append(out, s)
 			continue
 		}
@@ -104,8 +103,7 @@ func unquote(v string) string {
 // ifconfig_ line is one for each flag.
 func rcSettings(n *names, s Assignment) []Assignment {
 	if ports, ok := strings.CutPrefix(s.Name, "ifconfig_"); ok {
-		port := strings.TrimSuffix(ports, "_ipv6")
-		return append(interfaceFlags(s, port), testPort(s, port)...)
+		return append(interfaceFlags(s), testPort(s, strings.TrimSuffix(ports, "_ipv6"))...)
 	}
 	if strings.HasPrefix(s.Name, "create_args_") || strings.HasPrefix(s.Name, "cloned_") {
 		return []Assignment{s}
@@ -132,12 +130,12 @@ var flagWord = regexp.MustCompile(`^-?(tso[46]?|lro|[rt]xcsum6?|vlanhw[a-z]+|vla
 
 // interfaceFlags reads the flags of an ifconfig_ line; addresses are not
 // settings.
-func interfaceFlags(s Assignment, port string) []Assignment {
+func interfaceFlags(s Assignment) []Assignment {
 	var out []Assignment
 	words := strings.Fields(s.Value)
 	for i, w := range words {
 		f := s
-		f.Mechanism, f.Ports = "ifconfig", port
+		f.Mechanism = "ifconfig"
 		next := ""
 		if i+1 < len(words) {
 			next = words[i+1]
@@ -215,8 +213,6 @@ func rules(base string, data []byte) []Assignment {
 
 // Config is one configuration set: what a variant of the DUT sets.
 type Config struct {
-	Dir      string
-	Files    []*File
 	settings map[string]Assignment
 }
 
@@ -238,10 +234,8 @@ func configSet(p string) (set, inside string) {
 // endpoints are hosts of a set that are not the device under test.
 var endpoints = []string{"refendpoint", "ref", "refendpoints", "endpoint", "REF"}
 
-func (c *Config) add(f *File, inside string, settings []Assignment) {
-	c.Files = append(c.Files, f)
-	first, _, _ := strings.Cut(inside, "/")
-	if slices.Contains(endpoints, first) {
+func (c *Config) add(inside string, settings []Assignment) {
+	if first, _, _ := strings.Cut(inside, "/"); slices.Contains(endpoints, first) {
 		return
 	}
 	if c.settings == nil {
@@ -249,21 +243,10 @@ func (c *Config) add(f *File, inside string, settings []Assignment) {
 	}
 	for _, s := range settings {
 		old, ok := c.settings[s.Name]
-		if ok && old.rank == s.rank && old.File == s.File && old.Value == s.Value && s.Ports != "" {
-			s.Ports = joinPorts(old.Ports, s.Ports)
-			s.Line = old.Line
-		}
-		if !ok || s.rank >= old.rank {
+		if !ok || s.rank > old.rank || s.rank == old.rank && (s.File != old.File || s.Value != old.Value) {
 			c.settings[s.Name] = s
 		}
 	}
-}
-
-func joinPorts(a, b string) string {
-	if a == b || slices.Contains(strings.Split(a, ","), b) {
-		return a
-	}
-	return a + "," + b
 }
 
 // Driver is the driver of the ports that carry test traffic: the interfaces
@@ -272,17 +255,6 @@ func (c *Config) Driver() string { return c.settings[driverKey].Value }
 
 // driverKey cannot be the name of a setting.
 const driverKey = "\x00driver"
-
-// Change is one difference between two configuration sets.
-type Change struct {
-	Tunable   string   `json:"tunable"`
-	Related   []string `json:"related,omitempty"` // other tunables the change speaks of
-	Mechanism string   `json:"mechanism"`
-	Before    string   `json:"before"` // "" where the set leaves it at its default
-	After     string   `json:"after"`
-	Ports     string   `json:"ports,omitempty"`
-	File      string   `json:"file"` // path and line in the tree
-}
 
 // sameSetting says that two values of a setting, "" for none, are one.
 func sameSetting(n *names, name, a, b string) bool {
@@ -294,30 +266,21 @@ func sameSetting(n *names, name, a, b string) bool {
 }
 
 // Diff lists what b sets otherwise than a, by tunable. What identifies a host
-// or keeps it alive is left out.
-func Diff(a, b *Config) []Change {
+// or keeps it alive is left out, and so is everything where a set is not known.
+func Diff(a, b *Config) []ledger.Change {
+	out := []ledger.Change{}
+	if a == nil || b == nil || a == b {
+		return out
+	}
 	n := loadNames()
-	all := map[string]bool{}
-	for k := range a.settings {
-		all[k] = true
-	}
-	for k := range b.settings {
-		all[k] = true
-	}
-	var out []Change
-	for _, k := range sortedKeys(all) {
+	all := maps.Clone(a.settings)
+	maps.Copy(all, b.settings)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
 		x, y := a.settings[k], b.settings[k]
 		if sameSetting(n, k, x.Value, y.Value) || k == driverKey || n.ignored(k) {
 			continue
 		}
-		s := y
-		if s.Name == "" {
-			s = x
-		}
-		out = append(out, Change{
-			Tunable: k, Related: n.related(k), Mechanism: s.Mechanism, Before: x.Value, After: y.Value,
-			Ports: s.Ports, File: fmt.Sprintf("%s:%d", s.File, s.Line),
-		})
+		out = append(out, ledger.Change{Tunable: k, Related: n.related(k), Before: x.Value, After: y.Value, File: fmt.Sprintf("%s:%d", all[k].File, all[k].Line)})
 	}
 	return out
 }

@@ -1,8 +1,11 @@
 package netbenches
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"linerate/internal/ledger"
 )
@@ -21,51 +24,41 @@ func (im *Import) studies() []*studyFiles {
 	for _, s := range im.t.Series {
 		st := byDir[s.Study]
 		if st == nil {
-			st = &studyFiles{dir: s.Study}
-			st.place, _ = ParsePlace(im.t.named(s.Study))
+			st = &studyFiles{dir: s.Study, place: ParsePlace(im.t.named(s.Study))}
 			byDir[s.Study] = st
 		}
 		st.series = append(st.series, s)
 	}
 	for _, r := range im.t.Readmes {
-		if st := byDir[r.Dir]; st != nil && (st.readme == nil || len(r.Blocks) > len(st.readme.Blocks)) {
+		if st := byDir[path.Dir(r.Path)]; st != nil && (st.readme == nil || len(r.Blocks) > len(st.readme.Blocks)) {
 			st.readme = r
 		}
 	}
 	im.assignFiles(byDir)
-	out := make([]*studyFiles, 0, len(byDir))
-	for _, k := range sortedKeys(byDir) {
-		out = append(out, byDir[k])
-	}
-	return out
+	return slices.SortedFunc(maps.Values(byDir), func(a, b *studyFiles) int { return cmp.Compare(a.dir, b.dir) })
 }
 
 // assignFiles gives every file to the study whose folder holds it, and the
 // topic's configurations to each of its studies.
 func (im *Import) assignFiles(byDir map[string]*studyFiles) {
 	topics := map[string][]*studyFiles{}
-	for _, k := range sortedKeys(byDir) {
-		st := byDir[k]
+	for _, st := range byDir {
 		topics[topicDir(st.dir)] = append(topics[topicDir(st.dir)], st)
 	}
 	for _, f := range im.t.Files {
-		dir := path.Dir(f.Path)
 		if f.Role == RoleConfig {
 			set, _ := configSet(f.Path)
-			for dir = path.Dir(set); path.Base(dir) == "configs" || path.Base(dir) == "config"; {
-				dir = path.Dir(dir)
-			}
-			for _, st := range topics[dir] {
+			topic, _ := topicOfSet(set)
+			for _, st := range topics[topic] {
 				st.files = append(st.files, f)
 			}
 			continue
 		}
-		for dir != "." && dir != "/" {
+		for dir := path.Dir(f.Path); dir != "." && dir != "/"; dir = path.Dir(dir) {
 			if st := byDir[dir]; st != nil {
 				st.files = append(st.files, f)
 				break
 			}
-			dir = path.Dir(dir)
 		}
 	}
 }
@@ -75,7 +68,7 @@ func (im *Import) assignFiles(byDir map[string]*studyFiles) {
 func (st *studyFiles) identity() ledger.ID {
 	parts := []string{kindStudy, st.canonical()}
 	for _, f := range st.files {
-		if f.SHA256 != "" && f.Role != RoleProfile && f.Role != RoleHook && f.Role != RoleOther {
+		if f.SHA256 != "" && f.Role != RoleProfile && f.Role != RoleOther {
 			parts = append(parts, relative(st.dir, f.Path), f.SHA256)
 		}
 	}

@@ -50,39 +50,36 @@ func (c *counting) Append(ctx context.Context, batches ...*ledger.Batch) (int, e
 	return c.Store.Append(ctx, batches...)
 }
 
-// TestTake: a tree is read once, again where a check is asked for or a file has changed,
-// and keeps of the raw bytes what was asked for.
+// TestTake: a tree is read once, and again where a file has changed; the raw bytes that numbers
+// come from are kept.
 func TestTake(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
 	w.series(dir, "a", 500_000)
 	w.series(dir, "b", 510_000)
 	w.write(dir+"/a.pmc.graph", "@ CPU_CLK [5 samples]\n")
-	take := func(s ledger.Store, check bool) netbenches.Taken {
+	take := func(s ledger.Store) netbenches.Taken {
 		t.Helper()
-		got, err := netbenches.Take(t.Context(), s, w.list(), check)
+		got, err := netbenches.Take(t.Context(), s, w.list())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
 	s := newLedger(t)
-	if got := take(s, false); got.Unchanged || got.Added != 1 || got.Totals.Trials != 10 || got.Totals.Verdicts != 1 || got.Check == nil {
+	if got := take(s); got.Unchanged || got.Added != 1 || got.Totals.Trials != 10 || got.Totals.Verdicts != 1 {
 		t.Errorf("first: %+v", got)
 	}
-	if got := take(s, false); !got.Unchanged || got.Added != 0 || got.Check != nil || got.Totals.Files != 23 {
+	if got := take(s); !got.Unchanged || got.Added != 0 || got.Totals.Files != 23 {
 		t.Errorf("second: %+v", got)
 	}
-	if got := take(s, true); !got.Unchanged || got.Added != 0 || got.Check == nil || got.Totals.Bytes == 0 {
-		t.Errorf("with a check: %+v", got)
-	}
 	w.series(dir, "c", 520_000)
-	if got := take(s, false); got.Unchanged || got.Added != 1 || got.Totals.Trials != 15 {
+	if got := take(s); got.Unchanged || got.Added != 1 || got.Totals.Trials != 15 {
 		t.Errorf("after a change: %+v", got)
 	}
 	// 15 logs of a receiver, one of the sender whose 15 are alike, 3 .info; not the profile.
 	c := &counting{Store: newLedger(t)}
-	take(c, false)
+	take(c)
 	if c.blobs != 19 {
 		t.Errorf("%d files are kept, want 19", c.blobs)
 	}
@@ -99,8 +96,8 @@ func TestPackedBytesAreTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dec.Close()
-	tree, err := netbenches.Read(t.Context(), w.root, netbenches.Options{Pack: true})
-	if err != nil {
+	tree := w.list()
+	if err := tree.Load(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range tree.Files {
@@ -185,10 +182,10 @@ func TestReadStops(t *testing.T) {
 		t.Errorf("List: %v", err)
 	}
 	tree := w.list()
-	if err := tree.Load(ctx, netbenches.Options{}); !errors.Is(err, context.Canceled) || len(tree.Series) != 0 {
+	if err := tree.Load(ctx, false); !errors.Is(err, context.Canceled) || len(tree.Series) != 0 {
 		t.Errorf("Load: %v, %d series", err, len(tree.Series))
 	}
-	if _, err := netbenches.Read(t.Context(), filepath.Join(w.root, "none"), netbenches.Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := netbenches.List(t.Context(), filepath.Join(w.root, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
@@ -209,7 +206,7 @@ func TestChangedFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.root, "t/results/l/gone.pps")); err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Load(t.Context(), netbenches.Options{}); err != nil {
+	if err := tree.Load(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
@@ -224,13 +221,13 @@ func TestChangedFiles(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	if len(tree.Stored) != 1 || tree.Stored[0].Name != "same.pps" {
-		t.Errorf("%d stored files", len(tree.Stored))
+	if len(tree.Reductions) != 1 || tree.Reductions[0].Name != "same" {
+		t.Errorf("%d reductions", len(tree.Reductions))
 	}
 }
 
 // TestVPN: a gateway's series are judged by equilibrium; a search that ended without an
-// estimate is invalid, and the topology comes from the nearest file above.
+// estimate is invalid.
 func TestVPN(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/fbsd12.r332390"
@@ -243,15 +240,13 @@ func TestVPN(t *testing.T) {
 			w.write(fmt.Sprintf("%s/bench.%s.%d", dir, kind, n+1), text)
 		}
 	}
-	w.write("bench-lab-3.config", "DUT_ADMIN=far\n")
-	w.write(topic+"/bench-lab-2.config", "SENDER_ADMIN=gen\nRECEIVER_ADMIN=gen\nDUT_ADMIN=\"$HOST\"\nSENDER_LAB_IF=igb2\n")
 	im := netbenches.NewImport(w.load(), time.Unix(0, 0))
 	err := im.Batches(func(b *ledger.Batch) error {
 		s, e := b.Studies[0], b.Environments[0]
 		if s.Metric != netbenches.MetricEquilibrium || len(b.Trials) != 8 || im.Totals.Invalid != 2 || len(b.Environments) != 1 {
 			t.Errorf("%s of %d trials, %d invalid, %d environments", s.Metric, len(b.Trials), im.Totals.Invalid, len(b.Environments))
 		}
-		if e.Revision != "r332390" || e.Release != "12" || e.Driver != "igb" || e.Cores != 4 || e.Extra["generator"] != "gen" || e.Extra["generator_port"] != "igb2" || e.Extra["nodes"] != "2" || e.Extra["dut"] != "" {
+		if e.Revision != "r332390" || e.Release != "12" || e.Driver != "igb" || e.Cores != 4 {
 			t.Errorf("environment %+v", e)
 		}
 		for _, tr := range b.Trials {

@@ -12,7 +12,7 @@ import (
 	"linerate/imports/netbenches"
 	"linerate/imports/netbenches/nbtest"
 	"linerate/internal/ledger"
-	"linerate/internal/stats/ministat"
+	"linerate/internal/stats"
 )
 
 // tree is an archive under construction.
@@ -58,107 +58,79 @@ func (w *tree) series(dir, key string, base int) []float64 {
 	return out
 }
 
-func (w *tree) readme(dir string, sets ...ministat.Set) {
-	text := ministat.Write(sets, ministat.New)
-	w.write(dir+"/README.md", "# What it does\n\n```\n"+string(text)+"```\n")
+// readme quotes ministat's rows of data sets, the first the reference.
+func (w *tree) readme(dir string, verdict string, sets ...[]float64) {
+	var b strings.Builder
+	b.WriteString("# What it does\n\n```\n    N           Min           Max        Median           Avg        Stddev\n")
+	for i, v := range sets {
+		fmt.Fprintf(&b, "%c %3d %13.8g %13.8g %13.8g %13.8g 1.5\n", "x+*"[i], len(v), slices.Min(v), slices.Max(v), stats.Median(v), stats.Mean(v))
+		if i > 0 {
+			b.WriteString(verdict + "\n")
+		}
+	}
+	w.write(dir+"/README.md", b.String()+"```\n")
 }
 
 func (w *tree) load() *netbenches.Tree {
 	w.t.Helper()
-	tree, err := netbenches.Read(w.t.Context(), w.root, netbenches.Options{})
+	return read(w.t, w.root)
+}
+
+// read lists and loads a tree.
+func read(t *testing.T, dir string) *netbenches.Tree {
+	t.Helper()
+	tree, err := netbenches.List(t.Context(), dir)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
+	}
+	if err := tree.Load(t.Context(), false); err != nil {
+		t.Fatal(err)
 	}
 	return tree
 }
 
-func (w *tree) check() *netbenches.Check {
-	tree := w.load()
-	return netbenches.CheckReadmes(tree, netbenches.NewIndex(tree))
+// batches are the entries of a tree.
+func batches(t *testing.T, tree *netbenches.Tree) (out []*ledger.Batch, totals netbenches.Totals) {
+	t.Helper()
+	im := netbenches.NewImport(tree, time.Unix(0, 0))
+	if err := im.Batches(func(b *ledger.Batch) error { out = append(out, b); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out, im.Totals
 }
 
 const topic = "Some_CPU_4Cores/Intel_i210AT/thing"
 
-// TestRowsAreMatchedByNumbers: labels lie, and logs lie elsewhere.
+// TestRowsAreMatchedByNumbers: a README's rows are series by their numbers, in other folders too;
+// its reference is the control, and what it concludes stands with the verdict.
 func TestRowsAreMatchedByNumbers(t *testing.T) {
 	w := newTree(t)
 	a := w.series(topic+"/results/one/RAW", "on.11.0", 500_000)
 	b := w.series(topic+"/results/two", "off", 510_000)
-	c := w.series(topic+"/result/typo/RAW.8rx", "deep", 520_000)
-	w.readme(topic+"/results/three", ministat.Set{Name: "off.pps", Points: a}, ministat.Set{Name: "../one/on", Points: b}, ministat.Set{Name: "prose: what we saw", Points: c})
-	got := w.check()
-	if !got.Readmes[0].Reproduced || got.Totals.Rows != 3 || got.Totals.RowsFromRaw != 3 || got.Totals.ReproducedInFolder != 0 {
-		t.Errorf("%+v", got)
-	}
-	if s := got.Readmes[0].Detail[0].Rows[0].Source; !strings.Contains(s, "one/RAW/bench.on.11.0") {
-		t.Errorf("the first row was found at %s", s)
-	}
-}
-
-// TestWhyNot: each way in which a README is not reproduced is distinguished.
-func TestWhyNot(t *testing.T) {
-	dir := topic + "/results/l"
-	ref := func(w *tree) ministat.Set { return ministat.Set{Name: "a", Points: w.series(dir, "a", 500_000)} }
-	list := func(v []float64) string {
-		var b strings.Builder
-		for _, x := range v {
-			fmt.Fprintf(&b, "%.8g\n", x)
+	w.series(topic+"/results/two", "deep", 520_000)
+	w.readme(topic+"/results/two", "Difference at 95.0% confidence\n\t10000 +/- 30\n\t2% +/- 0.01%\n\t(Student's t, pooled s = 1)", a, b)
+	all, totals := batches(t, w.load())
+	var across *ledger.Verdict
+	for _, batch := range all {
+		for i := range batch.Verdicts {
+			if v := &batch.Verdicts[i]; v.Published != nil {
+				across = v
+			}
 		}
-		return b.String()
 	}
-	for _, c := range []struct {
-		name, says string
-		make       func(w *tree)
-	}{
-		{"outlier deleted", "4 values stand against 5 usable logs", func(w *tree) {
-			v := w.series(dir, "b", 510_000)[1:]
-			w.write(dir+"/b.pps", list(v))
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: v})
-		}},
-		{"overwritten", "1 of its 5 values differ", func(w *tree) {
-			v := w.series(dir, "b", 510_000)
-			w.write(dir+"/b.pps", list(v))
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: v})
-			w.write(dir+"/bench.b.1.receiver", string(nbtest.Receiver(rates(400_000))))
-		}},
-		{"no logs", "no logs of it are here", func(w *tree) {
-			v := []float64{510_001, 510_002, 510_003, 510_004, 510_009}
-			w.write(dir+"/b.pps", list(v))
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: v})
-		}},
-		{"nothing", "no logs here give these numbers", func(w *tree) {
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: []float64{1, 2, 3, 4, 5}})
-		}},
-		{"changed verdict", "verdict", func(w *tree) {
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: w.series(dir, "b", 510_000)})
-			w.edit(dir+"/README.md", "Difference at 95.0% confidence", "No difference proven at 95.0% confidence")
-		}},
-		{"changed difference", "printed", func(w *tree) {
-			w.readme(dir, ref(w), ministat.Set{Name: "b", Points: w.series(dir, "b", 510_000)})
-			w.edit(dir+"/README.md", "% +/- 0.0", "% +/- 0.1")
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newTree(t)
-			c.make(w)
-			got := w.check().Readmes
-			if len(got) != 1 || got[0].Reproduced || len(got[0].Reasons) == 0 {
-				t.Fatalf("%+v", got)
-			}
-			if c.says != "printed" && !strings.Contains(got[0].Reasons[0], c.says) {
-				t.Errorf("reason %q, want %q in it", got[0].Reasons, c.says)
-			}
-		})
+	if across == nil || across.Control != "one/on.11.0" || across.Variant != "off" || across.EffectPercent.Float() < 1.9 || across.EffectPercent.Float() > 2.1 {
+		t.Fatalf("%+v", across)
 	}
-}
-
-func (w *tree) edit(path, old, text string) {
-	full := filepath.Join(w.root, filepath.FromSlash(path))
-	data, err := os.ReadFile(full)
-	if err != nil || !strings.Contains(string(data), old) {
-		w.t.Fatalf("%s holds no %q (%v)", path, old, err)
+	if p := across.Published; p.Verdict != "difference" || p.Percent != 2 || p.PercentError != 0.01 || !p.Agrees || p.Source != topic+"/results/two/README.md:4" {
+		t.Errorf("%+v", p)
 	}
-	w.write(path, strings.Replace(string(data), old, text, 1))
+	if totals.Disagree != 0 {
+		t.Errorf("%+v", totals)
+	}
+	w.readme(topic+"/results/two", "No difference proven at 95.0% confidence", b, w.series(topic+"/results/two", "deep", 520_000))
+	if _, totals := batches(t, w.load()); totals.Disagree != 1 {
+		t.Errorf("a README that says otherwise: %+v", totals)
+	}
 }
 
 // TestUnusable: iterations that left no row are skipped in the reduction and
@@ -166,15 +138,11 @@ func (w *tree) edit(path, old, text string) {
 func TestUnusable(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
-	v := w.series(dir, "a", 500_000)
+	w.series(dir, "a", 500_000)
 	w.write(dir+"/bench.a.2.receiver", "CMD: pkt-gen -f rx\n1.0 main_thread [1] ouch, thread 0 exited with error\n")
 	w.write(dir+"/bench.a.3.receiver", "")
 	w.write(dir+"/bench.a.4.sender", "stty: stdin isn't a terminal\n")
-	w.write(dir+"/a.pps", fmt.Sprintf("%.8g\n%.8g\n%.8g\n", v[0], v[3], v[4]))
 	tree := w.load()
-	if p := netbenches.CheckReadmes(tree, netbenches.NewIndex(tree)).Pps; p.Skipped != 1 || p.Exact != 0 {
-		t.Errorf("stored reductions %+v", p)
-	}
 	im := netbenches.NewImport(tree, time.Unix(0, 0))
 	var trials []ledger.Trial
 	if err := im.Batches(func(b *ledger.Batch) error { trials = b.Trials; return nil }); err != nil {
@@ -264,7 +232,7 @@ func TestHostileTree(t *testing.T) {
 			t.Errorf("%s was read", f.Path)
 		}
 	}
-	for name, want := range map[string]string{"x.pps": "not followed", "loop": "not followed", "bench.b.1.receiver": "not followed", "host.key": "may hold a key", "bench.a.info": "shell expansion"} {
+	for name, want := range map[string]string{"x.pps": "not followed", "loop": "not followed", "bench.b.1.receiver": "not followed", "host.key": "may hold a key", "bench.a.info": "shell syntax"} {
 		if !strings.Contains(why[name], want) {
 			t.Errorf("%s: %q, want %q", name, why[name], want)
 		}
@@ -275,31 +243,22 @@ func TestHostileTree(t *testing.T) {
 // the order in which workers read.
 func TestSecondReadingIsTheSame(t *testing.T) {
 	dir := t.TempDir()
-	if err := nbtest.Write(dir, nbtest.Options{Studies: 6, Variants: 3, Trials: 12, Rows: 40, Profile: 100, Seed: 3}); err != nil {
+	if err := nbtest.Write(dir, nbtest.Options{Studies: 6, Variants: 3, Trials: 12, Rows: 40, Seed: 3}); err != nil {
 		t.Fatal(err)
 	}
-	digest := func(workers int) string {
-		tree, err := netbenches.Read(t.Context(), dir, netbenches.Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+	digest := func() string {
 		var all strings.Builder
-		im := netbenches.NewImport(tree, time.Unix(0, 0))
-		if c := im.Check(); c.Totals.Reproduced != 6 || c.Pps.Exact != 18 {
-			t.Errorf("a made-up archive is not reproduced: %+v %+v", c.Totals, c.Pps)
-		}
-		err = im.Batches(func(b *ledger.Batch) error {
+		entries, _ := batches(t, read(t, dir))
+		for _, b := range entries {
 			rows, err := b.Rows()
-			e := ledger.Seal(b, rows, ledger.Entry{})
-			all.WriteString(b.Ref + e.Hash + "\n")
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.WriteString(b.Ref + ledger.Seal(b, rows, ledger.Entry{}).Hash + "\n")
 		}
 		return all.String()
 	}
-	if a, b := digest(1), digest(7); a != b {
+	if a, b := digest(), digest(); a != b || strings.Count(a, "\n") != 6 {
 		t.Errorf("two readings differ:\n%s\n%s", a, b)
 	}
 }

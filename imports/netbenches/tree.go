@@ -3,21 +3,24 @@ package netbenches
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"linerate/internal/list"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"linerate/internal/list"
 )
 
 // Limits on what a tree may hold: the archive is 52,000 files and 1.1 GB.
 const (
 	maxFiles    = 1_000_000
-	maxParsed   = 64 << 20 // a log or text larger than this is not read
-	maxHashed   = 4 << 30  // a profile larger than this is not hashed
-	maxTextRead = 4 << 20  // READMEs, configurations
+	maxParsed   = 64 << 20  // a log or text larger than this is not read
+	maxTextRead = 4 << 20   // READMEs, configurations
+	maxValues   = 256 << 10 // a file of numbers
 )
 
 // File is one file of a tree.
@@ -31,29 +34,24 @@ type File struct {
 	Packed  []byte // zstd-compressed bytes, when they were asked for
 }
 
-// Tree is an archive, or a part of one, as it lies on disk: its parsed files
-// by folder. Build it with Read.
+// Tree is an archive, or a part of one, as it lies on disk: its files, and what they
+// say once it is loaded.
 type Tree struct {
-	Root     string // absolute
-	Files    []*File
-	Series   []*Series           // by folder, then key
-	Stored   []*Stored           // reductions and other files of bare numbers
-	Plots    []*Plot             // gnuplot.data
-	Readmes  []*Readme           // in path order
-	Configs  map[string]*Config  // folder of a configuration set → it
-	Labs     map[string]*Lab     // folder → topology
-	Loads    map[string]Workload // name of a pkt-gen configuration → what it offers
-	Profiles map[string][]*File  // folder → profiles in it
-	Infos    map[string]*InfoDoc // path → .info
-	Bytes    int64               // read and parsed
+	Root       string // absolute
+	Files      []*File
+	Series     []*Series          // by folder, then key
+	Readmes    []*Readme          // in path order
+	Configs    map[string]*Config // folder of a configuration set → it
+	Reductions []Reduction        // .pps files
+	Bytes      int64              // read and parsed
 
 	sets map[string]map[string]*Config // topic, name → configuration set
 }
 
-// Options say how to read a tree.
-type Options struct {
-	Workers int  // parallel readers; 0: one per CPU
-	Pack    bool // keep the compressed bytes of what numbers come from, and hash profiles and pictures
+// Reduction is a .pps file: one number for each iteration of a series.
+type Reduction struct {
+	Dir, Name string
+	Values    []float64
 }
 
 // List walks the tree and says what each file is, without opening any.
@@ -138,11 +136,11 @@ func cause(err error) string {
 // Fingerprint digests what a listing can tell of a tree: paths, sizes and
 // times. An unchanged tree need not be read again.
 func (t *Tree) Fingerprint() string {
-	return digestOf(func(add func(string)) {
-		for _, f := range t.Files {
-			add(fmt.Sprintf("%s\x00%d\x00%d\n", f.Path, f.Size, f.ModTime.UnixNano()))
-		}
-	})
+	h := sha256.New()
+	for _, f := range t.Files {
+		fmt.Fprintf(h, "%s\x00%d\x00%d\n", f.Path, f.Size, f.ModTime.UnixNano())
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Unread lists the files that could not be read or understood.

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// configFor finds the configuration set that a series ran with: named as the
-// series, as the reduction it was published under, or as .info says, and
-// failing that the one set that differs by a "default" or a doubled letter.
-func (t *Tree) configFor(s *Series, alias string) *Config {
+// configFor finds the configuration set that a series ran with: named as its
+// published reduction, as the series or as .info says, and failing that the one set that differs by a
+// "default" or a doubled letter.
+func (t *Tree) configFor(s *Series) *Config {
 	topic := topicDir(s.Study)
 	if topic == "" {
 		return nil
 	}
 	sets := t.sets[topic]
-	names := []string{alias, s.Config}
+	names := []string{s.Published, s.Config}
 	if s.Info != nil {
 		names = append(names, s.Info.Config)
 	}
@@ -36,20 +36,25 @@ func (t *Tree) configFor(s *Series, alias string) *Config {
 	return nil
 }
 
-// bySet indexes the configuration sets by topic and name; a topic whose
-// "configs" folder is itself the set has it under no name.
+// bySet indexes the configuration sets by topic and name.
 func (t *Tree) bySet() {
 	t.sets = map[string]map[string]*Config{}
 	for dir, c := range t.Configs {
-		topic, name := path.Dir(path.Dir(dir)), path.Base(dir)
-		if name == "configs" || name == "config" {
-			topic, name = path.Dir(dir), ""
-		}
+		topic, name := topicOfSet(dir)
 		if t.sets[topic] == nil {
 			t.sets[topic] = map[string]*Config{}
 		}
 		t.sets[topic][name] = c
 	}
+}
+
+// topicOfSet splits the folder of a configuration set; a topic whose "configs"
+// folder is itself the set has it under no name.
+func topicOfSet(dir string) (topic, name string) {
+	if name = path.Base(dir); name == "configs" || name == "config" {
+		return path.Dir(dir), ""
+	}
+	return path.Dir(path.Dir(dir)), name
 }
 
 // alike is the one set whose name says the same.
@@ -113,9 +118,8 @@ func topicDir(study string) string {
 // group is the series of a study that answer one question: variants under the
 // same workload.
 type group struct {
-	workload string
-	series   []*Series
-	label    func(*Series) string
+	series []*Series
+	label  func(*Series) string
 }
 
 // groups sorts a study's series into comparisons: configurations against each
@@ -137,7 +141,7 @@ func by(series []*Series, key, label func(*Series) string) []group {
 		if !ok {
 			i = len(out)
 			at[k] = i
-			out = append(out, group{workload: k, label: label})
+			out = append(out, group{label: label})
 		}
 		if !slices.ContainsFunc(out[i].series, func(o *Series) bool { return label(o) == label(s) }) {
 			out[i].series = append(out[i].series, s)

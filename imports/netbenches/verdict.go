@@ -1,91 +1,79 @@
 package netbenches
 
 import (
-	"math"
+	"fmt"
+	"math/big"
+	"net/netip"
 	"path"
-	"regexp"
-	"slices"
+	"strconv"
+	"strings"
 
-	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
 )
 
-var labelRelease = regexp.MustCompile(`^(?:fbsd|FreeBSD-?)?([0-9]+(?:\.[0-9]+)?)(?:[.-](head|stable|current|routing|CURRENT|STABLE))?`)
-
-// releaseOf reads a release out of a result folder's label, for series
-// without .info: fbsd11.1-yandex is 11.1, fbsd12-head.r332390 is 12-head.
-func releaseOf(label string) string {
-	m := labelRelease.FindStringSubmatch(label)
-	if m == nil {
-		return ""
-	}
-	if m[2] != "" {
-		return m[1] + "-" + m[2]
-	}
-	return m[1]
-}
-
 // verdicts compares the variants of every group, corrected over the study.
 func (m *maker) verdicts() {
 	for _, g := range groups(m.st.series) {
-		control := g.control(m.im.first)
-		m.compare(g.workload, control, slices.DeleteFunc(slices.Clone(g.series), func(s *Series) bool { return s == control }))
-	}
-	for _, pair := range m.im.refers[m.st.dir] {
-		m.compare("", pair[0], []*Series{pair[1]})
-	}
-	m.correct()
-}
-
-// compare adds the verdicts of variants against one control.
-func (m *maker) compare(workload string, control *Series, variants []*Series) {
-	for _, metric := range []string{MetricRate, MetricEquilibrium} {
-		c := arm(control, metric)
-		if len(c.Values) < 2 {
-			continue // one trial, such as a profiling run, is not a sample
+		control := g.control(m.im.readmes.first)
+		for _, metric := range metrics {
+			for _, s := range g.series {
+				if s != control {
+					m.compare(metric, control, s)
+				}
+			}
 		}
-		for _, v := range variants {
-			if a := arm(v, metric); len(a.Values) > 1 {
-				m.b.Verdicts = append(m.b.Verdicts, m.verdict(metric, control, v, c, a))
+	}
+	for _, p := range m.im.readmes.across[m.st.dir] {
+		for _, metric := range metrics {
+			m.compare(metric, p[0], p[1])
+		}
+	}
+	ledger.CorrectFamily(m.b.Verdicts)
+	for i := range m.b.Verdicts {
+		v := &m.b.Verdicts[i]
+		if p := v.Published; p != nil {
+			p.Agrees = v.Verdict.Differs() == (p.Verdict == "difference")
+			if !p.Agrees {
+				m.im.Totals.Disagree++
 			}
 		}
 	}
 }
 
+// metrics are those that are compared.
+var metrics = []string{MetricRate, MetricEquilibrium}
+
 // arm is the valid values of a series.
 func arm(s *Series, metric string) stats.Arm {
-	a := stats.Arm{Name: variantName(s)}
-	for _, it := range s.Iterations {
-		j := it.Judge()
-		if v, ok := j.Metrics[metric]; ok && j.Valid {
-			a.Values = append(a.Values, v)
-		}
-	}
-	return a
+	return stats.Arm{Name: variantName(s), Values: s.values(func(it *Iteration) (float64, bool) {
+		t := it.Judge()
+		v, ok := t.Metrics[metric]
+		return v, ok && t.Valid
+	})}
 }
 
-func (m *maker) verdict(metric string, control, variant *Series, c, a stats.Arm) ledger.Verdict {
+// compare adds the verdict of a variant against a control.
+func (m *maker) compare(metric string, control, variant *Series) {
+	c, a := arm(control, metric), arm(variant, metric)
+	if len(c.Values) < 2 || len(a.Values) < 2 {
+		return // one trial, such as a profiling run, is not a sample
+	}
 	cmp := stats.CompareSamples(c, []stats.Arm{a}, stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
 	v := ledger.FromComparison(&cmp)
-	v.Study, v.Environment, v.Metric, v.Primary = m.id, m.env(variant), metric, true
-	v.Better, v.Unit, v.Workload = stats.HigherIsBetter, unitOf(metric), m.workload(variant)
-	v.Control = m.armName(control)
-	v.Variant = variantName(variant)
+	v.Study, v.Environment, v.Metric, v.Primary = m.id, m.environment(variant), metric, true
+	v.Better, v.Unit, v.Workload = stats.HigherIsBetter, "pps", workload(variant)
+	if metric == MetricEquilibrium {
+		v.Unit = "Mb/s"
+	}
+	v.Control, v.Variant = m.armName(control), variantName(variant)
 	v.ID = m.id.Part(metric, string(m.im.ids[control.Study]), relative(control.Study, control.Dir), control.Key,
 		string(m.im.ids[variant.Study]), relative(variant.Study, variant.Dir), variant.Key)
 	v.ControlTrials, v.VariantTrials = m.im.trialIDs(control), m.im.trialIDs(variant)
-	v.Changes = m.changes(control, variant)
-	m.bounds(&v, control, variant)
-	v.Published = m.im.publishedOf(control, variant)
-	return v
-}
-
-func unitOf(metric string) string {
-	if metric == MetricEquilibrium {
-		return "Mb/s"
-	}
-	return "pps"
+	v.Changes = Diff(m.im.t.configFor(control), m.im.t.configFor(variant))
+	bounds(&v, control, variant)
+	v.Published = m.im.readmes.published(control, variant)
+	m.b.Verdicts = append(m.b.Verdicts, v)
 }
 
 // armName says where a control of another folder lies.
@@ -100,11 +88,12 @@ func (m *maker) armName(s *Series) string {
 	return rel + "/" + variantName(s)
 }
 
-func (m *maker) env(s *Series) ledger.ID {
-	if e, ok := m.envs[s]; ok {
-		return e
+// variantName is what a series is called among the others of its study.
+func variantName(s *Series) string {
+	if name := strings.Trim(s.Image+"/"+s.Config, "/"); name != "" {
+		return name
 	}
-	return m.environment(s)
+	return "only"
 }
 
 // trialIDs are the identifiers of a series' trials, whichever study holds it.
@@ -120,29 +109,9 @@ func (im *Import) trialID(s *Series, it *Iteration) ledger.ID {
 	return im.ids[s.Study].Part(relative(s.Study, s.Dir), s.Key, it.Name)
 }
 
-// changes are what the variant's configuration set sets otherwise.
-func (m *maker) changes(control, variant *Series) []ledger.Change {
-	a, b := m.config(control), m.config(variant)
-	out := []ledger.Change{}
-	if a == nil || b == nil || a == b {
-		return out
-	}
-	for _, c := range Diff(a, b) {
-		out = append(out, ledger.Change{Tunable: c.Tunable, Related: c.Related, Before: c.Before, After: c.After, File: c.File})
-	}
-	return out
-}
-
-func (m *maker) config(s *Series) *Config {
-	if c, ok := m.configs[s]; ok {
-		return c
-	}
-	return m.im.t.configFor(s, m.im.aliases[s])
-}
-
 // bounds notes arms that the generator limited: where both are, the
 // comparison says nothing about the DUT.
-func (m *maker) bounds(v *ledger.Verdict, control, variant *Series) {
+func bounds(v *ledger.Verdict, control, variant *Series) {
 	a, b := mostly(control, FlagGenerator), mostly(variant, FlagGenerator)
 	switch {
 	case a && b:
@@ -158,44 +127,96 @@ func (m *maker) bounds(v *ledger.Verdict, control, variant *Series) {
 	}
 }
 
-func mostly(s *Series, flag string) bool {
-	n := 0
+// workload names what was offered, from the sender's own command line:
+// "IPv4 UDP 64 B, 2000 flows".
+func workload(s *Series) string {
 	for _, it := range s.Iterations {
-		if slices.Contains(it.Judge().Flags, flag) {
-			n++
-		}
-	}
-	return 2*n >= len(s.Iterations) && n > 0
-}
-
-// correct applies Holm over all comparisons of the study and renames the
-// verdicts by it.
-func (m *maker) correct() {
-	ledger.CorrectFamily(m.b.Verdicts)
-	for i := range m.b.Verdicts {
-		v := &m.b.Verdicts[i]
-		if p := v.Published; p != nil {
-			p.Agrees = v.Verdict.Differs() == (p.Verdict == "difference")
-			if !p.Agrees {
-				m.im.Totals.Disagree++
+		if e := it.Equilibrium; e != nil {
+			frame := ""
+			if e.Frame > 0 {
+				frame = fmt.Sprintf("%d B", e.Frame)
 			}
+			return join("VPN equilibrium", frame, s.workload())
+		}
+		if len(it.Senders) > 0 && it.Senders[0].Command != "" {
+			return offered(it.Senders[0].Command, len(it.Senders), s.workload())
 		}
 	}
+	return s.workload()
 }
 
-// publishedOf is what a README says of a pair, turned round where it compares
-// the other way.
-func (im *Import) publishedOf(control, variant *Series) *evidence.Published {
-	if p := im.published[[2]*Series{control, variant}]; p != nil {
-		c := *p
-		return &c
+// offered reads a workload off the command line of a pkt-gen.
+func offered(command string, senders int, name string) string {
+	family, frame, flows, rate := 4, 0, int64(1), 0.0
+	f := append(strings.Fields(strings.ReplaceAll(command, `"`, "")), "")
+	for i, a := range f[:len(f)-1] {
+		switch next := f[i+1]; a {
+		case "-6":
+			family = 6
+		case "-l": // without the FCS; Ethernet pads to 64 bytes
+			if n, err := strconv.Atoi(next); err == nil {
+				frame = max(64, n+4)
+			}
+		case "-R":
+			rate, _ = strconv.ParseFloat(next, 64) // 0 where it is no number
+		case "-s", "-d":
+			flows *= rangeSize(next)
+		}
 	}
-	p := im.published[[2]*Series{variant, control}]
-	if p == nil {
-		return nil
+	text := fmt.Sprintf("IPv%d UDP", family)
+	if frame > 0 {
+		text += fmt.Sprintf(" %d B", frame)
 	}
-	c := *p
-	c.Percent = 100 * (1/(1+c.Percent/100) - 1)
-	c.PercentError = math.Abs(c.PercentError)
-	return &c
+	if flows > 1 {
+		text += fmt.Sprintf(", %d flows", flows)
+	}
+	if rate > 0 {
+		text += fmt.Sprintf(", %g pps offered", rate)
+	}
+	if senders > 1 {
+		text += fmt.Sprintf(", %d senders", senders)
+	}
+	if name != "" {
+		text += " (" + name + ")"
+	}
+	return text
+}
+
+// rangeSize counts the address and port pairs of A[:port]-B[:port].
+func rangeSize(s string) int64 {
+	from, to, ok := strings.Cut(s, "-")
+	a, pa := addressPort(from)
+	if !ok || !a.IsValid() {
+		return 1
+	}
+	b, pb := addressPort(to)
+	if !b.IsValid() || a.Is4() != b.Is4() || b.Less(a) {
+		return 1
+	}
+	n := new(big.Int).Sub(new(big.Int).SetBytes(b.AsSlice()), new(big.Int).SetBytes(a.AsSlice()))
+	if !n.IsInt64() || n.Int64() > 1<<32 {
+		return 1
+	}
+	ports := int64(1)
+	if pa > 0 && pb >= pa {
+		ports = int64(pb-pa) + 1
+	}
+	return (n.Int64() + 1) * ports
+}
+
+func addressPort(s string) (netip.Addr, int) {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "[") {
+		host, tail, _ := strings.Cut(s[1:], "]")
+		port, _ := strconv.Atoi(strings.TrimPrefix(tail, ":"))
+		a, _ := netip.ParseAddr(host)
+		return a, port
+	}
+	host, p, _ := strings.Cut(s, ":")
+	port, _ := strconv.Atoi(p)
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return netip.Addr{}, 0
+	}
+	return a, port
 }

@@ -171,7 +171,7 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 
 // ministat is what ministat would say of a sample at this confidence.
 func (r Result) ministat(arm stats.Arm) string {
-	d, err := ministat.Compare(present(r.Arms[0].Values), present(arm.Values), r.confidence(), ministat.New)
+	d, err := ministat.Compare(present(r.Arms[0].Values), present(arm.Values), r.confidence())
 	switch {
 	case err != nil:
 		return ""

@@ -1,6 +1,5 @@
 // Package nbtest writes archives of benchmarks that never ran, in the formats
-// of the real one: for tests, and to measure how fast an import is. Every
-// number in them comes from a seed.
+// of the real one, for tests. Every number in them comes from a seed.
 package nbtest
 
 import (
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"linerate/internal/stats/ministat"
 )
 
 // Options say how large an archive to write.
@@ -22,12 +19,8 @@ type Options struct {
 	Variants int // of each study, the first is the control
 	Trials   int // of each variant
 	Rows     int // reports in each log
-	Profile  int // bytes of each study's profile, 0 for none
 	Seed     uint64
 }
-
-// Real is an archive of about the real one's size: 52,000 files, 1.1 GB.
-var Real = Options{Studies: 740, Variants: 5, Trials: 5, Rows: 62, Profile: 900_000, Seed: 1}
 
 // Write writes an archive below dir.
 func Write(dir string, o Options) error {
@@ -69,7 +62,6 @@ func (w *writer) study(i int) {
 	t := tunables[i%len(tunables)]
 	topic := fmt.Sprintf("Test_CPU-%d_%dCores/Intel_i210AT/%s.%d", i%23, 1<<(i%5), t.name, i)
 	results := topic + "/results/fbsd14-n26" + strconv.Itoa(1000+i)
-	var sets []ministat.Set
 	base := 400_000 + 600_000*w.r.Float64()
 	for v := range w.o.Variants {
 		name := strconv.Itoa(v * 10)
@@ -78,12 +70,9 @@ func (w *writer) study(i int) {
 		}
 		w.config(topic+"/configs/"+name, t.file, t.line, v)
 		rate := base * (1 + 0.02*float64(v)*w.r.Float64())
-		sets = append(sets, ministat.Set{Name: name + ".pps", Points: w.series(results, name, rate)})
+		w.series(results, name, rate)
 	}
-	w.readme(results, t.name, sets)
-	if w.o.Profile > 0 {
-		w.file(results+"/PMC/bench.default.1.pmc.graph", bytes.Repeat([]byte("@ CPU_CLK_UNHALTED_CORE [4711 samples]\n"), w.o.Profile/40))
-	}
+	w.file(results+"/README.md", []byte("Impact of "+t.name+" on forwarding\n  - a machine that never was\n"))
 }
 
 func (w *writer) config(set, file, line string, v int) {
@@ -100,27 +89,22 @@ func (w *writer) config(set, file, line string, v int) {
 	}
 }
 
-// series writes a variant's logs and returns what the archive's script makes
-// of them, in the order of ls.
-func (w *writer) series(results, name string, rate float64) []float64 {
+// series writes a variant's logs, and what the archive's script makes of them in the order of ls.
+func (w *writer) series(results, name string, rate float64) {
 	w.file(results+"/bench."+name+".info", []byte("IMAGE=\"\"\nCFG=\""+name+"\"\nPKTGEN=\"\"\nUNAME=\"FreeBSD dut 14.0-STABLE FreeBSD 14.0-STABLE #0 n265000: Mon Jan  1 00:00:00 UTC 2024  amd64\""))
 	order := make([]string, w.o.Trials)
 	for i := range order {
 		order[i] = strconv.Itoa(i + 1)
 	}
 	slices.SortFunc(order, func(a, b string) int { return strings.Compare(a+".", b+".") })
-	var medians []float64
 	var pps strings.Builder
 	for _, n := range order {
 		rows := w.rates(rate * (1 + 0.006*w.r.NormFloat64()))
 		w.file(results+"/bench."+name+"."+n+".receiver", Receiver(rows))
 		w.file(results+"/bench."+name+"."+n+".sender", Sender(w.rates(1_488_000)))
-		m := Median(rows)
-		medians = append(medians, m)
-		pps.WriteString(strconv.FormatFloat(m, 'g', 8, 64) + "\n")
+		pps.WriteString(strconv.FormatFloat(Median(rows), 'g', 8, 64) + "\n")
 	}
 	w.file(results+"/"+name+".pps", []byte(pps.String()))
-	return medians
 }
 
 func (w *writer) rates(mean float64) []int {
@@ -176,17 +160,4 @@ func Median(rows []int) float64 {
 		return float64(kept[n/2])
 	}
 	return float64(kept[n/2-1]+kept[n/2]) / 2
-}
-
-func (w *writer) readme(results, name string, sets []ministat.Set) {
-	text := ministat.Write(sets[:min(len(sets), ministat.MaxSets)], ministat.New)
-	w.file(results+"/README.md", []byte("Impact of "+name+" on forwarding\n  - a machine that never was\n\n```\n"+string(text)+"```\n"))
-	var plot strings.Builder
-	plot.WriteString("#index median minimum maximum\n")
-	for _, s := range sets {
-		p := slices.Clone(s.Points)
-		slices.Sort(p)
-		fmt.Fprintf(&plot, "%s %.8g %.8g %.8g\n", strings.TrimSuffix(s.Name, ".pps"), p[len(p)/2], p[0], p[len(p)-1])
-	}
-	w.file(results+"/gnuplot.data", []byte(plot.String()))
 }

@@ -1,0 +1,28 @@
+package ministat
+
+import (
+	"math"
+	"testing"
+)
+
+// TestCompare: the answers that FreeBSD's ministat prints.
+func TestCompare(t *testing.T) {
+	d, err := Compare([]float64{1, 2, 3}, []float64{5, 6, 7, 8}, 95)
+	if err != nil || !d.Proven {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	for what, v := range map[string][2]float64{"delta": {d.Delta, 4.5}, "error": {d.Error, 2.3234}, "percent": {d.Percent, 225}, "pooled s": {d.PooledSD, 1.18322}} {
+		if math.Abs(v[0]-v[1]) > 1e-4*v[1] {
+			t.Errorf("%s is %g, want %g", what, v[0], v[1])
+		}
+	}
+	if d, err := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}, 99.5); err != nil || d.Proven {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := Compare([]float64{1, 2}, []float64{1, 2, 3}, 95); err == nil {
+		t.Error("two values were taken")
+	}
+	if _, err := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}, 97); err == nil {
+		t.Error("a level that ministat lacks was taken")
+	}
+}
