@@ -48,7 +48,7 @@ func newLedgerQueryCmd() *cobra.Command {
 					case err != nil:
 						return err
 					case asJSON:
-						return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: evidence.Conflict(ledger.Rows(lines))})
+						return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
 					case format == "markdown":
 						return dump.Markdown(w, lines)
 					case format != "":
@@ -92,8 +92,9 @@ func writeTrials(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filt
 type evidenceDoc struct {
 	Version  int           `json:"version"`
 	Ledger   string        `json:"ledger"`
-	Conflict bool          `json:"conflict"` // some evidence shows a gain and some a loss
 	Evidence []ledger.Line `json:"evidence"`
+	// Pooled is what they say together, change by change.
+	Pooled []evidence.Change `json:"pooled"`
 }
 
 func nonNil(l []ledger.Line) []ledger.Line {

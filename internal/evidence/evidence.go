@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 // Row is one verdict about one tunable.
@@ -29,7 +30,8 @@ type Row struct {
 	Primary      bool   // the metric that the study's question is about
 	Study        string // its name, in the archive that Source names
 	Source       string
-	stats.Result // of it P is not kept in files: PHolm decides
+	Better       stats.Direction // of the metric; "" where the metric itself tells
+	stats.Result                 // of it P is not kept in files: PHolm decides
 	// Flags say what limits it: "generator-bound", "drift", …
 	Flags []string
 
@@ -62,6 +64,12 @@ type Published struct {
 // Text is the verdict on one line: what, by how much, where.
 func (r Row) Text() string {
 	return fmt.Sprintf("%s: %s, %s, n %d (%s; %s %s; %s)", r.Change(), r.TextWithBounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
+}
+
+// lowerIsBetter is the metric's direction.
+func (r Row) lowerIsBetter() bool {
+	m, ok := study.MetricNamed(r.Metric)
+	return r.Better == stats.LowerIsBetter || r.Better == "" && ok && m.LowerIsBetter
 }
 
 // Standing is the verdict that counts: where trials were excluded, the one without them.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/study"
 )
@@ -24,8 +25,13 @@ func Print(page *show.Page, rows []Row) {
 		page.Paragraph("  ", "    ", g.as)
 		indented(page, g.table)
 	}
-	if Conflict(rows) {
-		page.Line("\n" + ConflictText)
+	name := ""
+	for _, c := range list.Filter(Together(rows), Change.Several) {
+		if c.Tunable != name {
+			page.Line("\n" + page.Bold(c.Tunable))
+			name = c.Tunable
+		}
+		page.Paragraph("  ", "    ", c.Change()+": "+c.Text)
 	}
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.Published != nil }) {
 		page.Line("\nIntervals are 95 %; verdicts are after Holm within each study.")

@@ -23,6 +23,9 @@ type Subject struct {
 	CPU           string // or what the machine is called, where that is all there is
 	Cores         int
 	NIC, Driver   string
+	// MachineID is the machine's own identity (fact.Facts.MachineID), or its hostname
+	// where its record has none; files do not keep it.
+	MachineID string
 }
 
 // Machine is the hardware, for people: "Atom C2758, 8 cores, Intel 82599 (ix)".
@@ -79,15 +82,6 @@ func (s Subject) Tells(r *tunable.Record) bool {
 func (s Subject) reversed() Subject {
 	s.Before, s.After = s.After, s.Before
 	return s
-}
-
-// sameChange reports whether both took a tunable, of whichever driver or unit,
-// from the same value to the same other one. A default may be any value but
-// the one at the change's other end.
-func (s Subject) sameChange(o Subject) bool {
-	a, b := FoldName(s.Tunable), FoldName(o.Tunable)
-	same := func(x, notX, y, notY string) bool { return x == y || x == "" && y != notX || y == "" && x != notY }
-	return a != "" && (a == b || Akin(a, b)) && same(s.Before, s.After, o.Before, o.After) && same(s.After, s.Before, o.After, o.Before)
 }
 
 var folder = strings.NewReplacer(" ", "_", "-", "_", ":", "_")

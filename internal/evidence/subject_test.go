@@ -81,42 +81,9 @@ func row(id, change string, n int, v stats.Verdict) evidence.Row {
 	return evidence.Row{ID: id, Subject: evidence.Subject{Tunable: "net.x", Before: before, After: after}, Result: stats.Result{N: n, Verdict: v}}
 }
 
-func TestConflict(t *testing.T) {
-	gain, loss := row("gain", ">4096", 9, stats.Better), row("loss", ">4096", 5, stats.Worse)
-	with := func(r evidence.Row, change func(*evidence.Row)) evidence.Row { change(&r); return r }
-	for name, c := range map[string]struct {
-		rows []evidence.Row
-		want bool
-	}{
-		"nothing":           {nil, false},
-		"two gains":         {[]evidence.Row{gain, gain}, false},
-		"gain and loss":     {[]evidence.Row{gain, loss}, true},
-		"loss and gain":     {[]evidence.Row{loss, gain}, true},
-		"gain and no more":  {[]evidence.Row{gain, row("", ">4096", 3, stats.Inconclusive), row("", ">4096", 3, stats.Invalid)}, false},
-		"the loss excluded": {[]evidence.Row{gain, with(loss, func(r *evidence.Row) { r.Excluded = "the fan failed" })}, false},
-		"another value":     {[]evidence.Row{gain, row("", ">1048576", 5, stats.Worse)}, false},
-		"other way round":   {[]evidence.Row{row("", "1024>4096", 9, stats.Better), row("", "4096>1024", 5, stats.Worse)}, false},
-		"both ways better":  {[]evidence.Row{row("", "1024>4096", 9, stats.Better), row("", "4096>1024", 5, stats.Better)}, true},
-		"default by number": {[]evidence.Row{row("", ">4096", 9, stats.Better), row("", "1024>4096", 5, stats.Worse)}, true},
-		"another tunable":   {[]evidence.Row{gain, with(loss, func(r *evidence.Row) { r.Tunable = "net.y" })}, false},
-		"of no one tunable": {[]evidence.Row{with(gain, func(r *evidence.Row) { r.Tunable = "" }), with(loss, func(r *evidence.Row) { r.Tunable = "" })}, false},
-		"another unit": {[]evidence.Row{with(gain, func(r *evidence.Row) { r.Tunable = "dev.igb.0.fc" }),
-			with(loss, func(r *evidence.Row) { r.Tunable = "dev.igb.N.fc" })}, true},
-		"another driver": {[]evidence.Row{with(gain, func(r *evidence.Row) { r.Tunable = "dev.igb.0.fc" }),
-			with(loss, func(r *evidence.Row) { r.Tunable = "dev.ix.0.fc" })}, true},
-		"a price":      {[]evidence.Row{with(gain, func(r *evidence.Row) { r.Primary = true }), loss}, false},
-		"by primaries": {[]evidence.Row{with(gain, func(r *evidence.Row) { r.Primary = true }), with(loss, func(r *evidence.Row) { r.Primary = true })}, true},
-	} {
-		if got := evidence.Conflict(c.rows); got != c.want {
-			t.Errorf("%s: conflict %v", name, got)
-		}
-	}
-}
-
-// TestWithoutExcluded: where trials were excluded, the verdict without them counts, and
-// what is excluded whole counts for nothing.
+// TestWithoutExcluded: where trials were excluded, the verdict without them counts.
 func TestWithoutExcluded(t *testing.T) {
-	spoiled, loss := row("spoiled", ">4096", 9, stats.Better), row("loss", ">4096", 5, stats.Worse)
+	spoiled := row("spoiled", ">4096", 9, stats.Better)
 	spoiled.Flags = []string{"drift"}
 	rest := row("spoiled", ">4096", 8, stats.Inconclusive)
 	rest.Effect = stats.Effect{EffectPercent: stats.Num(0.3)}
@@ -127,46 +94,6 @@ func TestWithoutExcluded(t *testing.T) {
 	}
 	if spoiled.Verdict != stats.Better || spoiled.Without == nil {
 		t.Errorf("the row itself has changed: %+v", spoiled)
-	}
-	if evidence.Conflict([]evidence.Row{spoiled, loss}) {
-		t.Error("a gain that an excluded trial made contradicts a loss")
-	}
-	if g := evidence.ClearestGain([]evidence.Row{spoiled}); g != nil {
-		t.Errorf("a gain by an excluded trial: %+v", g)
-	}
-	loss.Without = &rest
-	if evidence.Conflict([]evidence.Row{row("gain", ">4096", 9, stats.Better), loss}) {
-		t.Error("a loss that an excluded trial made contradicts a gain")
-	}
-	whole, other := row("whole", ">1", 30, stats.Better), row("other", ">1", 3, stats.Better)
-	whole.Excluded = "the fan failed"
-	if g := evidence.ClearestGain([]evidence.Row{whole, other}); g == nil || g.ID != "other" {
-		t.Errorf("%+v, want the one that is not excluded", g)
-	}
-	// The other way: without the excluded trial it is a gain, of the blocks that are left.
-	back := row("back", ">1", 6, stats.Inconclusive)
-	left := row("back", ">1", 5, stats.Better)
-	back.Without = &left
-	if g := evidence.ClearestGain([]evidence.Row{other, back}); g == nil || g.ID != "back" || g.N != 5 || g.Verdict != stats.Better {
-		t.Errorf("%+v, want the gain of five blocks", g)
-	}
-}
-
-// TestClearestGain: of several gains the one that was measured most often,
-// wherever it stands.
-func TestClearestGain(t *testing.T) {
-	few, many, none := row("few", ">1", 3, stats.Better), row("many", ">1", 9, stats.Better), row("none", ">1", 30, stats.Inconclusive)
-	for _, c := range []struct {
-		of   []evidence.Row
-		want string
-	}{{[]evidence.Row{few, many, none}, "many"}, {[]evidence.Row{many, none, few}, "many"}, {[]evidence.Row{none, few}, "few"}, {[]evidence.Row{none}, ""}} {
-		got := ""
-		if g := evidence.ClearestGain(c.of); g != nil {
-			got = g.ID
-		}
-		if got != c.want {
-			t.Errorf("%+v: %q, want %q", c.of, got, c.want)
-		}
 	}
 }
 
@@ -207,14 +134,16 @@ func TestPrint(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
 	}
-	if strings.Index(text, "Atom") > strings.Index(text, "EPYC") || strings.Contains(text, "warm") || strings.Contains(text, evidence.ConflictText) {
+	if strings.Index(text, "Atom") > strings.Index(text, "EPYC") || strings.Contains(text, "warm") || strings.Contains(text, "No gain") {
 		t.Error(b.String())
 	}
-	loss.Excluded, gain.Without = "", nil
+	loss.Excluded, gain.Without, gain.Alone = "", nil, true
+	other := gain
+	other.ID, other.Study = "other", "again"
 	page = show.NewPage(show.Style{Width: 200})
-	evidence.Print(page, []evidence.Row{gain, loss})
+	evidence.Print(page, []evidence.Row{gain, other})
 	b.Reset()
-	if err := page.Flush(&b); err != nil || !strings.Contains(b.String(), evidence.ConflictText) {
-		t.Errorf("the conflict is not named: %v\n%s", err, b.String())
+	if err := page.Flush(&b); err != nil || !strings.Contains(b.String(), "net.x\n  1024 → 4096: ") || !strings.Contains(b.String(), "2 better; all machines +3.1 %") {
+		t.Errorf("what both say together is missing: %v\n%s", err, b.String())
 	}
 }

@@ -64,8 +64,8 @@ type Judgement struct {
 	Cautions []tunable.Caution
 	// Advice is the record's for the host's role; nil where it has none.
 	Advice *Advice
-	// Evidence is what was measured of it.
-	Evidence Evidence
+	// Evidence is what was measured of changes from the value that stands, pooled.
+	Evidence []evidence.Change
 
 	Do    Do
 	To    string // the value, where Do is Set, or the one to measure
@@ -113,7 +113,7 @@ func New(in Input) *Judge {
 		j.findings[f.Name] = append(j.findings[f.Name], f)
 	}
 	for _, r := range in.Evidence {
-		if r.Alone && strings.EqualFold(r.OS, in.Facts.OS) {
+		if strings.EqualFold(r.OS, in.Facts.OS) {
 			name := evidence.FoldName(r.Tunable)
 			j.evidence[name] = append(j.evidence[name], r)
 		}
@@ -230,12 +230,7 @@ func (x *Judgement) decide() {
 	switch {
 	case len(x.Findings) > 0:
 		x.byFinding(x.Findings[0])
-	case x.Evidence.Conflict:
-		x.Do, x.Basis, x.Why = Measure, Measured, evidence.ConflictText
-	case x.Evidence.Gain != nil:
-		x.Do, x.To, x.Basis, x.Why = Set, x.Evidence.Gain.After, Measured, x.Evidence.Gain.Text()
-	case len(x.Evidence.Alike) > 0:
-		x.Basis, x.Why = Measured, "Studies on hardware like this host's showed no gain."
+	case x.byEvidence():
 	case x.Advice != nil && x.Advice.Value != "" && !x.Record.SameValue(x.Advice.Value, x.Stands.Value):
 		x.Do, x.To, x.Basis, x.Why = Measure, x.Advice.Value, Claimed, x.Advice.Reason
 	case x.Advice != nil:

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"testing"
 
 	"linerate/catalogue"
@@ -23,7 +24,7 @@ func host(t *testing.T, os, rel, name, value string) judge.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fact.Facts{OS: os, Release: release.MustParse(rel), CPU: fact.CPU{Model: "Intel(R) Atom(TM) CPU C2758"}, Memory: fact.Memory{Physical: 16 << 30}}
+	f := &fact.Facts{OS: os, MachineID: "m1", Release: release.MustParse(rel), CPU: fact.CPU{Model: "Intel(R) Atom(TM) CPU C2758"}, Memory: fact.Memory{Physical: 16 << 30}}
 	if name != "" {
 		f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 7, Name: name, Value: value, Text: name + "=" + value, Stage: fact.Sysctl, Effective: true}})
 	}
@@ -38,8 +39,8 @@ func host(t *testing.T, os, rel, name, value string) judge.Input {
 // measured is a verdict on net.inet.ip.redirect.
 func measured(before, after string, v stats.Verdict, n int, primary bool) evidence.Row {
 	effect := map[stats.Verdict]float64{stats.Better: 5, stats.Worse: -5}[v]
-	return evidence.Row{Metric: "forwarding_rate", Primary: primary, Subject: evidence.Subject{Tunable: "net.inet.ip.redirect", Before: before, After: after, Alone: true, OS: "freebsd", Release: "14.2", CPU: "Atom C2758"},
-		Result: stats.Result{N: n, Verdict: v, Effect: stats.Effect{EffectPercent: stats.Num(effect)}}}
+	return evidence.Row{StudyID: fmt.Sprint(v, n, primary), Metric: "forwarding_rate", Primary: primary, Subject: evidence.Subject{MachineID: "m1", Tunable: "net.inet.ip.redirect", Before: before, After: after, Alone: true, OS: "freebsd", Release: "14.2", CPU: "Atom C2758"},
+		Result: stats.Result{N: n, Verdict: v, Effect: stats.Effect{EffectPercent: stats.Num(effect), CILow: stats.Num(effect - 10/float64(n)), CIHigh: stats.Num(effect + 10/float64(n))}}}
 }
 
 func TestJudgements(t *testing.T) {
@@ -57,7 +58,7 @@ func TestJudgements(t *testing.T) {
 		{"the way back", "freebsd", "14.3", "", "", []evidence.Row{measured("0", "1", stats.Worse, 20, true)}, judge.Set, "0", judge.Measured},
 		{"one gain beside many without", "freebsd", "14.3", "", "", []evidence.Row{measured("1", "0", stats.Better, 6, true), measured("1", "0", stats.Equivalent, 40, true)}, judge.Keep, "", judge.Measured},
 		{"a gain in a secondary metric", "freebsd", "14.3", "", "", []evidence.Row{measured("1", "0", stats.Equivalent, 20, true), measured("1", "0", stats.Better, 20, false)}, judge.Keep, "", judge.Measured},
-		{"evidence that conflicts", "freebsd", "14.3", "", "", []evidence.Row{measured("1", "0", stats.Better, 20, true), measured("1", "0", stats.Worse, 20, true)}, judge.Measure, "", judge.Measured},
+		{"evidence that conflicts", "freebsd", "14.3", "", "", []evidence.Row{measured("1", "0", stats.Better, 20, true), measured("1", "0", stats.Worse, 20, true)}, judge.Measure, "0", judge.Measured},
 	} {
 		in := host(t, c.os, c.rel, c.name, c.value)
 		in.Evidence = c.rows

@@ -61,6 +61,7 @@ type Line struct {
 	Dropped       int                 `json:"trials_excluded"`
 	AA            stats.Verdict       `json:"aa"`
 
+	machine string    // its identity
 	Started time.Time `json:"-"` // when its study began; zero where that is not known
 }
 
@@ -82,6 +83,7 @@ func Flatten(e *Evidence, names []string) Line {
 	if s.Started != nil {
 		l.Started = *s.Started
 	}
+	l.machine = cmp.Or(env.Extra["machine_id"], env.Extra["hostname"], env.Hardware)
 	l.verdict(v)
 	if s.AA.Differs() {
 		l.Flags = append(l.Flags, "distrust it: in this study the control differs from itself (A/A)")
@@ -165,12 +167,12 @@ func (l *Line) Setting() string {
 // Subject is what the line is about.
 func (l *Line) Subject() evidence.Subject {
 	return evidence.Subject{Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: len(l.Changes), OS: l.OS, Release: l.Release,
-		CPU: strings.TrimSpace(cmp.Or(l.CPU, l.Hardware)), Cores: l.Cores, NIC: l.NIC, Driver: l.Driver}
+		CPU: strings.TrimSpace(cmp.Or(l.CPU, l.Hardware)), Cores: l.Cores, NIC: l.NIC, Driver: l.Driver, MachineID: l.machine}
 }
 
 // Row is the line as evidence that travels.
 func (l *Line) Row() evidence.Row {
-	r := evidence.Row{ID: string(l.VerdictID), Subject: l.Subject(), Workload: l.Workload, Metric: l.Metric, Primary: l.Primary, Study: l.Study, Source: l.Source,
+	r := evidence.Row{ID: string(l.VerdictID), Subject: l.Subject(), Workload: l.Workload, Metric: l.Metric, Primary: l.Primary, Study: l.Study, Source: l.Source, Better: l.Better,
 		Result: l.Result, Flags: slices.Clone(l.Flags), StudyID: string(l.StudyID), Started: l.Started, Control: l.Control, Variant: l.Variant, Label: l.Label, Published: l.Published, Excluded: l.Excluded, Dropped: l.Dropped}
 	if l.Without != nil {
 		w := l.Without.Row()

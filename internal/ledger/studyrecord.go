@@ -129,6 +129,9 @@ func (d *ownStudy) environment() {
 	if env.Hardware != e.Hostname {
 		env.Extra["hostname"] = e.Hostname
 	}
+	if len(d.rec.Facts) > 0 {
+		env.Extra["machine_id"] = d.rec.Facts[0].MachineID
+	}
 	if len(e.Facts) > 0 {
 		env.Extra["facts"] = e.Facts[0].SHA256
 	}

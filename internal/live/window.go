@@ -258,7 +258,7 @@ type stretch struct {
 	counted      int    // looks since
 	begun        bool   // the first look, which only ends the window's before, is over
 	counting     bool
-	unread       int // looks without an answer since the last one that had one
+	unread       int    // looks without an answer since the last one that had one
 	before       asleep // the switch to the window
 }
 

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
+	"linerate/internal/judge"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -74,6 +75,7 @@ type planning struct {
 	// taken says in which list each tunable is: one only.
 	taken    map[string]listed
 	answered map[string]bool // needs that some advice spoke to
+	judge    *judge.Judge    // made when evidence is asked for
 }
 
 // listed is one of a plan's lists.
@@ -213,7 +215,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		return nil
 	}
 	if a.Basis == Unmeasured && !p.Unmeasured {
-		if len(p.about(name)) > 0 {
+		if len(p.changes(name)) > 0 {
 			return nil // somebody has: measured tells
 		}
 		p.leave(name, "Nobody has measured that it helps: include what is unmeasured, or put the question to the lab.", n)

@@ -67,7 +67,7 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 	if s.Undo == "" {
 		s.Undo = undo(s)
 	}
-	s.Evidence = p.evidence(a, name)
+	s.Evidence = p.evidence(a, r, name, value)
 	s.For, s.Against = p.claims(r, value)
 	p.taken[name] = set
 	p.plan.Settings = append(p.plan.Settings, s)

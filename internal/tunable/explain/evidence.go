@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/evidence"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -56,7 +57,7 @@ func (e Evidence) MarshalJSON() ([]byte, error) {
 // verdict is there once.
 func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	all := evidence.Merge(slices.Clone(own), shipped)
-	p.Conflict = evidence.Conflict(all)
+	p.Pooled = evidence.Together(all)
 	seen := map[string]bool{}
 	add := func(rows []evidence.Row, sibling bool) {
 		for _, r := range rows {
@@ -68,6 +69,11 @@ func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	}
 	add(all, false)
 	add(siblings, true)
+}
+
+// Together is what several verdicts say together, for people.
+func (p Page) Together() []string {
+	return evidence.Told(list.Filter(p.Pooled, evidence.Change.Several))
 }
 
 // Measured are verdicts as pages have them.
@@ -111,7 +117,10 @@ func (o *page) evidence(p Page) {
 	}
 	shown := p.Evidence
 	if slices.ContainsFunc(shown, func(e Evidence) bool { return e.Primary }) {
-		shown = slices.DeleteFunc(slices.Clone(shown), func(e Evidence) bool { return !e.Primary })
+		shown = slices.DeleteFunc(slices.Clone(shown), func(e Evidence) bool { return !e.Primary && !e.Verdict.Differs() })
+	}
+	for _, text := range p.Together() {
+		o.Paragraph("  ", "    ", text)
 	}
 	if len(shown) > maxShown {
 		shown = shown[:maxShown]
@@ -135,9 +144,6 @@ func (o *page) evidence(p Page) {
 	}
 	if n := len(p.Evidence) - len(shown); n > 0 {
 		o.line("\n  and %s more, all in the JSON", show.Plural(n, "verdict"))
-	}
-	if p.Conflict {
-		o.line("\n  %s", evidence.ConflictText)
 	}
 	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study.")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/appliance"
+	"linerate/internal/evidence"
 	"linerate/internal/judge"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -38,6 +39,8 @@ type HostValue struct {
 	To    string      `json:"to,omitempty"`
 	Why   string      `json:"why,omitempty"`
 	Basis judge.Basis `json:"basis"`
+	// Measured is what was measured of changes from the value that stands, pooled for this host.
+	Measured []evidence.Change `json:"measured,omitempty"`
 }
 
 // mostValues is how many names of a host a page lists: dev.igb.N.fc may be
@@ -73,7 +76,7 @@ func spelt(name string) string {
 
 // add shows a judgement.
 func (h *OnHost) add(x judge.Judgement, live *string) {
-	v := HostValue{Name: x.Name, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis}
+	v := HostValue{Name: x.Name, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis, Measured: x.Evidence}
 	if live != nil {
 		v.Running = *live
 	}

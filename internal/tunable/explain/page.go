@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
 	"linerate/internal/tunable"
 )
@@ -62,18 +63,19 @@ type Page struct {
 	Recommended []Advice   `json:"recommended,omitempty"`
 	Claims      []Claim    `json:"claims,omitempty"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
-	Conflict    bool       `json:"evidence_conflicts,omitempty"` // some shows a gain and some a loss
-	Value       *Value     `json:"value,omitempty"`
-	Host        *OnHost    `json:"host,omitempty"`
-	Decoded     []string   `json:"decoded,omitempty"`
-	Same        []string   `json:"same_concept,omitempty"`
-	ConceptIs   string     `json:"concept_title,omitempty"`
-	Related     []string   `json:"related,omitempty"`
-	Notes       []string   `json:"notes,omitempty"`
-	Sources     []string   `json:"sources"`
-	Checked     []Checked  `json:"checked,omitempty"`
-	WithAll     string     `json:"with_all,omitempty"`
-	Backports   []string   `json:"backports,omitempty"`
+	// Pooled is what the evidence says together, change by change, from all machines.
+	Pooled    []evidence.Change `json:"pooled,omitempty"`
+	Value     *Value            `json:"value,omitempty"`
+	Host      *OnHost           `json:"host,omitempty"`
+	Decoded   []string          `json:"decoded,omitempty"`
+	Same      []string          `json:"same_concept,omitempty"`
+	ConceptIs string            `json:"concept_title,omitempty"`
+	Related   []string          `json:"related,omitempty"`
+	Notes     []string          `json:"notes,omitempty"`
+	Sources   []string          `json:"sources"`
+	Checked   []Checked         `json:"checked,omitempty"`
+	WithAll   string            `json:"with_all,omitempty"`
+	Backports []string          `json:"backports,omitempty"`
 
 	// Here: the release is this machine's, which nobody asked for.
 	Here bool `json:"-"`
