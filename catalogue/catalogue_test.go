@@ -29,14 +29,6 @@ func catalogueOf(t *testing.T) *tunable.Catalogue {
 	return c
 }
 
-// TestChecked reads the whole catalogue:
-// schema, references, every expression and its vectors.
-func TestChecked(t *testing.T) {
-	if _, err := tunable.Load(files); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestAdviceAgreesWithItsReason: "leave it" stands before no reason that says
 // to do something.
 func TestAdviceAgreesWithItsReason(t *testing.T) {

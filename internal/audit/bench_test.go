@@ -10,7 +10,7 @@ import (
 
 func BenchmarkLoadCatalogue(b *testing.B) {
 	for b.Loop() {
-		if _, err := tunable.Load(catalogue.Files()); err != nil {
+		if _, err := tunable.Read(catalogue.Files()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -246,7 +246,7 @@ func TestOpenRecord(t *testing.T) {
 // TestKnownLeavesExcludedTrialsOut: what a plan and a search for settings hear of a ledger
 // is what stands without excluded trials.
 func TestKnownLeavesExcludedTrialsOut(t *testing.T) {
-	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte("subsystem: x\nrecords:\n  - {name: net.ipv4.ip_forward, mechanism: sysctl, type: int, settable: runtime, default: 0, summary: s, sources: [a.c]}\n")}})
+	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte("subsystem: x\nrecords:\n  - {name: net.ipv4.ip_forward, mechanism: sysctl, type: int, settable: runtime, default: 0, summary: s, sources: [a.c]}\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // small is a catalogue of few records, whose names are hard for URLs.
 func small(t *testing.T) *tunable.Catalogue {
 	t.Helper()
-	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
+	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
 subsystem: x
 records:
   - {name: net.x.limit, mechanism: sysctl, type: uint, settable: runtime, default: 100, summary: The limits of queues. More., sources: [x.c]}

@@ -46,18 +46,6 @@ type Env struct{ *Names }
 // language is that of the catalogue's expressions.
 var language = sync.OnceValue(factexpr.NewLanguage[Names])
 
-// blank is an Env of a host of which nothing is known.
-func blank() Env {
-	return Env{&Names{
-		Host:           factexpr.Blank(),
-		Value:          func(string) float64 { return 0 },
-		Text:           func(string) string { return "" },
-		Known:          func(string) bool { return true },
-		HarvestDefault: func() float64 { return 0 },
-		NumberAt:       numberAt, Vector: vector,
-	}}
-}
-
 // NewEnv is the environment of a host with a role. c answers value() for
 // tunables that nobody set, by their defaults.
 func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
@@ -91,6 +79,20 @@ func vector(numbers ...any) string {
 		all = append(all, number(math.Trunc(f)))
 	}
 	return strings.Join(all, " ")
+}
+
+func asFloat(x any) (float64, bool) {
+	switch x := x.(type) {
+	case int:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case uint64:
+		return float64(x), true
+	case float64:
+		return x, true
+	}
+	return 0, false
 }
 
 func numberAt(text string, n int) float64 {

@@ -17,20 +17,9 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// Load reads a catalogue and checks it whole: <os>/*.yaml are records,
-// claims/*.yaml claims, concepts.yaml concepts, conditions.yaml their conditions in
-// words. All mistakes are reported,
-// each with file and line.
-func Load(fsys fs.FS) (*Catalogue, error) {
-	c, err := Read(fsys)
-	if err != nil {
-		return c, err
-	}
-	return c, c.Check()
-}
-
-// Read is Load without the checks that need every record's expressions
-// compiled: for a catalogue that was checked before it was built in.
+// Read reads a catalogue: <os>/*.yaml are records, claims/*.yaml claims, concepts.yaml
+// concepts, conditions.yaml their conditions in words. All mistakes are reported, each
+// with file and line; expressions and values are checked by this package's tests alone.
 func Read(fsys fs.FS) (*Catalogue, error) {
 	files, err := listFiles(fsys)
 	if err != nil {

@@ -61,7 +61,7 @@ claims:
 
 func page(t *testing.T, rel string) (explain.Page, *tunable.Record, string) {
 	t.Helper()
-	c, err := tunable.Load(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(record)}, "claims/guide.yaml": {Data: []byte(claims)}})
+	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(record)}, "claims/guide.yaml": {Data: []byte(claims)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestJudge(t *testing.T) {
 // TestWhichDefault: where releases differ and nobody named one, the page says
 // whose default it shows.
 func TestWhichDefault(t *testing.T) {
-	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
+	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
 subsystem: x
 records:
   - {name: net.x.limit, mechanism: sysctl, type: uint, settable: runtime, default: 100, summary: s, sources: [x.c], changes: [{from: 6.18, default: 200}]}

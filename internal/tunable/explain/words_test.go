@@ -54,7 +54,7 @@ records:
 
 func records(t *testing.T) *tunable.Catalogue {
 	t.Helper()
-	c, err := tunable.Load(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(words)}, "linux/x.yaml": {Data: []byte(linuxWords)}})
+	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(words)}, "linux/x.yaml": {Data: []byte(linuxWords)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package tunable
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +32,15 @@ var (
 	// gro", "/sys/class/net/IF/mtu", "kernel: mitigations=".
 	linuxForm = regexp.MustCompile(`^[A-Za-z0-9_/][A-Za-z0-9_.:%/=+*, -]*[A-Za-z0-9_.=*]$`)
 )
+
+// Load is Read with the checks of every record and claim.
+func Load(fsys fs.FS) (*Catalogue, error) {
+	c, err := Read(fsys)
+	if err != nil {
+		return c, err
+	}
+	return c, c.Check()
+}
 
 // Check holds every record and claim to the schema, compiles every expression
 // and runs its vectors. Read made sure of names and references already.

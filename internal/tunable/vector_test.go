@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"linerate/internal/fact/factexpr"
 	"linerate/internal/fact/release"
 )
 
@@ -194,20 +195,6 @@ func castLike(have, x any) (any, error) {
 	return nil, fmt.Errorf("cannot be %v", x)
 }
 
-func asFloat(x any) (float64, bool) {
-	switch x := x.(type) {
-	case int:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case uint64:
-		return float64(x), true
-	case float64:
-		return x, true
-	}
-	return 0, false
-}
-
 func asStrings(x any) []string {
 	list, ok := x.([]any)
 	if !ok {
@@ -218,4 +205,16 @@ func asStrings(x any) []string {
 		names[i] = fmt.Sprint(s)
 	}
 	return names
+}
+
+// blank is an Env of a host of which nothing is known.
+func blank() Env {
+	return Env{&Names{
+		Host:           factexpr.Blank(),
+		Value:          func(string) float64 { return 0 },
+		Text:           func(string) string { return "" },
+		Known:          func(string) bool { return true },
+		HarvestDefault: func() float64 { return 0 },
+		NumberAt:       numberAt, Vector: vector,
+	}}
 }
