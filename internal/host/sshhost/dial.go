@@ -233,7 +233,7 @@ func (k *hostKey) config(id *identity) (*ssh.ClientConfig, error) {
 		User: k.settings.user,
 		Auth: []ssh.AuthMethod{ssh.PublicKeys(id.signers...)},
 		HostKeyCallback: func(name string, remote net.Addr, key ssh.PublicKey) error {
-			err := known.verify(name, remote, key)
+			err := known.HostKeyCallback()(name, remote, key)
 			if err != nil {
 				k.err = k.keyError(err, key)
 			}
@@ -241,7 +241,7 @@ func (k *hostKey) config(id *identity) (*ssh.ClientConfig, error) {
 		},
 		// Ask for a key of a kind that is known, else a host with several
 		// kinds looks like another.
-		HostKeyAlgorithms: known.algorithms(k.name()),
+		HostKeyAlgorithms: known.HostKeyAlgorithms(k.name()),
 		ClientVersion:     "SSH-2.0-linerate",
 		BannerCallback:    func(string) error { return nil },
 	}, nil

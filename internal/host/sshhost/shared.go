@@ -1,11 +1,7 @@
 package sshhost
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
-	"net"
-	"os"
 	"strings"
 	"sync"
 
@@ -20,13 +16,13 @@ import (
 type Shared struct {
 	mu      sync.Mutex
 	configs map[string]*configs
-	known   map[string]*knownKeys
+	known   map[string]*knownhosts.HostKeyDB
 	keys    map[string]ssh.Signer
 }
 
 // NewShared is one that has read nothing yet.
 func NewShared() *Shared {
-	return &Shared{configs: map[string]*configs{}, known: map[string]*knownKeys{}, keys: map[string]ssh.Signer{}}
+	return &Shared{configs: map[string]*configs{}, known: map[string]*knownhosts.HostKeyDB{}, keys: map[string]ssh.Signer{}}
 }
 
 // readConfigs is the function of that name, once.
@@ -66,9 +62,9 @@ func (s *Shared) readKey(path string) (ssh.Signer, error) {
 }
 
 // knownHosts reads files of known_hosts, once.
-func (s *Shared) knownHosts(files []string) (*knownKeys, error) {
+func (s *Shared) knownHosts(files []string) (*knownhosts.HostKeyDB, error) {
 	if s == nil {
-		return newKnownKeys(files, false)
+		return readKnown(files)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,87 +72,17 @@ func (s *Shared) knownHosts(files []string) (*knownKeys, error) {
 	if k := s.known[at]; k != nil {
 		return k, nil
 	}
-	k, err := newKnownKeys(files, true)
+	k, err := readKnown(files)
 	if err == nil {
 		s.known[at] = k
 	}
 	return k, err
 }
 
-// knownKeys is known_hosts. Lines of plain names are found at once; all that is not so
-// plain (hashed names, patterns, authorities, what is to be refused) is asked of the
-// files line by line.
-type knownKeys struct {
-	db      *knownhosts.HostKeyDB
-	plain   map[string][]plainKey
-	revoked map[string]bool // by the key's base64
-}
-
-type plainKey struct{ algorithm, key string }
-
-func newKnownKeys(files []string, index bool) (*knownKeys, error) {
+func readKnown(files []string) (*knownhosts.HostKeyDB, error) {
 	db, err := knownhosts.NewDB(files...)
 	if err != nil {
 		return nil, fmt.Errorf("known_hosts: %w", err)
 	}
-	k := &knownKeys{db: db, plain: map[string][]plainKey{}, revoked: map[string]bool{}}
-	for _, file := range files {
-		if !index {
-			break
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("known_hosts: %w", err)
-		}
-		for line := range bytes.Lines(text) {
-			k.line(strings.Fields(string(line)))
-		}
-	}
-	return k, nil
-}
-
-func (k *knownKeys) line(f []string) {
-	switch {
-	case len(f) >= 4 && f[0] == "@revoked":
-		k.revoked[f[3]] = true
-	case len(f) < 3 || f[0][0] == '#' || f[0][0] == '@' || strings.ContainsAny(f[0], "*?!|"):
-	default:
-		for name := range strings.SplitSeq(f[0], ",") {
-			k.plain[name] = append(k.plain[name], plainKey{f[1], f[2]})
-		}
-	}
-}
-
-// verify is an ssh.HostKeyCallback.
-func (k *knownKeys) verify(name string, remote net.Addr, key ssh.PublicKey) error {
-	text := base64.StdEncoding.EncodeToString(key.Marshal())
-	if !k.revoked[text] {
-		for _, p := range k.of(name) {
-			if p.key == text && p.algorithm == key.Type() {
-				return nil
-			}
-		}
-	}
-	return k.db.HostKeyCallback()(name, remote, key)
-}
-
-// algorithms are those to ask a host for.
-func (k *knownKeys) algorithms(name string) []string {
-	plain := k.of(name)
-	if len(plain) == 0 {
-		return k.db.HostKeyAlgorithms(name)
-	}
-	var out []string
-	for _, p := range plain {
-		if p.algorithm == ssh.KeyAlgoRSA {
-			out = append(out, ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256)
-		}
-		out = append(out, p.algorithm)
-	}
-	return out
-}
-
-// of are the keys of a plain name.
-func (k *knownKeys) of(name string) []plainKey {
-	return k.plain[knownhosts.Normalize(name)] //nolint:misspell // the library's name
+	return db, nil
 }

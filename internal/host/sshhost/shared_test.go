@@ -20,7 +20,7 @@ func hostKeyOf(t *testing.T, seed byte) (ssh.PublicKey, string) {
 	return key, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 }
 
-// TestSharedKnownHosts: what is found at once is what is found line by line.
+// TestSharedKnownHosts: files read once for many hosts say what they say to one.
 func TestSharedKnownHosts(t *testing.T) {
 	a, aText := hostKeyOf(t, 'a')
 	b, bText := hostKeyOf(t, 'b')
@@ -43,12 +43,12 @@ func TestSharedKnownHosts(t *testing.T) {
 			{"plain:22", a, true}, {"plain:2222", a, true}, {"plain:22", b, false}, {"x.example.org:22", b, true}, {"x.example.org:22", a, false},
 			{"revoked:22", r, false}, {"unknown:22", a, false},
 		} {
-			err := k.verify(c.name, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 22}, c.key)
+			err := k.HostKeyCallback()(c.name, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 22}, c.key)
 			if (err == nil) != c.ok {
 				t.Errorf("shared %v: %s: %v", shared != nil, c.name, err)
 			}
 		}
-		if got := k.algorithms("plain:22"); len(got) != 1 || got[0] != ssh.KeyAlgoED25519 {
+		if got := k.HostKeyAlgorithms("plain:22"); len(got) != 1 || got[0] != ssh.KeyAlgoED25519 {
 			t.Errorf("algorithms %v", got)
 		}
 	}
