@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,8 +102,12 @@ func excerpt(report string) string {
 			kept = append(kept, p)
 		}
 	}
-	return strings.Join(kept, "\n\n")
+	return label.ReplaceAllString(strings.Join(kept, "\n\n"), "")
 }
+
+// label is what a report says of the machine; docs/guide/questions.md says it of
+// all pages.
+var label = regexp.MustCompile(`(?m)^  Measured on .*\n(    .*\n)*`)
 
 // long reports whether a paragraph heads a table that a page leaves out.
 func long(title, table string) bool {
