@@ -305,7 +305,8 @@ func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []ca
 		f.Fix = "Remove the line, unless it is wanted for another reason."
 		switch {
 		case cl.Harmless:
-			f.Action, f.Fix = Keep, "Nothing needs to change: the value does no harm, only the reason given for it does not hold."
+			f.Action, f.Fix = Keep, "Keep the line: the value does no harm."
+			f.Message = fmt.Sprintf("the reason given for %s=%s is %s: %s", l.Name, l.Value, cl.Verdict, cl.Truth)
 		case cl.Verdict == tunable.Wrong && !slices.ContainsFunc(rec.Cautions, func(c tunable.Caution) bool { return c.Kind == "ineffective" && c.When == "" }):
 			f.Severity = Warning
 		}

@@ -100,7 +100,7 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 		Message: fmt.Sprintf("there is no %s; %s is meant", j.Name, meant),
 		Why:     "Under dev. driver and unit are two parts of the name. " + a.consequence(j.Stage),
 		Fix:     fmt.Sprintf("Write %s=%s.", meant, j.Value)}.at(j.Line)
-	if against := a.objection(rec, meant, j.Value); against != "" {
+	if against := a.objection(rec, meant, j); against != "" {
 		f.Fix = fmt.Sprintf("Decide what is wanted before correcting the name: %s.", strings.TrimSuffix(against, "."))
 	} else {
 		f.sets("", meant, j.Value)
@@ -111,7 +111,8 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 // objection is what the record of a corrected or new name has against a line's value:
 // under another name it may mean something else, in another unit or direction, or lower
 // a default that has grown. It is "" where there is nothing.
-func (a *auditor) objection(rec *tunable.Record, name, value string) string {
+func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
+	value := j.Value
 	if p := rec.RejectOn(a.f.Release, value); p != nil {
 		return fmt.Sprintf("%s does not take the value (%s)", name, p.Message)
 	}
@@ -123,6 +124,10 @@ func (a *auditor) objection(rec *tunable.Record, name, value string) string {
 	d, known := rec.DefaultOf(name, a.f.Release, a.env)
 	if known && rec.Type.Integer() && !rec.Constraints.Mask && less("1", value) < 0 && less(value, d) < 0 {
 		return fmt.Sprintf("%s=%s is below the default, %s", name, value, d)
+	}
+	j.Name, j.rec, j.st = name, rec, rec.At(a.f.Release)
+	for _, c := range a.lowers(j) {
+		return c.Message
 	}
 	return ""
 }
@@ -439,7 +444,7 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		f.Fix = fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
 		return
 	}
-	if against := a.objection(to, name, j.Value); against != "" {
+	if against := a.objection(to, name, j); against != "" {
 		f.Fix = fmt.Sprintf("Remove the line, or decide on a new value: %s. %s", strings.TrimSuffix(against, "."), to.Summary)
 		return
 	}

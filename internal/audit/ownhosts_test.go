@@ -24,7 +24,8 @@ func TestOwnHosts(t *testing.T) {
 		{note: "proxy ARP everywhere", role: "vpn", files: x("net.ipv4.conf.all.proxy_arp=1"), want: []string{"info LR-LINUX-PROXY-ARP-ALL"}},
 		{note: "no ARP at all", role: "bridge", files: x("net.ipv4.conf.all.arp_ignore=8"), want: []string{"warning LR-HARMFUL:net.ipv4.conf.all.arp_ignore"}},
 		{note: "the old name beside the new", role: "firewall", files: x("net.netfilter.nf_conntrack_max=2000000\nnet.ipv4.netfilter.ip_conntrack_max=65536"), want: []string{"error LR-RENAMED | Remove the line: /etc/sysctl.d/x.conf line 1"}},
-		{note: "the old name alone", role: "firewall", files: x("net.ipv4.netfilter.ip_conntrack_max=65530"), want: []string{"error LR-RENAMED | Set net.netfilter.nf_conntrack_max=65530"}},
+		{note: "the old name alone", role: "firewall", files: x("net.ipv4.netfilter.ip_conntrack_max=65530"), want: []string{"error LR-RENAMED | is below what the kernel computes"}},
+		{note: "the old name, a value above", role: "firewall", files: x("net.ipv4.netfilter.ip_conntrack_max=2000000"), want: []string{"error LR-RENAMED | Set net.netfilter.nf_conntrack_max=2000000"}},
 		{note: "idle states of acpi_idle, held too", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX_DEFAULT="intel_idle.max_cstate=0 processor.max_cstate=1"`}, want: []string{"!intel_idle.max_cstate"}},
 	})
 	holdAll(t, "14.3", []reading{

@@ -24,7 +24,7 @@ func (a *auditor) pfFile() []candidate {
 		l.Name = "pf.conf:set." + l.Name
 		j := a.judged(l)
 		if j.rec != nil && j.rec.OS == tunable.FreeBSD {
-			all = append(all, slices.Concat(a.rejected(j), a.asDefault(j), a.cautions(j))...)
+			all = append(all, slices.Concat(a.rejected(j), a.pfDefault(j), a.cautions(j))...)
 		}
 	}
 	all = append(all, a.pfNumbers("limit", a.Rules.PFLimits, pf.FileLimits)...)
@@ -62,7 +62,7 @@ func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candi
 	return all
 }
 
-// pfDefault is asDefault of pf's own; an appliance computes limits of its own.
+// pfDefault is asDefault of pf's own; an appliance computes limits, and its page writes every option.
 func (a *auditor) pfDefault(j judged) []candidate {
 	if a.product != nil {
 		return nil

@@ -100,8 +100,8 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 		f.Action = Remove
 		return "Remove the line."
 	case p != nil:
-		f.Action = Remove
-		return fmt.Sprintf("Remove the line; %s does not take the value (%s).", j.Name, p.Message)
+		f.Action = Change
+		return fmt.Sprintf("Write it in %s with a value that it takes (%s), or remove the line.", to, p.Message)
 	}
 	f.sets(mechanismOf[to], j.Name, j.Value)
 	switch to {

@@ -109,7 +109,7 @@ func quoteEmpty(v string) string {
 	return v
 }
 
-// restores reports whether another file sets the name to something else, so
+// restores reports whether another line sets the name to something else, so
 // that a line with the default has an effect.
 func (a *auditor) restores(j judged) bool {
 	s, ok := a.f.Tunable(j.Name)
@@ -120,7 +120,7 @@ func (a *auditor) restores(j judged) bool {
 		return true
 	}
 	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {
-		return (l.Stage != j.Stage || l.Default) && !j.rec.SameValue(l.Value, j.Value)
+		return !j.rec.SameValue(l.Value, j.Value)
 	})
 }
 
@@ -136,7 +136,7 @@ func (a *auditor) lowers(j judged) []candidate {
 	switch {
 	case j.st.IsFormula() && !known:
 		return a.belowOnSome(j, f)
-	case !known || less(last(j.Value), last(d)) >= 0:
+	case !known || less(last(j.rec.Stored(a.f.Release, j.Line, "")), last(d)) >= 0:
 		return nil
 	case j.st.IsFormula() && capacity(j):
 		f.Severity, f.Action = Warning, Remove
@@ -210,12 +210,14 @@ func (a *auditor) grownFrom(j judged) (string, bool) {
 		return "", false
 	}
 	var older []string
-	if j.rec.Default != nil {
-		older = append(older, *j.rec.Default)
-	}
+	rel := a.f.Release
 	for _, c := range j.rec.Changes {
-		if c.Default != nil && (a.f.Release.IsZero() || c.From.IsZero() || c.From.Before(a.f.Release)) {
+		switch {
+		case c.Default == nil:
+		case !c.Until.IsZero() && (rel.IsZero() || !rel.Before(c.Until)): // it ended before this release
 			older = append(older, *c.Default)
+		case !c.From.IsZero() && !rel.Before(c.From) && j.rec.Default != nil: // the first one ended
+			older = append(older, *j.rec.Default)
 		}
 	}
 	i := slices.IndexFunc(older, func(d string) bool { return capacity(judged{Line: fact.Line{Value: d}}) && less(j.Value, d) >= 0 })

@@ -145,3 +145,29 @@ func (w *IPFW) AddFile(file IPFW) {
 	}
 	w.Rules, w.Stateful, w.NAT = file.Rules, file.Stateful, file.NAT
 }
+
+// RereadFirewalls takes from rc.conf which of FreeBSD's firewalls it switches on.
+func (f *Facts) RereadFirewalls() {
+	fw := &f.Firewall
+	if fw.PF != nil || f.RCYes("pf_enable") {
+		pf := PF{}
+		if fw.PF != nil {
+			pf = *fw.PF
+		}
+		pf.Configured = f.RCYes("pf_enable") || f.From.Alone && !f.Read("/etc/rc.conf")
+		fw.PF = &pf
+	}
+	if fw.IPFW == nil && !f.RCYes("firewall_enable") {
+		return
+	}
+	ipfw := IPFW{}
+	if fw.IPFW != nil {
+		ipfw = *fw.IPFW
+	}
+	ipfw.Configured = f.RCYes("firewall_enable")
+	ipfw.Type, _ = f.RCValue("firewall_type")
+	if ipfw.Type == "UNKNOWN" { // the placeholder of /etc/defaults/rc.conf
+		ipfw.Type = ""
+	}
+	fw.IPFW = &ipfw
+}

@@ -277,19 +277,18 @@ func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
 	file := &fact.PF{}
 	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(files{in, redact.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
-	if fw.PF == nil && (file.File != "" || in.f.RCYes("pf_enable")) {
+	if fw.PF == nil && file.File != "" {
 		fw.PF = &fact.PF{}
 	}
+	in.ipfwFiles()
+	in.f.RereadFirewalls()
 	if fw.PF != nil {
-		fw.PF.Configured = in.f.RCYes("pf_enable") || in.f.From.Alone && !in.f.Read("/etc/rc.conf")
 		fw.PF.AddFile(*file)
 	}
-	in.ipfwFiles()
 	in.ipfFiles()
 }
 
 func (in *inspection) ipfwFiles() {
-	configured := in.f.RCYes("firewall_enable")
 	kind, _ := in.f.RCValue("firewall_type")
 	script := in.rcPath("firewall_script", "/etc/ipfw.rules")
 	if script == "/etc/rc.firewall" {
@@ -302,15 +301,11 @@ func (in *inspection) ipfwFiles() {
 	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)...)
 	in.rcNAT(file)
 	fw := in.f.Firewall.IPFW
-	if fw == nil && (file.File != "" || configured) {
+	if fw == nil && (file.File != "" || in.f.RCYes("firewall_enable")) {
 		fw = &fact.IPFW{}
 		in.f.Firewall.IPFW = fw
 	}
 	if fw != nil {
-		fw.Configured, fw.Type = configured, kind
-		if kind == "UNKNOWN" { // the placeholder of /etc/defaults/rc.conf
-			fw.Type = ""
-		}
 		fw.AddFile(*file)
 	}
 }

@@ -36,14 +36,15 @@ func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
 		if p.plan, err = checked(p.plan, f, judge); err != nil {
 			return Plan{}, err
 		}
-		left, err := judge(p.plan.Over(f))
+		over := p.plan.Over(f)
+		left, err := judge(over)
 		if err != nil {
 			return Plan{}, err
 		}
 		known := len(offered.Remove)
 		for _, finding := range left.Findings {
 			r, ok := p.removal(finding)
-			if ok && r.whole && finding.Action == audit.Remove && !slices.ContainsFunc(offered.Remove, r.same) && !p.disagree(finding) {
+			if ok && r.whole && finding.Action == audit.Remove && !slices.ContainsFunc(offered.Remove, r.same) && p.disagreeing(finding, over) == nil {
 				offered.Remove, p.plan.Remove = append(offered.Remove, r), append(p.plan.Remove, r)
 			}
 		}
@@ -59,7 +60,7 @@ func (p *planning) fix(f audit.Finding) error {
 	if f.Action == audit.Keep {
 		return nil
 	}
-	if lines := p.disagreeing(f); lines != nil {
+	if lines := p.disagreeing(f, p.Facts); lines != nil {
 		p.decide(f, lines)
 		return nil
 	}
@@ -147,18 +148,19 @@ func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 }
 
 // disagreeing are the lines of the host's own files that set a finding's name to several
-// values; nil where they agree, or where none of them does anything.
-func (p *planning) disagreeing(f audit.Finding) []fact.Line {
-	if slices.Contains([]audit.Kind{audit.Removed, audit.Renamed, audit.Unknown, audit.Misplaced, audit.Syntax, audit.Range}, f.Kind) || len(f.Sets) > 0 {
+// values; nil where they agree, or where none of them does anything. A misplaced line is
+// one of them: somebody meant it.
+func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
+	if slices.Contains([]audit.Kind{audit.Removed, audit.Renamed, audit.Unknown, audit.Syntax, audit.Range}, f.Kind) || f.Kind != audit.Misplaced && len(f.Sets) > 0 {
 		return nil
 	}
 	rec, known := p.Catalogue.Lookup(p.Facts.OS, f.Name)
 	if !known {
 		rec = &tunable.Record{Type: tunable.String}
 	}
-	s, ok := p.Facts.Tunable(f.Name)
+	s, ok := facts.Tunable(f.Name)
 	if !ok {
-		s, _ = p.Facts.RCVariable(f.Name)
+		s, _ = facts.RCVariable(f.Name)
 	}
 	var own []fact.Line
 	for _, l := range s.Lines {
@@ -171,8 +173,6 @@ func (p *planning) disagreeing(f audit.Finding) []fact.Line {
 	}
 	return own
 }
-
-func (p *planning) disagree(f audit.Finding) bool { return p.disagreeing(f) != nil }
 
 // decide leaves a conflict to a person, once.
 func (p *planning) decide(f audit.Finding, lines []fact.Line) {

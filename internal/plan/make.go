@@ -294,7 +294,7 @@ func (p *planning) removals() {
 		if !ok {
 			continue
 		}
-		if lines := p.disagreeing(f); lines != nil {
+		if lines := p.disagreeing(f, p.Facts); lines != nil {
 			if p.taken[f.Name] != set {
 				p.decide(f, lines)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/release"
 	"linerate/internal/setting"
 )
 
@@ -21,6 +22,9 @@ func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	}
 	for _, s := range p.Settings {
 		s.over(&g)
+	}
+	if g.OS == fact.FreeBSD && g.Product == nil {
+		g.RereadFirewalls()
 	}
 	return &g
 }
@@ -95,10 +99,12 @@ func (s Step) over(g *fact.Facts) {
 	switch s.Mechanism {
 	case setting.Module:
 		s.loads(g, s.Name, map[bool]fact.Stage{true: fact.RCConf, false: fact.Modprobe}[g.OS == fact.FreeBSD])
+		s.addWords(g)
 	case setting.PFLimit:
 		s.setLimit(g)
 	case setting.Link, setting.Offload, setting.Ring, setting.Channels:
 		s.setDevice(g)
+		s.addWords(g)
 	}
 	if module, ok := strings.CutSuffix(s.Name, "_load"); ok && s.Mechanism == setting.Loader && strings.EqualFold(s.Value, "yes") {
 		s.loads(g, module, fact.Loader)
@@ -111,6 +117,11 @@ func (s Step) over(g *fact.Facts) {
 	if s.Mechanism == setting.ModParam {
 		name = "module." + strings.ReplaceAll(name, "/", ".")
 	}
+	s.file(g, name, s.Value, stage)
+}
+
+// file adds the setting's line to the facts, and takes it for in force.
+func (s Step) file(g *fact.Facts, name, value string, stage fact.Stage) {
 	namespace := fact.Kernel
 	if stage == fact.RCConf {
 		namespace = fact.RC
@@ -121,36 +132,85 @@ func (s Step) over(g *fact.Facts) {
 	if !found {
 		g.Settings = slices.Insert(g.Settings, at, fact.Tunable{Name: name, Namespace: namespace})
 	}
-	t := &g.Settings[at]
-	t.Lines = slices.Clone(t.Lines)
 	if s.Where.File != "" {
-		t.Lines = fileUnder(t.Lines, fact.Line{File: s.Where.File, Text: name + "=" + s.Value, Name: name, Value: s.Value, Stage: stage, Effective: true})
+		order := room(g, s.Where.File, stage)
+		t := &g.Settings[at]
+		t.Lines = fileUnder(t.Lines, fact.Line{File: s.Where.File, Number: 1, Text: name + "=" + value, Name: name, Value: value, Stage: stage, Order: order, Effective: true}, g.Release)
 	}
+	t := &g.Settings[at]
 	if t.Live != nil || g.Live() && namespace == fact.Kernel && s.Mechanism != setting.ModParam {
-		t.Live = &s.Value
+		t.Live = &value
 	}
 }
 
-// fileUnder adds a line of linerate's among the lines of its setting, where the system reads
-// its file: after the lines of its stage, unless their files come later by name.
-func fileUnder(lines []fact.Line, l fact.Line) []fact.Line {
-	lines = slices.DeleteFunc(lines, func(o fact.Line) bool { return o.File == l.File })
-	later := func(o fact.Line) bool {
-		return o.Stage == l.Stage && o.Effective && l.File == LinuxSysctl && path.Base(path.Dir(o.File)) == "sysctl.d" && path.Base(o.File) > path.Base(l.File)
+// readAfter reports a file that a boot reads after one of linerate's (sysctl.d(5), loader.conf(5),
+// rc.subr(8)). Since FreeBSD 14.1 loader.conf.local comes last.
+func readAfter(file, own string, rel release.Release) bool {
+	later := path.Base(file) > path.Base(own) && path.Base(path.Dir(file)) == path.Base(path.Dir(own))
+	switch own {
+	case LinuxSysctl:
+		return later || file == "/etc/sysctl.conf"
+	case FreeBSDLoader:
+		return later || file == "/boot/loader.conf.local" && (rel.IsZero() || rel.AtLeast(14, 1))
+	case FreeBSDRC:
+		return strings.Contains(file, "/rc.conf.d/")
 	}
+	return later
+}
+
+// room is the order of a new line in one of linerate's files: after the lines that are read
+// before it. Those that come later make room.
+func room(g *fact.Facts, own string, stage fact.Stage) int {
+	order := 1
+	for _, s := range g.Settings {
+		for _, l := range s.Lines {
+			if l.Stage == stage && !readAfter(l.File, own, g.Release) {
+				order = max(order, l.Order+1)
+			}
+		}
+	}
+	moves := func(l fact.Line) bool { return l.Stage == stage && l.Order >= order }
+	for i, s := range g.Settings {
+		if !slices.ContainsFunc(s.Lines, moves) {
+			continue
+		}
+		lines := slices.Clone(s.Lines)
+		for j := range lines {
+			if moves(lines[j]) {
+				lines[j].Order++
+			}
+		}
+		g.Settings[i].Lines = lines
+	}
+	return order
+}
+
+// fileUnder adds a line of linerate's among the lines of its setting.
+func fileUnder(lines []fact.Line, l fact.Line, rel release.Release) []fact.Line {
+	lines = slices.DeleteFunc(slices.Clone(lines), func(o fact.Line) bool { return o.File == l.File })
+	at := len(lines)
 	for i := range lines {
 		switch o := &lines[i]; {
 		case o.Stage != l.Stage:
-		case later(*o):
-			l.Effective = false
-			l.Order = min(cmp.Or(l.Order, o.Order-1), o.Order-1)
-		default:
+		case !readAfter(o.File, l.File, rel):
 			o.Effective = false
-			l.Order = max(l.Order, o.Order+1)
+		case o.Effective:
+			l.Effective, at = false, min(at, i)
 		}
 	}
-	l.Order, l.Number = cmp.Or(l.Order, 1), 1
-	return append(lines, l)
+	return slices.Insert(lines, at, l)
+}
+
+// addWords adds what rc.conf.local adds to a variable of rc.conf.
+func (s Step) addWords(g *fact.Facts) {
+	line, err := rcLine(s)
+	if err != nil || s.Where.File != FreeBSDRC {
+		return
+	}
+	name, value, _ := strings.Cut(line, "=")
+	words, _ := strings.CutPrefix(strings.Trim(value, `"`), "${"+name+"-}")
+	was, _ := g.RCValue(name)
+	s.file(g, name, was+words, fact.RCConf)
 }
 
 // loads has a module loaded, now and at boot.

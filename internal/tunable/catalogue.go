@@ -37,6 +37,7 @@ type Catalogue struct {
 	byConcept map[string][]*Record
 	claims    map[key][]Claim
 	folds     *folds
+	spans     *sync.Map // system → [2]release.Release, once they were asked for
 }
 
 type key struct{ os, name string }
@@ -45,7 +46,7 @@ type key struct{ os, name string }
 // before it was packed.
 func (c *Catalogue) fillTables() {
 	c.byName = make(map[key]*Record, len(c.Records)*5/4)
-	c.folds = &folds{known: map[key]*Record{}}
+	c.folds, c.spans = &folds{known: map[key]*Record{}}, &sync.Map{}
 	c.byConcept, c.claims = map[string][]*Record{}, map[key][]Claim{}
 	for _, r := range c.Records {
 		c.byName[key{r.OS, r.Name}] = r

@@ -7,6 +7,12 @@ import "linerate/internal/fact/release"
 // them would be a guess. A tunable that was removed long ago says nothing of
 // what was there besides.
 func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
+	if c.spans != nil {
+		if span, ok := c.spans.Load(os); ok {
+			return span.([2]release.Release)[0], span.([2]release.Release)[1]
+		}
+		defer func() { c.spans.Store(os, [2]release.Release{oldest, newest}) }()
+	}
 	for _, r := range c.Records {
 		if r.OS != os {
 			continue

@@ -1,6 +1,7 @@
 package tunable
 
 import (
+	"math/big"
 	"strings"
 
 	"linerate/internal/fact"
@@ -21,6 +22,9 @@ func (r *Record) Stored(rel release.Release, l fact.Line, old string) string {
 		return l.Value
 	case p.Outside == Refused:
 		return old
+	case p.Kind == ProblemPower && r.Constraints.RoundedUp:
+		n, _ := ParseInteger(r.Read(l.Value))
+		return new(big.Int).Lsh(big.NewInt(1), uint(n.BitLen())).String()
 	case p.Outside == Clamped:
 		return nearest(r.RangeOn(rel), r.Read(l.Value))
 	}

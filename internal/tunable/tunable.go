@@ -223,6 +223,9 @@ type Constraints struct {
 	Min        *float64 `yaml:"min"`
 	Max        *float64 `yaml:"max"`
 	PowerOfTwo bool     `yaml:"power_of_two"`
+	// RoundedUp: a running system makes of what is no power of two the next one; at boot
+	// it stays. Outside is of the bounds then.
+	RoundedUp bool `yaml:"rounded_up"`
 	// OnlyRaise: a running system refuses a smaller value.
 	OnlyRaise bool `yaml:"only_raise"`
 	// Multiple: the value must be a multiple of it.

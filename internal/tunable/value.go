@@ -91,6 +91,9 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 // Linux's sysctls do not.
 func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
 	if p := r.RejectOn(rel, l.Value); p != nil {
+		if p.Kind == ProblemPower && r.Constraints.RoundedUp && l.Stage == fact.Loader {
+			return nil
+		}
 		return p
 	}
 	bsd := r.OS == FreeBSD && l.Stage == fact.Sysctl && r.Type.Integer()
@@ -168,10 +171,13 @@ func rejectNumber(k Constraints, outside Outside, v string, n *big.Int) *ValuePr
 	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
 		return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), Outside: outside}
 	case k.Min != nil && f < *k.Min:
-		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), Outside: outside}
+		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is below the minimum, %s", v, number(*k.Min)), Outside: outside}
 	case k.Max != nil && f > *k.Max:
-		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), Outside: outside}
+		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is above the maximum, %s", v, number(*k.Max)), Outside: outside}
 	case k.PowerOfTwo && !powerOfTwo(n):
+		if k.RoundedUp {
+			outside = Rounded
+		}
 		return &ValueProblem{Kind: ProblemPower, Message: fmt.Sprintf("%s is not a power of two", v), Outside: outside}
 	case k.Multiple > 0 && math.Mod(f, k.Multiple) != 0:
 		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), Outside: outside}

@@ -126,7 +126,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"200", "200 is not a power of two; it is refused", true},
 		{"512", "", false},
-		{"5000", "5000 is above the most, 1000; it is refused", false},
+		{"5000", "5000 is above the maximum, 1000; it is refused", false},
 	} {
 		p.Judge(r, rel, c.value)
 		if p.Value.Problem != c.problem || p.Value.Default != c.isDefault {

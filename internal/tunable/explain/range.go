@@ -44,7 +44,7 @@ func bounds(s tunable.State, x tunable.Range) string {
 		parts = append(parts, "kept in timer ticks, at most 2147483647 of them")
 	}
 	if k.PowerOfTwo {
-		parts = append(parts, "a power of two")
+		parts = append(parts, map[bool]string{true: "rounded up to a power of two", false: "a power of two"}[k.RoundedUp])
 	}
 	if k.OnlyRaise {
 		parts = append(parts, "can only be raised while running")

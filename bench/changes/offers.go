@@ -1,0 +1,247 @@
+package changes
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/audit"
+	"linerate/internal/export"
+	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+	"linerate/internal/tunable"
+)
+
+// Offer is a change that linerate offers a host.
+type Offer struct {
+	Kind  string // fixes, shorter, plan, tune
+	Plan  plan.Plan
+	lines []plan.Removal // that go
+	own   bool           // linerate's files are written
+}
+
+// Offers are all that linerate would change about a host.
+func (b *Bench) Offers(h Host, seed uint64) ([]Offer, *fact.Facts, error) {
+	f, err := b.facts(h, h.Files)
+	if err != nil {
+		return nil, nil, err
+	}
+	judge := b.judge(h)
+	report, err := judge(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	fixes, err := plan.Fixes(f, b.known.Catalogue, judge)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := plan.Input{Facts: f, Catalogue: b.known.Catalogue, Library: b.library, Role: h.Role, Needs: h.Needs, Findings: report.Findings, Judge: judge, Unmeasured: h.Unmeasured}
+	made, err := plan.Make(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	tuned, err := plan.Confirmed(in, b.gains(h, seed), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []Offer{{"fixes", fixes, fixes.Removals(), true}, {"shorter", fixes, fixes.Cuts(), false}, {"plan", made, made.Removals(), true}, {"tune", tuned, tuned.Removals(), true}}, f, nil
+}
+
+// gains are settings that an experiment might have confirmed.
+func (b *Bench) gains(h Host, seed uint64) (all []plan.Gain) {
+	r := rand.New(rand.NewPCG(seed, 2))
+	for range 3 {
+		name := b.names[h.OS][r.IntN(len(b.names[h.OS]))]
+		if _, ok := b.record(h, name); ok {
+			all = append(all, plan.Gain{Name: name, Value: values[r.IntN(10)], Reason: "measured"})
+		}
+	}
+	return all
+}
+
+// Check lists what is wrong with what is offered to the host of a seed, and counts the
+// changes.
+func (b *Bench) Check(h Host, seed uint64) (problems []string, changes int, err error) {
+	offers, before, err := b.Offers(h, seed)
+	if err != nil {
+		return nil, 0, err
+	}
+	was, err := b.judge(h)(before)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, o := range offers {
+		changes += len(o.lines)
+		if o.own {
+			changes += len(o.Plan.Settings)
+		}
+		after, err := b.done(h, o)
+		if err != nil {
+			return nil, 0, err
+		}
+		is, err := b.judge(h)(after)
+		if err != nil {
+			return nil, 0, err
+		}
+		all := append(harm(was, is), b.losses(h, o, before, after)...)
+		if !o.own {
+			all = append(all, b.again(h, after)...)
+		}
+		if o.own {
+			all = append(append(all, drift(o.Plan.Over(before), after)...), b.exported(h, o.Plan)...)
+		}
+		for _, problem := range all {
+			problems = append(problems, o.Kind+": "+problem)
+		}
+	}
+	return problems, changes, nil
+}
+
+// again is what could still be taken out of files that were made shorter.
+func (b *Bench) again(h Host, after *fact.Facts) (all []string) {
+	p, err := plan.Fixes(after, b.known.Catalogue, b.judge(h))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, r := range p.Cuts() {
+		all = append(all, fmt.Sprintf("not at once: %s:%d: %s", r.File, r.Line, r.Text))
+	}
+	return all
+}
+
+// done are the facts of a host that did what is offered, and booted.
+func (b *Bench) done(h Host, o Offer) (*fact.Facts, error) {
+	files := maps.Clone(h.Files)
+	for name, text := range files {
+		files[name] = plan.Shorten(text, slices.DeleteFunc(slices.Clone(o.lines), func(r plan.Removal) bool { return r.File != name }))
+	}
+	if o.own {
+		own, err := plan.Render(o.Plan, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range own {
+			files.add(f.Path, f.Content)
+		}
+	}
+	return b.facts(h, files)
+}
+
+// harm is what an audit has to say that it did not say before.
+func harm(was, is *audit.Report) (all []string) {
+	known := map[string]audit.Severity{}
+	for _, o := range was.Findings {
+		if s := known[o.PlainID()]; s == "" || o.Severity.AtLeast(s) {
+			known[o.PlainID()] = o.Severity
+		}
+	}
+	for _, n := range is.Findings {
+		if s, ok := known[n.PlainID()]; n.Severity.AtLeast(audit.Warning) && (!ok || !s.AtLeast(n.Severity)) {
+			all = append(all, fmt.Sprintf("new: %s: %s (%s:%d)", n.ID, n.Message, n.File, n.Line))
+		}
+	}
+	return all
+}
+
+// switched is a name that switches something on.
+var switched = regexp.MustCompile(`^[^.]*_(enable|load)$|^kld_list$|^ifconfig_|router$|_routes|forward(ing)?$`)
+
+// losses are what forwards, filters, loads or starts before, and no longer.
+func (b *Bench) losses(h Host, o Offer, before, after *fact.Facts) (all []string) {
+	for what, states := range map[string][2]bool{"IPv4 forwarding": {before.ForwardsIPv4(), after.ForwardsIPv4()}, "IPv6 forwarding": {before.ForwardsIPv6(), after.ForwardsIPv6()},
+		"pf": {before.PFOn(), after.PFOn()}, "ipfw": {before.IPFWOn(), after.IPFWOn()}} {
+		if states[0] && !states[1] {
+			all = append(all, what+" is off")
+		}
+	}
+	now := standing(after)
+	for key, value := range standing(before) {
+		namespace, name, _ := strings.Cut(key, " ")
+		rec, known := b.record(h, name)
+		known = known && rec.At(before.Release).Settable != tunable.ReadOnly && (rec.Mechanism == setting.RC) == (namespace == string(fact.RC)) && !(rec.Default != nil && rec.SameValue(*rec.Default, value))
+		set := slices.ContainsFunc(o.Plan.Settings, func(s plan.Step) bool { return s.Name == name })
+		if on := !slices.Contains([]string{"", "0", "no", "off", "none"}, strings.ToLower(value)); on && switched.MatchString(name) && known && !set && now[key] == "" {
+			all = append(all, fmt.Sprintf("lost: %s=%s", name, value))
+		}
+	}
+	return all
+}
+
+// standing are the values that stand after a boot, by namespace and name.
+func standing(f *fact.Facts) map[string]string {
+	all := map[string]string{}
+	for _, s := range f.Settings {
+		if l, ok := s.Stands(); ok && !l.Default {
+			all[string(s.Namespace)+" "+s.Name] = l.Value
+		}
+	}
+	return all
+}
+
+// drift is where a plan's own view of its result is not what the files say.
+func drift(over, after *fact.Facts) (all []string) {
+	x, y := standing(over), standing(after)
+	names := slices.Sorted(maps.Keys(x))
+	for name := range y {
+		if _, ok := x[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if x[name] != y[name] && y[name] != redact.Mark { // a secret's value is not read
+			all = append(all, fmt.Sprintf("seen as %q, is %q: %s", x[name], y[name], name))
+		}
+	}
+	for what, states := range map[string][2]bool{"pf": {over.PFOn(), after.PFOn()}, "ipfw": {over.IPFWOn(), after.IPFWOn()}} {
+		if states[0] != states[1] {
+			all = append(all, fmt.Sprintf("%s is seen as %v, is %v", what, states[0], states[1]))
+		}
+	}
+	return all
+}
+
+// exported holds the forms that are read back to the plan's own files.
+func (b *Bench) exported(h Host, p plan.Plan) (all []string) {
+	if len(p.Settings) == 0 {
+		return nil
+	}
+	own, err := plan.Render(p, nil)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	files := Tree{}
+	for _, f := range own {
+		files[f.Path] = f.Content
+	}
+	want, err := b.facts(h, files)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, form := range map[string][]string{fact.Linux: {"ansible", "nixos", "cloud-init"}, fact.FreeBSD: {"ansible"}}[h.OS] {
+		text, err := export.Write(p, form)
+		if err != nil {
+			return append(all, err.Error())
+		}
+		read, os, ok := export.Read(text)
+		if !ok || os != h.OS {
+			all = append(all, form+": cannot be read back")
+			continue
+		}
+		got, err := b.facts(h, read)
+		if err != nil {
+			return append(all, err.Error())
+		}
+		x := standing(got)
+		for name, value := range standing(want) {
+			if x[name] != value && (form != "nixos" || !strings.HasPrefix(name, "kernel module.")) {
+				all = append(all, fmt.Sprintf("%s: %s is read back as %q, not %q", form, name, x[name], value))
+			}
+		}
+	}
+	return all
+}
