@@ -29,7 +29,6 @@ import (
 	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/role"
-	"linerate/internal/schema"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
@@ -120,20 +119,20 @@ var writtenFiles = []described{
 }
 
 var (
-	comments = &schema.Comments{Module: "linerate", Main: "cmd/linerate", Sources: os.DirFS("../..")}
-	scalar   = &schema.Node{Type: []string{"string", "number"}}
-	orNull   = &schema.Node{Type: []string{"number", "null"}}
+	comments = &schemaComments{Module: "linerate", Main: "cmd/linerate", Sources: os.DirFS("../..")}
+	scalar   = &schemaNode{Type: []string{"string", "number"}}
+	orNull   = &schemaNode{Type: []string{"number", "null"}}
 )
 
 // ofDocuments makes schemas of what is printed; closed ones, which only the tests use,
 // refuse a member that has no description.
-func ofDocuments(closed bool) *schema.Maker {
-	return &schema.Maker{Tag: "json", Closed: closed, Comment: comments.Of,
-		Known: map[reflect.Type]*schema.Node{reflect.TypeFor[stats.Number](): orNull, reflect.TypeFor[release.Release](): {Type: "string"}}}
+func ofDocuments(closed bool) *schemaMaker {
+	return &schemaMaker{Tag: "json", Closed: closed, Comment: comments.Of,
+		Known: map[reflect.Type]*schemaNode{reflect.TypeFor[stats.Number](): orNull, reflect.TypeFor[release.Release](): {Type: "string"}}}
 }
 
 // ofFiles makes schemas of what people write.
-func ofFiles(d described) *schema.Maker {
+func ofFiles(d described) *schemaMaker {
 	reference := ""
 	if d.name == "study" { // whose sweeps fill in numbers
 		reference = `\$`
@@ -142,9 +141,9 @@ func ofFiles(d described) *schema.Maker {
 	for _, m := range study.Metrics() {
 		metrics = append(metrics, m.Name)
 	}
-	ruleset := &schema.Node{AnyOf: []*schema.Node{{Type: "string"}, {Type: "object"}}}
-	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Reference: reference,
-		Known: map[reflect.Type]*schema.Node{
+	ruleset := &schemaNode{AnyOf: []*schemaNode{{Type: "string"}, {Type: "object"}}}
+	return &schemaMaker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Reference: reference,
+		Known: map[reflect.Type]*schemaNode{
 			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[testbed.Duration](): {Type: "string"},
 			reflect.TypeFor[study.Ruleset](): ruleset,
 		},
@@ -165,7 +164,7 @@ func ofFiles(d described) *schema.Maker {
 }
 
 // make makes a schema of what is described.
-func (d described) make(t *testing.T, m *schema.Maker) *schema.Node {
+func (d described) make(t *testing.T, m *schemaMaker) *schemaNode {
 	t.Helper()
 	n, err := m.Of(schemas.Base+d.name, d.title, d.types...)
 	if err != nil {
@@ -179,7 +178,7 @@ func (d described) make(t *testing.T, m *schema.Maker) *schema.Node {
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	var names []string
-	check := func(d described, m *schema.Maker) {
+	check := func(d described, m *schemaMaker) {
 		names = append(names, d.name)
 		want, err := d.make(t, m).Text()
 		if err != nil {
@@ -249,7 +248,7 @@ func parent(verb string) string {
 }
 
 // compile makes a schema ready to hold documents against.
-func compile(n *schema.Node) (*jsonschema.Schema, error) {
+func compile(n *schemaNode) (*jsonschema.Schema, error) {
 	text, err := n.Text()
 	if err != nil {
 		return nil, err
@@ -265,7 +264,7 @@ func compile(n *schema.Node) (*jsonschema.Schema, error) {
 	return c.Compile(n.ID)
 }
 
-func compiled(t *testing.T, n *schema.Node) *jsonschema.Schema {
+func compiled(t *testing.T, n *schemaNode) *jsonschema.Schema {
 	t.Helper()
 	s, err := compile(n)
 	if err != nil {

@@ -31,7 +31,6 @@ import (
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 	"linerate/internal/web"
-	"linerate/internal/web/webtest"
 )
 
 // now is when the pages of these tests are looked at.
@@ -138,7 +137,7 @@ func (d *desk) fill(t *testing.T, done string) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := (webtest.Fleet{Hosts: 260, Days: 40, Seed: 3, End: time.Now()}).Fill(t.Context(), l.Fleet(), nil); err != nil {
+	if _, err := (madeUp{Hosts: 260, Days: 40, Seed: 3, End: time.Now()}).Fill(t.Context(), l.Fleet(), nil); err != nil {
 		t.Fatal(err)
 	}
 	hostile := fleet.Observation{Name: "<script>alert(1)</script>", Time: time.Now(), ID: "aaaabbbbccccdddd", Hostname: "x\"onload=\"alert(2)", OS: "linux", Release: "6.12", Role: "web",

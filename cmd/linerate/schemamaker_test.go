@@ -1,8 +1,4 @@
-// Package schema writes the JSON Schema of what a Go type is written as, or read
-// from: a document of --json by its json tags, a file by its yaml tags. The text of a
-// description is the type's or the field's comment. Nothing that runs needs it: the
-// schemas are made when the tests are run with -update, and kept in package schemas.
-package schema
+package main
 
 import (
 	"cmp"
@@ -19,8 +15,8 @@ import (
 // Draft is the dialect of the schemas: the newest one that all editors know.
 const Draft = "http://json-schema.org/draft-07/schema#"
 
-// Maker makes schemas of types that have the same tags.
-type Maker struct {
+// schemaMaker makes schemas of types that have the same tags.
+type schemaMaker struct {
 	// Tag is json or yaml.
 	Tag string
 	// Closed refuses members that the type does not have.
@@ -30,7 +26,7 @@ type Maker struct {
 	// Constants are the values that a type of strings has by name; nil: any.
 	Constants func(t reflect.Type) []string
 	// Known are types that write or read themselves in a form of their own.
-	Known map[reflect.Type]*Node
+	Known map[reflect.Type]*schemaNode
 	// Words are what a field may be, by TYPE.Field: study.Goal.Metric.
 	Words map[string][]string
 	// Required are the members, by TYPE, without which a file is refused. Of
@@ -43,7 +39,7 @@ type Maker struct {
 	// has from them.
 	Kin map[reflect.Type][]reflect.Type
 
-	defs  map[string]*Node
+	defs  map[string]*schemaNode
 	types map[string]reflect.Type
 }
 
@@ -51,9 +47,9 @@ type Maker struct {
 type shaped interface{ Shape() reflect.Type }
 
 // Of is the schema of what may be one of several types.
-func (m *Maker) Of(id, title string, types ...reflect.Type) (*Node, error) {
-	m.defs, m.types = map[string]*Node{}, map[string]reflect.Type{}
-	root := &Node{}
+func (m *schemaMaker) Of(id, title string, types ...reflect.Type) (*schemaNode, error) {
+	m.defs, m.types = map[string]*schemaNode{}, map[string]reflect.Type{}
+	root := &schemaNode{}
 	for _, t := range types {
 		n, err := m.node(t)
 		if err != nil {
@@ -62,7 +58,7 @@ func (m *Maker) Of(id, title string, types ...reflect.Type) (*Node, error) {
 		root.AnyOf = append(root.AnyOf, n)
 	}
 	if len(root.AnyOf) == 1 {
-		root = &Node{AllOf: root.AnyOf}
+		root = &schemaNode{AllOf: root.AnyOf}
 	}
 	root.Schema, root.ID, root.Title, root.Definitions = Draft, id, title, m.defs
 	return root, nil
@@ -77,83 +73,83 @@ var (
 )
 
 // node is the schema of a value of a type.
-func (m *Maker) node(t reflect.Type) (*Node, error) {
+func (m *schemaMaker) node(t reflect.Type) (*schemaNode, error) {
 	if known, ok := m.Known[t]; ok {
 		n := *known
 		return &n, nil
 	}
 	switch {
 	case t == when:
-		return &Node{Type: "string", Format: "date-time"}, nil
+		return &schemaNode{Type: "string", Format: "date-time"}, nil
 	case m.Tag == "yaml" && reflect.PointerTo(t).Implements(textUnmarshaler):
 		return m.text(), nil
 	case t == raw || t.Kind() == reflect.Interface:
-		return &Node{}, nil
+		return &schemaNode{}, nil
 	case t.Kind() == reflect.Pointer:
 		n, err := m.node(t.Elem())
 		if err != nil || m.Tag == "yaml" {
 			return n, err
 		}
-		return orNull(n), nil
+		return nullable(n), nil
 	case t.Kind() == reflect.Struct && (!t.Implements(textMarshaler) || t.Implements(marshaler)):
 		return m.object(t)
 	case t.Implements(textMarshaler):
-		return &Node{Type: "string"}, nil
+		return &schemaNode{Type: "string"}, nil
 	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
 		return m.list(t)
 	case reflect.Map:
 		value, err := m.node(t.Elem())
-		return &Node{Type: "object", Others: value}, err
+		return &schemaNode{Type: "object", Others: value}, err
 	case reflect.Bool:
-		return &Node{Type: "boolean"}, nil
+		return &schemaNode{Type: "boolean"}, nil
 	case reflect.String:
 		return m.word(t), nil
 	case reflect.Float32, reflect.Float64:
-		return m.orReference(&Node{Type: "number"}), nil
+		return m.orReference(&schemaNode{Type: "number"}), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return m.orReference(&Node{Type: "integer", Minimum: new(float64)}), nil
+		return m.orReference(&schemaNode{Type: "integer", Minimum: new(float64)}), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return m.orReference(&Node{Type: "integer"}), nil
+		return m.orReference(&schemaNode{Type: "integer"}), nil
 	}
 	return nil, fmt.Errorf("no schema of %s", t)
 }
 
 // text is a string; in a file a number or a truth value is one too, unquoted.
-func (m *Maker) text() *Node {
+func (m *schemaMaker) text() *schemaNode {
 	if m.Tag == "yaml" {
-		return &Node{Type: []string{"string", "number", "boolean"}}
+		return &schemaNode{Type: []string{"string", "number", "boolean"}}
 	}
-	return &Node{Type: "string"}
+	return &schemaNode{Type: "string"}
 }
 
 // word is a string that may be one of a type's constants only.
-func (m *Maker) word(t reflect.Type) *Node {
+func (m *schemaMaker) word(t reflect.Type) *schemaNode {
 	if m.Constants != nil && t.Name() != "string" {
 		if words := m.Constants(t); len(words) > 0 {
-			return m.orReference(&Node{Enum: words})
+			return m.orReference(&schemaNode{Enum: words})
 		}
 	}
 	return m.text()
 }
 
 // orReference allows what stands for the value until the file was read.
-func (m *Maker) orReference(n *Node) *Node {
+func (m *schemaMaker) orReference(n *schemaNode) *schemaNode {
 	if m.Reference == "" {
 		return n
 	}
-	return &Node{AnyOf: []*Node{n, {Type: "string", Pattern: m.Reference}}}
+	return &schemaNode{AnyOf: []*schemaNode{n, {Type: "string", Pattern: m.Reference}}}
 }
 
-func orNull(n *Node) *Node { return &Node{AnyOf: []*Node{n, {Type: "null"}}} }
+func nullable(n *schemaNode) *schemaNode { return &schemaNode{AnyOf: []*schemaNode{n, {Type: "null"}}} }
 
-func (m *Maker) list(t reflect.Type) (*Node, error) {
+func (m *schemaMaker) list(t reflect.Type) (*schemaNode, error) {
 	if t.Elem().Kind() == reflect.Uint8 && m.Tag == "json" {
-		return &Node{Type: "string"}, nil // base64
+		return &schemaNode{Type: "string"}, nil // base64
 	}
 	items, err := m.node(t.Elem())
-	n := &Node{Type: "array", Items: items}
+	n := &schemaNode{Type: "array", Items: items}
 	if m.Tag == "json" && t.Kind() == reflect.Slice {
 		n.Type = []string{"array", "null"} // a nil slice
 	}
@@ -161,7 +157,7 @@ func (m *Maker) list(t reflect.Type) (*Node, error) {
 }
 
 // object is a reference to a struct's definition, or, of one without a name, itself.
-func (m *Maker) object(t reflect.Type) (*Node, error) {
+func (m *schemaMaker) object(t reflect.Type) (*schemaNode, error) {
 	name := nameOf(t)
 	if name == "" {
 		return m.fields(t, t)
@@ -169,11 +165,11 @@ func (m *Maker) object(t reflect.Type) (*Node, error) {
 	if other, ok := m.types[name]; ok && other != t {
 		return nil, fmt.Errorf("%s and %s.%s have one name", other.PkgPath(), t.PkgPath(), t.Name())
 	}
-	ref := &Node{Ref: "#/definitions/" + strings.ReplaceAll(name, "/", "~1")}
+	ref := &schemaNode{Ref: "#/definitions/" + strings.ReplaceAll(name, "/", "~1")}
 	if _, ok := m.types[name]; ok {
 		return ref, nil
 	}
-	m.types[name], m.defs[name] = t, &Node{}
+	m.types[name], m.defs[name] = t, &schemaNode{}
 	of := t
 	if s, ok := reflect.Zero(t).Interface().(shaped); ok {
 		of = s.Shape()
@@ -196,8 +192,8 @@ func nameOf(t reflect.Type) string {
 }
 
 // fields are the members of a struct; owner is the type that has them.
-func (m *Maker) fields(t, owner reflect.Type) (*Node, error) {
-	n := &Node{Type: "object", Others: !m.Closed}
+func (m *schemaMaker) fields(t, owner reflect.Type) (*schemaNode, error) {
+	n := &schemaNode{Type: "object", Others: !m.Closed}
 	if !m.Closed {
 		n.Others = nil
 	}
@@ -208,16 +204,16 @@ func (m *Maker) fields(t, owner reflect.Type) (*Node, error) {
 			return nil, fmt.Errorf("%s.%s: %w", t, f.Name, err)
 		}
 		if words := m.Words[nameOf(f.owner)+"."+f.Name]; words != nil {
-			v = m.orReference(&Node{Enum: words})
+			v = m.orReference(&schemaNode{Enum: words})
 			if f.Type.Kind() == reflect.Slice {
-				v = &Node{Type: "array", Items: v}
+				v = &schemaNode{Type: "array", Items: v}
 			}
 		}
 		if v.Ref != "" { // whose neighbours are not looked at
-			v = &Node{AllOf: []*Node{v}}
+			v = &schemaNode{AllOf: []*schemaNode{v}}
 		}
 		v.Description = m.comment(f.owner, f.Name)
-		n.Properties = append(n.Properties, Property{f.key, v})
+		n.Properties = append(n.Properties, schemaProperty{f.key, v})
 		if m.Tag == "json" && !f.omit && !(own && f.embedded) {
 			n.Required = append(n.Required, f.key)
 		}
@@ -226,7 +222,7 @@ func (m *Maker) fields(t, owner reflect.Type) (*Node, error) {
 	return n, nil
 }
 
-func (m *Maker) comment(t reflect.Type, field string) string {
+func (m *schemaMaker) comment(t reflect.Type, field string) string {
 	if m.Comment == nil {
 		return ""
 	}

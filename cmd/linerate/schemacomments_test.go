@@ -1,4 +1,4 @@
-package schema
+package main
 
 import (
 	"go/ast"
@@ -13,27 +13,27 @@ import (
 	"sync"
 )
 
-// Comments reads the comments of a module's types from its sources, each package
+// schemaComments reads the comments of a module's types from its sources, each package
 // when a type of it is first asked for. Many may ask at once.
-type Comments struct {
+type schemaComments struct {
 	// Module is the module's path, Sources its directory.
 	Module  string
 	Sources fs.FS
 	// Main is the package, below the module, of types of a program.
 	Main string
 	mu   sync.Mutex // of read
-	read map[string]*source
+	read map[string]*commented
 }
 
 // source is what was read of a package: comments by TYPE or TYPE.Field, and the
 // constants of types of strings.
-type source struct {
+type commented struct {
 	comments  map[string]string
 	constants map[string][]string
 }
 
 // Of is the comment of a type, or of its field; "" where there is none.
-func (c *Comments) Of(t reflect.Type, field string) string {
+func (c *schemaComments) Of(t reflect.Type, field string) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	if field != "" {
 		name += "." + field
@@ -43,21 +43,21 @@ func (c *Comments) Of(t reflect.Type, field string) string {
 
 // Constants are the values of the constants that a package declares of its type of
 // strings, in their order.
-func (c *Comments) Constants(t reflect.Type) []string { return c.of(t).constants[t.Name()] }
+func (c *schemaComments) Constants(t reflect.Type) []string { return c.of(t).constants[t.Name()] }
 
 // of is the package of a type, which is read when it is first asked for.
-func (c *Comments) of(t reflect.Type) *source {
+func (c *schemaComments) of(t reflect.Type) *commented {
 	dir, ours := strings.CutPrefix(t.PkgPath(), c.Module+"/")
 	if t.PkgPath() == "main" {
 		dir, ours = c.Main, true
 	}
 	if !ours || t.Name() == "" {
-		return &source{}
+		return &commented{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.read == nil {
-		c.read = map[string]*source{}
+		c.read = map[string]*commented{}
 	}
 	if c.read[dir] == nil {
 		c.read[dir] = c.readPackage(dir)
@@ -66,8 +66,8 @@ func (c *Comments) of(t reflect.Type) *source {
 }
 
 // readPackage reads the comments of a directory's files; what cannot be read has none.
-func (c *Comments) readPackage(dir string) *source {
-	out := &source{map[string]string{}, map[string][]string{}}
+func (c *schemaComments) readPackage(dir string) *commented {
+	out := &commented{map[string]string{}, map[string][]string{}}
 	files, err := fs.Glob(c.Sources, path.Join(dir, "*.go"))
 	if err != nil {
 		return out

@@ -1,4 +1,4 @@
-package schema
+package main
 
 import (
 	"encoding/json"
@@ -47,7 +47,7 @@ type joined struct{}
 
 func (joined) Shape() reflect.Type { return reflect.TypeFor[Inner]() }
 
-func definition(t *testing.T, m Maker, of reflect.Type, name string) (string, *Node) {
+func definition(t *testing.T, m schemaMaker, of reflect.Type, name string) (string, *schemaNode) {
 	t.Helper()
 	n, err := m.Of("urn:x", "a title", of)
 	if err != nil {
@@ -63,20 +63,20 @@ func definition(t *testing.T, m Maker, of reflect.Type, name string) (string, *N
 // TestFile: what a file may say: references until it is read, choices, texts without
 // quotes, and nothing that has no key.
 func TestFile(t *testing.T) {
-	m := Maker{Tag: "yaml", Closed: true, Reference: `^\$`,
+	m := schemaMaker{Tag: "yaml", Closed: true, Reference: `^\$`,
 		Constants: func(of reflect.Type) []string {
 			if of == reflect.TypeFor[kindOfThing]() {
 				return []string{"a", "b"}
 			}
 			return nil
 		},
-		Words:    map[string][]string{"schema.plain.Metric": {"x", "y"}, "schema.plain.Lots": {"p"}},
-		Required: map[string][]string{"schema.plain": {"kind"}},
+		Words:    map[string][]string{"main.plain.Metric": {"x", "y"}, "main.plain.Lots": {"p"}},
+		Required: map[string][]string{"main.plain": {"kind"}},
 		Comment: func(of reflect.Type, field string) string {
 			return map[string]string{"plain": "A plain thing.", "plainRate": "How fast.", "plainSub": "Its part."}[of.Name()+field]
 		},
 	}
-	got, root := definition(t, m, reflect.TypeFor[plain](), "schema.plain")
+	got, root := definition(t, m, reflect.TypeFor[plain](), "main.plain")
 	ref := func(node string) string { return `{"anyOf":[` + node + `,{"type":"string","pattern":"^\\$"}]}` }
 	want := `{"description":"A plain thing.","type":"object","properties":{` +
 		`"kind":` + ref(`{"enum":["a","b"]}`) + `,` +
@@ -87,16 +87,16 @@ func TestFile(t *testing.T) {
 		`"lots":{"type":"array","items":` + ref(`{"enum":["p"]}`) + `},` +
 		`"when":{"type":"string","format":"date-time"},` +
 		`"text":{"type":["string","number","boolean"]},` +
-		`"sub":{"description":"Its part.","allOf":[{"$ref":"#/definitions/schema.sub"}]},` +
+		`"sub":{"description":"Its part.","allOf":[{"$ref":"#/definitions/main.sub"}]},` +
 		`"on":{"type":"boolean"}},` +
 		`"required":["kind"],"additionalProperties":false}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if text, err := json.Marshal(root.Definitions["schema.sub"]); err != nil || string(text) != `{"type":"object","properties":{"a":`+ref(`{"type":"integer"}`)+`,"b":`+ref(`{"type":"integer"}`)+`},"additionalProperties":false}` {
+	if text, err := json.Marshal(root.Definitions["main.sub"]); err != nil || string(text) != `{"type":"object","properties":{"a":`+ref(`{"type":"integer"}`)+`,"b":`+ref(`{"type":"integer"}`)+`},"additionalProperties":false}` {
 		t.Errorf("%s, %v", text, err)
 	}
-	if root.Schema != Draft || root.ID != "urn:x" || root.Title != "a title" || len(root.AllOf) != 1 || root.AllOf[0].Ref != "#/definitions/schema.plain" {
+	if root.Schema != Draft || root.ID != "urn:x" || root.Title != "a title" || len(root.AllOf) != 1 || root.AllOf[0].Ref != "#/definitions/main.plain" {
 		t.Errorf("%+v", root)
 	}
 	text, err := root.Text()
@@ -108,20 +108,20 @@ func TestFile(t *testing.T) {
 // TestShapesAndKin: a type that reads itself has the members of its shape, with comments of
 // where they come from; what is open takes others.
 func TestShapesAndKin(t *testing.T) {
-	m := Maker{Tag: "yaml", Kin: map[reflect.Type][]reflect.Type{reflect.TypeFor[joined](): {reflect.TypeFor[sub]()}},
+	m := schemaMaker{Tag: "yaml", Kin: map[reflect.Type][]reflect.Type{reflect.TypeFor[joined](): {reflect.TypeFor[sub]()}},
 		Comment: func(of reflect.Type, field string) string {
 			return map[string]string{"sub.B": "Of its kin."}[of.Name()+"."+field]
 		}}
-	got, _ := definition(t, m, reflect.TypeFor[joined](), "schema.joined")
+	got, _ := definition(t, m, reflect.TypeFor[joined](), "main.joined")
 	if want := `{"type":"object","properties":{"b":{"description":"Of its kin.","type":"integer"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	n, err := (&Maker{Tag: "yaml"}).Of("urn:x", "x", reflect.TypeFor[sub](), reflect.TypeFor[Inner]())
+	n, err := (&schemaMaker{Tag: "yaml"}).Of("urn:x", "x", reflect.TypeFor[sub](), reflect.TypeFor[Inner]())
 	if err != nil || len(n.AnyOf) != 2 || n.AllOf != nil {
 		t.Errorf("one of two: %+v, %v", n, err)
 	}
-	known := Maker{Tag: "yaml", Known: map[reflect.Type]*Node{reflect.TypeFor[textual](): {Type: "string", Pattern: "^x"}}}
-	if got, _ := definition(t, known, reflect.TypeFor[plain](), "schema.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
+	known := schemaMaker{Tag: "yaml", Known: map[reflect.Type]*schemaNode{reflect.TypeFor[textual](): {Type: "string", Pattern: "^x"}}}
+	if got, _ := definition(t, known, reflect.TypeFor[plain](), "main.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
 		t.Errorf("a type that is known: %s", got)
 	}
 }
@@ -138,7 +138,7 @@ func TestDocumentsOfOddTypes(t *testing.T) {
 		Gone  int             `json:"-"`
 		Named int
 	}
-	got, _ := definition(t, Maker{Tag: "json"}, reflect.TypeFor[odd](), "schema.odd")
+	got, _ := definition(t, schemaMaker{Tag: "json"}, reflect.TypeFor[odd](), "main.odd")
 	want := `{"type":"object","properties":{"bytes":{"type":"string"},"text":{"type":"string"},"raw":{},"zero":{"type":"integer"},"fixed":{"type":"array","items":{"type":"integer"}},"Named":{"type":"integer"}},"required":["bytes","text","fixed","Named"]}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -148,10 +148,10 @@ func TestDocumentsOfOddTypes(t *testing.T) {
 // TestCommentsOfBrokenSources: tests, other packages, files that do not parse and constants
 // without a type add nothing.
 func TestCommentsOfBrokenSources(t *testing.T) {
-	c := Comments{Module: "linerate", Sources: fstest.MapFS{
-		"internal/schema/a.go":      {Data: []byte("package schema\n// Inner is told.\ntype (\n\tInner struct{}\n)\nconst Untyped = \"no\"\nconst Number kindOfThing = 5\nconst A, B kindOfThing = \"x\", \"y\"\nconst C kindOfThing = \"c\"\nconst D kindOfThing = \"c\"\n")},
-		"internal/schema/a_test.go": {Data: []byte("package schema\n// Inner is of a test.\ntype Inner struct{}\nconst E kindOfThing = \"of a test\"\n")},
-		"internal/schema/broken.go": {Data: []byte("package schema\n}{")},
+	c := schemaComments{Module: "linerate", Sources: fstest.MapFS{
+		"cmd/linerate/a.go":      {Data: []byte("package main\n// Inner is told.\ntype (\n\tInner struct{}\n)\nconst Untyped = \"no\"\nconst Number kindOfThing = 5\nconst A, B kindOfThing = \"x\", \"y\"\nconst C kindOfThing = \"c\"\nconst D kindOfThing = \"c\"\n")},
+		"cmd/linerate/a_test.go": {Data: []byte("package main\n// Inner is of a test.\ntype Inner struct{}\nconst E kindOfThing = \"of a test\"\n")},
+		"cmd/linerate/broken.go": {Data: []byte("package main\n}{")},
 	}}
 	if got := c.Of(reflect.TypeFor[Inner](), ""); got != "Inner is told." {
 		t.Errorf("%q", got)

@@ -1,6 +1,4 @@
-// Package webtest makes up what pages are tried with: a fleet of any size with its
-// history, written by the ledger's own store.
-package webtest
+package web_test
 
 import (
 	"context"
@@ -15,8 +13,8 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Fleet is a fleet that is made up.
-type Fleet struct {
+// madeUp is a fleet that is made up.
+type madeUp struct {
 	Hosts int
 	// Days is how many nights it was swept. Every host is seen in the first and in the last
 	// sweep; on the nights between those alone that changed, for the others store nothing.
@@ -47,7 +45,7 @@ type host struct {
 
 // made makes a fleet up.
 type made struct {
-	Fleet
+	madeUp
 	rules []*audit.Rule
 	rng   *rand.Rand
 	hosts []host
@@ -55,7 +53,7 @@ type made struct {
 
 // Fill writes the fleet into a store, and returns how many changes it has. told, unless
 // nil, hears of each sweep.
-func (f Fleet) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)) (changes int, err error) {
+func (f madeUp) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)) (changes int, err error) {
 	rules, err := audit.LoadRules(catalogue.Files())
 	if err != nil {
 		return 0, err
@@ -63,7 +61,7 @@ func (f Fleet) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)
 	if f.Changing == 0 {
 		f.Changing = 0.02
 	}
-	m := &made{Fleet: f, rules: rules.Rules(), rng: rand.New(rand.NewPCG(f.Seed, 26)), hosts: make([]host, f.Hosts)}
+	m := &made{madeUp: f, rules: rules.Rules(), rng: rand.New(rand.NewPCG(f.Seed, 26)), hosts: make([]host, f.Hosts)}
 	for i := range m.hosts {
 		m.hosts[i] = m.host(i)
 	}
@@ -110,7 +108,7 @@ const batch = 200
 func (m *made) night(ctx context.Context, s ledger.FleetStore, day int) (changes int, err error) {
 	start := m.End.AddDate(0, 0, day-m.Days+1).Add(-3 * time.Minute)
 	id := fmt.Sprintf("night-%04d", day)
-	if _, err := s.BeginSweep(ctx, fleet.Sweep{ID: id, Start: start, From: "hosts.txt", Hosts: m.Fleet.Hosts, Knowledge: "made up"}); err != nil {
+	if _, err := s.BeginSweep(ctx, fleet.Sweep{ID: id, Start: start, From: "hosts.txt", Hosts: m.madeUp.Hosts, Knowledge: "made up"}); err != nil {
 		return 0, err
 	}
 	var seen []fleet.Observation

@@ -1,4 +1,4 @@
-package schema
+package main
 
 import (
 	"encoding/json"
@@ -24,22 +24,22 @@ type outer struct {
 
 // TestDocument: what encoding/json writes of a type is what its schema says.
 func TestDocument(t *testing.T) {
-	m := Maker{Tag: "json", Closed: true}
+	m := schemaMaker{Tag: "json", Closed: true}
 	n, err := m.Of("urn:x", "x", reflect.TypeFor[outer]())
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(n.Definitions["schema.outer"])
+	text, err := json.Marshal(n.Definitions["linerate.outer"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"type":"object","properties":{` +
 		`"kept":{"type":"integer"},` +
 		`"name":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
-		`"list":{"type":["array","null"],"items":{"$ref":"#/definitions/schema.inner"}},` +
+		`"list":{"type":["array","null"],"items":{"$ref":"#/definitions/linerate.inner"}},` +
 		`"maybe":{"type":"integer","minimum":0},` +
 		`"words":{"type":"object","additionalProperties":{"type":"string"}},` +
-		`"again":{"anyOf":[{"$ref":"#/definitions/schema.outer"},{"type":"null"}]},` +
+		`"again":{"anyOf":[{"$ref":"#/definitions/linerate.outer"},{"type":"null"}]},` +
 		`"other":{}},` +
 		`"required":["kept","name","list","other"],"additionalProperties":false}`
 	if string(text) != want {
@@ -49,7 +49,7 @@ func TestDocument(t *testing.T) {
 
 // TestComments: comments before and behind a field, and constants of a type of strings.
 func TestComments(t *testing.T) {
-	c := Comments{Module: "linerate", Sources: fstest.MapFS{"internal/schema/x.go": {Data: []byte(`package schema
+	c := schemaComments{Module: "linerate", Sources: fstest.MapFS{"cmd/linerate/x.go": {Data: []byte(`package main
 // inner is in.
 type inner struct {
 	// Name is
@@ -77,7 +77,7 @@ func TestNoSchema(t *testing.T) {
 	type pipe struct {
 		C chan int `json:"c"`
 	}
-	if _, err := (&Maker{Tag: "json"}).Of("urn:x", "x", reflect.TypeFor[pipe]()); err == nil {
+	if _, err := (&schemaMaker{Tag: "json"}).Of("urn:x", "x", reflect.TypeFor[pipe]()); err == nil {
 		t.Error("a channel has a schema")
 	}
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// schemaNode is a part of a schema: of its keywords those that schemaMaker needs.
+type schemaNode struct {
+	Schema      string           `json:"$schema,omitempty"`
+	ID          string           `json:"$id,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Ref         string           `json:"$ref,omitempty"`
+	Type        any              `json:"type,omitempty"` // a name, or several
+	Format      string           `json:"format,omitempty"`
+	Pattern     string           `json:"pattern,omitempty"`
+	Minimum     *float64         `json:"minimum,omitempty"`
+	Enum        []string         `json:"enum,omitempty"`
+	Items       *schemaNode      `json:"items,omitempty"`
+	AnyOf       []*schemaNode    `json:"anyOf,omitempty"`
+	AllOf       []*schemaNode    `json:"allOf,omitempty"`
+	Properties  schemaProperties `json:"properties,omitempty"`
+	Required    []string         `json:"required,omitempty"`
+	// Others is what members without a name here may be: a schemaNode, false for none,
+	// nil for anything.
+	Others      any                    `json:"additionalProperties,omitempty"`
+	Definitions map[string]*schemaNode `json:"definitions,omitempty"`
+}
+
+// schemaProperty is a member of an object.
+type schemaProperty struct {
+	Name string
+	Node *schemaNode
+}
+
+// schemaProperties are members in the order in which they are written.
+type schemaProperties []schemaProperty
+
+// MarshalJSON writes them in that order.
+func (p schemaProperties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range p {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.Node)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(append(name, ':'), value...))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// Text is the schema as a file has it.
+func (n *schemaNode) Text() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(n); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
