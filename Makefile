@@ -15,7 +15,7 @@ lab:
 generate:
 	go generate ./...
 
-# A release in dist/: packages, archives, an image. The same commit, the same bytes.
+# A release in dist/: packages and archives. The same commit, the same bytes.
 dist:
 	CGO_ENABLED=0 go run ./cmd/linerate-dist --out dist
 

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -127,48 +125,8 @@ func (t workTree) release(cmd *cobra.Command, temp string, platforms []dist.Plat
 // checkOut puts the commit's files into a directory: what lies about in the working
 // tree is no part of a release.
 func (t workTree) checkOut(ctx context.Context, dir string) error {
-	archive, err := run(ctx, t.root, nil, "git", "archive", "--format=tar", "HEAD")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("check out the commit: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("check out the commit: %w", err)
-	}
-	defer root.Close()
-	for files := tar.NewReader(bytes.NewReader(archive)); ; {
-		h, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = extract(root, h, files)
-		}
-		if err != nil {
-			return fmt.Errorf("check out the commit: %w", err)
-		}
-	}
-}
-
-// extract writes one member of git's archive.
-func extract(root *os.Root, h *tar.Header, from io.Reader) error {
-	name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-	switch h.Typeflag {
-	case tar.TypeDir:
-		return root.MkdirAll(name, 0o755)
-	case tar.TypeReg:
-		data, err := io.ReadAll(from)
-		if err != nil {
-			return err
-		}
-		return root.WriteFile(name, data, fs.FileMode(h.Mode)&0o755|0o644)
-	case tar.TypeXGlobalHeader:
-		return nil
-	}
-	return fmt.Errorf("%s is neither a file nor a directory", h.Name)
+	_, err := run(ctx, t.root, nil, "git", "checkout-index", "--all", "--prefix="+dir+"/")
+	return err
 }
 
 // goEnv is the environment in which a release is built, for a platform.

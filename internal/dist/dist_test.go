@@ -69,7 +69,6 @@ func gunzip(t *testing.T, data []byte) io.Reader {
 func TestSameBytes(t *testing.T) {
 	for name, format := range map[string]func(Package) ([]byte, error){
 		"deb": Deb, "rpm": RPM, "pkg": func(p Package) ([]byte, error) { return FreeBSDPackage(p, "m") },
-		"oci": func(p Package) ([]byte, error) { return OCI([]Package{p}) },
 	} {
 		a, err := format(sample(0, 1, 2))
 		if err != nil {
@@ -154,54 +153,6 @@ func TestFreeBSDPackage(t *testing.T) {
 	for _, name := range names[2:] {
 		if whole.Files[name] != "1$"+sum(files[name]) || !strings.HasPrefix(name, "/usr/local/") {
 			t.Errorf("%s: the manifest has %q", name, whole.Files[name])
-		}
-	}
-}
-
-// TestOCI: every descriptor leads to a blob of its size and digest, and the layer's
-// diff_id is of the layer as it is unpacked.
-func TestOCI(t *testing.T) {
-	image, err := OCI([]Package{sample(0, 1), sample(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, files := untar(t, bytes.NewReader(image))
-	if string(files["oci-layout"]) != `{"imageLayoutVersion":"1.0.0"}` {
-		t.Errorf("oci-layout %s", files["oci-layout"])
-	}
-	blob := func(d descriptor) []byte {
-		data := files["blobs/sha256/"+strings.TrimPrefix(d.Digest, "sha256:")]
-		if len(data) != d.Size || "sha256:"+sum(data) != d.Digest {
-			t.Errorf("%+v leads to %d bytes", d, len(data))
-		}
-		return data
-	}
-	decode := func(data []byte, into any) {
-		if err := json.Unmarshal(data, into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var index struct{ Manifests []descriptor }
-	decode(files["index.json"], &index)
-	decode(blob(index.Manifests[0]), &index)
-	if len(index.Manifests) != 2 || index.Manifests[0].Platform.Architecture != "arm64" {
-		t.Fatalf("%+v", index)
-	}
-	for _, d := range index.Manifests {
-		var m struct {
-			Config descriptor
-			Layers []descriptor
-		}
-		var config struct {
-			RootFS struct {
-				DiffIDs []string `json:"diff_ids"`
-			}
-		}
-		decode(blob(d), &m)
-		decode(blob(m.Config), &config)
-		layer, err := io.ReadAll(gunzip(t, blob(m.Layers[0])))
-		if err != nil || config.RootFS.DiffIDs[0] != "sha256:"+sum(layer) {
-			t.Errorf("%v; the layer's diff_id is %s", err, config.RootFS.DiffIDs[0])
 		}
 	}
 }

@@ -127,7 +127,6 @@ func (r *Release) packageOf(p Platform, entries []Entry) Package {
 // is left out.
 func (r *Release) Files() ([]File, error) {
 	var all []File
-	var images []Package
 	for _, p := range Platforms {
 		if r.Binaries[p] == nil {
 			continue
@@ -137,19 +136,6 @@ func (r *Release) Files() ([]File, error) {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
 		all = append(all, made...)
-		if p.OS == "linux" {
-			images = append(images, r.packageOf(p, []Entry{
-				{Path: "/usr/bin/linerate", Mode: 0o755, Data: r.Binaries[p]}, {Path: "/usr/share/doc/linerate/copyright", Mode: 0o644, Data: append(bytes.Clone(r.License), r.Others...)},
-				{Path: "/etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n")}, {Path: "/tmp/.keep", Mode: 0o644}, {Path: "/root/.keep", Mode: 0o644},
-			}))
-		}
-	}
-	if len(images) > 0 {
-		image, err := OCI(images)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, File{"linerate-" + r.Version + ".oci.tar", image})
 	}
 	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries())
 	if err != nil {

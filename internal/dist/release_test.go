@@ -64,7 +64,7 @@ func filesOf(t *testing.T, r *Release) map[string][]byte {
 func TestReleaseHasAllFiles(t *testing.T) {
 	files := filesOf(t, released())
 	want := []string{"SHA256SUMS", "linerate-1.2.3-1.x86_64.rpm", "linerate-1.2.3-freebsd-arm64", "linerate-1.2.3-freebsd-arm64.pkg", "linerate-1.2.3-freebsd-arm64.tar.gz", "linerate-1.2.3-linux-amd64", "linerate-1.2.3-linux-amd64.tar.gz",
-		"linerate-1.2.3-port.tar.gz", "linerate-1.2.3.cdx.json", "linerate-1.2.3.oci.tar", "linerate-1.2.3.tar.gz", "linerate_1.2.3_amd64.deb"}
+		"linerate-1.2.3-port.tar.gz", "linerate-1.2.3.cdx.json", "linerate-1.2.3.tar.gz", "linerate_1.2.3_amd64.deb"}
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
