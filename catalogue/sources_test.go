@@ -71,7 +71,7 @@ var effects = []struct{ os, name, says string }{
 	{tunable.FreeBSD, "kern.ipc.nmbclusters", "net.inet.ip.maxfragpackets"},
 	{tunable.FreeBSD, "net.inet.tcp.mssdflt", "path_mtu_discovery=0"},
 	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "is 0, its default"}, //nolint:misspell // its name
-	{tunable.FreeBSD, "net.pfsync.carp_demotion_factor", "From 12.0 to 13.0 it does nothing"},
+	{tunable.FreeBSD, "net.pfsync.carp_demotion_factor", "From 12.0 to 13.0 it has no effect"},
 	{tunable.FreeBSD, "net.link.lagg.default_use_flowid", "From 12.0 to 13.0"},
 	{tunable.FreeBSD, "net.inet.ip.portrange.reservedlow", "From 12.0 to 14.3"},
 	{tunable.Linux, "fs.pipe-user-pages-soft", "two pages"},
