@@ -113,7 +113,7 @@ func TestRequestMaxcountOfTwelve(t *testing.T) {
 func TestHeirsAreRelated(t *testing.T) {
 	c := catalogueOf(t)
 	today := map[string]release.Release{tunable.FreeBSD: release.MustParse("15.0"), tunable.Linux: release.MustParse("6.18")}
-	heir := regexp.MustCompile(`(?:setting of today is|sysctl in 5\.13:) ([A-Za-z0-9_./]*[A-Za-z0-9_])`)
+	heir := regexp.MustCompile(`(?:iflib in 12\.0; use|sysctl in 5\.13: now) ([A-Za-z0-9_./]*[A-Za-z0-9_])`)
 	found := 0
 	for _, r := range c.Records {
 		if r.Removed.IsZero() || r.RenamedTo != "" {
