@@ -43,6 +43,8 @@ type Advice struct {
 	When      string `yaml:"when"`
 	Unless    string `yaml:"unless"`
 	Otherwise string `yaml:"otherwise"`
+	// Study measures what nobody has measured: of unmeasured advice.
+	Study string `yaml:"study"`
 	// Unmet: where Unless holds, this host cannot be what was asked for, and
 	// the plan says so before all else.
 	Unmet bool `yaml:"unmet"`
@@ -80,6 +82,14 @@ func (a *Advice) Name() string {
 		return a.Set
 	}
 	return a.Leave
+}
+
+// measuredBy is the verb that measures unmeasured advice.
+func (a *Advice) measuredBy() string {
+	if a.Study == "" {
+		return "prove"
+	}
+	return "study run " + a.Study
 }
 
 // Bound is what a wanted number must not pass, where When holds.

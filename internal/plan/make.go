@@ -218,8 +218,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		if len(p.changes(name)) > 0 {
 			return nil // somebody has: measured tells
 		}
-		p.leave(name, "Nobody has measured that it helps: include what is unmeasured, or put the question to the lab.", n)
-		return nil
+		return p.leaveFor(name, "", p.advised(a, r, name, n)+a.Reason+" Not measured for hosts like this: linerate "+a.measuredBy()+" measures it.", n)
 	}
 	if a.Unless != "" {
 		unless, err := language().Holds(a.Unless, n)
@@ -231,6 +230,18 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		}
 	}
 	return p.set(a, r, name, device, n)
+}
+
+// advised is the value of unmeasured advice, in words; "" where it is not known.
+func (p *planning) advised(a *Advice, r *tunable.Record, name string, n *names) string {
+	if len(p.lacks(name, p.current(name, n), a.Want, a.Value)) > 0 {
+		return ""
+	}
+	value, err := p.value(a, r, n)
+	if err != nil || r.SameValue(value, p.current(name, n).Value) {
+		return ""
+	}
+	return "Advised: " + value + ". "
 }
 
 // otherwise leaves alone what an advice would set but for its condition.

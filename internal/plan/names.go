@@ -35,6 +35,8 @@ type names struct {
 	Want    float64 `expr:"want"`
 	Granted float64 `expr:"granted"`
 	Bound   string  `expr:"bound"`
+	// Often: what a counter, or several by a pattern, counts happens more than once an hour.
+	Often func(counters string) bool `expr:"often"`
 	// Device is the interface at hand.
 	Device string `expr:"device"`
 
@@ -64,6 +66,10 @@ func (in *Input) names() *names {
 	}
 	if n.Connections > 0 {
 		n.FastConnections = min(n.FastConnections, n.Connections)
+	}
+	n.Often = func(counters string) bool {
+		sum := in.Facts.Sum(counters)
+		return sum > 10 && sum*3600 > in.Facts.UptimeSeconds
 	}
 	n.Size = func(bytes any) string { return show.Bytes(factexpr.Number(bytes)) }
 	n.Rate = func(bits any) string { return show.Bits(factexpr.Number(bits)) }

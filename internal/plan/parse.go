@@ -39,11 +39,11 @@ func Parse(doc []byte) (Plan, error) {
 		return Plan{}, err
 	}
 	if p.Digest == "" {
-		return Plan{}, hint.With(errors.New("the plan has no digest"), "linerate plan show --seal checks a plan that was written by hand, and adds it")
+		return Plan{}, hint.With(errors.New("the plan has no digest"), "linerate plan show with %s checks a plan that was written by hand, and adds it", hint.Option("seal", ""))
 	}
 	if p.Digest != want {
 		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
-			"make the plan anew; if you changed it on purpose, linerate plan show --seal adds a new digest")
+			"make the plan anew; if you changed it on purpose, linerate plan show with %s adds a new digest", hint.Option("seal", ""))
 	}
 	return p, nil
 }

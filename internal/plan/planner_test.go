@@ -2,13 +2,9 @@ package plan_test
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
@@ -166,23 +162,12 @@ func TestScenarios(t *testing.T) {
 			if _, err := plan.Render(p, nil); err != nil {
 				t.Errorf("the plan's files: %v", err)
 			}
+			p.Digest = "" // it changes with every word of the catalogue
 			var b strings.Builder
 			if err := p.Text(&b, show.Style{Width: 100}); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", s.name+".golden")
-			if update() {
-				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), b.String()); d != "" {
-				t.Error(d)
-			}
+			hold(t, s.name, b.String())
 			again := make1(t, s)
 			if again.Digest != p.Digest {
 				t.Error("the same input made another plan")
@@ -322,7 +307,7 @@ func TestNothingToDo(t *testing.T) {
 		t.Errorf("settings %+v", p.Settings)
 	}
 	var b strings.Builder
-	if err := p.Text(&b, show.Style{}); err != nil || !strings.Contains(b.String(), "That is a good plan.") {
+	if err := p.Text(&b, show.Style{}); err != nil || !strings.Contains(b.String(), "measured to be better otherwise.") {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 }

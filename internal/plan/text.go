@@ -56,9 +56,9 @@ func (p Plan) head(out *show.Page) {
 	switch waits := slices.ContainsFunc(p.LeftAlone, func(l LeftAlone) bool { return strings.HasPrefix(l.Reason, dependsOn) }); {
 	case len(p.Settings)+len(p.ByHand)+len(p.Unmet) > 0:
 	case waits || len(p.Unanswered) > 0:
-		out.Paragraph("", "", "Nothing to set from what is known of this host, which is not enough: see what settings depend on, below and above, and give it. What is wrong with lines of the files, audit says.")
+		out.Paragraph("", "", "Nothing to set: too little is known of this host and of what it must carry. What is missing is named above and below; plan on the running host or from a capture of it. linerate audit reports mistakes in its files.")
 	default:
-		out.Paragraph("", "", "Nothing to set: for this role, release and hardware no setting is known to be too small, or measured to be better otherwise. That is a good plan. What is wrong with lines of the files, audit says.")
+		out.Paragraph("", "", "Nothing to set: for this role, release and hardware no setting is known to be too small, or measured to be better otherwise. linerate audit reports mistakes in its files.")
 	}
 }
 
@@ -112,7 +112,7 @@ func (s Step) text(out *show.Page, others []Step) {
 // costs of setting something, in words; see package tunable.
 var costs = map[string]string{
 	"none": "", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
-	"reboot": "a reboot", "new": "nothing; what is made later feels it", "remount": "the file system must be mounted anew",
+	"reboot": "a reboot", "new": "none; affects only new connections", "remount": "the file system must be mounted anew",
 }
 
 func cost(reset string) string {

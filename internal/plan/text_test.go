@@ -46,7 +46,7 @@ net.core.rmem_max: 212992 (default) → 67108864
   how much   2 × 30 MB
   evidence   arithmetic: from the link
   where      now, and /etc/sysctl.d/90-linerate.conf
-  costs      nothing; what is made later feels it
+  costs      none; affects only new connections
   risk       memory
   undo       automatic
   delete     /etc/sysctl.conf:3: net.core.rmem_max=1: too small

@@ -20,9 +20,10 @@ var unknowns = []struct {
 	// its bound.
 	decides bool
 }{
-	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Unknown: skipped the checks of", false},
-	{"cpus", regexp.MustCompile(`\bcpus\b`), func(f *fact.Facts) bool { return f.CPU.Count == 0 }, "Nobody knows how many there are: these were not looked at", true},
-	{"interfaces", regexp.MustCompile(`\bnics\b`), func(f *fact.Facts) bool { return len(f.NICs) == 0 }, "None is known: these were not looked at", true},
+	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Unknown; not held against it:", false},
+	{"cpus", regexp.MustCompile(`\bcpus\b`), func(f *fact.Facts) bool { return f.CPU.Count == 0 }, "Unknown; skipped:", true},
+	{"interfaces", regexp.MustCompile(`\b(nics|interrupts)\b`), func(f *fact.Facts) bool { return len(f.NICs) == 0 }, "No NIC data; skipped:", true},
+	{"CPU power and IOMMU", regexp.MustCompile(`\b(governor|idle_latency|iommu)\b`), func(f *fact.Facts) bool { return f.CPU.Governor == "" }, "Unknown; skipped:", true},
 }
 
 // unknown says which of the host's facts nobody knows, and for what of this plan
@@ -38,15 +39,16 @@ func (p *planning) unknown() {
 		var about []string
 		for _, a := range p.Library.Advice {
 			r, _ := p.Catalogue.Lookup(a.OS, a.Name())
-			if a.OS != p.Facts.OS || a.Set == "" || a.Basis == Unmeasured && !p.Unmeasured || !slices.Contains(a.Roles, p.Role) || !r.Exists(p.Facts.Release) || slices.Contains(about, a.Set) {
+			if a.OS != p.Facts.OS || !slices.Contains(a.Roles, p.Role) || !r.Exists(p.Facts.Release) || slices.Contains(about, a.Name()) {
 				continue
 			}
-			if p.taken[a.Set] == set != u.decides && u.named.MatchString(a.expressions()) && len(p.names.missing(a.Needs)) == 0 {
-				about = append(about, a.Set)
+			undecided := p.taken[a.Name()] == 0 && u.decides || p.taken[a.Name()] == set && !u.decides
+			if undecided && u.named.MatchString(a.expressions()) && len(p.names.missing(a.Needs)) == 0 {
+				about = append(about, a.Name())
 			}
 		}
 		if len(about) > 0 {
-			p.plan.Unanswered = append(p.plan.Unanswered, Unanswered{Need: u.fact, Reason: u.text + ": " + show.List(about) + "."})
+			p.plan.Unanswered = append(p.plan.Unanswered, Unanswered{Need: u.fact, Reason: u.text + " " + show.List(about) + "."})
 		}
 	}
 }
