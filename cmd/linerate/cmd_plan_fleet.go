@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -65,7 +66,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	doc := plannedDocument{fleetVersion, o.out, fleet.Summarise(planned)}
-	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) {
+	err = cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) {
 		s := &doc.PlanSummary
 		p.Paragraph("", "", fmt.Sprintf("%s: %s with a plan, %s with nothing to do, %s without a plan. The plans are in %s.", show.Plural(s.Hosts, "host"), show.Count(s.Planned), show.Count(s.Right), show.Count(s.Failed), show.Clean(o.out)))
 		page.Plans(p, *s)
@@ -77,4 +78,8 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 			p.Paragraph("no plan of ", "  ", show.Clean(f.Name+": "+f.Failure))
 		}
 	})
+	if err == nil && doc.Failed > 0 && doc.Failed == doc.Hosts {
+		err = errors.New("no host could be planned")
+	}
+	return err
 }

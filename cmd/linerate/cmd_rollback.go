@@ -2,22 +2,25 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 )
 
 // newRollbackCmd takes changes back.
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
-	var force, asJSON bool
+	var force, asJSON, yes bool
 	cmd := onTarget("rollback", "revert an applied plan, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
 changed since, unless --force is given. With --wave it puts back every host of a wave
-that linerate apply ran, and lists those that it left alone.`,
+that linerate apply ran, and lists those that it left alone. On a terminal it asks
+before it reverts a confirmed plan.`,
 		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 			switch {
 			case st.UID != 0:
@@ -27,6 +30,9 @@ that linerate apply ran, and lists those that it left alone.`,
 			case st.State != "idle":
 				said, err := m.Revert(cmd.Context(), "any", "taken back by hand")
 				fmt.Fprintln(cmd.OutOrStdout(), said)
+				return err
+			}
+			if agreed, err := agreedOnTerminal(cmd, yes, "Revert what was confirmed on "+m.Where()+"?"); err != nil || !agreed {
 				return err
 			}
 			return apply.RollBack(cmd.Context(), m, st, to, force, func(said string) { fmt.Fprintln(cmd.OutOrStdout(), said) })
@@ -41,6 +47,9 @@ that linerate apply ran, and lists those that it left alone.`,
 		case to != "" || len(args) > 0:
 			return hint.With(hint.Usagef("--wave is of the hosts of a wave"), "roll a single host back without it")
 		}
+		if agreed, err := agreedOnTerminal(cmd, yes, "Revert the hosts of wave "+wave+"?"); err != nil || !agreed {
+			return err
+		}
 		var r remote
 		r.Become, _ = cmd.Flags().GetString("become")
 		r.Config, _ = cmd.Flags().GetString("ssh-config")
@@ -51,6 +60,15 @@ that linerate apply ran, and lists those that it left alone.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the state of the wave's hosts as one JSON document")
 	addLedgerFlag(cmd, &ledger)
 	cmd.Flags().StringVar(&to, "to", "", "restore the state before this `ID` of the history (linerate status)")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite values that were changed since")
 	return cmd
+}
+
+// agreedOnTerminal asks where somebody is there to answer; a script has decided.
+func agreedOnTerminal(cmd *cobra.Command, yes bool, question string) (bool, error) {
+	if in, ok := cmd.InOrStdin().(*os.File); yes || !ok || !cli.IsTerminal(in) {
+		return true, nil
+	}
+	return cli.Confirm(cmd, question)
 }

@@ -28,15 +28,15 @@ func newStudyShowCmd() *cobra.Command {
 		Short: "print a study's YAML, to read or to start your own from",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, data, err := readStudy(args[0])
+			file, data, err := readStudy(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := study.Parse(file, data)
 			if err != nil {
 				return err
 			}
 			if resolved {
-				s, err := findStudy(args[0])
-				if err != nil {
-					return err
-				}
 				if data, err = study.Format(s); err != nil {
 					return err
 				}
@@ -44,10 +44,8 @@ func newStudyShowCmd() *cobra.Command {
 			if _, err = cmd.OutOrStdout().Write(data); err != nil {
 				return err
 			}
-			if s, err := findStudy(args[0]); err == nil {
-				full, quick := lengths(s)
-				fmt.Fprintf(cmd.ErrOrStderr(), "takes about %s on an idle machine, with --quick %s\n", show.Clock(full), show.Clock(quick))
-			}
+			full, quick := lengths(s)
+			fmt.Fprintf(cmd.ErrOrStderr(), "takes about %s on an idle machine, with --quick %s\n", show.Clock(full), show.Clock(quick))
 			return nil
 		},
 	}

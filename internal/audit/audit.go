@@ -224,11 +224,14 @@ func (a *auditor) quiet(findings []Finding) int {
 // configuration first.
 func (a *auditor) unread() []Unread {
 	list := []Unread{}
+	if len(a.f.Sources) == 0 && a.f.From.Kind == fact.KindTree {
+		list = append(list, Unread{brevity(a.f.From.Path), "it holds none of a host's files", true})
+	}
 	for _, s := range a.f.Sources {
 		if s.Status != fact.StatusUnreadable && s.Status != fact.StatusPartial {
 			continue
 		}
-		u := Unread{brevity(s.Name), brevity(s.Reason), configures(s.Name)}
+		u := Unread{brevity(s.Name), brevity(s.Reason), a.f.From.Alone || configures(s.Name)}
 		if u.Config && s.Status == fact.StatusPartial {
 			u.Reason += "; what follows, which has the last word, was not judged"
 		}

@@ -93,7 +93,7 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 		if _, either := filehost.Recognise(name, string(text), fact.Linux); !ok && either && system == "" {
 			return nil, nil, hint.With(hint.Usagef("%s does not show which system it belongs to", name), "add %s or %s", hint.Option("os", "linux"), hint.Option("os", "freebsd"))
 		}
-		if !ok {
+		if !ok || bytes.IndexByte(text, 0) >= 0 && !bytes.HasPrefix(text, []byte("SQLite format 3")) {
 			return nil, nil, unknown(name, text)
 		}
 		if _, twice := texts[place.Path]; twice {
