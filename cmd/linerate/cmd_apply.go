@@ -43,20 +43,15 @@ func newApplyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN " + targetUse + " | DIR",
 		Short: "apply a plan to a host; the host reverts it unless you confirm",
-		Long: `Apply shows a plan and asks; writes a journal of everything that it will change;
-arms a dead-man's switch on the host; then changes the running values, reads each
-of them back, and tests a new connection, the gateways that answered before, and
-every --check. If anything fails, it reverts at once. Unless you confirm in time
-(linerate confirm, over another connection), the host reverts by itself, even
-without this command, the connection, or power. Files are written on confirmation.
-
+		Long: `Apply shows a plan and asks; writes a journal; arms a dead-man's switch on the host;
+changes the running values, reads them back, and tests a new connection, the gateways
+and every --check. If anything fails, it reverts at once. Unless you confirm in time
+(linerate confirm, over another connection), the host reverts by itself, even without
+this command, the connection, or power. Files are written on confirmation.
 ` + targetHelp + `
-
-Of a directory that linerate plan --hosts made, the plans of many hosts are applied in
-waves: one host, then 5 % of all, then the rest (--waves). Each host has a switch of its own.
-A group of hosts is confirmed when all of it passed every --check; the first that fails stops
-the wave, and what is not confirmed goes back at once. An interrupted wave goes on with --resume;
-linerate fleet wave tells who has what, and linerate rollback --wave takes it back.`,
+The plans of a directory (linerate plan --hosts) are applied in waves: a group of hosts
+is confirmed when all of it passed; the first failure stops the wave and reverts what is
+not confirmed. linerate fleet wave shows it, linerate rollback --wave takes it back.`,
 		Example: `    linerate apply plan.json ssh://fw1 --become sudo
     linerate apply plans/ --waves 1,5%,100% --check https://{host}/health --soak 1m`,
 		Args: cobra.MaximumNArgs(2),
@@ -72,12 +67,12 @@ linerate fleet wave tells who has what, and linerate rollback --wave takes it ba
 		},
 	}
 	f.addFlags(cmd)
-	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "revert after this time unless confirmed")
-	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`CHECK` that must succeed before and after (repeatable): HOST:PORT, https://ADDRESS or a command; {host} is the host's name")
+	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "revert unless confirmed in")
+	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`CHECK` first and last: HOST:PORT, URL, command")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "check everything, show what would change, write nothing")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "check and show, change nothing")
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "exit as soon as it can be confirmed")
-	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "boot the host to apply boot-time settings; the time to confirm starts then")
+	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "reboot to apply boot-time settings too")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome as one JSON document")
 	f.waves.addFlags(cmd)
 	return cmd
@@ -207,13 +202,13 @@ var waveOnly = []string{"hosts", "ansible", "limit", "waves", "max-skipped", "re
 func (w *waveFlags) addFlags(cmd *cobra.Command) {
 	w.fleetList.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&w.steps, "waves", "1,5%,100%", "hosts changed by the end of each wave")
-	f.IntVar(&w.parallel, "parallel", 50, "hosts to change at a time, and confirm together")
-	f.DurationVar(&w.soak, "soak", 0, "wait this long between change and confirmation, then check again")
+	f.StringVar(&w.steps, "waves", "1,5%,100%", "hosts after each wave")
+	f.IntVar(&w.parallel, "parallel", 50, "hosts to change at a time")
+	f.DurationVar(&w.soak, "soak", 0, "wait, check again, then confirm")
 	f.DurationVar(&w.timeout, "check-timeout", checkTimeout, "time limit of one check")
-	f.IntVar(&w.tries, "check-tries", 4, "attempts of each check after the change")
-	f.StringVar(&w.skip, "max-skipped", "10%", "stop if more hosts of a wave are unreachable or refuse their plan, a `NUMBER` or percentage")
-	f.StringVar(&w.resume, "resume", "", "continue the wave with this `ID`, or the last unfinished one")
+	f.IntVar(&w.tries, "check-tries", 4, "attempts of each check")
+	f.StringVar(&w.skip, "max-skipped", "10%", "stop if a wave skips more")
+	f.StringVar(&w.resume, "resume", "", "continue this wave `ID`, or the last one")
 	f.Lookup("resume").NoOptDefVal = "last"
 	addLedgerFlag(cmd, &w.ledger)
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
-	forms "linerate/internal/export"
 	"linerate/internal/hint"
 	"linerate/internal/role"
 )
@@ -19,51 +17,34 @@ func newAuditCmd() *cobra.Command {
 		Use:   "audit [SOURCE] …",
 		Short: "find what is wrong, useless or missing in a host's tuning",
 		Long: `Audit checks every line of a host's configuration against the catalogue, and the
-host against the rules for its role. It finds settings that are removed,
-misplaced, equal to the default, worse than the default, harmful on this host or
-inconsistent, and evaluates the kernel's counters. It needs no privileges and
-changes nothing.
-
-` + sourceHelp + `
-
---write-baseline FILE keeps what is found, and --baseline FILE then says only what is
-new: the same trouble at the same name in the same file is known, unless it got worse.
-
---diff prints the lines that the fixes remove, as diff -U0 does, with comments and
-unknown values redacted; --write DIR writes the shorter files whole. Only lines that are better gone are taken out, and
-none after which the audit would have something new to say.
-
---fixes FORM writes what the findings have you set in the form that your own tools take,
-as plan show --format does: reasons as comments, and at the end what is better gone
-or done by hand. Of ansible, lines that are better gone are tasks too.`,
+host against the rules for its role: settings that are removed, misplaced, equal to or
+worse than the default, harmful or inconsistent, and the kernel's counters. It needs
+no privileges and changes nothing. ` + sourceHelp,
 		Example: `    linerate audit --root /backup/fw1 --release 14.3 --role firewall
     linerate audit bundle.tar.gz --fail-on warning
-    linerate audit ssh://root@fw1
     linerate audit ssh://fw1 ssh://fw2 --role firewall
-    linerate audit --hosts fleet.txt --json
     linerate audit /etc/sysctl.conf --release 6.12 --role web
     ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
     linerate audit sysctl.conf --diff | patch -p1
-    linerate audit --sarif > audit.sarif
     linerate audit fw1.tar.gz --fixes ansible > fixes.yml
     linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "role of the host (default: guessed): "+strings.Join(role.Names(), ", "))
+	f.StringVar(&o.role, "role", "", "firewall, router, web … (default: guessed)")
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
-	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 on a finding of at least this severity (error, warning or info), or if a configuration file could not be read completely")
-	f.StringVar(&o.show, "show", "info", "lowest severity to show as text: error, warning or info")
-	f.StringVar(&o.hosts, "hosts", "", "audit the hosts in `FILE`, one ssh://[user@]host[:port] per line")
+	f.StringVar(&o.failOn, "fail-on", "", "exit 3 from this on: error, warning, info; also if unreadable")
+	f.StringVar(&o.show, "show", "info", "lowest severity to show: error, warning, info")
+	f.StringVar(&o.hosts, "hosts", "", "audit the hosts in `FILE`, one ssh://host per line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	f.BoolVar(&o.each, "each", false, "audit every FILE separately; skip files that are no configuration")
-	f.StringVar(&o.baseline, "baseline", "", "print only findings that are not in this baseline `FILE`")
+	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
+	f.StringVar(&o.baseline, "baseline", "", "print only findings not in this baseline `FILE`")
 	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
-	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, as a unified diff")
-	f.StringVar(&o.write, "write", "", "write the files into `DIR`, without the lines that the fixes remove")
-	f.StringVar(&o.fixes, "fixes", "", "write what the fixes set as `FORM`: "+strings.Join(forms.Names(), ", "))
+	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")
+	f.StringVar(&o.write, "write", "", "write the files into `DIR` without those lines")
+	f.StringVar(&o.fixes, "fixes", "", "write the fixes as `FORM`, like plan show --format")
 	return cmd
 }
 

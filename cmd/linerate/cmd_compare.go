@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -69,17 +68,17 @@ func newCompareCmd() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.in.Column, "column", "C", "", "column: a number, a CSV heading or a path of JSON keys")
+	fl.StringVarP(&f.in.Column, "column", "C", "", "column: number, CSV heading or path of JSON keys")
 	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
-	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals and verdicts, in percent")
-	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent: tests for equivalence")
-	fl.StringVar(&f.better, "better", "", "which values are better: higher (the default) or lower")
+	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals, in percent")
+	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent")
+	fl.StringVar(&f.better, "better", "", "higher (the default) or lower")
 	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
-	fl.StringVar(&f.control, "control", "", "variant of a study to compare with (default: its control)")
-	fl.StringVar(&f.variant, "variant", "", "variant to take from each of several studies (default: its control)")
+	fl.StringVar(&f.control, "control", "", "variant to compare with (default: its control)")
+	fl.StringVar(&f.variant, "variant", "", "variant of each of several studies")
 	addLedgerFlag(cmd, &f.ledger)
-	fl.StringVar(&f.workload, "workload", "", "workload of an archive's study in the ledger, a part of its name")
-	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or one beyond it, of "+strings.Join(stats.VerdictNames(), " < "))
+	fl.StringVar(&f.workload, "workload", "", "workload of an archive's study, a part of it")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")

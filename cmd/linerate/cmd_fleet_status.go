@@ -61,7 +61,7 @@ func (f standing) exit(st *fleet.Status) error {
 
 func newFleetStatusCmd() *cobra.Command {
 	var o fleetForms
-	var textfile, failOn string
+	var failOn string
 	cmd := &cobra.Command{
 		Use:   "status [HOST|RULE]",
 		Short: "show the fleet's findings and drift, or one host or rule",
@@ -73,13 +73,13 @@ and changes, of a RULE (LR-…) the hosts on which it finds something.`,
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 && (failOn != "" || textfile != "") {
-				return hint.Usagef("--fail-on and --prometheus are of the whole fleet: omit %s", args[0])
+			if len(args) > 0 && failOn != "" {
+				return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
 			}
 			return o.read(cmd, func(s ledger.FleetStore) error {
 				switch {
 				case len(args) == 0:
-					return o.showFleet(cmd, s, fail, textfile)
+					return o.showFleet(cmd, s, fail)
 				case strings.HasPrefix(args[0], "LR-"):
 					return o.showRule(cmd, s, args[0])
 				}
@@ -89,12 +89,11 @@ and changes, of a RULE (LR-…) the hosts on which it finds something.`,
 	}
 	o.addFlags(cmd, true)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
-	cmd.Flags().StringVar(&textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
 	return cmd
 }
 
 // showFleet prints how the whole fleet stands.
-func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail standing, textfile string) error {
+func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail standing) error {
 	ctx := cmd.Context()
 	st, err := s.Status(ctx, 10)
 	if err != nil {
@@ -109,11 +108,6 @@ func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail sta
 	}
 	if doc.Drifted, err = s.Hosts(ctx, fleet.HostFilter{Rule: fleet.DriftRule}); err != nil {
 		return err
-	}
-	if textfile != "" {
-		if err := writeTextfile(ctx, s, textfile); err != nil {
-			return err
-		}
 	}
 	if st.Hosts == 0 && !o.asJSON && !o.asSARIF {
 		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")

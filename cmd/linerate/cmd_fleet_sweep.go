@@ -20,6 +20,9 @@ import (
 	"linerate/internal/show"
 )
 
+// pause is that after the first attempt; it is three times as long after each further one.
+const pause = 2 * time.Second
+
 // sweepOptions are the flags of `linerate fleet sweep`.
 type sweepOptions struct {
 	fleetForms
@@ -55,7 +58,7 @@ linerate_states, linerate_link … of its hosts.`,
 	f.IntVar(&o.Parallel, "parallel", 200, "hosts to connect to at a time")
 	f.DurationVar(&o.Splay, "splay", 0, "spread the hosts' start times over this long")
 	f.IntVar(&o.Tries, "tries", 4, "attempts before a host counts as unreachable")
-	f.DurationVar(&o.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
+	o.Pause = pause
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.resume, "resume", "", "continue the sweep with this `ID`, or the last interrupted one")
 	f.Lookup("resume").NoOptDefVal = "last"
@@ -77,8 +80,8 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Parallel < 1 || o.Parallel > 5000 || o.Tries < 1 || o.Tries > 20 || o.Splay < 0 || o.Pause < 0 {
-		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, and times are not negative")
+	if o.Parallel < 1 || o.Parallel > 5000 || o.Tries < 1 || o.Tries > 20 || o.Splay < 0 {
+		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, --splay not negative")
 	}
 	targets, from, err := o.targets()
 	if err != nil {

@@ -41,23 +41,14 @@ func newImportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import PATH… [-- FILE…]",
 		Short: "import studies, archives and other people's results into the ledger",
-		Long: `Import takes into the ledger what each PATH is:
+		Long: `Import takes into the ledger what each PATH is: a study's directory, or one that holds
+many; an archive of FreeBSD forwarding benchmarks (netbenches); an export of another
+ledger; or a benchmark's output (iperf3, netperf, flent, TRex, wrk, fio, hyperfine …).
+What the ledger has is not taken again.
 
-  a study's directory, or a directory that holds many
-  an archive of FreeBSD forwarding benchmarks (github.com/ocochard/netbenches)
-  an export of another ledger (ledger export), whole or not at all
-  a benchmark's output: iperf3, netperf, flent, TRex, FD.io CSIT, wrk, h2load,
-  oha, fio, hyperfine, criterion … (linerate help comparisons)
-
-It compares by content: what the ledger has is not taken again, and an empty ledger
-is rebuilt from the directories of its studies, except for exclusions.
-
-Outputs before -- are runs without the change, those after it runs with --tunable
-set: the verdict is evidence about that tunable, "measured by others". --by to
---column say what is known of them.
-
-With --out, CONFIG and DIR are a configuration of bench-lab.sh and its directory of
-configuration sets; they become a study and a testbed. Nothing of them is run.`,
+Outputs before -- are runs without the change, those after it runs with --tunable set:
+evidence "measured by others". With --out, a configuration of bench-lab.sh and its
+directory of configuration sets become a study and a testbed.`,
 		Example: `  linerate import results/firewall-rules
   linerate import ~/netbenches
   linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json

@@ -24,18 +24,12 @@ type loadFilesFlags struct {
 	sync               bool
 }
 
-const loadFilesLong = `Do what a mail server does to its disk: transactions on many small files in a
-directory of their own below DIR, as PostMark does them. Each transaction reads
-or appends to one file, and creates or deletes one. The files are made before,
-and removed after it.
+const loadFilesLong = `Do what a mail server does to its disk: transactions on many small files below DIR, as
+PostMark does them. Each reads or appends to one file, and creates or deletes one. The
+account ends with the time until everything is on the disk.
 
-    linerate load files /var/tmp
-    linerate load files /var/tmp --files 1000,20000 --size 500B-10kB --time 30s
-    linerate load files /var/tmp --fsync --lanes 8 --rate 200
-
-Without --rate the loop is closed: each of --lanes begins its next transaction
-when the last one is done. PostMark has one lane. The account ends with the time
-until everything is on the disk, which PostMark leaves out.`
+    linerate load files /var/tmp --files 1000,20000 --time 30s
+    linerate load files /var/tmp --fsync --lanes 8 --rate 200`
 
 func newLoadFilesCmd() *cobra.Command {
 	var f loadFilesFlags
@@ -47,16 +41,16 @@ func newLoadFilesCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadFiles(cmd, f, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.files, "files", "1000", "number of files; a list runs one after the other: 1000,20000")
-	fs.StringVar(&f.size, "size", "500B-10kB", "size of a new file, a range; appending goes up to the largest")
-	fs.IntVar(&f.directories, "directories", 0, "directories that the files are spread over (default: one for all)")
+	fs.StringVar(&f.files, "files", "1000", "number of files, or several runs: 1000,20000")
+	fs.StringVar(&f.size, "size", "500B-10kB", "size of a new file, a range")
+	fs.IntVar(&f.directories, "directories", 0, "directories to spread the files over")
 	fs.StringVar(&f.block, "block", "4KiB", "how much each read(2) and write(2) takes")
 	fs.BoolVar(&f.sync, "fsync", false, "call fsync(2) on each written file, like mail servers")
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
-	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
-	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
-	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
-		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
+	fs.Float64Var(&f.reads, "reads", 0.5, "share that read; the others append")
+	fs.Float64Var(&f.creates, "creates", 0.5, "share that create; the others delete")
+	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a longer transaction is too late",
+		seed: "sizes, files and transactions", strict: "one failed, or the generator was saturated"})
 	return cmd
 }
 

@@ -27,19 +27,12 @@ type loadHTTPFlags struct {
 	newConnections, insecure      bool
 }
 
-const loadHTTPLong = `Ask a server for objects, and account for every request.
-
-With --rate the loop is open: requests are due by a schedule that does not wait
-for the server, and latency runs from when a request was due. One slow answer
-is so seen by all who would have asked meanwhile. Connections are opened as
-they are needed, up to --connections.
-
-Without --rate the loop is closed: every one of --connections asks again when
-it has been answered, as wrk does. That finds what a server can do at most;
-its latencies leave out those who would have come while it was slow.
+const loadHTTPLong = `Ask a server for objects, and account for every request. With --rate the loop is open:
+latency runs from when a request was due. Without it every connection asks again when
+it was answered, as wrk does, which leaves out those who would have come meanwhile.
 
     linerate load http http://198.18.0.2/ --rate 2000 --arrivals poisson
-    linerate load http http://198.18.0.2/ --sweep 10,50,100,500,1000`
+    linerate load http http://198.18.0.2/ --sweep 10,50,100`
 
 func newLoadHTTPCmd() *cobra.Command {
 	var f loadHTTPFlags
@@ -51,17 +44,17 @@ func newLoadHTTPCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadHTTP(cmd, f, args) },
 	}
 	fs := cmd.Flags()
-	fs.IntVarP(&f.connections, "connections", "c", 0, "connections at once (default 10; in an open loop as needed, up to 1000)")
-	fs.StringVar(&f.sweep, "sweep", "", "run closed loops with these numbers of connections, one after the other: 10,50,100")
+	fs.IntVarP(&f.connections, "connections", "c", 0, "connections at once (default 10; open loop: up to 1000)")
+	fs.StringVar(&f.sweep, "sweep", "", "closed loops with these connections: 10,50,100")
 	fs.BoolVar(&f.newConnections, "new-connections", false, "a new connection for every request")
-	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2 (by ALPN with https, by prior knowledge with http)")
-	fs.IntVar(&f.streams, "streams", 1, "requests at once on each connection of HTTP/2")
-	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
-	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE', sent with every request; Host is the host asked for")
+	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2")
+	fs.IntVar(&f.streams, "streams", 1, "requests at once a connection of HTTP/2")
+	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn")
+	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE' for every request")
 	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
-	fs.StringVar(&f.roots, "cacert", "", "PEM file of certificate authorities (default: the system's)")
-	f.add(cmd, loadWords{of: "requests", begin: "offer load", arrivals: " for many independent clients", timeout: 5 * time.Second, late: "an answer that is not complete by then is too late",
-		seed: "arrivals and mix", strict: "a request failed or was not sent, or the generator was saturated"})
+	fs.StringVar(&f.roots, "cacert", "", "PEM file of authorities (default: the system's)")
+	f.add(cmd, loadWords{of: "requests", begin: "offer load", timeout: 5 * time.Second, late: "an answer later than this is too late",
+		seed: "arrivals and mix", strict: "one failed, or the generator was saturated"})
 	return cmd
 }
 

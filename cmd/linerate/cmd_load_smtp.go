@@ -22,19 +22,12 @@ type loadSMTPFlags struct {
 	drain                          time.Duration
 }
 
-const loadSMTPLong = `Send messages to a mail server over SMTP, and account for every one. It is your
-server: nothing here asks whether its owner wants them.
+const loadSMTPLong = `Send messages to your own mail server over SMTP, and account for every one. With --rate
+the loop is open: latency runs from when a message was due. Without it each session
+sends its next message when the last was taken. --queue watches Postfix's queue.
 
-With --rate the loop is open: messages are due by a schedule that does not wait
-for the server, and latency runs from when a message was due to the reply that
-took it. Without --rate the loop is closed: each of --sessions sends its next
-message when the last was taken, as postal does.
-
-A message that was taken is not delivered. With --queue, the queue directory of a
-Postfix on this machine, its depth is watched, and how long it takes to empty.
-
-    linerate load smtp 198.18.0.2 --to user%d@example.org --accounts 15000 --sessions 20
-    linerate load smtp 198.18.0.2 --to user@example.org --rate 50 --queue /var/spool/postfix`
+    linerate load smtp 198.18.0.2 --to user%d@example.org --accounts 15000
+    linerate load smtp 198.18.0.2 --to user@example.org --rate 50`
 
 func newLoadSMTPCmd() *cobra.Command {
 	var f loadSMTPFlags
@@ -46,17 +39,17 @@ func newLoadSMTPCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadSMTP(cmd, f, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.to, "to", "", "recipient; %d stands for a number up to --accounts, each once before any repeats")
+	fs.StringVar(&f.to, "to", "", "recipient; %d is a number up to --accounts")
 	fs.StringVar(&f.from, "from", "linerate@linerate.invalid", "sender")
 	fs.IntVar(&f.accounts, "accounts", 1, "recipients")
-	fs.StringVar(&f.size, "size", "4kB", "of a message, header included; several, each as often: 1kB,10kB")
-	fs.IntVarP(&f.sessions, "sessions", "c", 0, "sessions at once (default 10; in an open loop as needed, up to 100)")
+	fs.StringVar(&f.size, "size", "4kB", "of a message with header, or several: 1kB,10kB")
+	fs.IntVarP(&f.sessions, "sessions", "c", 0, "sessions at once (default 10; open loop: up to 100)")
 	fs.IntVar(&f.perSession, "per-session", 1, "messages per session; 0: no limit")
-	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
+	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn")
 	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to watch")
-	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait at most this long until it is empty")
-	f.add(cmd, loadWords{of: "messages", begin: "offer load", arrivals: " for many independent clients", timeout: 30 * time.Second, late: "a message that is not taken by then is too late",
-		seed: "arrivals, sizes and recipients", strict: "a message was not taken, or the generator was saturated"})
+	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait at most until it is empty")
+	f.add(cmd, loadWords{of: "messages", begin: "offer load", timeout: 30 * time.Second, late: "a message taken later than this is too late",
+		seed: "arrivals, sizes and recipients", strict: "one failed, or the generator was saturated"})
 	return cmd
 }
 

@@ -19,7 +19,6 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
-	"linerate/internal/role"
 	"linerate/internal/show"
 )
 
@@ -40,20 +39,13 @@ func newPlanCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan " + sourceUse + " …",
 		Short: "compute what to set on a host for its role, with reasons",
-		Long: `Plan computes settings for a host: those that its role requires, those that follow
-from your needs and its hardware, and those measured to help on similar hardware.
-It leaves everything else alone, with the reason; --include unmeasured adds advice
-that nobody has measured, with a label. It changes nothing; apply does.
-
+		Long: `Plan computes settings for a host: what its role requires, what follows from your needs
+and its hardware, and what was measured to help on similar hardware. It leaves
+everything else alone, with the reason.
 ` + sourceHelp + `
-
-With --hosts or --ansible every host of a list is planned into the directory --out, by the role
-and the needs that the list says of it, and a summary tells how many hosts change what.`,
+--hosts and --ansible plan every host of a list into the directory --out.`,
 		Example: `    linerate plan --role firewall --states 5M
     linerate plan ssh://www1 --role web --link 10G --rtt 30ms --out www1.plan
-    linerate plan bundle.tar.gz --role router --diff
-    linerate plan config-fw1.xml --release 25.7 --role firewall --states 5M --memory 8GiB
-    linerate plan config.boot --release 1.4 --role router --states 1M --format vyos
     linerate plan --hosts fleet.txt --out plans`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.fleet.hosts != "" || o.fleet.ansible != "" {
@@ -65,17 +57,18 @@ and the needs that the list says of it, and a summary tells how many hosts chang
 	o.addFlags(cmd)
 	o.fleet.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "role of the host (default: guessed): "+strings.Join(role.Names(), ", "))
-	f.StringVar(&o.link, "link", "", "link `RATE` that the host must carry, such as 10G (default: its fastest link)")
-	f.StringVar(&o.rtt, "rtt", "", "the longest round trip `TIME` that matters, such as 30ms")
-	f.StringVar(&o.states, "states", "", "concurrent flows that its firewall must track, such as 5M")
-	f.StringVar(&o.connections, "connections", "", "concurrent connections of its own servers")
-	f.StringVar(&o.connectionRate, "connection-rate", "", "`RATE` that one connection must reach (default: the link; at most 1G where a server has many)")
-	f.StringVar(&o.out, "out", "", "write the plan to `FILE`, or its drop-in files too when it is a directory")
-	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER` (default: LINERATE_LEDGER, else your own)")
-	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice")
-	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
-	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show: "+strings.Join(forms.Names(), ", "))
+	f.StringVar(&o.role, "role", "", "firewall, router, web … (default: guessed)")
+	f.StringVar(&o.link, "link", "", "link `RATE` to carry: 10G (default: its fastest)")
+	f.StringVar(&o.rtt, "rtt", "", "longest round trip `TIME` that matters: 30ms")
+	f.StringVar(&o.states, "states", "", "flows that its firewall must track, such as 5M")
+	f.StringVar(&o.connections, "connections", "", "concurrent connections of its servers")
+	f.StringVar(&o.connectionRate, "connection-rate", "", "`RATE` that one connection must reach")
+	f.StringVar(&o.out, "out", "", "write it to `FILE`, or into a directory")
+	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER`")
+	cli.Share(cmd, "ledger")
+	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice, labelled")
+	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's files")
+	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show --format")
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
 	cmd.AddCommand(newPlanShowCmd())
 	return cmd

@@ -33,8 +33,8 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 		return hint.Usagef("--diff is of one host")
 	case o.out == "":
 		return hint.With(hint.Usagef("plans of many hosts need a place"), "--out DIR")
-	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20 || o.fleet.Pause < 0:
-		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, and times are not negative")
+	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20:
+		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20")
 	}
 	if o.role != "" {
 		if err := role.Check(o.role); err != nil {

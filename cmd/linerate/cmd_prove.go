@@ -27,36 +27,12 @@ import (
 	"linerate/internal/studydir"
 )
 
-const proveLong = `Prove switches settings of a host in production back and forth, in windows of a few
-minutes, under the host's own traffic, and says whether what you watch gets better:
-pairs of windows in an order drawn by chance, every fourth pair a sham. Nothing is
-installed there. In each window, with the setting or without, the host has a dead-man's
-switch, which puts it back if this command, the connection or this machine dies;
-guardrails end the study and put the host back when errors, drops, memory, the run
-queue or the metric itself go wrong.
-
-Metrics:
-  log:PATH               95th percentile of the time of requests, of the
-                         server's access log (log:PATH#p50, #p99, #errors,
-                         #rate; log:PATH?path=/api/*)
-  cpu-per-packet         the kernel's CPU time per packet
-  softirq-per-packet     of it, interrupts and softirqs alone: a router's work,
-                         which other programs do not blur (with cpu-per-packet
-                         watched beside it)
-  cpu-per-request:PATH   the same per request, counted in an access log
-  retransmits  rtt  delivery-rate  drops
-  probe:URL              http://…, https://…, tcp://HOST:PORT or icmp://HOST,
-                         from here
-  command:PATH           a program on this machine that prints one number
-  prometheus:URL#QUERY   an instant query of a Prometheus server
-
-Before anything is changed it looks for a while and says how narrow an interval an
-hour, six hours and a day would give (--dry-run ends there).
-
-With --plan all settings of a plan (linerate plan) that can be tried on a running host
-are tried at once; where that is better, each is then left out in turn, to see which
-of them it needs. With --detach the study goes on without this terminal: linerate
-status shows it, linerate study stop ends it and puts the host back.`
+const proveLong = `Prove switches settings of a production host back and forth under its own traffic, in
+windows of a few minutes in random order, and says whether what you watch gets better.
+A dead-man's switch on the host and guardrails put it back (linerate help live-hosts).
+Metrics: log:PATH (p95 of an access log; #p50, #p99, #errors, #rate), cpu-per-packet,
+softirq-per-packet, cpu-per-request:LOG, retransmits, rtt, delivery-rate, drops,
+probe:URL, command:PATH, prometheus:URL#QUERY.`
 
 type proveFlags struct {
 	target
@@ -84,31 +60,31 @@ func newProveCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove NAME=VALUE… " + targetUse,
 		Short: "try a setting on a production host under its own traffic",
-		Long:  proveLong + "\n\n" + targetHelp,
+		Long:  proveLong + "\n" + targetHelp,
 		RunE:  f.do,
 	}
 	f.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to improve (repeatable; the first decides)")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to watch; the first decides")
 	flags.StringVar(&f.terms.Better, "better", "", "lower or higher, for your own values")
-	flags.StringVar(&f.plan, "plan", "", "try all settings of this plan (`FILE`), then leave out one at a time")
-	flags.DurationVar(&f.time, "time", 0, "how long the study may take (default: until --pairs are done)")
+	flags.StringVar(&f.plan, "plan", "", "try all settings of a plan's `FILE`, then each")
+	flags.DurationVar(&f.time, "time", 0, "how long it may take (default: until --pairs)")
 	flags.IntVar(&f.pairs, "pairs", 12, "pairs of windows with the setting")
 	flags.DurationVar(&f.window, "window", 5*time.Minute, "length of a window")
-	flags.DurationVar(&f.burn, "burn-in", 0, "start of each window that is not measured (default: a fifth)")
-	flags.DurationVar(&f.pilot, "pilot", 0, "how long to observe first (default: two windows, at most 10m)")
+	flags.DurationVar(&f.burn, "burn-in", 0, "unmeasured start of a window (default: a fifth)")
+	flags.DurationVar(&f.pilot, "pilot", 0, "observe first (default: two windows, at most 10m)")
 	f.harm, f.margin = 20, 3
-	flags.Var(&f.harm, "harm", "end the study when the metric is worse by this much")
-	flags.Var(&f.share, "max-share", "largest share of time with the setting, up to 50%")
-	flags.StringVar(&f.terms.Hours, "hours", "", "hours of the day in which the host may be changed: 01:00-05:00")
-	flags.StringVar(&f.terms.Service, "service", "", "a process: windows in which it restarts are invalid")
-	flags.Var(&f.margin, "margin", "difference within which the two are equivalent")
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe the host, print the detectable effect, change nothing")
+	flags.Var(&f.harm, "harm", "end when the metric is worse by this much")
+	flags.Var(&f.share, "max-share", "largest share of time with the setting")
+	flags.StringVar(&f.terms.Hours, "hours", "", "change the host only in these: 01:00-05:00")
+	flags.StringVar(&f.terms.Service, "service", "", "process whose restart makes a window invalid")
+	flags.Var(&f.margin, "margin", "difference that does not matter")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe and forecast, change nothing")
 	flags.BoolVar(&f.detach, "detach", false, "continue in the background")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	flags.StringVar(&f.run.out, "out", "", "directory of the study's record (default: linerate-prove-TIME)")
+	flags.StringVar(&f.run.out, "out", "", "directory of the record")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
-	flags.StringVar(&f.run.precision, "precision", "", "stop when the interval is as narrow as this (1% is ±1 %)")
+	flags.StringVar(&f.run.precision, "precision", "", "stop when the interval is this narrow: 1%")
 	flags.BoolVar(&f.run.asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &f.run.failOn)
 	addLedgerFlag(cmd, &f.run.ledger)

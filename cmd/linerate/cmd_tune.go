@@ -26,16 +26,11 @@ import (
 	"linerate/internal/tune/space"
 )
 
-const tuneLong = `Tune looks for the settings that help a study's workload in the lab, by experiment,
-and ends in a plan whose every line was measured here. It screens all settings of the
-space at once (orthogonal array with fold-over), races the best candidates, confirms
-one on fresh blocks by a group-sequential test, and leaves out what the winner does
-without. Selection and confirmation share no data, and each further confirmation of
-the same question has a stricter level: where nothing helps, a winner is claimed in at
-most one question of twenty, however often you ask.
-
-The space is the catalogue's: what has levels worth trying for the role, and what this
-lab can set. --dry-run prints it, and why each setting is or is not in it.`
+const tuneLong = `Tune looks for the settings that help a study's workload in the lab, by experiment:
+it screens all settings of a space at once, races the best, confirms one on fresh
+blocks, and leaves out what the winner does without. It ends in a plan whose every line
+was measured here. Where nothing helps, a winner is claimed in at most one question of
+twenty, however often you ask. --dry-run prints the space, with reasons.`
 
 type tuneFlags struct {
 	run     runFlags
@@ -65,10 +60,10 @@ func newTuneCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.do(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.study, "study", "", "study with the testbed, workload and primary metric")
-	flags.StringVar(&f.role, "role", "", "role of the host: "+strings.Join(role.Names(), ", "))
+	flags.StringVar(&f.study, "study", "", "study with testbed, workload and metric")
+	flags.StringVar(&f.role, "role", "", "role of the host: firewall, router, web …")
 	flags.StringVar(&f.variant, "variant", "", "the study's variant to tune (default: its control)")
-	flags.StringVar(&f.file, "space", "", "settings to try from `FILE` instead of the catalogue; placebo: settings that nothing reads")
+	flags.StringVar(&f.file, "space", "", "settings to try from `FILE`, not the catalogue's")
 	flags.StringSliceVar(&f.only, "only", nil, "try only these settings")
 	flags.StringSliceVar(&f.without, "without", nil, "leave these settings out")
 	flags.DurationVar(&f.budget, "time", 15*time.Minute, "approximate time for the trials")
@@ -77,7 +72,7 @@ func newTuneCmd() *cobra.Command {
 	flags.StringVar(&f.run.out, "out", "", "directory of the search (default: linerate-tune-STUDY-TIME)")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted search in this `DIR`")
-	flags.DurationVar(&f.more, "more", 0, "with --resume: additional time for metrics that the confirmation left open")
+	flags.DurationVar(&f.more, "more", 0, "with --resume: time for metrics left open")
 	addLabFlags(cmd, &f.run.engine, &f.run.allowHost, &f.run.sshConfig)
 	flags.BoolVar(&f.run.asJSON, "json", false, "print one JSON document")
 	addLedgerFlag(cmd, &f.run.ledger)

@@ -26,7 +26,7 @@ func TestFleetDrift(t *testing.T) {
 	}
 	f.write(filepath.Join(f.dir, "hosts"), "h1 role=router\nh2 role=router\n")
 	f.linerate(false, "2 reached", sweep...)
-	f.linerate(false, "applied        nothing by linerate", "fleet", "host", "h1")
+	f.linerate(false, "applied        nothing by linerate", "fleet", "status", "h1")
 
 	f.linerate(false, "2 with a plan", with("plan", "--hosts", "hosts", "--out", "plans", "--tries", "1")...)
 	f.harmless(filepath.Join(f.dir, "plans"))
@@ -38,9 +38,9 @@ func TestFleetDrift(t *testing.T) {
 	set(1, "0")
 	f.linerate(true, "1 for the worse|h1 |drift |LR-APPLIED: sysctl net.ipv4.ip_forward is 0; linerate applied 1 (000001-", sweep...)
 	f.linerate(true, "2 hosts, 1 drifted|h1 drifted from what linerate applied (000001-", "fleet", "status", "--fail-on", "drift")
-	f.linerate(false, `"expected": "1"|"found": "0"|"since": "20|"drifts": 1`, "fleet", "host", "h1", "--json")
-	f.linerate(false, "h1|1 of 2 hosts", "fleet", "rule", "LR-APPLIED")
-	f.linerate(false, `"ruleId": "LR-APPLIED"|record that linerate apply keeps`, "fleet", "host", "h1", "--sarif")
+	f.linerate(false, `"expected": "1"|"found": "0"|"since": "20|"drifts": 1`, "fleet", "status", "h1", "--json")
+	f.linerate(false, "h1|1 of 2 hosts", "fleet", "status", "LR-APPLIED")
+	f.linerate(false, `"ruleId": "LR-APPLIED"|record that linerate apply keeps`, "fleet", "status", "h1", "--sarif")
 	f.linerate(false, `"ruleId": "LR-APPLIED"|on 1 of 2 hosts`, "fleet", "status", "--sarif")
 	f.linerate(false, "0 changes", sweep...)
 
@@ -55,6 +55,6 @@ func TestFleetDrift(t *testing.T) {
 	// linerate takes its change back: nothing is applied, so nothing drifts.
 	f.linerate(false, "rolled back", with("rollback", "ssh://h1", "--force")...)
 	f.linerate(false, "0 for the worse", sweep...)
-	f.linerate(false, "applied        nothing by linerate", "fleet", "host", "h1")
+	f.linerate(false, "applied        nothing by linerate", "fleet", "status", "h1")
 	f.linerate(false, "applied something on 1 host, 0 drifted", "fleet", "status", "--fail-on", "drift")
 }

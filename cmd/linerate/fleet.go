@@ -118,9 +118,9 @@ type fleetList struct{ hosts, ansible, bundles, limit string }
 
 func (l *fleetList) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://[user@]host[:port] per line, optionally with role=firewall")
-	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `FILE`: the JSON of ansible-inventory --list")
-	f.StringVar(&l.limit, "limit", "", "only hosts and groups that match `PATTERN`, as in Ansible: web*,!web3")
+	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://host per line")
+	f.StringVar(&l.ansible, "ansible", "", "hosts in `FILE` of ansible-inventory --list")
+	f.StringVar(&l.limit, "limit", "", "hosts and groups of this `PATTERN`: web*,!web3")
 }
 
 // targets reads the list, and says where it is from.
@@ -205,8 +205,8 @@ type planFleet struct {
 func (p *planFleet) addFlags(cmd *cobra.Command) {
 	p.fleetList.addFlags(cmd)
 	f := cmd.Flags()
-	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to connect to at a time")
-	f.IntVar(&p.Tries, "tries", 4, "attempts before a host of a list counts as unreachable")
-	f.DurationVar(&p.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
-	f.BoolVar(&p.resume, "resume", false, "continue in the directory: skip hosts that have a plan in it")
+	f.IntVar(&p.Parallel, "parallel", 200, "hosts to connect to at a time")
+	f.IntVar(&p.Tries, "tries", 4, "attempts to reach a host")
+	p.Pause = pause
+	f.BoolVar(&p.resume, "resume", false, "skip hosts that have a plan in the directory")
 }

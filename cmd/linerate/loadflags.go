@@ -30,27 +30,26 @@ type loadFlags struct {
 
 // loadWords are how a load speaks of itself.
 type loadWords struct {
-	of       string // what it is of: "requests"
-	begin    string // what it does before measuring
-	arrivals string // about poisson
-	timeout  time.Duration
-	late     string // what is late after the timeout
-	seed     string // what the seed draws
-	strict   string // what strict refuses
+	of      string // what it is of: "requests"
+	begin   string // what it does before measuring
+	timeout time.Duration
+	late    string // what is late after the timeout
+	seed    string // what the seed draws
+	strict  string // what strict refuses
 }
 
 // add defines the flags.
 func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 	f.of = w.of
 	fs := cmd.Flags()
-	fs.VarP((*perSecond)(&f.rate), "rate", "r", w.of+" per second of an open loop, such as 500 or 2k (default: a closed loop)")
-	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson"+w.arrivals)
-	fs.DurationVar(&f.duration, "time", 10*time.Second, "how long to measure; 0 with --"+w.of+": no limit")
+	fs.VarP((*perSecond)(&f.rate), "rate", "r", w.of+" per second of an open loop, 500 or 2k (default: closed)")
+	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant or poisson")
+	fs.DurationVar(&f.duration, "time", 10*time.Second, "how long to measure; 0: no limit")
 	fs.DurationVar(&f.warmup, "warmup", 0, w.begin+" for so long before measuring")
 	fs.Uint64VarP(&f.most, w.of, "n", 0, "end after so many "+w.of)
 	fs.DurationVar(&f.timeout, "timeout", w.timeout, w.late)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of "+w.seed)
-	fs.DurationVar(&f.every, "interval", 0, "interval of progress output (default 0.5s on a terminal, 10s elsewhere)")
+	fs.DurationVar(&f.every, "interval", 0, "how often to show progress")
 	fs.BoolVar(&f.strict, "strict", false, "exit 1 if "+w.strict)
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 }

@@ -18,17 +18,8 @@ import (
 const sourceUse = "[SOURCE]"
 
 // sourceHelp is the paragraph on SOURCE in those verbs' help.
-const sourceHelp = `SOURCE is what to read: nothing for this machine, ssh://[user@]host[:port] for
-another (sh and its base system are all it needs; keys, agent, ~/.ssh/config and
-known_hosts as ssh(1) has them), the file of a capture bundle (linerate capture),
-or --root DIR with --release R for a directory that holds a host's etc/ and boot/.
-
-It may be a file of configuration by itself, several that belong together, or - for
-standard input: config.xml, config.boot, freenas-v1.db, UCI files or OpenWrt's
-backup, sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's command
-line, modprobe.d, GRUB's file, rules of udev and others, known by name or by what
-their lines look like. --os and --release say what reads it, --memory and --cpus
-what it does not tell of the host.`
+const sourceHelp = `SOURCE is this machine, ssh://[user@]host[:port], a capture, --root DIR, or files of
+configuration (linerate help flags).`
 
 // source holds the flags by which a verb names the host it reads.
 type source struct {

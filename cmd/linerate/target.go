@@ -18,9 +18,8 @@ import (
 const targetUse = "[ssh://HOST]"
 
 // targetHelp is the paragraph on it in their help.
-const targetHelp = `The host is this machine, or ssh://[user@]host[:port]: sh and its base system are
-all it needs; what linerate installs there to take a change back is removed when
-nothing is pending. Changing a host needs root (--become sudo over SSH).`
+const targetHelp = `The host is this machine or ssh://[user@]host[:port]. Changing one needs root
+(--become sudo over SSH); nothing stays installed there.`
 
 // target holds the flags by which a verb names the host it changes.
 type target struct{ remote }

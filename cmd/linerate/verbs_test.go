@@ -80,6 +80,9 @@ func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 		if code := run(append(path, "--help"), strings.NewReader(""), &out, &errs); code != cli.ExitOK {
 			t.Errorf("linerate %s --help: exit %d, %s", strings.Join(path, " "), code, errs.String())
 		}
+		if lines := strings.Count(out.String(), "\n"); lines > 41 {
+			t.Errorf("linerate %s --help: %d lines are more than a screen", strings.Join(path, " "), lines)
+		}
 		for line := range strings.Lines(out.String()) {
 			if line = strings.TrimRight(line, "\n"); show.Width(line) > show.DefaultWidth && !strings.HasPrefix(strings.TrimLeft(line, " "), "linerate ") {
 				t.Errorf("linerate %s --help: wider than the page: %s", strings.Join(path, " "), line)

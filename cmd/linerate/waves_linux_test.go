@@ -180,7 +180,7 @@ func TestWaves(t *testing.T) {
 	// A dry run looks at all of them and changes none.
 	f.linerate(false, "wave 1: 1 host: h1|wave 2: 3 hosts: h2, h3, h4|4 hosts could be changed as planned, 0 would be skipped", with("apply", "plans", "-n")...)
 	f.expect("0000", "after a dry run")
-	f.linerate(true, "no ledger", "fleet", "waves")
+	f.linerate(true, "no ledger", "fleet", "wave")
 
 	// The check of h3 fails once it forwards: h1 was confirmed before and stays, h2 and h4 go back.
 	fine := filepath.Join(f.dir, "fine")
@@ -196,7 +196,7 @@ func TestWaves(t *testing.T) {
 	f.write(fine, "")
 	f.linerate(false, "confirmed     4", "apply", "--resume="+id)
 	f.expect("1111", "after the wave went on")
-	f.linerate(false, "done", "fleet", "waves")
+	f.linerate(false, "done", "fleet", "wave")
 	f.linerate(true, "is done", with("apply", "--resume="+id)...)
 	f.linerate(false, "nothing|skipped", with("apply", "plans", "-n")...)
 
@@ -261,7 +261,7 @@ func TestWaveKilled(t *testing.T) {
 	f.timeIsOver("h2", "h3")
 	labtest.Eventually(func() bool { return f.forwarding() == "100" })
 	f.expect("100", "after nobody confirmed")
-	f.linerate(false, "not ended", "fleet", "waves")
+	f.linerate(false, "not ended", "fleet", "wave")
 	f.write(gate, "")
 	f.linerate(false, "nobody confirmed in time|confirmed     3", with("apply", "--resume")...)
 	f.expect("111", "after the wave went on")

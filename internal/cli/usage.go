@@ -44,11 +44,12 @@ func usageTemplate(cobras string) string {
 	commands := strings.Index(cobras, "{{if .HasAvailableSubCommands}}{{$cmds")
 	return strings.Replace(cobras[:commands], "{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}", 1) +
 		"{{commandList .}}{{ownFlags .}}{{sharedFlags .}}" +
-		"{{if .HasAvailableSubCommands}}\n\nUse \"{{.CommandPath}} COMMAND --help\" for more.{{end}}\n" + topicsLine
+		"{{if and .HasAvailableSubCommands .HasParent}}\n\nUse \"{{.CommandPath}} COMMAND --help\" for more.{{end}}\n" + topicsLine
 }
 
 // topicsLine ends the help of linerate itself.
-const topicsLine = `{{if not .HasParent}}All commands: "{{.CommandPath}} help commands"; pages of the reference: "{{.CommandPath}} help topics".
+const topicsLine = `{{if not .HasParent}}
+More: {{.CommandPath}} help COMMAND, help commands, help topics.
 {{end}}`
 
 // helpTemplate is cobra's with its prose broken to the width of the page.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"linerate/internal/audit"
+	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 	"linerate/internal/list"
 	"linerate/internal/queue"
@@ -80,25 +80,9 @@ func (m *metrics) fleet(r *http.Request, f ledger.FleetReader) error {
 	if err != nil || st.Hosts == 0 {
 		return err
 	}
-	var hosts, unreachable, findings []value
-	for _, g := range st.Groups {
-		labels := []string{"role", g.Role, "os", g.OS, "release", g.Release}
-		hosts, unreachable = append(hosts, sample(float64(g.Hosts), labels...)), append(unreachable, sample(float64(g.Unreachable), labels...))
-		for _, n := range []struct {
-			severity audit.Severity
-			n        int
-		}{{audit.Error, g.Errors}, {audit.Warning, g.Warnings}, {audit.Info, g.Infos}} {
-			findings = append(findings, sample(float64(n.n), append(labels[:6:6], "severity", string(n.severity))...))
-		}
-	}
-	m.gauge("linerate_fleet_hosts", "Hosts of the fleet.", hosts...)
-	m.gauge("linerate_fleet_unreachable_hosts", "Hosts that the last sweep could not reach.", unreachable...)
-	m.gauge("linerate_fleet_findings", "Findings that stand on the fleet's hosts.", findings...)
-	if last := (Fleet{Status: st}).Last(); last != nil {
-		m.gauge("linerate_fleet_sweep_end_time_seconds", "When the last sweep ended, in seconds since 1970.", sample(float64(last.End.UnixMilli())/1e3))
-		m.gauge("linerate_fleet_sweep_alerts", "Changes for the worse that the last sweep found.", sample(float64(last.Alerts)))
-	}
-	return nil
+	rules, err := f.RuleCounts(r.Context(), "")
+	m.b.WriteString(fleet.Textfile(st, rules))
+	return err
 }
 
 // queue writes how a queue stands.

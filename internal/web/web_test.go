@@ -442,7 +442,7 @@ func TestMetrics(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	for _, want := range []string{"linerate_fleet_hosts{role=\"web\",os=\"linux\",release=\"6.12\"}", "linerate_ledger_studies", "linerate_study_trials_done{record=\"small-1\",study=\"small\"}", "linerate_fleet_sweep_end_time_seconds", "linerate_queue_studies", "linerate_testbeds{state=\"quarantined\"}"} {
+	for _, want := range []string{"linerate_fleet_hosts{role=\"web\",os=\"linux\",release=\"6.12\"}", "linerate_ledger_studies", "linerate_study_trials_done{record=\"small-1\",study=\"small\"}", "linerate_fleet_last_sweep_end_seconds", "linerate_queue_studies", "linerate_testbeds{state=\"quarantined\"}"} {
 		if !seen[want] {
 			t.Errorf("no %s in\n%s", want, w.Body)
 		}
