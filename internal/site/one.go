@@ -121,7 +121,7 @@ func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }
 func (p *Pages) Says(rule string) string {
 	for _, r := range p.m.Rules {
 		if r.ID == rule {
-			return filled(r.Message)
+			return filled(r.Message, "a setting")
 		}
 	}
 	return ""

@@ -80,7 +80,7 @@ func TestPagesOnDemand(t *testing.T) {
 			t.Errorf("%q: %d bytes, %v", name, len(data), err)
 		}
 	}
-	if url == "" || p.URL("linux", "nosuch") != "" || p.Says("LR-X") != "It is …, not …." || p.Says("LR-Y") != "" {
+	if url == "" || p.URL("linux", "nosuch") != "" || p.Says("LR-X") != "It is value, not b." || p.Says("LR-Y") != "" {
 		t.Errorf("%q, %q", url, p.Says("LR-X"))
 	}
 	failed := errors.New("no ledger")
@@ -175,8 +175,8 @@ func TestWordsOfPages(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"a": "a", "a ${b} c ${d}": "a … c …", "${a": "${a", "}${a}{": "}…{", "${}": "…"} {
-		if got := filled(text); got != want {
+	for text, want := range map[string]string{"a": "a", "a ${line.name} ${line.value} c ${size(bdp_of)}": "a net.x VALUE c bdp of", "${a": "${a", "}${a + b}{": "}…{", "${}": "…"} {
+		if got := filled(text, "net.x"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

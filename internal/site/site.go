@@ -5,11 +5,13 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +47,8 @@ type maker struct {
 	taken map[string]bool
 	rows  map[string][]evidence.Row
 	guide bool
+
+	measured, refuted []link // of what is published
 }
 
 // newMaker knows every page's place.
@@ -75,6 +79,13 @@ func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) err
 			return err
 		}
 		index.add(m.Catalogue, r, p, m.urls[r], m.roles(r, p))
+		at := link{r.OS, r.Name, m.urls[r] + ".html", ""}
+		if len(p.Evidence) > 0 {
+			m.measured = append(m.measured, at)
+		}
+		if refuted(p) {
+			m.refuted = append(m.refuted, at)
+		}
 	}
 	if err := m.assets(&index); err != nil {
 		return err
@@ -127,7 +138,7 @@ func (m *maker) mentions(r *tunable.Record) (all []Mention) {
 		if rule.OS != "" && rule.OS != r.OS || !slices.ContainsFunc(slices.Concat(rule.Names, rule.At), func(g string) bool { return g == r.Name || globbed(g, r.Name) }) {
 			continue
 		}
-		all = append(all, Mention{"rule", rule.ID, filled(rule.Message)})
+		all = append(all, Mention{"rule", rule.ID, filled(rule.Message, r.Name)})
 	}
 	for _, a := range m.Advice {
 		if a.OS != r.OS || !advises(a, r) {
@@ -137,7 +148,7 @@ func (m *maker) mentions(r *tunable.Record) (all []Mention) {
 		if a.Set != "" {
 			what = "may be set"
 		}
-		all = append(all, Mention{"plan", strings.Join(a.Roles, ", "), what + ": " + filled(a.Reason)})
+		all = append(all, Mention{"plan", strings.Join(a.Roles, ", "), what + ": " + filled(a.Reason, r.Name)})
 	}
 	return all
 }
@@ -158,9 +169,16 @@ func advises(a *plan.Advice, r *tunable.Record) bool {
 	return slices.ContainsFunc(a.Drivers, func(d string) bool { return strings.ReplaceAll(a.Name(), "{driver}", d) == r.Name })
 }
 
-// filled is a text of expressions for readers who have no host: what would be filled
-// in is an ellipsis.
-func filled(text string) string {
+// plainly matches an expression that is a name, or a function of one.
+var plainly = regexp.MustCompile(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
+
+// words are what a reader without a host is told for expressions; others are told by
+// their own names.
+var words = map[string]string{"line.value": "VALUE", "this_text": "VALUE", "this": "VALUE", "count": "N", "new": "N", "current": "the current value", "want": "what is needed",
+	"nic.name": "the interface", "counter_name": "its counter"}
+
+// filled is a text of expressions about a tunable for readers who have no host.
+func filled(text, name string) string {
 	for {
 		from := strings.Index(text, "${")
 		if from < 0 {
@@ -170,7 +188,13 @@ func filled(text string) string {
 		if to < 0 {
 			return text
 		}
-		text = text[:from] + "…" + text[from+to+1:]
+		told := "…"
+		if m := plainly.FindStringSubmatch(text[from+2 : from+to]); m != nil && m[1] == "line.name" {
+			told = name
+		} else if m != nil {
+			told = cmp.Or(words[m[1]], strings.NewReplacer("_", " ", ".", " ").Replace(m[1]))
+		}
+		text = text[:from] + told + text[from+to+1:]
 	}
 }
 
@@ -356,8 +380,8 @@ func (m *maker) front() error {
 		claims += len(s.Claims)
 	}
 	return m.write("index.html", "front", "Tunables of FreeBSD and Linux", map[string]any{
-		"FreeBSD": count[tunable.FreeBSD], "Linux": count[tunable.Linux], "Claims": claims, "Rules": len(m.Rules), "Verdicts": len(m.Evidence),
-		"Releases": explain.Releases, "Topics": docs.Topics(),
+		"FreeBSD": count[tunable.FreeBSD], "Linux": count[tunable.Linux], "Claims": claims, "Verdicts": len(m.Evidence),
+		"Measured": m.measured, "Refuted": m.refuted,
 	})
 }
 

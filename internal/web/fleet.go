@@ -267,10 +267,7 @@ type Rule struct {
 // rule shows on which hosts a rule finds something.
 func (s *Server) rule(r *http.Request) (*answer, error) {
 	id := r.PathValue("id")
-	doc := Rule{Document: version1, Rule: id}
-	if s.Catalogue != nil {
-		doc.Says = s.Catalogue.Says(id)
-	}
+	doc := Rule{Document: version1, Rule: id, Says: s.Says(id)}
 	f, err := s.ofFleet(r)
 	if err != nil {
 		return nil, err

@@ -188,6 +188,14 @@ func (s *Server) TunableURL(os, name string) string {
 	return ""
 }
 
+// Says is what a rule says, for readers who have no host; "" of one that is not known.
+func (s *Server) Says(rule string) string {
+	if s.Catalogue == nil {
+		return ""
+	}
+	return s.Catalogue.Says(rule)
+}
+
 // segments escapes a name for a path of which it is the end; slashes part segments.
 func segments(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
