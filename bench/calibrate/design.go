@@ -47,6 +47,10 @@ func Checks(reps int, seed uint64) []Check {
 		wrong, _ := sequential(r, s, 0, reps)
 		out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks, "+string(s), 20, wrong, reps, 0.03, 0.06))
 	}
+	raw, adjusted := curse(r, max(100, reps/10))
+	out = append(out,
+		Check{"estimate of an effect that looks find half the time, among those found, over the true one", 20, raw, 0, 2, true},
+		Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+4/math.Sqrt(float64(max(100, reps/10)))})
 	naive := 0
 	for range reps {
 		d := gaussians(r, 20, 0)
@@ -177,6 +181,31 @@ func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 		}
 	}
 	return hits
+}
+
+// curse is the mean estimate of those studies with looks that find a difference, as it is and
+// without the selection, over the true effect.
+func curse(r *rand.Rand, want int) (raw, adjusted float64) {
+	const effect = 0.6 * scatter
+	plan, err := stats.NewSequential(looks, 0.05, stats.Pocock)
+	if err != nil {
+		return math.NaN(), math.NaN()
+	}
+	for found := 0; found < want; {
+		d := gaussians(r, looks[len(looks)-1], effect)
+		for k, n := range looks {
+			c := stats.Comparison{Scale: stats.LogRatio, Effect: stats.OneSample(d[:n], 0.95)}
+			if c, stop := plan.Settle(c, k, stats.Options{}); stop {
+				if c.Verdict.Differs() {
+					found++
+					raw += c.Effect.Estimate / effect / float64(want)
+					adjusted += c.Unselected / effect / float64(want)
+				}
+				break
+			}
+		}
+	}
+	return raw, adjusted
 }
 
 // sequential counts studies that end in a difference, and the blocks used.

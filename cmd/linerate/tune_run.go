@@ -314,8 +314,8 @@ func doing(settings []study.Setting) string {
 	return strings.Join(out, "; ")
 }
 
-// plan writes the plan of what ships: what it is worth was measured of all of it
-// together, and each setting's share of that by the search.
+// plan writes the plan of what ships: each setting with its own effect, and what was
+// measured of all together.
 func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	facts, err := s.facts(cmd)
 	if err != nil {
@@ -338,8 +338,8 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 		}
 		level := f.Levels[r.Ships[i]-1]
 		gains = append(gains, plan.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
-			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", report.ChangeText(r.Model.Effects[i].Effect)),
-			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
+			Reason:   fmt.Sprintf("A search by experiment found it: %s.", report.Own(i)),
+			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: "this setting " + report.Own(i) + "; " + together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)
 	}
 	var left []plan.LeftAlone

@@ -245,9 +245,13 @@ const distrust = "distrust it"
 
 // estimate is a verdict's effect on the scale on which studies are pooled: the logarithm of a
 // ratio, or points. The error is that of a normal interval: what few blocks leave open of
-// the error itself makes them weigh less.
+// the error itself makes them weigh less. Where a difference was found the effect is the one without the
+// winner's curse; those that were not found stand as they are, which leans to no effect.
 func (r Row) estimate() stats.Estimate {
 	effect, low, high := r.Size()
+	if r.Adjusted.Known() {
+		effect = r.Adjusted
+	}
 	scale := func(n stats.Number) float64 {
 		if r.InPoints() {
 			return n.Float() / 100

@@ -98,8 +98,12 @@ func (r Row) Reversed() Row {
 		}
 		return stats.Num(-v)
 	}
+	adjusted := back(r.Adjusted)
+	if r.InPoints() {
+		adjusted = negative(r.Adjusted)
+	}
 	r.Effect = stats.Effect{EffectPercent: back(r.EffectPercent), CILow: back(r.CIHigh), CIHigh: back(r.CILow),
-		EffectPoints: negative(r.EffectPoints), PointsLow: negative(r.PointsHigh), PointsHigh: negative(r.PointsLow)}
+		EffectPoints: negative(r.EffectPoints), PointsLow: negative(r.PointsHigh), PointsHigh: negative(r.PointsLow), Adjusted: adjusted}
 	switch r.Verdict {
 	case stats.Better:
 		r.Verdict = stats.Worse

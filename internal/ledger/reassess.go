@@ -36,7 +36,7 @@ func CorrectFamily(vs []Verdict) {
 		v := &vs[i]
 		v.PHolm, v.Family = stats.Num(h), len(vs)
 		if v.Verdict.Differs() && !(h <= 0.05) {
-			v.Verdict = stats.Inconclusive
+			v.Verdict, v.Adjusted = stats.Inconclusive, stats.Number{}
 		}
 	}
 }
@@ -71,7 +71,9 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 	within := func(p stats.Number) stats.Number { return stats.Num(min(1, p.Float()*float64(max(1, v.Family)))) }
 	w.PHolm, w.PEquivalent = within(w.P), within(w.PEquivalent)
 	if w.PHolm.Known() && w.Verdict != stats.Invalid {
-		w.Verdict = stats.Judge(c.Effect.Estimate, w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
+		if w.Verdict = stats.Judge(c.Effect.Estimate, w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better); !w.Verdict.Differs() {
+			w.Adjusted = stats.Number{}
+		}
 	}
 	return &w, a + b
 }

@@ -2,6 +2,10 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
+
+	"linerate/internal/list"
+	"linerate/internal/show"
 )
 
 // Gain is a setting that an experiment on this host's lab confirmed.
@@ -24,6 +28,10 @@ func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 	p.plan.LeftAlone = left
 	for _, g := range gains {
 		p.confirmed(g)
+	}
+	if len(p.plan.ByHand) > 0 {
+		p.unmet(fmt.Sprintf("The gain was confirmed with %s, which you set by hand. Without it this plan is not what was confirmed.",
+			show.List(list.Map(p.plan.ByHand, func(h ByHand) string { return h.Name + "=" + h.Value }))))
 	}
 	return p.judged()
 }

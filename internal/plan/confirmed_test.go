@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"linerate/catalogue"
@@ -29,6 +30,9 @@ func TestConfirmed(t *testing.T) {
 	}
 	if len(p.ByHand) != 1 || !reflect.DeepEqual(p.ByHand[0], ByHand{Name: "nginx sendfile", Value: "on", Do: "nginx: sendfile on", Reason: "a search", Evidence: measured}) {
 		t.Errorf("by hand %+v", p.ByHand)
+	}
+	if len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "confirmed with nginx sendfile=on, which you set by hand") {
+		t.Errorf("it is not said that the winner is set by hand: %q", p.Unmet)
 	}
 	if len(p.LeftAlone) != 1 {
 		t.Errorf("left alone %+v", p.LeftAlone)

@@ -74,6 +74,7 @@ type Comparison struct {
 	NControl, NVariant int
 	Effect             Test        // on Scale, at 1−α
 	SD                 float64     // of block-wise effects (blocks) or pooled within samples, on Scale
+	Unselected         float64     // the estimate without its having been found, on Scale; NaN where it was not
 	EffectPercent      Interval    // 100·(variant/control − 1)
 	Difference         Test        // variant − control in the metric's unit, at 1−α
 	P, PHolm           float64     // of "no difference"; Holm over the comparisons made together
@@ -244,6 +245,10 @@ func correct(cs []Comparison, opt Options) {
 	for i := range cs {
 		cs[i].PHolm, cs[i].PEquivalentHolm = p[i], q[i]
 		cs[i].Verdict = Judge(cs[i].Effect.Estimate, p[i], q[i], opt.Alpha, opt.Better)
+		if cs[i].Unselected = math.NaN(); !opt.Bare {
+			times := max(1, math.Round(p[i]/cs[i].P)) // Holm's
+			cs[i].unselect([]int{cs[i].N}, []float64{opt.Alpha / times}, 0)
+		}
 	}
 }
 

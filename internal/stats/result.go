@@ -26,7 +26,7 @@ func (c *Comparison) Result() Result {
 }
 
 // EffectMembers are the members that an Effect has in JSON, for Document.
-const EffectMembers = " effect_percent ci_low ci_high effect_points points_low points_high "
+const EffectMembers = " effect_percent ci_low ci_high effect_points points_low points_high effect_adjusted "
 
 var resultMembers = strings.Fields("n p_value p_holm verdict" + EffectMembers)
 

@@ -152,6 +152,7 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 		pEquivalent = 0
 	}
 	c.Verdict = Judge(c.Effect.Estimate, c.Effect.P, pEquivalent, level, opt.Better)
+	c.unselect(s.Looks, s.Levels, look)
 	settled := c.Verdict == Better || c.Verdict == Worse || c.Verdict == Equivalent
 	return c, settled || look == len(s.Looks)-1
 }

@@ -18,6 +18,9 @@ type Effect struct {
 	EffectPoints Number `json:"effect_points,omitzero"`
 	PointsLow    Number `json:"points_low,omitzero"`
 	PointsHigh   Number `json:"points_high,omitzero"`
+	// Adjusted is the effect without the winner's curse, in percent, or in points of a share:
+	// a difference that was found looks larger than it is. Unknown of what was not found.
+	Adjusted Number `json:"effect_adjusted,omitzero"`
 }
 
 // EffectOf is an interval in percent as documents write it.
@@ -28,9 +31,10 @@ func EffectOf(i Interval) Effect {
 // reported is the comparison's effect as documents write it.
 func (c *Comparison) reported() Effect {
 	e := EffectOf(c.EffectPercent)
-	if c.Share {
+	if e.Adjusted = Num(c.percent(c.Unselected)); c.Share {
 		i := c.Effect.Map(func(d float64) float64 { return points(min(1, max(-1, d))) }) // t knows no bounds, shares do
 		e.EffectPoints, e.PointsLow, e.PointsHigh = Num(i.Estimate), Num(i.Low), Num(i.High)
+		e.Adjusted = Num(points(c.Unselected))
 	}
 	return e
 }
@@ -46,6 +50,14 @@ func (c *Comparison) DetectablePoints() Number {
 
 // points are percentage points of a difference between shares.
 func points(difference float64) float64 { return 100 * difference }
+
+// Unselected is Adjusted alone, on the effect's scale.
+func (e Effect) Unselected() Effect {
+	if e.InPoints() {
+		return Effect{EffectPoints: e.Adjusted}
+	}
+	return Effect{EffectPercent: e.Adjusted}
+}
 
 // InPoints reports whether the effect is in percentage points.
 func (e Effect) InPoints() bool { return e.EffectPoints.Known() }

@@ -80,6 +80,9 @@ func tellEffects(vs []Verdict, m Metric) string {
 			}
 			text += ")"
 		}
+		if adjusted, known := v.Adjusted.Get(); known && math.Abs(adjusted) < 0.95*math.Abs(effect) {
+			text += fmt.Sprintf(" (%s without the winner's curse)", v.Unselected().Amount())
+		}
 		told = append(told, text)
 	}
 	if n := len(told); n > mostTold {

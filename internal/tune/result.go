@@ -23,6 +23,9 @@ type Result struct {
 	OpenBlocks  int       `json:"open_blocks"`
 	OpenSeconds float64   `json:"open_seconds"`
 	Drops       []Dropped `json:"drops"`
+	// Skipped: the phase that compares the candidate with itself without each of its settings
+	// did not run, as the time left could not show that one does nothing.
+	Skipped bool `json:"minimise_skipped,omitempty"`
 	// Checked is what the reduced candidate came to, on blocks of its own.
 	Reduced Config  `json:"reduced"`
 	Checked *Judged `json:"check"`
@@ -91,6 +94,7 @@ func (s *Search) Result(done []Measured) (Result, error) {
 	if c, ok := st.confirmed(); ok {
 		r.Ships, r.Gain = c, j
 		r.Drops = st.drops()
+		r.Skipped = !more && c.Size() > 1 && len(r.Drops) == 0
 		st.lighten(&r)
 	}
 	return r, nil

@@ -165,3 +165,25 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestOwnEffects: a line of the plan has its setting's own effect, by leaving it out where that was
+// measured, and a phase that did not run is said.
+func TestOwnEffects(t *testing.T) {
+	whole := judged(25, stats.Better)
+	without := stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(-20), CILow: stats.Num(-25), CIHigh: stats.Num(-15)}}
+	r := Report{Metric: "forwarding_rate_pps", Space: entries(), Result: tune.Result{Complete: true, Model: model, Ships: tune.Config{1, 1}, Gain: whole, Drops: []tune.Dropped{{Factor: 0, Result: without}}}}
+	if got := r.Own(0); got != "+25.0 % (+17.6 % to +33.3 %), by leaving it out" {
+		t.Errorf("%q", got)
+	}
+	if got := r.Own(1); !strings.HasSuffix(got, "for one effect is chance") {
+		t.Errorf("%q", got)
+	}
+	r.Result.Drops, r.Result.Skipped = nil, true
+	if r.Fill(); !strings.Contains(r.Answer, "Whether each of them is needed was not measured") {
+		t.Errorf("%q", r.Answer)
+	}
+	r.Result.Ships, r.Metric = tune.Config{1, 0}, "request_latency_mean_ns"
+	if got := r.Own(0); got != "−20.0 % (−20.6 % to −19.4 %), alone" {
+		t.Errorf("%q", got)
+	}
+}

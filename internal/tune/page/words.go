@@ -20,7 +20,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	case !r.Result.Complete:
 		return "The search is not at its end."
 	case r.Result.Ships != nil:
-		return fmt.Sprintf("%s: %s%s, confirmed on blocks of their own.", space.Words(factors, r.Result.Ships), r.of(), r.interval(r.Result.Gain.Result))
+		return fmt.Sprintf("%s: %s%s, confirmed on blocks of their own.%s", space.Words(factors, r.Result.Ships), r.of(), r.interval(r.Result.Gain.Result), r.skipped())
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
@@ -34,6 +34,35 @@ func (r *Report) answer(factors []space.Entry) string {
 			r.of(), r.interval(r.Result.Confirmation.Result), show.List(r.Result.Harm), open)
 	}
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
+}
+
+// skipped says that nobody looked for idle settings.
+func (r *Report) skipped() string {
+	if !r.Result.Skipped {
+		return ""
+	}
+	return " Whether each of them is needed was not measured: the time left was too short to show that one does nothing."
+}
+
+// Own is what a setting of the plan does by itself, and how that is known.
+func (r *Report) Own(factor int) string {
+	inverse := func(percent stats.Number) stats.Number { return stats.Num(100 * (1/(1+percent.Float()/100) - 1)) }
+	for _, d := range r.Result.Drops {
+		if d.Factor == factor {
+			e := r.Change(stats.Effect{EffectPercent: inverse(d.EffectPercent), CILow: inverse(d.CIHigh), CIHigh: inverse(d.CILow)})
+			return fmt.Sprintf("%s (%s to %s), by leaving it out", e.Text(), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
+		}
+	}
+	if r.Result.Ships.Size() == 1 {
+		return r.interval(r.Result.Gain.Result) + ", alone"
+	}
+	level, effect := r.Result.Ships[factor], r.Result.Model.Effects[factor].Effect
+	for _, l := range r.Result.Model.Levels {
+		if l.Factor == factor && l.Level == level && l.Blocks > 0 {
+			effect = l.Effect
+		}
+	}
+	return fmt.Sprintf("%s by the screening, where %s for one effect is chance", r.ChangeText(effect), show.Percent(stats.Percent(r.Result.Model.Lenth.Margin)))
 }
 
 // untried are the levels without a value, and why: the screening has the first of each
