@@ -49,7 +49,7 @@ STUDY may also be a study in the ledger, by identifier, name or directory.`,
 			if err := writeOutcome(args[0], rec.Spec, r); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
 			}
-			if err := printResults(cmd, r, asJSON); err != nil {
+			if err := printResults(cmd, rec.Spec, r, asJSON); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(args[0], studydir.ReportFile))
@@ -108,7 +108,7 @@ func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) e
 			return err
 		}
 		r := derive(cmd, rec)
-		if err := printResults(cmd, r, asJSON); err != nil {
+		if err := printResults(cmd, rec.Spec, r, asJSON); err != nil {
 			return err
 		}
 		return failOnResults(fail, r)

@@ -258,7 +258,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
-	if err := printResults(cmd, results, f.asJSON); err != nil {
+	if err := printResults(cmd, dir.Spec, results, f.asJSON); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
@@ -309,11 +309,11 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 }
 
 // printResults prints what a study came to.
-func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
+func printResults(cmd *cobra.Command, s study.Spec, r study.Results, asJSON bool) error {
 	if asJSON {
 		return cli.PrintJSON(cmd.OutOrStdout(), r)
 	}
-	return report.Terminal(cmd.OutOrStdout(), r, cli.StyleOf(cmd.OutOrStdout()))
+	return report.Terminal(cmd.OutOrStdout(), s, r, cli.StyleOf(cmd.OutOrStdout()))
 }
 
 // recordHost keeps the host's facts in a study's record and draws the study's

@@ -111,7 +111,7 @@ var label = regexp.MustCompile(`(?m)^  Measured on .*\n(    .*\n)*`)
 
 // long reports whether a paragraph heads a table that a page leaves out.
 func long(title, table string) bool {
-	title = strings.TrimSpace(title)
+	title = strings.ToLower(strings.TrimSpace(title))
 	return strings.HasPrefix(title, "where the frames ended") || strings.HasPrefix(title, "does the router stay usable") || strings.HasPrefix(title, "lost of what was offered") ||
 		strings.HasPrefix(title, "the other parts") && strings.Count(table, "\n") > 16
 }

@@ -113,15 +113,6 @@ type Table struct {
 	Prose       bool // cells are texts that wrap, the first column names them
 }
 
-// TableOf is a table whose rows are any slice of strings.
-func TableOf[R ~[]string](header []string, rows []R) Table {
-	t := Table{Header: header}
-	for _, r := range rows {
-		t.Rows = append(t.Rows, r)
-	}
-	return t
-}
-
 // verdicts are the words that tables set in colour.
 var verdicts = map[string]show.Ink{"better": show.Good, "worse": show.Bad, "equivalent": show.Note, "inconclusive": show.Doubt, "invalid": show.Doubt, "stopped": show.Bad}
 

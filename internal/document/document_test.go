@@ -47,7 +47,7 @@ func TestTerminal(t *testing.T) {
 	if err := d.Terminal(&b, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	want := "Title\n\n  Yes: better\n\nHead\n  text\n    a\n    b\n  caption\n\n  a    n\n  x    1\n  y  100\n\ndots\n"
+	want := "Title\n\n  Yes: better\n\n  Head\n\n  text\n    a\n    b\n  caption\n\n  a    n\n  x    1\n  y  100\n\ndots\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

@@ -27,7 +27,8 @@ func Print(p *show.Page, blocks ...Block) {
 	for _, block := range blocks {
 		switch b := block.(type) {
 		case Heading:
-			p.Line(p.Bold(string(b)))
+			p.Caption(string(b))
+			p.Line("")
 		case Text:
 			p.Paragraph("  ", "  ", string(b))
 		case Note:

@@ -22,19 +22,6 @@ func TestWordsOfAStep(t *testing.T) {
 	}
 }
 
-// TestPlotsOfAnyRange: the tick in the middle may be the widest.
-func TestPlotsOfAnyRange(t *testing.T) {
-	m, _ := study.MetricNamed(study.OverloadRate)
-	for top := 2.0; top < 1e9; top *= 1.013 {
-		c := study.Curve{Label: "flows", Metric: study.OverloadRate, Name: "none",
-			Points: []study.Spot{{X: 1000, Value: 1.7 * top / 7}, {X: 500000, Value: top}}}
-		g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
-		if len(plotLines(g, 70)) < plotRows {
-			t.Fatalf("no plot up to %g", top)
-		}
-	}
-}
-
 // TestWordsOfScaling: the law's terms are told as what they are.
 func TestWordsOfScaling(t *testing.T) {
 	u := study.Scales{Gamma: 1.6e6, Sigma: 0.12, SigmaLow: stats.Num(0.11), SigmaHigh: stats.Num(0.13), Kappa: 0.004,

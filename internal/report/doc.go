@@ -8,7 +8,6 @@
 //     method.go, unavailable.go, bedwords.go
 //   - pictures of effects and curves, and the one that answers: forest.go,
 //     effects.go, curves.go, timeline.go, picture.go
-//   - the same in letters: curveplot.go, dotplot.go
-//   - what each kind of studies shows beside them, where it belongs: sections.go
+//   - every trial in letters: dotplot.go
 //   - what the DUT counted, and where its time went: dutsaid.go, inside.go
 package report

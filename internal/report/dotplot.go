@@ -13,7 +13,7 @@ import (
 // dotPlots draws every valid trial of the primary metric as a dot over one
 // common axis, an arm at a time, with a bar |__A__| of one standard deviation
 // to each side of its mean beneath, as ministat(1) does.
-func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
+func dotPlots(p *show.Page, r study.Results, m study.Metric, part string) {
 	list := r.Arms(part)
 	low, high, label := math.Inf(1), math.Inf(-1), 0
 	for _, arm := range list {

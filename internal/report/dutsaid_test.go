@@ -39,7 +39,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "The DUT's own counters") || !strings.Contains(out.String(), " × 3") {
+	if err := Terminal(&out, s, r, show.Style{}); err != nil || !strings.Contains(out.String(), "The DUT's own counters") || !strings.Contains(out.String(), " × 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	r.Environment.Testbeds["overload"] = study.BedNotes{Kind: testbed.KindPorts}

@@ -22,7 +22,7 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Of is the page of a study's results as a document.
+// Of is a study's results as a document: the page whole, and what of it a terminal shows.
 func Of(s study.Spec, r study.Results) document.Document {
 	d := document.Document{Kicker: "linerate study " + s.Name, Title: r.Question}
 	if r.Environment.Label != "" {
@@ -32,42 +32,91 @@ func Of(s study.Spec, r study.Results) document.Document {
 		d.Badges = append(d.Badges, "not complete")
 	}
 	d.Answer(r.Answer, "", "")
-	d.Add(tiles(r))
-	for _, w := range r.Warnings {
-		d.Add(document.Warning(w))
-	}
-	for _, u := range lackings(r) {
-		d.Add(document.Warning(fmt.Sprintf("%s %s unavailable on this testbed: %s", u.Variants, u.Are, u.Reason)))
-	}
-	d.Add(document.Contents{})
 	at := kindSections(s, r)
-	d.Add(curveFigures(r)...)
-	d.Add(at[study.Ahead]...)
-	d.Add(document.Heading("Effects"))
+	curves := curveGroups(r)
+	d.Add(head(r), document.OnPage(curveFigures(curves)), document.OnPage{document.Heading("Effects")})
 	d.Add(document.Figures(effectCharts(r, s.Primary()))...)
-	d.Add(otherEffects(s, r)...)
+	d.Add(primaryTable(s, r))
+	for _, l := range lackings(r) {
+		d.Add(document.OnTerminal(func(p *show.Page) {
+			p.Paragraph("  ", "    ", fmt.Sprintf("%s %s unavailable: %s", l.Variants, l.Are, l.Reason))
+		}))
+	}
+	d.Add(document.OnTerminal(func(p *show.Page) { plots(p, s, r, curves) }))
+	d.Add(at[study.Ahead]...)
+	d.Add(document.OnPage(otherEffects(s, r)))
+	d.Add(document.OnTerminal(func(p *show.Page) { others(p, s, r) }))
 	d.Add(timelines(s, r)...)
 	d.Add(at[study.AfterTrials]...)
 	if t := dutTable(r); len(t.Rows) > 0 {
-		title := t.Title
-		t.Title = ""
-		d.Add(document.Heading(title), t)
+		d.Add(document.Heading("The DUT's own counters"), t)
 	}
 	d.Add(at[study.AfterCounters]...)
 	inside(&d, s, r)
 	d.Add(at[study.AtEnd]...)
-	d.Add(document.Heading("Verdicts in numbers"))
+	var numbers document.OnPage
 	for _, g := range s.Metrics {
-		d.Add(verdictTable(r, g))
+		if !g.Primary {
+			numbers = append(numbers, verdictTable(r, g))
+		}
 	}
-	d.Add(gatesAndInvalid(s, r)...)
-	d.Add(howMeasured(s, r)...)
+	if len(numbers) > 0 {
+		d.Add(append(document.OnPage{document.Heading("Other verdicts in numbers")}, numbers...))
+	}
+	d.Add(document.OnPage(gatesAndInvalid(s, r)), document.OnPage(howMeasured(s, r)), document.OnTerminal(func(p *show.Page) { limits(p, r) }))
 	return d
 }
 
+// head is what a page has first: the numbers without which no effect should be believed, and
+// warnings. A terminal has them at its end.
+func head(r study.Results) (out document.OnPage) {
+	out = append(out, tiles(r))
+	for _, w := range r.Warnings {
+		out = append(out, document.Warning(w))
+	}
+	for _, u := range lackings(r) {
+		out = append(out, document.Warning(fmt.Sprintf("%s %s unavailable on this testbed: %s", u.Variants, u.Are, u.Reason)))
+	}
+	return append(out, document.Contents{})
+}
+
+// kindSections are the sections of all kinds by their place. The heading of one without a
+// table is the page's alone, whose pictures it heads.
+func kindSections(s study.Spec, r study.Results) map[study.Place][]document.Block {
+	at := map[study.Place][]document.Block{}
+	for _, k := range study.Kinds() {
+		for _, from := range k.Sections(s, r) {
+			at[from.Place] = append(at[from.Place], section(from)...)
+		}
+	}
+	return at
+}
+
+func section(from study.Section) (out []document.Block) {
+	if len(from.Blocks)+len(from.Folded) == 0 {
+		return nil
+	}
+	out = append(out, document.Heading(from.Title))
+	if !slices.ContainsFunc(from.Blocks, func(b document.Block) bool { _, is := b.(document.Table); return is }) {
+		out = []document.Block{document.OnPage(out)}
+	}
+	if from.Note != "" {
+		out = append(out, document.OnPage{document.Note(from.Note)})
+	}
+	return append(append(out, from.Blocks...), fold(from.Folded)...)
+}
+
+// fold hides what a page shows of the parts but the first few; nothing of none.
+func fold(blocks []document.Block) []document.Block {
+	if len(blocks) == 0 {
+		return nil
+	}
+	return []document.Block{document.Fold{Summary: "The same of the other parts", Blocks: blocks}}
+}
+
 // curveFigures draws the curves, with what they say above each.
-func curveFigures(r study.Results) (out []document.Block) {
-	for _, g := range curveGroups(r) {
+func curveFigures(groups []curveGroup) (out []document.Block) {
+	for _, g := range groups {
 		note := strings.Join(g.words(), ". ")
 		if note != "" {
 			note += "."
@@ -82,17 +131,21 @@ func curveFigures(r study.Results) (out []document.Block) {
 
 // timelines draws every trial of the parts in time order.
 func timelines(s study.Spec, r study.Results) []document.Block {
-	var f figures
+	all := study.Section{Title: "Every trial in time order",
+		Note: "One strip per variant shows the distance of each trial from the variant's mean, all on one scale. A slope is drift, width is noise; hollow points are invalid trials. The number at the right is the mean."}
 	for _, part := range s.MeasuredParts(&r) {
-		if m, ok := study.KindOf(part).Timeline(part); ok {
-			f.add(s.Unfolded(&r, part.Name), chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
+		m, ok := study.KindOf(part).Timeline(part)
+		if !ok {
+			continue
+		}
+		drawn := document.Figures(chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
+		if s.Unfolded(&r, part.Name) {
+			all.Blocks = append(all.Blocks, drawn...)
+		} else {
+			all.Folded = append(all.Folded, drawn...)
 		}
 	}
-	if len(f.shown)+len(f.folded) == 0 {
-		return nil
-	}
-	return append([]document.Block{document.Heading("Every trial in time order"),
-		document.Note("One strip per variant shows the distance of each trial from the variant's mean, all on one scale. A slope is drift, width is noise; hollow points are invalid trials. The number at the right is the mean.")}, f.blocks()...)
+	return section(all)
 }
 
 // tiles are the study's result, and the numbers without which no effect should be
@@ -140,21 +193,41 @@ func resultTile(r study.Results) document.Tiles {
 	return document.Tiles{{Value: strings.Join(counts, ", "), Label: fmt.Sprintf("of %d variants against %s, by %s", len(of), r.Control, m.Label)}}
 }
 
+// primaryTable has the verdicts by the primary metric, and what could not be had.
+func primaryTable(s study.Spec, r study.Results) document.Table {
+	m, part := primary(r)
+	t := verdictTable(r, study.Goal{Metric: m.Name, Part: part})
+	n := 0
+	for _, v := range r.Verdicts {
+		if v.Primary {
+			n = max(n, v.N)
+		}
+	}
+	if n == 0 { // nothing to compare with
+		n = len(r.Values(part, r.Control, m.Name))
+	}
+	t.Title = fmt.Sprintf("%s, part %s, %d %s; effects against %s with 95 %% intervals", m.Label, part, n, replicates(m.Name), r.Control)
+	for _, u := range r.Unavailable {
+		t.Rows = append(t.Rows, []string{u.Variant, "–", "", "", "", "", "", "unavailable"})
+	}
+	return t
+}
+
+// verdictTable has the verdicts by a metric in a part.
 func verdictTable(r study.Results, g study.Goal) document.Table {
 	m, _ := r.Metric(g.Metric)
 	t := document.Table{
 		Title:  m.Label + " · part " + g.Part,
-		Header: []string{"variant", "mean", "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "p Welch", "p Mann–Whitney", "verdict"},
+		Header: []string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "verdict"},
+		Rows:   [][]string{{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", ""}},
 	}
-	t.Rows = append(t.Rows, []string{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", "", "", ""})
 	for _, v := range r.Verdicts {
 		if v.Metric != g.Metric || v.Part != g.Part {
 			continue
 		}
 		t.Note = "Decided by " + v.Method + "."
 		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
-			v.Text(), v.Bounds(), effectNS(m, v, nsDecimals),
-			fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), show.Optional(v.PWelch, show.P), show.Optional(v.PMannWhitney, show.P), string(v.Verdict)})
+			v.Text(), v.Bounds(), effectNS(m, v), fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), string(v.Verdict)})
 	}
 	return t
 }

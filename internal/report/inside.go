@@ -73,24 +73,35 @@ func flames(r study.Results, part string) (out []document.Block) {
 	return out
 }
 
-// inside shows what instruments saw of the parts.
+// inside shows what instruments saw of the parts; a terminal names what moved most.
 func inside(d *document.Document, s study.Spec, r study.Results) {
 	var pictures, tables []document.Block
 	for _, part := range s.MeasuredParts(&r) {
 		if _, ok := study.KindOf(part).Timeline(part); ok {
 			pictures = append(pictures, flames(r, part.Name)...)
-			tables = append(tables, insideTables(r, part.Name)...)
+			tables = append(append(tables, moved(r, part.Name)), insideTables(r, part.Name)...)
 		}
 	}
 	if len(pictures) > 0 {
 		d.Style = profile.FlameStyle()
-		d.Add(document.Heading("Where the time went"), document.Note("Each variant was profiled in a separate run, whose rates are not used because sampling disturbs them. Shares are of the time that packets took on the router's CPU. The profiles are in the same directory as this page; `go tool pprof` opens them, and compares two with `-diff_base`."))
-		d.Add(pictures...)
+		d.Add(document.OnPage(append([]document.Block{document.Heading("Where the time went"), document.Note("Each variant was profiled in a separate run, whose rates are not used because sampling disturbs them. Shares are of the time that packets took on the router's CPU. The profiles are in the same directory as this page; `go tool pprof` opens them, and compares two with `-diff_base`.")}, pictures...)))
 	}
 	d.Add(tables...)
 	for _, l := range lacks(r) {
-		d.Add(document.Note("Not available: " + l + "."))
+		d.Add(document.Note("Not seen: " + l + "."))
 	}
+}
+
+// moved tells on a terminal what moved most in each variant's time.
+func moved(r study.Results, part string) document.Block {
+	t := document.Table{Title: fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control), Header: []string{"variant", "functions"}}
+	before, others := stacksOf(insideOf(r, part), r.Control)
+	for _, o := range others {
+		if before != nil {
+			t.Rows = append(t.Rows, []string{o.Variant, topMovers(profile.Movers(before, o.Stacks), 3)})
+		}
+	}
+	return document.OnTerminal(func(p *show.Page) { document.Print(p, t) })
 }
 
 func moversTable(movers []profile.Mover) document.Table {
@@ -193,26 +204,6 @@ func lacks(r study.Results) (out []string) {
 		}
 	}
 	return list.Map(order, func(why string) string { return fmt.Sprintf("%s: %s", strings.Join(by[why], ", "), why) })
-}
-
-// insideRows tells what moved most in each variant's time.
-func (p *page) insideRows(r study.Results) {
-	for _, part := range r.Measured() {
-		before, others := stacksOf(insideOf(r, part), r.Control)
-		if before != nil && len(others) > 0 {
-			p.Caption(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control))
-			p.Line("")
-			rows := list.Map(others, func(t study.Telemetry) []string {
-				return []string{t.Variant, topMovers(profile.Movers(before, t.Stacks), 3)}
-			})
-			p.table([]string{"variant", "functions"}, []bool{false, false}, rows)
-			p.Line("")
-		}
-		document.Print(p.Page, insideTables(r, part)...)
-	}
-	for _, l := range lacks(r) {
-		p.Paragraph("  ", "    ", "Not seen: "+l+".")
-	}
 }
 
 // topMovers are the first n that moved, in words.

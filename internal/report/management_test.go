@@ -26,19 +26,19 @@ func TestManagement(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := Terminal(&text, r, show.Style{}); err != nil {
+	if err := Terminal(&text, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"26.0 % [23.5, 28.5]", "800 µs", "20.0 %", "900 µs", "0.00 %", "–"} {
+	for _, want := range []string{"26.0 % [23.5, 28.5]", "800 µs, 2.00 ms", "20.0 %", "900 µs, 2.00 ms", "0.00 %", "–"} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(string(page), want) {
 			t.Errorf("a report lacks %q", want)
 		}
 	}
-	if !strings.Contains(text.String(), "does the router stay usable") || !strings.Contains(string(page), "Does the router stay usable?") {
+	if !strings.Contains(text.String(), "Does the router stay usable") || !strings.Contains(string(page), "Does the router stay usable?") {
 		t.Error("nobody says what was asked")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -95,7 +96,7 @@ func TestPlacesOfWhatWasMeasured(t *testing.T) {
 func TestManyPartsInOneTable(t *testing.T) {
 	s, r := resultsOf(t, spec+"  - {name: p1, blocks: 3}\n  - {name: p2, blocks: 3}\n  - {name: p3, blocks: 3}\n")
 	var b bytes.Buffer
-	if err := Terminal(&b, r, show.Style{}); err != nil {
+	if err := Terminal(&b, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Count(text, "p2 ") != 1 || strings.Count(text, "the other parts, means") != 1 {
@@ -107,5 +108,16 @@ func TestManyPartsInOneTable(t *testing.T) {
 	}
 	if text := string(page); !strings.Contains(text, "p1 · rules-100") || !strings.Contains(text, "cost, part by part") || !strings.Contains(text, "<details><summary>The same of the other parts") {
 		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h3|summary).*>").FindAllString(text, -1))
+	}
+}
+
+// TestAlsoWatched: beside the metric that decides, the others of a live host stand in their
+// own units.
+func TestAlsoWatched(t *testing.T) {
+	r := study.Results{Control: "as-is", Verdicts: []study.Verdict{{Primary: true, Metric: study.RoundTrip}, {Metric: study.DropsPerPacket, Variant: "it"},
+		{Metric: study.Retransmits, Variant: "it", ControlMean: stats.Num(0.01), VariantMean: stats.Num(0.02), Result: stats.Result{N: 8, Verdict: stats.Worse}}}}
+	rows := alsoWatched(r).Rows
+	if len(rows) != 2 || rows[0][6] != "nothing to measure" || rows[1][1] != "1.00 %" || rows[1][3] != "2.00 %" || rows[1][6] != "worse" {
+		t.Errorf("%q", rows)
 	}
 }

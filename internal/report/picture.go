@@ -13,8 +13,8 @@ func Picture(s study.Spec, r study.Results) []byte {
 	part, _ := s.Part(s.Primary().Part)
 	if groups := curveGroups(r); len(groups) > 0 {
 		svg = curveChart(groups[0], chart.Wide)
-	} else if own := study.KindOf(part).Section(s, r, part); own.Answers {
-		svg = own.Charts[0].Draw(chart.Wide)
+	} else if part.Search != nil && part.Search.Method == study.LossCurve {
+		svg = study.LossOverLoad(r, part.Name, chart.Wide)
 	}
 	if svg == "" {
 		if effects := effectCharts(r, s.Primary()); len(effects) > 0 {

@@ -77,9 +77,9 @@ func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
 }
 
 func TestTerminal(t *testing.T) {
-	_, r := results(t)
+	s, r := results(t)
 	var b bytes.Buffer
-	if err := Terminal(&b, r, show.Style{}); err != nil {
+	if err := Terminal(&b, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -111,7 +111,7 @@ func TestNothingValid(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Terminal(&b, study.Analyse(s, 5, r.Environment, r.Trials), show.Style{}); err != nil {
+	if err := Terminal(&b, s, study.Analyse(s, 5, r.Environment, r.Trials), show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); !strings.Contains(text, ", part "+r.Trials[0].Part+", 0 blocks") {
@@ -128,7 +128,7 @@ func TestMeasuredOn(t *testing.T) {
 		r.Environment.Label, r.Environment.Kernel, r.Environment.CPU, r.Environment.CPUs = "beds", c.kernel, c.cpu, 0
 		var b bytes.Buffer
 		page, err := plainHTML(s, r)
-		if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
+		if err := errors.Join(err, Terminal(&b, s, r, show.Style{})); err != nil {
 			t.Fatal(err)
 		}
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, c.want) {
@@ -152,7 +152,7 @@ func TestSharesInPoints(t *testing.T) {
 	r = study.Analyse(s, 5, r.Environment, r.Trials)
 	var b bytes.Buffer
 	page, err := plainHTML(s, r)
-	if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
+	if err := errors.Join(err, Terminal(&b, s, r, show.Style{})); err != nil {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{"terminal": b.String(), "page": string(page)} {
@@ -166,9 +166,9 @@ func TestSharesInPoints(t *testing.T) {
 }
 
 func TestTerminalColour(t *testing.T) {
-	_, r := results(t)
+	s, r := results(t)
 	var plain, colour bytes.Buffer
-	if err := errors.Join(Terminal(&plain, r, show.Style{}), Terminal(&colour, r, show.Style{Colour: true})); err != nil {
+	if err := errors.Join(Terminal(&plain, s, r, show.Style{}), Terminal(&colour, s, r, show.Style{Colour: true})); err != nil {
 		t.Fatal(err)
 	}
 	stripped := ansi.Strip(colour.String())
@@ -179,9 +179,9 @@ func TestTerminalColour(t *testing.T) {
 
 func TestDotPlotHasEveryTrial(t *testing.T) {
 	_, r := results(t)
-	p := &page{show.NewPage(show.Style{Width: 80})}
+	p := show.NewPage(show.Style{Width: 80})
 	m, part := primary(r)
-	p.dotPlots(r, m, part)
+	dotPlots(p, r, m, part)
 	count := 0
 	for line := range strings.Lines(p.String()) {
 		if strings.Contains(line, "A") && strings.Contains(line, "|  ") && !strings.Contains(line, "A/A") {
@@ -369,7 +369,7 @@ func TestReportsOfNothing(t *testing.T) {
 	}
 	r := study.Analyse(s, 5, study.Environment{}, nil)
 	var b bytes.Buffer
-	if err := Terminal(&b, r, show.Style{}); err != nil {
+	if err := Terminal(&b, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := plainHTML(s, r)

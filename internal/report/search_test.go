@@ -62,7 +62,7 @@ func TestLossCurvePage(t *testing.T) {
 		t.Errorf("the picture is not of the loss over the load: %.300s", picture)
 	}
 	var b bytes.Buffer
-	if err := Terminal(&b, r, show.Style{}); err != nil {
+	if err := Terminal(&b, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []string{`(?m)^ +100 % +10\.0 % +10\.0 % +10\.0 %$`, `(?m)^ +60 % +0 % +0 % +0 %$`} {

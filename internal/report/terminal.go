@@ -17,79 +17,21 @@ import (
 
 // Terminal writes the report for people: the question, one sentence of
 // answer, tables, a dot plot, and what limits the result.
-func Terminal(w io.Writer, r study.Results, st show.Style) error {
-	p := &page{show.NewPage(st)}
-	for _, l := range show.Wrap(r.Question, p.Columns()) {
-		p.Line(p.Bold(l))
-	}
-	p.Line("")
-	p.Paragraph("  ", "  ", r.Answer)
-	metric, part := primary(r)
-	p.Line("")
-	p.primaryTable(r, metric, part)
-	if len(curveGroups(r)) == 0 {
-		p.dotPlots(r, metric, part)
-	}
-	p.curvePlots(r)
-	p.kinds(r, part, study.Ahead)
-	p.otherParts(r, part)
-	p.kinds(r, part, study.AfterTrials)
-	document.Print(p.Page, dutTable(r))
-	p.kinds(r, part, study.AfterCounters)
-	p.insideRows(r)
-	p.limits(r)
-	return p.Flush(w)
+func Terminal(w io.Writer, s study.Spec, r study.Results, st show.Style) error {
+	return Of(s, r).Terminal(w, st)
 }
 
-// kinds print what each has for a place.
-func (p *page) kinds(r study.Results, part string, at study.Place) {
-	for _, k := range slices.Backward(study.Kinds()) {
-		k.Print(p.Page, r, part, at)
+// plots show every trial as a dot, or what the study's curves say.
+func plots(p *show.Page, s study.Spec, r study.Results, curves []curveGroup) {
+	if len(curves) == 0 {
+		m, part := primary(r)
+		dotPlots(p, r, m, part)
 	}
-}
-
-// page is a page about results.
-type page struct{ *show.Page }
-
-// verdict paints a verdict by what it means.
-func (p *page) verdict(v stats.Verdict) string { return p.Paint(v.Ink(), string(v)) }
-
-// table adds a table; columns that right names hold numbers.
-func (p *page) table(header []string, right []bool, rows [][]string) {
-	p.Table(show.Table{Header: header, Right: right, Rows: rows})
-}
-
-func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
-	n := 0
-	for _, v := range r.Verdicts {
-		if v.Primary {
-			n = max(n, v.N)
+	for _, g := range curves {
+		p.Caption(g.title())
+		for _, w := range g.words() {
+			p.Paragraph("  ", "    ", w)
 		}
-	}
-	if n == 0 { // nothing to compare with
-		n = len(r.Values(part, r.Control, m.Name))
-	}
-	p.Caption(fmt.Sprintf("%s, part %s, %d %s; effects against %s with 95 %% intervals", m.Label, part, n, replicates(m.Name), r.Control))
-	p.Line("")
-	rows := [][]string{{r.Control, meanOf(r, m, part, r.Control), "control", "", "", "", ""}}
-	for _, v := range r.Verdicts {
-		if !v.Primary {
-			continue
-		}
-		rows = append(rows, []string{v.Variant, measured(m, v.VariantMean),
-			v.Text(), v.Bounds(), effectNS(m, v, func(float64) int { return 0 }),
-			show.Optional(v.PHolm, show.P), p.verdict(v.Verdict)})
-	}
-	for _, u := range r.Unavailable {
-		rows = append(rows, []string{u.Variant, "–", "", "", "", "", p.verdict("unavailable")})
-	}
-	p.table([]string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), pHeader(r, m.Name, part), "verdict"},
-		[]bool{false, true, true, true, true, true, false}, rows)
-	p.Line("")
-	for _, l := range lackings(r) {
-		p.Paragraph("  ", "    ", fmt.Sprintf("%s %s unavailable: %s", l.Variants, l.Are, l.Reason))
-	}
-	if len(r.Unavailable) > 0 {
 		p.Line("")
 	}
 }
@@ -128,31 +70,29 @@ func nsHeader(m study.Metric) string {
 }
 
 // effectNS is the cell below nsHeader.
-func effectNS(m study.Metric, v study.Verdict, decimals func(float64) int) string {
-	if m.NS == study.NoNS {
+func effectNS(m study.Metric, v study.Verdict) string {
+	switch m.NS {
+	case study.NoNS:
 		return ""
+	case study.IsTime:
+		return show.Optional(v.EffectNS, func(x float64) string { return study.ByTime(m, x) })
 	}
-	return show.Optional(v.EffectNS, effectTime(m, decimals))
+	return show.Optional(v.EffectNS, func(x float64) string { return show.Signed(x, nsDecimals(x)) })
 }
 
-// effectTime prints an effect in ns below nsHeader.
-func effectTime(m study.Metric, decimals func(float64) int) func(float64) string {
-	return func(x float64) string {
-		if m.NS == study.IsTime {
-			return study.ByTime(m, x)
-		}
-		return show.Signed(x, decimals(x))
+// others shows what else was watched on a live host, and the means of all parts but the
+// primary metric's, with a mark where the verdict is not equivalent: parts in a row that have
+// the same columns in one table.
+func others(p *show.Page, s study.Spec, r study.Results) {
+	if s.OnLiveHost() {
+		document.Print(p, alsoWatched(r))
+		return
 	}
-}
-
-// otherParts shows the means of all parts but the primary metric's, with a
-// mark where the verdict is not equivalent: parts in a row that have the same
-// columns in one table.
-func (p *page) otherParts(r study.Results, primaryPart string) {
+	_, primaryPart := primary(r)
 	var group []string
 	flush := func() {
 		if len(group) > 0 {
-			p.partsTable(r, group)
+			document.Print(p, partsTable(r, group))
 		}
 		group = nil
 	}
@@ -166,6 +106,22 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 		group = append(group, part)
 	}
 	flush()
+}
+
+// alsoWatched has the verdicts by the other metrics of a live host.
+func alsoWatched(r study.Results) document.Table {
+	t := document.Table{Header: []string{"also watched", r.Control, "variant", "", "effect", "95 % interval", "verdict"}}
+	for _, v := range r.Verdicts {
+		m, _ := study.MetricNamed(v.Metric)
+		switch {
+		case v.Primary:
+		case v.N == 0:
+			t.Rows = append(t.Rows, []string{m.Label, "", v.Variant, "", "", "", "nothing to measure"})
+		default:
+			t.Rows = append(t.Rows, []string{m.Label, show.Optional(v.ControlMean, m.Text), v.Variant, show.Optional(v.VariantMean, m.Text), v.Text(), v.Bounds(), string(v.Verdict)})
+		}
+	}
+	return t
 }
 
 // columnsOf are the metrics that a part has values of. Of requests there are
@@ -184,35 +140,30 @@ func headOf(r study.Results, part string) (out []string) {
 }
 
 // partsTable shows parts of the same columns.
-func (p *page) partsTable(r study.Results, group []string) {
-	title, header, right := "part "+group[0], []string{"variant"}, []bool{false}
+func partsTable(r study.Results, group []string) document.Table {
+	t := document.Table{Title: "part " + group[0], Header: []string{"variant"}}
 	if len(group) > 1 {
-		title, header, right = "the other parts", []string{"part", "variant"}, []bool{false, false}
+		t.Title, t.Header = "the other parts", []string{"part", "variant"}
 	}
-	for _, head := range headOf(r, group[0]) {
-		header, right = append(header, head), append(right, true)
-	}
-	var rows [][]string
+	t.Title += ", means; > and < mark verdicts: better, worse"
+	t.Header = append(t.Header, headOf(r, group[0])...)
 	for _, part := range group {
 		for i, arm := range slices.DeleteFunc(r.Arms(part), func(arm string) bool { return arm == study.AA }) {
 			var row []string
-			if len(group) > 1 {
+			switch {
+			case len(group) > 1 && i == 0:
 				row = []string{part}
-				if i > 0 {
-					row[0] = ""
-				}
+			case len(group) > 1:
+				row = []string{""}
 			}
 			row = append(row, arm)
 			for _, m := range columnsOf(r, part) {
 				row = append(row, cell(r, part, arm, m))
 			}
-			rows = append(rows, row)
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	p.Caption(title + ", means; > and < mark verdicts: better, worse")
-	p.Line("")
-	p.table(header, right, rows)
-	p.Line("")
+	return t
 }
 
 // judged reports whether a metric of a part has a verdict.
@@ -258,7 +209,7 @@ func measuredOn(e study.Environment) string {
 
 // limits says what stands beside every result: the A/A arm, the noise floor,
 // what could have been seen, and what the testbed is not.
-func (p *page) limits(r study.Results) {
+func limits(p *show.Page, r study.Results) {
 	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
 	if r.Floor() == show.Unknown {
 		aa += fmt.Sprintf(" Too few %s for a noise floor, m", replicates(r.AA.Metric))

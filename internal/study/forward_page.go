@@ -2,86 +2,64 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
-	"linerate/internal/show"
+	"linerate/internal/document"
 	"linerate/internal/testbed"
 )
 
-// Section satisfies Kind: how a part was measured; Sections has the rest.
-func (forwardKind) Section(_ Spec, r Results, p Part) Section {
+// Method satisfies Kind.
+func (forwardKind) Method(_ Spec, r Results, p Part) string {
 	head := fmt.Sprintf("Part %s (mode %s, %d blocks of %g s trials): ", p.Name, p.Mode, p.Blocks, p.Seconds)
 	switch {
 	case p.Flood != "":
-		head += fmt.Sprintf("segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", offeredWords(p.Rate))
+		return head + fmt.Sprintf("segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", offeredWords(p.Rate))
 	case p.Mode == testbed.Cost:
-		head += fmt.Sprintf("%s. The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", costRuns(r.Environment)) + bothWays(p)
-	default:
-		head += fmt.Sprintf("%s is offered %s. The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", overloaded(r.Environment), offeredWords(p.Rate)) + bothWays(p)
+		return head + fmt.Sprintf("%s. The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", costRuns(r.Environment)) + bothWays(p)
 	}
-	return Section{Method: head}
+	return head + fmt.Sprintf("%s is offered %s. The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", overloaded(r.Environment), offeredWords(p.Rate)) + bothWays(p)
 }
 
 // Sections satisfies Kind.
 func (k forwardKind) Sections(s Spec, r Results) []Section {
-	slices := Section{Place: AfterTrials, Title: "Turns, slice by slice",
+	wire := Section{Place: Ahead, Title: "On a wire, by one CPU",
+		Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."}
+	spread := Section{Place: Ahead, Title: "How a card's hash would spread the flows (computed)"}
+	again := Section{Place: AfterTrials, Title: "Repeated slices"}
+	turns := Section{Place: AfterTrials, Title: "Turns, slice by slice",
 		Note: "All arms were up at once and took turns of a fraction of a millisecond, in rounds of random order. What the machine did affected all of them alike."}
 	loads := Section{Place: AfterTrials, Title: "Offered and forwarded", Note: "Each point is a trial. Below the dashed line frames are lost."}
 	ends := Section{Place: AfterTrials, Title: "Where the frames ended",
 		Note: "Every frame offered in all trials of the part: delivered, or dropped where a counter saw it. Frames that no counter saw are unknown."}
+	states := Section{Place: AfterCounters, Title: "What connection tracking did"}
 	usable := Section{Place: AfterCounters, Title: "Does the router stay usable?"}
 	delays := Section{Title: "Latency",
 		Note: "One-way delay through the router: median (filled) to 99th percentile (hollow), means over the valid trials. At maximum load it is the delay of a full queue."}
+	wire.add(true, wireTable(r))
+	spread.add(true, spreadTable(r))
+	again.add(true, document.OnPage{redoneTable(s, r)})
+	ends.add(true, dropsTable(r))
+	ends.add(false, causesTable(r))
+	if slices.ContainsFunc(r.States, weighed) {
+		states.add(true, statesTable(r))
+	} else { // next to nothing
+		states.add(true, document.OnPage{statesTable(r)})
+	}
 	for _, part := range s.MeasuredParts(&r) {
-		folded := !s.Unfolded(&r, part.Name)
-		picture := func(title string, draw func(r Results, part string, width float64) string) []Chart {
-			return []Chart{{Title: title, Folded: folded, Draw: func(w float64) string { return draw(r, part.Name, w) }}}
-		}
-		ends.Charts = append(ends.Charts, picture("part "+part.Name, endings)...)
-		if t, ok := managementTable(r, part.Name); ok {
-			usable.Tables = append(usable.Tables, t)
-		}
+		shown := s.Unfolded(&r, part.Name)
+		usable.add(true, managementTable(r, part.Name))
 		_, own := KindOf(part).(forwardKind)
 		switch {
 		case !own:
 		case inCost(part):
-			addSlices(&slices, s, r, part.Name, folded)
+			addSlices(&turns, s, r, part.Name, shown)
 		default:
 			at := "part " + part.Name + ", offered: " + part.Rate.Words()
-			loads.Charts = append(loads.Charts, picture(at, offeredDelivered)...)
-			delays.Charts = append(delays.Charts, picture(at, latencies)...)
+			loads.figure(shown, at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })
+			delays.figure(shown, at, "", func(w float64) string { return latencies(r, part.Name, w) })
 		}
 	}
-	return []Section{
-		{Place: Ahead, Title: "On a wire", Tables: wireTable(r),
-			Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."},
-		{Place: Ahead, Title: "How a card's hash would spread the flows", Tables: spreadTable(r)},
-		{Place: AfterTrials, Title: "Repeated slices", Tables: redoneTable(s, r)},
-		slices, loads, ends,
-		{Place: AfterCounters, Title: "What connection tracking did", Tables: statesPage(r)},
-		usable, delays,
-	}
-}
-
-// Print satisfies Kind.
-func (forwardKind) Print(p *show.Page, r Results, _ string, at Place) {
-	switch at {
-	case Ahead:
-		printWire(p, r)
-		printSpread(p, r)
-	case AfterTrials:
-		printDrops(p, r)
-	case AfterCounters:
-		printStates(p, r)
-		printManagement(p, r)
-	}
-}
-
-// PrintTable prints a table under a caption; columns that right names hold numbers.
-func PrintTable(p *show.Page, caption string, header []string, right []bool, rows [][]string) {
-	p.Caption(caption)
-	p.Line("")
-	p.Table(show.Table{Header: header, Right: right, Rows: rows})
-	p.Line("")
+	return []Section{wire, spread, again, turns, loads, ends, states, usable, delays}
 }
 
 // costRuns says what of the chain mode cost measures.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -26,20 +27,17 @@ func turnsOf(r Results, part, arm string) (all []turn) {
 }
 
 // addSlices shows what slices were like, and the machine under them.
-func addSlices(to *Section, s Spec, r Results, part string, folded bool) {
+func addSlices(to *Section, s Spec, r Results, part string, shown bool) {
 	if len(turnsOf(r, part, s.Control)) == 0 {
 		return
 	}
-	to.Charts = append(to.Charts,
-		Chart{Title: "slices of each arm · part " + part, Folded: folded,
-			Note: "Time per frame of the whole chain: 5th to 95th percentile, the box from the 25th to the 75th, a dot at the median; medians over instances. Logarithmic.",
-			Draw: func(w float64) string { return chart.Boxes(armBoxes(r, part), true, nanos, w, sliceLabel) }},
-		Chart{Title: "the machine · part " + part, Folded: folded,
-			Note: "The control's slices, instance by instance in the order of time: how fast the machine was, and how much it moved within one.",
-			Draw: func(w float64) string { return chart.Boxes(instanceBoxes(s, r, part), false, nanos, w, sliceLabel) }})
-	t := sliceTable(r, part)
-	t.Folded = folded
-	to.Tables = append(to.Tables, t)
+	to.figure(shown, "slices of each arm · part "+part,
+		"Time per frame of the whole chain: 5th to 95th percentile, the box from the 25th to the 75th, a dot at the median; medians over instances. Logarithmic.",
+		func(w float64) string { return chart.Boxes(armBoxes(r, part), true, nanos, w, sliceLabel) })
+	to.figure(shown, "the machine · part "+part,
+		"The control's slices, instance by instance in the order of time: how fast the machine was, and how much it moved within one.",
+		func(w float64) string { return chart.Boxes(instanceBoxes(s, r, part), false, nanos, w, sliceLabel) })
+	to.add(shown, document.OnPage{sliceTable(r, part)})
 }
 
 func armBoxes(r Results, part string) (all []chart.Box) {
@@ -82,9 +80,9 @@ func nanos(v float64) string { return show.Grouped(v, 0) + " ns" }
 
 // redoneTable counts the slices of overloaded DUTs that were done again, where any
 // were.
-func redoneTable(s Spec, r Results) []Table {
-	t := Table{Header: []string{"part", "variant", "trials", "repeated", "generator fell short", "router waited for its CPU"},
-		Note: "A slice in which the generator fell short of its rate, or the router waited for its CPU, is left out of all metrics and repeated at once"}
+func redoneTable(s Spec, r Results) document.Table {
+	t := document.Table{Header: []string{"part", "variant", "trials", "repeated", "generator fell short", "router waited for its CPU"},
+		Note: "A slice in which the generator fell short of its rate, or the router waited for its CPU, is left out of all metrics and repeated at once."}
 	for _, part := range s.Parts {
 		for _, arm := range r.Arms(part.Name) {
 			if sum := RedoneIn(&r, part.Name, arm); sum != nil {
@@ -93,13 +91,13 @@ func redoneTable(s Spec, r Results) []Table {
 			}
 		}
 	}
-	return t.Any()
+	return t
 }
 
 // sliceTable counts rounds and what disturbed them.
-func sliceTable(r Results, part string) Table {
-	t := Table{Title: "Rounds · part " + part,
-		Note:   "A round is undisturbed for an arm when neither its slice nor the control's was disturbed; only such rounds count. Verdicts count instances, never rounds",
+func sliceTable(r Results, part string) document.Table {
+	t := document.Table{Title: "Rounds · part " + part,
+		Note:   "A round is undisturbed for an arm when neither its slice nor the control's was disturbed; only such rounds count. Verdicts count instances, never rounds.",
 		Header: []string{"variant", "instances", "rounds", "undisturbed", "CPU shared", "frames late", "began with others' frames", "stalled", "carry-over"}}
 	for _, arm := range r.Arms(part) {
 		var d Disturbed

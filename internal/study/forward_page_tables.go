@@ -6,36 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/list"
+	"linerate/internal/document"
 	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
 // wireTable has the rates at the levels that people compare, where there are any.
-func wireTable(r Results) []Table {
-	t := Table{Header: []string{"part", "variant", "directions", "frame", "frames/s", "Ethernet", "IP", "of the link"}, Note: wireNote(r)}
+func wireTable(r Results) document.Table {
+	t := document.Table{Header: []string{"part", "variant", "directions", "frame", "frames/s", "Ethernet", "IP", "of the link"}, Note: wireNote(r)}
 	for _, w := range r.Wire {
 		t.Rows = append(t.Rows, []string{w.Part, w.Variant, w.Directions, show.Grouped(w.Frame, 0) + " B", show.Rate(w.PPS),
 			show.Bits(w.EthernetBPS), show.Bits(w.IPBPS), forwardShare(w.LinkShare)})
 	}
-	return t.Any()
+	return t
 }
 
 func forwardShare(n stats.Number) string {
 	return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
-}
-
-// printWire prints it.
-func printWire(p *show.Page, r Results) {
-	for _, t := range wireTable(r) {
-		PrintTable(p, "on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets",
-			t.Header, []bool{false, false, false, true, true, true, true, true}, t.Rows)
-		if t.Note != "" {
-			p.Paragraph("  ", "    ", t.Note)
-			p.Line("")
-		}
-	}
 }
 
 // wireNote says what more than a link means, where there is any.
@@ -49,9 +37,9 @@ func wireNote(r Results) string {
 }
 
 // spreadTable tells how many CPUs a card's hash would make of its queues.
-func spreadTable(r Results) []Table {
-	t := Table{Header: []string{"flows", "frames"},
-		Note: "computed, not measured: how many CPUs' worth a card with so many receive queues and a CPU for each would be, by its busiest queue; Toeplitz hash of addresses and ports with the key of Microsoft's verification suite, 128 entries to queues. A card hashes UDP ports only if configured to; by addresses alone these flows would be one. Consecutive ports, as these are, spread more evenly than those of a real network. A flow stays on one CPU: an elephant flow uses one CPU"}
+func spreadTable(r Results) document.Table {
+	t := document.Table{Header: []string{"flows", "frames"},
+		Note: "computed, not measured: how many CPUs' worth a card with so many receive queues and a CPU for each would be, by its busiest queue; Toeplitz hash of addresses and ports with the key of Microsoft's verification suite, 128 entries to queues. A card hashes UDP ports only if configured to; by addresses alone these flows would be one. Consecutive ports, as these are, spread more evenly than those of a real network. A flow stays on one CPU: an elephant flow uses one CPU."}
 	var queues, flows []int
 	for _, s := range r.Spread {
 		if !slices.Contains(queues, s.Queues) {
@@ -73,74 +61,39 @@ func spreadTable(r Results) []Table {
 			t.Rows = append(t.Rows, elephant)
 		}
 	}
-	return t.Any()
+	return t
 }
 
-// printSpread prints it.
-func printSpread(p *show.Page, r Results) {
-	for _, t := range spreadTable(r) {
-		right := slices.Repeat([]bool{true}, len(t.Header))
-		right[1] = false
-		PrintTable(p, "how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)", t.Header, right, t.Rows)
-	}
+// weighed reports whether states were a matter: many enough to be weighed, or no more to be
+// had.
+func weighed(st States) bool {
+	return st.ObjectBytes.Known() || st.SlabBytes.Known() || len(StatesWhy(st)) > 0
 }
 
 // statesTable tells what connection tracking did in all parts: states made, what
 // they take, and why there were no more.
-func statesTable(r Results) Table {
-	t := Table{Header: []string{"part", "variant", "states made", "a second", "bytes each", "of all objects", "why no more"},
-		Note: "means over the valid trials, while their traffic ran: where flows were known before (a warm-up), few are made; bytes each are those in the kernel's cache of states (/proc/slabinfo), of all objects by how much all of its objects grew for each (/proc/meminfo, Slab), whatever else the machine did; the table's buckets are not in it (8 bytes each)"}
+func statesTable(r Results) document.Table {
+	t := document.Table{Header: []string{"part", "variant", "states made", "a second", "bytes each", "of all objects", "why no more"},
+		Note: "means over the valid trials, while their traffic ran: where flows were known before (a warm-up), few are made; bytes each are those in the kernel's cache of states (/proc/slabinfo), of all objects by how much all of its objects grew for each (/proc/meminfo, Slab), whatever else the machine did; the table's buckets are not in it (8 bytes each)."}
+	bytes := func(n show.Maybe) string {
+		return show.Optional(n, func(v float64) string { return show.Grouped(v, 0) })
+	}
 	for _, st := range r.States {
 		if st.Variant == AA {
 			continue
 		}
-		bytes := func(n show.Maybe) string {
-			return show.Optional(n, func(v float64) string { return show.Grouped(v, 0) })
-		}
 		t.Rows = append(t.Rows, []string{st.Part, st.Variant, show.Grouped(st.Made, 0), show.Grouped(st.PerSecond, 0),
-			bytes(st.ObjectBytes), bytes(st.SlabBytes), strings.Join(StatesWhy(st), "; ")})
+			bytes(st.ObjectBytes), bytes(st.SlabBytes), cmp.Or(strings.Join(StatesWhy(st), "; "), show.Unknown)})
 	}
+	t.DropEmpty()
 	return t
-}
-
-// statesPage is statesTable without a last column that says nothing.
-func statesPage(r Results) []Table {
-	t := statesTable(r)
-	last := len(t.Header) - 1
-	if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[last] != "" }) {
-		t.Header = t.Header[:last]
-		for i := range t.Rows {
-			t.Rows[i] = t.Rows[i][:last]
-		}
-	}
-	return t.Any()
-}
-
-// printStates is statesTable for a terminal, where states were a matter: many
-// enough to be weighed, or no more to be had.
-func printStates(p *show.Page, r Results) {
-	t := statesTable(r)
-	if !slices.ContainsFunc(r.States, func(st States) bool {
-		return st.ObjectBytes.Known() || st.SlabBytes.Known() || len(StatesWhy(st)) > 0
-	}) {
-		return
-	}
-	rows := list.Map(t.Rows, func(row []string) []string { return row[:6] })
-	PrintTable(p, "what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects",
-		t.Header[:6], []bool{false, false, true, true, true, true}, rows)
-	for _, row := range t.Rows {
-		if row[6] != "" {
-			p.Paragraph("  ", "    ", row[0]+", "+row[1]+": "+row[6]+".")
-		}
-	}
-	p.Line("")
 }
 
 // managementTable says whether each arm's DUT stayed usable in a part: shares
 // answered, and delays, as means over its valid trials with intervals.
-func managementTable(r Results, part string) (Table, bool) {
-	t := Table{Title: "part " + part, Header: []string{"variant", "trials", "echo answered", "median", "99 %", "TCP connected", "median", "99 %", "greeted by a program", "median", "99 %"},
-		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); means over the valid trials, shares with 95 % intervals, round trips of what was answered"}
+func managementTable(r Results, part string) document.Table {
+	t := document.Table{Title: "part " + part, Header: []string{"variant", "trials", "echo answered", "median, 99 %", "TCP connected", "median, 99 %", "greeted by a program", "median, 99 %"},
+		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); means over the valid trials, shares with 95 % intervals, round trips of what was answered."}
 	asked := false
 	for _, arm := range r.Arms(part) {
 		var valid []Management
@@ -163,7 +116,10 @@ func managementTable(r Results, part string) (Table, bool) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, asked
+	if !asked {
+		return document.Table{}
+	}
+	return t
 }
 
 // answers are the share answered with its interval, and the mean of medians and
@@ -177,13 +133,10 @@ func answers(valid []Management, of func(Management) Answers) []string {
 			p50, p99 = append(p50, float64(l.P50)), append(p99, float64(l.P99))
 		}
 	}
-	nanos := func(x []float64) string {
-		if len(x) == 0 {
-			return "–"
-		}
-		return show.Nanos(stats.Mean(x))
+	if len(p50) == 0 {
+		return []string{shareOf(shares), "–"}
 	}
-	return []string{shareOf(shares), nanos(p50), nanos(p99)}
+	return []string{shareOf(shares), show.Nanos(stats.Mean(p50)) + ", " + show.Nanos(stats.Mean(p99))}
 }
 
 // shareOf is the mean of percents with its 95 % interval; of one there is none.
@@ -196,19 +149,4 @@ func shareOf(percents []float64) string {
 	}
 	t := stats.OneSample(percents, 0.95)
 	return fmt.Sprintf("%s [%s, %s]", show.Percent(t.Estimate), show.Digits(max(0, t.Low)), show.Digits(min(100, t.High)))
-}
-
-// printManagement is managementTable for a terminal.
-func printManagement(p *show.Page, r Results) {
-	for _, part := range r.Measured() {
-		t, ok := managementTable(r, part)
-		if !ok {
-			continue
-		}
-		rows := list.Map(t.Rows, func(row []string) []string {
-			return []string{row[0], row[1], row[2], row[3], row[5], row[6], row[8], row[9]}
-		})
-		PrintTable(p, fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part),
-			[]string{"variant", "trials", "echo", "", "connected", "", "greeted", ""}, []bool{false, true, true, true, true, true, true, true}, rows)
-	}
 }

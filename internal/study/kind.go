@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"linerate/internal/list"
-	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
@@ -91,13 +90,10 @@ type Kind interface {
 	WorkloadOf(trials []Trial) string
 	// Replicates is what the kind's reports call blocks.
 	Replicates() string
-	// Section is what a report shows of a part beside verdicts; Sections is what it
-	// shows of any study beside those.
-	Section(s Spec, r Results, p Part) Section
+	// Method says in words how a part was measured: a paragraph.
+	Method(s Spec, r Results, p Part) string
+	// Sections are what a report shows of any study beside verdicts.
 	Sections(s Spec, r Results) []Section
-	// Print adds to a page for a terminal what stands at a place; part is the primary
-	// metric's.
-	Print(p *show.Page, r Results, part string, at Place)
 	// Timeline is the metric that shows the drift of a part's trials best.
 	Timeline(p Part) (_ Metric, ok bool)
 }
@@ -176,14 +172,11 @@ func (Base) Workload(Spec) string { return "" }
 // WorkloadOf satisfies Kind: the usual words.
 func (Base) WorkloadOf([]Trial) string { return "" }
 
-// Section satisfies Kind: none.
-func (Base) Section(Spec, Results, Part) Section { return Section{} }
+// Method satisfies Kind: nothing to say.
+func (Base) Method(Spec, Results, Part) string { return "" }
 
 // Sections satisfies Kind: none.
 func (Base) Sections(Spec, Results) []Section { return nil }
-
-// Print satisfies Kind: nothing.
-func (Base) Print(*show.Page, Results, string, Place) {}
 
 // Replicates satisfies Kind.
 func (Base) Replicates() string { return "blocks" }

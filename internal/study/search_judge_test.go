@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/search"
-	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -312,28 +311,28 @@ func TestPagesOfSearches(t *testing.T) {
 	failed := mlr(1e5, 9e5)
 	failed.Ended = "over"
 	r := results(map[string][]*SearchRun{"a": {mlr(6e5, 6.2e5, half), mlr(6e5, 6.2e5, half, full)}, "b": {mlr(4e5, 5e5), failed}, AA: {mlr(6e5, 6.1e5)}})
-	table, ok := searchTable(r, "p")
+	table := searchTable(r, "p")
 	want := [][]string{
 		{"a", "pdr", "600 kpps", "620 kpps", "600 kpps", "2", "3", "4.00 s"}, {"", "ndr", "300 kpps", "310 kpps", "300 kpps", "", "", ""},
 		{"a again (A/A)", "pdr", "600 kpps", "610 kpps", "600 kpps", "1", "3", "4.00 s"}, {"", "ndr", "300 kpps", "305 kpps", "300 kpps", "", "", ""},
 		{"b", "pdr", "400 kpps", "500 kpps", "400 kpps", "1", "3", "4.00 s"}, {"", "ndr", "200 kpps", "250 kpps", "200 kpps", "", "", ""},
 	}
-	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) {
+	if !slices.EqualFunc(table.Rows, want, slices.Equal) {
 		t.Errorf("%q", table.Rows)
 	}
-	table, ok = latencyTable(r, "p") // the first search ended before all fractions were tried
+	table = latencyTable(r, "p") // the first search ended before all fractions were tried
 	want = [][]string{{"a", "50.0 %", "300 kpps", "100 µs", "300 µs", "0 %"}, {"", "100 %", "600 kpps", "200 µs", "900 µs", "1.00 %"}}
-	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) {
+	if !slices.EqualFunc(table.Rows, want, slices.Equal) {
 		t.Errorf("%q", table.Rows)
 	}
-	svg := lossOverLoad(r, "p", 800)
+	svg := LossOverLoad(r, "p", 800)
 	if n := strings.Count(svg, "<circle"); n != 2*5 || strings.Count(svg, "hollow") != 2 || strings.Count(svg, `class="range`) != 4 || strings.Contains(svg, "NaN") {
 		t.Errorf("%d points: %s", n, svg)
 	}
-	if narrow := lossOverLoad(r, "p", 300); narrow == svg || !strings.Contains(narrow, ">400 kpps<") {
+	if narrow := LossOverLoad(r, "p", 300); narrow == svg || !strings.Contains(narrow, ">400 kpps<") {
 		t.Error("on a narrow page")
 	}
-	if lossOverLoad(Results{Control: "a"}, "p", 800) != "" {
+	if LossOverLoad(Results{Control: "a"}, "p", 800) != "" {
 		t.Error("a picture of nothing")
 	}
 	curve := func(loss ...float64) *SearchRun {
@@ -344,9 +343,9 @@ func TestPagesOfSearches(t *testing.T) {
 		return out
 	}
 	r = results(map[string][]*SearchRun{"a": {curve(0.1, 0, 0)}, "b": {curve(0.4, 0.2, 0.1, 0, 0), curve(0.2, 0.1, 0, 0)}})
-	table, ok = curveTable(r, "p")
+	table = curveTable(r, "p")
 	want = [][]string{{"100 %", "10.0 %", "30.0 %"}, {"90 %", "0 %", "15.0 %"}, {"80 %", "0 %", "5.00 %"}, {"70 %", "", "0 %"}, {"60 %", "", "0 %"}}
-	if !ok || !slices.EqualFunc(table.Rows, want, slices.Equal) || !slices.Equal(table.Header, []string{"share of the largest load", "a", "b"}) {
+	if !slices.EqualFunc(table.Rows, want, slices.Equal) || !slices.Equal(table.Header, []string{"share of the largest load", "a", "b"}) {
 		t.Errorf("%q: %q", table.Header, table.Rows)
 	}
 	low, high, ok := between(curve(0.4, 0.2, 0, 0))
@@ -359,21 +358,16 @@ func TestPagesOfSearches(t *testing.T) {
 	bursts := func(mean, least, most, sd float64) *SearchRun {
 		return &SearchRun{BackToBack: &search.BackToBackResult{Mean: mean, Min: least, Max: most, SD: stats.Num(sd), ImpliedTime: 0.004, CorrectedTime: 0.002}, Points: make([]SearchPoint, 12)}
 	}
-	table, ok = burstTable(results(map[string][]*SearchRun{"a": {bursts(4000, 3900, 4100, 50), bursts(6000, 5000, 7000, 70)}}), "p")
-	if !ok || !slices.EqualFunc(table.Rows, [][]string{{"a", "5,000 frames", "3,900", "7,000", "60.0", "4.00 ms", "2.00 ms", "12"}}, slices.Equal) {
+	table = burstTable(results(map[string][]*SearchRun{"a": {bursts(4000, 3900, 4100, 50), bursts(6000, 5000, 7000, 70)}}), "p")
+	if !slices.EqualFunc(table.Rows, [][]string{{"a", "5,000 frames", "3,900", "7,000", "60.0", "4.00 ms", "2.00 ms", "12"}}, slices.Equal) {
 		t.Errorf("%q", table.Rows)
 	}
 	for keys, title := range map[string]string{"method: mlr": "The search for throughput", "method: loss-curve": "Frame loss over offered load", "method: back-to-back": "The longest bursts without loss"} {
-		s := searchKind{}.Section(Spec{}, r, part(t, keys))
-		if s.Title != title || !strings.Contains(s.Method, "Part p (mode overload") || s.Answers != (keys == "method: loss-curve") || len(s.Charts) != 1 {
-			t.Errorf("%s: %q, %q", keys, s.Title, s.Method)
+		p := part(t, keys)
+		s := searchKind{}.Sections(Spec{Parts: []Part{p}}, r)
+		if len(s) != 1 || s[0].Title != title || len(s[0].Blocks) != 1 || !strings.Contains((searchKind{}).Method(Spec{}, r, p), "Part p (mode overload") {
+			t.Errorf("%s: %+v", keys, s)
 		}
-	}
-	page := show.NewPage(show.Style{Width: 120})
-	searchKind{}.Print(page, r, "p", Ahead)
-	var b strings.Builder
-	if err := page.Flush(&b); err != nil || !strings.Contains(b.String(), "share of the largest load") || !strings.Contains(b.String(), "70 %") {
-		t.Errorf("%v: %s", err, b.String())
 	}
 }
 

@@ -3,10 +3,10 @@ package study
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -19,35 +19,24 @@ const (
 	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials. The bars below reach, for each trial, from the load without loss to the next load above it; the number is the mean load without loss."
 )
 
-// Section satisfies Kind.
-func (searchKind) Section(_ Spec, r Results, p Part) Section {
-	out := Section{Title: "The search for throughput", Note: searchNote, Method: searchMethod(p),
-		Charts: []Chart{{Title: "part " + p.Name + ", method " + p.Search.Method, Draw: func(w float64) string { return lossOverLoad(r, p.Name, w) }}}}
-	switch p.Search.Method {
-	case LossCurve:
-		// The load without loss is one end of the picture.
-		out.Title, out.Note, out.Answers = "Frame loss over offered load", curveNote, true
-	case BackToBack:
-		out.Title, out.Note = "The longest bursts without loss", burstNote
-	}
-	for _, table := range []func(Results, string) (Table, bool){searchTable, burstTable, curveTable, latencyTable} {
-		if t, ok := table(r, p.Name); ok {
-			out.Tables = append(out.Tables, t)
+// Sections satisfies Kind; the kind forward shows what searches share with it.
+func (searchKind) Sections(s Spec, r Results) (out []Section) {
+	for _, p := range s.MeasuredParts(&r) {
+		if p.Search == nil {
+			continue
 		}
+		section := Section{Title: "The search for throughput", Note: searchNote}
+		switch p.Search.Method {
+		case LossCurve:
+			section.Title, section.Note = "Frame loss over offered load", curveNote
+		case BackToBack:
+			section.Title, section.Note = "The longest bursts without loss", burstNote
+		}
+		section.figure(true, "part "+p.Name+", method "+p.Search.Method, "", func(w float64) string { return LossOverLoad(r, p.Name, w) })
+		section.add(true, searchTable(r, p.Name), burstTable(r, p.Name), curveTable(r, p.Name), latencyTable(r, p.Name))
+		out = append(out, section)
 	}
 	return out
-}
-
-// Sections satisfies Kind: the kind forward shows what searches share with it.
-func (searchKind) Sections(Spec, Results) []Section { return nil }
-
-// Print satisfies Kind: curves of loss are the answer, of which the load without
-// loss is one end.
-func (searchKind) Print(p *show.Page, r Results, part string, at Place) {
-	if t, ok := curveTable(r, part); ok && at == Ahead {
-		PrintTable(p, "mean loss at each offered load; a curve ends at the second consecutive load without loss",
-			t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
-	}
 }
 
 // searches are an arm's valid searches in a part.
@@ -67,9 +56,9 @@ func searchesBy(r Results, part, arm string, valid bool) []*SearchRun {
 // below it.
 const lossFloor = 1e-5
 
-// lossOverLoad draws every trial of the searches, what was lost over what was
+// LossOverLoad draws every trial of the searches, what was lost over what was
 // offered, and beneath for each arm where the bounds of the first goal lie.
-func lossOverLoad(r Results, part string, width float64) string {
+func LossOverLoad(r Results, part string, width float64) string {
 	list := r.Arms(part)
 	low, high := math.Inf(1), 0.0
 	for _, a := range list {
@@ -223,8 +212,8 @@ func meanGoal(runs []*SearchRun, goal int, of func(search.GoalResult) *float64) 
 }
 
 // searchTable tells each arm's bounds for every goal, and what the search took.
-func searchTable(r Results, part string) (Table, bool) {
-	t := Table{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
+func searchTable(r Results, part string) document.Table {
+	t := document.Table{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
 	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
 		if len(runs) == 0 {
@@ -252,8 +241,8 @@ func searchTable(r Results, part string) (Table, bool) {
 			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), show.Grouped(trials, 0), show.Nanos(1e9*took)))
 		}
 	}
-	t.Note = "means over the searches that found both bounds and the throughput of a goal; with MLRsearch these are Relevant Bounds and Conditional Throughput"
-	return t, len(t.Rows) > 0
+	t.Note = "means over the searches that found both bounds and the throughput of a goal; with MLRsearch these are Relevant Bounds and Conditional Throughput."
+	return t
 }
 
 // bounded are the searches that found both bounds and the throughput of a goal:
@@ -276,9 +265,9 @@ func bounded(runs []*SearchRun, goal int) []*SearchRun {
 
 // latencyTable tells the delay at fractions of each search's throughput, as
 // means over the searches.
-func latencyTable(r Results, part string) (Table, bool) {
-	t := Table{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
-		Note: "one-way delay below the throughput found, means over the searches"}
+func latencyTable(r Results, part string) document.Table {
+	t := document.Table{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
+		Note: "one-way delay below the throughput found, means over the searches."}
 	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
 		for k := range searchLatencies(runs) {
@@ -300,7 +289,7 @@ func latencyTable(r Results, part string) (Table, bool) {
 			t.Rows = append(t.Rows, []string{name, show.Percent(100 * share / n), show.Rate(load / n), show.Nanos(p50 / n), show.Nanos(p99 / n), show.Loss(loss / n)})
 		}
 	}
-	return t, len(t.Rows) > 0
+	return t
 }
 
 // latencies is how many fractions an arm's searches tried: one may have ended before all.
@@ -311,8 +300,8 @@ func searchLatencies(runs []*SearchRun) (most int) {
 	return most
 }
 
-// searchMethod says in words how a part's throughput was sought.
-func searchMethod(p Part) string {
+// Method satisfies Kind.
+func (searchKind) Method(_ Spec, _ Results, p Part) string {
 	s := p.Search
 	switch s.Method {
 	case LossCurve:

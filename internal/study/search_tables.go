@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"linerate/internal/document"
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -11,9 +12,9 @@ import (
 
 // burstTable tells each arm's longest bursts (RFC 9004 §6), as means over its
 // searches.
-func burstTable(r Results, part string) (Table, bool) {
-	t := Table{Title: "part " + part, Header: []string{"variant", "longest burst", "least", "most", "SD", "implied buffer time", "corrected buffer time", "trials of the block"},
-		Note: "longest burst at the generator's full rate without loss, means over the blocks; least and most over all; SD within a block; the corrected time leaves out what was forwarded meanwhile"}
+func burstTable(r Results, part string) document.Table {
+	t := document.Table{Title: "part " + part, Header: []string{"variant", "longest burst", "least", "most", "SD", "implied buffer time", "corrected buffer time", "trials of the block"},
+		Note: "longest burst at the generator's full rate without loss, means over the blocks; least and most over all; SD within a block; the corrected time leaves out what was forwarded meanwhile."}
 	for _, arm := range r.Arms(part) {
 		var all []search.BackToBackResult
 		trials := 0.0
@@ -38,14 +39,14 @@ func burstTable(r Results, part string) (Table, bool) {
 		t.Rows = append(t.Rows, []string{r.ArmName(arm), frames(longest) + " frames", frames(least), frames(most), show.Grouped(sd, 1),
 			show.Nanos(1e9 * implied), show.Nanos(1e9 * corrected), frames(trials / n)})
 	}
-	return t, len(t.Rows) > 0
+	return t
 }
 
 // curveTable tells what each arm lost at each load, as means over its curves.
 // Curves have the loads in common only as shares of the largest.
-func curveTable(r Results, part string) (Table, bool) {
-	t := Table{Title: "part " + part, Header: []string{"share of the largest load"},
-		Note: "frame loss rate (RFC 1242 §3.6), means over the curves that reach down to the load; a curve ends at the second load in a row without loss"}
+func curveTable(r Results, part string) document.Table {
+	t := document.Table{Title: "part " + part, Header: []string{"share of the largest load"},
+		Note: "frame loss rate (RFC 1242 §3.6), means over the curves that reach down to the load; a curve ends at the second load in a row without loss."}
 	var shares []string
 	loss := map[string]map[string][]float64{} // arm, share
 	for _, arm := range r.Arms(part) {
@@ -76,7 +77,7 @@ func curveTable(r Results, part string) (Table, bool) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, len(t.Rows) > 0
+	return t
 }
 
 // burstMethod says in words how the longest bursts were sought.

@@ -1,12 +1,17 @@
 package study
 
-import "slices"
+import (
+	"slices"
+
+	"linerate/internal/chart"
+	"linerate/internal/document"
+)
 
 // Place is where a section stands among the report's own.
 type Place int
 
-// Sections of a kind stand at the end, before the verdicts' numbers, ahead of the effects,
-// after the trials in the order of time, or after the DUT's own counters.
+// Sections of a kind stand at the end, ahead of the effects in other parts, after the trials
+// in the order of time, or after the DUT's own counters.
 const (
 	AtEnd Place = iota
 	Ahead
@@ -14,45 +19,38 @@ const (
 	AfterCounters
 )
 
-// Section is what a report shows of a part, or of all parts, of a kind beside verdicts.
+// Section is what a report shows of a kind beside verdicts; nothing without blocks.
 type Section struct {
-	// Place is that of a section of all parts; those of one part stand at the end.
-	Place Place
-	// Method says in words how the part was measured: a paragraph.
-	Method string
-	// Title and Note head what follows; without Title nothing does.
+	Place       Place
 	Title, Note string
-	Charts      []Chart
-	Tables      []Table
-	// Answers: the first chart answers a question by the part's metric better than
-	// effects do.
-	Answers bool
+	// Blocks are shown, Folded are when a reader of the page asks for them.
+	Blocks, Folded []document.Block
 }
 
-// Chart is a picture that Draw draws at a width as SVG that loads nothing, all text
-// in it escaped; "" where there is nothing to draw.
-type Chart struct {
-	Title, Note string
-	// Folded is shown when it is asked for.
-	Folded bool
-	Draw   func(width float64) string
+// figure adds a picture of a part, which Draw draws at a width; nothing where it is "".
+func (x *Section) figure(shown bool, title, note string, draw func(width float64) string) {
+	x.add(shown, document.Figures(chart.Draw(title, note, draw))...)
 }
 
-// Table is rows of text beneath a header. Columns of numbers stand at the right.
-type Table struct {
-	Title  string
-	Note   string
-	Header []string
-	Rows   [][]string
-	Folded bool // as a Chart's
-}
-
-// Any is the table, where it has a row.
-func (t Table) Any() []Table {
-	if len(t.Rows) == 0 {
-		return nil
+// add adds blocks, but tables without rows.
+func (x *Section) add(shown bool, blocks ...document.Block) {
+	blocks = slices.DeleteFunc(blocks, rowless)
+	if shown {
+		x.Blocks = append(x.Blocks, blocks...)
+	} else {
+		x.Folded = append(x.Folded, blocks...)
 	}
-	return []Table{t}
+}
+
+// rowless reports a table without rows, or nothing but such.
+func rowless(b document.Block) bool {
+	switch b := b.(type) {
+	case document.Table:
+		return len(b.Rows) == 0
+	case document.OnPage:
+		return !slices.ContainsFunc(b, func(b document.Block) bool { return !rowless(b) })
+	}
+	return false
 }
 
 // MeasuredParts are the parts that results have trials of, in the study's order.

@@ -13,11 +13,6 @@ import (
 	"linerate/internal/stats"
 )
 
-// Section satisfies Kind: how a part was measured; Sections has the rest.
-func (serveKind) Section(s Spec, r Results, p Part) Section {
-	return Section{Method: servedMethod(s, r, p)}
-}
-
 // Sections satisfies Kind: how long requests took, by the clients and by the
 // server's own log.
 func (serveKind) Sections(s Spec, r Results) []Section {
@@ -34,11 +29,12 @@ func (serveKind) Sections(s Spec, r Results) []Section {
 			continue
 		}
 		at := "part " + part.Name
-		out.Charts = append(out.Charts, Chart{Title: at + ", median to 99th percentile", Draw: func(w float64) string {
+		out.figure(true, at+", median to 99th percentile", "", func(w float64) string {
 			return LatencyRanges(r, part.Name, RequestP50, RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
-		}}, Chart{Title: at + ", share of requests by tenths of a second", Draw: func(w float64) string { return tenths(r, part.Name, w) }},
-			Chart{Title: at + ", messages on their way", Note: "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
-				Draw: func(w float64) string { return queues(r, part.Name, w) }})
+		})
+		out.figure(true, at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })
+		out.figure(true, at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
+			func(w float64) string { return queues(r, part.Name, w) })
 	}
 	return []Section{out}
 }
@@ -142,8 +138,8 @@ func within(clients, log []float64, narrow bool) string {
 	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
 }
 
-// servedMethod says in words how a part of requests was measured.
-func servedMethod(s Spec, r Results, p Part) string {
+// Method satisfies Kind.
+func (serveKind) Method(s Spec, r Results, p Part) string {
 	link := "a wire"
 	if l, err := LinkOf(&s, p).Parse(); err == nil {
 		link = l.String()

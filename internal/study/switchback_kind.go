@@ -369,3 +369,6 @@ func (switchbackKind) Warn(r *Results, s Spec) {
 		}
 	}
 }
+
+// Replicates satisfies Kind.
+func (switchbackKind) Replicates() string { return "pairs" }

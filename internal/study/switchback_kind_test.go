@@ -356,20 +356,3 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
-
-// TestAlsoWatched: beside the metric that decides, the others stand in their own units.
-func TestAlsoWatched(t *testing.T) {
-	s := switchbackParse(t, live)
-	r := Analyse(s, 3, Environment{}, played(s, 3, switchbackAt))
-	for place, want := range map[Place]bool{Ahead: true, Ahead + 1: false} {
-		page := show.NewPage(show.Style{Width: 140})
-		switchbackKind{}.Print(page, r, "day", place)
-		var b strings.Builder
-		if err := page.Flush(&b); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(b.String(), "share of TCP segments that were sent again") != want || strings.Contains(b.String(), "round trip") || want && !strings.Contains(b.String(), "1.00 %") {
-			t.Errorf("place %v:\n%s", place, b.String())
-		}
-	}
-}

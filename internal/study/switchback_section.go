@@ -8,39 +8,42 @@ import (
 	"time"
 
 	"linerate/internal/chart"
+	"linerate/internal/document"
 	"linerate/internal/show"
 )
 
-// Section satisfies Kind.
-func (switchbackKind) Section(s Spec, r Results, p Part) Section {
-	t := p.terms()
+// Method satisfies Kind.
+func (switchbackKind) Method(s Spec, _ Results, p Part) string {
 	plan := PlanOf(s, p)
-	section := Section{
-		Title: "Windows on the live host",
-		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
-			"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
-			span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1),
+	return fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
+		"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
+		span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1)
+}
+
+// Sections satisfies Kind.
+func (switchbackKind) Sections(s Spec, r Results) []Section {
+	if !s.OnLiveHost() {
+		return nil
 	}
+	p := s.Parts[0]
 	windows := windowsOf(r.Trials, p.Name)
 	if len(windows) == 0 {
-		return section
+		return nil
 	}
+	section := Section{Title: "Windows on the live host"}
 	m, _ := MetricNamed(s.Primary().Metric)
-	section.Charts = []Chart{
-		{Title: "The " + m.Label + ", check by check", Note: "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
-			Draw: func(width float64) string { return series(windows, m, width) }},
-		{Title: "Effect of each pair", Note: "Treated against control within the pair. Hollow: invalid, and not counted.",
-			Draw: func(width float64) string { return pairEffects(windows, m, width) }},
-		{Title: "Balance of traffic", Note: fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", t.Imbalance),
-			Draw: func(width float64) string { return balance(windows, width) }},
+	section.figure(true, "The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
+		func(width float64) string { return series(windows, m, width) })
+	section.figure(true, "Effect of each pair", "Treated against control within the pair. Hollow: invalid, and not counted.",
+		func(width float64) string { return pairEffects(windows, m, width) })
+	section.figure(true, "Balance of traffic", fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", p.terms().Imbalance),
+		func(width float64) string { return balance(windows, width) })
+	var tables document.OnPage
+	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), carryTable(r.Trials, s), adjustedTable(windows, m, r.Seed), dropTable(windows)} {
+		tables = append(tables, t)
 	}
-	section.Tables = []Table{guardTable(windows), disturbedTable(windows)}
-	if rows := carryTable(r.Trials, s); len(rows.Rows) > 0 {
-		section.Tables = append(section.Tables, rows)
-	}
-	section.Tables = append(section.Tables, adjustedTable(windows, m, r.Seed), dropTable(windows))
-	section.Tables = slices.DeleteFunc(section.Tables, func(t Table) bool { return len(t.Rows) == 0 })
-	return section
+	section.add(true, tables)
+	return []Section{section}
 }
 
 // window is a trial with what it saw.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"linerate/internal/document"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,10 +43,11 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 		t.Fatal(err)
 	}
 	trials := pairsOf(RoundTrip)
-	s := switchbackKind{}.Section(spec, Results{Trials: trials, Seed: 1}, spec.Parts[0])
 	titles := map[string][][]string{}
-	for _, table := range s.Tables {
-		titles[table.Title] = table.Rows
+	blocks := switchbackKind{}.Sections(spec, Results{Trials: trials, Seed: 1})[0].Blocks
+	tables := blocks[len(blocks)-1].(document.OnPage)
+	for _, table := range tables {
+		titles[table.(document.Table).Title] = table.(document.Table).Rows
 	}
 	rows := titles["At equal traffic"]
 	if len(rows) != 1 || rows[0][0] != "it" || rows[0][1] != "8" {
@@ -61,18 +63,20 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 			}
 		}
 	}
-	for _, c := range s.Charts {
-		if svg := c.Draw(600); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
-			t.Errorf("%s: %.200s", c.Title, svg)
+	if len(blocks) != 4 {
+		t.Fatalf("%d pictures", len(blocks)-1)
+	}
+	for _, b := range blocks[:3] {
+		if svg := string(b.(document.Figure).Wide); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
+			t.Errorf("%.200s", svg)
 		}
 	}
 	for i := range trials {
 		trials[i].Observed.Window.Traffic = 1000
 	}
-	for _, table := range (switchbackKind{}).Section(spec, Results{Trials: trials}, spec.Parts[0]).Tables {
-		if table.Title == "At equal traffic" {
-			t.Errorf("traffic that did not move explains %+v", table.Rows)
-		}
+	m, _ := MetricNamed(RoundTrip)
+	if table := adjustedTable(windowsOf(trials, "day"), m, 1); len(table.Rows) > 0 {
+		t.Errorf("traffic that did not move explains %+v", table.Rows)
 	}
 }
 

@@ -7,14 +7,15 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
 // guardTable says how near each guardrail came, the nearest first.
-func guardTable(windows []window) Table {
-	t := Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
-		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors"}
+func guardTable(windows []window) document.Table {
+	t := document.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
+		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors."}
 	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
 	for _, w := range windows {
 		for name, n := range w.Nearest {
@@ -55,8 +56,8 @@ func after(windows []window, w window, at float64) string {
 }
 
 // dropTable has what each arm dropped of its packets, by place, in the windows that count.
-func dropTable(windows []window) Table {
-	t := Table{Title: "Drops by place", Header: []string{"place"}, Note: "Of the packets that the host handled, in the windows that count"}
+func dropTable(windows []window) document.Table {
+	t := document.Table{Title: "Drops by place", Header: []string{"place"}, Note: "Of the packets that the host handled, in the windows that count."}
 	packets, drops := map[string]float64{}, map[string]map[string]float64{}
 	for _, w := range windows {
 		if w.Ramp || w.Pair == 0 || !w.Valid {
@@ -84,8 +85,8 @@ func dropTable(windows []window) Table {
 	return t
 }
 
-func disturbedTable(windows []window) Table {
-	t := Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
+func disturbedTable(windows []window) document.Table {
+	t := document.Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
 	for _, w := range windows {
 		for _, why := range w.Reasons {
 			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
@@ -94,8 +95,8 @@ func disturbedTable(windows []window) Table {
 	return t
 }
 
-func carryTable(trials []Trial, s Spec) Table {
-	t := Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in", Header: []string{"variant", "difference", "99 % interval"}}
+func carryTable(trials []Trial, s Spec) document.Table {
+	t := document.Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in.", Header: []string{"variant", "difference", "99 % interval"}}
 	for _, c := range switchbackCarryOvers(trials, s) {
 		p := c.Map(stats.Percent)
 		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
@@ -107,9 +108,9 @@ func carryTable(trials []Trial, s Spec) Table {
 const adjustDraws = 2000
 
 // adjustedTable has the effects at equal traffic of both windows of a pair.
-func adjustedTable(windows []window, m Metric, seed uint64) Table {
-	t := Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
-		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it"}
+func adjustedTable(windows []window, m Metric, seed uint64) document.Table {
+	t := document.Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
+		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it."}
 	d, c := map[string][]float64{}, map[string][]float64{}
 	var arms []string
 	for _, e := range effectsOf(windows, m.Name) {

@@ -86,7 +86,7 @@ func shown(t *testing.T, s study.Spec, trials []study.Trial, words ...string) st
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	if err := report.Terminal(&text, r, show.Style{Width: 100}); err != nil {
+	if err := report.Terminal(&text, s, r, show.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range words {
