@@ -60,3 +60,6 @@ var structural = map[string]string{
 	"LR-PERDEVICE":    "A value of all devices and one of each go together otherwise than the lines say",
 	"LR-PF-ADAPTIVE":  "pf's adaptive timeouts disagree with each other, or with the limit of states",
 }
+
+// Structural is what a rule of the audit itself says; "" of one of the catalogue.
+func Structural(rule string) string { return structural[rule] }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fleet"
 	"linerate/internal/tunable"
@@ -116,15 +117,17 @@ func noPage(name string) error { return fmt.Errorf("page %s: %w", name, fs.ErrNo
 // Catalogue is what the pages are about.
 func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }
 
-// Says is what a rule says, with an ellipsis for what differs by host; "" of an unknown
-// one.
+// Says is what a rule says for readers who have no host; "" of an unknown one.
 func (p *Pages) Says(rule string) string {
+	if rule == fleet.DriftRule {
+		return fleet.DriftWords
+	}
 	for _, r := range p.m.Rules {
 		if r.ID == rule {
 			return filled(r.Message, "a setting")
 		}
 	}
-	return ""
+	return audit.Structural(rule)
 }
 
 // several reports findings under more than one name of a tunable, as of several devices.

@@ -39,6 +39,11 @@ func drawWeeks(weeks []fleet.Week) []chart.Figure {
 			series[i].Points = append(series[i].Points, [2]float64{chart.Day(t) + middle, float64(s.of(w))})
 		}
 	}
+	if !slices.ContainsFunc(series, func(s chart.Series) bool {
+		return slices.ContainsFunc(s.Points, func(p [2]float64) bool { return p[1] > 0 })
+	}) {
+		return nil
+	}
 	at := series[0].Points
 	return chart.Draw("What hosts did themselves", "", func(w float64) string {
 		a := counted(at[0][0]-middle, at[len(at)-1][0]+middle, "changes a week", "weeks up to today", w)
