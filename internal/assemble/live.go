@@ -37,7 +37,7 @@ type LiveHost struct {
 	Where  []string // as a verb's argument: nothing for this machine
 	remote *hosts.Remote
 	kernel instrument.KernelClock
-	lacks  instrument.Lacks // why it is no better one
+	lacks  string // why it is no better one than ticks
 }
 
 // LiveHostOf reaches the host of a study.
@@ -79,15 +79,15 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 	case !study.CountsKernel(o.Metrics):
 		return nil
 	case len(h.Where) > 0:
-		o.KernelLacks = "cycles, tracepoints: they are for a linerate that runs on the host itself, as root"
-	case h.kernel == nil:
+		o.KernelLacks = "tracepoints: they are for a linerate that runs on the host itself, as root"
+	case h.kernel == nil && h.lacks == "" && want != instrument.ByTicks:
 		var err error
-		if h.kernel, h.lacks, err = instrument.OpenKernelClock(want, study.TellsInterrupts(o.Metrics)); err != nil {
-			return err
+		if h.kernel, err = instrument.OpenKernelClock(); err != nil {
+			h.lacks = fmt.Sprintf("tracepoints: %v (%s)", err, hint.Of(err))
 		}
 	}
-	if h.lacks != nil {
-		o.KernelLacks = h.lacks.Error()
+	if h.lacks != "" {
+		o.KernelLacks = h.lacks
 	}
 	o.Kernel = h.kernel
 	return nil

@@ -10,7 +10,7 @@ import (
 
 // events are the counters that are read, in the order they are shown.
 var events = []Event{
-	Cycles,
+	{"cycles", unix.PERF_COUNT_HW_CPU_CYCLES},
 	{"instructions", unix.PERF_COUNT_HW_INSTRUCTIONS},
 	{"cache references", unix.PERF_COUNT_HW_CACHE_REFERENCES},
 	{"cache misses", unix.PERF_COUNT_HW_CACHE_MISSES},
@@ -31,7 +31,7 @@ func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, 
 	var lack []study.Missing
 	for _, e := range events {
 		for _, cpu := range cpus {
-			one, err := e.Open(Scope{CPU: cpu})
+			one, err := e.Open(cpu)
 			if err != nil {
 				lack = append(lack, study.Missing{What: e.Name, Why: Because(err)})
 				break

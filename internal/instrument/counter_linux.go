@@ -15,40 +15,19 @@ type Event struct {
 	config uint64
 }
 
-// Events of time: Cycles are those that the CPU runs, at the rate it has just then;
-// Reference those of a steady clock while it runs, which not every CPU counts.
-var (
-	Cycles    = Event{"cycles", unix.PERF_COUNT_HW_CPU_CYCLES}
-	Reference = Event{"reference cycles", unix.PERF_COUNT_HW_REF_CPU_CYCLES}
-)
-
-// Scope is what a counter counts. exclude_idle is not used: most drivers ignore it,
-// arm64's refuses it.
-type Scope struct {
-	Thread bool // the calling thread alone, wherever it runs; else all that runs on CPU
-	CPU    int
-	Kernel bool // in the kernel's mode alone
-}
-
 // Counter is one that runs until it is closed, or the process ends.
 type Counter struct {
 	event Event
 	fd    int
 }
 
-// Open starts to count an event. Its error says why this machine does not.
-func (e Event) Open(s Scope) (*Counter, error) {
+// Open starts to count an event of all that runs on a CPU. Its error says why this
+// machine does not. exclude_idle is not used: most drivers ignore it, arm64's refuses it.
+func (e Event) Open(cpu int) (*Counter, error) {
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_HARDWARE, Config: e.config,
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING}
 	attr.Size = uint32(unsafe.Sizeof(attr))
-	if s.Kernel {
-		attr.Bits = unix.PerfBitExcludeUser | unix.PerfBitExcludeHv
-	}
-	pid, cpu := -1, s.CPU
-	if s.Thread {
-		pid, cpu = 0, -1
-	}
-	fd, err := unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("count %s: %w", e.Name, err)
 	}

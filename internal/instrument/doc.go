@@ -1,7 +1,7 @@
 // Package instrument looks into the kernel of this machine: profiles of CPUs by
 // perf_event_open(2), their hardware counters, the kernel's reasons for dropping
 // packets (the tracepoint skb:kfree_skb), and the CPU time that the kernel takes,
-// by better ways than the ticks of /proc/stat. It needs neither perf(1) nor symbols
+// by a better way than the ticks of /proc/stat. It needs neither perf(1) nor symbols
 // of user programs: time in these is one frame, [user].
 //
 // Profiles, counters and reasons disturb what they watch (lab.Instruments): the

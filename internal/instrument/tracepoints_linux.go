@@ -27,7 +27,8 @@ type tracepoints struct {
 // realtime is there on kernels whose softirqs are threads that others may interrupt.
 const realtime = "/sys/kernel/realtime"
 
-func openTracepoints() (*tracepoints, error) {
+// OpenKernelClock begins to measure by tracepoints; an error says why this machine cannot.
+func OpenKernelClock() (KernelClock, error) {
 	if _, err := os.Stat(realtime); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("softirqs of a PREEMPT_RT kernel can be preempted, so that their marks tell no CPU time")
 	}

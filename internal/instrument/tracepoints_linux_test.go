@@ -20,7 +20,7 @@ func TestSoftirqsGrowWithPackets(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it attaches programs to the kernel's tracepoints")
 	}
-	k, err := openTracepoints()
+	k, err := OpenKernelClock()
 	if err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
@@ -65,11 +65,11 @@ func TestSoftirqsGrowWithPackets(t *testing.T) {
 // TestProgramsEnd has no program left where its descriptors were closed, which is what the
 // kernel does of any process that ends.
 func TestProgramsEnd(t *testing.T) {
-	k, err := openTracepoints()
+	clock, err := OpenKernelClock()
 	if err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
-	info, err := k.objs.SoftBegins.Info()
+	info, err := clock.(*tracepoints).objs.SoftBegins.Info()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestProgramsEnd(t *testing.T) {
 	if !known || !there() {
 		t.Fatalf("program %d is not there while it counts", id)
 	}
-	if err := k.Close(); err != nil || !labtest.Eventually(func() bool { return !there() }) {
+	if err := clock.Close(); err != nil || !labtest.Eventually(func() bool { return !there() }) {
 		t.Errorf("program %d is still there: %v", id, err)
 	}
 }

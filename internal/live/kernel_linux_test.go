@@ -35,16 +35,16 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 		done         []Window
 		refuses      string
 	}{
-		{"a new one", "cpu-per-packet", &kernel{name: instrument.ByCycles}, nil, ""},
-		{"the same", "cpu-per-packet", &kernel{name: instrument.ByCycles}, window(instrument.ByCycles), ""},
-		{"counters that are gone", "cpu-per-packet", nil, window(instrument.ByCycles), "by cycles so far"},
-		{"another way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window(instrument.ByCycles), "by tracepoints it would be another study"},
+		{"a new one", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, nil, ""},
+		{"the same", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(instrument.ByTracepoints), ""},
+		{"tracepoints that are gone", "cpu-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
+		{"a former linerate's way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window("cycles"), "by tracepoints it would be another study"},
 		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
-		{"and better counters now", "cpu-per-packet", &kernel{name: instrument.ByCycles}, window(""), "by ticks so far"},
+		{"and tracepoints now", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(""), "by ticks so far"},
 		{"interrupts by another way", "softirq-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
-		{"a metric that does not ask", "drops", nil, window(instrument.ByCycles), ""},
+		{"a metric that does not ask", "drops", nil, window(instrument.ByTracepoints), ""},
 	} {
-		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "cycles: none here", Done: c.done, Plan: study.WindowPlan{Window: time.Minute}}
+		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "tracepoints: none here", Done: c.done, Plan: study.WindowPlan{Window: time.Minute}}
 		_, err := o.prepare()
 		if (err != nil) != (c.refuses != "") || err != nil && (!strings.Contains(err.Error(), c.refuses) || !strings.Contains(hint.Of(err), "begin a new one")) {
 			t.Errorf("%s: %v", c.name, err)
@@ -54,14 +54,14 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 
 func TestWhichWayIsSaid(t *testing.T) {
 	for _, c := range []struct{ metric, os, want string }{
-		{"cpu-per-packet", "Linux", "/proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one (nothing better: no cycles: none here); over the packets"},
+		{"cpu-per-packet", "Linux", "/proc/stat accounts it: by what runs when a CPU's clock ticks, so that work between two ticks is missed or counted as a whole one (nothing better: no tracepoints: none here); over the packets"},
 		{"cpu-per-packet", "FreeBSD", "kern.cp_time accounts it"},
 		{"cpu-per-packet", "", "/proc/stat or kern.cp_time"},
-		{"softirq-per-packet", "linux", "threads (threaded NAPI) are not in it (nothing better: no cycles: none here); over the packets"},
+		{"softirq-per-packet", "linux", "threads (threaded NAPI) are not in it (nothing better: no tracepoints: none here); over the packets"},
 		{"softirq-per-packet", "FreeBSD", "interrupts and their threads, as kern.cp_time accounts them"},
 		{"softirq-per-packet", "", "threads of interrupts, as /proc/stat or kern.cp_time"},
 	} {
-		m, err := (&Options{OS: c.os, KernelLacks: "cycles: none here"}).ParseMetric(c.metric)
+		m, err := (&Options{OS: c.os, KernelLacks: "tracepoints: none here"}).ParseMetric(c.metric)
 		if err != nil || !strings.Contains(m.How, c.want) {
 			t.Errorf("%s, %q: %q, %v", c.metric, c.os, m.How, err)
 		}
@@ -70,8 +70,8 @@ func TestWhichWayIsSaid(t *testing.T) {
 	if err != nil || !strings.HasPrefix(interrupts.How, "what it says of interrupts; ") {
 		t.Errorf("%q, %v", interrupts.How, err)
 	}
-	m, err := (&Options{OS: "Linux", Kernel: &kernel{}, KernelLacks: "cycles: none here"}).ParseMetric("cpu-per-request:/log")
-	if err != nil || m.How != "the kernel's CPU time: what a test says (nothing better: no cycles: none here); over the lines of the log" {
+	m, err := (&Options{OS: "Linux", Kernel: &kernel{}, KernelLacks: "tracepoints: none here"}).ParseMetric("cpu-per-request:/log")
+	if err != nil || m.How != "the kernel's CPU time: what a test says (nothing better: no tracepoints: none here); over the lines of the log" {
 		t.Errorf("%q, %v", m.How, err)
 	}
 }

@@ -46,7 +46,7 @@ type Window struct {
 	// of each metric.
 	Traffic float64            `json:"traffic_per_second"`
 	Counted map[string]float64 `json:"counted,omitempty"`
-	// KernelTime is how the kernel's CPU time was counted: cycles (the CPUs' counters),
+	// KernelTime is how the kernel's CPU time was counted:
 	// tracepoints (the kernel's), ticks (/proc/stat, kern.cp_time); "" where it was not
 	// asked for, and of records before there was more than ticks.
 	KernelTime string `json:"kernel_time,omitempty"`
