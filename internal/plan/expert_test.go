@@ -169,11 +169,11 @@ func TestStatesWithoutAFilter(t *testing.T) {
 	}
 }
 
-// TestStateMemory: two keys a state with NAT, and conntrack's extensions.
+// TestStateMemory: two keys per state with NAT, and conntrack's extensions.
 func TestStateMemory(t *testing.T) {
 	p := planOf(t, box(fact.FreeBSD, "14.3", filters), "firewall", Needs{States: 1e6})
 	for _, s := range p.Settings {
-		if nameOf(s) == "pf.conf:limit.states" && !strings.Contains(s.Formula, "two keys a state") {
+		if nameOf(s) == "pf.conf:limit.states" && !strings.Contains(s.Formula, "two keys per state") {
 			t.Errorf("a host that translates: %s", s.Formula)
 		}
 	}
