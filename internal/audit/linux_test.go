@@ -70,6 +70,8 @@ func TestLinuxPlaces(t *testing.T) {
 	}{
 		{"a file that systemd does not read", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", true},
 		{"the same with the link", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/sysctl.d/99-sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", false},
+		{"Debian 13 by os-release", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/os-release": "PRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\nVERSION_ID=\"13\"\nID=debian\n"}, "LR-UNREAD", "", true},
+		{"Debian 12 by os-release", "6.1", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/os-release": "VERSION_ID=\"12\"\nID=debian\n"}, "LR-UNREAD", "", false},
 		{"a list alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxconn=8192"}, "LR-UNREAD", "", false},
 		{"a .link file that comes too late", "6.12", map[string]string{"/etc/systemd/network/99-rings.link": "[Match]\nDriver=ixgbe\n[Link]\nRxBufferSize=max", "/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep"}, "LR-UNREAD", "99-rings.link", true},
 		{"a sysctl before its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "sunrpc.tcp_slot_table_entries=64"}, "LR-ORDER", "sunrpc.tcp_slot_table_entries", true},

@@ -92,12 +92,19 @@ func lastOf(list []fact.Limit, name string) (fact.Limit, bool) {
 func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 	start, hasStart := lastOf(pf.Timeouts, "adaptive.start")
 	end, hasEnd := lastOf(pf.Timeouts, "adaptive.end")
+	limit := uint64(a.names.PFLimit("states"))
+	if hasStart && start.Value > 0 && limit > 0 && start.Value >= limit && (!hasEnd || end.Value > max(limit, start.Value)) {
+		return one(disagreeing, Finding{ID: "LR-PF-ADAPTIVE:adaptive.start", Name: "adaptive.start", Kind: Coupled, Severity: Warning, Action: Change, Sources: []string{"sys/netpfil/pf/pf.c", "pf.conf(5)"},
+			Message: fmt.Sprintf("adaptive.start %d is not below the limit of %d states: timeouts never shrink", start.Value, limit),
+			Why:     "The table is full before pf begins to shorten timeouts.",
+			Fix:     fmt.Sprintf("Set adaptive.start to %d or less, or leave both out: pfctl(8) takes 60 %% and 120 %% of a limit that the file sets.", limit/10*6)}.at(start.AsLine("")))
+	}
 	if !hasEnd || end.Value == 0 {
 		return nil // off on purpose, or pfctl's own
 	}
 	f := Finding{ID: "LR-PF-ADAPTIVE:adaptive.end", Name: "adaptive.end", Kind: Coupled, Severity: Warning, Action: Change, Sources: []string{"sys/netpfil/pf/pf.c", "pf.conf(5)"}}.
 		at(end.AsLine(""))
-	switch limit := uint64(a.names.PFLimit("states")); {
+	switch {
 	case hasStart && start.Value >= end.Value:
 		f.Message = fmt.Sprintf("adaptive.start %d is not below adaptive.end %d: timeouts never shrink", start.Value, end.Value)
 		f.Why = "pf scales timeouts between the two; with the end at or below the start it does not scale at all."

@@ -24,6 +24,35 @@ type pfReader struct {
 	macros   map[string]string
 	seen     map[string]bool
 	problems []fact.Problem
+	part     int  // the last part of a ruleset that a statement belongs to
+	free     bool // in any order: require-order is off, or the rules of an anchor stand inline
+}
+
+// parts are those of a ruleset, in order, by the first word of what belongs to them
+// (check_rulestate of sbin/pfctl/parse.y); options that it does not check are left out.
+var parts = map[string]int{
+	"set reassemble": 1, "set optimization": 1, "set loginterface": 1, "set block-policy": 1, "set fail-policy": 1, "set fingerprints": 1,
+	"set debug": 1, "set limit": 1, "set timeout": 1, "ether": 2, "scrub": 3, "altq": 4, "queue": 4,
+	"nat": 5, "rdr": 5, "binat": 5, "pass": 6, "block": 6, "match": 6, "antispoof": 6,
+}
+
+// order reports a statement that pfctl refuses because its part of the ruleset is over.
+func (p *pfReader) order(s pfStatement, w []string) {
+	part := parts[w[0]]
+	if w[0] == "set" && len(w) > 2 {
+		part = parts["set "+w[1]]
+		p.free = p.free || w[1] == "require-order" && w[2] == "no"
+	}
+	p.free = p.free || strings.HasSuffix(w[0], "anchor") && hasAny(w, "{")
+	if part == 0 || p.free {
+		return
+	}
+	if part < p.part {
+		p.free = true // pfctl has stopped
+		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
+			Message: "out of order, so pfctl refuses the file: options, ethernet, normalization, queueing, translation, filtering"})
+	}
+	p.part = max(p.part, part)
 }
 
 // pfStatement is one line of pf.conf with its continuations, in words.
@@ -66,6 +95,7 @@ func (p *pfReader) statement(s pfStatement) {
 		p.macros[w[0]] = strings.Join(w[2:], " ")
 		return
 	}
+	p.order(s, w)
 	switch w[0] {
 	case "set":
 		p.set(s, w[1:])
