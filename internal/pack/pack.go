@@ -18,21 +18,9 @@ import (
 	"strings"
 )
 
-// Kinds of values in an interface.
-const (
-	anyNil byte = iota
-	anyBool
-	anyInt
-	anyUint
-	anyFloat
-	anyText
-	anyList
-	anyMap
-)
-
 // Marshal packs a value: structs (unexported fields must be zero), pointers, slices, maps by
-// text, numbers, texts, booleans, interfaces that hold such, and types that
-// marshal to text. Anything else is an error.
+// text, numbers, texts, booleans, and types that marshal to text. Anything else is an
+// error. Fields with the tag `pack:"-"` are left out.
 func Marshal(v any) ([]byte, error) {
 	e := encoder{at: map[string]int{}}
 	if err := e.value(reflect.ValueOf(v)); err != nil {
@@ -93,6 +81,9 @@ func marshaller(t reflect.Type) bool {
 	return t.Kind() != reflect.Interface && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
+// leftOut reports a field that is not packed.
+func leftOut(f reflect.StructField) bool { return f.Tag.Get("pack") == "-" }
+
 func (e *encoder) value(v reflect.Value) error {
 	if marshaller(v.Type()) {
 		b, err := v.Interface().(encoding.TextMarshaler).MarshalText()
@@ -121,8 +112,6 @@ func (e *encoder) value(v reflect.Value) error {
 		return e.table(v)
 	case reflect.Struct:
 		return e.fields(v)
-	case reflect.Interface:
-		return e.any(v)
 	default:
 		return fmt.Errorf("cannot pack a %s", v.Type())
 	}
@@ -178,7 +167,7 @@ func (e *encoder) table(v reflect.Value) error {
 func (e *encoder) fields(v reflect.Value) error {
 	var set []int
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
+		if v.Field(i).IsZero() || leftOut(v.Type().Field(i)) {
 			continue
 		}
 		if f := v.Type().Field(i); !f.IsExported() {
@@ -195,32 +184,6 @@ func (e *encoder) fields(v reflect.Value) error {
 	}
 	return nil
 }
-
-// any writes what an interface holds: what YAML and JSON read into one.
-func (e *encoder) any(v reflect.Value) error {
-	if v.IsNil() {
-		e.out = append(e.out, anyNil)
-		return nil
-	}
-	v = v.Elem()
-	tag, ok := tags[v.Kind()]
-	if !ok || tag >= anyList && v.Type() != anyTypes[tag] {
-		return fmt.Errorf("cannot pack a %s in an interface", v.Type())
-	}
-	e.out = append(e.out, tag)
-	return e.value(v.Convert(anyTypes[tag]))
-}
-
-var (
-	tags = map[reflect.Kind]byte{
-		reflect.Bool: anyBool, reflect.Int: anyInt, reflect.Int64: anyInt, reflect.Uint64: anyUint, reflect.Float64: anyFloat,
-		reflect.String: anyText, reflect.Slice: anyList, reflect.Map: anyMap,
-	}
-	anyTypes = map[byte]reflect.Type{
-		anyBool: reflect.TypeFor[bool](), anyInt: reflect.TypeFor[int](), anyUint: reflect.TypeFor[uint64](), anyFloat: reflect.TypeFor[float64](),
-		anyText: reflect.TypeFor[string](), anyList: reflect.TypeFor[[]any](), anyMap: reflect.TypeFor[map[string]any](),
-	}
-)
 
 // errBytes is what bytes give that were not written by Marshal of such a
 // value.
@@ -241,8 +204,10 @@ func Fingerprint(t reflect.Type) uint64 {
 		switch t.Kind() {
 		case reflect.Struct:
 			for i := range t.NumField() {
-				fmt.Fprintf(h, "%s:", t.Field(i).Name)
-				walk(t.Field(i).Type)
+				if f := t.Field(i); !leftOut(f) {
+					fmt.Fprintf(h, "%d %s:", i, f.Name)
+					walk(f.Type)
+				}
 			}
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			walk(t.Elem())

@@ -151,8 +151,6 @@ func newPlan(t reflect.Type) reader {
 		return mapPlan(t)
 	case reflect.Struct:
 		return structPlan(t)
-	case reflect.Interface:
-		return readAny
 	}
 	return func(d *decoder, _ reflect.Value, _ int) { d.bad = true }
 }
@@ -210,8 +208,8 @@ func mapPlan(t reflect.Type) reader {
 func structPlan(t reflect.Type) reader {
 	fields := make([]reader, t.NumField())
 	for i := range fields {
-		if t.Field(i).IsExported() {
-			fields[i] = plan(t.Field(i).Type)
+		if f := t.Field(i); f.IsExported() && !leftOut(f) {
+			fields[i] = plan(f.Type)
 		}
 	}
 	return func(d *decoder, v reflect.Value, depth int) {
@@ -226,21 +224,4 @@ func structPlan(t reflect.Type) reader {
 			fields[i](d, v.Field(int(i)), depth+1)
 		}
 	}
-}
-
-func readAny(d *decoder, v reflect.Value, depth int) {
-	if d.pos >= len(d.in) || depth > maxDepth {
-		d.bad = true
-		return
-	}
-	tag := d.in[d.pos]
-	d.pos++
-	t, ok := anyTypes[tag]
-	if !ok {
-		d.bad = d.bad || tag != anyNil
-		return
-	}
-	x := reflect.New(t).Elem()
-	plan(t)(d, x, depth+1)
-	v.Set(x)
 }

@@ -191,8 +191,8 @@ type Record struct {
 	// Decode names how a number is taken apart for people: "harvest" is the
 	// entropy sources of kern.random.harvest.mask.
 	Decode string `yaml:"decode"`
-	// Vectors are worked examples of Formula.
-	Vectors []Vector `yaml:"vectors"`
+	// Vectors are worked examples of Formula, for the tests.
+	Vectors []Vector `yaml:"vectors" pack:"-"`
 	// Levels are the values worth trying where one tunes by experiment.
 	Levels []Level `yaml:"levels"`
 
@@ -301,7 +301,7 @@ type Caution struct {
 	Fix string `yaml:"fix"`
 	// Kind is harmful, ineffective, memory, order, security or note.
 	Kind    string   `yaml:"kind"`
-	Vectors []Vector `yaml:"vectors"`
+	Vectors []Vector `yaml:"vectors" pack:"-"`
 }
 
 // Coupling is another tunable whose value must agree with this one.
@@ -311,7 +311,7 @@ type Coupling struct {
 	// this tunable's value and `other` for the other's; "" for "see also".
 	Holds   string   `yaml:"holds"`
 	Why     string   `yaml:"why"`
-	Vectors []Vector `yaml:"vectors"`
+	Vectors []Vector `yaml:"vectors" pack:"-"`
 }
 
 // Recommendation is a value for a role, with the reason.
@@ -324,7 +324,7 @@ type Recommendation struct {
 	Do      string   `yaml:"do"`
 	When    string   `yaml:"when"`
 	Reason  string   `yaml:"reason"`
-	Vectors []Vector `yaml:"vectors"`
+	Vectors []Vector `yaml:"vectors" pack:"-"`
 }
 
 // Level is a value that is worth trying where one tunes by experiment: legal,
@@ -338,7 +338,7 @@ type Level struct {
 	// Source is who proposes it: a manual, a kernel's comment, a published
 	// configuration.
 	Source  string   `yaml:"source"`
-	Vectors []Vector `yaml:"vectors"`
+	Vectors []Vector `yaml:"vectors" pack:"-"`
 }
 
 // Vector is a worked example of an expression.
