@@ -125,7 +125,7 @@ var looks = []struct {
 // of, the policy included.
 func TestInABrowser(t *testing.T) {
 	w := browser(t)
-	d := newDesk(t, 50*time.Millisecond)
+	d := newDesk(t)
 	d.grow(t, 18)
 	base := "http://" + served(t, d.Server, web.Limits{})
 	w.do(t, chromedp.Navigate(base+"/fleet?token="+token))
@@ -177,46 +177,13 @@ func shoot(t *testing.T, w *window, name string) {
 	}
 }
 
-// TestARunningStudyInABrowser: the page changes as trials end, without being loaded again;
-// without scripts it says the same and asks to be loaded again.
-func TestARunningStudyInABrowser(t *testing.T) {
-	w := browser(t)
-	d := newDesk(t, 50*time.Millisecond)
-	d.grow(t, 4)
-	base := "http://" + served(t, d.Server, web.Limits{})
-	box := chromedp.CSS("#progress")
-	w.do(t, chromedp.Navigate(base+"/running/small-1?token="+token), chromedp.WaitVisible(chromedp.CSS(`#progress[data-done="4"]`)))
-	says[int](t, w, "window.same = 1")
-	d.grow(t, 12)
-	w.do(t, chromedp.WaitVisible(chromedp.CSS(`#progress[data-done="16"]`)))
-	text, same := tells(t, w, chromedp.Text(box)), says[int](t, w, "window.same || 0")
-	if same != 1 || !strings.Contains(text, "16 of 32 trials") || !strings.Contains(strings.ToLower(text), "how the intervals narrow") {
-		t.Errorf("loaded again: %v; %s", same != 1, text)
-	}
-	d.grow(t, len(d.left))
-	w.do(t, chromedp.WaitVisible(chromedp.CSS(`#progress[data-state="complete"] .state.complete`)))
-	text = tells(t, w, chromedp.Text(box))
-	if !strings.Contains(text, "worse") {
-		t.Errorf("complete, without verdicts: %s", text)
-	}
-	if said := w.complaints(); len(said) > 0 {
-		t.Errorf("Chromium says %q", said)
-	}
-	call(t, w, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	w.do(t, chromedp.Navigate(base+"/running/small-1"))
-	plain := tells(t, w, chromedp.Text(box))
-	if squeezed(plain) != squeezed(text) {
-		t.Errorf("without scripts it says\n%s\nwith them\n%s", plain, text)
-	}
-}
-
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // TestForeignPagesInABrowser: a page of another site, open beside one that was let in,
 // reads nothing of it, neither by fetch nor in a frame, a picture or a script.
 func TestForeignPagesInABrowser(t *testing.T) {
 	w := browser(t)
-	d := newDesk(t, 0)
+	d := newDesk(t)
 	base := "http://" + served(t, d.Server, web.Limits{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -224,7 +191,7 @@ func TestForeignPagesInABrowser(t *testing.T) {
 	}
 	foreign := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<h1>foreign</h1><iframe id="f" src="%s/studies"></iframe><img id="i" src="%s/site.css"><script src="%s/live.js" onload="window.ran=1"></script>`, base, base, base)
+		fmt.Fprintf(w, `<h1>foreign</h1><iframe id="f" src="%s/studies"></iframe><img id="i" src="%s/site.css"><script src="%s/catalogue/site.js" onload="window.ran=1"></script>`, base, base, base)
 	})}
 	go foreign.Serve(l)
 	defer foreign.Close()

@@ -24,9 +24,6 @@ var pagesText string
 //go:embed web.css
 var webStyle string
 
-//go:embed live.js
-var liveScript []byte
-
 //go:embed icon.svg
 var icon []byte
 
@@ -62,7 +59,7 @@ const SchemaBase = "urn:linerate:schema:serve-"
 type answer struct {
 	title string
 	doc   any // the JSON document, and what the template shows
-	// refresh is after how many seconds a browser without scripts loads it again.
+	// refresh is after how many seconds a browser loads it again.
 	refresh int
 	// inline: the page has shapes with colours of their own.
 	inline bool

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"net/http"
 	"slices"
@@ -353,9 +352,4 @@ func (p Progress) Forest() []chart.Figure {
 	return chart.Draw(title+": "+p.Metric, "", func(w float64) string {
 		return chart.Forest(rows, 0, chart.LinearPart(rows), chart.SignedTick(p.Points), w, "effects of the variants with their 95 % intervals")
 	})
-}
-
-// fragment is the part of the page that changes while the study runs.
-func (p Progress) fragment(now time.Time) (template.HTML, error) {
-	return part("progress", map[string]any{"D": p, "Now": now})
 }

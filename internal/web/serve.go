@@ -16,7 +16,7 @@ import (
 const (
 	headerTime = 5 * time.Second  // for a request's head to arrive
 	readTime   = 10 * time.Second // for all of it
-	writeTime  = 30 * time.Second // for the answer to be taken; streams have a time for each event
+	writeTime  = 30 * time.Second // for the answer to be taken
 	idleTime   = 60 * time.Second // between requests
 	shutTime   = 5 * time.Second  // for what is being answered, at the end
 	maxConns   = 512
@@ -46,7 +46,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, t *tls.Config, limit
 	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		s.EndStreams()
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutTime)
 		defer cancel()
 		err := h.Shutdown(within)

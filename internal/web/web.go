@@ -6,7 +6,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,8 +40,6 @@ type Config struct {
 	Log func(error)
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
-	// Every is how often a running study is looked at; 0 is each second.
-	Every time.Duration
 }
 
 // Runs are records of studies, which may be growing.
@@ -72,24 +69,17 @@ type Server struct {
 	waiting opened[queue.Reader]
 	runs    runs
 	reports reports
-	streams chan struct{} // a place for each stream of events
-	closing chan struct{} // closed when streams shall end
-	close   sync.Once
 }
-
-// maxStreams bounds the streams of events that are open at a time.
-const maxStreams = 64
 
 // New makes the server.
 func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	c.Every = cmp.Or(c.Every, time.Second)
 	if c.Log == nil {
 		c.Log = func(error) {}
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), closing: make(chan struct{})}
+	s := &Server{Config: c, mux: http.NewServeMux()}
 	s.routes()
 	return s
 }
@@ -97,14 +87,8 @@ func New(c Config) *Server {
 // Handler is the server behind its door.
 func (s *Server) Handler() http.Handler { return s.Door.guard(s) }
 
-// EndStreams ends the streams of events, so that a server can shut down.
-func (s *Server) EndStreams() { s.close.Do(func() { close(s.closing) }) }
-
 // Close closes the ledger.
-func (s *Server) Close() error {
-	s.EndStreams()
-	return errors.Join(s.ledger.close(), s.waiting.close())
-}
+func (s *Server) Close() error { return errors.Join(s.ledger.close(), s.waiting.close()) }
 
 func (s *Server) routes() {
 	s.page("/{$}", "overview", s.overview)
@@ -118,17 +102,14 @@ func (s *Server) routes() {
 	s.page("/studies/{id}", "study", s.study)
 	s.page("/running", "running", s.running)
 	s.page("/running/{name}", "run", s.run)
-	s.mux.HandleFunc("GET /running/{name}/events", s.events)
 	s.page("/queue", "queue", s.queue)
 	s.page("/queue/{id}", "queued", s.queued)
-	s.mux.HandleFunc("GET /queue/{id}/events", s.events)
 	s.page("/testbeds", "testbeds", s.testbeds)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
 	s.mux.HandleFunc("GET /favicon.ico", static("image/svg+xml", icon))
-	s.mux.HandleFunc("GET /live.js", static("text/javascript; charset=utf-8", liveScript))
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, missing("there is no page %s", r.URL.Path))
 	})

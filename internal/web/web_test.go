@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +96,7 @@ type desk struct {
 }
 
 // newDesk fills one; every is how often it looks at what runs.
-func newDesk(t *testing.T, every time.Duration) *desk {
+func newDesk(t *testing.T) *desk {
 	t.Helper()
 	tmp := t.TempDir()
 	d := &desk{db: filepath.Join(tmp, "ledger.db")}
@@ -122,7 +121,7 @@ func newDesk(t *testing.T, every time.Duration) *desk {
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) {
 			return sqlite.OpenQueueReadOnly(ctx, d.queue, sqlite.Owner{UID: -1, GID: -1})
 		},
-		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test", Every: every,
+		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test",
 		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
 	})
 	t.Cleanup(func() { d.Close() })
@@ -282,7 +281,7 @@ var loads = regexp.MustCompile(`<(?:script|img|link|iframe|object|embed)[^>]*(?:
 // hosts and studies call themselves is text, never markup; and nothing is loaded from
 // elsewhere.
 func TestPagesAndTheirJSON(t *testing.T) {
-	d := newDesk(t, 0)
+	d := newDesk(t)
 	h := d.Handler()
 	for _, p := range d.every() {
 		w := ask(h, "GET", p.path, withToken())
@@ -309,11 +308,11 @@ func TestPagesAndTheirJSON(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/fleet/hosts/nobody": 404, "/fleet/rules/LR-NONE": 404, "/fleet/changes?kind=x": 400, "/fleet/changes?since=-1h": 400, "/fleet/changes?before=x": 400,
-		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/queue/q": 404, "/queue/none": 404, "/queue/none/events": 404, "/running/other/events": 404, "/catalogue/t/linux/none.html": 404,
+		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/queue/q": 404, "/queue/none": 404, "/catalogue/t/linux/none.html": 404,
 	} {
 		for _, at := range []string{path, web.API + path} {
 			w := ask(h, "GET", at, withToken())
-			if strings.HasSuffix(path, "/events") || strings.HasPrefix(path, "/catalogue") {
+			if strings.HasPrefix(path, "/catalogue") {
 				at = path
 			}
 			if at == path && w.Code != want || w.Code != want && w.Code != 404 {
@@ -326,7 +325,7 @@ func TestPagesAndTheirJSON(t *testing.T) {
 // TestTunablePage: it has the fleet's findings about the tunable, with their hosts, and what
 // the ledger measured, with a chart; its JSON has the same; a name of one device leads there.
 func TestTunablePage(t *testing.T) {
-	h := newDesk(t, 0).Handler()
+	h := newDesk(t).Handler()
 	for path, wants := range map[string][]string{
 		"/catalogue/t/linux/net.ipv4.tcp_rmem.html":      {"In your fleet", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web&amp;rule=LR-X&amp;tunable=net.ipv4.tcp_rmem", "The same idea elsewhere"},
 		web.API + "/catalogue/t/linux/net.ipv4.tcp_rmem": {`"rule":"LR-X","severity":"error","role":"web"`, `"hosts":1`},
@@ -355,13 +354,13 @@ func between(s, from, to string) string {
 
 // TestLinksLeadSomewhere: every link of every page is answered.
 func TestLinksLeadSomewhere(t *testing.T) {
-	d := newDesk(t, 0)
+	d := newDesk(t)
 	h := d.Handler()
 	seen := map[string]bool{}
 	follow := func(page string) {
-		for _, m := range regexp.MustCompile(`(?:href|src|action|data-events)="([^"#]+)`).FindAllStringSubmatch(page, -1) {
+		for _, m := range regexp.MustCompile(`(?:href|src|action)="([^"#]+)`).FindAllStringSubmatch(page, -1) {
 			to := html.UnescapeString(m[1])
-			if seen[to] || strings.HasSuffix(to, "/events") {
+			if seen[to] {
 				continue
 			}
 			seen[to] = true
@@ -426,7 +425,7 @@ func TestMistakesAreNotTold(t *testing.T) {
 
 // TestMetrics are in Prometheus' text format, each once, with the fleet's numbers.
 func TestMetrics(t *testing.T) {
-	d := newDesk(t, 0)
+	d := newDesk(t)
 	d.grow(t, 16)
 	w := ask(d.Handler(), "GET", "/metrics", withToken())
 	line := regexp.MustCompile(`^(# (HELP [a-z_]+ .+|TYPE [a-z_]+ gauge)|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+]+)$`)
@@ -449,61 +448,29 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestAStudyAsItRuns: events come as trials end, the intervals narrow, and the stream
-// ends with the study; its effects have no verdicts before.
+// TestAStudyAsItRuns: the page grows as trials end, the intervals narrow, and effects have
+// no verdicts before the study's end; until then the browser loads it again.
 func TestAStudyAsItRuns(t *testing.T) {
-	d := newDesk(t, 10*time.Millisecond)
-	at := served(t, d.Server, web.Limits{})
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+at+"/running/small-1/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%s, %s", resp.Status, resp.Header.Get("Content-Type"))
-	}
-	in := bufio.NewScanner(resp.Body)
-	in.Buffer(nil, 1<<20)
-	next := func() (e web.Event, ok bool) {
-		for in.Scan() {
-			if data, is := strings.CutPrefix(in.Text(), "data: "); is {
-				if err := json.Unmarshal([]byte(data), &e); err != nil {
-					t.Fatal(err)
-				}
-				return e, true
-			}
+	d := newDesk(t)
+	look := func() (p web.Progress, page string) {
+		if err := json.Unmarshal(ask(d.Handler(), "GET", web.API+"/running/small-1", withToken()).Body.Bytes(), &p); err != nil {
+			t.Fatal(err)
 		}
-		return e, false
+		return p, ask(d.Handler(), "GET", "/running/small-1", withToken()).Body.String()
 	}
-	e, _ := next()
-	if e.Done != 0 || e.Total != 32 || e.State != web.StateRunning {
-		t.Fatalf("at first: %+v", e.Progress)
+	const again = `http-equiv="refresh"`
+	if p, page := look(); p.Done != 0 || p.Total != 32 || p.State != web.StateRunning || !strings.Contains(page, again) {
+		t.Fatalf("at first: %+v", p)
 	}
-	for e.Done < 16 {
-		d.grow(t, 4)
-		for want := 32 - len(d.left); e.Done < want; {
-			e, _ = next()
-		}
-	}
-	early, ok := e.Widest.Get()
-	if n := len(e.Narrowing); !ok || n == 0 || e.Effects[0].Verdict != "" || !strings.Contains(string(e.HTML), "How the intervals narrow") || strings.Contains(string(e.HTML), "<script") {
-		t.Fatalf("after four blocks: %+v", e.Progress)
+	d.grow(t, 16)
+	p, page := look()
+	early, ok := p.Widest.Get()
+	if p.Done != 16 || !ok || len(p.Narrowing) == 0 || p.Effects[0].Verdict != "" || !strings.Contains(page, "How the intervals narrow") {
+		t.Fatalf("after four blocks: %+v", p)
 	}
 	d.grow(t, len(d.left))
-	for e.State != web.StateComplete {
-		if e, ok = next(); !ok {
-			t.Fatal("the stream ended before the study")
-		}
-	}
-	if late, _ := e.Widest.Get(); late >= early || e.Narrowing[len(e.Narrowing)-1].Blocks != 8 || e.Effects[0].Verdict == "" {
-		t.Errorf("±%g after four blocks, ±%g at the end: %+v", early, late, e.Progress)
-	}
-	if _, more := next(); more {
-		t.Error("the stream goes on after the study's end")
+	p, page = look()
+	if late, _ := p.Widest.Get(); p.State != web.StateComplete || late >= early || p.Narrowing[len(p.Narrowing)-1].Blocks != 8 || p.Effects[0].Verdict == "" || strings.Contains(page, again) {
+		t.Errorf("±%g after four blocks, ±%g at the end: %+v", early, late, p)
 	}
 }
