@@ -18,7 +18,6 @@ type logsFlags struct {
 	format, timeField, unit string
 	status, path            string
 	since, until            string
-	bin                     time.Duration
 	under                   []time.Duration
 	compare, asJSON         bool
 	seed                    uint64
@@ -53,7 +52,6 @@ request time; --format overrides it.`,
 	fs.StringVar(&f.path, "path", "", "select paths by prefix, or by a pattern with *")
 	fs.StringVar(&f.since, "since", "", "select from this time on: 2026-03-01T12:00:00Z, 2026-03-01, or 1h ago as 1h")
 	fs.StringVar(&f.until, "until", "", "select up to this time")
-	fs.DurationVar(&f.bin, "bin", 0, "width of a bin (default: chosen from the data; in JSON 100ms)")
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
 	fs.BoolVar(&f.compare, "compare", false, "compare the first log with each of the others")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document")
@@ -63,10 +61,7 @@ request time; --format overrides it.`,
 
 // options checks the flags and turns them into a reading.
 func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
-	o := &accesslog.Options{Bin: f.bin, Under: f.under, Filter: accesslog.Filter{Path: f.path}, Timeline: f.compare}
-	if f.bin != 0 && f.bin < time.Microsecond {
-		return nil, hint.Usagef("--bin %v: a bin is at least 1µs", f.bin)
-	}
+	o := &accesslog.Options{Under: f.under, Filter: accesslog.Filter{Path: f.path}, Timeline: f.compare}
 	for _, u := range f.under {
 		if u < time.Microsecond {
 			return nil, hint.Usagef("--under %v: a threshold is at least 1µs", u)

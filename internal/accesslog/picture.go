@@ -23,13 +23,9 @@ type column struct {
 	count    int64
 }
 
-// pictureBin is the width of a linear column, in µs: the one that was asked for,
-// or of 1, 2 and 5 times a power of ten the least by which 99 of 100 requests
-// fit into n columns.
+// pictureBin is the width of a linear column, in µs: of 1, 2 and 5 times a power of ten
+// the least by which 99 of 100 requests fit into n columns.
 func (t *Tally) pictureBin(n int) int64 {
-	if t.opts.Bin > 0 {
-		return t.opts.binWidth()
-	}
 	least := max(t.resolution(), (t.Quantile(.99)+int64(n))/int64(n))
 	for w := int64(1); ; w *= 10 {
 		for _, m := range []int64{1, 2, 5} {
@@ -43,38 +39,23 @@ func (t *Tally) pictureBin(n int) int64 {
 // linearColumns are n columns or as many as hold requests, in fives; beyond is
 // what lies behind them.
 func (t *Tally) linearColumns(n int) (cols []column, beyond int64) {
-	w := t.pictureBin(n)
-	counts := t.Bins
-	if w != t.opts.binWidth() {
-		counts = t.rebinned(w, n)
+	w, r := t.pictureBin(n), t.resolution()
+	for i := range int64(n) {
+		cols = append(cols, column{i * w, (i + 1) * w, 0})
 	}
 	used := 0
-	for i := range n {
-		c := column{int64(i) * w, int64(i+1) * w, 0}
-		if i < len(counts) {
-			c.count = counts[i]
-		}
-		if c.count > 0 {
-			used = i + 1
-		}
-		cols = append(cols, c)
-	}
-	for i := n; i < len(counts); i++ {
-		beyond += counts[i]
-	}
-	return cols[:min(n, max(10, (used+4)/5*5))], beyond
-}
-
-// rebinned counts the histogram in bins of another width; the last of n+1 has
-// all that is beyond.
-func (t *Tally) rebinned(width int64, n int) []int64 {
-	out := make([]int64, n+1)
-	r := t.resolution()
 	for _, bar := range t.Hist.Distribution() {
 		us := ((bar.From+bar.To)/2 + r/2) / r * r
-		out[min(us/width, int64(n))] += bar.Count
+		switch i := int(us / w); {
+		case bar.Count == 0:
+		case i < n:
+			cols[i].count += bar.Count
+			used = max(used, i+1)
+		default:
+			beyond += bar.Count
+		}
 	}
-	return out
+	return cols[:min(n, max(10, (used+4)/5*5))], beyond
 }
 
 // WritePicture draws the distribution in characters, as wide as the style.

@@ -8,27 +8,25 @@ import (
 	"linerate/internal/show"
 )
 
-// TestColumns: bins that were asked for stay, others suit the data; every request
+// TestColumns: their width suits the data; every request
 // is in a column or beyond the last, and an axis ends where the data do.
 func TestColumns(t *testing.T) {
 	slow := []int64{50_000, 50_000, 60_000_000}
 	for name, c := range map[string]struct {
-		bin    time.Duration
 		took   []int64
 		from   int64
 		width  int64
 		end    int64
 		beyond int64
 	}{
-		"asked for":    {100 * time.Millisecond, slow, 0, 100_000, 1_000_000, 1},
-		"all of it":    {0, slow, 0, 1_000_000, 65_000_000, 0},
-		"milliseconds": {0, []int64{0, 1000, 3000, 3000}, 0, 1000, 10_000, 0},
-		"microseconds": {0, []int64{7, 12, 30}, 0, 1, 35, 0},
-		"1.7 s":        {0, []int64{75_000, 1_700_000}, 0, 50_000, 1_750_000, 0},
-		"whole fives":  {0, []int64{100_000, 200_000}, 0, 5000, 225_000, 0},
+		"all of it":    {slow, 0, 1_000_000, 65_000_000, 0},
+		"milliseconds": {[]int64{0, 1000, 3000, 3000}, 0, 1000, 10_000, 0},
+		"microseconds": {[]int64{7, 12, 30}, 0, 1, 35, 0},
+		"1.7 s":        {[]int64{75_000, 1_700_000}, 0, 50_000, 1_750_000, 0},
+		"whole fives":  {[]int64{100_000, 200_000}, 0, 5000, 225_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tally := NewTally(&Options{Bin: c.bin})
+			tally := NewTally(&Options{})
 			for _, us := range c.took {
 				tally.add(us)
 			}

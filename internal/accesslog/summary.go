@@ -22,20 +22,10 @@ type Summary struct {
 	Selected    int64              `json:"selected"`
 	Mean        float64            `json:"mean"`
 	Percentiles map[string]float64 `json:"percentiles"` // p50 … p99.9, min and max
-	BinSeconds  float64            `json:"bin_seconds"`
-	Bins        []SummaryBin       `json:"bins"`  // those that hold requests
-	Under       map[string]float64 `json:"under"` // share strictly under, by threshold
+	Under       map[string]float64 `json:"under"`       // share strictly under, by threshold
 	UnderCounts map[string]int64   `json:"under_counts"`
 	ClockJumps  int64              `json:"clock_jumps,omitempty"`
 	Histogram   SummaryHistogram   `json:"histogram"`
-}
-
-// SummaryBin is one linear bin, [from, to) in seconds; the last bin of all
-// (number 4095) has no upper end.
-type SummaryBin struct {
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-	Count int64   `json:"count"`
 }
 
 // SummaryHistogram is a serialised histogram: pairs of a latency in
@@ -59,17 +49,12 @@ var quantiles = []struct {
 func (t *Tally) Summary(sources []string) *Summary {
 	s := &Summary{Version: SummaryVersion, Sources: sources, Format: t.opts.Format.Name, Filter: t.Filter(),
 		Lines: t.Lines, BadLines: t.BadLines(), BadReasons: map[string]int64{}, Selected: t.Selected,
-		Percentiles: map[string]float64{}, Under: map[string]float64{}, UnderCounts: map[string]int64{}, Bins: []SummaryBin{},
-		BinSeconds: float64(t.opts.binWidth()) / 1e6, ClockJumps: t.Backward,
-		Histogram: SummaryHistogram{Unit: "us", Digits: 3, Resolution: t.resolution(), Counts: [][2]int64{}}}
+		Percentiles: map[string]float64{}, Under: map[string]float64{}, UnderCounts: map[string]int64{},
+		ClockJumps: t.Backward,
+		Histogram:  SummaryHistogram{Unit: "us", Digits: 3, Resolution: t.resolution(), Counts: [][2]int64{}}}
 	for r, n := range t.Bad {
 		if n > 0 {
 			s.BadReasons[reasonTexts[r]] = n
-		}
-	}
-	for i, n := range t.Bins {
-		if n > 0 {
-			s.Bins = append(s.Bins, SummaryBin{float64(int64(i)*t.opts.binWidth()) / 1e6, float64(int64(i+1)*t.opts.binWidth()) / 1e6, n})
 		}
 	}
 	for i, u := range t.opts.Under {

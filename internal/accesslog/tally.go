@@ -12,7 +12,6 @@ type Options struct {
 	Format *Format // nil: Detect
 	Unit   *Unit   // of the latency; nil: the format's
 	Filter Filter
-	Bin    time.Duration   // width of a linear bin; 0: 100 ms, in pictures what suits the data
 	Under  []time.Duration // shares strictly under these
 	// Failed also counts the requests that the server failed (5xx).
 	Failed bool
@@ -43,9 +42,6 @@ var reasonTexts = [numReasons]string{
 	"request time of more than a day", "no valid time",
 }
 
-// maxBins of linear width; the last collects everything beyond.
-const maxBins = 4096
-
 // Tally is what was counted of a log, or of a part of one. Tallies of parts
 // merge into the tally of the whole, whatever the order.
 type Tally struct {
@@ -58,7 +54,6 @@ type Tally struct {
 	Sum      int64              // of latencies, µs
 	Min, Max int64              // of latencies, µs
 	Hist     *hdrhistogram.Histogram
-	Bins     []int64 // linear bins
 	Under    []int64 // counts strictly under Options.Under
 	fine     bool    // not all latencies are whole milliseconds
 	Backward int64   // times that lie more than a minute before the line above's
@@ -82,17 +77,6 @@ func NewTally(o *Options) *Tally {
 	return t
 }
 
-// defaultBin is the default width of bins; pictures then choose theirs from the data.
-const defaultBin = 100 * time.Millisecond
-
-// binWidth in µs.
-func (o *Options) binWidth() int64 {
-	if o.Bin <= 0 {
-		return defaultBin.Microseconds()
-	}
-	return max(1, o.Bin.Microseconds())
-}
-
 // add counts one selected request.
 func (t *Tally) add(us int64) {
 	t.Selected++
@@ -103,11 +87,6 @@ func (t *Tally) add(us int64) {
 	}
 	t.Max = max(t.Max, us)
 	t.fine = t.fine || us%1000 != 0
-	bin := int(min(us/t.opts.binWidth(), maxBins-1))
-	for bin >= len(t.Bins) {
-		t.Bins = append(t.Bins, make([]int64, max(64, len(t.Bins)))...)
-	}
-	t.Bins[bin]++
 	for i, limit := range t.opts.Under {
 		if us < limit.Microseconds() {
 			t.Under[i]++
@@ -151,12 +130,6 @@ func (t *Tally) Merge(other *Tally) {
 		t.Bad[r] += n
 	}
 	t.Hist.Merge(other.Hist)
-	for len(t.Bins) < len(other.Bins) {
-		t.Bins = append(t.Bins, 0)
-	}
-	for i, n := range other.Bins {
-		t.Bins[i] += n
-	}
 	for i, n := range other.Under {
 		t.Under[i] += n
 	}

@@ -120,13 +120,18 @@ func (s *webArm) Stop() (*study.ServerLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := accesslog.Read(context.Background(), []string{path}, strings.NewReader(""), &accesslog.Options{})
+	tenths := make([]time.Duration, study.TenthsUpTo-1)
+	for i := range tenths {
+		tenths[i] = time.Duration(i+1) * 100 * time.Millisecond
+	}
+	t, _, err := accesslog.Read(context.Background(), []string{path}, strings.NewReader(""), &accesslog.Options{Under: tenths})
 	if err != nil || t.Selected == 0 {
 		return nil, nil //nolint:nilerr // a server that was asked for nothing has no log to speak of
 	}
 	log := &study.ServerLog{Lines: uint64(t.Selected), Tenths: make([]uint64, study.TenthsUpTo)}
-	for i, n := range t.Bins {
-		log.Tenths[min(i, study.TenthsUpTo-1)] += uint64(n)
+	before := int64(0)
+	for i, n := range append(t.Under, t.Selected) {
+		log.Tenths[i], before = uint64(n-before), n
 	}
 	log.Within = float64(log.Tenths[0]) / float64(log.Lines)
 	log.P50, log.P99 = 1000*t.Hist.ValueAtQuantile(50), 1000*t.Hist.ValueAtQuantile(99)
