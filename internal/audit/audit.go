@@ -126,6 +126,9 @@ func (a *auditor) problems() []candidate {
 			f.Severity, f.Action = Error, Change
 			f.Message = "sh stops here: " + p.Message
 			f.Why = "rc(8) reads the file with sh(1), which ends at such a mistake, and /etc/rc with it: nothing below is read, no service starts, and the boot stops in single-user mode at the console."
+			if strings.HasSuffix(p.Message, fact.GoesOn) {
+				f.Why = "rc(8) reads the file with sh(1), and exit ends both: nothing below is read, and none of the other scripts of the boot runs: no network, no service. With another status than 0 it would stop in single-user mode."
+			}
 			f.Fix = "Correct the line before the next boot; sh -n " + p.File + " shows mistakes of syntax."
 		case fact.ProblemInclude:
 			f.Severity, f.Action = Warning, Change

@@ -189,6 +189,9 @@ const (
 	ProblemInclude    = "include"    // names a file that is not there
 )
 
+// GoesOn ends the message of a ProblemStops after which init(8) goes on to multi-user mode.
+const GoesOn = ", and init(8) goes on without it"
+
 // Complaint is a line of the boot log.
 type Complaint struct {
 	Text string `json:"text"`

@@ -330,7 +330,11 @@ func (s *shell) command(words []word, line int, raw string) {
 		}
 	case len(s.open) > 0 || name == "return" || name == "local":
 	case name == "exit" && !s.conditional():
-		s.problem(line, raw, fact.ProblemStops, "exit ends rc(8) itself")
+		ends := "exit ends rc(8) itself"
+		if len(words) == 1 || words[1].text == "0" { // init.c, run_script
+			ends += fact.GoesOn
+		}
+		s.problem(line, raw, fact.ProblemStops, ends)
 	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
 	case appends(name):

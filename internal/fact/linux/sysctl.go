@@ -96,11 +96,15 @@ func systemd(files Files) bool {
 		}
 	}
 	release, _ := files.Read("/etc/os-release")
-	return debian13.MatchString(release) // which has systemd unless somebody took it away
+	return debian.MatchString(release) && from13.MatchString(release) // which has systemd unless somebody took it away
 }
 
-// debian13 is os-release of the first Debian without the link from sysctl.d to sysctl.conf, and later.
-var debian13 = regexp.MustCompile(`(?s)(^|\n)ID="?debian"?\n.*VERSION_ID="?(1[3-9]|[2-9][0-9])|VERSION_ID="?(1[3-9]|[2-9][0-9])"?\n.*(^|\n)ID="?debian"?\n`)
+// debian and from13 tell by os-release the first Debian without the link from sysctl.d to
+// sysctl.conf, and later ones.
+var (
+	debian = regexp.MustCompile(`(?m)^ID="?debian"?$`)
+	from13 = regexp.MustCompile(`(?m)^VERSION_ID="?(1[3-9]|[2-9][0-9])"?$`)
+)
 
 // maxPatterns bounds the patterns, each of which meets every setting.
 const maxPatterns = 1000
