@@ -50,17 +50,6 @@ func About(command string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// formats are the topics that describe files: section 5 of the manual, by the file's name.
-var formats = map[string]string{"studies": "study", "testbeds": "testbed", "plans": "plan", "records": "catalogue"}
-
-// Manual is the name and the section of the topic's manual page.
-func (t Topic) Manual() (name string, section int) {
-	if f := formats[t.Name]; f != "" {
-		return "linerate-" + f, 5
-	}
-	return "linerate-" + t.Name, 7
-}
-
 // Text is the page, in Markdown.
 func (t Topic) Text() string {
 	data, err := pages.ReadFile(t.file)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/docs"
 	"linerate/internal/assemble/audits"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -19,13 +18,13 @@ import (
 // newManualCmd writes the manual pages that packages install.
 func newManualCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "manual DIR", Short: "write the manual pages below a directory: man1, man5, man7", Hidden: true, Args: cobra.ExactArgs(1),
+		Use: "manual DIR", Short: "write the manual pages below a directory", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b := cli.Built()
 			if b.Date == "" {
 				return hint.With(fmt.Errorf("this binary does not know the date of its sources"), "`make dist` builds one that does")
 			}
-			for _, p := range manualPages(cmd.Root(), manual.Of{Version: b.Version, Date: b.Date}) {
+			for _, p := range manual.All(cmd.Root(), manual.Of{Version: b.Version, Date: b.Date}) {
 				to := filepath.Join(args[0], filepath.FromSlash(p.File()))
 				if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 					return fmt.Errorf("write the manual: %w", err)
@@ -37,16 +36,6 @@ func newManualCmd() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// manualPages are all pages of linerate's manual.
-func manualPages(root *cobra.Command, of manual.Of) []manual.Page {
-	var topics []manual.Topic
-	for _, t := range docs.Topics() {
-		name, section := t.Manual()
-		topics = append(topics, manual.Topic{Name: name, Section: section, Title: t.Title(), Text: t.Text()})
-	}
-	return manual.All(root, topics, of)
 }
 
 func init() { cobra.AddTemplateFunc("versionText", versionText) }

@@ -30,27 +30,11 @@ type Of struct {
 	Date    string // of its source, as 2026-11-22
 }
 
-// Topic is a page of the reference.
-type Topic struct {
-	Name    string // of the manual page
-	Section int
-	Title   string // one line
-	Text    string // in Markdown
-}
-
-// All are the pages of a program, of each of its verbs, and of topics. Verbs' pages
-// hold their subcommands.
-func All(root *cobra.Command, topics []Topic, of Of) []Page {
-	also := []string{root.Name() + "(1)"}
-	for _, t := range topics {
-		also = append(also, fmt.Sprintf("%s(%d)", t.Name, t.Section))
-	}
-	pages := []Page{program(root, topics, of)}
+// All are the pages of a program and of each of its verbs, which hold their subcommands.
+func All(root *cobra.Command, of Of) []Page {
+	pages := []Page{program(root, of)}
 	for _, verb := range verbs(root) {
-		pages = append(pages, verbPage(verb, of, also))
-	}
-	for _, t := range topics {
-		pages = append(pages, topicPage(root.Name(), t, of))
+		pages = append(pages, verbPage(verb, of))
 	}
 	return pages
 }
@@ -69,12 +53,12 @@ func begin(name string, section int, title string, of Of) *roff {
 	return r
 }
 
-// program is the page of the program itself: its verbs by purpose, and its topics.
-func program(root *cobra.Command, topics []Topic, of Of) Page {
+// program is the page of the program itself: its verbs by purpose.
+func program(root *cobra.Command, of Of) Page {
 	r := begin(root.Name(), 1, root.Short, of)
 	r.synopsis(root, root.CommandPath()+" COMMAND [ARGUMENT …] [OPTION …]")
 	r.macro("SH", "DESCRIPTION")
-	r.blocks(prose.Parse(root.Long), 0)
+	r.blocks(prose.Parse(root.Long))
 	r.macro("SH", "COMMANDS")
 	group := ""
 	for _, v := range verbs(root) {
@@ -88,15 +72,11 @@ func program(root *cobra.Command, topics []Topic, of Of) Page {
 	r.macro("SH", "ENVIRONMENT")
 	r.term(`\fBLINERATE_LEDGER\fR`, "the ledger, where no option names another: a file, or postgres://…")
 	r.term(`\fBNO_COLOR\fR`, "no colours, whatever the terminal can")
-	r.macro("SH", "SEE ALSO")
-	for _, t := range topics {
-		r.term(fmt.Sprintf(`\fB%s\fR(%d)`, escape(t.Name), t.Section), t.Title)
-	}
 	return Page{root.Name(), 1, r.b.String()}
 }
 
 // verbPage is the page of a verb with its subcommands.
-func verbPage(c *cobra.Command, of Of, also []string) Page {
+func verbPage(c *cobra.Command, of Of) Page {
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	r := begin(name, 1, c.Short, of)
 	r.macro("SH", "SYNOPSIS")
@@ -114,7 +94,7 @@ func verbPage(c *cobra.Command, of Of, also []string) Page {
 	}
 	r.options("OPTIONS OF ALL COMMANDS", c.InheritedFlags())
 	r.macro("SH", "SEE ALSO")
-	r.lines(escape(strings.Join(also, ", ")))
+	r.lines(`\fB` + escape(c.Root().Name()) + `\fR(1); "` + escape(c.Root().Name()+" help topics") + `" lists pages of the reference`)
 	return Page{name, 1, r.b.String()}
 }
 
@@ -166,7 +146,7 @@ func (r *roff) description(c *cobra.Command) {
 	if text == "" {
 		text = strings.ToUpper(c.Short[:1]) + c.Short[1:] + "."
 	}
-	r.blocks(prose.Parse(text), 0)
+	r.blocks(prose.Parse(text))
 	if c.Example != "" {
 		r.code(unindented(c.Example), false)
 	}
@@ -216,18 +196,4 @@ func (r *roff) flags(flags *pflag.FlagSet) {
 func (r *roff) term(head, text string) {
 	r.b.WriteString(".TP\n" + head + "\n")
 	r.text(text)
-}
-
-// topicPage is a page of the reference as a manual page.
-func topicPage(program string, t Topic, of Of) Page {
-	blocks := prose.Parse(t.Text)
-	if len(blocks) > 0 && blocks[0].Kind == prose.Heading {
-		blocks = blocks[1:]
-	}
-	r := begin(t.Name, t.Section, t.Title, of)
-	r.macro("SH", "DESCRIPTION")
-	r.blocks(blocks, 2)
-	r.macro("SH", "SEE ALSO")
-	r.lines(`\fB` + escape(program) + `\fR(1)`)
-	return Page{t.Name, t.Section, r.b.String()}
 }

@@ -1,5 +1,5 @@
-// Package manual writes manual pages: of a command's verbs from what their help says,
-// and of topics from the pages that help shows. It writes man(7), in ASCII.
+// Package manual writes manual pages of a command's verbs from what their help says: man(7),
+// in ASCII.
 package manual
 
 import (
@@ -125,90 +125,24 @@ func escape(text string) string {
 	return b.String()
 }
 
-// blocks renders a page's blocks. Headings below top are sections, deeper ones
-// subsections.
-func (r *roff) blocks(blocks []prose.Block, top int) {
+// blocks renders what help says of a command.
+func (r *roff) blocks(blocks []prose.Block) {
 	fresh := true // nothing stands since the last heading
 	for _, b := range blocks {
 		switch b.Kind {
-		case prose.Blank:
-			continue
-		case prose.Heading:
-			if b.Level <= top {
-				r.macro("SH", strings.ToUpper(prose.Plain(b.Text)))
-			} else {
-				r.macro("SS", prose.Plain(b.Text))
-			}
-			fresh = true
-			continue
+		case prose.Item:
+			r.b.WriteString(".IP " + `\(bu` + " 4\n")
+			r.text(b.Text)
+		case prose.Code:
+			r.code(b.Lines, fresh)
 		case prose.Paragraph:
 			if !fresh {
 				r.macro("PP")
 			}
 			r.text(b.Text)
-		case prose.Item:
-			r.item(b)
-		case prose.Code:
-			r.code(b.Lines, fresh)
-		case prose.Table:
-			r.table(b, fresh)
+		default:
+			continue
 		}
 		fresh = false
-	}
-}
-
-func (r *roff) item(b prose.Block) {
-	mark := `\(bu`
-	if b.Number != "" {
-		mark = b.Number + "."
-	}
-	r.b.WriteString(".IP " + mark + " 4\n")
-	r.text(b.Text)
-}
-
-// table adds a table as a list of names and what they mean; cells of wider tables
-// say their column; fresh when nothing stands since a heading.
-func (r *roff) table(b prose.Block, fresh bool) {
-	for i, row := range b.Rows {
-		name := row[0]
-		if strings.TrimSpace(prose.Plain(name)) == "" {
-			name = `…`
-		}
-		var head strings.Builder
-		for _, s := range prose.Inline(name) {
-			head.WriteString(styled(s))
-		}
-		long := head.Len() > width // .TP takes one line
-		if long {
-			if i > 0 || !fresh {
-				r.macro("PP")
-			}
-			r.lines(head.String())
-			r.b.WriteString(".RS 7\n")
-		} else {
-			r.b.WriteString(".TP\n" + guard(head.String()) + "\n")
-		}
-		var cells []string
-		for k, cell := range row[1:] {
-			if cell == "" {
-				continue
-			}
-			if k+1 < len(b.Header) && len(row) > 2 && b.Header[k+1] != "" {
-				cell = b.Header[k+1] + ": " + cell
-			}
-			cells = append(cells, cell)
-		}
-		if len(cells) == 0 {
-			r.b.WriteString("\\&\n")
-		}
-		for k, cell := range cells {
-			if k > 0 {
-				r.b.WriteString(".br\n")
-			}
-			r.text(cell)
-		}
-		if long {
-			r.b.WriteString(".RE\n")
-		}
 	}
 }
