@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/labtest/pgserver"
 	"linerate/internal/list"
 	"linerate/internal/queue"
@@ -120,7 +120,7 @@ func (c *chaos) all(ctx context.Context) error {
 
 // with opens the queue for f.
 func (c *chaos) with(ctx context.Context, f func(queue.Queue) error) error {
-	q, err := queues.Open(ctx, c.url, c.patience)
+	q, err := ledgers.OpenQueue(ctx, c.url, c.patience)
 	if err != nil {
 		return err
 	}

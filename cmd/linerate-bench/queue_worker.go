@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
@@ -67,14 +67,14 @@ func (w *benchWorker) run(ctx context.Context) error {
 	}
 	defer release()
 	claim := queue.Claim{Testbed: w.bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
-	return (&worker.Worker{Queue: q, Keep: queues.Keeper(w.ledger), Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
+	return (&worker.Worker{Queue: q, Keep: ledgers.Keeper(w.ledger), Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
 		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.bed+" "+format+"\n", args...) }}).Run(ctx)
 }
 
 // open opens the queue, however long PostgreSQL is away.
 func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
 	for {
-		q, err := queues.Open(ctx, w.ledger, w.patience)
+		q, err := ledgers.OpenQueue(ctx, w.ledger, w.patience)
 		if err == nil || ctx.Err() != nil {
 			return q, errors.Join(err, ctx.Err())
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/list"
@@ -49,7 +49,7 @@ so far. --cancel ends one; its measurements stay in the queue.
 the testbed time per submitter and day, --free releases a testbed from quarantine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error {
+			return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
 				switch {
 				case f.fetch != "":
 					return fetchStudy(cmd, q, f.fetch, f.out)

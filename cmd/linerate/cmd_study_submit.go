@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -50,7 +50,7 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	if err != nil {
 		return err
 	}
-	return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed, f.asJSON) })
+	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed, f.asJSON) })
 }
 
 // submissionOf makes a submission of a study.

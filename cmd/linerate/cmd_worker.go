@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/queues"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/hint"
 	"linerate/internal/queue"
@@ -97,7 +97,7 @@ func (f *workerFlags) check() error {
 
 // run works with all testbeds until ctx ends, or nothing is left.
 func (f *workerFlags) run(cmd *cobra.Command) error {
-	q, err := queues.Open(cmd.Context(), f.ledger, queue.DefaultPatience)
+	q, err := ledgers.OpenQueue(cmd.Context(), f.ledger, queue.DefaultPatience)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer release()
-		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: queues.Keeper(f.ledger)})
+		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: ledgers.Keeper(f.ledger)})
 	}
 	errs := make([]error, len(all))
 	var group sync.WaitGroup

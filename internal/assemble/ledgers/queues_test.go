@@ -1,4 +1,4 @@
-package queues
+package ledgers
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
@@ -19,19 +18,19 @@ import (
 // TestBesideTheLedger: a ledger's file has its queue's beside it.
 func TestBesideTheLedger(t *testing.T) {
 	for at, want := range map[string]string{"/a/ledger.db": "/a/ledger-queue.db", "/a/ledger": "/a/ledger-queue", "x.y/l.sqlite3": "x.y/l-queue.sqlite3"} {
-		if got := file(at); got != want {
+		if got := queueFile(at); got != want {
 			t.Errorf("%s has %s", at, got)
 		}
 	}
 	at := filepath.Join(t.TempDir(), "ledger.db")
-	if _, err := ReadOnly(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadOnlyQueue(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a queue that is not there: %v", err)
 	}
 	mine := errors.New("mine")
-	if err := With(t.Context(), at, func(q queue.Queue) error { return errors.Join(mine, q.Brake(t.Context(), "lunch")) }); !errors.Is(err, mine) {
+	if err := WithQueue(t.Context(), at, func(q queue.Queue) error { return errors.Join(mine, q.Brake(t.Context(), "lunch")) }); !errors.Is(err, mine) {
 		t.Errorf("%v", err)
 	}
-	r, err := ReadOnly(t.Context(), at)
+	r, err := ReadOnlyQueue(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +43,8 @@ func TestBesideTheLedger(t *testing.T) {
 	}
 }
 
-func TestNoServer(t *testing.T) {
-	_, err := Open(t.Context(), "postgres://u:geheim@127.0.0.1:1/x?connect_timeout=1", queue.DefaultPatience)
+func TestNoServerOfAQueue(t *testing.T) {
+	_, err := OpenQueue(t.Context(), "postgres://u:geheim@127.0.0.1:1/x?connect_timeout=1", queue.DefaultPatience)
 	if err == nil || hint.Of(err) == "" || strings.Contains(err.Error()+hint.Of(err), "geheim") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
@@ -83,7 +82,7 @@ metrics: [{metric: forwarding_rate_pps, part: cost, primary: true}]
 		}
 		refs = append(refs, ref)
 	}
-	err = ledgers.Read(t.Context(), at, func(s ledger.Store) error {
+	err = Read(t.Context(), at, func(s ledger.Store) error {
 		all, err := s.Studies(t.Context(), ledger.Filter{})
 		if err != nil || len(all) != 1 || refs[0] != refs[1] || refs[0] == "" {
 			t.Errorf("%d studies by the names %v, %v", len(all), refs, err)
