@@ -29,7 +29,6 @@ var mayskip = map[string]string{
 	"internal/host/localhost/localhost_test.go":     "asks Linux's commands",
 	"internal/testbed/netnsbed/paths_linux_test.go": "a kernel may lack a kind of link; ip(8) must agree",
 	"internal/ledger/ledger_test.go":                "asks who root is under sudo",
-	"internal/instrument/vm_linux_test.go":          "boots a machine that has counters, only when asked to",
 }
 
 // TestSkips: a test that can run does.
