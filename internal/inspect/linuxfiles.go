@@ -151,23 +151,19 @@ func (in *inspection) count(path string) *uint64 {
 	return &n
 }
 
-// linuxUnits are the units of systemd whose presence tells a role.
-var linuxUnits = map[string]string{"nginx": "nginx", "apache2": "apache", "httpd": "apache", "haproxy": "haproxy", "varnish": "varnish",
-	"named": "named", "bind9": "named", "unbound": "unbound", "postfix": "postfix", "dovecot": "dovecot", "nfs-server": "nfsd", "smbd": "samba",
-	"frr": "frr", "bird": "bird", "openvpn": "openvpn", "strongswan": "strongswan", "mysql": "mysql", "mariadb": "mysql", "postgresql": "postgresql",
-	"docker": "docker", "containerd": "containerd", "crio": "crio", "podman": "podman", "kubelet": "kubelet", "k3s": "k3s", "lxd": "lxd", "incus": "incus",
-	"keepalived": "keepalived", "pdns-recursor": "unbound", "knot": "named", "nsd": "named", "ssh": "sshd", "sshd": "sshd", "irqbalance": "irqbalance", "tuned": "tuned", "nftables": "nftables", "firewalld": "firewalld"}
-
 // linuxServices lists the daemons that systemd starts.
 func (in *inspection) linuxServices() {
 	names, err := in.r.ReadDir(in.ctx, "/etc/systemd/system/multi-user.target.wants")
 	if err != nil {
 		return
 	}
-	yes := true
+	yes, units := true, map[string]string{}
+	for _, row := range servicesOf(fact.Linux) {
+		units[row[2]] = row[1]
+	}
 	for _, n := range names {
 		unit := strings.TrimSuffix(n, ".service")
-		name := linuxUnits[unit]
+		name := units[unit]
 		if strings.HasPrefix(unit, "wg-quick@") {
 			name = "wireguard"
 		}

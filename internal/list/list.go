@@ -1,7 +1,10 @@
 // Package list has what slices of the standard library has not.
 package list
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Map is f of each element; nil where there is none.
 func Map[S ~[]E, E, T any](all S, f func(E) T) []T {
@@ -31,4 +34,15 @@ func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 		return all[i], true
 	}
 	return v, false
+}
+
+// Rows are the lines of a table that is a text, with its fields between tabs. Empty lines
+// and those that begin with # are none.
+func Rows(text string) (rows [][]string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
+			rows = append(rows, strings.Split(line, "\t"))
+		}
+	}
+	return rows
 }

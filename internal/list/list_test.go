@@ -36,3 +36,10 @@ func TestFind(t *testing.T) {
 		t.Errorf("none: %q, %v", v, ok)
 	}
 }
+
+func TestRows(t *testing.T) {
+	got := Rows("# head\na\tb c\n\n\td\t\n")
+	if len(got) != 2 || !slices.Equal(got[0], []string{"a", "b c"}) || !slices.Equal(got[1], []string{"", "d", ""}) {
+		t.Errorf("%q", got)
+	}
+}

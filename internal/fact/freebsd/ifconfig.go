@@ -35,7 +35,7 @@ func ParseIfconfig(text string) []fact.NIC {
 }
 
 func ifconfigHead(m []string) fact.NIC {
-	n := fact.NIC{Name: m[1], Flags: list(m[2])}
+	n := fact.NIC{Name: m[1], Flags: flagList(m[2])}
 	n.Driver, n.Kind = Driver(m[1])
 	up := hasAny(n.Flags, "UP")
 	n.Up = &up
@@ -48,8 +48,8 @@ func ifconfigHead(m []string) fact.NIC {
 	return n
 }
 
-// list splits "A,B"; no nil, for an empty list is knowledge.
-func list(s string) []string {
+// flagList splits "A,B"; no nil, for an empty list is knowledge.
+func flagList(s string) []string {
 	if s == "" {
 		return []string{}
 	}
@@ -59,9 +59,9 @@ func list(s string) []string {
 func ifconfigDetail(n *fact.NIC, line string) {
 	if m := ifOption.FindStringSubmatch(line); m != nil {
 		if m[1] == "options" {
-			n.Options = list(m[2])
+			n.Options = flagList(m[2])
 		} else {
-			n.Capabilities = list(m[2])
+			n.Capabilities = flagList(m[2])
 		}
 		return
 	}

@@ -1,13 +1,14 @@
 package freebsd
 
 import (
+	_ "embed" // counters.txt
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // mbufLines are the lines of `netstat -m`: a pattern, and the counter for
@@ -128,61 +129,20 @@ func AddNetstatI(f *fact.Facts, text string) {
 	}
 }
 
-// protocolLine is a line of `netstat -s` worth keeping: section, parent line ("" for
-// none), end of the line, counter's name.
+// countersText has the names of counters.
+//
+//go:embed counters.txt
+var countersText string
+
+// protocolLine is a line of `netstat -s` worth keeping: its section, the line above ("" for
+// none) and its end, both with their nouns in the singular, and the counter's name.
 type protocolLine struct{ section, parent, tail, name string }
 
-var protocolLines = []protocolLine{
-	{"tcp", "", "packets sent", "tcp.packets_sent"},
-	{"tcp", "", "packets received", "tcp.packets_received"},
-	{"tcp", "", "retransmitted", "tcp.retransmitted_packets"},
-	{"tcp", "", "discarded due to full reassembly queue", "tcp.reassembly_full"},
-	{"tcp", "", "discarded due to memory problems", "tcp.reassembly_full"},
-	{"tcp", "", "listen queue overflows", "tcp.listen_overflows"},
-	{"tcp", "", "connection requests", "tcp.connection_requests"},
-	{"tcp", "", "connection accepts", "tcp.connection_accepts"},
-	{"tcp", "", "connections established (including accepts)", "tcp.connections_established"},
-	{"tcp", "", "retransmit timeouts", "tcp.retransmit_timeouts"},
-	{"tcp", "syncache entries added", "dropped", "tcp.syncache.dropped"},
-	{"tcp", "syncache entries added", "bucket overflow", "tcp.syncache.bucket_overflows"},
-	{"tcp", "syncache entries added", "cache overflow", "tcp.syncache.cache_overflows"},
-	{"tcp", "syncache entries added", "zone failures", "tcp.syncache.zone_failures"},
-	{"tcp", "", "cookies sent", "tcp.cookies_sent"},
-	{"tcp", "", "cookies received", "tcp.cookies_received"},
-	{"tcp", "hostcache entries added", "bucket overflow", "tcp.hostcache.bucket_overflows"},
-	{"tcp", "", "SACK scoreboard overflow", "tcp.sack_scoreboard_overflows"},
-	{"udp", "", "datagrams received", "udp.datagrams_received"},
-	{"udp", "", "dropped due to no socket", "udp.no_socket"},
-	{"udp", "", "dropped due to full socket buffers", "udp.full_sockets"},
-	{"ip", "", "total packets received", "ip.received"},
-	{"ip", "", "packets for this host", "ip.delivered"},
-	{"ip", "", "packets forwarded", "ip.forwarded"},
-	{"ip", "", "packets not forwardable", "ip.not_forwardable"},
-	{"ip", "", "packets sent from this host", "ip.sent"},
-	{"ip", "", "fragments received", "ip.fragments_received"},
-	{"ip", "", "fragments dropped (dup or out of space)", "ip.fragments_dropped"},
-	{"ip", "", "fragments dropped after timeout", "ip.fragments_timed_out"},
-	{"ip", "", "output packets dropped due to no bufs, etc.", "ip.no_buffers"},
-	{"ip", "", "output packets discarded due to no route", "ip.no_route"},
-	{"ip", "", "datagrams that can't be fragmented", "ip.cannot_fragment"},
-	{"ip", "", "redirects sent", "ip.redirects_sent"},
-	{"ip6", "", "total packets received", "ip6.received"},
-	{"ip6", "", "packets for this host", "ip6.delivered"},
-	{"ip6", "", "packets forwarded", "ip6.forwarded"},
-	{"ip6", "", "packets sent from this host", "ip6.sent"},
-	{"ip6", "", "fragments dropped (dup or out of space)", "ip6.fragments_dropped"},
-	{"ip6", "", "fragments that exceeded limit", "ip6.fragments_over_limit"},
-	{"ip6", "", "output packets dropped due to no bufs, etc.", "ip6.no_buffers"},
-	{"ip6", "", "output packets discarded due to no route", "ip6.no_route"},
-	{"arp", "", "total packets dropped due to no ARP entry", "arp.no_entry"},
-	{"ipsec", "", "inbound packets dropped due to insufficient memory", "ipsec.no_memory"},
-}
-
-// singularLines are protocolLines with their nouns in the singular.
-var singularLines = sync.OnceValue(func() []protocolLine {
-	lines := slices.Clone(protocolLines)
-	for i, p := range lines {
-		lines[i].parent, lines[i].tail = singular(p.parent), singular(p.tail)
+var protocolLines = sync.OnceValue(func() (lines []protocolLine) {
+	for _, row := range list.Rows(countersText) {
+		if row[0] == "protocol" {
+			lines = append(lines, protocolLine{row[2], singular(strings.TrimPrefix(row[3], "-")), singular(row[4]), row[1]})
+		}
 	}
 	return lines
 })
@@ -210,7 +170,7 @@ func AddNetstatS(f *fact.Facts, text string) {
 		if parent == "" || len(m[1]) <= depth {
 			parent, depth = tail, len(m[1])
 		}
-		for _, p := range singularLines() {
+		for _, p := range protocolLines() {
 			if p.section == section && (p.parent == "" || p.parent == parent) && protocolTail(tail, p.tail) {
 				f.AddCounter(p.name, number(m[2]), "netstat -s")
 				break

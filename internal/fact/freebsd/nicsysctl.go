@@ -5,8 +5,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // flowControl is what dev.<driver>.N.fc means (sys/dev/e1000/e1000_osdep.h,
@@ -74,35 +76,17 @@ func countQueues(v Values) map[string][2]int {
 	return count
 }
 
-// nicDropNames are driver counters of frames that the hardware or a full
-// ring lost; they are sysctls below dev.<driver>.N, by the driver's own name.
-var nicDropNames = map[string]string{
-	"mac_stats.missed_packets":           "rx_missed",
-	"mac_stats.recv_no_buff":             "rx_no_buffer",
-	"mac_stats.rx_missed_packets":        "rx_missed",
-	"mac_stats.rx_errs":                  "rx_errors",
-	"mac_stats.crc_errs":                 "crc_errors",
-	"mac_stats.rx_discards":              "rx_discards",
-	"mac_stats.xoff_recvd":               "xoff_received",
-	"mac_stats.xon_recvd":                "xon_received",
-	"mac_stats.xoff_txd":                 "xoff_sent",
-	"mac.rx_discards":                    "rx_discards",
-	"mac.crc_errors":                     "crc_errors",
-	"pf.rx_discards":                     "rx_discards",
-	"dropped":                            "dropped",
-	"rx_overruns":                        "rx_overruns",
-	"watchdog_timeouts":                  "watchdog_timeouts",
-	"mbuf_alloc_fail":                    "mbuf_alloc_failures",
-	"mbuf_defrag_fail":                   "mbuf_defrag_failures",
-	"stats.rx_ovflow0":                   "rx_overflow",
-	"stats.rx_ovflow1":                   "rx_overflow",
-	"stats.rx_trunc0":                    "rx_truncated",
-	"stats.rx_pause":                     "xoff_received",
-	"stats.tx_pause":                     "xoff_sent",
-	"vstats.rx_out_of_buffer":            "rx_no_buffer",
-	"pstats.rx_discards":                 "rx_discards",
-	"port_statistics.rx_discard_packets": "rx_discards",
-}
+// nicDropNames are driver counters of frames that the hardware or a full ring lost, by
+// the driver's own name.
+var nicDropNames = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for _, row := range list.Rows(countersText) {
+		if row[0] == "nic" {
+			names[row[2]] = row[1]
+		}
+	}
+	return names
+})
 
 // AddNICCounters adds drivers' own counters of loss.
 func AddNICCounters(f *fact.Facts, v Values) {
@@ -111,7 +95,7 @@ func AddNICCounters(f *fact.Facts, v Values) {
 		if len(parts) < 4 || parts[0] != "dev" {
 			continue
 		}
-		counter, ok := nicDropNames[parts[3]]
+		counter, ok := nicDropNames()[parts[3]]
 		nic := parts[1] + parts[2]
 		if _, is := f.NIC(nic); !ok || !is {
 			continue

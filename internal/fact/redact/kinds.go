@@ -4,6 +4,8 @@ import (
 	_ "embed" // what is read
 	"path"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // The kinds of text that are known. Others keep nothing.
@@ -78,7 +80,7 @@ var (
 // sources reads the files of a system.
 func sources(system string) []Source {
 	var all []Source
-	for f := range fieldsOf(system) {
+	for _, f := range rowsOf(system) {
 		for p := range strings.FieldsSeq(f[2]) {
 			all = append(all, Source{p, f[1]})
 		}
@@ -86,15 +88,9 @@ func sources(system string) []Source {
 	return all
 }
 
-// fieldsOf are the lines of sourcesText that begin with a word.
-func fieldsOf(word string) func(yield func([]string) bool) {
-	return func(yield func([]string) bool) {
-		for line := range strings.Lines(sourcesText) {
-			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); f[0] == word && !yield(f) {
-				return
-			}
-		}
-	}
+// rowsOf are the rows of sourcesText that begin with a word.
+func rowsOf(word string) [][]string {
+	return list.Filter(list.Rows(sourcesText), func(row []string) bool { return row[0] == word })
 }
 
 // KindOf is the kind of a file, otherwise for a path that no pattern has: what
@@ -112,7 +108,7 @@ func KindOf(p, otherwise string) string {
 
 // KindOfAnswer is the kind of what a command prints; "" for one that is not known.
 func KindOfAnswer(command string) string {
-	for f := range fieldsOf("answer") {
+	for _, f := range rowsOf("answer") {
 		if strings.HasPrefix(command, f[2]) {
 			return f[1]
 		}
