@@ -70,13 +70,13 @@ func TestFile(t *testing.T) {
 			}
 			return nil
 		},
-		Words:    map[string][]string{"main.plain.Metric": {"x", "y"}, "main.plain.Lots": {"p"}},
-		Required: map[string][]string{"main.plain": {"kind"}},
+		Words:    map[string][]string{"linerate.plain.Metric": {"x", "y"}, "linerate.plain.Lots": {"p"}},
+		Required: map[string][]string{"linerate.plain": {"kind"}},
 		Comment: func(of reflect.Type, field string) string {
 			return map[string]string{"plain": "A plain thing.", "plainRate": "How fast.", "plainSub": "Its part."}[of.Name()+field]
 		},
 	}
-	got, root := definition(t, m, reflect.TypeFor[plain](), "main.plain")
+	got, root := definition(t, m, reflect.TypeFor[plain](), "linerate.plain")
 	ref := func(node string) string { return `{"anyOf":[` + node + `,{"type":"string","pattern":"^\\$"}]}` }
 	want := `{"description":"A plain thing.","type":"object","properties":{` +
 		`"kind":` + ref(`{"enum":["a","b"]}`) + `,` +
@@ -87,16 +87,16 @@ func TestFile(t *testing.T) {
 		`"lots":{"type":"array","items":` + ref(`{"enum":["p"]}`) + `},` +
 		`"when":{"type":"string","format":"date-time"},` +
 		`"text":{"type":["string","number","boolean"]},` +
-		`"sub":{"description":"Its part.","allOf":[{"$ref":"#/definitions/main.sub"}]},` +
+		`"sub":{"description":"Its part.","allOf":[{"$ref":"#/definitions/linerate.sub"}]},` +
 		`"on":{"type":"boolean"}},` +
 		`"required":["kind"],"additionalProperties":false}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if text, err := json.Marshal(root.Definitions["main.sub"]); err != nil || string(text) != `{"type":"object","properties":{"a":`+ref(`{"type":"integer"}`)+`,"b":`+ref(`{"type":"integer"}`)+`},"additionalProperties":false}` {
+	if text, err := json.Marshal(root.Definitions["linerate.sub"]); err != nil || string(text) != `{"type":"object","properties":{"a":`+ref(`{"type":"integer"}`)+`,"b":`+ref(`{"type":"integer"}`)+`},"additionalProperties":false}` {
 		t.Errorf("%s, %v", text, err)
 	}
-	if root.Schema != Draft || root.ID != "urn:x" || root.Title != "a title" || len(root.AllOf) != 1 || root.AllOf[0].Ref != "#/definitions/main.plain" {
+	if root.Schema != Draft || root.ID != "urn:x" || root.Title != "a title" || len(root.AllOf) != 1 || root.AllOf[0].Ref != "#/definitions/linerate.plain" {
 		t.Errorf("%+v", root)
 	}
 	text, err := root.Text()
@@ -112,7 +112,7 @@ func TestShapesAndKin(t *testing.T) {
 		Comment: func(of reflect.Type, field string) string {
 			return map[string]string{"sub.B": "Of its kin."}[of.Name()+"."+field]
 		}}
-	got, _ := definition(t, m, reflect.TypeFor[joined](), "main.joined")
+	got, _ := definition(t, m, reflect.TypeFor[joined](), "linerate.joined")
 	if want := `{"type":"object","properties":{"b":{"description":"Of its kin.","type":"integer"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -121,7 +121,7 @@ func TestShapesAndKin(t *testing.T) {
 		t.Errorf("one of two: %+v, %v", n, err)
 	}
 	known := schemaMaker{Tag: "yaml", Known: map[reflect.Type]*schemaNode{reflect.TypeFor[textual](): {Type: "string", Pattern: "^x"}}}
-	if got, _ := definition(t, known, reflect.TypeFor[plain](), "main.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
+	if got, _ := definition(t, known, reflect.TypeFor[plain](), "linerate.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
 		t.Errorf("a type that is known: %s", got)
 	}
 }
@@ -138,7 +138,7 @@ func TestDocumentsOfOddTypes(t *testing.T) {
 		Gone  int             `json:"-"`
 		Named int
 	}
-	got, _ := definition(t, schemaMaker{Tag: "json"}, reflect.TypeFor[odd](), "main.odd")
+	got, _ := definition(t, schemaMaker{Tag: "json"}, reflect.TypeFor[odd](), "linerate.odd")
 	want := `{"type":"object","properties":{"bytes":{"type":"string"},"text":{"type":"string"},"raw":{},"zero":{"type":"integer"},"fixed":{"type":"array","items":{"type":"integer"}},"Named":{"type":"integer"}},"required":["bytes","text","fixed","Named"]}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
