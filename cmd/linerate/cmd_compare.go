@@ -27,7 +27,6 @@ measurement could have shown, and warnings that name what to do.
 
     linerate compare before.txt after.txt
     linerate compare --column pps --better higher before.csv after.csv
-    linerate compare --html page.html before.txt after.txt
     linerate compare results/firewall-rules
     linerate compare STUDY                      # of the ledger
     linerate compare before-*.json -- after-*.json      # several runs a side
@@ -52,7 +51,6 @@ type compareFlags struct {
 	noPlot     bool
 	noTest     bool
 	asJSON     bool
-	html       string
 	ledger     string
 	workload   string
 }
@@ -85,7 +83,6 @@ func newCompareCmd() *cobra.Command {
 	fl.BoolVarP(&f.noTest, "no-test", "n", false, "summaries only")
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	fl.StringVar(&f.html, "html", "", "write a page: effects, samples, numbers")
 	return cmd
 }
 
@@ -98,12 +95,6 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 		args = []string{"-"}
 	}
 	r, err := f.loadOrFind(cmd, args, opt)
-	if err != nil {
-		return err
-	}
-	if f.html != "" {
-		err = writeFile(f.html, func(w io.Writer) error { return r.WriteHTML(w, cli.CommandLine(cmd)) })
-	}
 	if err != nil {
 		return err
 	}

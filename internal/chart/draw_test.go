@@ -221,45 +221,6 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestBoxes: whiskers, boxes and medians stand in the order of their quantiles, on one scale.
-func TestBoxes(t *testing.T) {
-	boxes := []Box{{"a & b", "five", [5]float64{10, 20, 30, 40, 60}, []float64{5, 70}, 0}, {"b", "other", [5]float64{100, 200, 300, 400, 1000}, nil, 9}}
-	for _, width := range widths {
-		for _, log := range []bool{false, true} {
-			all, _, _ := drawn(t, Boxes(boxes, log, show.Tick, width, "label"))
-			threads, rects, dots := of(all, "line", "thread"), of(all, "rect", "box"), of(all, "circle", "trial")
-			if len(threads) != 2 || len(rects) != 2 || len(dots) != 2 || len(of(all, "line", "tickmark")) != 2 || rects[1].class != "box c1" || dots[0].text != "five" {
-				t.Fatalf("%d whiskers, %d boxes, %d medians", len(threads), len(rects), len(dots))
-			}
-			last := 0.0
-			for i := range boxes {
-				for _, x := range []float64{threads[i].at["x1"], rects[i].at["x"], dots[i].at["cx"], rects[i].at["x"] + rects[i].at["width"], threads[i].at["x2"]} {
-					if x < last {
-						t.Errorf("box %d, logarithmic %t: %g after %g", i, log, x, last)
-					}
-					last = x
-				}
-			}
-			if threads[0].at["y1"] >= threads[1].at["y1"] {
-				t.Error("the first stands below the second")
-			}
-			if names := texts(of(all, "text", "name")); !slices.Equal(names, []string{"a & b", "b"}) {
-				t.Errorf("%q", names)
-			}
-			if numbers := texts(of(all, "text", "number")); !slices.Equal(numbers, []string{"30", "300"}) {
-				t.Errorf("%q", numbers)
-			}
-		}
-	}
-	if Boxes(nil, false, show.Tick, Wide, "") != "" {
-		t.Error("boxes of nothing")
-	}
-	point := Box{Name: "x", Quantiles: [5]float64{5, 5, 5, 5, 5}}
-	if all, _, _ := drawn(t, Boxes([]Box{point}, false, show.Tick, Wide, "")); of(all, "rect", "box")[0].at["width"] < 1 {
-		t.Error("a box of one value is not to be seen")
-	}
-}
-
 // TestForest: effects stand right of nothing where they are more and left where they are less,
 // their intervals around them, the margin as a band around nothing.
 func TestForest(t *testing.T) {

@@ -190,7 +190,7 @@ func TestStudyAgreesWithItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := s.Compare(stats.Options{Alpha: 0.05, Better: s.Better, MarginPercent: s.Margin})
-		if c := r.Comparisons[0]; c.Verdict != v.Verdict || stats.EffectOf(c.EffectPercent) != v.Effect || stats.Num(c.PHolm) != v.PHolm || c.N != v.N {
+		if c := r.Comparisons[0]; c.Verdict != v.Verdict || c.Result().Effect != v.Effect || stats.Num(c.PHolm) != v.PHolm || c.N != v.N {
 			t.Errorf("the study says %+v, compare %+v", v, c)
 		}
 	}

@@ -43,14 +43,6 @@ func TestBesideNothing(t *testing.T) {
 	if strings.Contains(text, "– higher") || strings.Contains(text, "– to –") || strings.Contains(text, "NaN") {
 		t.Error(text)
 	}
-	var page bytes.Buffer
-	if err := r.WriteHTML(&page, "linerate compare"); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(page.String(), "NaN") {
-		t.Error("the page draws what is no number")
-	}
-	contains(t, page.String(), "worse (31.6667 higher)", "+31.6667")
 }
 
 // TestPrintedComparisons: the verdict in words, the effect with its interval, what it rests on
@@ -91,29 +83,4 @@ func TestPrintedComparisons(t *testing.T) {
 	contains(t, printed(t, two, Style{}), "one against a: invalid (too little data)", "n 6 and 1", "warning a sample of 1 value gives no interval")
 	slower, _ := Run([]stats.Arm{control, faster}, false, stats.Options{Better: stats.LowerIsBetter, Alpha: 0.01, Power: 0.9})
 	contains(t, printed(t, slower, Style{}), "fast against a: worse (20.1 % higher)", "99 % interval", "what 90 % of such measurements", " a side", "Mann–Whitney p 0.002 (exact)", "ministat: Difference at 99")
-}
-
-// TestPageOfComparisons: the page has the same words, a picture of the effects with the margin
-// and one of the samples, each warning once.
-func TestPageOfComparisons(t *testing.T) {
-	r, err := Run([]stats.Arm{arm("a<1>", 100, 102, 98, 101), arm("b", 120, 123, 118, 121), arm("c", 121, 122, 117, 121)}, true, stats.Options{Better: stats.HigherIsBetter, MarginPercent: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Metric = "requests/s"
-	var b bytes.Buffer
-	if err := r.WriteHTML(&b, "linerate compare a b c"); err != nil {
-		t.Fatal(err)
-	}
-	page := strings.ReplaceAll(b.String(), "\u00a0", " ")
-	contains(t, page, "<title>requests/s: a&lt;1&gt;, b and c", "Higher is better.", "The shaded band is the margin of ±2.0 %.", "better (2", `class="band"`, "linerate compare a b c", "Decided by Student")
-	if n := strings.Count(page, "4 blocks: the interval leans on normality"); n != 1 {
-		t.Errorf("a warning stands there %d times", n)
-	}
-	if n := strings.Count(page, `class="point v-better"`); n != 4 { // two effects, in two widths
-		t.Errorf("%d effects are drawn", n)
-	}
-	if strings.Contains(page, "a<1>") || strings.Contains(page, "NaN") {
-		t.Error("a name is not escaped, or a number is none")
-	}
 }

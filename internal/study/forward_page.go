@@ -52,7 +52,9 @@ func (k forwardKind) Sections(s Spec, r Results) []Section {
 		switch {
 		case !own:
 		case inCost(part):
-			addSlices(&turns, s, r, part.Name, shown)
+			if len(turnsOf(r, part.Name, s.Control)) > 0 {
+				turns.add(shown, document.OnPage{sliceTable(r, part.Name)})
+			}
 		default:
 			at := "part " + part.Name + ", offered: " + part.Rate.Words()
 			loads.figure(shown, at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
-	"linerate/internal/list"
+	"linerate/internal/document"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -33,8 +33,7 @@ func (serveKind) Sections(s Spec, r Results) []Section {
 			return LatencyRanges(r, part.Name, RequestP50, RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
 		})
 		out.figure(true, at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })
-		out.figure(true, at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
-			func(w float64) string { return queues(r, part.Name, w) })
+		out.add(true, document.OnPage{queueTable(r, part.Name)})
 	}
 	return []Section{out}
 }
@@ -235,102 +234,35 @@ func filesMethod(t turns, p Part) string {
 		t.loop(f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
 }
 
-// depths are how long an arm's queue was, by time since each load's first look.
-type depths struct {
-	mean, most []float64 // of the loads, by bin
-	span       float64   // of all bins, in seconds
-	peak       int
-	settled    float64 // when the queue was empty, in seconds: the median over loads
-}
-
-// depthBins is into how many bins time is divided.
-const depthBins = 48
-
-// depthsOf gathers an arm's samples of a part's valid trials; false of none.
-func depthsOf(r Results, part, arm string) (d depths, ok bool) {
-	loads := queueLoads(r, part, arm, &d)
-	ends := list.Map(loads, func(l []request.Depth) float64 { return l[len(l)-1].Seconds })
-	if len(ends) == 0 {
-		return d, false
-	}
-	d.settled = stats.Median(ends)
-	d.span = max(slices.Max(ends), 1e-3)
-	d.mean, d.most = make([]float64, depthBins), make([]float64, depthBins)
-	for _, l := range loads {
-		k := 0
-		for bin := range depthBins {
-			// A depth lasts until the next look; after the last one nothing waits.
-			at := (float64(bin) + 0.5) / depthBins * d.span
-			for k+1 < len(l) && l[k+1].Seconds <= at {
-				k++
-			}
-			waiting := float64(l[k].Waiting())
-			d.mean[bin] += waiting / float64(len(loads))
-			d.most[bin] = max(d.most[bin], waiting)
+// queueTable says how many messages were on their way at most, and how long after a load
+// began nothing waited any more.
+func queueTable(r Results, part string) document.Table {
+	t := document.Table{Title: "part " + part + ", messages on their way", Header: []string{"variant", "at most", "empty after, median"}}
+	for _, arm := range r.Arms(part) {
+		if peak, settled, ok := queueOf(r, part, arm); ok {
+			t.Rows = append(t.Rows, []string{r.ArmName(arm), show.Count(peak), request.Seconds(settled)})
 		}
 	}
-	return d, true
+	return t
 }
 
-// queueLoads are the samples of each load, from its first look on.
-func queueLoads(r Results, part, arm string, d *depths) (loads [][]request.Depth) {
+// queueOf is the longest queue of an arm's valid trials, and the median over loads of how
+// long it lasted, in seconds.
+func queueOf(r Results, part, arm string) (peak int, settled float64, ok bool) {
+	var lasted []float64
 	for _, t := range r.Trials {
 		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Saw().Served == nil || t.Saw().Served.Queue == nil {
 			continue
 		}
 		q := t.Saw().Served.Queue
-		d.peak = max(d.peak, q.Peak)
+		peak = max(peak, q.Peak)
 		first := 0.0
 		for i, s := range q.Samples {
 			if i == 0 || s.Load != q.Samples[i-1].Load {
-				loads, first = append(loads, nil), s.Seconds
+				first, lasted = s.Seconds, append(lasted, 0)
 			}
-			s.Seconds -= first
-			loads[len(loads)-1] = append(loads[len(loads)-1], s)
+			lasted[len(lasted)-1] = s.Seconds - first
 		}
 	}
-	return loads
-}
-
-// queues draws for every arm how many messages were on their way, by time since
-// a load began: filled the mean over loads, hollow the most of any. Each arm has
-// a time of its own; depths are on one scale.
-func queues(r Results, part string, width float64) string {
-	all, list := map[string]depths{}, []string{}
-	most := 1.0
-	for _, a := range r.Arms(part) {
-		if d, ok := depthsOf(r, part, a); ok {
-			all[a], list = d, append(list, a)
-			most = max(most, slices.Max(d.most))
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	narrow := chart.IsNarrow(width)
-	const head, plot, foot = 18.0, 46.0, 24.0
-	c := chart.New(width, float64(len(list))*(head+plot+foot))
-	bar := (width - 16) / depthBins
-	for i, a := range list {
-		d, base := all[a], float64(i)*(head+plot+foot)+head+plot
-		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
-		c.Text("number", "end", width-8, base-plot-4, d.words(narrow))
-		c.Line("grid", 8, base, width-8, base)
-		for k := range depthBins {
-			x := 8 + float64(k)*bar
-			c.Rect("tenths log", x+0.1*bar, base-plot*d.most[k]/most, 0.8*bar, plot*d.most[k]/most)
-			c.Rect("tenths", x+0.1*bar, base-plot*d.mean[k]/most, 0.8*bar, plot*d.mean[k]/most)
-		}
-		c.Text("tick", "start", 8, base+14, "0")
-		c.Text("tick", "end", width-8, base+14, request.Seconds(d.span))
-	}
-	return c.SVG(fmt.Sprintf("messages on their way in part %s, by time since a load began", part))
-}
-
-// words say how long the queue was, and for how long.
-func (d depths) words(narrow bool) string {
-	if narrow {
-		return fmt.Sprintf("≤ %s, empty after %s", show.Count(d.peak), request.Seconds(d.settled))
-	}
-	return fmt.Sprintf("at most %s on their way; empty after %s (median)", show.Count(d.peak), request.Seconds(d.settled))
+	return peak, stats.Median(lasted), len(lasted) > 0
 }
