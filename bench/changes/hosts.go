@@ -171,6 +171,10 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 		return nil, fmt.Errorf("read the tree: %w", err)
 	}
 	f.Memory.Physical, f.CPU.Count = h.Memory, h.CPUs
+	if h.Booted { // a value that every kernel has
+		f.Settings = append(f.Settings, fact.Tunable{Name: map[string]string{fact.FreeBSD: "kern.ostype", fact.Linux: "kernel.ostype"}[h.OS], Namespace: fact.Kernel, Live: &h.OS})
+		f.Normalise()
+	}
 	for i := range f.Settings {
 		s := &f.Settings[i]
 		rec, known := b.record(h, s.Name)

@@ -214,6 +214,9 @@ func (b *Bench) exported(h Host, p plan.Plan) (all []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	if len(own) == 0 {
+		return nil
+	}
 	files := Tree{}
 	for _, f := range own {
 		files[f.Path] = f.Content

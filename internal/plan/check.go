@@ -128,7 +128,7 @@ func (p Plan) losses(f, g *fact.Facts) []harm {
 		}
 		switch {
 		case stands && now.Value == was.Value:
-		case stands && !now.Default:
+		case stands && !now.Default && !p.idle(was):
 			all = append(all, harm{s.Name, was.File, fmt.Sprintf("%s would become %s (%s:%d): two lines disagree", s.Name, now.Value, now.File, now.Number)})
 		case switches.MatchString(s.Name) && !off(was.Value) && !p.idle(was):
 			all = append(all, harm{s.Name, was.File, fmt.Sprintf("%s=%s switches something on, and would be gone", s.Name, was.Value)})

@@ -155,6 +155,9 @@ func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 		return nil
 	}
 	rec, known := p.Catalogue.Lookup(p.Facts.OS, f.Name)
+	if known && !rec.Exists(facts.Release) {
+		return nil
+	}
 	if !known {
 		rec = &tunable.Record{Type: tunable.String}
 	}

@@ -23,10 +23,27 @@ func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	for _, s := range p.Settings {
 		s.over(&g)
 	}
+	if !p.loadsModules() {
+		p.absent(f, &g)
+	}
 	if g.OS == fact.FreeBSD && g.Product == nil {
 		g.RereadFirewalls()
 	}
 	return &g
+}
+
+// loadsModules reports a plan after which the kernel may have names that it has not now.
+func (p Plan) loadsModules() bool {
+	return slices.ContainsFunc(p.Settings, func(s Step) bool { return s.Mechanism == setting.Module || strings.HasSuffix(s.Name, "_load") })
+}
+
+// absent takes back the values of names that the running kernel does not have.
+func (p Plan) absent(f, g *fact.Facts) {
+	for i, t := range g.Settings {
+		if old, known := f.Tunable(t.Name); t.Live != nil && t.Namespace == fact.Kernel && f.Live() && (!known || old.Live == nil) {
+			g.Settings[i].Live = nil
+		}
+	}
 }
 
 // Removals are the lines that are better gone, those that a setting replaces among
