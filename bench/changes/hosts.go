@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
@@ -49,13 +49,13 @@ type Bench struct {
 
 // New loads the catalogue.
 func New() (*Bench, error) {
-	known, err := audits.Input()
+	known, err := hosts.Input()
 	if err != nil {
 		return nil, err
 	}
 	known.Today = time.Unix(0, 0)
 	b := &Bench{known: known, names: map[string][]string{}}
-	if b.library, err = audits.Advice(known.Catalogue); err != nil {
+	if b.library, err = hosts.Advice(known.Catalogue); err != nil {
 		return nil, err
 	}
 	for _, rec := range known.Catalogue.Records {

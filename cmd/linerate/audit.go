@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -62,20 +61,20 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 			return in, fmt.Errorf("%s: %w", o.suppress, err)
 		}
 	}
-	known, err := audits.Input()
+	known, err := hosts.Input()
 	in.Catalogue, in.Rules = known.Catalogue, known.Rules
 	return in, err
 }
 
 // giveRole takes the caller's role, or guesses it from the facts.
 func giveRole(in *audit.Input, given string) error {
-	return audits.GiveRole(in, given, "given with --role")
+	return hosts.GiveRole(in, given, "given with --role")
 }
 
 // give is giveRole, after which the list of hosts has its word.
 func (o *auditOptions) give(in *audit.Input, source string) error {
 	if listed := o.Listed[source].Role; o.role == "" && listed != "" {
-		return audits.GiveRole(in, listed, "given by the list of hosts")
+		return hosts.GiveRole(in, listed, "given by the list of hosts")
 	}
 	return giveRole(in, o.role)
 }
@@ -174,7 +173,7 @@ func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) 
 	case o.asJSON:
 		return cli.PrintJSON(w, r)
 	case o.asSARIF:
-		return cli.PrintJSON(w, audit.ToSARIFs(cli.Version(), audits.SARIFHost(r, "", o.Root)))
+		return cli.PrintJSON(w, audit.ToSARIFs(cli.Version(), hosts.SARIFHost(r, "", o.Root)))
 	}
 	return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show})
 }

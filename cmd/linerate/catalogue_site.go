@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -80,8 +80,8 @@ func siteInput() (in site.Input, err error) {
 	if d := cli.Built().Date; d != "" {
 		in.Built += " of " + d
 	}
-	rules, rerr := audits.Rules()
-	advice, aerr := audits.Advice(in.Catalogue)
+	rules, rerr := hosts.Rules()
+	advice, aerr := hosts.Advice(in.Catalogue)
 	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
 		return in, errors.Join(err, rerr, aerr)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -44,7 +43,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 		}
 		kept, sources = append(kept, r.Got), append(sources, r.Source)
 		doc.Hosts = append(doc.Hosts, hosts.HostDocument{Source: r.Source, Report: r.Got})
-		log = append(log, audits.SARIFHost(r.Got, r.Source, ""))
+		log = append(log, hosts.SARIFHost(r.Got, r.Source, ""))
 		rules.Add(r.Got)
 		errs, warnings := r.Got.Count(audit.Error), r.Got.Count(audit.Warning)
 		table.Add(r.Source, show.Clean(strings.TrimSpace(r.Got.OS+" "+r.Got.Release)), r.Got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.Got.Count(audit.Info)-warnings), "")

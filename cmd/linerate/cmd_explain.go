@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
@@ -144,7 +143,7 @@ func splitSource(args []string) (words, from []string) {
 
 // onHost adds to a page the judgement of its tunable on a host.
 func (o explainOptions) onHost(r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
-	j, err := audits.Judge(f)
+	j, err := hosts.Judge(f)
 	if err == nil {
 		p.AddHost(j, r, strings.Join(append(from, o.Root), ""))
 	}

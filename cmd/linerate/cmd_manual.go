@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/manual"
@@ -53,7 +53,7 @@ func versionText() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rules, err := audits.Rules()
+	rules, err := hosts.Rules()
 	if err != nil {
 		return "", err
 	}

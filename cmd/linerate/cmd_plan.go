@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/appliance"
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -40,10 +40,9 @@ func newPlanCmd() *cobra.Command {
 		Use:   "plan " + sourceUse + " …",
 		Short: "compute what to set on a host for its role, with reasons",
 		Long: `Plan computes settings for a host: what its role requires, what follows from your needs
-and its hardware, and what was measured to help on similar hardware. It leaves
-everything else alone, with the reason.
-` + sourceHelp + `
---hosts and --ansible plan every host of a list into the directory --out.`,
+and its hardware, and what was measured to help. It leaves everything else alone, with
+the reason. --hosts and --ansible plan every host of a list into --out.
+` + sourceHelp,
 		Example: `    linerate plan --role firewall --states 5M
     linerate plan ssh://www1 --role web --link 10G --rtt 30ms --out www1.plan
     linerate plan --hosts fleet.txt --out plans`,
@@ -160,7 +159,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, erro
 		return in, err
 	}
 	in.Facts, in.Catalogue, in.Role, in.Findings, in.Judge = known.Facts, known.Catalogue, known.Role, report.Findings, plan.By(known)
-	if in.Library, err = audits.Advice(in.Catalogue); err != nil {
+	if in.Library, err = hosts.Advice(in.Catalogue); err != nil {
 		return in, err
 	}
 	in.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))

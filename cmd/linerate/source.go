@@ -18,8 +18,8 @@ import (
 const sourceUse = "[SOURCE]"
 
 // sourceHelp is the paragraph on SOURCE in those verbs' help.
-const sourceHelp = `SOURCE is this machine, ssh://[user@]host[:port], a capture, --root DIR, or files of
-configuration (linerate help flags).`
+const sourceHelp = `SOURCE is this machine, ssh://host, a capture, --root DIR, or files of configuration
+(linerate help flags).`
 
 // source holds the flags by which a verb names the host it reads.
 type source struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
@@ -321,7 +321,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	if err != nil {
 		return err
 	}
-	known, err := audits.Input()
+	known, err := hosts.Input()
 	if err != nil {
 		return err
 	}

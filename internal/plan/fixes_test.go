@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/audits"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
@@ -28,7 +28,7 @@ type bench struct {
 
 func newBench(t *testing.T, os, rel, role string) bench {
 	t.Helper()
-	known, err := audits.Input()
+	known, err := hosts.Input()
 	if err != nil {
 		t.Fatal(err)
 	}

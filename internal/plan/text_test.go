@@ -143,6 +143,7 @@ func TestWhere(t *testing.T) {
 		}
 	}
 }
+
 // TestDirectivesThatAreRefused: what a file cannot hold exactly is refused with the reason;
 // half a setting is worse than none.
 func TestDirectivesThatAreRefused(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/assemble/audits"
 	"linerate/internal/capture"
 	"linerate/internal/fleet"
 	"linerate/internal/host/sshhost"
@@ -20,12 +19,12 @@ import (
 // maker makes plans in a directory.
 func maker(t *testing.T, p *Plans) *planMaker {
 	t.Helper()
-	in, err := audits.Input()
+	in, err := Input()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &planMaker{Plans: p, in: in}
-	if m.library, err = audits.Advice(in.Catalogue); err != nil {
+	if m.library, err = Advice(in.Catalogue); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.begin(); err != nil {

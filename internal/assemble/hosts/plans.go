@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/assemble/audits"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
@@ -56,12 +55,12 @@ type Plans struct {
 
 // Run plans the hosts that have no plan yet, and says what all came to.
 func (p *Plans) Run(ctx context.Context) ([]fleet.Planned, error) {
-	in, err := audits.Input()
+	in, err := Input()
 	if err != nil {
 		return nil, err
 	}
 	m := planMaker{Plans: p, in: in}
-	if m.library, err = audits.Advice(in.Catalogue); err != nil {
+	if m.library, err = Advice(in.Catalogue); err != nil {
 		return nil, err
 	}
 	if err := p.check(); err != nil {
@@ -210,7 +209,7 @@ func (m *planMaker) plan(t *fleet.Target, f *fact.Facts) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if err := audits.GiveRole(&known, cmp.Or(t.Role, m.Role), "given by the list of hosts"); err != nil {
+	if err := GiveRole(&known, cmp.Or(t.Role, m.Role), "given by the list of hosts"); err != nil {
 		return plan.Plan{}, err
 	}
 	report, err := audit.Run(known)

@@ -16,7 +16,6 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/apply/record"
-	"linerate/internal/assemble/audits"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/fleet"
@@ -145,7 +144,7 @@ type examiner struct {
 }
 
 func (s *Sweep) examiner() (*examiner, error) {
-	in, err := audits.Input()
+	in, err := Input()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +174,7 @@ func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (f
 	if in.Facts, err = factsOf(ctx, t, a); err != nil {
 		return fleet.Observation{}, err
 	}
-	if err := audits.GiveRole(&in, t.Role, "given by the list of hosts"); err != nil {
+	if err := GiveRole(&in, t.Role, "given by the list of hosts"); err != nil {
 		return fleet.Observation{}, err
 	}
 	report, err := audit.Run(in)

@@ -1,6 +1,4 @@
-// Package audits gives audits what they need to know: the catalogue, the rules packed
-// beside it, and what a host is for.
-package audits
+package hosts
 
 import (
 	"fmt"
