@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -90,12 +91,12 @@ func TestShortenIsIdempotent(t *testing.T) {
 				}
 				return p
 			}
-			left := map[string][]byte{}
+			left := maps.Clone(texts)
 			for _, s := range Shorten(context.Background(), base, fixes(base)) {
 				left[s.Path] = []byte(s.New)
 				took += len(s.Cuts)
 			}
-			host := filehost.Over(base, left)
+			host := filehost.New(left, opts.OS)
 			before := map[string]audit.Severity{}
 			for _, f := range reportOf(base).Findings {
 				before[f.PlainID()] = f.Severity

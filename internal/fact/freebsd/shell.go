@@ -210,8 +210,7 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 	if first.bare && first.text == "export" && len(words) > 1 {
 		words = words[1:]
 	}
-	if first.text == ":" {
-		s.defaults(words[1:])
+	if first.text == ":" { // `: ${name:=value}`: the assignment was made by expansion
 		return
 	}
 	if n := assignments(words); n == len(words) && end == "(" {
@@ -313,9 +312,6 @@ func (s *shell) assign(w word, line int, raw string) {
 
 // swallowed is a value that holds lines which look like assignments.
 var swallowed = regexp.MustCompile(`\n\s*[a-z_][a-z0-9_]*=`)
-
-// defaults handles `: ${name:=value}`: assignments were made by expansion.
-func (s *shell) defaults([]word) {}
 
 // command handles what is not a plain assignment.
 func (s *shell) command(words []word, line int, raw string) {

@@ -1,7 +1,6 @@
 package filehost
 
 import (
-	"context"
 	"testing"
 
 	"linerate/internal/fact"
@@ -17,19 +16,6 @@ func bytesOf(files map[string]string) map[string][]byte {
 }
 
 func TestMemory(t *testing.T) { hosttest.Reader(t, "", New(bytesOf(hosttest.Files()), "")) }
-
-func TestOver(t *testing.T) {
-	base := New(bytesOf(map[string]string{"/etc/sysctl.conf": "a=1\n", "/etc/rc.conf": "b=1\n"}), fact.FreeBSD)
-	h := Over(base, bytesOf(map[string]string{"/etc/sysctl.conf": "a=2\n"}))
-	for p, want := range map[string]string{"/etc/sysctl.conf": "a=2\n", "/etc/rc.conf": "b=1\n"} {
-		if b, err := h.ReadFile(context.Background(), p); err != nil || string(b) != want {
-			t.Errorf("%s: %q, %v", p, b, err)
-		}
-	}
-	if names, err := h.ReadDir(context.Background(), "/etc"); err != nil || len(names) != 2 || h.OS() != fact.FreeBSD {
-		t.Errorf("%v, %v, %s", names, err, h.OS())
-	}
-}
 
 func TestRecognise(t *testing.T) {
 	for _, c := range []struct{ name, text, os, path, want string }{
