@@ -215,7 +215,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		return nil
 	}
 	if a.Basis == Unmeasured && !p.Unmeasured {
-		if len(p.changes(name)) > 0 {
+		if len(evidence.Told(p.changes(name))) > 0 {
 			return nil // somebody has: measured tells
 		}
 		return p.leaveFor(name, "", p.advised(a, r, name, n)+a.Reason+" Not measured for hosts like this: linerate "+a.measuredBy()+" measures it.", n)
