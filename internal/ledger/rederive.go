@@ -64,7 +64,7 @@ func (a *reassessment) derive(st *Study) (*derived, error) {
 	for i := range r.Trials {
 		t := &r.Trials[i]
 		if reason, out := a.excluded[trialID(st.ID, i)]; out && t.Valid {
-			t.Valid, t.Reasons = false, append(slices.Clone(t.Reasons), study.Refusal{Gate: "excluded", Text: reason})
+			t.Valid, t.Reasons = false, append(slices.Clone(t.Reasons), study.Refusal{Gate: study.GateExcluded, Text: reason})
 			d.dropped[arm{t.Part, t.Variant}]++
 		}
 	}

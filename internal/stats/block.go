@@ -136,9 +136,9 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.Scale = scale
 	d := subtract(y, x)
 	level := 1 - opt.Alpha
-	c.Effect = OneSample(d, level)
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
+	c.Effect = rounded(OneSample(d, level), math.Hypot(roundingOf(x), roundingOf(y)))
 	c.Method = "Student's t on block-wise " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
 	if !opt.Bare {
@@ -245,11 +245,45 @@ func correct(cs []Comparison, opt Options) {
 	for i := range cs {
 		cs[i].PHolm, cs[i].PEquivalentHolm = p[i], q[i]
 		cs[i].Verdict = Judge(cs[i].Effect.Estimate, p[i], q[i], opt.Alpha, opt.Better)
+		if cs[i].Design == Blocks && cs[i].N < leastBlocks {
+			cs[i].Verdict = Invalid
+		}
 		if cs[i].Unselected = math.NaN(); !opt.Bare {
 			times := max(1, math.Round(p[i]/cs[i].P)) // Holm's
 			cs[i].unselect([]int{cs[i].N}, []float64{opt.Alpha / times}, 0)
 		}
 	}
+}
+
+// leastBlocks is the fewest blocks that give a verdict: two do not show how much blocks differ.
+const leastBlocks = 3
+
+// roundingOf is the standard error that rounding leaves in the mean of an arm's values. Where
+// they scatter by less than their resolution, each is rounded alike, and the mean of many is no nearer the truth than
+// one: the error of rounding to a resolution q is q/√12 (Sheppard). Where they scatter more, the scatter has it. The
+// resolution is the least difference between values; of values that are all one it is not known.
+func roundingOf(x []float64) float64 {
+	s := ascending(x)
+	ties, least := false, math.Inf(1)
+	for i := 1; i < len(s); i++ {
+		if d := s[i] - s[i-1]; d == 0 {
+			ties = true
+		} else {
+			least = min(least, d)
+		}
+	}
+	if _, variance := meanVariance(x); !ties || math.IsInf(least, 1) || variance >= least*least {
+		return 0
+	}
+	return least / math.Sqrt(12)
+}
+
+// rounded is a test whose estimate has an error of rounding beside its scatter.
+func rounded(t Test, by float64) Test {
+	if by == 0 {
+		return t
+	}
+	return newTest(t.Estimate, math.Hypot(t.SE, by), t.DF, t.Level)
 }
 
 // onScale takes logarithms when all values have one, but of shares.
@@ -302,6 +336,9 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	if n < 2 {
 		c.warn(TooFew, "run at least 5 blocks", "%d complete blocks give no interval", n)
 		return
+	}
+	if n < leastBlocks {
+		c.warn(TooFew, "run at least 5 blocks", "%d complete blocks give no verdict", n)
 	}
 	if c.SD == 0 {
 		c.warn(NoVariation, "check that the metric is measured anew in every trial and not rounded",

@@ -15,3 +15,24 @@ func TestNothingIsLessThanNone(t *testing.T) {
 		t.Errorf("of what may be negative: %+v", below.EffectPercent)
 	}
 }
+
+// TestResolutionIsError: values that scatter by less than their resolution are rounded alike, so many of
+// them are no surer; two blocks give no verdict.
+func TestResolutionIsError(t *testing.T) {
+	values := func(v ...float64) Arm { return Arm{Values: v} }
+	of := func(a, b Arm) Comparison {
+		return CompareBlocks(a, []Arm{b}, Options{MarginPercent: 3})[0]
+	}
+	if c := of(values(100, 100), values(500, 500)); c.Verdict != Invalid {
+		t.Errorf("two blocks: %s", c.Verdict)
+	}
+	// A histogram's buckets of 10 %: one step apart now and then.
+	a, b := values(100, 110, 100, 100, 100, 100, 100, 100), values(110, 110, 110, 110, 100, 110, 110, 110)
+	if c := of(a, b); c.Verdict.Differs() || !(c.EffectPercent.Half() > 8) {
+		t.Errorf("one bucket apart: %s, %+v", c.Verdict, c.EffectPercent)
+	}
+	fine := values(100, 101, 102, 99, 98, 101, 103, 97)
+	if c := of(fine, values(110, 111, 109, 112, 110, 108, 111, 110)); c.Verdict != Better || !(c.EffectPercent.Half() < 4) {
+		t.Errorf("scatter beyond the resolution: %s, %+v", c.Verdict, c.EffectPercent)
+	}
+}

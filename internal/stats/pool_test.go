@@ -102,3 +102,31 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// TestAnyTime: somebody who looks after every block from the second to the sixtieth, and stops as soon as
+// there is a difference, is wrong in no more than 5 % of studies without one; 4,000 studies.
+func TestAnyTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 4))
+	const reps, most = 4000, 60
+	wrong, fixed := 0, 0
+	for range reps {
+		var d []float64
+		alarm, naive := false, false
+		for len(d) < most {
+			d = append(d, r.NormFloat64())
+			if n := len(d); n > 1 {
+				p := OneSample(d, 0.95).P
+				alarm, naive = alarm || p <= AnyTime(n, 0.05).Levels[0], naive || p <= 0.05
+			}
+		}
+		if alarm {
+			wrong++
+		}
+		if naive {
+			fixed++
+		}
+	}
+	if share := float64(wrong) / reps; share > 0.05 || float64(fixed)/reps < 0.2 {
+		t.Errorf("wrong in %.1f %%, at fixed 5 %% in %.1f %%", 100*share, 100*float64(fixed)/reps)
+	}
+}

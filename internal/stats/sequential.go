@@ -156,3 +156,17 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 	settled := c.Verdict == Better || c.Verdict == Worse || c.Verdict == Equivalent
 	return c, settled || look == len(s.Looks)-1
 }
+
+// anytimeRatio makes a look at any time least wide after about so many blocks.
+const anytimeRatio = 10
+
+// AnyTime is the plan of a study that somebody may stop whenever they like, after n blocks: at its
+// level a test errs in no more than α whatever the time and the reason, and its intervals
+// are a confidence sequence. It is Robbins' normal mixture (Ann. Math. Statist. 41, 1970;
+// Howard, Ramdas, McAuliffe & Sekhon, Ann. Statist. 49, 2021), used with Student's t by its level.
+func AnyTime(n int, alpha float64) Sequential {
+	const r = anytimeRatio
+	v := float64(n)
+	z := math.Sqrt(2 * (v + r) / v * math.Log(math.Sqrt((v+r)/r)/alpha))
+	return Sequential{Looks: []int{n}, Levels: []float64{2 * normalUpper(z)}, Alpha: alpha}
+}

@@ -20,17 +20,21 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
 		Unavailable: unavailable(trials), Warnings: []string{}, CarryOver: []CarryOver{}, Drops: []Drops{},
 	}
-	_, more := Next(s, seed, trials, func(p Part) bool {
+	run := asRun(trials)
+	_, more := Next(s, seed, run, func(p Part) bool {
 		return env.Lacks(p) || s.OutOfReach(p, trials) != ""
 	})
-	r.Complete = !more
+	r.Complete = !more || s.OnLiveHost() && (enough(s, run) || s.Settled(seed, run))
+	if _, trip := TripOf(trials); trip != nil {
+		r.Complete = true
+	}
 	r.spanTime()
 	r.shareBeds()
 	for _, g := range s.Metrics {
 		if p, _ := s.Part(g.Part); s.OutOfReach(p, trials) != "" {
 			continue
 		}
-		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
+		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials, r.Complete)...)
 	}
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
@@ -40,6 +44,20 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
+}
+
+// GateExcluded is that of trials that somebody took out of a complete study.
+const GateExcluded = "excluded"
+
+// asRun are the trials as the study ran them: what was excluded later is nothing to run anew.
+func asRun(trials []Trial) []Trial {
+	run := slices.Clone(trials)
+	for i, t := range run {
+		if slices.ContainsFunc(t.Reasons, func(r Refusal) bool { return r.Gate == GateExcluded }) {
+			run[i].Valid = true
+		}
+	}
+	return run
 }
 
 func unavailable(trials []Trial) []Unavailable {
@@ -178,13 +196,15 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 
 // verdicts compares every available variant with the control by one metric;
 // Holm corrects over these.
-func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
+func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verdict {
 	m, _ := MetricNamed(g.Metric)
 	m = m.In(s.workload())
 	control, arms := s.armsOf(g, seed, trials)
 	opt := options(m, g, seed)
 	cs := s.compare(g, control, arms, opt)
-	if l := s.looksAt(g, len(control.Values), len(arms)); l != nil {
+	if l := s.looksAt(g, len(control.Values), len(arms)); !complete && s.OnLiveHost() {
+		atAnyTime(cs, opt)
+	} else if l != nil {
 		l.settle(cs, opt)
 	}
 	var out []Verdict

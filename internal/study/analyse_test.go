@@ -100,6 +100,7 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 func TestSharesAreToldInPoints(t *testing.T) {
 	s := twoParts()
 	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
+	s.Parts[1].Blocks = 5
 	trials := made(s, 9, func(tr *study.Trial) {
 		if _, ok := tr.Metrics[study.LossRatio]; ok {
 			tr.Metrics[study.LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)

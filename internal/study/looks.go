@@ -116,6 +116,21 @@ func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	}
 }
 
+// atAnyTime makes comparisons of a live study that goes on what they would be if somebody stopped it
+// now: whoever stops when it pleases errs in 5 % at most, over all variants.
+func atAnyTime(cs []stats.Comparison, opt stats.Options) {
+	for i, c := range cs {
+		if c.N < 2 {
+			continue
+		}
+		cs[i], _ = stats.AnyTime(c.N, alpha/float64(len(cs))).Settle(c, 0, opt)
+		cs[i].Unselected = math.NaN()
+		cs[i].P, cs[i].PHolm, cs[i].PEquivalentHolm = math.NaN(), math.NaN(), math.NaN()
+		cs[i].Plain.P, cs[i].Rank.P, cs[i].Permutation.P = math.NaN(), math.NaN(), math.NaN()
+		cs[i].Method += ", at any time (confidence sequence), Bonferroni over variants"
+	}
+}
+
 // settled reports whether the part of the primary metric, after n whole blocks,
 // needs no more of them.
 func (s Spec) settled(seed uint64, n int, trials []Trial) bool {

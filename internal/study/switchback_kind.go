@@ -259,10 +259,8 @@ func (switchbackKind) Derive(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return
 	}
-	r.Complete = enough(s, r.Trials) || s.Settled(r.Seed, r.Trials)
 	detectable(r)
 	if variant, trip := TripOf(r.Trials); trip != nil {
-		r.Complete = true
 		r.Ended = &Ended{Trip: *trip, Variant: variant}
 		for i := range r.Verdicts {
 			r.Ended.end(&r.Verdicts[i])

@@ -356,3 +356,17 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
+
+// TestLookingIsFree: of a live study that goes on no p is shown, and its interval holds whenever
+// somebody stops; the complete one is judged by its own test.
+func TestLookingIsFree(t *testing.T) {
+	s := switchbackParse(t, live)
+	trials := played(s, 3, switchbackAt)
+	i := slices.IndexFunc(trials, func(t Trial) bool { return t.Variant == "it" })
+	whole := Analyse(s, 3, Environment{}, trials).Verdicts[0]
+	trials[i].Valid = false
+	open := Analyse(s, 3, Environment{}, trials).Verdicts[0]
+	if !whole.P.Known() || open.P.Known() || open.PHolm.Known() || open.PPermutation.Known() || open.PEquivalent.Known() || !strings.Contains(open.Method, "at any time") {
+		t.Errorf("whole %+v, open %+v", whole, open)
+	}
+}
