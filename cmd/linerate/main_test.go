@@ -142,9 +142,10 @@ func fieldOf(v any, path []string) any {
 		if inner, ok := v[path[0]]; ok {
 			return fieldOf(inner, path[1:])
 		}
-		for _, inner := range v { // a document around the list
-			if list, ok := inner.([]any); ok {
-				return fieldOf(list, path)
+		for _, inner := range v { // a document around its lists
+			list, ok := inner.([]any)
+			if found := fieldOf(list, path); ok && found != nil {
+				return found
 			}
 		}
 		return nil

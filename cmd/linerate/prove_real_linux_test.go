@@ -180,7 +180,7 @@ func (p *production) harm(name, set, metric string, more ...string) (said string
 		p.t.Errorf("%s is %s, was %s", name, now, before)
 	}
 	said = s.said()
-	if treated == 12 || !strings.Contains(said, "ended the study under setting") {
+	if treated == 12 || !strings.Contains(strings.Join(strings.Fields(said), " "), "ended the study under setting") {
 		p.t.Errorf("%d treated windows: %s", treated, said)
 	}
 	p.t.Logf("%s: stopped in treated window %d after the first exposures\n%s", set, treated, said)
