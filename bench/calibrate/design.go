@@ -167,8 +167,8 @@ func positive(x []float64) []float64 {
 	return x
 }
 
-// falselyEquivalent counts variants exactly at the margin that pass TOST. The
-// scatter is small beside the margin, where the test has its full level.
+// falselyEquivalent counts variants exactly at the margin that pass TOST. The scatter is
+// small relative to the margin, so the test reaches its full level.
 func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 	low, high := stats.RatioMargins(1)
 	for range reps {

@@ -39,8 +39,8 @@ const (
 	Unreachable Claim = "unreachable"
 )
 
-// Rules are linerate's two deciding rules and the permutation test beside
-// them, then ministat's and benchstat's.
+// Rules lists linerate's two deciding rules and its permutation test, then ministat's and
+// benchstat's rules.
 func Rules() []Rule {
 	return []Rule{
 		{"linerate blocks", blocks, claimBlocks},

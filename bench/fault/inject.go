@@ -17,7 +17,7 @@ type Kind string
 // file system is full or read-only, others do apply.
 const (
 	Kill     Kind = "kill"      // kill -9 of the agent
-	Cut      Kind = "cut"       // the connection is gone: nobody listens, nobody goes on
+	Cut      Kind = "cut"       // the connection is lost and stays lost
 	IO       Kind = "io"        // one command fails, as with EIO or EPERM
 	Full     Kind = "full"      // the disk is full from here on
 	ReadOnly Kind = "read-only" // the file system is read-only from here on

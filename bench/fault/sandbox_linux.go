@@ -382,8 +382,8 @@ func clear(dir string) error {
 	return err
 }
 
-// populate writes the files of a host that somebody has tuned before: one of
-// linerate's own, with a mode and an owner that are nobody's default.
+// populate writes the files of a previously tuned host. One of linerate's own files has a
+// mode and an owner that no default would give it.
 func populate(root string) error {
 	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/init.d", "etc/rcS.d", "var/lib"} {
 		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {

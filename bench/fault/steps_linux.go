@@ -19,10 +19,11 @@ type step struct {
 // the disk, which processes there are.
 var unseen = []string{"knob_write", "sync", "fsync", "setsid"}
 
-// differs says whether a fault of a kind that strikes here differs from one that
-// strikes at the step before. Who is killed, or cannot write from here on, leaves
-// what the host is at this moment; who reads lies, or another time, needs to read.
-// What fails, what nobody hears and who comes second is another matter at each.
+// differs says whether a fault of a kind that strikes here differs from one that strikes at
+// the step before. A kill or a failing write leaves the host as it is at this moment, so it
+// differs only where the host's state or the command does. A false answer or another time
+// matters only where something is read. Failed commands, lost connections and second
+// parties differ at every step.
 func (s step) differs(before step, kind Kind) bool {
 	switch kind {
 	case Kill, Boot, Unsynced, Full, ReadOnly:

@@ -1,6 +1,6 @@
-// Package provebench measures the switchback design by simulated days of hosts under
-// traffic: its false positives, the coverage of its intervals and how long its
-// guardrail takes, beside what people do without it. Chance is seeded.
+// Package provebench measures the switchback design on simulated days of hosts under
+// traffic: its false positives, the coverage of its intervals and the delay of its
+// guardrail, compared with what people do without it. Random numbers are seeded.
 package provebench
 
 import (

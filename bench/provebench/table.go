@@ -54,7 +54,7 @@ func Table(studies int, seed uint64) []Row {
 		}
 		for range studies {
 			slots := plan.Schedule(r.Uint64())
-			halves := halfAndHalf(len(slots)) // nobody who compares before with after draws an order
+			halves := halfAndHalf(len(slots)) // a before-and-after comparison draws no random order
 			for _, act := range []float64{0, effect} {
 				day, parted := s.simulate(r, slots, act), s.simulate(r, halves, act)
 				for _, m := range methods {

@@ -77,8 +77,8 @@ type means struct{ shipped, gain, useless float64 }
 // batch is how many studies there are between reports of progress.
 const batch = 100
 
-// workers share the studies; each study has a generator of its own, so that the
-// table does not depend on them.
+// workers run the studies in parallel. Each study has a separate random generator, so the
+// table does not depend on the number of workers.
 const workers = 2
 
 func each(ctx context.Context, studies int, seed uint64, progress func(int), one func(*rand.Rand) (tune.Config, *world, error)) (means, error) {

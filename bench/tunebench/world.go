@@ -1,6 +1,6 @@
-// Package tunebench measures searches by experiment on hosts that are made up, of
-// which the truth is known: what linerate's gains, ships in vain and claims where
-// there is nothing, beside what others would do with as many trials.
+// Package tunebench measures searches on simulated hosts with known effects: how much
+// linerate's search gains, how often it ships a useless setting and how often it claims a
+// gain where there is none, compared with other strategies given the same number of trials.
 package tunebench
 
 import (

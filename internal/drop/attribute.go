@@ -130,9 +130,9 @@ func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Count
 // exceed it: the packets of those who ask the DUT meanwhile are in it.
 const strange = 10
 
-// share is how many of the missing frames a counter of the whole machine explains:
-// no more than are missing. One that tells of many more has counted other
-// programs' packets, and whether it has any of the missing nobody knows.
+// share is how many of the missing frames a counter of the whole machine explains: no more
+// than are missing. A counter of many more has counted other programs' packets, and may
+// hold none of the missing ones.
 func share(counted, missing uint64) uint64 {
 	if counted > missing+missing/strange {
 		return 0

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// AttributeReasons is Attribute with the kernel's own reasons beside the
-// counters: packets freed in the DUT by reason, without SKB_DROP_REASON_
-// (include/net/dropreason-core.h). Where both tell of a place, the one that
-// has found more is taken: they count the same frames.
+// AttributeReasons is Attribute with the kernel's drop reasons in addition to the counters:
+// packets freed in the DUT by reason, without SKB_DROP_REASON_
+// (include/net/dropreason-core.h). Where both cover a place, the larger count is taken:
+// they count the same frames.
 func AttributeReasons(offered, delivered, lostInReceiver uint64, counted, reasons Counters) Account {
 	return attribute(offered, delivered, lostInReceiver, counted, reasons)
 }

@@ -22,7 +22,7 @@ func never6(i int) netip.Addr {
 	return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)})
 }
 
-// bsdFamilies are the two kinds of addresses; a packet walks the rules of its own.
+// bsdFamilies are the two address families; a packet walks the rules of its family.
 var bsdFamilies = []func(int) netip.Addr{never, never6}
 
 // pfRules is a ruleset in the language of pf.conf(5). Rules that never match

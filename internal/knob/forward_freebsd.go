@@ -19,10 +19,9 @@ func (t *Target) forward(ctx context.Context, s setting.Setting) (string, error)
 	return "", t.bridge(ctx)
 }
 
-// bridge joins the DUT's two devices. Frames are sent to the ingress's own
-// address, as to a router's; so the ingress takes another, and the bridge is
-// told that its old one is behind the egress. Members have no addresses: 15.0
-// refuses those that do (bridge(4)).
+// bridge joins the DUT's two devices. Frames are sent to the ingress's own address, as to a
+// router's; so the ingress takes another, and a static entry in the bridge places the old
+// one behind the egress. Members have no addresses: 15.0 refuses those that do (bridge(4)).
 func (t *Target) bridge(ctx context.Context) error {
 	in, out := t.Devices["ingress"], t.Devices["egress"]
 	said, err := t.Run(ctx, "", "/sbin/ifconfig", in, "ether")

@@ -38,7 +38,7 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 		return "", err
 	}
 	if !strings.HasPrefix(path, sysctlRoot+"/net/") {
-		return t.global(s, path) // no namespace of networks has one of its own
+		return t.global(s, path) // not per network namespace
 	}
 	var w written
 	err = t.In(func() (err error) { w, err = writeSysctl(path, s.Value); return err })

@@ -20,7 +20,7 @@ type Lab struct {
 	Runners []Runner
 	// AllowHost lets variants use settings that are global to the kernel.
 	AllowHost bool
-	// Keep puts a file of raw material beside the trials; nil forgets it.
+	// Keep stores a file of raw data with the trials; nil discards it.
 	Keep func(name string, data []byte) error
 	// Instruments look into variants of a study that wants it; nil: none do.
 	Instruments Instruments
@@ -75,7 +75,7 @@ func (t *Task) next(skip func(study.Part) bool) (study.Slot, bool) {
 	return study.Next(t.Spec, t.Seed, t.Done, skip)
 }
 
-// Outcome is what a run leaves beside its trials.
+// Outcome is what a run returns in addition to its trials.
 type Outcome struct {
 	// Testbeds describes each mode's testbed; Unavailable says why a mode
 	// could not be had.
@@ -103,7 +103,7 @@ type Session struct {
 // Run runs the slots that the task has left and gives every trial to sink
 // when it ends. A sink's error, an impossible setting or a broken testbed
 // ends the run; so does ctx, whose unfinished trial is dropped. The outcome
-// is valid even beside an error.
+// is valid even when the error is not nil.
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
 	r := &Session{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
@@ -111,7 +111,7 @@ func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, pro
 	return r.out, errors.Join(err, r.leave())
 }
 
-// Measure runs a study of which nobody keeps a record, and analyses it.
+// Measure runs a study without keeping a record, and analyses it.
 func (l *Lab) Measure(ctx context.Context, s study.Spec, seed uint64) (study.Results, error) {
 	var trials []study.Trial
 	_, err := l.Run(ctx, Task{Spec: s, Seed: seed}, func(t study.Trial) error {

@@ -15,8 +15,8 @@ import (
 type Runner interface {
 	// Kind is the kind's name.
 	Kind() string
-	// Up brings up what parts of a mode are measured on. What comes beside an
-	// error is nothing, even where it is not nil.
+	// Up brings up what parts of a mode are measured on. With an error the Bed must be
+	// ignored, even where it is not nil.
 	Up(ctx context.Context, mode testbed.Mode) (Bed, error)
 	// Prepare makes what is up fit for a part. An ErrUnavailable says what it
 	// lacks: parts that need it are passed over.

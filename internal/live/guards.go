@@ -39,7 +39,7 @@ const (
 	errorsFloor = 0.005 // of requests
 )
 
-// What harm is, beside the primary metric's: percent beyond the control's.
+// Limits of the guardrails other than the primary metric's: percent worse than the control.
 const (
 	twice    = 100
 	fourfold = 300
@@ -84,7 +84,7 @@ func (g *guarding) answers(limit time.Duration) {
 	}
 }
 
-// guardrails of a study. Nobody can switch them off.
+// guardrails are a study's guardrails. They cannot be switched off.
 func (o *Options) guardrails() []*guard {
 	g := func(rail study.Guardrail, value func(glimpse) float64) *guard {
 		return &guard{Watch: study.Watch{Guardrail: rail}, value: value}
@@ -163,7 +163,7 @@ func one(is bool) float64 {
 
 // counts is a source that counts requests.
 type counts interface {
-	// requests are those that came between the last two ticks; NaN where nobody knows.
+	// requests are those that came between the last two ticks; NaN where not known.
 	requests() float64
 }
 

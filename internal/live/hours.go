@@ -119,7 +119,7 @@ func (h *Hours) Fits(window time.Duration) error {
 		"give it longer hours, or shorter windows: %s", hint.Option("window", show.Brief(h.length()/3)))
 }
 
-// changeover is what two switches may take beside the windows themselves.
+// changeover is how long a pair's two switches may take, in addition to its windows.
 const changeover = 5 * time.Second
 
 // pairTime is how long the host is changed, off and on, by a pair of windows.

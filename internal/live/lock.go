@@ -59,8 +59,8 @@ func heldBy(where, owner, left, about string) error {
 	return hint.With(err, "one study a host at a time: wait for it, or end it: linerate study stop")
 }
 
-// Check says whether a study may begin: that this user may change the host, nobody else
-// has it, and the treatments fit it. It changes nothing.
+// Check says whether a study may begin: this user may change the host, no other study has
+// it, and the treatments fit it. Check changes nothing.
 func Check(ctx context.Context, o Options) error {
 	r, err := o.prepare()
 	if err != nil {
@@ -108,8 +108,8 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 	return nil
 }
 
-// stillPending reports a treatment that nobody took back: its window may have ended, or
-// its switch struck, between the look and the revert.
+// stillPending reports whether the treatment is still in force. Its window may have ended,
+// or the host's switch reverted it, after the last look.
 func stillPending(ctx context.Context, m apply.Machine, id string) bool {
 	st, err := m.Status(ctx)
 	return err != nil || st.State != "idle" && st.ID == id

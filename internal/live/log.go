@@ -91,14 +91,15 @@ type logged struct {
 	o     accesslog.Options
 	tally *accesslog.Tally
 	value func(*accesslog.Tally) float64
-	extra func(Sample) // of what else is counted beside requests
+	extra func(Sample) // receives what else is counted with the requests
 	// Of the last tick: the share of its requests that the server failed, and how many
 	// there were; NaN where that is unknown.
 	failed, came float64
 }
 
-// read returns the whole lines that came to any of the logs, beside an error those of the
-// others; first, whether it was a look at where they end.
+// read returns the complete lines that were added to the logs. With an error it returns the
+// lines of the other logs. first reports that this was the first look, which only finds the
+// ends.
 func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error) {
 	for _, log := range l.logs {
 		first = first || log.inode == "0"

@@ -251,7 +251,7 @@ func (r *run) restore(why error) (restored bool, _ error) {
 		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be restored from here: %w", r.o.Conn.Where(), err),
 			"its own switch puts it back within %s; see: linerate status", r.sw.window+r.sw.grace))
 	}
-	if r.sw.others { // what the host has now is the other study's: nobody can see what it was
+	if r.sw.others { // what the host has now is the other study's; our own state is no longer visible
 		return false, why
 	}
 	wrong, err := r.sw.changed(ctx, nil)

@@ -197,9 +197,9 @@ func (s *switcher) off(ctx context.Context, why string) error {
 	return nil
 }
 
-// lost finds out what became of the treatment after the connection failed: the host
-// may have put it back itself, or put on what nobody here saw it put on. What is pending
-// for another study, which has the host by now, is none of this one's.
+// lost finds out what became of the treatment after the connection failed: the host may
+// have reverted it by itself, or applied it without our seeing the answer. A change that is
+// pending for another study, which has the host by now, is not this study's.
 func (s *switcher) lost(ctx context.Context) error {
 	st, err := s.Status(ctx)
 	if err != nil {

@@ -112,7 +112,7 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	return v, nil
 }
 
-// background measures again and again beside the study, from the first tick on.
+// background measures repeatedly while the study runs, from the first tick on.
 type background struct {
 	once  func(context.Context) (float64, error)
 	every time.Duration // from one that is due to the next; 0: as often as fits
@@ -242,8 +242,8 @@ func (b *background) Close() error {
 	return nil
 }
 
-// prometheus asks a server for an instant query, again and again beside the study: a server
-// that hangs keeps nobody from looking at the host.
+// prometheus repeats an instant query in the background, so that a server that hangs does
+// not delay looks at the host.
 type prometheus struct {
 	background
 	query *url.URL

@@ -94,7 +94,7 @@ func (r *run) pairs(ctx context.Context) (*study.Trip, error) {
 }
 
 // treatedTooLong reports that the host had treatments for more than their share of the
-// time so far: first exposures have no rests of their own, nor have pairs that broke off.
+// time so far: first exposures are not followed by rests, nor are aborted pairs.
 func (o *Options) treatedTooLong(done []Window) bool {
 	treated, all := 0.0, 0.0
 	for _, w := range done {
@@ -223,7 +223,7 @@ func (r *run) turn(ctx context.Context, slot study.WindowSlot) error {
 	return r.sw.set(ctx, of, asIs)
 }
 
-// on is what the host has in windows of an arm, beside what it had before.
+// on is what the windows of an arm set on the host, in addition to what it had before.
 func (o *Options) on(arm string) []apply.Assignment {
 	for _, t := range o.Treatments {
 		if t.Name == arm {
@@ -236,8 +236,8 @@ func (o *Options) on(arm string) []apply.Assignment {
 	return o.Base.Values
 }
 
-// takeOff puts the host back with a context of its own; where that fails the host's
-// switch does it, and restore waits for that.
+// takeOff reverts the host with a new context, since the run's may be cancelled. Where that
+// fails, the host's switch reverts it, and restore waits for that.
 func (r *run) takeOff(why string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.answer)
 	defer cancel()
@@ -316,7 +316,7 @@ func (s *stretch) step(ctx context.Context) error {
 	case errors.Is(err, ErrStopped):
 		return err
 	case err != nil && before != s.pulse.slept():
-		return nil // nobody was here to hear the answer
+		return nil // this machine slept through the answer
 	case err != nil:
 		return s.missed(ctx, err)
 	}

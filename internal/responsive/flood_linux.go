@@ -18,8 +18,8 @@ import (
 	"linerate/internal/study"
 )
 
-// strangers are where a flood's segments say that they come from: addresses of
-// documentation (RFC 5737), which nobody has.
+// strangers are the source addresses of a flood's segments: a block for documentation (RFC
+// 5737), which no host uses.
 var strangers = netip.MustParsePrefix("203.0.113.0/24")
 
 // Flood opens connections to the DUT's service and never goes on with one.

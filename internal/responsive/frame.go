@@ -27,7 +27,7 @@ type way struct {
 	source   netip.Addr // of the prober: none of the generator's own, whose kernel would answer
 }
 
-// proberOf is an address in the generator's network that nobody has.
+// proberOf is an unused address in the generator's network.
 func proberOf(from port.Port) netip.Addr {
 	a := from.IPv4.Addr().As4()
 	a[2], a[3] = 253, 1

@@ -136,8 +136,8 @@ func (m *MLR) firstDuration() (d float64) {
 	return d
 }
 
-// initial chooses where to start: the rate forwarded at the largest load is a
-// first guess; from the outcome there follows a second load beside it.
+// initial chooses where to start: the rate forwarded at the largest load is the first
+// guess, and its outcome gives a second load near it.
 func (m *MLR) initial(o Outcome) {
 	loss, width := 1.0, 0
 	for _, t := range m.first() {

@@ -48,10 +48,10 @@ type Options struct {
 	Seed         uint64    // of those draws
 	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
 	// cost far more than the rest:
-	// for those who compare thousands of samples that nobody will repeat.
+	// for callers that compare thousands of samples which will not be repeated.
 	NoPlan bool
-	// Bare leaves out all that stands beside the deciding test (permutation, ranks,
-	// Welch): for those who simulate studies by the thousand.
+	// Bare leaves out all tests but the deciding one (permutation, ranks, Welch): for
+	// callers that simulate studies by the thousand.
 	Bare bool
 }
 
@@ -63,7 +63,7 @@ func (o Options) filled() Options {
 }
 
 // Comparison is a variant set against its control. Effect and Holm's p decide;
-// Permutation, Rank and Plain stand beside and never do.
+// Permutation, Rank and Plain are reported and never decide.
 type Comparison struct {
 	Control, Variant   string
 	Design             Design
@@ -99,12 +99,11 @@ func (c *Comparison) warn(code Code, action, format string, args ...any) {
 	c.Warnings = append(c.Warnings, Warning{Code: code, Message: fmt.Sprintf(format, args...), Action: action})
 }
 
-// CompareBlocks compares variants with their control in randomised complete
-// blocks. Each variant is judged by Student's t on its own block-wise log
-// ratios, so that a noisy variant neither hides nor fakes the effect of a
-// quiet one; a block counts for a variant when both its trials are valid.
-// P-values are corrected over the variants by Holm. An A/A arm is compared in
-// a call of its own: it is a check, not a hypothesis of the study.
+// CompareBlocks compares variants with their control in randomised complete blocks. Each
+// variant is judged by Student's t on its own block-wise log ratios, so that a noisy
+// variant neither hides nor fakes the effect of a quiet one; a block counts for a variant
+// when both its trials are valid. P-values are corrected over the variants by Holm. An A/A
+// arm is compared in a separate call: it is a check, not a hypothesis of the study.
 func CompareBlocks(control Arm, variants []Arm, opt Options) []Comparison {
 	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareBlocks(control, variants[i], opt) })
 }
@@ -278,7 +277,7 @@ func roundingOf(x []float64) float64 {
 	return least / math.Sqrt(12)
 }
 
-// rounded is a test whose estimate has an error of rounding beside its scatter.
+// rounded adds an error of rounding to a test whose standard error covers only its scatter.
 func rounded(t Test, by float64) Test {
 	if by == 0 {
 		return t

@@ -130,9 +130,9 @@ func states(n, m int) [][]float64 {
 	return rows
 }
 
-// dealRun adds a run of size t to the states: k of it go to b, each beating
-// all values of a dealt before and half of those of its own run. Weights are
-// counts of ways; only their ratios matter.
+// dealRun adds a run of size t to the states: k of them go to b, each beating all values of
+// a dealt before and half of those in the same run. Weights are counts of ways; only their
+// ratios matter.
 func dealRun(cur, next [][]float64, dealt, t, n int) {
 	for k := range next {
 		clear(next[k])

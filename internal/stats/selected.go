@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A difference is told because it was found, and found the sooner the larger it looked: among
-// studies that find it, the mean estimate is too large (the winner's curse). Unselected
-// takes that off.
+// A difference is reported because it was found, and it is found the sooner the larger it
+// looks, so among studies that find it the mean estimate is too large (the winner's curse).
+// Unselected removes that bias.
 //
 // It is the conditional bias-adjusted estimate: the effect under which a study by the same
 // plan, given that it finds a difference, is expected to estimate what this one did (Whitehead,

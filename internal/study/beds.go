@@ -11,9 +11,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// AcrossBeds is the environment of a study that was spread over testbeds, each with
-// one of its own: the first's, with what it could not be had for on any of
-// them, and what sets the others apart. names and of go together.
+// AcrossBeds merges the environments of a study's testbeds: the first testbed's
+// environment, with what was unavailable on any of them and how the others differ. of[i] is
+// the environment of the testbed names[i].
 func AcrossBeds(names []string, of []Environment) Environment {
 	if len(of) == 0 {
 		return Environment{}

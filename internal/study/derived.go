@@ -140,29 +140,29 @@ type States struct {
 	// Made is by how many states the table grew, PerSecond at what rate.
 	Made      float64 `json:"made"`
 	PerSecond float64 `json:"made_per_second"`
-	// ObjectBytes is what one state takes in the kernel's cache of states, and
-	// SlabBytes by how much all of the kernel's objects grew for each: the
-	// state's extensions are in it, and what else the machine did meanwhile.
-	// Both are the machine's: null where another arm made states at the same
-	// time, where too few were made, or nobody could read it.
+	// ObjectBytes is what one state takes in the kernel's cache of states. SlabBytes is the
+	// growth of all of the kernel's caches per state; it includes the state's extensions
+	// and whatever else the machine did meanwhile. Both count the whole machine: null where
+	// another arm made states at the same time, where too few were made, or where they
+	// could not be read.
 	ObjectBytes stats.Number `json:"object_bytes"`
 	SlabBytes   stats.Number `json:"slab_bytes"`
 	// Counted is what the kernel counted, per frame offered.
 	Counted map[string]float64 `json:"counted_per_frame"`
 }
 
-// CarryOver is how much an arm changes the time per packet of whichever arm
-// comes after it: by what it leaves in caches or in the kernel's queues. Since
-// the order is random it hits all arms alike and hides in no difference between
-// two of them; but what all are measured beside is then not an idle machine.
+// CarryOver is how much an arm changes the time per packet of the arm that follows it, by
+// what it leaves in caches or in the kernel's queues. The random order spreads it over all
+// arms alike, so it does not bias the difference between two of them; but none of them is
+// then measured on an idle machine.
 type CarryOver struct {
 	Variant string `json:"variant"`
 	N       int    `json:"n"` // instances
 	stats.Effect
 }
 
-// Drops say where the frames went that were offered to an arm in all trials of
-// a part: the invalid ones too, for what was lost may be why.
+// Drops say where the frames offered to an arm went, in all trials of a part. Invalid
+// trials count too, because the loss may be what made them invalid.
 type Drops struct {
 	Part    string       `json:"part"`
 	Mode    testbed.Mode `json:"mode"`

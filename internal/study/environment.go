@@ -35,11 +35,11 @@ type Environment struct {
 	Unavailable map[string]string `json:"unavailable"`
 	// Resumed lists what had changed when the study was resumed.
 	Resumed []string `json:"resumed"`
-	// Facts are the snapshots of the host beside the record: one of the
-	// study's start, and one of each time it was resumed.
+	// Facts are the snapshots of the host that are stored with the record: one from the
+	// study's start, and one from each time it was resumed.
 	Facts []FactsRef `json:"facts,omitempty"`
 	// Beds are the environments of several testbeds, where the study was spread
-	// over them; what stands above is the first's.
+	// over them; the fields above are the first's.
 	Beds []BedEnvironment `json:"beds,omitempty"`
 }
 

@@ -19,8 +19,8 @@ func (forwardKind) Name() string { return KindForward }
 // Modes satisfies Kind.
 func (forwardKind) Modes() []testbed.Mode { return []testbed.Mode{testbed.Cost, testbed.Overload} }
 
-// Owns satisfies Kind: modes cost and overload are its own, but for what asks for
-// a kind of its own in them.
+// Owns satisfies Kind: parts of modes cost and overload, unless a more specific kind claims
+// them.
 func (k forwardKind) Owns(p Part) bool { return slices.Contains(k.Modes(), p.Mode) }
 
 // DefaultMode satisfies Kind.

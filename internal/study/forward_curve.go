@@ -192,8 +192,8 @@ func average(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// beside makes a variant's interval that of its distance from the control in the
-// same blocks: what the machine does to both is no part of it.
+// beside makes a variant's interval that of its difference from the control in the same
+// blocks, which cancels what the machine does to both.
 func beside(s Spec, spot *Spot, trials []Trial, p Part, m Metric) {
 	control := byBlock(trials, p.Name, s.Control, m.Name)
 	apart := map[int]float64{}

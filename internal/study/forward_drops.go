@@ -7,8 +7,7 @@ import (
 	"linerate/internal/show"
 )
 
-// DropAccount says where a trial's frames ended. ok is false where nobody
-// counted.
+// DropAccount says where a trial's frames ended. ok is false where drops were not counted.
 func DropAccount(o *Observation) (a drop.Account, ok bool) {
 	if o == nil || o.Drops == nil || o.Flooded || o.Sent.TxPackets == 0 {
 		return drop.Account{}, false

@@ -1,7 +1,7 @@
 package study
 
-// What trials are first believed to cost beside their traffic, in seconds: fitted
-// to records of the built-in studies on two cores of a virtual machine.
+// The initial estimates of a trial's time in addition to its traffic, in seconds, fitted to
+// records of the built-in studies on a virtual machine with two cores.
 const (
 	// overhead is that of a trial that runs alone: reset, calibration, drain;
 	// overheadAsked is more where the DUT is asked whether it is usable.

@@ -5,7 +5,7 @@ import (
 )
 
 // FloodSYN opens TCP connections to the DUT's own service at the part's rate,
-// from addresses that nobody has, and never goes on with one.
+// from unused addresses, and never completes a handshake.
 const FloodSYN = "syn"
 
 func checkFlood(p Part, path string) *Problem {

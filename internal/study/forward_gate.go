@@ -29,8 +29,8 @@ func BypassTime(g Gates, b BypassRun) float64 {
 	return ChainTime(b.Received, b.Contention)
 }
 
-// bypassOf is the chain time without DUT of the block that a trial is of: the
-// trial's own, or from the trials before it; 0 where nobody could measure it.
+// bypassOf is the chain time without DUT in a trial's block, from the trial itself or from
+// the trials before it; 0 where it could not be measured.
 func bypassOf(o Observation, block []Trial) float64 {
 	if o.Bypass != nil {
 		return o.Bypass.NS
@@ -255,9 +255,9 @@ func askCounters(a Asked) []string {
 	return FaultIf(short(o, forwarded), fmt.Sprintf("the receiver has %d frames, but the DUT forwarded %d", o.Received.RxPackets, forwarded))
 }
 
-// short reports whether the DUT forwarded less than arrived. Drivers of machines miss
-// some of what they send: FreeBSD's vtnet(4) beside pf counted 329,684 of 329,790
-// frames, of which each had come in and arrived.
+// short reports whether the DUT forwarded less than arrived. Drivers of machines miss some
+// of what they send: FreeBSD's vtnet(4) with pf counted 329,684 of 329,790 frames, all of
+// which had come in and arrived.
 func short(o Observation, forwarded uint64) bool {
 	const uncounted = 0.001
 	got := o.Received.RxPackets
@@ -313,7 +313,7 @@ func askReceiver(a Asked) []string {
 	if !o.Machines || sliced(a) || forwarded < o.Received.RxPackets || o.Received.Lost == nil {
 		return nil
 	}
-	// What a DUT says of its own accord is not the receiver's to count.
+	// The receiver does not count frames that the DUT itself originates.
 	behind := float64(forwarded - o.Received.RxPackets)
 	return FaultIf(behind > 100+0.001*float64(forwarded), fmt.Sprintf("the DUT forwarded %d frames and the receiver has %d: it lost count, or the wire between them drops", forwarded, o.Received.RxPackets))
 }

@@ -43,8 +43,8 @@ func redoneTable(s Spec, r Results) document.Table {
 	return t
 }
 
-// sliceTable counts rounds and what disturbed them, beside the time per frame of the whole
-// chain: medians over instances.
+// sliceTable counts rounds and what disturbed them, and gives the time per frame of the
+// whole chain: medians over instances.
 func sliceTable(r Results, part string) document.Table {
 	t := document.Table{Title: "Rounds · part " + part,
 		Note:   "A round is undisturbed for an arm when neither its slice nor the control's was disturbed; only such rounds count. Verdicts count instances, never rounds.",

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// leastOnLine is how many points tell a line from what lies beside it.
+// leastOnLine is how many points a line is fitted to at least.
 const leastOnLine = 3
 
 // fitLine fits the law to the means, and to each block for the intervals.

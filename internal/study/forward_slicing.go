@@ -46,8 +46,8 @@ func Slicing(s *Spec, p Part, how Interleaving, seed uint64, block, attempt, lan
 	return plan
 }
 
-// Rounds is the order of an instance's slices: rounds of every lane once, each
-// in a random order of its own. The same arguments give the same order.
+// Rounds is the order of an instance's slices: each round has every lane once, in a fresh
+// random order. The same arguments give the same order.
 func Rounds(p Part, seed uint64, block, attempt, lanes, most int) []uint8 {
 	rng := rand.New(rand.NewPCG(seed, NameHash(fmt.Sprintf("%s/%d/%d", p.Name, block, attempt))))
 	round := make([]uint8, lanes)

@@ -65,8 +65,8 @@ func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
 	return st, true
 }
 
-// othersMade reports whether other arms of a trial's instance made states whose
-// memory is seen beside its own.
+// othersMade reports whether other arms of a trial's instance made so many states that
+// their memory cannot be told from this arm's.
 func othersMade(trials []Trial, t Trial) bool {
 	for _, o := range trials {
 		if t.Attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.Attempt() == t.Attempt() && o.Variant != t.Variant &&

@@ -18,9 +18,8 @@ const discardPort = 9
 // Endpoints are the ports a workload's packets travel between, by address.
 type Endpoints struct{ From, To port.Port }
 
-// Traffic is what a part offers on a wire, between the addresses of two endpoints
-// (a wire without a DUT has none of its own). Stream and CPUs are the lab's to
-// fill.
+// Traffic is what a part offers on a wire, between the addresses of two endpoints (a wire
+// without a DUT has no addresses). The lab fills Stream and CPUs.
 func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 	w := s.Offers(p)
 	sizes, err := w.FrameSizes()

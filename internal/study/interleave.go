@@ -21,7 +21,7 @@ const (
 	// Together: requests to all servers at the same time, the same to each,
 	// a share of a mean gap apart: what the machine does, it does to all.
 	Together Interleaving = "together"
-	// InSequence: one trial after the other, each of a DUT of its own.
+	// InSequence: one trial after the other, each with a separate DUT.
 	InSequence Interleaving = "sequential"
 )
 

@@ -9,12 +9,11 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Kind is one way of measuring: what a part of the kind may say, how its arms
-// take turns, what is measured of it, what makes a trial invalid, and what its
-// results say beside the verdicts. Each kind is a package of its own, which
-// Register makes known; nothing else of a study knows which kinds there are.
+// Kind is one way of measuring: what a part of the kind may specify, how its arms take
+// turns, what is measured, what makes a trial invalid, and what its results contain in
+// addition to the verdicts. Register adds a kind; no other code lists the kinds.
 //
-// Everything is pure: what runs a kind is a lab.Runner. A kind embeds Base and
+// Everything is pure: a lab.Runner runs a kind. A kind embeds Base and
 // writes the methods in which it differs.
 type Kind interface {
 	// Name is the kind's, for messages and for what runs and shows it.
@@ -77,7 +76,7 @@ type Kind interface {
 	// Gates are what its trials must pass, in the order of reports.
 	Gates() []Gate
 
-	// Derive adds to the results of any study what they say beside verdicts.
+	// Derive adds the kind's results to those of any study, in addition to the verdicts.
 	Derive(r *Results, s Spec)
 	// Warn adds what a reader must know before believing them.
 	Warn(r *Results, s Spec)
@@ -92,7 +91,7 @@ type Kind interface {
 	Replicates() string
 	// Method says in words how a part was measured: a paragraph.
 	Method(s Spec, r Results, p Part) string
-	// Sections are what a report shows of any study beside verdicts.
+	// Sections are what a report of any study shows in addition to the verdicts.
 	Sections(s Spec, r Results) []Section
 	// Timeline is the metric that shows the drift of a part's trials best.
 	Timeline(p Part) (_ Metric, ok bool)

@@ -21,8 +21,8 @@ const (
 
 // The designs of a study, by what they can tell apart.
 const (
-	// Blocks are randomised complete blocks: every block tries every arm
-	// once, in an order of its own.
+	// Blocks are randomised complete blocks: every block tries every arm once, in a fresh
+	// random order.
 	Blocks = "blocks"
 	// Grouped are blocks in which arms that a boot sets alike follow each
 	// other without a boot between.

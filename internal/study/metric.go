@@ -14,8 +14,8 @@ type Metric struct {
 	Short string // heads a narrow column; "": the label does
 	Unit  string
 	Mode  testbed.Mode // of the parts that measure it
-	// Answers names what a part must ask for beside its mode, as its kind has
-	// it: the method of the search whose answer the metric is; "" is nothing.
+	// Answers names what a part must request in addition to its mode: the search method
+	// whose answer the metric is; "" is nothing.
 	Answers string
 	// Words are its label and unit where a workload has its own (Kind.Workload).
 	Words map[string]LabelUnit
@@ -57,7 +57,7 @@ func (m Metric) In(workload string) Metric {
 	return m
 }
 
-// asking says what a part must ask for beside its mode.
+// asking says what a part must request in addition to its mode.
 func (m Metric) asking() string {
 	if m.Answers == "" {
 		return ""
@@ -95,7 +95,7 @@ func (m Metric) Text(v float64) string {
 		if v != 0 && math.Abs(v) < 0.0995 {
 			return show.Grouped(v, 4) + " " + m.Unit
 		}
-	case "units": // a user's own number, of a size that nobody knows
+	case "units": // a user's own number, of unknown magnitude
 		return show.Value(v)
 	case "":
 		return show.Loss(v) // ratios

@@ -16,7 +16,7 @@ type Rate string
 // MaxRate offers as much as the engine can.
 const MaxRate Rate = "max"
 
-// Parse reads the rate. A share has none of its own: Spec.Resolve gives it one.
+// Parse reads the rate. A share is no rate until Spec.Resolve gives it one.
 func (r Rate) Parse() (load.Rate, error) { return load.ParseRate(string(r)) }
 
 // IsMax reports whether the rate is the engine's maximum.

@@ -51,9 +51,9 @@ type Results struct {
 	Drops []Drops `json:"drops"`
 	// Beds are the testbeds that the study was spread over; none where it had one.
 	Beds []BedShare `json:"testbeds,omitempty"`
-	// Own is what kinds derived beside (Kind.Derive), by their names.
+	// Own is what kinds derived (Kind.Derive), by their names.
 	Own map[string]any `json:"kinds,omitempty"`
-	// Telemetry is what instruments saw in runs of their own.
+	// Telemetry is what instruments saw in separate runs.
 	Telemetry   []Telemetry   `json:"telemetry,omitempty"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
@@ -116,7 +116,7 @@ type Verdict struct {
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	// Interleaved says how the arms took turns.
 	Interleaved Interleaving `json:"interleaved"`
-	// Beside, never deciding.
+	// P-values of other tests, which never decide.
 	PWelch       stats.Number `json:"p_welch"`
 	PMannWhitney stats.Number `json:"p_mann_whitney"`
 	PPermutation stats.Number `json:"p_permutation"`

@@ -236,7 +236,7 @@ func (s *Search) quick() *Search {
 // take.
 const searchesExpected = 30
 
-// aroundTrial are the seconds that a search's trial takes beside its own.
+// aroundTrial is the overhead of a search's trial, in seconds.
 const aroundTrial = 0.05
 
 // burstsExpected is the same of one search for the longest burst.

@@ -19,7 +19,8 @@ const (
 	AfterCounters
 )
 
-// Section is what a report shows of a kind beside verdicts; nothing without blocks.
+// Section is what a report shows of a kind in addition to the verdicts; one without blocks
+// is not shown.
 type Section struct {
 	Place       Place
 	Title, Note string

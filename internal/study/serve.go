@@ -111,9 +111,9 @@ func (serveKind) Sets(v Variant) map[string]string {
 	return out
 }
 
-// Interleaving satisfies Kind. An open loop leaves room for others beside it, a
-// closed one does not. What is global to the kernel has one value at a time: turns
-// of a closed loop write an arm's own before each, where that is a sysctl.
+// Interleaving satisfies Kind. Open loops can run at the same time, closed loops cannot. A
+// setting that is global to the kernel has one value at a time: a closed loop writes the
+// arm's value before each turn, where the setting is a sysctl.
 func (serveKind) Interleaving(s *Spec, p Part) Interleaving {
 	open := RequestsOf(p).Rate > 0
 	switch {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What blocks of servers are first believed to cost beside their requests.
+// The initial estimates of a server block's time in addition to its requests.
 const (
 	// overheadMail is that of a mail server: its disk, start, queue and end.
 	overheadMail = 0.9
@@ -21,8 +21,8 @@ const (
 	lastTrips      = 10
 )
 
-// turnFor is how long a turn of a closed loop lasts: long beside what it
-// takes to connect, short beside what a shared machine drifts in.
+// turnFor is how long a turn of a closed loop lasts: long compared with connecting, short
+// compared with the drift of a shared machine.
 const turnFor = 400 * time.Millisecond
 
 // TurnsOf is how many turns each arm of a closed loop has in so many seconds.

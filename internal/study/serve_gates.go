@@ -47,10 +47,10 @@ var serveGates = []Gate{
 	}), Limit: Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms get requests at the same time by a fortieth of its round trip, or 2 ms, on average")},
 }
 
-// sharedTheft is how many times as much CPU time the hypervisor may take where arms share the
-// loss. Asked at the same time they are late by it together, which the gates lag and link
-// bound; in turns of random order it comes to each of them alike. It widens intervals, and
-// favours nobody.
+// sharedTheft is how many times as much CPU time the hypervisor may take where arms share
+// the loss. Arms that run at the same time are late together, which the gates lag and link
+// bound; turns of random order spread it over the arms alike. It widens intervals and
+// favours no arm.
 const sharedTheft = 10
 
 // stolen is study.Stolen for arms that are up at once too.
@@ -109,8 +109,8 @@ func asksTogether(o Observation) bool {
 	return o.Interleaved != nil && o.Interleaved.How == Together
 }
 
-// lag says which requests were not sent when they were due. One in a hundred is a
-// fault of trials of their own, and of any claim about the slowest requests.
+// lag says which requests were not sent when they were due. One late request in a hundred
+// is a fault for trials that run alone, and for any claim about the slowest requests.
 func (v *Served) lag(together bool) (bad []string) {
 	lag, q := v.Generator.Lag, v.Latency
 	if v.OfferedRate <= 0 || lag == nil || q == nil {

@@ -248,7 +248,7 @@ var CurvePoints = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7,
 // picture goes to six seconds.
 const TenthsUpTo = 60
 
-// Condense fills in what an account says beside its Result.
+// Condense fills in the Result and what is derived from the account.
 func (v *Served) Condense(a *request.Account, m request.Meter) {
 	v.Result = a.Result(m)
 	v.Within = map[string]float64{}

@@ -31,7 +31,7 @@ type Setting struct {
 	NGINX      string     `yaml:"nginx,omitempty"`           // a directive of the web server
 	Postfix    string     `yaml:"postfix,omitempty"`         // a parameter of the mail server
 	FileSystem *Disk      `yaml:"filesystem,omitempty,flow"` // what the server's files, or its mail, are on
-	Files      string     `yaml:"files,omitempty"`           // a configuration set: a directory beside the study, laid over the DUT's root
+	Files      string     `yaml:"files,omitempty"`           // a configuration set: a directory next to the study, laid over the DUT's root
 	RC         string     `yaml:"rc,omitempty"`              // a variable of rc.conf
 	Loader     string     `yaml:"loader,omitempty"`          // a variable of loader.conf
 	Image      string     `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, an entry of GRUB's

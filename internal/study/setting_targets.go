@@ -132,7 +132,7 @@ type RouteTable struct {
 	// Mix is "hosts" (host routes, one after the other) or "full" (the
 	// prefix lengths of a full BGP table).
 	Mix string `yaml:"mix,omitempty"`
-	// Miss leaves the workload's destinations without a route of their own.
+	// Miss leaves the workload's destinations without specific routes.
 	Miss bool `yaml:"miss,omitempty"`
 }
 

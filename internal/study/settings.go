@@ -13,7 +13,7 @@ import (
 // than the testbed and needs the operator's consent.
 const ScopeHost = "host"
 
-// ends are the devices of a DUT by their role. A live host has devices of its own.
+// ends are the devices of a DUT by their role. A live host uses its real device names.
 var ends = []string{"ingress", "egress"}
 
 // deviceRE is an interface's name (dev_valid_name of net/core/dev.c; ifconfig(8)).

@@ -24,8 +24,8 @@ func shuffled(names []string, rng *rand.Rand) []string {
 	return out
 }
 
-// NameHash gives every part a stream of its own, so that adding a part does
-// not change the order of the others.
+// NameHash gives every part a separate random stream, so that adding a part does not change
+// the order of the others.
 func NameHash(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// SpecVersion is the version of a study's YAML and of the trials beside it.
+// SpecVersion is the version of a study's YAML and of the trials stored with it.
 const SpecVersion = 1
 
 // Spec is a study: a question, and how it is put to a testbed.
@@ -50,7 +50,7 @@ type Spec struct {
 // Testbed names the kind of testbed a study runs on.
 type Testbed struct {
 	Kind string `yaml:"kind"` // "netns", "ssh" or "ports"
-	// File describes the machines of kinds ssh and ports; beside the study.
+	// File describes the machines of kinds ssh and ports; it is relative to the study.
 	File string `yaml:"file,omitempty"`
 	// Host is the live host of kind live, ssh://[user@]host; "" is this machine.
 	Host string `yaml:"host,omitempty"`

@@ -23,7 +23,7 @@ type Terms struct {
 	BurnIn float64 `yaml:"burn_in"`
 	Pilot  float64 `yaml:"pilot"`
 	// Watch are the metrics as users write them, the primary one first, and Better
-	// says which way those of their own are better.
+	// says which direction is better for user-defined ones.
 	Watch  []string `yaml:"watch"`
 	Better string   `yaml:"better,omitempty"`
 	// Service is a process; a window in which it was started anew does not count.

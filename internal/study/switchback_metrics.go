@@ -49,8 +49,8 @@ func watches(watch []string, metrics ...string) bool {
 	return slices.ContainsFunc(watch, func(source string) bool { return slices.Contains(metrics, MetricOf(source, "")) })
 }
 
-// Beside is what is watched, with what belongs beside it: interrupts alone do not show
-// work that a setting moves into threads or system calls.
+// Beside adds to the watched metrics those that they need for interpretation: interrupts
+// alone do not show work that a setting moves into threads or system calls.
 func Beside(watch []string) []string {
 	if TellsInterrupts(watch) && !watches(watch, CPUPerPacket) {
 		return append(slices.Clip(watch), "cpu-per-packet")

@@ -40,8 +40,8 @@ type WindowSlot struct {
 // Treated reports whether the window changes what the host runs with.
 func (s WindowSlot) Treated() bool { return s.Arm != Control && s.Arm != Sham && s.Arm != Rest }
 
-// treatmentsPerSham is how many pairs of treatments have one of shams beside them: at
-// least one pair in four is a sham.
+// treatmentsPerSham is how many pairs of treatments share one pair of shams, so at least
+// one pair in four is a sham.
 const treatmentsPerSham = 3
 
 // Schedule orders the windows. Pairs come in groups, each treatment once, with as many

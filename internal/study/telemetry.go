@@ -9,10 +9,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Telemetry is what instruments saw of a variant that disturb what they watch:
-// a profile, the CPU's counters, the kernel's reasons for dropping packets.
-// They work in runs of their own, one instrument at a time, whose rates count
-// for nothing. One line of telemetry.jsonl.
+// Telemetry is what instruments saw of a variant that disturb what they watch: a profile,
+// the CPU's counters, the kernel's reasons for dropping packets. They work in separate
+// runs, one instrument at a time, whose rates are not used. One line of telemetry.jsonl.
 type Telemetry struct {
 	Part        string       `json:"part"`
 	Mode        testbed.Mode `json:"mode"`
@@ -34,7 +33,7 @@ type Telemetry struct {
 	Stacks *profile.Profile `json:"-"`
 }
 
-// ProfileFiles are a profile's files beside the record, of the same stacks.
+// ProfileFiles are a profile's files, stored with the record: the same stacks in two formats.
 type ProfileFiles struct {
 	Pprof   string `json:"pprof"`  // opens in go tool pprof
 	Folded  string `json:"folded"` // a line for each stack

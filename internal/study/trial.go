@@ -45,12 +45,12 @@ type Observation struct {
 	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra      map[string]string `json:"extra,omitempty"`
 	Search     *SearchRun        `json:"search,omitempty"`
-	// Machines is true where generator, DUT and receiver are machines of
-	// their own; DUT is what the DUT's own counters and sensors say: by how
-	// much a counter grew, or where a sensor stood after the trial.
+	// Machines is true where generator, DUT and receiver are separate machines; DUT is what
+	// the DUT's counters and sensors say: by how much a counter grew, or where a sensor
+	// stood after the trial.
 	Machines bool               `json:"machines,omitempty"`
 	DUT      map[string]float64 `json:"dut,omitempty"`
-	// Uncounted: nobody reads the DUT's counters; before and after are zero.
+	// Uncounted: the DUT's counters are not read; before and after are zero.
 	Uncounted bool    `json:"uncounted,omitempty"`
 	Served    *Served `json:"served,omitempty"`
 	// Interleaved is there where all arms of the block took turns.
@@ -97,6 +97,6 @@ func (c CPUCheck) Drift() float64 {
 	return max(c.SpinBefore, c.SpinAfter)/min(c.SpinBefore, c.SpinAfter) - 1
 }
 
-// Refusal is why a trial is not valid: the gate that it did not pass, "" of what
-// went wrong beside all gates, and the fault. Its text is "gate: fault".
+// Refusal is why a trial is not valid: the gate that it did not pass, "" for a failure
+// outside the gates, and the fault. Its text is "gate: fault".
 type Refusal struct{ Gate, Text string }

@@ -45,7 +45,7 @@ type Dir struct {
 	Spec   study.Spec
 	Seed   uint64
 	Trials []study.Trial
-	// Telemetry is what instruments saw in runs of their own.
+	// Telemetry is what instruments saw in separate runs.
 	Telemetry []study.Telemetry
 	// Environment is that of the last results written.
 	Environment study.Environment

@@ -49,7 +49,7 @@ func planned(looks []int, alpha float64) (stats.Sequential, error) {
 	return p, err
 }
 
-// Judged is what an arm came to beside its control.
+// Judged is the result of an arm against its control.
 type Judged struct {
 	stats.Result
 	Blocks int     `json:"blocks"`
@@ -87,7 +87,7 @@ func (j Judged) detect() *Judged {
 // moreIsBetter: values are turned so.
 var moreIsBetter = stats.Options{Better: stats.HigherIsBetter, NoPlan: true, Bare: true}
 
-// compare is an arm beside another, both numbered as arm has them.
+// compare compares an arm with another, both numbered as in arm.
 func (m *Measured) compare(control, variant int) stats.Comparison {
 	return stats.CompareBlocks(m.arm(control), []stats.Arm{m.arm(variant)}, moreIsBetter)[0]
 }

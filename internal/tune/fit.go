@@ -55,8 +55,9 @@ type Fitness struct {
 	// Seconds are what an arm's trial took, with those of control and A/A arm and all
 	// that had to be repeated: arms that take turns share only these.
 	Seconds float64
-	// Scatter is the standard deviation of an arm beside the others of its block, as a log
-	// ratio: of the middle half, since few settings act. NaN where nothing has a value.
+	// Scatter is the standard deviation of an arm relative to the others of its block, as a
+	// log ratio, from the middle half, since few settings have an effect. NaN without
+	// values.
 	Scatter float64
 }
 

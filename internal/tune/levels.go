@@ -23,7 +23,7 @@ type LevelEffect struct {
 	// Asked counts the blocks that had it, Blocks those of them in which it has a value.
 	Asked  int `json:"asked"`
 	Blocks int `json:"blocks"`
-	// Lacking says why the testbed does not have it; "": it has, or nobody asked.
+	// Lacking says why the testbed does not have it; "": it has, or was not asked.
 	Lacking string `json:"lacking,omitempty"`
 
 	se float64 // standard error of Effect
@@ -33,10 +33,10 @@ type LevelEffect struct {
 // look at each.
 const levelShare = 4
 
-// levels measures the further levels of every factor beside the best configuration of the
-// screening, which has tried the first level alone: another congestion control or file
-// system may help where the first did harm. Those measured least go first; what does not
-// promise to pay for its place is measured no more. Nothing is claimed of it.
+// levels measures the further levels of every factor against the best configuration of the
+// screening, which tried only the first level: another congestion control or file system
+// may help where the first did harm. The levels measured least go first; one that is
+// unlikely to pay for its place is dropped. Nothing is claimed from these measurements.
 func (s *state) levels() (Experiment, bool) {
 	_, racing := s.last(Race)
 	_, confirming := s.last(Confirm)

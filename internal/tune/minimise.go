@@ -14,7 +14,7 @@ const (
 )
 
 // minimise compares the confirmed candidate with itself without each of its settings.
-// Where the budget cannot show that a setting does nothing, nobody asks.
+// It is skipped where the budget cannot show that a setting does nothing.
 func (s *state) minimise() (Experiment, bool) {
 	c, ok := s.confirmed()
 	if _, on := s.last(Check); !ok || on || c.Size() < 2 {
@@ -72,7 +72,7 @@ func (s *state) toDrop(settings int) int {
 }
 
 // noise is the variance of one value between arms of a block: the model's, or that
-// of the control beside itself where that is greater.
+// of the control against itself where that is greater.
 func (s *state) noise(m Model) float64 {
 	own, _ := s.beside0()
 	return max(m.SD*m.SD, own)
@@ -143,8 +143,8 @@ func (s *state) check() (Experiment, bool) {
 	}
 	confirmed, _ := s.last(Confirm)
 	e := Experiment{Name: string(Check), Phase: Check, Control: s.base(), Arms: []Config{r, c}, Alpha: confirmed.Alpha}
-	// A block of the minimisation's is of the primary part alone, as the check's are; the
-	// confirmation's had the guardrails' parts beside it.
+	// Blocks of the minimisation and of the check run only the primary part; those of the
+	// confirmation also ran the guardrails' parts.
 	like, _ := s.last(Minimise)
 	affords := max(s.left(), s.overdraft(like)*(len(like.Arms)+beside)) / (len(e.Arms) + beside)
 	blocks := min(mostPairs, max(leastPairs, len(confirmed.Values), s.toDrop(1)), affords)

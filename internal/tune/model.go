@@ -44,7 +44,7 @@ type Model struct {
 	Levels []LevelEffect `json:"levels"`
 
 	share, tau2 float64 // of the effects that are some: see weigh
-	from        Config  // what Levels are measured beside
+	from        Config  // what Levels are compared with
 }
 
 // ofScreening fits the model.
@@ -79,10 +79,10 @@ func (m *Model) floor(variance, blocks float64) {
 	m.weigh()
 }
 
-// weigh says of each effect how probably it is one: a share of the effects is
-// normal with a variance of its own, the rest are noise of Lenth's scale, and share
-// and variance are estimated from all effects by EM, with a prior worth ten
-// effects of which one in six is one (the vital few; Box & Meyer, Technometrics 28, 1986).
+// weigh computes the probability that each effect is real. A share of the effects is normal
+// with a larger variance, the rest are noise of Lenth's scale. EM estimates share and
+// variance from all effects, with a prior worth ten effects of which one in six is real
+// (the vital few; Box & Meyer, Technometrics 28, 1986).
 func (m *Model) weigh() {
 	s2 := m.Lenth.PSE * m.Lenth.PSE
 	m.share, m.tau2 = 1.0/6, 4*s2

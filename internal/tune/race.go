@@ -35,8 +35,9 @@ func (s *state) race() (Experiment, bool) {
 	return e, true
 }
 
-// field is who races: the model's best; it with levels that nobody has measured; it with
-// those factors flipped, or at other levels, of which the model is least sure.
+// field lists the racers: the model's best; the best with levels that were never measured;
+// and the best with the factors flipped, or at other levels, of which the model is least
+// sure.
 func (s *state) field(m Model) []Config {
 	if len(m.Effects) == 0 {
 		return nil

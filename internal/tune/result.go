@@ -26,7 +26,7 @@ type Result struct {
 	// Skipped: the phase that compares the candidate with itself without each of its settings
 	// did not run, as the time left could not show that one does nothing.
 	Skipped bool `json:"minimise_skipped,omitempty"`
-	// Checked is what the reduced candidate came to, on blocks of its own.
+	// Checked is the result of the reduced candidate, on separate blocks.
 	Reduced Config  `json:"reduced"`
 	Checked *Judged `json:"check"`
 	// Ships is the configuration for the plan; nil: none.
@@ -52,8 +52,8 @@ type Rung struct {
 // Racer is an arm of a rung.
 type Racer struct {
 	Config   Config       `json:"config"`
-	Measured stats.Result `json:"measured"` // beside the base, in this rung alone
-	Score    stats.Number `json:"score"`    // by model and race, less the price, beside the first
+	Measured stats.Result `json:"measured"` // against the base, in this rung alone
+	Score    stats.Number `json:"score"`    // by model and race, less the price, relative to the first
 	On       bool         `json:"on"`       // it went on
 }
 

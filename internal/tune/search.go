@@ -66,7 +66,7 @@ type Experiment struct {
 // Slots is how many trials the experiment takes at most.
 func (e Experiment) Slots() int { return e.Blocks * (len(e.Arms) + beside) }
 
-// beside are the arms of a block that are no candidates: control and A/A.
+// beside is how many arms of a block are not candidates: control and A/A.
 const beside = 2
 
 // Measured is an experiment with what came of it.
@@ -103,14 +103,14 @@ func (m *Measured) trials() int {
 // Search is the input of a search. The same search and the
 // same measurements lead to the same next experiment, always.
 type Search struct {
-	// Levels is how many levels each factor has beside the base's.
+	// Levels is how many levels each factor has in addition to the base's.
 	Levels []int
 	// Seconds is the budget, and PerSlot how long a trial is believed to take until
 	// some have been seen.
 	Seconds, PerSlot float64
 	// More is what the guard may take beyond the budget, in seconds.
 	More float64
-	// Together is how many arms can live side by side, beside control and A/A.
+	// Together is how many arms can be up at once, not counting control and A/A.
 	Together int
 	// Worth is the least effect of one setting that matters, as a log ratio: the
 	// screening stops when it would be seen, and an equivalent is within it.
@@ -168,8 +168,8 @@ func (s *state) last(p Phase) (Measured, bool) {
 	return all[len(all)-1], true
 }
 
-// left is how many trials the budget has left, by the pace so far: that of the primary
-// part, which a confirmation and its guard have others beside.
+// left is how many trials the budget has left at the pace so far. Confirmation and guard do
+// not count towards the pace, because they run other parts in addition to the primary one.
 func (s *state) left() int {
 	used, own, slots := 0.0, 0.0, 0
 	for i := range s.done {
@@ -279,8 +279,8 @@ func (s *state) model() Model {
 // believed alone.
 const fewRuns = 16
 
-// beside0 is the variance of one value between arms of a block, as the control shows it
-// beside itself, and from how many blocks.
+// beside0 is the variance of one value between arms of a block, estimated from the control
+// and its A/A arm, and from how many blocks.
 func (s *state) beside0() (variance, n float64) {
 	for _, m := range s.done {
 		for _, block := range m.Values {

@@ -32,8 +32,8 @@ type Ran struct {
 	Contention time.Duration
 }
 
-// Chain loads generators and receivers. thread is the DUT's, where it works in
-// one of its own.
+// Chain loads generators and receivers. thread is the DUT's thread, 0 where it has no
+// separate one.
 func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
 	cpus := u.Bed.Describe().CPUs
 	watched, contention := u.Machine.Meter(paths[0].Generator.In, cpus.Generator)
@@ -58,7 +58,7 @@ type loading struct {
 	part    study.Part
 	bed     testbed.Bed
 	engine  load.Engine
-	several bool // paths, each with addresses of its own
+	several bool // paths, each with its own addresses
 	ways    []load.Way
 }
 
@@ -91,7 +91,7 @@ func (l *loading) add(p testbed.Way, watched port.Place) error {
 	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In, p.Share)
 }
 
-// one loads what sends and receives in one direction, as a stream of its own.
+// one loads the sender and the receiver of one direction, as a separate stream.
 func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share float64) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
 	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side}

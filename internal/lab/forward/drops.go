@@ -8,7 +8,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// dropsOf is how to read what died in a testbed's DUT; nil where nobody can.
+// dropsOf is how to read what died in a testbed's DUT; nil where the testbed does not count
+// drops.
 func dropsOf(b testbed.Bed) func() (drop.Counters, error) {
 	if d, ok := b.(testbed.DropReader); ok {
 		return d.Drops
@@ -35,7 +36,7 @@ func watchDrops(read func() (drop.Counters, error)) (*dropWatch, error) {
 	return w, nil
 }
 
-// since is what was counted since the first reading: nil where nobody counts.
+// since is what was counted since the first reading: nil where drops are not counted.
 func (w *dropWatch) since() (drop.Counters, error) {
 	if w.read == nil {
 		return nil, nil
@@ -50,7 +51,7 @@ func (w *dropWatch) since() (drop.Counters, error) {
 // into adds to an observation what was counted since the first reading.
 func (w *dropWatch) into(o *study.Observation) error {
 	died, err := w.since()
-	if died != nil { // else nobody counts
+	if died != nil { // else drops are not counted
 		o.Drops = o.Drops.Plus(died)
 	}
 	return err

@@ -142,8 +142,8 @@ func (in *Instance) Watched(do func() error, of func(testbed.Arm) func() (drop.C
 // OwnDrops are what only the arm itself counts.
 func OwnDrops(a testbed.Arm) func() (drop.Counters, error) { return a.Drops }
 
-// AllDrops are what the arm counts, and the machine beside it: of arms that share the
-// time each has all of that.
+// AllDrops reads the counters of the arm and of its machine. Arms that share the time all
+// get the machine's full counts.
 func AllDrops(a testbed.Arm) func() (drop.Counters, error) {
 	if a.Drops == nil || a.Machine == nil {
 		return a.Drops
@@ -227,8 +227,7 @@ func (in *Instance) wanted(task lab.Task) (wanted []testbed.Settings) {
 	return wanted
 }
 
-// OwnChains are ways in which every arm has a generator and a receiver of its
-// own.
+// OwnChains is an instance in which every arm has a separate generator and receiver.
 type OwnChains struct {
 	*Instance
 	Chains []*Chain // by lane

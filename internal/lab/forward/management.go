@@ -89,7 +89,7 @@ func (a *asking) close() {
 	}
 }
 
-// dutOf is a bed's DUT, seen from inside; its place is nil where nobody can.
+// dutOf is a bed's DUT, seen from inside; its place is nil where the bed does not allow that.
 func dutOf(b testbed.Bed) port.Port {
 	if o, ok := b.(testbed.Open); ok {
 		return o.DUT()

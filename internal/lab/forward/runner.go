@@ -27,7 +27,7 @@ type Runner struct {
 	// Bed brings up a testbed in a mode.
 	Bed    func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
 	Engine load.Engine
-	// Manager asks DUTs whether they are still usable; nil: nobody does.
+	// Manager asks DUTs whether they are still usable; nil: they are not asked.
 	Manager Manager
 }
 

@@ -128,8 +128,8 @@ func (w *slicing) keep() (name, sum string, err error) {
 	return w.raw.RawName(), hex.EncodeToString(hash[:]), nil
 }
 
-// accounts are a lane's, as a generator and a receiver of its own would have
-// told them.
+// accounts are a lane's sent and received counts, in the form that a separate generator and
+// receiver report.
 func accounts(s load.Sliced, lane int) (load.Sent, load.Received) {
 	l := s.Lanes[lane]
 	sent := load.Sent{Engine: s.Engine, TxPackets: l.TxPackets, TxBytes: l.TxBytes, Seconds: s.Seconds}

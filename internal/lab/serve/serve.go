@@ -28,7 +28,7 @@ type Service interface {
 type Server interface {
 	// Ask offers requests once more, and waits for the last answer.
 	Ask(ctx context.Context, o Offer) (*request.Account, request.Meter, error)
-	CPU() time.Duration // of all its processes so far, for nobody else
+	CPU() time.Duration // of all its processes so far, and no others
 	Running() error     // why it ended; nil while it runs
 	// Stop ends it. The log is what it wrote of the requests, and nil where
 	// there is none.
@@ -79,7 +79,7 @@ func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part s
 	task := s.Task()
 	spec := task.Spec
 	if !s.AllowHost {
-		spec = spec.Local() // the others are unavailable, and in nobody's way
+		spec = spec.Local() // the other arms are unavailable and do not interfere
 	}
 	b := &block{Session: s, service: r.Service, sites: s.Bed().(testbed.Sites), part: part, number: slot.Block,
 		how: spec.Interleaving(part), gone: map[string]string{}}

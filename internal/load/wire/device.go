@@ -22,9 +22,9 @@ type Device struct {
 	Carrier bool
 }
 
-// Order says what an engine wants opened for one device. A process sees the
-// devices of its own network stack only; in a lab of jails the opening is done
-// by a process inside, which hands the descriptor out (a Door).
+// Order says what an engine wants opened for one device. A process sees only the devices of
+// its network stack; in a lab of jails the opening is done by a process inside, which hands
+// the descriptor out (a Door).
 type Order struct {
 	Kind    string `json:"kind"` // the engine's name
 	Device  string `json:"device"`

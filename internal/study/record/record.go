@@ -69,7 +69,7 @@ type Record struct {
 	// Facts are the snapshots of the host that the environment names, the
 	// study's start first; nil where a record has none.
 	Facts []*fact.Facts
-	// Telemetry is what instruments saw in runs of their own.
+	// Telemetry is what instruments saw in separate runs.
 	Telemetry []study.Telemetry
 	Files     []File // those there are, in the order above, then the facts', then telemetry's
 

@@ -59,8 +59,8 @@ func lacking(kind string, loaded func(module string) bool) string {
 	return ""
 }
 
-// lay makes what lies over a wire in one jail and gives it addresses of its
-// own. It returns the addresses by which the other side is then reached.
+// lay creates the overlay device on a wire in one jail and gives it addresses. It returns
+// the addresses by which the other side is then reached.
 func (o overlay) lay(own, peer end) (commands [][]string, beyondPeer end) {
 	device := "over" + own.Device
 	create := append([]string{"/sbin/ifconfig"}, o.create(own.Device, own.IPv4.Addr(), peer.IPv4.Addr())...)

@@ -36,7 +36,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
 }
 
-// skipped says that nobody looked for idle settings.
+// skipped says that the search for idle settings was skipped.
 func (r *Report) skipped() string {
 	if !r.Result.Skipped {
 		return ""

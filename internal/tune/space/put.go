@@ -31,8 +31,8 @@ const control = "base"
 // arm names the n-th arm of an experiment, from 0.
 func arm(n int) string { return fmt.Sprintf("c%02d", n+1) }
 
-// Put is an experiment as a study: its arms are the variants, and its confirmation
-// has the study's other parts and metrics beside, as guardrails.
+// Put turns an experiment into a study: the arms are its variants, and a confirmation adds
+// the study's other parts and metrics as guardrails.
 func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	s := b.Study
 	s.Name, s.Topic, s.Summary = b.Name(e), "tuning", "An experiment of linerate tune: "+string(e.Phase)+"."
@@ -92,7 +92,7 @@ func (b Bench) SideBySide() bool {
 	return b.Study.Interleaving(part) != study.InSequence
 }
 
-// Together is how many arms can live side by side, beside control and A/A arm.
+// Together is how many arms can be up at once, not counting control and A/A arm.
 func (b Bench) Together(most int) int {
 	for n := most; n > 2; n-- {
 		e := tune.Experiment{Name: "probe", Phase: tune.Race, Control: make(tune.Config, len(b.Factors)), Blocks: 1}

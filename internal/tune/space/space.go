@@ -50,7 +50,7 @@ type Query struct {
 	Role      string
 	Study     study.Spec
 	Base      study.Variant // what is tuned
-	// Workloads are factors of servers and of paths to their clients, beside the
+	// Workloads are factors of servers and of paths to their clients, in addition to the
 	// catalogue's tunables (catalogue.Spaces).
 	Workloads []Entry
 	// AllowHost lets the search change what is global to the kernel.
@@ -203,7 +203,7 @@ func Factors(all []Entry) (in []Entry) {
 	return list.Filter(all, func(e Entry) bool { return e.In })
 }
 
-// Levels is how many levels each factor has beside the base's.
+// Levels is how many levels each factor has in addition to the base's.
 func Levels(factors []Entry) (n []int) {
 	return list.Map(factors, func(f Entry) int { return len(f.Levels) })
 }

@@ -39,7 +39,8 @@ func (q Query) ofWorkload() (out []Entry) {
 	return out
 }
 
-// beside is a factor beside what the study's base sets.
+// beside keeps those levels of a factor that differ from the study's base and that the
+// study accepts.
 func (q Query) beside(e Entry) Entry {
 	had, refused := e.Levels, ""
 	e.Levels = []Level{}
@@ -63,7 +64,7 @@ func (q Query) beside(e Entry) Entry {
 	return e
 }
 
-// probe reports why the study cannot have a level beside its base, nil where it can.
+// probe reports why the study cannot combine a level with its base, nil where it can.
 func (q Query) probe(name string, l Level) error {
 	b := Bench{Study: q.Study, Base: q.Base, Factors: []Entry{{Name: name, Levels: []Level{l}}}, Question: "May it be set?"}
 	_, err := b.Put(tune.Experiment{Name: "probe", Phase: tune.Race, Control: tune.Config{0}, Arms: []tune.Config{{1}}, Blocks: 1})
