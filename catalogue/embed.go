@@ -59,8 +59,8 @@ func PackedRules() []byte { return beside(0) }
 // PackedRules.
 func PackedPlans() []byte { return beside(1) }
 
-// beside is what was packed beside the catalogue, in the order of the test that
-// packs it.
+// beside returns the i-th file packed with the catalogue; the test that packs it defines
+// the order.
 func beside(i int) []byte {
 	b, err := load()
 	if err != nil || i >= len(b.beside) {

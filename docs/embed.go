@@ -27,7 +27,7 @@ var topics = []Topic{
 	{"flags", "reference/flags.md"}, {"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
 }
 
-// Topics lists all topics, those of one purpose beside each other.
+// Topics lists all topics, grouped by purpose.
 func Topics() []Topic { return topics }
 
 // Find is the topic of a name.

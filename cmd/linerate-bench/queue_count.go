@@ -200,8 +200,8 @@ func (c *chaos) countLedger(ctx context.Context, s ledger.Store) error {
 	return nil
 }
 
-// countHands reads what was done with a testbed: how often two had it, and the longest
-// that nobody used it while blocks waited (until the last time that any did).
+// countHands reads a testbed's log. It counts how often two workers held the testbed at
+// once, and finds the longest time it stood idle while blocks waited.
 func (c *chaos) countHands(bed string, begun, waited time.Time) error {
 	f, err := os.Open(filepath.Join(c.dir, bed+".log"))
 	if err != nil {

@@ -30,8 +30,8 @@ import (
 // benchLabel is that of the bench's testbeds.
 const benchLabel = "bench"
 
-// benchWorker is a worker of linerate-bench queue, in a process of its own that is
-// killed: all of it is a user's but for the testbed, which is simulated and takes time.
+// benchWorker is a worker of linerate-bench queue, in a separate process that the benchmark
+// kills. It runs the code that users run; only the testbed is simulated, and takes time.
 type benchWorker struct {
 	ledger, bed, dir, locks string
 	trial                   time.Duration

@@ -146,7 +146,7 @@ func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
 	return out, nil
 }
 
-// agreed asks, unless nobody wants to be.
+// agreed asks the question, unless --yes or --dry-run makes it unnecessary.
 func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 	if f.yes || f.dryRun {
 		return true, nil

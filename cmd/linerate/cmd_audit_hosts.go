@@ -17,7 +17,7 @@ import (
 // auditMany audits hosts side by side and prints one table.
 func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, by judged) error {
 	results := readMany(cmd, named, func(ctx context.Context, source string) (*audit.Report, error) {
-		in := in // every host has facts and a role of its own
+		in := in // every host has its own facts and role
 		var err error
 		if in.Facts, err = o.Facts(ctx, []string{source}); err != nil {
 			return nil, err

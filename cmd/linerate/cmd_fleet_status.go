@@ -28,7 +28,7 @@ type fleetStatusDocument struct {
 	Drifted     []fleet.Host `json:"drifted"`
 }
 
-// standing is what makes fleet status end with an exit code of its own.
+// standing decides whether fleet status ends with a distinct exit code.
 type standing struct {
 	floor              audit.Severity
 	unreachable, drift bool

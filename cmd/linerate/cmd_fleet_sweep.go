@@ -101,7 +101,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 		p := newSweepProgress(cmd.ErrOrStderr())
 		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
 			Store: s.Fleet(), Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
-		job.Remote.Talk = func() io.Writer { return io.Discard } // the same note ten thousand times helps nobody
+		job.Remote.Talk = func() io.Writer { return io.Discard } // ten thousand copies of a note are noise
 		w, err = job.Run(cmd.Context())
 		p.done()
 		if hosts.Interrupted(err) {

@@ -105,7 +105,7 @@ func beginning(begun string, names []string) []string {
 }
 
 // completeTunables offers names up to their next dot or slash, as sysctl(8)'s
-// completion does: nobody chooses from thousands.
+// completion does: a list of thousands is no help.
 func completeTunables(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	c, err := catalogue.Load()
 	if err != nil {

@@ -63,7 +63,7 @@ func (o *fleetForms) answer(cmd *cobra.Command, doc any, hosts func() ([]fleet.H
 // fleetVersion is the version of the documents about fleets.
 const fleetVersion = 1
 
-// worsened is what makes a verb about changes end with an exit code of its own.
+// worsened decides whether a command about changes ends with a distinct exit code.
 type worsened struct {
 	floor              audit.Severity
 	unreachable, drift bool

@@ -20,7 +20,7 @@ type progress struct {
 	style show.Style
 	last  string // what the last trial measured
 	known string // how wide the intervals are by now
-	// interim tells it; nil: nobody can.
+	// interim returns them; nil where they are not known.
 	interim func() (aa, widest stats.Number)
 	points  bool // the intervals are of shares
 }

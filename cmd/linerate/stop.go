@@ -82,8 +82,8 @@ func percent(text string) (float64, error) {
 	return float64(p), nil
 }
 
-// blocksWithin is how many blocks of the primary metric's part fit into a time,
-// beside the other parts.
+// blocksWithin is how many blocks of the primary metric's part fit into a time in which the
+// other parts run too.
 func blocksWithin(s study.Spec, within time.Duration) int {
 	seed := uint64(1)
 	took := func(n int) time.Duration {

@@ -33,7 +33,7 @@ import (
 	"linerate/internal/tune/space"
 )
 
-// The files of a search's directory, beside a directory for each experiment.
+// The files of a search's directory, which also holds a directory for each experiment.
 const (
 	searchFile     = "tune.yaml"
 	searchPlan     = "plan.json"
@@ -80,8 +80,8 @@ func (s *tuning) read(data []byte) (err error) {
 	return s.gather(filepath.Join(s.path, searchFile))
 }
 
-// gather reads what a search on machines needs beside its study: the testbed's file, and
-// the configuration sets that the study and the levels of the space name.
+// gather reads what a search on machines needs in addition to its study: the testbed's
+// file, and the configuration sets named by the study and by the levels of the space.
 func (s *tuning) gather(studyFile string) (err error) {
 	all := s.spec
 	for _, e := range space.Factors(s.Space) {
@@ -216,7 +216,7 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 	}
 	if _, more := study.Next(dir.Spec, dir.Seed, dir.Trials, nil); more {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s in %s (experiment %d)\n", e.Name, show.Plural(len(e.Arms), "arm"), show.Plural(e.Blocks, "block"), n+1)
-		// A study of the search speaks to nobody but of what goes wrong.
+		// The search's studies print nothing but errors.
 		quiet := &cobra.Command{}
 		quiet.SetContext(cmd.Context())
 		quiet.SetOut(io.Discard)
@@ -261,7 +261,7 @@ func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int
 	return n, errors.Join(err, l.Close())
 }
 
-// searchDocumentOf is what tune --json prints, and keeps beside the studies.
+// searchDocumentOf is what tune --json prints and stores in the directory of the studies.
 type searchDocumentOf struct {
 	Version int `json:"version"`
 	page.Report

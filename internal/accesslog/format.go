@@ -41,8 +41,7 @@ const (
 	layoutEpoch                   // 971211336.123
 )
 
-// The formats that servers ship with. They hold no request time of their
-// own; users append one.
+// The formats that servers ship with. They lack the request time, so users append it.
 const (
 	nginxCombined  = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 	apacheCombined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`

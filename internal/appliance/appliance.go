@@ -1,10 +1,10 @@
-// Package appliance reads the configuration of appliances — systems that keep
-// their settings in a file of their own, and write the base system's files
-// from it — and says in an appliance's own words where a setting is changed.
+// Package appliance reads the configuration of appliances: systems that keep their settings
+// in their own file and generate the base system's files from it. It says, in the
+// appliance's terms, where a setting is changed.
 //
-// What is known of a product is a record of catalogue/appliances: what its
-// releases are built on, what it sets by itself, which files it writes anew, and
-// how its pages are named. How its configuration reads is one file here.
+// A record of catalogue/appliances describes each product: what its releases are built on,
+// what it sets itself, which files it rewrites, and how its pages are named. One file here
+// parses each product's configuration.
 package appliance
 
 import (

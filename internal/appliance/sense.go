@@ -64,8 +64,7 @@ func (s *sense) tunables() {
 	}
 }
 
-// fields files the settings that have a place of their own in the product's
-// record.
+// fields collects the settings for which the product's record names a dedicated place.
 func (s *sense) fields() {
 	for _, path := range slices.Sorted(maps.Keys(s.p.Fields)) {
 		place := s.p.Fields[path]
@@ -198,7 +197,7 @@ func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
 			case off(o.tag, nic):
 				sign = "-"
 			case o.tag != lroTag:
-				continue // the driver's own, which nobody asked for
+				continue // the driver's default, not a user's choice
 			}
 			for _, w := range o.words {
 				nic.ConfigFlags = append(nic.ConfigFlags, sign+w)

@@ -8,7 +8,7 @@ import (
 // removals are the ways in which an audit says that a line is better gone.
 var removals = []string{"Remove the line", "Remove it", "Remove one of the two"}
 
-// FixAt is a fix in the product's words, for what is set at a place of its own.
+// FixAt is a fix in the product's words, for a setting with a dedicated place.
 func (p *Product) FixAt(fix, place, name string) string {
 	if text, ok := p.rephrase(fix); ok {
 		return text

@@ -37,7 +37,7 @@ type Product struct {
 	Releases []Release `yaml:"releases"`
 	Sets     []Set     `yaml:"sets"`
 	Rewrites []Rewrite `yaml:"rewrites"`
-	// Adds are patterns of tunables that its kernel has beside the base system's.
+	// Adds are patterns of tunables that its kernel has in addition to the base system's.
 	Adds []string `yaml:"adds"`
 	// Unknown is what becomes of a tunable that the kernel has not got.
 	Unknown string `yaml:"unknown"`
@@ -50,8 +50,7 @@ type Product struct {
 	Fields map[string]string `yaml:"fields"`
 	// Limits are pf's that it computes from memory where its user gives none.
 	Limits []MemoryLimit `yaml:"limits"`
-	// Nodes are places of its own for one tunable each, which win over its list of
-	// tunables.
+	// Nodes are dedicated places, each for one tunable; they override the list of tunables.
 	Nodes []Node `yaml:"nodes"`
 	// Instead are what its user finds where the base system has a file.
 	Instead map[string]string `yaml:"instead"`
@@ -79,7 +78,7 @@ type Version struct {
 	pattern *regexp.Regexp
 }
 
-// Say is how a product's user is told what a base system's is told otherwise.
+// Say replaces advice for the base system by the product's wording.
 type Say struct {
 	Match string `yaml:"match"`
 	As    string `yaml:"as"`
@@ -203,8 +202,8 @@ func Of(f *fact.Facts) *Product {
 	return Named(f.Product.Name)
 }
 
-// VersionIn is the product's release as a file of its own tells it, "" where it
-// does not.
+// VersionIn is the product's release as given in text, the content of its version file; ""
+// where it gives none.
 func (v Version) VersionIn(text string) string {
 	m := v.pattern.FindStringSubmatch(text)
 	if len(m) < 2 {

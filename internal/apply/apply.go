@@ -49,7 +49,7 @@ type Options struct {
 	// Ask is called with the prepared transaction, before anything changes;
 	// false ends it. nil is yes.
 	Ask func(Transaction) (bool, error)
-	// Began hears the host's identifier of the change, once the host is changed; nil: nobody.
+	// Began, unless nil, receives the host's identifier of the change once the host is changed.
 	Began func(id string)
 	// Say is called with what happens, one line at a time; nil is silence.
 	Say func(format string, args ...any)
@@ -224,7 +224,7 @@ func bold(p plan.Plan, id Identity, o Options) error {
 	return nil
 }
 
-// untried refuses a trial by a boot where nobody has seen one come back.
+// untried refuses a trial by a boot on products where it has never been tested.
 func untried(id Identity, o Options) error {
 	if a := appliance.Named(id.Product); o.Trial && a != nil && !a.Applies {
 		return hint.With(fmt.Errorf("a trial by a boot is not for %s", a.Title), "apply it without %s: what it sets runs at once, and a boot takes it back until it is confirmed", hint.Option("reboot", ""))

@@ -35,9 +35,9 @@ type Transaction struct {
 	// Set is in the order of setting; Undo in the order of putting back;
 	// Before is all that Set may change, and what it was.
 	Set, Undo, Before []Assignment
-	// Do and TakeBack are shell scripts for what no setting is for: Do runs
-	// after the settings, TakeBack before they are put back, and must stand
-	// being run after half of Do, and twice. $1 is a directory of their own.
+	// Do and TakeBack are shell scripts for changes that no setting expresses. Do runs
+	// after the settings, TakeBack before they are reverted. TakeBack must work after a
+	// partial Do, and when run twice. $1 is their private directory.
 	Do, TakeBack string
 	// Boot are loader variables of a Trial: where the loader has one-shot
 	// boots they are that boot's alone.
@@ -60,8 +60,8 @@ func keysOf(p plan.Plan) (own, companions []knob.Key) {
 	return knob.Order(own), companions
 }
 
-// running lists what a plan sets on the running host. An rc.conf variable has no
-// running value of its own, but may stand for a sysctl that its script sets.
+// running lists what a plan sets on the running host. An rc.conf variable has no running
+// value, but may stand for a sysctl that its script sets.
 func running(p plan.Plan) []plan.Step {
 	var list []plan.Step
 	for _, s := range p.Settings {

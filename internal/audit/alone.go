@@ -59,7 +59,7 @@ func (a *auditor) restsOn(c factexpr.Call) []string {
 	return nil
 }
 
-// unsure tones a finding down that rests on files which nobody gave.
+// unsure tones down a finding that depends on files which were not given.
 func (f Finding) unsure(files []string) Finding {
 	if len(files) == 0 {
 		return f

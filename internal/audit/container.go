@@ -11,8 +11,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// ofSystem are containers that boot a system of their own, whose sysctl.d is applied;
-// all of /proc/sys but net is read-only in them (LXC's proc:mixed, systemd-nspawn(1)).
+// ofSystem are containers that boot a full system, which applies its sysctl.d. In them all
+// of /proc/sys but net is read-only (LXC's proc:mixed, systemd-nspawn(1)).
 var ofSystem = []string{"lxc", "lxc-libvirt", "systemd-nspawn"}
 
 // contained reports sysctls in a container's own files that only the host, or the

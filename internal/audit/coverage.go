@@ -58,7 +58,7 @@ func (a *auditor) coverage() Coverage {
 		}
 		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
 		if i < 0 || !known && (a.bootWord(s.Name) || a.stock(s.Lines[i].Stage, s.Name)) {
-			continue // nobody's, or no tuning
+			continue // set by default only, or not a tuning
 		}
 		v.Set++
 		v.SetKnown += count(known)

@@ -33,8 +33,8 @@ type names struct {
 	Shaper      *shaperView   `expr:"shaper"`
 	Count       float64       `expr:"count"`
 	CounterName string        `expr:"counter_name"`
-	// Packets is the traffic beside a counter of an interface: packets received,
-	// or sent for counters of what is sent; 0 where that is not known.
+	// Packets is the traffic to relate an interface's counter to: packets received, or
+	// packets sent for counters of sent packets; 0 where it is not known.
 	Packets float64 `expr:"packets"`
 
 	// Old is what a tunable held before a write, as number and as text.

@@ -43,8 +43,8 @@ func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	return true // rules and scripts may write anything
 }
 
-// distributionSets reports names that distributions set in files of their own,
-// which were not read here.
+// distributionSets reports names that distributions set in files of theirs which were not
+// read here.
 func (a *auditor) distributionSets(name string) bool {
 	return slices.ContainsFunc(a.Rules.Distributions, func(p string) bool { return globs(p, name) })
 }

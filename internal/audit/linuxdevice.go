@@ -177,7 +177,7 @@ var combination = map[tunable.All]string{
 }
 
 // staysOn reports whether some interface keeps a setting on that conf.all
-// switches off: a running one without a line of its own; or none is known, no
+// switches off: a running one that no line sets; or none is known, no
 // file sets an interface's, and interfaces start with it on.
 func (a *auditor) staysOn(d deviceLine) bool {
 	on, known := a.atRunning(d)

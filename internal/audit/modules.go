@@ -9,7 +9,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// module reports names whose module nobody loads, and those set before it is.
+// module reports names whose module nothing loads, and those set before it is loaded.
 func (a *auditor) module(j judged) []candidate {
 	if j.rec == nil || j.st.Module == "" || j.Stage != fact.Sysctl {
 		return nil

@@ -75,7 +75,7 @@ func (a *auditor) unknown(j judged) []candidate {
 		f.Why = "The catalogue knows what matters to networks, not every name."
 		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
 	default:
-		return nil // ports bring rc.conf variables and modules of their own
+		return nil // ports add rc.conf variables and modules
 	}
 	return one(as, f)
 }
@@ -83,9 +83,8 @@ func (a *auditor) unknown(j judged) []candidate {
 // unitWithin is a name under dev. whose driver has its unit at once behind it.
 var unitWithin = regexp.MustCompile(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
 
-// joinedUnit reports the name of an interface where a device's belongs:
-// dev.igc0.x for dev.igc.0.x. Driver and unit are nodes of their own
-// (sys/kern/subr_bus.c).
+// joinedUnit reports the name of an interface where a device's belongs: dev.igc0.x for
+// dev.igc.0.x. Driver and unit are separate nodes (sys/kern/subr_bus.c).
 func (a *auditor) joinedUnit(j judged) []candidate {
 	m := unitWithin.FindStringSubmatch(j.Name)
 	if m == nil || a.f.OS != fact.FreeBSD || j.Stage != fact.Sysctl && j.Stage != fact.Loader {
@@ -176,7 +175,7 @@ func (a *auditor) typo(j judged, here bool) []string {
 	}
 	slips := 2
 	if j.Stage == fact.CommandLine && len(j.Name) < len("cmdline.")+8 {
-		return nil // user space has words of its own there, and short ones are near by chance
+		return nil // user space defines words there, and short ones are similar by chance
 	}
 	if len(j.Name) < 12 || j.Stage == fact.RCConf || !strings.Contains(j.Name, ".") {
 		slips = 1 // short names of other things are near by chance
@@ -347,8 +346,8 @@ func (a *auditor) gone(j judged) []candidate {
 	return one(gone, f)
 }
 
-// builtIn is the module of GENERIC that a line of loader.conf wants loaded, under
-// the name of its own or of the record that took its place; "" where it is none.
+// builtIn is the module that a line of loader.conf loads although GENERIC contains it,
+// under its current name or that of the record that replaced it; "" where it is none.
 func (a *auditor) builtIn(j judged, to *tunable.Record) string {
 	if module, loads := loadedBy(j); loads && slices.Contains(a.Rules.InGeneric, module) {
 		return module
@@ -367,9 +366,9 @@ func (a *auditor) backporter() bool {
 	return a.f.OS == fact.Linux && strings.Contains(a.f.Release.Branch, ".el")
 }
 
-// vendors reports a kernel that may be one of those which a record names beside
-// kernel.org's: one whose release says that a distribution built it, one of
-// the distribution that is named, or one of which nothing but a number is known.
+// vendors reports whether the kernel may be a vendor's kernel with the record's backport:
+// its release says that a distribution built it, the record names its distribution, or its
+// distribution is not known.
 func (a *auditor) vendors(r *tunable.Record) bool {
 	return a.f.Release.Branch != "" || a.f.Distribution == "" || slices.ContainsFunc(r.Backports, func(b string) bool {
 		return strings.HasPrefix(strings.ToLower(b), a.f.Distribution)

@@ -45,9 +45,9 @@ func copied(rec *tunable.Record, l, win fact.Line) bool {
 	return l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
-// refused reports a sysctl whose value FreeBSD refuses: what was set before
-// stands, and the line has a finding of its own. systemd-sysctl writes the last
-// of several lines alone, so that nothing stands on Linux.
+// refused reports a sysctl line whose value FreeBSD refuses. The earlier value stays, and
+// another finding covers the line. On Linux no earlier value stays, because systemd-sysctl
+// writes only the last of several lines.
 func (a *auditor) refused(rec *tunable.Record, l fact.Line) bool {
 	if l.Stage != fact.Sysctl || rec.OS != tunable.FreeBSD {
 		return false
@@ -131,7 +131,7 @@ func (a *auditor) drift() []candidate {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
 		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
-			continue // -1 asks for the kernel's own choice, which it then shows; what the kernel refuses has a finding of its own
+			continue // -1 asks for the kernel's own choice, which it then shows; another finding covers what it refuses
 		}
 		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},
 			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),

@@ -20,7 +20,7 @@ import (
 // What a rule is asked about, once each.
 const (
 	EachHost    = "host"    // the whole host: once
-	EachLine    = "line"    // every line that sets one of Names and takes effect, over others or beside them
+	EachLine    = "line"    // every line that sets one of Names and takes effect, overriding others or not
 	EachLost    = "lost"    // every such line of an appliance's user that the appliance writes over
 	EachNIC     = "nic"     // every network interface
 	EachShaper  = "shaper"  // every shaper of an appliance
@@ -130,11 +130,11 @@ type Lists struct {
 	// Policies are tunables (globs) that say what is allowed, not how well
 	// it goes: no measurement can prove or refute them.
 	Policies []string `yaml:"policies"`
-	// Distributions are tunables (globs) that distributions set in files of
-	// their own: the kernel's default is not what a host has.
+	// Distributions are tunables (globs) that distributions set in files of theirs, so a
+	// host does not have the kernel's default.
 	Distributions []string `yaml:"distributions"`
-	// Repeatable are names (globs) that may be given more than once, each
-	// time with an effect of its own.
+	// Repeatable are names (globs) that may be given more than once; each occurrence takes
+	// effect.
 	Repeatable []string `yaml:"repeatable"`
 	// Small are the roles of machines that may have less than a GiB of memory.
 	Small []string `yaml:"small"`
@@ -154,7 +154,7 @@ type Lists struct {
 	PCTSysctls []string `yaml:"pct_sysctls"`
 	// Brings are modules (globs) that load others with them.
 	Brings map[string][]string `yaml:"brings"`
-	// Writes are what writing tunables does beside storing values.
+	// Writes are the side effects of writing tunables.
 	Writes []*Write `yaml:"writes"`
 	// RCVariables and Modules are the names, between blanks, of the variables
 	// of a stock rc.conf and of a stock kernel's modules.

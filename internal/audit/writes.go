@@ -14,8 +14,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Write is what writing a tunable does beside storing the value: what the
-// system refuses because of other tunables' values, and what it writes itself.
+// Write describes what writing a tunable does in addition to storing the value: which
+// values the system refuses because of other tunables, and which tunables it writes itself.
 type Write struct {
 	// Names are tunables (globs) of which one is written; those with "!"
 	// before them are not.

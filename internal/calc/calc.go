@@ -63,7 +63,7 @@ type Calculator struct {
 	Vectors []Vector `json:"vectors,omitempty"`
 
 	run func(in map[string]float64) ([]Output, error)
-	// table lists rows to show beside the outputs; nil without one.
+	// table lists rows to show with the outputs; nil: none.
 	table func(in map[string]float64) *Table
 }
 

@@ -79,8 +79,8 @@ func (c *Canvas) Tick(x, y float64, s string) {
 // Narrow reports whether the chart is one for a phone.
 func (c *Canvas) Narrow() bool { return IsNarrow(c.W) }
 
-// IsNarrow reports whether a width is a phone's, where words stand above what
-// they name instead of beside it.
+// IsNarrow reports whether a width is a phone's, where labels go above what they name
+// instead of next to it.
 func IsNarrow(width float64) bool { return width < 500 }
 
 // SVG closes the chart. The label describes it to readers who cannot see it.

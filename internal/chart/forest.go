@@ -10,14 +10,14 @@ import (
 type Effect struct {
 	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid, stopped; or aa
 	Value, Low, High float64 // Low and High are Value where no interval is known
-	Main, Aside      string  // what is printed beside it
+	Main, Aside      string  // printed next to it
 	Known            bool
 }
 
 // Forest draws effects with 95 % intervals against a line of no effect. band
 // is the equivalence margin, shaded; 0 draws none. Beyond ±linear the axis is
 // logarithmic; 0 leaves it linear. Wide charts put words
-// beside the plot, narrow ones above each row.
+// next to the plot, narrow ones above each row.
 func Forest(rows []Effect, band, linear float64, print func(float64) string, width float64, label string) string {
 	narrow := IsNarrow(width)
 	rowHeight, top := 34.0, 10.0

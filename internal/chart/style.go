@@ -30,9 +30,9 @@ func Draw(title, note string, draw func(width float64) string) []Figure {
 	return []Figure{{title, note, template.HTML(wide), template.HTML(draw(Narrow))}} //nolint:gosec // the caller's part of the contract
 }
 
-// Alone makes a chart a document of its own, with its style and a background.
+// Alone makes a chart a standalone document, with its style and a background.
 func Alone(svg string) []byte {
-	// Pages hide wide charts on narrow screens; here is no other.
+	// Pages hide wide charts on narrow screens; a standalone chart has no narrow twin.
 	svg = strings.Replace(svg, `class="chart wide"`, `class="chart"`, 1)
 	head, body, _ := strings.Cut(svg, "\n")
 	return fmt.Appendf(nil, "%s\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"var(--paper)\"/>\n%s\n", head, chartCSS, body)

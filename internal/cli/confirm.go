@@ -11,9 +11,9 @@ import (
 	"linerate/internal/hint"
 )
 
-// Confirm asks a yes-or-no question on the terminal; anything but a yes is a no. Where
-// nobody is there to answer, it is an error: a command that changes hosts never takes
-// silence for consent.
+// Confirm asks a yes-or-no question on the terminal; anything but a yes is a no. Without a
+// terminal it returns an error: a command that changes hosts never takes silence for
+// consent.
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !IsTerminal(file) {

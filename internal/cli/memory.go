@@ -20,7 +20,7 @@ var CollectLate = sync.OnceFunc(func() {
 		return
 	}
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(firstGarbage)
-	runtime.AddCleanup(new([64]byte), func(int) { // what nobody holds goes with the first collection
+	runtime.AddCleanup(new([64]byte), func(int) { // unreachable at once: the first collection frees it
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
 	}, 0)

@@ -105,7 +105,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	p.Line("")
 }
 
-// beside shows other tests, which never decide.
+// beside shows the other tests, which never decide.
 func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 	exact := "normal approximation"
 	if c.Rank.Exact {

@@ -105,7 +105,7 @@ func (d ComparisonDocument) MarshalJSON() ([]byte, error) {
 	return stats.Document(fields(d), "verdict"+stats.EffectMembers+"p_value p_holm p_equivalent_holm n")
 }
 
-// RankDocument is the rank test that stands beside.
+// RankDocument is the rank test, which is reported but never decides.
 type RankDocument struct {
 	U         stats.Number `json:"u"`
 	P         stats.Number `json:"p_value"`

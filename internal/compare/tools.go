@@ -371,7 +371,7 @@ func ReadSide(files []File, in Input) (Side, error) {
 	return s, nil
 }
 
-// same: the numbers may stand beside each other.
+// same reports whether the numbers of two outputs are comparable.
 func (o *Output) same(other Output) bool {
 	return o.Tool == other.Tool && o.Unit == other.Unit && (o.Metric == other.Metric || o.Tool == "hyperfine")
 }

@@ -59,7 +59,7 @@ post-install:
 	}
 }
 
-// orPlaceholder is what a port has where nobody has published the program yet.
+// orPlaceholder is the URL, or a placeholder while the program is not published.
 func orPlaceholder(url string) string {
 	if url == "" {
 		return "https://example.org/linerate/"

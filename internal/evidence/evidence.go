@@ -1,8 +1,7 @@
-// Package evidence is what was measured of tunables, as compact rows that are
-// kept beside the catalogue and travel with the program: one verdict about one
-// tunable, where and on what it was measured, with effect and interval. The
-// ledger holds the trials behind verdicts; a row holds the verdict alone, and
-// says which study it comes from.
+// Package evidence holds what was measured of tunables, as compact rows that are kept with
+// the catalogue and built into the program. A row is one verdict about one tunable: where
+// and on what it was measured, with effect and interval. The ledger holds the trials behind
+// verdicts; a row holds only the verdict and names its study.
 package evidence
 
 import (
@@ -38,7 +37,7 @@ type Row struct {
 	// What follows only a ledger knows; files do not keep it.
 
 	StudyID   string    // of the study
-	Started   time.Time // when its first trial began; zero where nobody wrote it down
+	Started   time.Time // when its first trial began; zero where not recorded
 	Control   string    // the arms' names
 	Variant   string
 	Label     string     // what the number is not

@@ -63,9 +63,9 @@ const maxChanges = 2
 // nicDrivers are the drivers whose tunables carry their names.
 var nicDrivers = []string{"em", "igb", "igc", "ix", "ixl"}
 
-// Tells reports whether a verdict says something about one tunable: it was
-// changed alone or beside its pair, it is no switch of a subsystem that others
-// were changed with, and the card is one that has it.
+// Tells reports whether a verdict says something about one tunable: it was changed alone or
+// with its pair, it is not a subsystem's switch that was changed with others, and the card
+// has it.
 func (s Subject) Tells(r *tunable.Record) bool {
 	if !s.Alone && (s.Changes > maxChanges || r.Mechanism == setting.RC) {
 		return false

@@ -57,8 +57,8 @@ func coreKind(s plan.Step) (kind, name string) {
 	return "", ""
 }
 
-// scaleKind is the type of a setting in TrueNAS SCALE and its successor: parameters of
-// ZFS have one of their own since 23.10.
+// scaleKind is the type of a setting in TrueNAS SCALE and its successor: parameters of ZFS
+// have a separate type since 23.10.
 func scaleKind(s plan.Step) (kind, name string) {
 	name, zfs := strings.CutPrefix(s.Name, "zfs/")
 	switch {

@@ -129,10 +129,10 @@ type Origin struct {
 	Path string `json:"path,omitempty"`
 	// Taken is when a bundle or a host over SSH was captured (RFC 3339), "" when not known.
 	Taken string `json:"taken,omitempty"`
-	// Alone: these are files by themselves. The host has others, which set what
-	// nobody knows here, so that nothing follows from a line that is not there.
+	// Alone: only some of the host's files were given. The others are not known, so nothing
+	// follows from the absence of a line.
 	Alone bool `json:"alone,omitempty"`
-	// Told are facts that the caller gave, for want of a source that tells them:
+	// Told are facts that the caller gave, because no source has them:
 	// "memory", "cpus".
 	Told []string `json:"told,omitempty"`
 }

@@ -117,7 +117,7 @@ type Line struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Hidden reports a value that nobody outside the host may see, as a whole or in part.
+// Hidden reports a value that is redacted, as a whole or in part.
 func (l Line) Hidden() bool { return strings.Contains(l.Value, redact.Mark) }
 
 // Line.Only of a value that is written only where it is greater, or less, than

@@ -16,8 +16,8 @@ import (
 const maxText = 400
 
 // Compare says what is known of a host after an observation, and what changed. before is
-// nil for a host that nobody named yet; its Findings are needed only where the
-// observation's set of findings is another. The host after has Findings only then too.
+// nil for a new host. Its Findings are needed only where the observation's set of findings
+// differs, and only then does after have Findings.
 func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	after = Host{ID: ByName + o.Name, FirstSeen: o.Time}
 	if before != nil {
@@ -119,7 +119,7 @@ type comparison struct {
 	o       *Observation
 	cause   Cause
 	changes []Change
-	// firstRecord says that nobody could compare the host with what was applied before.
+	// firstRecord says that no earlier sweep could compare the host with what was applied.
 	firstRecord bool
 }
 
@@ -178,7 +178,7 @@ func (c *comparison) finding(kind Kind, f *Finding) {
 }
 
 // DriftFinding says that something of a host is not as linerate applied it; expected and
-// found may be "": of a file nobody keeps what is in it.
+// found may be "", because the content of files is not kept.
 func DriftFinding(what, tunable, expected, found, applied string) Finding {
 	text := fmt.Sprintf("%s is %s, not as linerate applied it (%s)", what, cmp.Or(found, "gone"), applied)
 	if expected != "" {

@@ -54,7 +54,7 @@ type Host struct {
 	Infos    int    `json:"infos"`
 	Set      string `json:"set,omitempty"`
 	// Record is the transaction of linerate apply in force there, NoRecord where nothing
-	// was applied, "" while nobody could tell. Unread says why the last sweep could not
+	// was applied, "" while it is not known. Unread says why the last sweep could not
 	// compare the host with it: what drifted is then as it was before. Drifts counts what
 	// is not as it was applied.
 	Record string `json:"record,omitempty"`

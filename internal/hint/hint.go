@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// hinted is an error with advice beside it.
+// hinted is an error with advice.
 type hinted struct {
 	err  error
 	hint string

@@ -14,7 +14,7 @@ type Person struct {
 	Home     string
 }
 
-// Nobody called sudo or doas.
+// Nobody is the caller where neither sudo nor doas was used.
 var Nobody = Person{UID: -1, GID: -1}
 
 // Of is who called sudo or doas; Nobody where the process is not root's, or root called.

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bench is three machines as network namespaces: a generator and a receiver
-// with a router between, each with a management interface of its own towards
-// this machine.
+// Bench is three machines as network namespaces: a generator and a receiver with a router
+// between, each with a separate management interface towards this machine.
 //
 //	Generator gen0 198.18.0.1/16 ── dut0 198.18.255.254 DUT
 //	DUT dut1 198.19.255.254/16 ── rx0 198.19.0.1 Receiver

@@ -57,8 +57,8 @@ func SideBySide() {
 // that looks for what a lab left behind takes no notice of these.
 const Prefix = "lrt"
 
-// lockPath is one file per machine, not per user, working directory or TMPDIR: who has
-// a place of its own for temporary files shares the machine's networks all the same.
+// lockPath is one file per machine, not per user, working directory or TMPDIR: users with
+// different directories for temporary files still share the machine's networks.
 func lockPath(name string) string { return filepath.Join("/tmp", "linerate-"+name+".lock") }
 
 // Without says that t goes on without a part of what it tests, which this

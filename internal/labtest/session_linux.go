@@ -11,11 +11,11 @@ import (
 // inOwnSession is the environment of a test that OwnSession runs again.
 const inOwnSession = "LINERATE_TEST_OWN_SESSION"
 
-// OwnSession runs t again, in a session of its own, and says whether this is
-// that run: a test that returns when it is false has been run all the same. The
-// kernel gives only sessions a priority among others (sched(7), autogroup), and
-// what started the tests may have none, as what an init starts. It skips where
-// the kernel does not share time by sessions.
+// OwnSession runs t again in a new session and reports whether this is that second run.
+// When it is false, the test has already run in the new session and must return. The
+// kernel's autogroups (sched(7)) weigh sessions against each other, and the parent of the
+// tests may be in none, such as a child of init. OwnSession skips t where the kernel has no
+// autogroups.
 func OwnSession(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inOwnSession) == "" {

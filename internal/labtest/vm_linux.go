@@ -64,9 +64,9 @@ echo b >/proc/sysrq-trigger
 sleep 100
 `
 
-// NewVM boots a virtual machine that ends with t; where nobody asked for one, t
-// is skipped. With entries it is booted by GRUB: titles, and what each adds to the
-// kernel's command line; the first always boots.
+// NewVM boots a virtual machine that ends with t; where VMs were not asked for, t is
+// skipped. With entries GRUB boots it: each has a title and what it adds to the kernel's
+// command line; the first always boots.
 func NewVM(t testing.TB, entries ...[2]string) *VM {
 	t.Helper()
 	NeedVM(t)

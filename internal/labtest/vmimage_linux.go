@@ -13,7 +13,7 @@ import (
 // Debian's, for tests that boot virtual machines.
 const VMKernel = "LINERATE_VM"
 
-// NeedVM skips a test where nobody asked for virtual machines.
+// NeedVM skips a test where virtual machines were not asked for.
 func NeedVM(t testing.TB) {
 	t.Helper()
 	if os.Getenv(VMKernel) == "" {
@@ -25,8 +25,8 @@ func NeedVM(t testing.TB) {
 // loads modules, and a disk; or the disk of a GRUB that finds both on the other.
 type VMImage struct{ Kernel, Initrd, Disk, GRUB string }
 
-// VMRoot is what is on a virtual machine's disk, beside directories for the
-// kernel's file systems.
+// VMRoot is the content of a virtual machine's disk, to which mount points for the kernel's
+// file systems are added.
 type VMRoot struct {
 	Size     string   // of the disk, as of mke2fs(8)
 	Commands []string // of this machine, copied to /bin with their libraries
@@ -36,16 +36,16 @@ type VMRoot struct {
 	// only root may read.
 	Files   map[string]string
 	Private []string
-	// Entries are those of GRUB's, by title: what of them the kernel's command line
-	// has beside the others'. The first always boots. None: QEMU loads the kernel.
+	// Entries are GRUB's boot entries: each has a title and what it adds to the kernel's
+	// command line. The first always boots. None: QEMU loads the kernel.
 	Entries [][2]string
 }
 
 // vmDisk are the modules that a root on a virtual disk needs, in order.
 var vmDisk = []string{"virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "virtio_blk"}
 
-// NewVMImage makes what a virtual machine boots, in dir. Modules are those that it
-// needs beside its disk's.
+// NewVMImage makes what a virtual machine boots, in dir. modules are those that it needs in
+// addition to its disk's.
 func NewVMImage(t testing.TB, dir string, modules []string, root VMRoot) VMImage {
 	t.Helper()
 	kernel := os.Getenv(VMKernel)

@@ -43,10 +43,10 @@ type Advice struct {
 	When      string `yaml:"when"`
 	Unless    string `yaml:"unless"`
 	Otherwise string `yaml:"otherwise"`
-	// Study measures what nobody has measured: of unmeasured advice.
+	// Study is the study that would measure unmeasured advice.
 	Study string `yaml:"study"`
-	// Unmet: where Unless holds, this host cannot be what was asked for, and
-	// the plan says so before all else.
+	// Unmet: where Unless holds, this host cannot meet what was asked for, and the plan
+	// says so first.
 	Unmet bool `yaml:"unmet"`
 	// Want is an expression for the number that the needs ask for, Bounds
 	// what it must not pass: expressions see the number that is left as

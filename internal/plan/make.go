@@ -20,7 +20,7 @@ type Needs struct {
 	Link        float64 // bits per second
 	RTT         float64 // seconds, the longest that matters
 	States      float64 // flows tracked by the firewall at a time
-	Connections float64 // of its own servers at a time
+	Connections float64 // of the host's servers at a time
 	// ConnectionRate is the bit/s that one connection must reach.
 	ConnectionRate float64
 }
@@ -63,7 +63,7 @@ type Input struct {
 	Judge Judge
 	// Evidence is what was measured, anywhere.
 	Evidence []evidence.Row
-	// Unmeasured includes advice that nobody has measured.
+	// Unmeasured includes advice that has not been measured.
 	Unmeasured bool
 }
 
@@ -175,8 +175,8 @@ func (p *planning) consider(a *Advice) error {
 	return p.one(a, r, a.Name(), "")
 }
 
-// each considers an advice for everything that it is about. Advice that
-// nobody has measured and nobody asked for is named once.
+// each considers an advice for everything that it is about. Unmeasured advice that was not
+// asked for is named once.
 func (p *planning) each(a *Advice, r *tunable.Record) error {
 	v, err := language().Value(a.Each, p.names)
 	if err != nil {

@@ -13,14 +13,13 @@ import (
 // catalogue has them, what the host must carry, and the tunable at hand.
 type names struct {
 	tunable.Names
-	// RTT is the longest round trip in seconds, States and Connections the
-	// most at a time; 0 when nobody said. Link (of the host) is overridden
-	// by what was asked for.
+	// RTT is the longest round trip in seconds, States and Connections the most at a time;
+	// 0 when not given. A link that was asked for overrides the host's Link.
 	RTT         float64 `expr:"rtt"`
 	States      float64 `expr:"states"`
 	Connections float64 `expr:"connections"`
 	// ConnectionRate is what one connection must reach in bit/s, at most the
-	// link; ConnectionRateDefault says in words that nobody asked for it.
+	// link; ConnectionRateDefault says in words that it is a default.
 	ConnectionRate        float64 `expr:"connection_rate"`
 	ConnectionRateDefault string  `expr:"connection_rate_default"`
 	// FastConnections is how many connections may reach it at a time.

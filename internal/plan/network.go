@@ -53,8 +53,8 @@ func (s Step) checkPolicy() error {
 	return nil
 }
 
-// checkRoute accepts ip(8)'s words for a route, and nothing else: they become
-// arguments of its own.
+// checkRoute accepts ip(8)'s words for a route and nothing else, because they become
+// arguments of ip(8).
 func (s Step) checkRoute() error {
 	p, err := netip.ParsePrefix(s.Name)
 	if err != nil || p.Masked() != p || p.String() != s.Name {

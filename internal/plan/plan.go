@@ -37,16 +37,16 @@ type Plan struct {
 	Role    string `json:"role"`
 	// Host is the host's own name (`uname -n`); "" fits any host.
 	Host string `json:"host,omitempty"`
-	// Needs are what the plan was asked for beside the role, in words:
+	// Needs are the requirements given in addition to the role, in words:
 	// "link" → "10G", "states" → "5M".
 	Needs map[string]string `json:"needs,omitempty"`
 
-	// Unmet is what of Needs no setting can give this host, in words: more
-	// memory than there is.
+	// Unmet are the needs that no setting can meet on this host, in words: more memory than
+	// it has.
 	Unmet []string `json:"unmet,omitempty"`
 
 	// Unanswered are needs from which nothing is computed, each with its reason, and
-	// facts of the host that nobody knows, with what was not held against them.
+	// unknown facts of the host, with what could not be checked against them.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 
 	Settings []Step `json:"settings"`

@@ -26,10 +26,9 @@ var unknowns = []struct {
 	{"CPU power and IOMMU", regexp.MustCompile(`\b(governor|idle_latency|iommu)\b`), func(f *fact.Facts) bool { return f.CPU.Governor == "" }, "Unknown; skipped:", true},
 }
 
-// unknown says which of the host's facts nobody knows, and for what of this plan
-// they are wanted.
+// unknown lists the host's facts that are not known, and what in this plan needs them.
 func (p *planning) unknown() {
-	if p.Facts.From.Kind != fact.KindTree { // a host that runs has what it has
+	if p.Facts.From.Kind != fact.KindTree { // a running host has all facts that it can have
 		return
 	}
 	for _, u := range unknowns {

@@ -10,7 +10,7 @@ import (
 // Place runs f on an operating-system thread inside a port's network
 // namespace, and returns f's error. The thread is f's alone until f returns:
 // f may pin it to a CPU. f must not start goroutines that touch the network
-// by other means than a Place of their own.
+// by other means than a separate Place.
 type Place func(f func() error) error
 
 // Here is the Place of the calling process: no namespace is changed.

@@ -261,7 +261,7 @@ func (g curveGroup) across() string {
 
 // places are where the horizontal axis has its ticks: at what was measured, as
 // far as there is room for it, for 64 and 1,518 say more of frames than 70 and
-// 1,500; of loads, which nobody chose, at round ones.
+// 1,500; loads were not chosen, so their ticks are at round numbers.
 func (g curveGroup) places(x chart.Scale) (out []float64) {
 	if g.Offered {
 		return x.Ticks(int(x.Span / 60))

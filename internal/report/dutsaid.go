@@ -84,8 +84,8 @@ func (d *said) add(dut map[string]float64) {
 	}
 }
 
-// tellsLoss tells counters of what did not get through by their names: drivers have
-// words of their own.
+// tellsLoss recognises counters of lost packets by words in their names, which differ by
+// driver.
 func tellsLoss(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"drop", "err", "miss", "fifo", "discard", "overr", "squeeze", "denied", "no_buf", "nobuf"}, func(word string) bool {

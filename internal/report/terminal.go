@@ -207,8 +207,8 @@ func measuredOn(e study.Environment) string {
 	return fmt.Sprintf("%s (%s%s)", e.Label, whose, strings.Join(known, ", "))
 }
 
-// limits says what stands beside every result: the A/A arm, the noise floor,
-// what could have been seen, and what the testbed is not.
+// limits prints the limits of every result: the A/A arm, the noise floor, the detectable
+// effect, and what the testbed does not represent.
 func limits(p *show.Page, r study.Results) {
 	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
 	if r.Floor() == show.Unknown {

@@ -94,7 +94,7 @@ func Names() []string {
 	return names
 }
 
-// Check refuses a role that nobody knows.
+// Check refuses an unknown role.
 func Check(name string) error {
 	if names := Names(); !slices.Contains(names, name) {
 		return hint.Unknown("role", name, names)

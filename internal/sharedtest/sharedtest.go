@@ -1,6 +1,6 @@
-// Package sharedtest finds the optional folder of real captures that tests
-// may use: beside the repository's root, or where LINERATE_SHARED says. It is
-// no part of the project; tests that want it skip without it.
+// Package sharedtest finds the optional folder of real captures that tests may use: next to
+// the repository's root, or where LINERATE_SHARED says. The folder is not part of the
+// project; tests that need it skip without it.
 package sharedtest
 
 import (
@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Environment names the folder, and says that it is required: what is missing of it
-// fails the test then. The value "required" is the folder beside the repository.
+// Environment names the variable that gives the folder and makes it required: tests then
+// fail where a part of it is missing. The value "required" means the folder next to the
+// repository.
 const Environment = "LINERATE_SHARED"
 
 // Dir returns the folder's sub-directory, or skips the test. It fails the test where

@@ -38,7 +38,7 @@ func Exact(v float64, unit string) string {
 	return strings.TrimSpace(Trimmed(v, 3) + " " + unit)
 }
 
-// ExactBytes prints a computed size in bytes, and in binary units beside:
+// ExactBytes prints a computed size in bytes, then in binary units:
 // "16777216 B (16 MiB)".
 func ExactBytes(v float64) string {
 	whole := Trimmed(v, 1) + " B"

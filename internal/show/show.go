@@ -16,7 +16,7 @@ import (
 // Unknown stands for a value that is not known.
 const Unknown = "–"
 
-// DefaultWidth is how wide a page is where nobody says.
+// DefaultWidth is the width of a page where none is given.
 const DefaultWidth = 80
 
 // Style is how a page looks. The zero value is plain text of 80 columns.

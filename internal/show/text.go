@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Wrap breaks a text into lines of at most limit columns, at white space. A
-// number stays with its unit and an interval's ± with its number; a word wider
-// than the limit has a line of its own.
+// Wrap breaks a text into lines of at most limit columns, at white space. A number stays
+// with its unit and an interval's ± with its number; a word wider than the limit gets a
+// separate line.
 func Wrap(text string, limit int) []string {
 	text = NoBreak(text)
 	var lines []string
@@ -155,7 +155,7 @@ func (t Table) bands(s Style) []Table {
 	return out
 }
 
-// columns is the table's first column beside those in [from, to).
+// columns is the table's first column and those in [from, to).
 func (t Table) columns(from, to int) Table {
 	pick := func(row []string) []string {
 		if len(row) == 0 {
@@ -181,8 +181,8 @@ func (t Table) total() (n int) {
 	return n - 2
 }
 
-// leastFold is the narrowest column that is broken into lines: below it every
-// word has one of its own.
+// leastFold is the narrowest column that is broken into lines: below it every word would
+// need a line.
 const leastFold = 24
 
 // fold breaks the last column into lines of what the others leave of a width:

@@ -1,6 +1,6 @@
-// Package site makes the catalogue a site: a page of each tunable with its JSON
-// beside it, lists, ideas that systems share, the reference, and a search that runs in
-// the reader's browser. It loads nothing from elsewhere and works from file://.
+// Package site makes the catalogue a site: a page for each tunable and its JSON, lists,
+// concepts that systems share, the reference, and a search that runs in the reader's
+// browser. It loads nothing from elsewhere and works from file://.
 package site
 
 import (
@@ -172,8 +172,8 @@ func advises(a *plan.Advice, r *tunable.Record) bool {
 // plainly matches an expression that is a name, or a function of one.
 var plainly = regexp.MustCompile(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
 
-// words are what a reader without a host is told for expressions; others are told by
-// their own names.
+// words replace expressions for a reader without a host; other expressions are shown as
+// they are.
 var words = map[string]string{"line.value": "VALUE", "this_text": "VALUE", "this": "VALUE", "count": "N", "new": "N", "current": "the current value", "want": "what is needed",
 	"nic.name": "the interface", "counter_name": "its counter"}
 
@@ -212,7 +212,7 @@ func (m *maker) roles(r *tunable.Record, p explain.Page) (all []string) {
 	return slices.Compact(all)
 }
 
-// beside is the JSON beside a page: what explain prints, and who speaks of it.
+// beside is a page's JSON: what explain prints, and what mentions the tunable.
 type beside struct {
 	explain.Page
 	Mentions []Mention `json:"mentions,omitempty"`

@@ -28,7 +28,7 @@ type compiled struct {
 const maxCompiled = 64 << 20
 
 // Digest is the hash of a catalogue's files, names and contents, and of the
-// rules and advice beside them.
+// rules and advice.
 func Digest(fsys fs.FS) (string, error) {
 	files, err := listFiles(fsys)
 	if err != nil {

@@ -25,9 +25,8 @@ type Names struct {
 	ThisText  string  `expr:"this_text"`
 	OtherText string  `expr:"other_text"`
 
-	// Value is the number a tunable has or would have (its default where
-	// nobody sets it), 0 if not known; Text the same as text; Known whether
-	// Value knows more than 0.
+	// Value is the number a tunable has or would have (its default where it is not set), 0
+	// if not known; Text is the same as text; Known reports whether Value is known.
 	Value func(name string) float64 `expr:"value"`
 	Text  func(name string) string  `expr:"text"`
 	Known func(name string) bool    `expr:"known"`
@@ -47,7 +46,7 @@ type Env struct{ *Names }
 var language = sync.OnceValue(factexpr.NewLanguage[Names])
 
 // NewEnv is the environment of a host with a role. c answers value() for
-// tunables that nobody set, by their defaults.
+// tunables that are not set, by their defaults.
 func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	e := Env{&Names{Host: factexpr.Of(f), Role: role, NumberAt: numberAt, Vector: vector}}
 	e.Text = func(name string) string { return c.textOf(f, e, name) }
@@ -169,7 +168,7 @@ func (e Env) unmeasured(name string) bool {
 		"kmem": e.Kmem == 0, "hz": e.HZ == 0, "link": e.Link == 0}[name]
 }
 
-// Default is what a host has when nobody sets the tunable, as `sysctl -n`
+// Default is what a host has when the tunable is not set, as `sysctl -n`
 // prints it: the value, or what the formula gives on this host. ok is false
 // when that is not known, such as a formula over memory when the host's
 // memory is not.

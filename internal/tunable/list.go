@@ -48,8 +48,8 @@ func (c *Catalogue) List(os string, rel release.Release) []Entry {
 // Entry is the record on one release, under its own name.
 func (r *Record) Entry(rel release.Release) Entry { return r.entry(r.Name, rel) }
 
-// EntryAs is the record on one release under the name that a host has for it:
-// an instance of its own (net.ipv4.conf.all.rp_filter), else the record's.
+// EntryAs is the record on one release, as the instance that was asked for
+// (net.ipv4.conf.all.rp_filter) where it has one.
 func (r *Record) EntryAs(asked string, rel release.Release) Entry {
 	e := r.entry(r.InstanceOf(asked), rel)
 	e.Name = r.Name

@@ -31,8 +31,8 @@ type Range struct {
 	// Type is of the number; Entire says that all of its values are taken.
 	Type   Type
 	Entire bool
-	// Outside is what becomes of other values; Beyond of numbers that the type
-	// cannot hold, where that is something else. "" while nobody has looked.
+	// Outside is what becomes of other values; Beyond of numbers that the type cannot hold,
+	// where that differs. "" while not known.
 	Outside, Beyond Outside
 	// Depends is a bound that something else gives, in words.
 	Depends string
@@ -103,9 +103,8 @@ func whole(f *float64) *big.Int {
 	return n
 }
 
-// implied is what becomes of a value outside where the record does not say.
-// Of sysctls with a handler of their own on FreeBSD nothing is implied: their
-// records say.
+// implied is what becomes of a value outside the range where the record does not say. It
+// implies nothing for FreeBSD's sysctls with a custom handler: their records must say.
 func (r *Record) implied(s State, x Range) Outside {
 	switch x.Domain {
 	case Switch, Presence:

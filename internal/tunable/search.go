@@ -110,8 +110,8 @@ func (r *Record) proseFor(k Concept) string {
 	return strings.ToLower(strings.Join(parts, " "))
 }
 
-// unknown is the error of a name nobody has, with the nearest ones: of the
-// last parts of names when only one part was given.
+// unknown is the error for an unknown name, with the nearest names; a single part is
+// compared with the last parts of names.
 func (c *Catalogue) unknown(os, name string) error {
 	const few = 3
 	all := c.Names(os)
@@ -134,7 +134,7 @@ func (c *Catalogue) unknown(os, name string) error {
 	if hint.Of(err) != "" {
 		return err
 	}
-	// An interface's name before what it has (eth0.gro), a word beside others.
+	// An interface's name before its feature (eth0.gro), or one word of several.
 	part := name[strings.LastIndexAny(name, "./ ")+1:]
 	names := list.Map(c.Search(os, part, few), func(m Match) string { return m.Record.Name })
 	if len(names) == 0 {

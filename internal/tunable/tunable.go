@@ -120,7 +120,7 @@ const (
 type Record struct {
 	// Name is as the system spells it, the unit number of a device replaced
 	// by N (dev.igb.N.fc), an interface's name by IF (ifconfig_IF). Names of
-	// mechanisms without a namespace of their own carry a prefix
+	// mechanisms without a separate namespace carry a prefix
 	// ("pf.conf:limit.states", "login.conf:openfiles").
 	Name string `yaml:"name"`
 	// Drivers expand {driver} in Name into one record each. "igc@13.1" is a
@@ -144,7 +144,7 @@ type Record struct {
 	RenamedTo string `yaml:"renamed_to"`
 	// AliasOf is the record of which this is a second spelling.
 	AliasOf string `yaml:"alias_of"`
-	// Default is what the system has when nobody sets it, as `sysctl -n`
+	// Default is what the system has when it is not set, as `sysctl -n`
 	// prints it. nil when there is none (reports) or it is Formula's.
 	Default *string `yaml:"default"`
 	// Formula is an expression for the default where the system computes it
@@ -249,12 +249,12 @@ type Constraints struct {
 	Depends string `yaml:"depends"`
 	// Clamped is short for outside: clamped.
 	Clamped bool `yaml:"clamped" json:"-"`
-	// Outside is what the system does with a value that these bounds do not
-	// allow; "" while nobody has looked.
+	// Outside is what the system does with a value that these bounds do not allow; "" while
+	// not known.
 	Outside Outside `yaml:"outside"`
 }
 
-// Outside is what a system does with a value that it is not made for.
+// Outside is what a system does with a value outside a tunable's bounds.
 type Outside string
 
 // What systems do with such values.

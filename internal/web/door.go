@@ -16,9 +16,9 @@ import (
 type Door struct {
 	// Token opens it; "" leaves it open to anybody who reaches the address.
 	Token string
-	// Names are those by which the page is reached beside "localhost" and IP addresses.
-	// A page of somebody else's whose name was made to lead here (DNS rebinding) sends
-	// another.
+	// Names are the host names by which the page is reached, in addition to "localhost" and
+	// IP addresses. Any other name is refused: it may be an attacker's that resolves to
+	// this host (DNS rebinding).
 	Names []string
 	// Port distinguishes the cookies of several servers of one host.
 	Port int

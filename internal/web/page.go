@@ -61,7 +61,7 @@ type answer struct {
 	doc   any // the JSON document, and what the template shows
 	// refresh is after how many seconds a browser loads it again.
 	refresh int
-	// inline: the page has shapes with colours of their own.
+	// inline: the page has shapes with inline colours.
 	inline bool
 }
 
@@ -163,7 +163,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &b):
 		code, text = http.StatusBadRequest, b.why
 	case r.Context().Err() != nil:
-		return // nobody waits for it
+		return // the client has gone
 	default:
 		s.Log(fmt.Errorf("%s: %w", r.URL.Path, err))
 	}

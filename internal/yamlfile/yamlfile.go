@@ -124,8 +124,8 @@ func checkVersion(file string, kind Kind, body ast.Node) error {
 	return nil
 }
 
-// versionOf finds the number of the format by hand: decoding would follow
-// aliases, which nobody has refused yet.
+// versionOf finds the format's version in the syntax tree, because decoding would follow
+// aliases, which are refused only later.
 func versionOf(body ast.Node) (int, bool) {
 	top, ok := body.(ast.MapNode)
 	if !ok {

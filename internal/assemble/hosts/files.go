@@ -64,8 +64,8 @@ func IsConfiguration(name, system string) bool {
 	return ok && len(bytes.TrimSpace(text)) > 0
 }
 
-// files reads files of configuration as a host of their own. given are the names
-// that they were given, by their places on that host.
+// files reads configuration files as a host. given maps their places on that host to the
+// names that the user gave.
 func (s *Source) files(args []string) (r host.Reader, given map[string]string, err error) {
 	stdin := io.Reader(os.Stdin)
 	if s.Stdin != nil {

@@ -52,7 +52,7 @@ type Sweep struct {
 	Version      string
 	Store        ledger.FleetStore
 	Progress     func(Progress)
-	// Changed hears of what was stored, from one goroutine; nil: nobody does.
+	// Changed, unless nil, receives the stored changes, from one goroutine.
 	Changed func([]fleet.Change)
 }
 

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/store/sqlite"
 )
 
-// OpenQueue opens the queue that lies beside the ledger at a place (River's tables in its
-// PostgreSQL, or a file of SQLite beside its file), and makes it where there is none.
+// OpenQueue opens the queue of the ledger at a place: River's tables in its PostgreSQL
+// database, or an SQLite file next to its file. It creates the queue where there is none.
 func OpenQueue(ctx context.Context, place string, p queue.Patience) (queue.Queue, error) {
 	at, err := ledger.Locate(place)
 	if err != nil {
@@ -43,7 +43,7 @@ func ReadOnlyQueue(ctx context.Context, place string) (queue.Reader, error) {
 	return sqlite.OpenQueueReadOnly(ctx, queueFile(at.Path), sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
-// queueFile is the queue's file beside a ledger's: ledger.db has ledger-queue.db.
+// queueFile is the path of the queue of a ledger file: ledger-queue.db for ledger.db.
 func queueFile(ledger string) string {
 	ext := filepath.Ext(ledger)
 	return strings.TrimSuffix(ledger, ext) + "-queue" + ext

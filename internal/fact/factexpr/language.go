@@ -1,8 +1,7 @@
-// Package factexpr is the language in which the catalogue, the audit's rules
-// and the roles speak of a host: expr-lang expressions whose names are the
-// fields of a Go struct. Host has what is known of the host's facts alone;
-// packages tunable and audit embed it in structs with names of their own, so
-// that a name means the same everywhere.
+// Package factexpr is the language in which the catalogue, the audit's rules and the roles
+// speak of a host: expr-lang expressions whose names are the fields of a Go struct. Host
+// has what is known of the host's facts alone; packages tunable and audit embed it in
+// structs that add names, so that a name means the same everywhere.
 package factexpr
 
 import (

@@ -197,7 +197,7 @@ func osRelease(files Files) (names []string, says bool) {
 	return append(names, like...), true
 }
 
-// unheard are the words of drop-ins that nobody reads.
+// unheard are the words of drop-ins that only Debian's GRUB reads, and this host's does not.
 func unheard(files Files, paths []string) []fact.Line {
 	g := grub{words: map[string][]fact.Line{}}
 	for _, p := range paths {

@@ -161,7 +161,7 @@ func (r *sysctlReader) file(p, note string) {
 }
 
 // numbersAndMore is a value of numbers with a comment behind it, as people
-// write it though sysctl.d(5) has comments on lines of their own only.
+// write it although sysctl.d(5) allows comments only on separate lines.
 var numbersAndMore = regexp.MustCompile(`^(-?[0-9][0-9a-fA-FxX]*(?:\s+-?[0-9]+)*)\s+(?:#|;|//).*$`)
 
 // afterNumbers cuts what follows numbers: the kernel takes those and ignores

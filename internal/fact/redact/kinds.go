@@ -10,7 +10,7 @@ import (
 
 // The kinds of text that are known. Others keep nothing.
 const (
-	// Whole is the kernel's own counters and names, which nobody writes.
+	// Whole is the kernel's counters and names, which no user writes.
 	Whole    = "whole"
 	Sysctl   = "sysctl"   // sysctl.conf(5), sysctl.d(5)
 	Loader   = "loader"   // loader.conf(5), device.hints(5)

@@ -1,8 +1,7 @@
-// Package redact decides what of a host's files and of its commands' answers an
-// audit may see. It works by what is allowed: names that the kernel, rc(8), the
-// loader or a firewall knows, numbers, and words of a vocabulary. Comments,
-// commands and the values of names that nobody knows never pass, whatever
-// they look like.
+// Package redact decides what of a host's files and of its commands' answers an audit may
+// see. It works by what is allowed: names that the kernel, rc(8), the loader or a firewall
+// knows, numbers, and words of a vocabulary. Comments, commands and the values of unknown
+// names never pass, whatever they look like.
 //
 // What passes is one table (rules.txt): kinds of text, each a small lexer. Two
 // engines read it, Text here and redact.awk in the capture script; a test holds

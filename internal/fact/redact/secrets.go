@@ -23,8 +23,8 @@ var random = regexp.MustCompile(`[A-Za-z0-9+/_-]{20,}`)
 
 var classes = []*regexp.Regexp{regexp.MustCompile(`[a-z]`), regexp.MustCompile(`[A-Z]`), regexp.MustCompile(`[0-9]`)}
 
-// Secrets masks only what looks secret: what may be seen of a text by those whose file
-// it is, on their own terminal and in a patch of their own file.
+// Secrets masks only what looks secret. It is for texts shown to the owner of the file, on
+// the terminal and in a patch of that file.
 func Secrets(text string) string {
 	for _, re := range secrets {
 		with := Mark

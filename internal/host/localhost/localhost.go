@@ -154,8 +154,8 @@ const pauseToFill = 2 * time.Millisecond
 // of runs a command and reads what it prints, at most so much longer than it runs: one half
 // of that is for its complaints, which Wait waits for, one for the rest of its answer. It
 // reads seldom, and from a descriptor that Go's poller does not know: FreeBSD's sysctl(8)
-// does not buffer what it writes, and a reader that waits, or a poller that is told, would
-// be woken by each of its words, sixteen thousand times by sysctl -a.
+// does not buffer what it writes, so a blocked reader, or the poller, would wake for every
+// word: sixteen thousand times for sysctl -a.
 func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {

@@ -26,12 +26,12 @@ type Runner struct {
 var _ host.Runner = (*Runner)(nil)
 
 // patience is how long the rest of an answer is waited for when its script has ended. A
-// busy machine takes its time to hand it over; who goes on beside the script and holds its
-// output open ends the answer as late.
+// busy machine takes its time to hand it over; a background process that keeps the script's
+// output open is cut off after the same time.
 const patience = 10 * time.Second
 
-// Run is host.Runner's. A cancelled context stops the waiting, not the
-// script: half a change helps nobody, and the scripts know how to end.
+// Run implements host.Runner. A cancelled context stops the waiting, not the script: a
+// partial change is worse than a late one, and the scripts end by themselves.
 func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
 	text, err := host.Compose(script, args, stdin)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Env = append(os.Environ(), r.Env...)
 	cmd.WaitDelay = patience
-	// A session of its own: the terminal's Ctrl-C is for this process alone.
+	// A new session, so that the terminal's Ctrl-C reaches only this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints

@@ -114,8 +114,8 @@ func (c *Client) connect(ctx context.Context, configs *configs, t Target, depth 
 		return fmt.Errorf("reach %s: more than %d hosts on the way; does ProxyJump lead in a circle?", t, maxJumps)
 	}
 	for i, hop := range s.jump {
-		// The first hop may have jumps of its own; the others are reached
-		// from the one before.
+		// The first hop's configuration may name further jumps; the others are reached from
+		// the one before.
 		if i == 0 {
 			err = c.connect(ctx, configs, hop, depth+1)
 		} else {

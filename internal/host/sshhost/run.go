@@ -226,8 +226,8 @@ func (c *Client) advised(said string, err error) error {
 	return hint.With(err, "sudo must let the user run /bin/sh without a password, by a line of sudoers(5): USER ALL=(root) NOPASSWD: /bin/sh")
 }
 
-// refusedBy is the line in which sudo or doas says that it does not run a script. That
-// it does not know the name of its own host is none: it goes on.
+// refusedBy is the line in which sudo or doas refuses to run a script. "unable to resolve
+// host" is not a refusal: sudo goes on.
 func refusedBy(become, said string) string {
 	for line := range strings.Lines(said) {
 		if become != "" && strings.Contains(line, become+":") && !strings.Contains(line, "unable to resolve host") {

@@ -1,7 +1,7 @@
 // Package sshhost reaches a host over SSH with nothing there but sshd, sh and
 // the base system. It runs fixed scripts, given on standard input to a plain
 // /bin/sh, so that no login shell ever sees a word of ours; verifies host keys
-// against known_hosts and never without; and asks nobody for a password.
+// against known_hosts and never without; and never asks for a password.
 package sshhost
 
 import (
@@ -83,8 +83,8 @@ func plainHost(s string) bool {
 	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
 }
 
-// command is how ssh(1) goes where the target says, by a configuration of its own or by
-// the usual ones.
+// command is the ssh(1) command line that reaches the target, with the given configuration
+// file or the default ones.
 func (t Target) command(config string) string {
 	command, where := "ssh ", t.Host
 	if config != "" {

@@ -54,8 +54,8 @@ func Need(t testing.TB) *Server {
 	return shared.server
 }
 
-// Installed skips a test where PostgreSQL cannot be started: for tests that start one of
-// their own.
+// Installed skips a test where PostgreSQL cannot be started: for tests that start their own
+// server.
 func Installed(t testing.TB) {
 	t.Helper()
 	switch {

@@ -21,8 +21,7 @@ import (
 // Open opens the queue of one test, again and again the same; it is closed with the test.
 type Open func(t *testing.T, p queue.Patience) queue.Queue
 
-// patient is for tests in which nobody waits for a lost worker: a stall of the machine
-// ends no lease.
+// patient is for tests without lost workers: a stall of the machine ends no lease.
 var patient = queue.Patience{Beat: 500 * time.Millisecond, Lost: 5 * time.Minute}
 
 // hasty takes a worker for lost that a busy machine has held up: who works by it
@@ -301,7 +300,7 @@ func zombie(t *testing.T, open Open) {
 	}
 }
 
-// lostWorker: a worker whose testbed was taken is told so, and stops.
+// lostWorker: a worker whose testbed was taken gets an error, and stops.
 func lostWorker(t *testing.T, open Open) {
 	q := open(t, patient)
 	c := claim("bed")

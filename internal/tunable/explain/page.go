@@ -77,7 +77,7 @@ type Page struct {
 	WithAll   string            `json:"with_all,omitempty"`
 	Backports []string          `json:"backports,omitempty"`
 
-	// Here: the release is this machine's, which nobody asked for.
+	// Here: the release is this machine's, because none was asked for.
 	Here bool `json:"-"`
 
 	noDefault bool // none, or not known: not the same as an empty one

@@ -71,8 +71,8 @@ func (o *page) facts(p Page) {
 	}
 }
 
-// defaultOn is the default, and where it is that one when nobody asked for a
-// release and releases differ: on the newest.
+// defaultOn is the default. When no release was asked for and releases differ, it adds
+// which release it holds for: the newest.
 func (p Page) defaultOn() string {
 	text, known := p.DefaultText(), Releases[p.OS]
 	if text == "" || p.Release != "" || len(p.History) < 2 || len(known) == 0 {

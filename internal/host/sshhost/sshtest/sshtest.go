@@ -28,8 +28,8 @@ type Options struct {
 	// Namespace is the network namespace (ip-netns(8)) to run in, and
 	// Listen the address there; "" is this one, on 127.0.0.1.
 	Namespace, Listen string
-	// Start, where given, starts a command where the server is to be: in namespaces of
-	// its own, where Listen is.
+	// Start, where given, starts a command where the server is to run: in the network
+	// namespace that has Listen.
 	Start func(*exec.Cmd) error
 	// Env is what a login finds in its environment: NAME=value.
 	Env []string
@@ -89,8 +89,8 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	if o.Command != "" {
 		config += "ForceCommand " + o.Command + "\n"
 	}
-	// A home of its own: what the login shell of the user who runs this test does,
-	// by ~/.bashrc say, is no part of it, and may take longer than the rest.
+	// A separate home keeps the user's login scripts, such as ~/.bashrc, out of the test:
+	// they may take longer than the rest.
 	config += "SetEnv HOME=" + s.Dir + " " + strings.Join(o.Env, " ") + "\n"
 	s.write(t, "sshd_config", config)
 	log, err := os.Create(filepath.Join(s.Dir, "sshd.log"))
@@ -141,7 +141,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 }
 
 // ownSession keeps a signal to the whole group of the test's process, as Ctrl-C sends it,
-// from an sshd and its watch: a login has a session of its own and would outlive both.
+// from an sshd and its watch: a login runs in a separate session and would outlive both.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // watch ends the sshd when this process ends without doing so itself, as one that
