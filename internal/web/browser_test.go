@@ -177,8 +177,6 @@ func shoot(t *testing.T, w *window, name string) {
 	}
 }
 
-func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // TestForeignPagesInABrowser: a page of another site, open beside one that was let in,
 // reads nothing of it, neither by fetch nor in a frame, a picture or a script.
 func TestForeignPagesInABrowser(t *testing.T) {

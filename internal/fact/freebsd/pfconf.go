@@ -50,7 +50,7 @@ func (p *pfReader) order(s pfStatement, w []string) {
 	if part < p.part {
 		p.free = true // pfctl has stopped
 		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
-			Message: "out of order, so pfctl refuses the file: options, ethernet, normalization, queueing, translation, filtering"})
+			Message: "out of order, so pfctl refuses the file: options, ethernet, normalization, queueing, translation, filtering"}) //nolint:misspell // the word of pf.conf(5)
 	}
 	p.part = max(p.part, part)
 }
