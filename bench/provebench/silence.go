@@ -54,8 +54,8 @@ const (
 	looksAMinute = 12
 )
 
-// Silences simulates studies of requests that do not feel the setting, of which a tenth is
-// left under it, and none.
+// Silences simulates studies without harm, and studies whose setting leaves a tenth of the
+// requests, or none.
 func Silences(studies int, seed uint64) []Silence {
 	parts := make([][]Silence, len(comings))
 	var wait sync.WaitGroup
@@ -139,7 +139,7 @@ type coming struct {
 	kept    float64 // requests that are not written yet
 }
 
-// look gives what came to the log since the last one, of which a share is left.
+// look returns what was added to the log since the last look, reduced to a share.
 func (c *coming) look(share float64) float64 {
 	c.at++
 	if c.On > 0 {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/tune"
 )
 
-// Row is what the methods came to at a noise.
+// Row holds the methods' results at one level of noise.
 type Row struct {
 	SDPercent float64   `json:"sd_percent"` // of one arm of a block
 	Methods   []Outcome `json:"methods"`
@@ -49,7 +49,7 @@ func Nulls(ctx context.Context, studies int, seed uint64, progress func(n int)) 
 	return out, nil
 }
 
-// Table is what each method came to at every noise; progress is as for Nulls.
+// Table holds each method's results at every level of noise; progress is as for Nulls.
 func Table(ctx context.Context, studies int, seed uint64, progress func(n int)) ([]Row, error) {
 	var rows []Row
 	for n, sd := range Noises() {

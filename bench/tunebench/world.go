@@ -81,7 +81,7 @@ func (w *world) gain(c tune.Config) (sum float64) {
 	return sum
 }
 
-// useless counts the settings of a configuration that do nothing by themselves.
+// useless counts the settings of a configuration that have no effect alone.
 func (w *world) useless(c tune.Config) (n int) {
 	for i, level := range c {
 		if level > 0 && w.effect[i] == 0 {

@@ -32,7 +32,7 @@ type queueBench struct {
 	durable                bool // PostgreSQL syncs to the disk, as it usually does
 }
 
-// queueOutcome is what it came to.
+// queueOutcome is the benchmark's result.
 type queueOutcome struct {
 	Version int     `json:"version"`
 	Workers int     `json:"workers"`

@@ -37,7 +37,7 @@ filters run in the browser; the search tolerates typos.`,
 	return cmd
 }
 
-// writeSite makes the site, and says what it came to.
+// writeSite writes the site and prints a summary.
 func writeSite(cmd *cobra.Command, out, docs string) error {
 	if out == "" {
 		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")

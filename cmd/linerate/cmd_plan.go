@@ -76,8 +76,8 @@ the reason. --hosts and --ansible plan every host of a list into --out.
 // mostProblems bounds what plan says of lines that it could not read.
 const mostProblems = 3
 
-// warnProblems names the lines that set nothing, of which a plan cannot know what they
-// were to set.
+// warnProblems names the lines that set nothing, since a plan cannot know what they were
+// meant to set.
 func warnProblems(w io.Writer, all []fact.Problem) {
 	for i, p := range all {
 		if i == mostProblems {

@@ -95,8 +95,8 @@ func printVerification(w io.Writer, dir string, v record.Verification) {
 	fmt.Fprintln(w, ".")
 }
 
-// reportFromLedger prints what a study of the ledger came to: linerate's own
-// from its record, somebody else's from its evidence.
+// reportFromLedger prints the results of a study in the ledger: linerate's own from its
+// record, an imported one from its evidence.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) error {
 	ctx := cmd.Context()
 	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {

@@ -308,7 +308,7 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 	return nil
 }
 
-// printResults prints what a study came to.
+// printResults prints a study's results.
 func printResults(cmd *cobra.Command, s study.Spec, r study.Results, asJSON bool) error {
 	if asJSON {
 		return cli.PrintJSON(cmd.OutOrStdout(), r)

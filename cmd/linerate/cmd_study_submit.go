@@ -82,7 +82,7 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 		Spec: text, Sets: more, Estimate: lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})}, nil
 }
 
-// submitter is who asks: the user and the machine.
+// submitter names the user and the machine that submit a study.
 func submitter() string {
 	name := os.Getenv("SUDO_USER")
 	if u, err := user.Current(); err == nil && name == "" {

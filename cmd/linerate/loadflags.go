@@ -28,7 +28,7 @@ type loadFlags struct {
 	of                               string
 }
 
-// loadWords are how a load speaks of itself.
+// loadWords are the words of a load's help and messages.
 type loadWords struct {
 	of      string // what it is of: "requests"
 	begin   string // what it does before measuring

@@ -39,7 +39,7 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	addRemoteFlags(cmd, &s.Remote)
 }
 
-// Open checks what the flags tell of the host, and finds its reader.
+// Open checks the flags that describe the host, and finds its reader.
 func (s *source) Open(ctx context.Context, args []string) (*hosts.Opened, error) {
 	if s.memory != "" {
 		bytes, err := calc.ParseWithUnit(s.memory, calc.Bytes)

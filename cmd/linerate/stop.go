@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// enoughTime is how long a study with --precision may take when no
-	// --time says so.
+	// enoughTime is how long a study with --precision may take without
+	// --time.
 	enoughTime = 10 * time.Minute
 	// mostBlocks is how many blocks such a study may have.
 	mostBlocks = 200

@@ -269,7 +269,7 @@ type searchDocumentOf struct {
 	Plan      string `json:"plan,omitempty"`
 }
 
-// end writes the search's plan, report and document, and prints what it came to.
+// end writes the search's plan, report and document, and prints its result.
 func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	report := page.Report{Question: s.Question, Study: s.spec.Name, Role: s.Role, Metric: s.spec.Primary().Metric, Space: s.Space,
 		Confirmation: s.Confirmation, Alpha: tune.Alpha(s.Confirmation), Result: r}

@@ -23,7 +23,7 @@ type Translation struct {
 // dutPorts are the DUT's interfaces, as far as the sets tell.
 type dutPorts struct{ management, in, out string }
 
-// Unknown stand for interfaces that nothing tells of.
+// Unknown stand for interfaces whose names are not recorded.
 const (
 	unknownManagement = "MANAGEMENT"
 	unknownIn         = "INGRESS"

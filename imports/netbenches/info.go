@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Info is what a .info file tells of a series of trials.
+// Info is the content of a .info file, which describes a series of trials.
 type Info struct {
 	Early    bool   // of 2015 to spring 2016: keys and values, not shell
 	Image    string // firmware image: a path in early files

@@ -56,7 +56,7 @@ func (n *names) tunable(rc string) string {
 	return rc
 }
 
-// related returns the other tunables a change of name speaks of.
+// related returns the other tunables that a change of that name involves.
 func (n *names) related(name string) []string {
 	var out []string
 	for p, r := range n.Related {

@@ -133,8 +133,8 @@ func cause(err error) string {
 	return s
 }
 
-// Fingerprint digests what a listing can tell of a tree: paths, sizes and
-// times. An unchanged tree need not be read again.
+// Fingerprint is a digest of a tree's listing: paths, sizes and times. An unchanged tree
+// need not be read again.
 func (t *Tree) Fingerprint() string {
 	h := sha256.New()
 	for _, f := range t.Files {

@@ -45,7 +45,7 @@ type Measurement struct {
 	Now                                            time.Time
 }
 
-// Taken is what a measurement came to.
+// Taken is the result of a measurement.
 type Taken struct {
 	Batch  *ledger.Batch
 	Metric string

@@ -4,10 +4,10 @@ import (
 	"linerate/internal/fact"
 )
 
-// readOPNsense reads OPNsense's config.xml. Its tunables go to loader.conf and to
-// sysctl(8) both; an interface's own offloads stand where it says so; without a
-// word on offloads a new configuration has them off, one from before 26.1 on
-// (the settings' model has a default that the old pages had not).
+// readOPNsense reads OPNsense's config.xml. Its tunables go to both loader.conf and
+// sysctl(8). An interface's own offload settings apply where it says so. Where the
+// configuration does not mention offloads, they are off in a new one and on in one from
+// before 26.1 (the settings' model has a default that the old pages lacked).
 func readOPNsense(p *Product, files []File) Config {
 	return readSense(p, files, "opnsense", func(s *sense) {
 		settings := s.root.first("OPNsense", "Interfaces", "settings")

@@ -28,8 +28,8 @@ type Product struct {
 	Configs []string  `yaml:"configs"`
 	Tells   []string  `yaml:"tells"`
 	Version []Version `yaml:"version"`
-	// Names are patterns of the configuration's name when it is in hand by
-	// itself, Looks one of a line that only it has.
+	// Names are patterns of the configuration's file name when that file alone is given;
+	// Looks is a pattern of a line that only it has.
 	Names []string `yaml:"names"`
 	Looks string   `yaml:"looks"`
 	// Loader: tunables of its list are for the loader and for sysctl(8) both.
@@ -39,7 +39,7 @@ type Product struct {
 	Rewrites []Rewrite `yaml:"rewrites"`
 	// Adds are patterns of tunables that its kernel has in addition to the base system's.
 	Adds []string `yaml:"adds"`
-	// Unknown is what becomes of a tunable that the kernel has not got.
+	// Unknown is what the product does with a tunable that the kernel lacks.
 	Unknown string `yaml:"unknown"`
 	// Tunables is the place of its list of tunables; Remove and Change are what
 	// its user does there to a name, which stands for {name}.

@@ -92,10 +92,10 @@ func (st Status) inForce(id string) (string, error) {
 	return "", hint.Unknown("confirmed change", id, known)
 }
 
-// Settle ends what a controller that died left of a plan on a host: what is pending goes
-// back, what was confirmed stays. It says what became of it, with the host's identifier
-// of the change; Nothing where the host knows nothing of it. id is "" where the
-// controller died before it learned it.
+// Settle cleans up a change that a dead controller left on a host: it reverts a pending
+// change and keeps a confirmed one. It returns what became of the change, with the host's
+// identifier; Nothing where the host has no record of it. id is "" where the controller
+// died before it learned the identifier.
 func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, error) {
 	for {
 		st, err := m.Status(ctx)

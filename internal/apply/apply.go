@@ -100,9 +100,8 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// Run makes a plan true on a machine and, unless it is confirmed in time, puts
-// the machine back. What it returns as an error left the host as it was, or
-// says so.
+// Run applies a plan to a machine and reverts it unless it is confirmed in time. After an
+// error the host is as it was, unless the error says otherwise.
 func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}

@@ -18,9 +18,8 @@ var firewallReads = map[string][]string{
 	"forwarding": {"/etc/rc.conf", "/etc/sysctl.conf"}, "webserver": {"/etc/rc.conf"}, "serves_web": {"/etc/rc.conf"},
 }
 
-// missing are the files of which nothing is known and on which a condition
-// rests, where files were given by themselves: a FreeBSD host has others, and
-// what they set may turn the condition round.
+// missing are the unknown files on which a condition depends, where single files were
+// given: a FreeBSD host has others, and what they set may reverse the condition.
 func (a *auditor) missing(names []string, calls []factexpr.Call) []string {
 	if !a.f.From.Alone || a.f.OS != fact.FreeBSD || a.product != nil { // an appliance's configuration is whole
 		return nil

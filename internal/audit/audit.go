@@ -176,8 +176,8 @@ func brief(text string) string {
 	return s[:min(40, len(s))]
 }
 
-// complaints reports what the system itself said of a setting or a limit in
-// its messages, at the line that sets it where one does.
+// complaints reports the system's own messages about a setting or a limit, at the line that
+// sets it where there is one.
 func (a *auditor) complaints() []candidate {
 	var all []candidate
 	seen := map[string]bool{}

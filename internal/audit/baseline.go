@@ -26,7 +26,7 @@ type Baseline struct {
 // and no worse, is not new. Lines move, so they do not tell.
 type Known struct {
 	// Host is the host among several, or over SSH, as it was named; "" is this machine,
-	// a directory, or files by themselves.
+	// a directory, or single files.
 	Host     string   `json:"host,omitempty"`
 	File     string   `json:"file,omitempty"`
 	ID       string   `json:"id"`

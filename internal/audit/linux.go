@@ -168,7 +168,7 @@ func (a *auditor) appliedAgain(j judged) bool {
 	})
 }
 
-// linuxFiles reports files of which nothing is read at boot, each once.
+// linuxFiles reports files that are not read at boot, each once.
 func (a *auditor) linuxFiles() []candidate {
 	if a.f.OS != fact.Linux {
 		return nil

@@ -131,18 +131,18 @@ func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
 	return ""
 }
 
-// wholeSince is the first release of which the catalogue has those families:
-// of an older kernel it knows what later ones still had.
+// wholeSince is the first release for which the catalogue has those families complete; of
+// older kernels it knows only what later ones still had.
 var wholeSince = map[string]release.Release{fact.Linux: release.MustParse("5.10"), fact.FreeBSD: release.MustParse("11.0")}
 
-// whole reports a sysctl of a family of which the catalogue has all.
+// whole reports a sysctl of a family that the catalogue has complete.
 func (a *auditor) whole(j judged) bool {
 	return j.Stage == fact.Sysctl && (a.f.Release.IsZero() || !a.f.Release.Before(wholeSince[a.f.OS])) &&
 		slices.ContainsFunc(a.Rules.Whole[a.f.OS], func(p string) bool { return strings.HasPrefix(j.Name, p) })
 }
 
-// stock reports a name that the system itself has, and of which the catalogue
-// has no record: it is no slip, and nothing is known to say about it.
+// stock reports a name that the system itself has but the catalogue does not: it is no
+// misspelling, and there is nothing to say about it.
 func (a *auditor) stock(m fact.Stage, name string) bool {
 	if m == fact.RCConf {
 		return a.Rules.stock("rc", name)
@@ -151,14 +151,14 @@ func (a *auditor) stock(m fact.Stage, name string) bool {
 	return m == fact.Loader && loads && a.Rules.stock("module", module)
 }
 
-// denied reports a name of which it is known that this system has not got it:
-// the running kernel says so, or its family is in the catalogue whole.
+// denied reports a name that this system is known to lack: the running kernel lacks it, or
+// the catalogue has its family complete.
 func (a *auditor) denied(j judged) bool {
 	exists, known := a.running(j.Name)
 	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
 }
 
-// ask is the command by which a host tells of a sysctl.
+// ask is the command that shows a sysctl on a host.
 func ask(os, name string) string {
 	if os == fact.Linux {
 		return "sysctl " + name

@@ -138,10 +138,10 @@ type Lists struct {
 	Repeatable []string `yaml:"repeatable"`
 	// Small are the roles of machines that may have less than a GiB of memory.
 	Small []string `yaml:"small"`
-	// Transforms are sysctls that answer something else than was written.
+	// Transforms are sysctls that read back differently from what was written.
 	Transforms []string `yaml:"transforms"`
-	// Whole are, by system, the beginnings of names of which the catalogue has
-	// all that can be set on its releases, as kernel.org and FreeBSD make them.
+	// Whole are, by system, prefixes of names for which the catalogue has everything that
+	// can be set on its releases, as kernel.org and FreeBSD make them.
 	Whole map[string][]string `yaml:"whole"`
 	// BootWords are parameters of the command line (globs) that say what is
 	// booted and what a boot shows, not how the host runs.

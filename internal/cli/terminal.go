@@ -22,7 +22,7 @@ func StyleOf(w io.Writer) show.Style {
 	return show.Style{Colour: WantsColour(w), Width: widthOf(w), Fold: IsTerminal(w)}
 }
 
-// Answer writes what a command came to: a document for programs, or a page for people.
+// Answer writes a command's result: a document for programs, or a page for people.
 func Answer(cmd *cobra.Command, asJSON bool, document any, fill func(p *show.Page)) error {
 	return Print(cmd, asJSON, document, func(w io.Writer) error {
 		p := show.NewPage(StyleOf(w))

@@ -62,8 +62,9 @@ var tools = []tool{
 	}, wrk},
 }
 
-// ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
-// number wanted where a file has several: a benchmark's name, a command, a metric.
+// ReadTool reads a benchmark's own output; ok is false where no known benchmark wrote it.
+// which is the number wanted where a file has several: a benchmark's name, a command, a
+// metric.
 func ReadTool(name string, data []byte, which string) (o Output, ok bool, err error) {
 	if data, err = unpacked(data); err != nil {
 		return o, true, fmt.Errorf("%s: %w", name, err)

@@ -33,7 +33,7 @@ const (
 	awaiting = 6
 )
 
-// KernelThread is what the kernel of FreeBSD tells of one of its threads.
+// KernelThread is what FreeBSD's kernel reports about one of its threads.
 type KernelThread struct {
 	TID    int
 	Name   string

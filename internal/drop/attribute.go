@@ -33,9 +33,8 @@ func (c Counters) Plus(o Counters) Counters {
 	return out
 }
 
-// Gauges that are read along with the counters: how many states connection tracking
-// holds, and what memory the kernel's objects take. What Since tells of them is
-// by how much they grew.
+// Gauges that are read along with the counters: how many states connection tracking holds,
+// and what memory the kernel's objects take. Since returns their growth.
 const (
 	States           = "conntrack.states"
 	SlabBytes        = "slab.bytes"
@@ -140,7 +139,7 @@ func share(counted, missing uint64) uint64 {
 	return min(counted, missing)
 }
 
-// own is how many frames the DUT's own counters tell of.
+// own is how many lost frames the DUT's own counters show.
 func own(causes map[Place][]Cause) (n uint64) {
 	for _, of := range causes {
 		for _, c := range of {

@@ -59,9 +59,8 @@ type Cause struct {
 	Name    string `json:"name"`
 	Meaning string `json:"meaning,omitempty"`
 	Frames  uint64 `json:"frames"`
-	// Machine says that the counter is the whole machine's: other programs'
-	// packets may be in it. One that tells of many more than are missing is no
-	// cause.
+	// Machine says that the counter is the whole machine's: other programs' packets may be
+	// in it. A counter of many more than are missing is no cause.
 	Machine bool `json:"machine,omitempty"`
 }
 
@@ -81,8 +80,8 @@ type Account struct {
 	Buckets []Bucket `json:"buckets"`
 	// Unknown frames died, and no counter says where.
 	Unknown uint64 `json:"unknown"`
-	// Excess is by how much the counters tell of more frames than were
-	// offered: they counted others' too, or one frame twice.
+	// Excess is by how much the counters exceed the frames that were offered: they counted
+	// other programs' frames too, or one frame twice.
 	Excess uint64 `json:"excess,omitempty"`
 }
 

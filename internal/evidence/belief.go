@@ -404,8 +404,8 @@ func (p *Pooled) words(h *Host) string {
 	return fmt.Sprintf("The %s%s: %s; %s; expected on %s %s.", p.label, of, strings.Join(counts, ", "), strings.Join(groups, "; "), where, p.Expected.Bounds())
 }
 
-// Told are the changes that a page tells of, in a line each: all of a few, of more what says
-// something, and a dose curve.
+// Told are the changes that a page shows, one line each: all if there are few, else the
+// informative ones, and a dose curve.
 func Told(cs []Change) (lines []string) {
 	cs = list.Filter(cs, func(c Change) bool { return c.Says != Untold })
 	few := len(cs) <= mostTold

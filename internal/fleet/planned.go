@@ -10,7 +10,7 @@ import (
 	"linerate/internal/plan"
 )
 
-// Planned is what planning one host came to: a line of the index of a directory of plans.
+// Planned is the result of planning one host: a line in the index of a directory of plans.
 type Planned struct {
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
@@ -72,7 +72,7 @@ type PlanSummary struct {
 	Failures []Planned `json:"failures"`
 }
 
-// Summarise adds up what planning hosts came to, the last entry of each host.
+// Summarise adds up the results of planning hosts, using the last entry of each host.
 func Summarise(all []Planned) PlanSummary {
 	s := PlanSummary{Hosts: len(all), Changes: []GroupedChange{}, Failures: []Planned{}}
 	at := map[[3]string]int{}

@@ -39,9 +39,8 @@ func Of(err error) string {
 	})
 }
 
-// Option names an option in a hint, with a value or without: libraries know
-// that something can be chosen, and only the command knows how its user says
-// so.
+// Option names an option in a hint, with a value or without: libraries know that something
+// can be chosen, and only the command knows the option for it.
 func Option(name, value string) string {
 	return string(optionBegin) + name + string(optionValue) + value + string(optionEnd)
 }

@@ -56,8 +56,8 @@ type Reader interface {
 	io.Closer
 }
 
-// Identified is a Reader that knows by what digest the machine is known
-// (fact.MachineIDOf), of which the number itself stayed where it is.
+// Identified is a Reader that knows the digest of the machine's identifier
+// (fact.MachineIDOf), but not the identifier, which stays on the machine.
 type Identified interface{ MachineID() string }
 
 // BoundNames sorts the names of a directory and keeps MaxNames of them;

@@ -19,8 +19,7 @@ func servicesOf(system string) [][]string {
 	return list.Filter(list.Rows(servicesText), func(row []string) bool { return row[0] == system })
 }
 
-// freebsdServices lists the daemons that rc.conf or a configuration file
-// tells of.
+// freebsdServices lists the daemons that rc.conf or a configuration file mentions.
 func (in *inspection) freebsdServices() {
 	for _, row := range servicesOf(fact.FreeBSD) {
 		enabled := in.f.RCYes(row[2])

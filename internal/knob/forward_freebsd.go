@@ -46,7 +46,7 @@ func (t *Target) bridge(ctx context.Context) error {
 	return nil
 }
 
-// unaddressed takes the addresses off a device that ifconfig speaks of.
+// unaddressed removes the addresses that ifconfig shows on a device.
 func unaddressed(device, said string) (commands [][]string) {
 	for line := range strings.Lines(said) {
 		f := strings.Fields(line)

@@ -236,8 +236,8 @@ func (r *Session) run(ctx context.Context, slot study.Slot, part study.Part) err
 	return r.broken(trials[max(0, control)])
 }
 
-// broken ends a run in which trials fail one after the other for want of any
-// traffic: the reason is not chance.
+// broken ends a run in which successive trials fail because no traffic arrives: that is not
+// chance.
 func (r *Session) broken(t study.Trial) error {
 	if t.Unavailable != "" || t.Observed == nil || r.of.Measured(t) {
 		r.failures = 0

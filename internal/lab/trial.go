@@ -66,7 +66,7 @@ func (r *Session) Judge(t study.Trial, part study.Part, o *study.Observation, fa
 	return t
 }
 
-// Lane is what an arm of a block came to of which several were up at once.
+// Lane is the result of one arm in a block in which several arms were up at once.
 type Lane struct {
 	Name     string
 	Observed study.Observation

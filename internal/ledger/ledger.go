@@ -99,7 +99,7 @@ type Reader interface {
 	Studies(ctx context.Context, f Filter) ([]Study, error)
 	// Exclusions, in order.
 	Exclusions(ctx context.Context) ([]Exclusion, error)
-	// Tunables that evidence speaks of, with how many verdicts.
+	// Tunables returns the tunables that have evidence, with the number of verdicts.
 	Tunables(ctx context.Context) (map[string]int, error)
 
 	// Blob returns raw bytes by their SHA-256, or ErrNotFound.

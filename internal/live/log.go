@@ -32,8 +32,8 @@ type tailing struct {
 	rest  []byte // of a line that has no end yet
 }
 
-// read returns the whole lines that came since. Of more than can be read at a look it leaves
-// the rest out, and says so.
+// read returns the complete lines added since the last look. What exceeds the limit of a
+// look is skipped, and an error says so.
 func (l *tailing) read(ctx context.Context) (lines []byte, err error) {
 	for range mostPieces {
 		more, whole, err := l.piece(ctx)

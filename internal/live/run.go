@@ -284,8 +284,8 @@ func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	values := map[string][]float64{}
 	primary := r.o.metrics[0]
 	is := func(v float64) bool { return !math.IsNaN(v) }
-	// A host that is slow to answer is given the time for one value at least, which is
-	// what two looks tell of a counter.
+	// A host that is slow to answer is given the time for one value at least, which for a
+	// counter takes two looks.
 	looks, from := 0, Sample{}
 	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && (time.Since(end) < leastAnswer || looks < 3); looks++ {
 		now, seen, slept, err := r.glance(ctx, looks == 0)

@@ -32,8 +32,8 @@ type switcher struct {
 	owner  string // of the host, as the study took it
 	window time.Duration
 	grace  time.Duration
-	// before are the values that the host had when the study began: what it is put
-	// back to.
+	// before are the values that the host had when the study began, to which it is
+	// reverted.
 	before map[knob.Key]string
 	keys   []knob.Key
 	// on is the transaction under way, past those to forget.

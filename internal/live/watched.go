@@ -373,7 +373,7 @@ func connectTime(ctx context.Context, address string) (float64, error) {
 	return float64(took), c.Close()
 }
 
-// echoed is the time that ping(8) tells of an answer.
+// echoed is the round-trip time in a line of ping(8).
 var echoed = regexp.MustCompile(`time[=<]([0-9.]+) ms`)
 
 // echoTime is the round trip of one ICMP echo, as ping(8) of Linux, busybox and FreeBSD

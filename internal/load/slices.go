@@ -87,7 +87,7 @@ func (a LaneAccount) Plus(b LaneAccount) LaneAccount {
 	}
 }
 
-// Sliced is what a run of a Slicer came to.
+// Sliced is the result of a run of a Slicer.
 type Sliced struct {
 	Engine  string
 	Slices  []Slice

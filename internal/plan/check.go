@@ -150,7 +150,7 @@ func off(value string) bool {
 	return slices.Contains([]string{"", "0", "no", "off", "false", "none"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
-// idle reports a line of which the plan's own finding says that it does nothing.
+// idle reports a line that, by the plan's own finding, does nothing.
 func (p Plan) idle(l fact.Line) bool {
 	return slices.ContainsFunc(p.Remove, func(r Removal) bool { return r.File == l.File && r.Line == l.Number && r.idle })
 }

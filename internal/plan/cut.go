@@ -11,7 +11,7 @@ import (
 )
 
 // Cuts are the lines, and words of command lines, that Fixes takes out of the host's
-// files: those that stand by themselves, where that is all there is to do.
+// files: those that are whole settings, where removing them is the whole fix.
 func (p Plan) Cuts() []Removal {
 	return list.Filter(p.Removals(), func(r Removal) bool {
 		return r.whole && slices.ContainsFunc(p.Remove, r.same)

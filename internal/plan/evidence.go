@@ -35,8 +35,8 @@ func (p *planning) evidence(a *Advice, r *tunable.Record, name, value string) Ev
 	return e
 }
 
-// measured lets evidence speak that no advice is about: what helps on this host enters
-// the plan, what conflicts or does nothing is left alone and says so.
+// measured uses evidence about tunables without advice: what helps on this host enters the
+// plan; what conflicts or does nothing is listed as left alone.
 func (p *planning) measured() {
 	var names []string
 	for _, m := range p.Evidence {

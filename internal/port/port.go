@@ -1,5 +1,5 @@
-// Package port has what load and testbed both speak of: a network device, its
-// addresses, and the place that code must run in to reach it.
+// Package port holds what load and testbed share: a network device, its addresses, and the
+// place that code must run in to reach it.
 package port
 
 import (

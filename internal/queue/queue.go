@@ -166,7 +166,7 @@ func CheckLabel(name string) error {
 	return hint.With(hint.Usagef("label %q is not valid", name), "use up to 40 lower-case letters and digits, with - or _ between")
 }
 
-// Outcome is what a job came to.
+// Outcome is the result of a job.
 type Outcome struct {
 	Trials      []study.Trial
 	Files       []File

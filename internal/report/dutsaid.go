@@ -13,8 +13,8 @@ import (
 	"linerate/internal/study"
 )
 
-// dutTable tells what the DUT of a testbed of machines said of itself: its boots,
-// its busiest CPU, what it counted as lost, how warm and how fast it was.
+// dutTable shows what the DUT of a testbed of machines reported: its boots, its busiest
+// CPU, its loss counters, its temperature and its clock.
 func dutTable(r study.Results) document.Table {
 	t := document.Table{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
 		Note: "boots of all trials: their number, and the median and longest time until the DUT forwarded again; the rest are means over the valid trials, warm-up included, and the range of the sensors after each. The record has every counter."}

@@ -112,7 +112,7 @@ func namesOf(g []explain.Evidence) []string {
 	return out
 }
 
-// overTime draws what the same change came to each time it was measured.
+// overTime draws the effect of the same change each time it was measured.
 func overTime(all []explain.Evidence) (figures []chart.Figure) {
 	dated := slices.DeleteFunc(drawn(all), func(e explain.Evidence) bool { return e.Started == nil })
 	for _, g := range grouped(dated, func(e *explain.Evidence) string { return e.MetricLabel + " " + e.Before + "→" + e.After }) {

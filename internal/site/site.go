@@ -125,7 +125,7 @@ func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.P
 	return p
 }
 
-// Mention is a rule or a piece of advice that speaks of a tunable.
+// Mention is a rule or a piece of advice that mentions a tunable.
 type Mention struct {
 	Kind string `json:"kind"` // rule, plan
 	ID   string `json:"id"`

@@ -1,11 +1,10 @@
 // Package stats holds linerate's statistics: samples, intervals, tests,
 // verdicts, and what they can and cannot say. It is the one place for them.
 //
-// One test decides. For a study of randomised complete blocks it
-// is Student's t on the block-wise log ratios variant/control (CompareBlocks);
-// for two independent samples it is Welch's t on the logarithms
-// (CompareSamples). Both speak of the same quantity, the ratio of geometric
-// means, which percents and nanoseconds are read from. Everything else here
+// One test decides. For a study of randomised complete blocks it is Student's t on the
+// block-wise log ratios variant/control (CompareBlocks); for two independent samples it is
+// Welch's t on the logarithms (CompareSamples). Both estimate the same quantity, the ratio
+// of geometric means, from which percentages and nanoseconds follow. Everything else here
 // (permutation, Mann–Whitney, bootstrap) is reported and never decides.
 //
 // Everything is pure: no input or output, no clock, and chance only from a

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Result is what a comparison came to: the one record of an effect with its
-// interval, p-values, n and verdict. Whatever keeps or prints a comparison
-// embeds it.
+// Result is the outcome of a comparison: the one record of an effect with its interval,
+// p-values, n and verdict. Everything that stores or prints a comparison embeds it.
 type Result struct {
 	// N is how many complete blocks, or values of the smaller sample, the
 	// comparison rests on.
@@ -20,7 +19,7 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// Result is what the comparison came to; what cannot be computed is unknown.
+// Result is the comparison's outcome; what cannot be computed is unknown.
 func (c *Comparison) Result() Result {
 	return Result{N: c.N, Effect: c.reported(), P: Num(c.P), PHolm: Num(c.PHolm), Verdict: c.Verdict}
 }

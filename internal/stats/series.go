@@ -6,8 +6,8 @@ import (
 	"linerate/internal/show"
 )
 
-// Autocorrelation of x at a lag: how much a value tells of the one lag later
-// (Box & Jenkins). NaN when x is constant or too short.
+// Autocorrelation of x at a lag: how well a value predicts the one lag later (Box &
+// Jenkins). NaN when x is constant or too short.
 func Autocorrelation(x []float64, lag int) float64 {
 	n := len(x)
 	if lag < 0 || n < lag+2 {

@@ -96,7 +96,7 @@ func (b *Book) mine(ctx context.Context, tx Tx, l queue.Lease, t Ticket) (done b
 	return state == "done", nil
 }
 
-// complete records what a job came to, in one transaction with the job's end (ended).
+// complete records a job's outcome, in one transaction with the job's end (ended).
 func (b *Book) complete(ctx context.Context, l queue.Lease, t Ticket, o queue.Outcome, ended func(context.Context, Tx) error) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
 		done, err := b.mine(ctx, tx, l, t)

@@ -93,8 +93,8 @@ func (b *Book) Beat(ctx context.Context, l queue.Lease, job func() int64) error 
 	})
 }
 
-// Sweep frees the testbeds of which nothing was heard, and hands out again what
-// was lost with them.
+// Sweep frees the testbeds whose workers fell silent, and requeues the work that was lost
+// with them.
 func (b *Book) Sweep(ctx context.Context) error {
 	lost := b.Patience.Lost.Milliseconds()
 	return b.DB.Do(ctx, func(tx Tx) error {

@@ -114,7 +114,7 @@ func (h *Hands) Serve(parent, ctx context.Context, fit func(context.Context) err
 // Again is what an engine shall do with a ticket that was not done now.
 type Again struct{ After time.Duration }
 
-// Error says so.
+// Error says when to try again.
 func (a *Again) Error() string { return fmt.Sprintf("not now: again in %s", a.After) }
 
 // Fit asks whether the testbed is fit, and puts it into quarantine where it is not.

@@ -102,7 +102,7 @@ func (f PerOne) At(n float64) float64 {
 type WireRate struct {
 	Part    string `json:"part"`
 	Variant string `json:"variant"`
-	// Directions is the part's: rates of both are of both together.
+	// Directions is the part's; with "both", rates are the sum of the two directions.
 	Directions string  `json:"directions"`
 	Frame      float64 `json:"frame_bytes"` // mean, with FCS
 	PPS        float64 `json:"pps"`

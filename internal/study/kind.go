@@ -24,8 +24,8 @@ type Kind interface {
 	// last decides first.
 	Owns(p Part) bool
 
-	// DefaultMode is the mode of a part that says none, of a study that is the
-	// kind's; "" where it is another's.
+	// DefaultMode is the mode of a part that gives none, in a study of this kind; "" where
+	// the study is another kind's.
 	DefaultMode(s *Spec) testbed.Mode
 	// FillStudy puts defaults where a study with parts of the kind says nothing,
 	// FillPart where one of these parts, s.Parts[place], does. said tells which

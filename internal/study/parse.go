@@ -21,8 +21,8 @@ func Parse(file string, data []byte) (Spec, error) {
 	return s, err
 }
 
-// Made is Parse of a text that a program wrote for its user, who knows nothing of its
-// lines: an error in the study names the key, not the place.
+// Made parses generated YAML: errors name keys, not lines, because the user never saw the
+// text.
 func Made(data []byte) (Spec, *Problem, error) {
 	s, _, p, err := parse("study", data)
 	return s, p, err

@@ -6,10 +6,10 @@ import (
 	"linerate/internal/show"
 )
 
-// warnClients names the variants whose clients, in a closed loop, used more CPU
-// time than the server in every trial of a part. They share the CPUs: such a rate
-// is more the clients' than the server's, differences look smaller than they are, and what
-// the server does at most is not known. An open loop says so by lateness.
+// warnClients names the variants whose clients, in a closed loop, used more CPU time than
+// the server in every trial of a part. They share the CPUs, so such a rate measures the
+// clients more than the server, differences look smaller than they are, and the server's
+// maximum is not known. In an open loop, late requests show the same problem.
 func warnClients(r *Results, s Spec) {
 	var servers []string // as they are named, in the order of the parts
 	parts := map[string][]string{}

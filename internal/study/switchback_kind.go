@@ -252,9 +252,8 @@ func windowOf(t Trial) *Window {
 	return t.Observed.Window
 }
 
-// Derive satisfies Kind: where a guardrail ended the study, nothing is said of any metric
-// under that variant. The pairs before it ended when the variant looked bad, and a mean
-// that is taken then is no measurement.
+// Derive satisfies Kind: where a guardrail ended the study, no metric is reported for that
+// variant. The data end because the variant looked bad, so their mean is biased.
 func (switchbackKind) Derive(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return

@@ -58,9 +58,10 @@ func Beside(watch []string) []string {
 	return watch
 }
 
-// TickError is how far chance moves a time, of which a part was counted by ticks, in
-// percent: half of the 95 % interval, where the number of ticks is Poisson's. Times and the
-// tick are in one unit. What runs in step with the ticks is off by more, and always.
+// TickError is the random error, in percent, of a time that was partly counted in ticks:
+// half of the 95 % interval, where the number of ticks is Poisson-distributed. Times and
+// the tick are in one unit. Work in step with the ticks has a larger error, which is
+// systematic.
 func TickError(ticked, all, tick float64) float64 {
 	return 100 * 1.96 * math.Sqrt(ticked*tick) / all
 }

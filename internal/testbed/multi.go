@@ -110,9 +110,9 @@ type Layout struct {
 
 // Site is one server with its clients.
 type Site struct {
-	// Clients is the place of who asks. Enter takes the calling goroutine
-	// there, until leave takes it back: for making a socket, which stays in
-	// the namespace it was made in. The two calls are of one goroutine.
+	// Clients is the place of the clients. Enter takes the calling goroutine there until
+	// leave takes it back, for making a socket, which stays in the namespace it was made
+	// in. One goroutine must make both calls.
 	Clients                port.Place
 	Enter                  func() (leave func() error, err error)
 	Server                 port.Place // where the server listens, at Address

@@ -11,7 +11,7 @@ type Claims struct {
 	Author string `yaml:"author"`
 	// Date is when the source said it, as precisely as known.
 	Date string `yaml:"date"`
-	// Releases are what it speaks of.
+	// Releases are those that the claim is about.
 	Releases string  `yaml:"releases"`
 	Kind     string  `yaml:"kind"` // guide, talk, vendor, documentation, benchmark
 	Claims   []Claim `yaml:"claims"`

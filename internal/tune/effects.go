@@ -9,8 +9,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// Lenth is the scale of effects that are nothing, estimated from effects most of
-// which are (Lenth, Technometrics 31, 1989).
+// Lenth is the scale of null effects, estimated from effects of which most are null (Lenth,
+// Technometrics 31, 1989).
 type Lenth struct {
 	// PSE is the pseudo standard error of an effect, DF its degrees of freedom: a
 	// third of the number of effects.

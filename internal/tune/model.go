@@ -32,7 +32,7 @@ type Interaction struct {
 	Aliases int `json:"aliases"`
 }
 
-// Model is what the screening came to.
+// Model is the result of the screening.
 type Model struct {
 	Runs         int           `json:"runs"` // values that it rests on
 	Effects      []Effect      `json:"effects"`
@@ -110,8 +110,8 @@ func (m *Model) shrink(effect, se float64) (active, expected float64) {
 	return active, active * effect * m.tau2 / (m.tau2 + s2)
 }
 
-// heredity bounds the factors among which interactions are looked for: those that
-// act by themselves, the clearest first (effect heredity).
+// heredity bounds the factors among which interactions are looked for: those with a main
+// effect, the clearest first (effect heredity).
 const heredity = 10
 
 // interact adds the interactions that stand out among those of active factors, one

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// Result is what a search came to.
+// Result is the outcome of a search.
 type Result struct {
 	Array string `json:"array"` // its size, in words
 	Model Model  `json:"model"`

@@ -69,7 +69,7 @@ func (e Experiment) Slots() int { return e.Blocks * (len(e.Arms) + beside) }
 // beside is how many arms of a block are not candidates: control and A/A.
 const beside = 2
 
-// Measured is an experiment with what came of it.
+// Measured is an experiment with its results.
 type Measured struct {
 	Experiment
 	// Values are natural logarithms of the metric that is to get better, turned so

@@ -57,8 +57,8 @@ func (d Fleet) Drift() []chart.Figure { return drawWeeks(d.weeks) }
 // Drift draws what hosts did themselves, by week.
 func (d Overview) Drift() []chart.Figure { return drawWeeks(d.Weeks) }
 
-// Standing draws the findings that stood at each sweep's end, errors apart from warnings,
-// of which there are many more; and the hosts that could not be reached.
+// Standing draws the findings at each sweep's end, with errors separate from the far more
+// numerous warnings, and the hosts that could not be reached.
 func (d Fleet) Standing() (all []chart.Figure) {
 	for _, s := range []struct {
 		title, up string

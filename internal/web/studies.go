@@ -100,7 +100,7 @@ type Study struct {
 	Excluded int                `json:"-"` // verdicts from which something was excluded
 }
 
-// study shows what a study came to.
+// study shows a study's results.
 func (s *Server) study(r *http.Request) (*answer, error) {
 	id := r.PathValue("id")
 	l, err := s.reader(r.Context())

@@ -1,6 +1,5 @@
-// Package worker runs the queue's studies on a testbed, by the code that runs any
-// study: it takes the testbed, proves it fit, runs blocks in a lab, and sends what they
-// came to.
+// Package worker runs the queue's studies on a testbed, by the code that runs any study: it
+// leases the testbed, checks that it is fit, runs blocks in a lab, and sends their results.
 package worker
 
 import (

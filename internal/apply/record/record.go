@@ -104,7 +104,7 @@ func settingOf(rest string) Drift {
 	return d
 }
 
-// Record is what a host's record came to, as a capture says it.
+// Record is the state of a host's record, as a capture has it.
 type Record struct {
 	// State is the transaction in force (000003-0f3c6a0d2f7c), None or, where the
 	// record could not be compared with the host, why: one of the others.

@@ -45,7 +45,7 @@ type Plans struct {
 	Remote  Remote
 	// Resume goes on with a directory: hosts that have a plan in it are passed over.
 	Resume bool
-	// Role and Needs are of hosts of which the list says nothing.
+	// Role and Needs apply to hosts for which the list gives none.
 	Role       string
 	Needs      map[string]string
 	Unmeasured bool
@@ -53,7 +53,7 @@ type Plans struct {
 	Progress   func(Progress)
 }
 
-// Run plans the hosts that have no plan yet, and says what all came to.
+// Run plans the hosts that have no plan yet, and returns the results of all.
 func (p *Plans) Run(ctx context.Context) ([]fleet.Planned, error) {
 	in, err := Input()
 	if err != nil {

@@ -44,8 +44,8 @@ func (s *Source) Facts(ctx context.Context, args []string) (*fact.Facts, error) 
 	return o.Facts(ctx)
 }
 
-// Opened is a source that was found: its reader, how it is to be inspected, and the
-// names that files by themselves were given, by their places on their host.
+// Opened is a source that was found: its reader, how it is to be inspected, and, for single
+// files, the names that the user gave, by their places on the host.
 type Opened struct {
 	host.Reader
 	Options inspect.Options

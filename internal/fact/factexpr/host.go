@@ -183,7 +183,7 @@ func (h *Host) setPower(f *fact.Facts) {
 	}
 }
 
-// Blank is the names of a host of which nothing is known.
+// Blank is the names of a host about which nothing is known.
 func Blank() Host {
 	no := func(string) bool { return false }
 	zero := func(string) float64 { return 0 }

@@ -226,8 +226,8 @@ func withNIC(f *fact.Facts, name string, do func(*fact.NIC)) {
 	}
 }
 
-// complaintTable holds the lines in which FreeBSD tells of a setting or a limit
-// that hurts, with what each is about: $1 is a group of the pattern.
+// complaintTable holds the messages in which FreeBSD complains about a setting or a limit,
+// with what each is about: $1 is a group of the pattern.
 var complaintTable = []struct {
 	pattern *regexp.Regexp
 	about   string

@@ -189,6 +189,6 @@ func protocolTail(tail, known string) bool {
 	return bare == known || bare == "data packet "+known
 }
 
-// singular takes netstat's plurals away ("2 packets forwarded"): of one it speaks of a packet.
+// singular takes netstat's plurals away ("2 packets forwarded"): it prints "packet" for one.
 var singular = strings.NewReplacer("packets", "packet", "datagrams", "datagram", "fragments", "fragment", "connections", "connection", "cookies", "cookie", "redirects", "redirect",
 	"entries", "entry", "overflows", "overflow", "timeouts", "timeout", "requests", "request", "accepts", "accept", "failures", "failure").Replace

@@ -167,7 +167,7 @@ func appliedLine(st *fleet.Status) string {
 	return strings.TrimSpace(line)
 }
 
-// listed lists hosts, with what is to be said of each.
+// listed lists hosts, each with the text that say returns.
 func listed(p *show.Page, hosts []fleet.Host, say func(*fleet.Host) string) {
 	if len(hosts) > 0 {
 		p.Line("")
@@ -175,7 +175,7 @@ func listed(p *show.Page, hosts []fleet.Host, say func(*fleet.Host) string) {
 	few(p, len(hosts), MostHosts, "host", func(i int) { p.Paragraph("", "  ", show.Clean(hosts[i].Name)+" "+say(&hosts[i])) })
 }
 
-// Sweep shows what a sweep came to, and what got worse.
+// Sweep shows a sweep's result, and what got worse.
 func Sweep(p *show.Page, w fleet.Sweep, changes []fleet.Change) {
 	p.Paragraph("", "", fmt.Sprintf("%s in %s: %s reached, %s unreachable. %s, %s for the worse.", show.Plural(w.Hosts, "host"), show.Clock(w.End.Sub(w.Start)), show.Count(w.Reached), show.Count(w.Unreachable),
 		show.Plural(w.Changes, "change"), show.Count(w.Alerts)))

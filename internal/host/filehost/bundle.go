@@ -60,7 +60,7 @@ func ReadBundle(r io.Reader, name string) (*Bundle, error) {
 // advice is the hint of errors about what is no bundle.
 const advice = "a bundle is a tar.gz that linerate capture or its script wrote"
 
-// Archive is an unpacked bundle, of which nothing was read yet.
+// Archive is an unpacked bundle that was not read yet.
 type Archive struct {
 	path    string
 	entries []archived

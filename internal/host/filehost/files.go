@@ -1,5 +1,5 @@
 // Package filehost reads hosts by their files: a directory tree, a capture bundle, a
-// backup of settings, or a few files by themselves.
+// backup of settings, or a few single files.
 package filehost
 
 import (

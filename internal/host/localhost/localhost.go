@@ -151,11 +151,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 // pauseToFill is how long the reader of a command leaves it alone between two reads.
 const pauseToFill = 2 * time.Millisecond
 
-// of runs a command and reads what it prints, at most so much longer than it runs: one half
-// of that is for its complaints, which Wait waits for, one for the rest of its answer. It
-// reads seldom, and from a descriptor that Go's poller does not know: FreeBSD's sysctl(8)
-// does not buffer what it writes, so a blocked reader, or the poller, would wake for every
-// word: sixteen thousand times for sysctl -a.
+// of runs a command and reads its output. After the command has ended it waits at most
+// longer for the rest: half of that for standard error, which Wait waits for, half for
+// standard output. It reads seldom, and from a descriptor that Go's poller does not know:
+// FreeBSD's sysctl(8) does not buffer what it writes, so a blocked reader, or the poller,
+// would wake for every word: sixteen thousand times for sysctl -a.
 func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {

@@ -24,7 +24,7 @@ type Chain struct {
 	settle func(context.Context) error // waits until the warm-up is through; may be nil
 }
 
-// Ran is what one run over a chain came to.
+// Ran is the result of one run over a chain.
 type Ran struct {
 	Sent     load.Sent
 	Received load.Received

@@ -74,7 +74,7 @@ func (Runner) Measured(t study.Trial) bool {
 	return t.Saw().Served != nil && t.Saw().Served.Answered > 0
 }
 
-// Run satisfies lab.Runner: a slot is of all arms where they take turns, or of one.
+// Run satisfies lab.Runner: a slot covers all arms where they take turns, else one arm.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	task := s.Task()
 	spec := task.Spec

@@ -46,7 +46,7 @@ type Answer struct {
 	Detail string
 }
 
-// Events are what a lane tells of its connections.
+// Events are what a lane reports about its connections.
 type Events interface {
 	Connected(took time.Duration)
 	Reopened()
@@ -200,7 +200,7 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	}
 }
 
-// watch tells of the account so far.
+// watch reports the account so far.
 func (r *run) watch(done <-chan struct{}) {
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()

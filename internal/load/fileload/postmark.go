@@ -16,9 +16,9 @@ import (
 	"linerate/internal/tooltext"
 )
 
-// Postmark has the program of that name do the transactions, on files that each run
-// makes for itself and removes. It has one lane, a closed loop, and no fsync(2); its
-// own times are whole seconds, so its steps are timed as it tells of them.
+// Postmark runs the program of that name, which makes and removes the files of each run. It
+// has one lane, a closed loop, and no fsync(2). It prints times in whole seconds, so its
+// steps are timed when it announces them.
 type Postmark struct {
 	Pool
 	// Dir is where the files are, for the program. Start starts it there: within

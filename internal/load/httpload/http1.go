@@ -140,7 +140,7 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 	return a, !h.last, nil
 }
 
-// errUnasked is of a server that says more than an answer: it would be taken for
+// errUnasked is the error for a server that sends more than the answer: it would be taken for
 // the next one, which took no time.
 var errUnasked = errors.New("the server sent more than the response")
 

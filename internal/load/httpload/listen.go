@@ -295,7 +295,7 @@ func (r *listener) abandon(e http2.StreamError) {
 	}
 }
 
-// refuse ends a stream whose answer is none. Held: the lock.
+// refuse ends a stream whose response is not valid. The caller holds the lock.
 func (r *listener) refuse(l *http2Lane, why error) {
 	_ = r.session.frames.WriteRSTStream(l.id, http2.ErrCodeProtocol) // to a buffer
 	r.done(l, &client.Failure{At: l.stage(), Err: why, As: request.Malformed})

@@ -45,7 +45,7 @@ func Connect(ctx context.Context, name string, pipe io.ReadWriteCloser) (*Link, 
 	return nil, errors.Join(err, l.Close())
 }
 
-// Hello is what the far side said of itself.
+// Hello is what the far side reported about itself.
 func (l *Link) Hello() Hello { return l.hello }
 
 // Close ends the far program and all its traffic.

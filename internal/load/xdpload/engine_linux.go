@@ -40,8 +40,8 @@ func (engine) Available() error {
 	return nil
 }
 
-// canTrace reports whether the kernel has the tracepoints that tell of refused
-// frames, with the types of their arguments.
+// canTrace reports whether the kernel has the tracepoints for refused frames, with the
+// types of their arguments.
 func canTrace() bool {
 	kernel, err := btf.LoadKernelSpec()
 	if err != nil {

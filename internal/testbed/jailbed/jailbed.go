@@ -133,7 +133,7 @@ func owner(name string) (pid int, ok bool) {
 	return pid, err == nil
 }
 
-// link is what netstat -i tells of a device.
+// link is what netstat -i counts for a device.
 type link struct{ received, receiveDrops, sent, sendDrops uint64 }
 
 // readLinks reads netstat -inbd.

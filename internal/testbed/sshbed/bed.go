@@ -94,8 +94,8 @@ type Bed struct {
 	slowest float64 // boot so far, in seconds
 }
 
-// Up takes the testbed and looks at it. A DUT that a dead controller of the
-// same owner left changed is put back; another's is refused.
+// Up locks the testbed and inspects it. It reverts a DUT that a dead controller of the same
+// owner left changed, and refuses one that another owner's left.
 func Up(ctx context.Context, o Options) (*Bed, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}

@@ -1,4 +1,4 @@
-// Package page tells what a search by experiment came to: in a terminal, and as a
+// Package page shows the result of a search by experiment: in a terminal, and as a
 // page of HTML with the half-normal plot of the effects.
 package page
 
@@ -34,12 +34,12 @@ type Report struct {
 	Result       tune.Result `json:"result"`
 	// Ships are the settings of the plan.
 	Ships []Setting `json:"ships"`
-	// Untried are the levels of which nothing was measured.
+	// Untried are the levels that were not measured.
 	Untried []Untried `json:"untried"`
 	Answer  string    `json:"answer"`
 }
 
-// Untried is a level of which nothing was measured.
+// Untried is a level that was not measured.
 type Untried struct {
 	Setting
 	Why string `json:"why"`

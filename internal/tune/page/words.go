@@ -95,7 +95,7 @@ func (r *Report) untried(factors []space.Entry) []Untried {
 	return out
 }
 
-// caveat counts the levels of which nothing is known.
+// caveat counts the levels that were not measured.
 func (r *Report) caveat() string {
 	if len(r.Untried) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func (r *Report) caveat() string {
 	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "further level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
 }
 
-// unmeasured lists the levels of which nothing is known, by the reason.
+// unmeasured lists the levels that were not measured, by the reason.
 func (r *Report) unmeasured() (out []string) {
 	by := map[string][]string{}
 	var reasons []string

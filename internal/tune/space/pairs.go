@@ -56,9 +56,8 @@ func forbidPair(env tunable.Env, this, other *Entry, name string, k tunable.Coup
 	return err
 }
 
-// oneBoot takes out what one boot cannot try together, of which a search would try half of all
-// combinations: it boots another image, or reads files as they are tried. What the space has
-// first stays.
+// oneBoot keeps either the factors that boot another image or those in files read at boot,
+// whichever the space has first: a search would combine them, and one boot cannot.
 func oneBoot(all []Entry) {
 	var image, files string
 	for i := range all {

@@ -128,7 +128,7 @@ func (b Bench) Worth() float64 {
 	return math.Log1p(margin / 400)
 }
 
-// Measured is what an experiment came to, from the trials of its study.
+// Measured is the result of an experiment, from the trials of its study.
 func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measured {
 	m := tune.Measured{Experiment: e, Invalid: map[string]int{}, Unavailable: map[int]string{}}
 	g := s.Primary()
