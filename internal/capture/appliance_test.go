@@ -48,7 +48,7 @@ func onSystem(t *testing.T, dir, system string) string {
 	t.Helper()
 	busybox, err := exec.LookPath("busybox")
 	if err != nil {
-		labtest.Without(t, "%v", err)
+		labtest.Lacking(t, "%v", err)
 	}
 	tools := filepath.Join(dir, "tools")
 	if err := os.Mkdir(tools, 0o755); err != nil {
