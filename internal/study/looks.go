@@ -194,13 +194,17 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
 }
 
-// Quick returns the study with half the blocks (never below three: two give no verdict),
-// trials of 0.4 times their length, and searches that end sooner: the same question,
-// answered with wider intervals.
+// Quick returns the study with half the blocks, trials of 0.4 times their length, and
+// searches that end sooner: the same question, answered with wider intervals. The primary's
+// part keeps three blocks, since two give no verdict, and so does a part that has only three.
 func (s Spec) Quick() Spec {
 	parts := make([]Part, len(s.Parts))
 	for i, p := range s.Parts {
-		p.Blocks = min(p.Blocks, max(3, p.Blocks/2))
+		least := 2
+		if p.Name == s.Primary().Part || p.Blocks <= 3 {
+			least = 3
+		}
+		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
 		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
 		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
 		parts[i] = KindOf(p).Quick(p)
