@@ -69,6 +69,7 @@ func TestApplyScripts(t *testing.T) {
 		Dir:                 "testdata/apply",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
+		Condition:           installed,
 		Setup: func(e *testscript.Env) error {
 			fitSchemas(t, e)
 			name := fmt.Sprintf("%s-%d-%s", labtest.Prefix, os.Getpid(), filepath.Base(e.WorkDir))
@@ -83,4 +84,18 @@ func TestApplyScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// installed is the condition [has:PROGRAM] of scripts: where the lab is required, a
+// program that is missing fails the script, which must not skip.
+func installed(condition string) (bool, error) {
+	program, ok := strings.CutPrefix(condition, "has:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", condition)
+	}
+	_, err := exec.LookPath(program)
+	if err != nil && os.Getenv(labtest.Required) == "required" {
+		return false, fmt.Errorf("required here: %w", err)
+	}
+	return err == nil, nil
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -169,7 +171,13 @@ func (p *production) harm(name, set, metric string, more ...string) (said string
 	p.t.Helper()
 	before := p.get(name)
 	s := p.prove(append(more, "--metric", metric, "--window", "3s", "--pilot", "3s", "--pairs", "12", set)...)
-	<-s.ended
+	var exit *exec.ExitError
+	if err := <-s.ended; !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		p.t.Errorf("a study that a guardrail ended exits with %v, not 4", err)
+	}
+	if v := p.results(s).Verdicts[0]; v.Verdict != stats.Stopped || v.EffectPercent.Known() {
+		p.t.Errorf("the verdict is %s, effect %v", v.Verdict, v.EffectPercent)
+	}
 	treated := 0
 	for _, trial := range p.record(s).Trials {
 		if trial.Variant == "setting" && trial.Block > 0 {
