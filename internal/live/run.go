@@ -147,6 +147,11 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 	beating, still := context.WithCancel(ctx)
 	defer still()
 	r.pulse.start(beating)
+	if o.DryRun && r.sw.rooted(ctx) == nil { // other users may look, but cannot ask what is pending
+		if err := r.sw.begin(ctx, o.Treatments); err != nil {
+			return out, err
+		}
+	}
 	if !o.DryRun {
 		if err := r.take(ctx); err != nil {
 			return out, err
