@@ -36,9 +36,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("no page %s", file)
 		}
 	}
-	if _, err := exec.LookPath("mandoc"); err != nil {
-		labtest.Lacking(t, "mandoc: %v", err)
-	}
+	labtest.Program(t, "mandoc")
 	if out, err := exec.Command("mandoc", args...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%.3000s", err, out)
 	}

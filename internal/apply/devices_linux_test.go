@@ -25,9 +25,7 @@ func newDevices(t *testing.T) *sandbox {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes interfaces in a network namespace")
 	}
-	if _, err := exec.LookPath("ethtool"); err != nil {
-		labtest.Lacking(t, "no ethtool here")
-	}
+	labtest.Program(t, "ethtool")
 	r := &sandbox{root: t.TempDir(), jobs: make(chan job)}
 	ready := make(chan error)
 	go func() {

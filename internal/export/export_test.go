@@ -152,9 +152,7 @@ func TestNixOS(t *testing.T) {
 // does, the run writes the plan's files, and then there is nothing to change.
 func TestAnsible(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ansible-playbook"); err != nil {
-		labtest.Lacking(t, "ansible-playbook: %v", err)
-	}
+	labtest.Program(t, "ansible-playbook")
 	dir := t.TempDir()
 	book, root := filepath.Join(dir, "book.yml"), filepath.Join(dir, "root")
 	text := written(t, "freebsd", "ansible")

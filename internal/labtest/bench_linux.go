@@ -28,9 +28,7 @@ type Bench struct {
 // NewBench makes a bench that is gone when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
-	if _, err := exec.LookPath("ethtool"); err != nil {
-		Lacking(t, "ethtool: %v", err)
-	}
+	Program(t, "ethtool")
 	id := benchID()
 	slot := slot(t, id)
 	b := &Bench{Addresses: map[string]string{}}

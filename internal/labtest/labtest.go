@@ -5,6 +5,7 @@ package labtest
 import (
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -70,6 +71,14 @@ func Without(t testing.TB, format string, args ...any) {
 		return
 	}
 	t.Logf(format, args...)
+}
+
+// Program is Lacking for a program of another package, such as nft(8).
+func Program(t testing.TB, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		Lacking(t, "%v", err)
+	}
 }
 
 // Lacking skips t because this machine lacks what the test needs; where

@@ -538,9 +538,7 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 // An offload of an interface goes on, and comes back with all that went off with it.
 func TestOffloadsComeBack(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ethtool"); err != nil {
-		labtest.Lacking(t, "needs ethtool: %v", err)
-	}
+	labtest.Program(t, "ethtool")
 	h := newHost(t)
 	if err := h.run(exec.Command("ip", "link", "add", "v0", "type", "veth", "peer", "name", "v1")); err != nil {
 		t.Fatal(err)

@@ -123,9 +123,7 @@ func TestEscapes(t *testing.T) {
 
 // TestLint: mandoc(1) has nothing to say.
 func TestLint(t *testing.T) {
-	if _, err := exec.LookPath("mandoc"); err != nil {
-		labtest.Lacking(t, "mandoc: %v", err)
-	}
+	labtest.Program(t, "mandoc")
 	for file, source := range pagesOf() {
 		c := exec.Command("mandoc", "-Tlint")
 		c.Stdin = strings.NewReader(source)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -33,9 +32,7 @@ func TestFlood(t *testing.T) {
 	defer b.Close()
 	tracked := []setting.Setting{{Mechanism: setting.Firewall, Rules: &setting.Rules{Stateful: true}}}
 	everySegmentTracked(t, b, tracked)
-	if _, err := exec.LookPath("nft"); err != nil {
-		labtest.Lacking(t, "%v", err)
-	}
+	labtest.Program(t, "nft")
 	noneTracked(t, b)
 }
 

@@ -15,6 +15,7 @@ import (
 // TestAsksTheDUT: a DUT that rests answers everything; one that drops what is
 // meant for a kind of question answers the others.
 func TestAsksTheDUT(t *testing.T) {
+	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
 	b, err := netnsbed.Up(context.Background(), netnsbed.Options{Mode: testbed.Overload})
 	if err != nil {

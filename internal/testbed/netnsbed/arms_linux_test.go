@@ -62,6 +62,7 @@ func injectFrame(t *testing.T, p port.Port, frame []byte, n int) {
 
 // TestRaise: several DUTs are up at once, each forwards its own frames only.
 func TestRaise(t *testing.T) {
+	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
 	b, ctx := up(t, Options{}), context.Background()
 	bad := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.no_such_sysctl", Value: "1"}}

@@ -189,6 +189,7 @@ func compare(t *testing.T, when string, before, now map[string]string) {
 }
 
 func TestSettingsApplyAndAreUndone(t *testing.T) {
+	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
 	ctx := context.Background()
 	b := up(t, Options{})
@@ -240,6 +241,7 @@ func TestRulesetsHaveTheirSize(t *testing.T) {
 }
 
 func TestWrongSettingsAreErrors(t *testing.T) {
+	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
 	b := up(t, Options{})
 	for _, c := range []struct {

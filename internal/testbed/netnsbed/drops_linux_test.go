@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"reflect"
 	"syscall"
 	"testing"
@@ -103,10 +102,11 @@ func TestDropsOfKnownCause(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range c.settings {
-				if s.Mechanism == setting.Command {
-					if _, err := exec.LookPath(s.Argv[0]); err != nil {
-						labtest.Lacking(t, "%v", err)
-					}
+				switch s.Mechanism {
+				case setting.Command:
+					labtest.Program(t, s.Argv[0])
+				case setting.NFT:
+					labtest.Program(t, "nft")
 				}
 			}
 			b := up(t, Options{Mode: testbed.Cost})
