@@ -175,6 +175,7 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 		f.Settings = append(f.Settings, fact.Tunable{Name: map[string]string{fact.FreeBSD: "kern.ostype", fact.Linux: "kernel.ostype"}[h.OS], Namespace: fact.Kernel, Live: &h.OS})
 		f.Normalise()
 	}
+	v4, v6 := f.ForwardsIPv4(), f.ForwardsIPv6()
 	for i := range f.Settings {
 		s := &f.Settings[i]
 		rec, known := b.record(h, s.Name)
@@ -185,7 +186,33 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 			s.Live = &l.Value
 		}
 	}
+	if h.Booted {
+		runs(f, forwarding[h.OS][0], v4)
+		runs(f, forwarding[h.OS][1], v6)
+	}
 	return f, nil
+}
+
+// forwarding are the switches of IPv4 and IPv6, of which every kernel shows a value.
+var forwarding = map[string][2]string{fact.Linux: {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"}, fact.FreeBSD: {"net.inet.ip.forwarding", "net.inet6.ip6.forwarding"}}
+
+// runs adds the running value of a switch: the files', else what rc.conf's variable makes it.
+func runs(f *fact.Facts, name string, on bool) {
+	if _, known := f.LiveValue(name); known {
+		return
+	}
+	value, set := f.Value(name)
+	if !set {
+		value = map[bool]string{true: "1", false: "0"}[on]
+	}
+	for i := range f.Settings {
+		if s := &f.Settings[i]; s.Name == name && s.Namespace == fact.Kernel {
+			s.Live = &value
+			return
+		}
+	}
+	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
+	f.Normalise()
 }
 
 // takes reports that a setting can be set by a stage of the boot.

@@ -128,8 +128,20 @@ func (b *Bench) done(h Host, o Offer) (*fact.Facts, error) {
 		for _, f := range own {
 			files.add(f.Path, f.Content)
 		}
+		files.limit(o.Plan)
 	}
 	return b.facts(h, files)
+}
+
+// limit writes the limits of pf, which a plan leaves to the person whose pf.conf it is.
+func (t Tree) limit(p plan.Plan) {
+	const conf = "/etc/pf.conf"
+	for _, s := range p.Settings {
+		if s.Mechanism == setting.PFLimit {
+			old := regexp.MustCompile(`(?m)^set limit ` + s.Name + ` .*\n`)
+			t[conf] = "set limit " + s.Name + " " + s.Value + "\n" + old.ReplaceAllString(t[conf], "")
+		}
+	}
 }
 
 // harm is what an audit has to say that it did not say before.

@@ -248,23 +248,24 @@ func (s Step) loads(g *fact.Facts, module string, by fact.Stage) {
 
 func (s Step) setLimit(g *fact.Facts) {
 	value, err := strconv.ParseUint(s.Value, 10, 64)
-	if g.Firewall.PF == nil || err != nil {
+	if err != nil {
 		return
 	}
-	pf := *g.Firewall.PF
-	replaced := func(limits []fact.Limit) []fact.Limit {
+	var pf fact.PF // without its pf.conf what the plan says of it is all that is known
+	if g.Firewall.PF != nil {
+		pf = *g.Firewall.PF
+	}
+	limit := func(limits []fact.Limit, as fact.Limit) []fact.Limit {
 		limits = slices.Clone(limits)
-		for i := range limits {
-			if limits[i].Name == s.Name {
-				limits[i].Value = value
-			}
+		if i := slices.IndexFunc(limits, func(l fact.Limit) bool { return l.Name == s.Name }); i >= 0 {
+			limits[i].Value = value
+			return limits
 		}
-		return limits
+		return append(limits, as)
 	}
-	pf.Limits, pf.FileLimits = replaced(pf.Limits), replaced(pf.FileLimits)
-	if !slices.ContainsFunc(pf.Limits, func(l fact.Limit) bool { return l.Name == s.Name }) {
-		pf.Limits = append(pf.Limits, fact.Limit{Name: s.Name, Value: value})
-	}
+	pf.Limits = limit(pf.Limits, fact.Limit{Name: s.Name, Value: value})
+	// The plan asks for the line in the file, too.
+	pf.FileLimits = limit(pf.FileLimits, fact.Limit{Name: s.Name, Value: value, File: "/etc/pf.conf", Line: 1, Text: "set limit " + s.Name + " " + s.Value})
 	g.Firewall.PF = &pf
 }
 
