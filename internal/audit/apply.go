@@ -245,7 +245,7 @@ func (a *auditor) folklore() []candidate {
 			if cl.Value == "" || ofAll(cl) && cl.Name != l.Name || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() || !a.claimHolds(cl) {
 				continue
 			}
-			if said := a.claim(l, rec, cl); said != nil && !a.upheld(l, rec) {
+			if said := a.claim(l, rec, cl); said != nil && !a.upheld(l, rec) && !a.required(l, rec) {
 				all = append(all, said...)
 				break
 			}
@@ -285,6 +285,15 @@ func (a *auditor) tunes(r *tunable.Record) bool {
 // policy reports a tunable that says what is allowed.
 func (a *auditor) policy(r *tunable.Record) bool {
 	return slices.ContainsFunc(a.Rules.Policies, func(p string) bool { return globs(p, r.Name) })
+}
+
+// required reports a line that a security benchmark asks for: its scanner fails the host
+// without the line, even where the value is the default.
+func (a *auditor) required(l fact.Line, rec *tunable.Record) bool {
+	return slices.ContainsFunc(a.c.ClaimsOn(rec), func(cl tunable.Claim) bool {
+		set, ok := a.c.ClaimSource(cl.Source)
+		return ok && set.Kind == "benchmark" && cl.Name == l.Name && rec.SameValue(cl.Value, l.Value)
+	})
 }
 
 // claim reports that a line follows a claim which is unproven, outdated or

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,5 +35,25 @@ func TestEveryClaimIsAnswered(t *testing.T) {
 	}
 	if len(silent) > 0 {
 		t.Errorf("of %d lines the audit is silent on %d:\n%s", asked, len(silent), strings.Join(silent, "\n"))
+	}
+}
+
+// TestBenchmarksAreKept: on an endpoint the audit says nothing of the lines that a security
+// benchmark asks for; a scanner fails the host without them.
+func TestBenchmarksAreKept(t *testing.T) {
+	c, _ := known(t)
+	for _, set := range c.Claims {
+		if set.Kind != "benchmark" {
+			continue
+		}
+		files := map[string]string{}
+		for _, cl := range set.Claims {
+			path := cmp.Or(map[string]string{"loader.conf": "/boot/loader.conf", "sysctl.conf": "/etc/sysctl.conf"}[cl.In], "/etc/sysctl.d/60-benchmark.conf")
+			files[path] += cl.Name + "=" + cl.Value + "\n"
+		}
+		release := map[string]string{"freebsd": "14.3", "linux": "6.12"}[set.OS]
+		for _, f := range run(t, tree(t, release, files), "endpoint").Findings {
+			t.Errorf("%s: %s: %s", set.Source, f.ID, f.Message)
+		}
 	}
 }

@@ -128,6 +128,9 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 		f.Message = fmt.Sprintf("%s=%s changes no interface", d.Name, d.Value)
 		f.Why = "The kernel does not read conf.all of this setting: every interface has its own, which starts as conf.default."
 		if a.f.IsSet(own) {
+			if a.required(d.Line, d.rec) {
+				return nil // conf.default protects, and the benchmark's scanner looks for both lines
+			}
 			f.Severity, f.Action = Info, Remove
 			f.Fix = "Remove the line; " + own + " is set too, and does it for interfaces that appear later."
 			break

@@ -92,7 +92,7 @@ func (a *auditor) floor(j judged) (string, bool) {
 // asDefault reports lines that set what is so anyway. Pinning the default of a policy is
 // hardening: an auditor wants such lines.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.policy(j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
 		return nil
 	}
 	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
