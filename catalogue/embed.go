@@ -79,8 +79,8 @@ var load = sync.OnceValues(func() (builtin, error) {
 	if err != nil {
 		return builtin{}, err
 	}
-	if c, beside, ok, err := tunable.Unpack(packed, digest); ok || err != nil {
-		return builtin{c, beside}, err
+	if c, beside, ok := tunable.Unpack(packed, digest); ok {
+		return builtin{c, beside}, nil
 	}
 	c, err := tunable.Read(files)
 	return builtin{catalogue: c}, err

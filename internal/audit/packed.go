@@ -20,7 +20,7 @@ func (s *RuleSet) Pack() ([]byte, error) {
 		x.Fires, x.Silent, x.file = nil, nil, ""
 		p.Rules = append(p.Rules, &x)
 	}
-	b, err := pack.Seal(p)
+	b, err := pack.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("rules: %w", err)
 	}

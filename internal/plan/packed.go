@@ -9,7 +9,7 @@ import (
 // Pack writes a library for a fast start: reading its YAML and compiling every
 // expression of both systems took most of a plan's time.
 func (l *Library) Pack() ([]byte, error) {
-	b, err := pack.Seal(l.content)
+	b, err := pack.Marshal(l.content)
 	if err != nil {
 		return nil, fmt.Errorf("advice: %w", err)
 	}

@@ -3,11 +3,9 @@ package tunable
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"reflect"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -22,6 +20,7 @@ type compiled struct {
 	Concepts []Concept
 
 	Conditions []Condition
+	Beside     [][]byte
 }
 
 // maxCompiled bounds what a compiled catalogue may unpack to.
@@ -57,17 +56,14 @@ func Digest(fsys fs.FS) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// heading is the first line of a compiled catalogue: of which files it was
-// made, and for which shape of records.
-func heading(digest string) string {
-	return fmt.Sprintf("linerate catalogue %s %x\n", digest, pack.Fingerprint(reflect.TypeFor[compiled]()))
-}
+// heading is the first line of a compiled catalogue: of which files it was made.
+func heading(digest string) string { return fmt.Sprintf("linerate catalogue %s\n", digest) }
 
 // Compile packs a catalogue read from files with this digest, and what else was
 // made of them: the rules of its audits, which package audit packs, and the advice
 // of plans, which package plan does.
 func (c *Catalogue) Compile(digest string, beside ...[]byte) ([]byte, error) {
-	records, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions})
+	b, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions, beside})
 	if err != nil {
 		return nil, fmt.Errorf("compile the catalogue: %w", err)
 	}
@@ -76,45 +72,29 @@ func (c *Catalogue) Compile(digest string, beside ...[]byte) ([]byte, error) {
 		return nil, err
 	}
 	defer z.Close()
-	var all []byte
-	for _, part := range append([][]byte{records}, beside...) {
-		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
-	}
-	return z.EncodeAll(all, []byte(heading(digest))), nil
+	return z.EncodeAll(b, []byte(heading(digest))), nil
 }
 
 // Unpack reads what Compile made. ok is false when it was made from other
 // files than those with the digest, or for records of another shape.
-func Unpack(b []byte, digest string) (c *Catalogue, beside [][]byte, ok bool, err error) {
+func Unpack(b []byte, digest string) (c *Catalogue, beside [][]byte, ok bool) {
 	body, ok := bytes.CutPrefix(b, []byte(heading(digest)))
 	if !ok {
-		return nil, nil, false, nil
+		return nil, nil, false
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxCompiled))
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, false
 	}
 	defer z.Close()
-	all, err := z.DecodeAll(body, nil)
-	if err != nil {
-		return nil, nil, false, fmt.Errorf("compiled catalogue: %w", err)
+	if body, err = z.DecodeAll(body, nil); err != nil {
+		return nil, nil, false
 	}
-	var parts [][]byte
-	for len(all) > 0 {
-		size, n := binary.Uvarint(all)
-		if n <= 0 || size > uint64(len(all)-n) {
-			return nil, nil, false, fmt.Errorf("compiled catalogue: cut short")
-		}
-		parts, all = append(parts, all[n:n+int(size)]), all[n+int(size):]
-	}
-	if len(parts) == 0 {
-		return nil, nil, false, fmt.Errorf("compiled catalogue: cut short")
-	}
-	var p compiled
-	if err := pack.Unmarshal(parts[0], &p); err != nil {
-		return nil, nil, false, fmt.Errorf("compiled catalogue: %w", err)
+	p, ok := pack.Open[compiled](body)
+	if !ok {
+		return nil, nil, false
 	}
 	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts, Conditions: p.Conditions}
 	c.fillTables()
-	return c, parts[1:], true, nil
+	return c, p.Beside, true
 }

@@ -271,7 +271,10 @@ func decode(name string, n ast.Node, into any) error {
 // rel reads a release as written: as a YAML number, 6.10 were 6.1.
 type rel struct{ release.Release }
 
-func (r *rel) UnmarshalYAML(n ast.Node) error { return r.UnmarshalText([]byte(n.GetToken().Value)) }
+func (r *rel) UnmarshalYAML(n ast.Node) (err error) {
+	r.Release, err = release.Parse(n.GetToken().Value)
+	return err
+}
 
 // rawRecord and rawChange are a record as the file has it.
 type rawRecord struct {

@@ -192,7 +192,7 @@ type Record struct {
 	// entropy sources of kern.random.harvest.mask.
 	Decode string `yaml:"decode"`
 	// Vectors are worked examples of Formula, for the tests.
-	Vectors []Vector `yaml:"vectors" pack:"-"`
+	Vectors []Vector `yaml:"vectors" cbor:"-"`
 	// Levels are the values worth trying where one tunes by experiment.
 	Levels []Level `yaml:"levels"`
 
@@ -248,7 +248,7 @@ type Constraints struct {
 	// gives, in words: "at most the driver's maximum (ethtool -g IF)".
 	Depends string `yaml:"depends"`
 	// Clamped is short for outside: clamped.
-	Clamped bool `yaml:"clamped" json:"-"`
+	Clamped bool `yaml:"clamped" json:"-" cbor:"Clamped"`
 	// Outside is what the system does with a value that these bounds do not allow; "" while
 	// not known.
 	Outside Outside `yaml:"outside"`
@@ -301,7 +301,7 @@ type Caution struct {
 	Fix string `yaml:"fix"`
 	// Kind is harmful, ineffective, memory, order, security or note.
 	Kind    string   `yaml:"kind"`
-	Vectors []Vector `yaml:"vectors" pack:"-"`
+	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Coupling is another tunable whose value must agree with this one.
@@ -311,7 +311,7 @@ type Coupling struct {
 	// this tunable's value and `other` for the other's; "" for "see also".
 	Holds   string   `yaml:"holds"`
 	Why     string   `yaml:"why"`
-	Vectors []Vector `yaml:"vectors" pack:"-"`
+	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Recommendation is a value for a role, with the reason.
@@ -324,7 +324,7 @@ type Recommendation struct {
 	Do      string   `yaml:"do"`
 	When    string   `yaml:"when"`
 	Reason  string   `yaml:"reason"`
-	Vectors []Vector `yaml:"vectors" pack:"-"`
+	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Level is a value that is worth trying where one tunes by experiment: legal,
@@ -338,7 +338,7 @@ type Level struct {
 	// Source is who proposes it: a manual, a kernel's comment, a published
 	// configuration.
 	Source  string   `yaml:"source"`
-	Vectors []Vector `yaml:"vectors" pack:"-"`
+	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Vector is a worked example of an expression.

@@ -124,23 +124,18 @@ func (r *Release) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	if s == "" {
-		*r = Release{}
-		return nil
-	}
-	parsed, err := Parse(s)
-	if err != nil {
-		return err
-	}
-	*r = parsed
-	return nil
+	return r.UnmarshalText([]byte(s))
 }
 
 // MarshalText writes the release as it was given.
 func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a release from YAML or a flag.
+// UnmarshalText reads what MarshalText wrote; an empty text is the unknown release.
 func (r *Release) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		*r = Release{}
+		return nil
+	}
 	parsed, err := Parse(string(b))
 	if err != nil {
 		return err
