@@ -10,8 +10,7 @@
 // content: the same bytes give the same identifiers.
 //
 // The package holds the records, the chain and the queries. How
-// they are stored is package sqlite's and package postgres's business; both
-// pass the suite in package ledgertest.
+// they are stored is package store's business.
 package ledger
 
 import (

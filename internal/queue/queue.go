@@ -1,9 +1,7 @@
 // Package queue spreads studies over testbeds: blocks are handed out to workers, each
 // of which has leased a testbed, and every trial is recorded exactly once, whatever
-// dies. The package holds the words and the interface. How it is kept is package
-// book's (tables that PostgreSQL and SQLite share), and who hands out the blocks is
-// package river's (River, in PostgreSQL, for many workers) and package local's (a table
-// of SQLite, for one machine); both pass the suite in package queuetest.
+// dies. The package holds the words and the interface; package store keeps it. River
+// hands out the blocks in PostgreSQL, for many workers, and a table of SQLite's on one machine.
 //
 // A block is in one worker's hands because it was handed out once; a testbed is because
 // it is leased: the lease has an epoch, which grows with every change of hands, and

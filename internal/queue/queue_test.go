@@ -11,8 +11,8 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/queue"
-	"linerate/internal/queue/queuetest"
 	"linerate/internal/stats"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 )
 
@@ -72,7 +72,7 @@ func TestRecordIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials := queuetest.Trials(queue.Job{Spec: spec, Seed: 7, Unit: study.Unit{Part: "cost", Blocks: []int{1, 2, 3, 4, 5, 6}}}, 700)
+	trials := storetest.Trials(queue.Job{Spec: spec, Seed: 7, Unit: study.Unit{Part: "cost", Blocks: []int{1, 2, 3, 4, 5, 6}}}, 700)
 	for i := range trials {
 		trials[i].Testbed = []string{"bed1", "bed2"}[trials[i].Block%2]
 	}

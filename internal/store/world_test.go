@@ -12,7 +12,7 @@ import (
 	_ "modernc.org/sqlite" // the tables are kept in memory
 
 	"linerate/internal/queue"
-	"linerate/internal/queue/queuetest"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 )
 
@@ -216,7 +216,7 @@ func outcome(j queue.Job, bed string) queue.Outcome {
 	if j.Finish {
 		return queue.Outcome{Ledger: "kept"}
 	}
-	return queue.Outcome{Trials: queuetest.Trials(j, 700), Facts: []byte("{}"), Environment: study.Environment{CPU: "cpu of " + bed, OS: "linux"},
+	return queue.Outcome{Trials: storetest.Trials(j, 700), Facts: []byte("{}"), Environment: study.Environment{CPU: "cpu of " + bed, OS: "linux"},
 		Files: []queue.File{{Name: fmt.Sprintf("raw-%d", j.Unit.Blocks[0]), Data: []byte("raw of " + bed)}}}
 }
 

@@ -20,12 +20,11 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
-	"linerate/internal/queue/queuetest"
 	"linerate/internal/site"
 	"linerate/internal/store/sqlite"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
@@ -174,7 +173,7 @@ func (d *desk) fill(t *testing.T, done string) {
 		t.Fatal(err)
 	}
 	d.study = b.Studies[0].ID
-	if _, err := l.Append(t.Context(), b, ledgertest.Sample("elsewhere")); err != nil {
+	if _, err := l.Append(t.Context(), b, storetest.Sample("elsewhere")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -203,7 +202,7 @@ func (d *desk) wait(t *testing.T) {
 		if done++; done > 4 {
 			return queue.Outcome{}, &queue.BedFailed{Reason: "the cable <b>is out</b>"}
 		}
-		own := queuetest.Trials(j, 700)
+		own := storetest.Trials(j, 700)
 		for i := range own {
 			own[i].Metrics[study.CostNS] = 1e9 / own[i].Metrics[study.ForwardingRate]
 		}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
-	"linerate/internal/queue/queuetest"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 )
 
@@ -68,7 +68,7 @@ metrics: [{metric: forwarding_rate_pps, part: cost, primary: true}]
 	}
 	j := queue.Job{Spec: spec, Seed: *spec.Seed, Unit: study.Unit{Part: "cost", Blocks: []int{1, 2, 3, 4, 5}}}
 	env := study.Environment{OS: "linux", Kernel: "6.12", CPU: "x", Label: "simulated", Linerate: "test"}
-	files, err := queue.MakeRecord(spec, *spec.Seed, text, []queue.BedRecord{{Testbed: "bed", Environment: env}}, queuetest.Trials(j, 700))
+	files, err := queue.MakeRecord(spec, *spec.Seed, text, []queue.BedRecord{{Testbed: "bed", Environment: env}}, storetest.Trials(j, 700))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/stats"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
@@ -127,7 +127,7 @@ func exclusion(t testing.TB, m *memory, target ledger.ID) *ledger.Batch {
 func full(t testing.TB, change func(own, imported *ledger.Batch)) *memory {
 	t.Helper()
 	m := &memory{}
-	own, imported := ownStudy(t), ledgertest.Sample("imported")
+	own, imported := ownStudy(t), storetest.Sample("imported")
 	if change != nil {
 		change(own, imported)
 	}
@@ -283,7 +283,7 @@ func FuzzLoad(f *testing.F) {
 // be read are an error, for the dump may be all that is left one day.
 func TestAllMissesNothingSilently(t *testing.T) {
 	m := &memory{}
-	if _, err := m.Append(t.Context(), ledgertest.Sample("imported")); err != nil {
+	if _, err := m.Append(t.Context(), storetest.Sample("imported")); err != nil {
 		t.Fatal(err)
 	}
 	m.broken = ledger.ErrCorrupt

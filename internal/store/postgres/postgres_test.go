@@ -2,36 +2,28 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
+	"linerate/internal/fleet"
 	"linerate/internal/labtest/pgserver"
-	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
+	"linerate/internal/queue"
 	"linerate/internal/store/postgres"
+	"linerate/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { pgserver.Main(m) }
-
-func TestConformance(t *testing.T) {
-	pgserver.Need(t)
-	ledgertest.Run(t, func(t *testing.T) ledgertest.Open {
-		at := pgserver.Database(t)
-		return func(t *testing.T) ledger.Store {
-			s, err := postgres.Open(context.Background(), at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { s.Close() })
-			return s
-		}
-	})
-}
 
 func TestOpenHidesThePassword(t *testing.T) {
 	for _, u := range []string{"postgres://u:geheim@[bad", "postgres://u:geheim@127.0.0.1:1/x?connect_timeout=1"} {
 		if _, err := postgres.Open(t.Context(), u); err == nil || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("Open: %v", err)
+		}
+		if _, err := postgres.OpenQueue(t.Context(), u, queue.DefaultPatience); err == nil || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("OpenQueue: %v", err)
 		}
 	}
 }
@@ -39,12 +31,26 @@ func TestOpenHidesThePassword(t *testing.T) {
 // TestReadOnly: PostgreSQL itself refuses to write what was opened to be read.
 func TestReadOnly(t *testing.T) {
 	at := pgserver.Database(t)
-	open := func() (ledger.Reader, error) { return postgres.OpenReadOnly(context.Background(), at) }
-	ledgertest.ReadOnlyEmpty(t, open)
+	if _, err := postgres.OpenQueueReadOnly(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a database without a queue: %v", err)
+	}
 	s, err := postgres.Open(context.Background(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ledgertest.ReadOnly(t, s, open, func() (ledger.Store, error) { return postgres.UnwrappedReadOnly(context.Background(), at) })
+	w, err := postgres.UnwrappedReadOnly(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if n, err := w.Append(t.Context(), storetest.Sample("never")); err == nil {
+		t.Errorf("%d entries were taken", n)
+	}
+	if err := w.NoteImport(t.Context(), "f", "t", "r", time.Now()); err == nil {
+		t.Error("a note was taken")
+	}
+	if _, err := w.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
+		t.Error("a sweep was begun")
+	}
 }

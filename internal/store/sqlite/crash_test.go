@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/store/sqlite"
+	"linerate/internal/store/storetest"
 )
 
 // Environment of a process that appends until it is stopped: the ledger, a
@@ -58,7 +58,7 @@ func write(path, name string) {
 	}
 	for i := 0; ; i++ {
 		study := fmt.Sprintf("%s %d", name, i)
-		_, err := s.Append(ctx, ledgertest.Sample(study))
+		_, err := s.Append(ctx, storetest.Sample(study))
 		if err != nil {
 			fmt.Println("fail", errors.Is(err, ledger.ErrFull), err)
 			return
@@ -131,7 +131,7 @@ func whole(t *testing.T, path string, acks []string) {
 		t.Fatalf("the ledger does not verify: %q", r.Problems)
 	}
 	for _, a := range acks {
-		if ok, err := s.Has(t.Context(), "study", ledgertest.Sample(a).Ref); !ok || err != nil {
+		if ok, err := s.Has(t.Context(), "study", storetest.Sample(a).Ref); !ok || err != nil {
 			t.Errorf("study %q was acknowledged and is lost (%v)", a, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestFileLimit(t *testing.T) {
 		t.Fatalf("%d studies, then %q: the limit was not met", len(acks), failed)
 	}
 	whole(t, path, acks)
-	if _, err := reopen(t, path).Append(t.Context(), ledgertest.Sample("after")); err != nil {
+	if _, err := reopen(t, path).Append(t.Context(), storetest.Sample("after")); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 	whole(t, path, append(acks, "after"))

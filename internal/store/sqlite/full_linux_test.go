@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
-	"linerate/internal/ledger/ledgertest"
+	"linerate/internal/store/storetest"
 )
 
 // TestDiskFull: a full disk is told as such; what was acknowledged stays, and
@@ -33,7 +33,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole(t, path, acks)
-	if _, err := reopen(t, path).Append(t.Context(), ledgertest.Sample("after")); err != nil {
+	if _, err := reopen(t, path).Append(t.Context(), storetest.Sample("after")); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 	whole(t, path, append(acks, "after"))

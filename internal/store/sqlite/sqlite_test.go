@@ -4,46 +4,50 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
-	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
+	"linerate/internal/fleet"
 	"linerate/internal/store/sqlite"
+	"linerate/internal/store/storetest"
 )
 
 var nobody = sqlite.Owner{UID: -1, GID: -1}
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
-func TestConformance(t *testing.T) {
-	ledgertest.Run(t, func(t *testing.T) ledgertest.Open {
-		path := filepath.Join(t.TempDir(), "a folder", "ledger ?#%.db")
-		return func(t *testing.T) ledger.Store {
-			s, err := sqlite.Open(t.Context(), path, nobody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { s.Close() })
-			return s
-		}
-	})
-}
-
-// TestReadOnly: SQLite itself refuses to write what was opened to be read.
+// TestReadOnly: SQLite itself refuses to write what was opened to be read, and looking for
+// a ledger makes none.
 func TestReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	open := func() (ledger.Reader, error) { return sqlite.OpenReadOnly(t.Context(), path, nobody) }
-	ledgertest.ReadOnlyEmpty(t, open)
+	if s, err := sqlite.OpenReadOnly(t.Context(), path, nobody); err == nil {
+		t.Error("a ledger that is not there was opened", s.Close())
+	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("looking for a ledger made one")
 	}
 	if err := writeFile(path, ""); err != nil {
 		t.Fatal(err)
 	}
-	ledgertest.ReadOnlyEmpty(t, open)
+	if s, err := sqlite.OpenReadOnly(t.Context(), path, nobody); err == nil {
+		t.Error("an empty file was opened as a ledger", s.Close())
+	}
 	s, err := sqlite.Open(t.Context(), path, nobody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ledgertest.ReadOnly(t, s, open, func() (ledger.Store, error) { return sqlite.UnwrappedReadOnly(t.Context(), path, nobody) })
+	w, err := sqlite.UnwrappedReadOnly(t.Context(), path, nobody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if n, err := w.Append(t.Context(), storetest.Sample("never")); err == nil {
+		t.Errorf("%d entries were taken", n)
+	}
+	if err := w.NoteImport(t.Context(), "f", "t", "r", time.Now()); err == nil {
+		t.Error("a note was taken")
+	}
+	if _, err := w.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
+		t.Error("a sweep was begun")
+	}
 }

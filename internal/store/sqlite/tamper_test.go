@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/store/sqlite"
+	"linerate/internal/store/storetest"
 )
 
 // TestTampering: whatever is changed behind the ledger's back shows.
@@ -29,7 +29,7 @@ func TestTampering(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			s := reopenAt(t, path)
 			for _, n := range []string{"one", "two", "three"} {
-				if _, err := s.Append(t.Context(), ledgertest.Sample(n)); err != nil {
+				if _, err := s.Append(t.Context(), storetest.Sample(n)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package ledgertest
+package store_test
 
 import (
 	"cmp"
@@ -15,20 +15,22 @@ import (
 	"linerate/internal/ledger"
 )
 
-// runFleet is the part of the suite about fleets.
-func runFleet(t *testing.T, fresh func(t *testing.T) Open) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, ledger.FleetStore, Open)
-	}{
-		{"Baseline", testBaseline}, {"NothingNew", testNothingNew}, {"Changes", testChanges}, {"Drift", testDrift}, {"Pages", testPages}, {"Unreachable", testUnreachable},
-		{"Catalogue", testCatalogue}, {"Rules", testRules}, {"Identity", testIdentity}, {"Clones", testClones}, {"Forget", testForget},
-		{"Resume", testResume}, {"TwoSweeps", testTwoSweeps}, {"AwkwardText", testAwkwardFleet}, {"Waves", testWaves},
-	} {
-		t.Run("Fleet"+c.name, func(t *testing.T) {
-			open := fresh(t)
-			c.test(t, open(t).Fleet(), open)
-		})
+// TestFleet is what a ledger keeps of fleets in every database.
+func TestFleet(t *testing.T) {
+	for _, d := range databases {
+		for _, c := range []struct {
+			name string
+			test func(*testing.T, ledger.FleetStore, openLedger)
+		}{
+			{"Baseline", testBaseline}, {"NothingNew", testNothingNew}, {"Changes", testChanges}, {"Drift", testDrift}, {"Pages", testPages}, {"Unreachable", testUnreachable},
+			{"Catalogue", testCatalogue}, {"Rules", testRules}, {"Identity", testIdentity}, {"Clones", testClones}, {"Forget", testForget},
+			{"Resume", testResume}, {"TwoSweeps", testTwoSweeps}, {"AwkwardText", testAwkwardFleet}, {"Waves", testWaves},
+		} {
+			t.Run(d.name+"/"+c.name, func(t *testing.T) {
+				open := d.fresh(t).ledger
+				c.test(t, open(t).Fleet(), open)
+			})
+		}
 	}
 }
 
@@ -92,7 +94,7 @@ func at(f fleet.Finding, t time.Time) fleet.Finding {
 }
 
 // testBaseline: the first look at a host is one line, and no alert.
-func testBaseline(t *testing.T, s ledger.FleetStore, _ Open) {
+func testBaseline(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	changes, w := sweepOf(t, s, "one", day, seen("a", day, warning, broken), seen("b", day))
 	expectTold(t, changes, "a first-seen baseline; b first-seen baseline")
 	if w.Reached != 2 || w.Changes != 2 || w.Alerts != 0 || w.Errors != 1 || w.Warnings != 1 || w.End.IsZero() {
@@ -120,7 +122,7 @@ func testBaseline(t *testing.T, s ledger.FleetStore, _ Open) {
 
 // testNothingNew: a sweep of hosts that did not change stores no change, whatever
 // order and numbers their findings have.
-func testNothingNew(t *testing.T, s ledger.FleetStore, _ Open) {
+func testNothingNew(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	sweepOf(t, s, "one", day, seen("a", day, warning, broken))
 	again := warning
 	again.Text = "net.a is wrong 17 times"
@@ -140,7 +142,7 @@ func testNothingNew(t *testing.T, s ledger.FleetStore, _ Open) {
 
 // testDrift: what is not as it was applied drifts, drifts further and ends; the first look at
 // a record alerts no more than the first at a host, and what cannot be looked at stays.
-func testDrift(t *testing.T, s ledger.FleetStore, _ Open) {
+func testDrift(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	drift := func(found string) fleet.Finding {
 		return fleet.DriftFinding("sysctl net.c", "net.c", "1", found, "000001-ab")
 	}
@@ -179,7 +181,7 @@ func testDrift(t *testing.T, s ledger.FleetStore, _ Open) {
 	}
 }
 
-func testChanges(t *testing.T, s ledger.FleetStore, _ Open) {
+func testChanges(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	drift := finding(fleet.DriftRule, "net.c", audit.Warning)
 	sweepOf(t, s, "one", day, seen("a", day, warning), seen("b", day))
 	changed := seen("a", day, broken, drift)
@@ -231,7 +233,7 @@ func testChanges(t *testing.T, s ledger.FleetStore, _ Open) {
 }
 
 // testPages: pages together are the whole, though changes of one time share it.
-func testPages(t *testing.T, s ledger.FleetStore, _ Open) {
+func testPages(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	var hosts []fleet.Observation
 	for i := range 7 {
 		hosts = append(hosts, seen(fmt.Sprintf("h%d", i), day))
@@ -277,7 +279,7 @@ func failed(name string) fleet.Observation {
 }
 
 // testUnreachable: a host that fails is reported once, keeps what was known, and comes back.
-func testUnreachable(t *testing.T, s ledger.FleetStore, _ Open) {
+func testUnreachable(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	changes, w := sweepOf(t, s, "one", day, seen("a", day, warning), failed("never"))
 	expectTold(t, changes, "a first-seen baseline; never unreachable baseline")
 	if w.Alerts != 0 || w.Unreachable != 1 {
@@ -307,7 +309,7 @@ func testUnreachable(t *testing.T, s ledger.FleetStore, _ Open) {
 }
 
 // testCatalogue: what a newer catalogue finds on hosts that are the same is no alert.
-func testCatalogue(t *testing.T, s ledger.FleetStore, _ Open) {
+func testCatalogue(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	sweepOf(t, s, "one", day, seen("a", day))
 	newer := seen("a", day, broken)
 	newer.Knowledge = "k2"
@@ -318,7 +320,7 @@ func testCatalogue(t *testing.T, s ledger.FleetStore, _ Open) {
 	}
 }
 
-func testRules(t *testing.T, s ledger.FleetStore, _ Open) {
+func testRules(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	linux := seen("c", day, finding("LR-LOW", "net.x", audit.Warning))
 	linux.OS, linux.Release, linux.Role = "linux", "6.12", "web"
 	second := finding("LR-LOW", "net.z", audit.Error)
@@ -376,7 +378,7 @@ func testRules(t *testing.T, s ledger.FleetStore, _ Open) {
 }
 
 // testIdentity: hosts are known by what they are, not by what they are called.
-func testIdentity(t *testing.T, s ledger.FleetStore, _ Open) {
+func testIdentity(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	a := seen("a", day, warning)
 	sweepOf(t, s, "one", day, a, seen("b", day))
 	renamed := a
@@ -416,7 +418,7 @@ func testIdentity(t *testing.T, s ledger.FleetStore, _ Open) {
 }
 
 // testClones: hosts made from one image may share a machine-id and are two hosts.
-func testClones(t *testing.T, s ledger.FleetStore, _ Open) {
+func testClones(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	a, b := seen("a", day, warning), seen("b", day, broken)
 	b.ID = a.ID
 	changes, _ := sweepOf(t, s, "one", day, a, b)
@@ -430,7 +432,7 @@ func testClones(t *testing.T, s ledger.FleetStore, _ Open) {
 	}
 }
 
-func testForget(t *testing.T, s ledger.FleetStore, _ Open) {
+func testForget(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	sweepOf(t, s, "one", day, seen("a", day, warning), seen("b", day))
 	must(t, s.Forget(t.Context(), "a", day.Add(night)))
 	if err := s.Forget(t.Context(), "a", day); !errors.Is(err, ledger.ErrNotFound) {
@@ -447,7 +449,7 @@ func testForget(t *testing.T, s ledger.FleetStore, _ Open) {
 }
 
 // testResume: a sweep that was interrupted does only what is left, once.
-func testResume(t *testing.T, s ledger.FleetStore, open Open) {
+func testResume(t *testing.T, s ledger.FleetStore, open openLedger) {
 	_, err := s.BeginSweep(t.Context(), fleet.Sweep{ID: "w", Start: day, Hosts: 3})
 	must(t, err)
 	_, err = s.Observe(t.Context(), "w", seen("a", day), failed("c"))
@@ -486,7 +488,7 @@ func testResume(t *testing.T, s ledger.FleetStore, open Open) {
 }
 
 // testTwoSweeps: two processes sweep at once; nothing is lost or counted twice.
-func testTwoSweeps(t *testing.T, first ledger.FleetStore, open Open) {
+func testTwoSweeps(t *testing.T, first ledger.FleetStore, open openLedger) {
 	const hosts = 20
 	var wg sync.WaitGroup
 	for _, id := range []string{"one", "two"} {
@@ -511,7 +513,7 @@ func testTwoSweeps(t *testing.T, first ledger.FleetStore, open Open) {
 	}
 }
 
-func testAwkwardFleet(t *testing.T, s ledger.FleetStore, _ Open) {
+func testAwkwardFleet(t *testing.T, s ledger.FleetStore, _ openLedger) {
 	odd := seen("h'\x00\xff %_", day, finding("LR-\x00X", "a\xffb", audit.Warning))
 	sweepOf(t, s, "one", day, odd)
 	changes, _ := sweepOf(t, s, "two", day.Add(night), odd)

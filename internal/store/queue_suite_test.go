@@ -1,5 +1,4 @@
-// Package queuetest is the suite that every queue.Queue passes.
-package queuetest
+package store_test
 
 import (
 	"context"
@@ -14,12 +13,13 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/queue"
 	"linerate/internal/stats"
+	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
 
-// Open opens the queue of one test, again and again the same; it is closed with the test.
-type Open func(t *testing.T, p queue.Patience) queue.Queue
+// openQueue opens the queue of one test, again and again the same; it is closed with the test.
+type openQueue func(t *testing.T, p queue.Patience) queue.Queue
 
 // patient is for tests without lost workers: a stall of the machine ends no lease.
 var patient = queue.Patience{Beat: 500 * time.Millisecond, Lost: 5 * time.Minute}
@@ -28,13 +28,15 @@ var patient = queue.Patience{Beat: 500 * time.Millisecond, Lost: 5 * time.Minute
 // leases its testbed again (steady).
 var hasty = queue.Patience{Beat: time.Second, Lost: 4 * time.Second}
 
-// Run runs the suite; fresh makes an empty queue.
-func Run(t *testing.T, fresh func(t *testing.T) Open) {
-	for name, test := range map[string]func(*testing.T, Open){
-		"Spread": spread, "Lease": leases, "Zombie": zombie, "LostWorker": lostWorker, "Cancel": cancelled, "Brake": brake, "Cap": capped,
-		"Quarantine": quarantine, "FailedStudy": failedStudy, "Unavailable": unavailable, "Names": names,
-	} {
-		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, fresh(t)) })
+// TestQueue is what a queue does in every database.
+func TestQueue(t *testing.T) {
+	for _, d := range databases {
+		for name, test := range map[string]func(*testing.T, openQueue){
+			"Spread": spread, "Lease": leases, "Zombie": zombie, "LostWorker": lostWorker, "Cancel": cancelled, "Brake": brake, "Cap": capped,
+			"Quarantine": quarantine, "FailedStudy": failedStudy, "Unavailable": unavailable, "Names": names,
+		} {
+			t.Run(d.name+"/"+name, func(t *testing.T) { t.Parallel(); test(t, d.fresh(t).queue) })
+		}
 	}
 }
 
@@ -74,29 +76,11 @@ func lease(t *testing.T, q queue.Queue, bed string) queue.Lease {
 	return l
 }
 
-// Trials are what a job asks for, as a testbed of a certain cost would make them.
-func Trials(j queue.Job, cost float64) (own []study.Trial) {
-	for {
-		slot, ok := study.NextOf(j.Spec, j.Seed, j.Unit.Blocks, append(slices.Clone(j.Before), own...), nil)
-		if !ok {
-			return own
-		}
-		part, _ := j.Spec.Part(slot.Part)
-		ns := cost * (1 + 0.001*float64(slot.Block))
-		if slot.Variant == "b" {
-			ns *= 2
-		}
-		own = append(own, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode, Retry: slot.Retry,
-			Start: time.Date(2026, 1, 1, 0, slot.Block, slot.Order, 0, time.UTC), Seconds: 1, Valid: true, Reasons: []study.Refusal{},
-			Metrics: map[string]float64{"forwarding_rate_pps": 1e9 / ns, "overload_forwarding_rate_pps": 1e9 / ns}})
-	}
-}
-
 func outcome(j queue.Job, bed string) queue.Outcome {
 	if j.Finish {
 		return queue.Outcome{Ledger: "kept"}
 	}
-	return queue.Outcome{Trials: Trials(j, 700), Facts: []byte(`{"version":1}` + "\n"), Files: []queue.File{{Name: fmt.Sprintf("slices-%d", j.Unit.Blocks[0]), Data: []byte("raw")}},
+	return queue.Outcome{Trials: storetest.Trials(j, 700), Facts: []byte(`{"version":1}` + "\n"), Files: []queue.File{{Name: fmt.Sprintf("slices-%d", j.Unit.Blocks[0]), Data: []byte("raw")}},
 		Environment: study.Environment{CPU: "cpu of " + bed, OS: "linux", Label: "simulated"}}
 }
 
@@ -172,7 +156,7 @@ func recordOf(t *testing.T, q queue.Queue, id string) *record.Record {
 }
 
 // spread: several testbeds run one study, and its record is one as any other.
-func spread(t *testing.T, open Open) {
+func spread(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	var mu sync.Mutex
 	jobs := map[string]int{} // by testbed
@@ -221,7 +205,7 @@ func spread(t *testing.T, open Open) {
 }
 
 // leases: one holder at a time, and epochs that grow.
-func leases(t *testing.T, open Open) {
+func leases(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	first := lease(t, q, "bed")
 	var held *queue.NotAvailable
@@ -263,7 +247,7 @@ func leases(t *testing.T, open Open) {
 }
 
 // zombie: a worker that was taken for dead, and goes on, records nothing.
-func zombie(t *testing.T, open Open) {
+func zombie(t *testing.T, open openQueue) {
 	deaf := open(t, queue.Patience{Beat: time.Hour, Lost: 2 * time.Hour}) // does not beat, and believes that it need not
 	q := open(t, hasty)
 	submit(t, q, "s1")
@@ -301,7 +285,7 @@ func zombie(t *testing.T, open Open) {
 }
 
 // lostWorker: a worker whose testbed was taken gets an error, and stops.
-func lostWorker(t *testing.T, open Open) {
+func lostWorker(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	c := claim("bed")
 	c.Lock = "same"
@@ -338,7 +322,7 @@ func lostWorker(t *testing.T, open Open) {
 }
 
 // cancelled: a block that runs is ended, and nothing else begins.
-func cancelled(t *testing.T, open Open) {
+func cancelled(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
 	begun, ended := make(chan struct{}), make(chan struct{})
@@ -367,7 +351,7 @@ func cancelled(t *testing.T, open Open) {
 }
 
 // brake: nothing begins, and goes on afterwards.
-func brake(t *testing.T, open Open) {
+func brake(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	if err := q.Brake(t.Context(), "the lab is being rewired"); err != nil {
 		t.Fatal(err)
@@ -397,7 +381,7 @@ func brake(t *testing.T, open Open) {
 }
 
 // capped: a submitter's day.
-func capped(t *testing.T, open Open) {
+func capped(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	if d, err := q.Cap(t.Context()); err != nil || d != 24*time.Hour {
 		t.Fatalf("cap %v, %v", d, err)
@@ -425,7 +409,7 @@ func capped(t *testing.T, open Open) {
 }
 
 // quarantine: a testbed that fails is out of use, its block another's.
-func quarantine(t *testing.T, open Open) {
+func quarantine(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
 	l := lease(t, q, "bed1")
@@ -461,7 +445,7 @@ func quarantine(t *testing.T, open Open) {
 }
 
 // failedStudy: a block that fails on healthy testbeds fails its study.
-func failedStudy(t *testing.T, open Open) {
+func failedStudy(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
 	work(t, q, lease(t, q, "bed"), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
@@ -478,7 +462,7 @@ func failedStudy(t *testing.T, open Open) {
 }
 
 // unavailable: a mode that testbeds have not is passed over.
-func unavailable(t *testing.T, open Open) {
+func unavailable(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
 	work(t, q, lease(t, q, "bed"), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
@@ -501,7 +485,7 @@ func unavailable(t *testing.T, open Open) {
 }
 
 // names: studies are found by the beginning of their IDs, and others are not.
-func names(t *testing.T, open Open) {
+func names(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "abc1")
 	submit(t, q, "abd2")
@@ -521,29 +505,5 @@ func names(t *testing.T, open Open) {
 	}
 	if q.Place() == "" || strings.Contains(q.Place(), "password") {
 		t.Errorf("place %q", q.Place())
-	}
-}
-
-// ReadOnly checks that a queue opened to be read shows what one on the same place has, and
-// has no method that writes.
-func ReadOnly(t *testing.T, q queue.Queue, open func() (queue.Reader, error)) {
-	t.Helper()
-	submit(t, q, "s1")
-	r, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if _, writes := r.(interface {
-		Brake(context.Context, string) error
-	}); writes {
-		t.Error("a queue that was opened to be read can be written")
-	}
-	if err := q.Brake(t.Context(), "rest"); err != nil {
-		t.Fatal(err)
-	}
-	doc, err := queue.Look(t.Context(), r, true)
-	if err != nil || doc.Paused != "rest" || len(doc.Studies) != 1 || doc.Studies[0].ID != "s1" {
-		t.Errorf("%+v, %v", doc, err)
 	}
 }

@@ -1,11 +1,7 @@
-// Package ledgertest holds the conformance suite that every ledger store
-// passes.
-package ledgertest
+package store_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,77 +11,32 @@ import (
 
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
+	"linerate/internal/store/storetest"
 )
 
-// Open opens a store on the same, at first empty, ledger each time it is
+// openLedger opens a store on the same, at first empty, ledger each time it is
 // called within one test.
-type Open func(t *testing.T) ledger.Store
+type openLedger func(t *testing.T) ledger.Store
 
-// Run runs the suite; fresh prepares an empty ledger and returns how to open
-// it.
-func Run(t *testing.T, fresh func(t *testing.T) Open) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, Open)
-	}{
-		{"Empty", testEmpty}, {"RoundTrip", testRoundTrip}, {"AppendIsIdempotent", testIdempotent},
-		{"AppendIsAtomic", testAtomic}, {"SharedEnvironment", testSharedEnvironment}, {"Query", testQuery},
-		{"Superseded", testSuperseded}, {"Exclude", testExclude}, {"Get", testGet}, {"Blob", testBlob},
-		{"Imports", testImports}, {"ConcurrentWriters", testConcurrent}, {"Reopen", testReopen},
-		{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"ShortIDs", testShortIDs}, {"Cancelled", testCancelled},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, fresh(t)) })
+// TestLedger is what a ledger does in every database.
+func TestLedger(t *testing.T) {
+	for _, d := range databases {
+		for _, c := range []struct {
+			name string
+			test func(*testing.T, openLedger)
+		}{
+			{"Empty", testEmpty}, {"RoundTrip", testRoundTrip}, {"AppendIsIdempotent", testIdempotent},
+			{"AppendIsAtomic", testAtomic}, {"SharedEnvironment", testSharedEnvironment}, {"Query", testQuery},
+			{"Superseded", testSuperseded}, {"Exclude", testExclude}, {"Get", testGet}, {"Blob", testBlob},
+			{"Imports", testImports}, {"ConcurrentWriters", testConcurrent}, {"Reopen", testReopen},
+			{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"ShortIDs", testShortIDs}, {"Cancelled", testCancelled},
+		} {
+			t.Run(d.name+"/"+c.name, func(t *testing.T) { c.test(t, d.fresh(t).ledger) })
+		}
 	}
-	runFleet(t, fresh)
 }
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
-
-// Sample is a study with two variants of three trials each, told apart from
-// others by name.
-func Sample(name string) *ledger.Batch {
-	id := ledger.IDOf("study", name)
-	env := ledger.Environment{
-		ID: ledger.IDOf("environment", "apu2"), OS: "FreeBSD", Release: "11.1-RELEASE-p1", Hardware: "AMD_GX-412TC_4Cores",
-		CPU: "AMD GX-412TC", Cores: 4, NIC: "Intel i210AT", Driver: "igb",
-	}
-	b := &ledger.Batch{Kind: "study", Ref: string(id), Time: day, Environments: []ledger.Environment{env}}
-	b.Studies = []ledger.Study{{ID: id, Kind: "netbenches", Name: name, Place: "apu2/" + name, Design: "independent", Metric: "overload_forwarding_rate_pps"}}
-	raw := []byte("raw bytes of " + name)
-	sum := sha256.Sum256(raw)
-	sha := hex.EncodeToString(sum[:])
-	b.Blobs = []ledger.Blob{{SHA256: sha, Size: int64(len(raw)), Encoding: "raw", Data: raw}}
-	b.Sources = []ledger.Source{{ID: id.Part("log"), Study: id, Path: "log", SHA256: sha, Size: int64(len(raw)), Role: "receiver"}}
-	arms := map[string][]ledger.ID{}
-	for v, variant := range []string{"default", "tuned"} {
-		for i := range 3 {
-			t := ledger.Trial{
-				ID: id.Part(variant, fmt.Sprint(i)), Study: id, Environment: env.ID, Variant: variant, Workload: "IPv4 UDP 64 B",
-				Block: i + 1, Valid: true, Metrics: map[string]float64{"overload_forwarding_rate_pps": 700_000 + float64(50_000*v+1000*i)},
-				Sources: []ledger.Ref{{SHA256: sha, Path: "log", Role: "receiver", First: 1, Last: 1}},
-			}
-			arms[variant] = append(arms[variant], t.ID)
-			b.Trials = append(b.Trials, t)
-			b.Samples = append(b.Samples, ledger.Samples{ID: t.ID.Part("rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
-		}
-	}
-	var samples []stats.Arm
-	for n, variant := range []string{"default", "tuned"} {
-		a := stats.Arm{Name: variant}
-		for _, t := range b.Trials[3*n : 3*n+3] {
-			a.Values = append(a.Values, t.Metrics["overload_forwarding_rate_pps"])
-		}
-		samples = append(samples, a)
-	}
-	c := stats.CompareSamples(samples[0], samples[1:], stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
-	v := ledger.FromComparison(&c)
-	v.ID, v.Study, v.Environment, v.Metric, v.Primary = id.Part("verdict"), id, env.ID, "overload_forwarding_rate_pps", true
-	v.Unit, v.Better, v.Workload = "pps", stats.HigherIsBetter, "IPv4 UDP 64 B"
-	v.Changes = []ledger.Change{{Tunable: "dev.igb.N.fc", Related: []string{"flow_control"}, Before: "", After: "0"}}
-	v.ControlTrials, v.VariantTrials = arms["default"], arms["tuned"]
-	b.Verdicts = []ledger.Verdict{v}
-	return b
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -119,7 +70,7 @@ func appendOne(t *testing.T, s ledger.Store, b *ledger.Batch) {
 	}
 }
 
-func testEmpty(t *testing.T, open Open) {
+func testEmpty(t *testing.T, open openLedger) {
 	s := open(t)
 	if _, ok, err := s.Head(t.Context()); ok || err != nil {
 		t.Fatalf("head of an empty ledger: %v, %v", ok, err)
@@ -129,9 +80,9 @@ func testEmpty(t *testing.T, open Open) {
 	}
 }
 
-func testRoundTrip(t *testing.T, open Open) {
+func testRoundTrip(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("round")
+	b := storetest.Sample("round")
 	appendOne(t, s, b)
 	r := verified(t, s)
 	if r.Entries != 1 || r.Rows != 1+1+6+6+1+1 || r.Blobs != 1 || r.Missing != 0 {
@@ -155,12 +106,12 @@ func testRoundTrip(t *testing.T, open Open) {
 	}
 }
 
-func testIdempotent(t *testing.T, open Open) {
+func testIdempotent(t *testing.T, open openLedger) {
 	s := open(t)
-	appendOne(t, s, Sample("again"))
+	appendOne(t, s, storetest.Sample("again"))
 	head, _, err := s.Head(t.Context())
 	must(t, err)
-	n, err := s.Append(t.Context(), Sample("again"), Sample("other"), Sample("again"))
+	n, err := s.Append(t.Context(), storetest.Sample("again"), storetest.Sample("other"), storetest.Sample("again"))
 	must(t, err)
 	if n != 1 {
 		t.Errorf("added %d, want only the new one", n)
@@ -174,11 +125,11 @@ func testIdempotent(t *testing.T, open Open) {
 }
 
 // testAtomic: a batch whose last row cannot be stored leaves nothing.
-func testAtomic(t *testing.T, open Open) {
+func testAtomic(t *testing.T, open openLedger) {
 	s := open(t)
-	appendOne(t, s, Sample("first"))
-	good, bad := Sample("second"), Sample("third")
-	bad.Sources = append(bad.Sources, ledger.Source{ID: Sample("first").Sources[0].ID, Study: "x"}) // the identifier is taken
+	appendOne(t, s, storetest.Sample("first"))
+	good, bad := storetest.Sample("second"), storetest.Sample("third")
+	bad.Sources = append(bad.Sources, ledger.Source{ID: storetest.Sample("first").Sources[0].ID, Study: "x"}) // the identifier is taken
 	if _, err := s.Append(t.Context(), good, bad); err == nil {
 		t.Fatal("a row with a used identifier was accepted")
 	}
@@ -191,19 +142,19 @@ func testAtomic(t *testing.T, open Open) {
 	appendOne(t, s, good)
 }
 
-func testSharedEnvironment(t *testing.T, open Open) {
+func testSharedEnvironment(t *testing.T, open openLedger) {
 	s := open(t)
-	n, err := s.Append(t.Context(), Sample("one"), Sample("two"))
+	n, err := s.Append(t.Context(), storetest.Sample("one"), storetest.Sample("two"))
 	must(t, err)
-	appendOne(t, s, Sample("three"))
+	appendOne(t, s, storetest.Sample("three"))
 	if r := verified(t, s); n != 2 || r.Rows != 3*15+1 {
 		t.Errorf("%d added, %d rows: the shared environment must be stored once", n, r.Rows)
 	}
 }
 
-func testQuery(t *testing.T, open Open) {
+func testQuery(t *testing.T, open openLedger) {
 	s := open(t)
-	appendOne(t, s, Sample("query"))
+	appendOne(t, s, storetest.Sample("query"))
 	for _, c := range []struct {
 		f    ledger.Filter
 		want int
@@ -212,7 +163,7 @@ func testQuery(t *testing.T, open Open) {
 		{ledger.Filter{Tunable: "dev.igb.N.f"}, 0}, {ledger.Filter{Tunable: "flow%control"}, 0}, {ledger.Filter{Names: []string{"x", "dev.igb.*.fc"}}, 1},
 		{ledger.Filter{Hardware: "gx-412"}, 1}, {ledger.Filter{Hardware: "xeon"}, 0}, {ledger.Filter{NIC: "I210"}, 1}, {ledger.Filter{Driver: "igb"}, 1},
 		{ledger.Filter{Release: "11.1"}, 1}, {ledger.Filter{Release: "1.1"}, 0}, {ledger.Filter{Workload: "ipv4"}, 1}, {ledger.Filter{Workload: "100%"}, 0},
-		{ledger.Filter{Study: "query"}, 1}, {ledger.Filter{Study: Sample("query").Studies[0].ID.Short()}, 1}, {ledger.Filter{Study: "nope"}, 0},
+		{ledger.Filter{Study: "query"}, 1}, {ledger.Filter{Study: storetest.Sample("query").Studies[0].ID.Short()}, 1}, {ledger.Filter{Study: "nope"}, 0},
 		{ledger.Filter{Verdict: stats.Worse}, 0}, {ledger.Filter{Primary: true, Metric: "overload_forwarding_rate_pps", Kind: "netbenches"}, 1},
 	} {
 		ev, err := s.Evidence(t.Context(), c.f)
@@ -228,11 +179,11 @@ func testQuery(t *testing.T, open Open) {
 	}
 }
 
-func testSuperseded(t *testing.T, open Open) {
+func testSuperseded(t *testing.T, open openLedger) {
 	s := open(t)
-	old := Sample("old")
+	old := storetest.Sample("old")
 	appendOne(t, s, old)
-	next := Sample("next")
+	next := storetest.Sample("next")
 	next.Studies[0].Place = old.Studies[0].Place
 	appendOne(t, s, next)
 	now, err := s.Studies(t.Context(), ledger.Filter{})
@@ -244,9 +195,9 @@ func testSuperseded(t *testing.T, open Open) {
 	}
 }
 
-func testExclude(t *testing.T, open Open) {
+func testExclude(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("exclude")
+	b := storetest.Sample("exclude")
 	appendOne(t, s, b)
 	must(t, ledger.Exclude(t.Context(), s, string(b.Trials[0].ID), "the fan had failed", "olga", day))
 	if err := ledger.Exclude(t.Context(), s, string(b.Trials[1].ID), " ", "olga", day); err == nil {
@@ -263,11 +214,11 @@ func testExclude(t *testing.T, open Open) {
 	verified(t, s)
 }
 
-func testGet(t *testing.T, open Open) {
+func testGet(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("get")
+	b := storetest.Sample("get")
 	appendOne(t, s, b)
-	appendOne(t, s, Sample("another"))
+	appendOne(t, s, storetest.Sample("another"))
 	sources, err := s.Sources(t.Context(), b.Studies[0].ID)
 	must(t, err)
 	if len(sources) != len(b.Sources) || len(sources) == 0 || sources[0] != b.Sources[0] {
@@ -285,9 +236,9 @@ func testGet(t *testing.T, open Open) {
 	}
 }
 
-func testBlob(t *testing.T, open Open) {
+func testBlob(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("blob")
+	b := storetest.Sample("blob")
 	appendOne(t, s, b)
 	got, err := s.Blob(t.Context(), b.Blobs[0].SHA256)
 	must(t, err)
@@ -301,7 +252,7 @@ func testBlob(t *testing.T, open Open) {
 	}
 }
 
-func testImports(t *testing.T, open Open) {
+func testImports(t *testing.T, open openLedger) {
 	s := open(t)
 	must(t, s.NoteImport(t.Context(), "f", "tool 1", "/a", day))
 	must(t, s.NoteImport(t.Context(), "f", "tool 1", "/a", day))
@@ -317,14 +268,14 @@ func testImports(t *testing.T, open Open) {
 
 // testConcurrent: several handles write at once; every acknowledged entry is
 // there and the chain is one.
-func testConcurrent(t *testing.T, open Open) {
+func testConcurrent(t *testing.T, open openLedger) {
 	const writers, each = 4, 5
 	var wg sync.WaitGroup
 	for w := range writers {
 		s := open(t)
 		wg.Go(func() {
 			for i := range each {
-				if n, err := s.Append(context.Background(), Sample(fmt.Sprintf("writer %d study %d", w, i))); err != nil || n != 1 {
+				if n, err := s.Append(context.Background(), storetest.Sample(fmt.Sprintf("writer %d study %d", w, i))); err != nil || n != 1 {
 					t.Errorf("writer %d, study %d: %d, %v", w, i, n, err)
 				}
 			}
@@ -336,20 +287,20 @@ func testConcurrent(t *testing.T, open Open) {
 	}
 }
 
-func testReopen(t *testing.T, open Open) {
+func testReopen(t *testing.T, open openLedger) {
 	s := open(t)
-	appendOne(t, s, Sample("kept"))
+	appendOne(t, s, storetest.Sample("kept"))
 	again := open(t)
-	if ok, err := again.Has(t.Context(), "study", Sample("kept").Ref); !ok || err != nil {
+	if ok, err := again.Has(t.Context(), "study", storetest.Sample("kept").Ref); !ok || err != nil {
 		t.Errorf("another handle does not see the entry: %v, %v", ok, err)
 	}
 }
 
-func testHead(t *testing.T, open Open) {
+func testHead(t *testing.T, open openLedger) {
 	s := open(t)
-	appendOne(t, s, Sample("noted"))
+	appendOne(t, s, storetest.Sample("noted"))
 	head := verified(t, s).Head
-	appendOne(t, s, Sample("later"))
+	appendOne(t, s, storetest.Sample("later"))
 	if r := verify(t, s, head); !r.OK {
 		t.Errorf("a head noted earlier is denied: %q", r.Problems)
 	}
@@ -358,9 +309,9 @@ func testHead(t *testing.T, open Open) {
 	}
 }
 
-func testAwkward(t *testing.T, open Open) {
+func testAwkward(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("awk\x00ward 'name' \"quoted\" % _ ! ; -- \xff €")
+	b := storetest.Sample("awk\x00ward 'name' \"quoted\" % _ ! ; -- \xff €")
 	appendOne(t, s, b)
 	verified(t, s)
 	got, err := s.Studies(t.Context(), ledger.Filter{Study: "'NAME' \"quoted\" % _ !"})
@@ -370,11 +321,11 @@ func testAwkward(t *testing.T, open Open) {
 	}
 }
 
-func testCancelled(t *testing.T, open Open) {
+func testCancelled(t *testing.T, open openLedger) {
 	s := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Append(ctx, Sample("never")); err == nil {
+	if _, err := s.Append(ctx, storetest.Sample("never")); err == nil {
 		t.Error("an append with a cancelled context succeeded")
 	}
 	if r := verified(t, s); r.Entries != 0 {
@@ -384,17 +335,17 @@ func testCancelled(t *testing.T, open Open) {
 
 // testShortIDs: what is no identifier is refused whole, and what the ledger
 // has is found by the beginning of one.
-func testShortIDs(t *testing.T, open Open) {
+func testShortIDs(t *testing.T, open openLedger) {
 	s := open(t)
-	b := Sample("short")
+	b := storetest.Sample("short")
 	b.Studies[0].ID = "ab"
-	if n, err := s.Append(t.Context(), Sample("whole"), b); err == nil || n != 0 {
+	if n, err := s.Append(t.Context(), storetest.Sample("whole"), b); err == nil || n != 0 {
 		t.Errorf("a study called ab is added: %d, %v", n, err)
 	}
 	if _, ok, err := s.Head(t.Context()); ok || err != nil {
 		t.Errorf("half of it is there: %v", err)
 	}
-	b = Sample("whole")
+	b = storetest.Sample("whole")
 	appendOne(t, s, b)
 	rows, err := s.Get(t.Context(), b.Studies[0].ID.Short())
 	must(t, err)

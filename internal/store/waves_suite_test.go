@@ -1,4 +1,4 @@
-package ledgertest
+package store_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // testWaves: a wave's events stay as they were noted, in their order, and are found by
 // wave, by name and by machine, also after the ledger is opened again.
-func testWaves(t *testing.T, s ledger.FleetStore, open Open) {
+func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 	at := timeOfWave
 	event := func(name string, state fleet.WaveState, text string) fleet.WaveEvent {
 		return fleet.WaveEvent{Time: at, Name: name, Host: "id-" + name, Source: "ssh://" + name, Become: "sudo", Step: 1, State: state, Digest: "sha256:1", Text: text}

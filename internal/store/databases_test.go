@@ -1,0 +1,68 @@
+package store_test
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"linerate/internal/labtest/pgserver"
+	"linerate/internal/ledger"
+	"linerate/internal/queue"
+	"linerate/internal/store/postgres"
+	"linerate/internal/store/sqlite"
+)
+
+func TestMain(m *testing.M) { pgserver.Main(m) }
+
+// place is an empty database of a test, and how to open it.
+type place struct {
+	ledger     openLedger
+	queue      openQueue
+	readLedger func() (ledger.Reader, error)
+	readQueue  func() (queue.Reader, error)
+}
+
+// databases are those that the suites run on.
+var databases = []struct {
+	name  string
+	fresh func(t *testing.T) place
+}{{"sqlite", sqlitePlace}, {"postgres", postgresPlace}}
+
+func sqlitePlace(t *testing.T) place {
+	at, jobs, owner := filepath.Join(t.TempDir(), "a folder", "ledger ?#%.db"), filepath.Join(t.TempDir(), "queue.db"), sqlite.Owner{UID: -1, GID: -1}
+	return place{
+		func(t *testing.T) ledger.Store { return closed[ledger.Store](t)(sqlite.Open(t.Context(), at, owner)) },
+		func(t *testing.T, p queue.Patience) queue.Queue {
+			return closed[queue.Queue](t)(sqlite.OpenQueue(t.Context(), jobs, owner, p))
+		},
+		func() (ledger.Reader, error) { return sqlite.OpenReadOnly(t.Context(), at, owner) },
+		func() (queue.Reader, error) { return sqlite.OpenQueueReadOnly(t.Context(), jobs, owner) },
+	}
+}
+
+func postgresPlace(t *testing.T) place {
+	at := pgserver.Database(t)
+	return place{
+		func(t *testing.T) ledger.Store {
+			return closed[ledger.Store](t)(postgres.Open(context.Background(), at))
+		},
+		func(t *testing.T, p queue.Patience) queue.Queue {
+			return closed[queue.Queue](t)(postgres.OpenQueue(t.Context(), at, p))
+		},
+		func() (ledger.Reader, error) { return postgres.OpenReadOnly(context.Background(), at) },
+		func() (queue.Reader, error) { return postgres.OpenQueueReadOnly(t.Context(), at) },
+	}
+}
+
+// closed is what was opened, and closes it with the test.
+func closed[T io.Closer](t *testing.T) func(T, error) T {
+	return func(opened T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { opened.Close() })
+		return opened
+	}
+}
