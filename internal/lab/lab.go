@@ -192,7 +192,7 @@ func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
 	if !errors.As(err, &un) || part.Name == r.task.Spec.Primary().Part {
 		return err
 	}
-	needs := study.KindOf(part).Needs(part)
+	needs := study.Needs(part)
 	r.out.Unavailable[needs[len(needs)-1]] = un.Reason
 	return nil
 }

@@ -23,7 +23,7 @@ func (p pace) add(part string, seconds float64) {
 func (p pace) each(s *study.Spec, part study.Part) float64 {
 	e := p[part.Name]
 	// The first belief weighs as much as two trials.
-	return (2*study.KindOf(part).Expected(s, part) + e.seconds) / float64(2+e.trials)
+	return (2*s.Expected(part) + e.seconds) / float64(2+e.trials)
 }
 
 // left counts the trials done and in all, and estimates the time of the rest. Of

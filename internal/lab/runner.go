@@ -13,8 +13,7 @@ import (
 
 // Runner runs the parts of one kind (study.Kind).
 type Runner interface {
-	// Kind is the kind's name.
-	Kind() string
+	Kind() study.Kind
 	// Up brings up what parts of a mode are measured on. With an error the Bed must be
 	// ignored, even where it is not nil.
 	Up(ctx context.Context, mode testbed.Mode) (Bed, error)
@@ -54,7 +53,7 @@ type Instruments interface {
 
 // runner is the one of a part's kind.
 func (l *Lab) runner(part study.Part) (Runner, error) {
-	kind := study.KindOf(part).Name()
+	kind := study.KindOf(part)
 	for _, r := range l.Runners {
 		if r.Kind() == kind {
 			return r, nil

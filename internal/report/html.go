@@ -84,10 +84,8 @@ func head(r study.Results) (out document.OnPage) {
 // table is the page's alone, whose pictures it heads.
 func kindSections(s study.Spec, r study.Results) map[study.Place][]document.Block {
 	at := map[study.Place][]document.Block{}
-	for _, k := range study.Kinds() {
-		for _, from := range k.Sections(s, r) {
-			at[from.Place] = append(at[from.Place], section(from)...)
-		}
+	for _, from := range study.Sections(s, r) {
+		at[from.Place] = append(at[from.Place], section(from)...)
 	}
 	return at
 }
@@ -134,7 +132,7 @@ func timelines(s study.Spec, r study.Results) []document.Block {
 	all := study.Section{Title: "Every trial in time order",
 		Note: "One strip per variant shows the distance of each trial from the variant's mean, all on one scale. A slope is drift, width is noise; hollow points are invalid trials. The number at the right is the mean."}
 	for _, part := range s.MeasuredParts(&r) {
-		m, ok := study.KindOf(part).Timeline(part)
+		m, ok := study.Timeline(part)
 		if !ok {
 			continue
 		}
@@ -158,7 +156,7 @@ func tiles(r study.Results) document.Tiles {
 	}
 	floor := document.Tile{Value: r.Floor(), Label: "noise floor: smaller effects cannot be distinguished from zero; minimum detectable effect " + r.Detectable() + ", power 0.8"}
 	if floor.Value == show.Unknown {
-		floor = document.Tile{Value: r.Detectable(), Label: "minimum detectable effect, power 0.8; the A/A arm has too few " + replicates(r.AA.Metric) + " for a noise floor"}
+		floor = document.Tile{Value: r.Detectable(), Label: "minimum detectable effect, power 0.8; the A/A arm has too few " + study.Replicates(r.AA.Metric) + " for a noise floor"}
 	}
 	return append(resultTile(r),
 		document.Tile{Value: string(r.AA.Verdict), Label: aa}, floor,
@@ -206,7 +204,7 @@ func primaryTable(s study.Spec, r study.Results) document.Table {
 	if n == 0 { // nothing to compare with
 		n = len(r.Values(part, r.Control, m.Name))
 	}
-	t.Title = fmt.Sprintf("%s, part %s, %d %s; effects against %s with 95 %% intervals", m.Label, part, n, replicates(m.Name), r.Control)
+	t.Title = fmt.Sprintf("%s, part %s, %d %s; effects against %s with 95 %% intervals", m.Label, part, n, study.Replicates(m.Name), r.Control)
 	for _, u := range r.Unavailable {
 		t.Rows = append(t.Rows, []string{u.Variant, "–", "", "", "", "", "", "unavailable"})
 	}

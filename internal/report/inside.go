@@ -77,7 +77,7 @@ func flames(r study.Results, part string) (out []document.Block) {
 func inside(d *document.Document, s study.Spec, r study.Results) {
 	var pictures, tables []document.Block
 	for _, part := range s.MeasuredParts(&r) {
-		if _, ok := study.KindOf(part).Timeline(part); ok {
+		if _, ok := study.Timeline(part); ok {
 			pictures = append(pictures, flames(r, part.Name)...)
 			tables = append(append(tables, moved(r, part.Name)), insideTables(r, part.Name)...)
 		}

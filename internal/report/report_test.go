@@ -314,7 +314,7 @@ func TestWideMeans(t *testing.T) {
 // and a share of nothing is a value as others.
 func TestStripsOfShares(t *testing.T) {
 	p := study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Usable: true}
-	m, ok := study.KindOf(p).Timeline(p)
+	m, ok := study.Timeline(p)
 	if !ok || m.Name != study.ManagementLoss {
 		t.Fatalf("a flood's strips are of %q", m.Name)
 	}

@@ -36,17 +36,6 @@ func plots(p *show.Page, s study.Spec, r study.Results, curves []curveGroup) {
 	}
 }
 
-// replicates are what the kind that measures a metric calls its blocks.
-func replicates(metric string) string {
-	m, _ := study.MetricNamed(metric)
-	for _, k := range study.Kinds() {
-		if slices.Contains(k.Modes(), m.Mode) {
-			return k.Replicates()
-		}
-	}
-	return study.Base{}.Replicates()
-}
-
 // pHeader names the correction of the p-values below it.
 func pHeader(r study.Results, metric, part string) string {
 	for _, v := range r.Verdicts {
@@ -212,7 +201,7 @@ func measuredOn(e study.Environment) string {
 func limits(p *show.Page, r study.Results) {
 	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
 	if r.Floor() == show.Unknown {
-		aa += fmt.Sprintf(" Too few %s for a noise floor, m", replicates(r.AA.Metric))
+		aa += fmt.Sprintf(" Too few %s for a noise floor, m", study.Replicates(r.AA.Metric))
 	} else {
 		aa += fmt.Sprintf(" Noise floor %s, m", r.Floor())
 	}

@@ -38,9 +38,8 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	}
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
-	for _, k := range kinds {
-		k.Derive(&r, s)
-	}
+	deriveForward(&r, s)
+	deriveSwitchback(&r, s)
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
@@ -83,32 +82,6 @@ func (r *Results) doubtEquivalence(s Spec) {
 			v.Warnings = append(v.Warnings, why+", and is not shown to be less than "+v.Margin())
 		}
 	}
-}
-
-// doubt says why the equivalence of arms in a metric shows nothing, or "".
-func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string {
-	p, _ := s.Part(part)
-	return KindOf(p).Doubt(s, p, metric, trials, arms...)
-}
-
-// workload is whose words name the metrics.
-func (s Spec) workload() string {
-	for _, k := range kinds {
-		if w := k.Workload(s); w != "" {
-			return w
-		}
-	}
-	return ""
-}
-
-// Workload is the same by the trials alone.
-func (r Results) Workload() string {
-	for _, k := range kinds {
-		if w := k.WorkloadOf(r.Trials); w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 // Metric finds a metric in the words of the study's workload.
@@ -221,7 +194,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 // compare judges arms as the kind of the goal's part does.
 func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	p, _ := s.Part(g.Part)
-	return KindOf(p).Compare(control, arms, opt)
+	return compareArms(p, control, arms, opt)
 }
 
 // armsOf are the values of the control and of every available variant.
@@ -328,9 +301,9 @@ func (r *Results) warn(s Spec) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s%s", show.List(r.AA.FalseAlarms), by))
 	}
 	r.warnInvalid()
-	for _, k := range kinds {
-		k.Warn(r, s)
-	}
+	warnForward(r, s)
+	warnClients(r, s)
+	warnSwitchback(r, s)
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
 	}

@@ -77,5 +77,5 @@ func (a Availability) AllWait(s Spec) bool {
 
 // Lacks reports whether the testbed had no way to measure a part.
 func (e Environment) Lacks(p Part) bool {
-	return slices.ContainsFunc(KindOf(p).Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
+	return slices.ContainsFunc(Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
 }

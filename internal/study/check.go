@@ -139,16 +139,14 @@ func (s *Spec) checkParts() *Problem {
 			return bad
 		}
 	}
-	for _, k := range kinds {
-		if bad := k.CheckStudy(s); bad != nil {
-			return bad
-		}
+	if bad := cmp.Or(checkAsks(s), checkSwitched(s)); bad != nil {
+		return bad
 	}
 	for i, p := range s.Parts {
 		if bad := p.checkKeys(PartPath(i)); bad != nil {
 			return bad
 		}
-		if bad := KindOf(p).CheckPart(s, i, PartPath(i)); bad != nil {
+		if bad := s.checkOwn(i, PartPath(i)); bad != nil {
 			return bad
 		}
 	}
@@ -163,9 +161,9 @@ func (p Part) checkKeys(path string) *Problem {
 		name  string
 	}
 	given := list.Filter([]key{
-		{p.Usable, forwardKind{}, "management"}, {p.Flood != "", forwardKind{}, "flood"}, {p.Search != nil, searchKind{}, "search"},
-		{p.HTTP != nil, serveKind{}, "http"}, {p.SMTP != nil, serveKind{}, "smtp"}, {p.Files != nil, serveKind{}, "files"}, {p.Link != nil, serveKind{}, "link"},
-		{p.Live != nil, switchbackKind{}, "live"},
+		{p.Usable, KindForward, "management"}, {p.Flood != "", KindForward, "flood"}, {p.Search != nil, KindSearch, "search"},
+		{p.HTTP != nil, KindServe, "http"}, {p.SMTP != nil, KindServe, "smtp"}, {p.Files != nil, KindServe, "files"}, {p.Link != nil, KindServe, "link"},
+		{p.Live != nil, KindSwitchback, "live"},
 	}, func(k key) bool { return k.given })
 	for _, k := range given {
 		if k.kind != given[0].kind {
@@ -173,7 +171,7 @@ func (p Part) checkKeys(path string) *Problem {
 		}
 	}
 	if len(given) > 0 && given[0].kind != KindOf(p) {
-		return Wrong(path, "part %s is of mode %s, and has keys of another kind of part", p.Name, p.Mode).Advise("known modes: %s", strings.Join(modes(), ", "))
+		return Wrong(path, "part %s is of mode %s, and has keys of another kind of part", p.Name, p.Mode).Advise("known modes: %s", strings.Join(modes, ", "))
 	}
 	return nil
 }
@@ -183,7 +181,7 @@ func (p Part) check(path string) *Problem {
 		return notAName(path+".name", "part name", p.Name)
 	}
 	return cmp.Or(
-		OneOf(path+".mode", string(p.Mode), modes()...),
+		OneOf(path+".mode", string(p.Mode), modes...),
 		Within(path+".blocks", p.Blocks, 1, maxBlocks),
 		Within(path+".seconds", p.Seconds, 0.05, MaxSeconds),
 		Within(path+".warmup", p.Warmup, 0, MaxSeconds),

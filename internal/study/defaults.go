@@ -2,7 +2,8 @@ package study
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
+	"strings"
 
 	"linerate/internal/testbed"
 )
@@ -32,12 +33,11 @@ func (s *Spec) fill(said func(path string) bool) {
 	Unless(said, "blocks", &s.Blocks, defaultBlocks)
 	Unless(said, "retries", &s.Retries, defaultRetries)
 	s.fillModes()
-	for _, k := range s.kinds() {
-		k.FillStudy(s, said)
-	}
+	s.fillKinds(said)
 	s.fillParts(said)
 	s.fillMetrics(said)
-	s.Gates.fill(func(key string) bool { return said("gates." + key) })
+	gates, defaults := &s.Gates, DefaultGates()
+	fillFrom(said, "gates.", &gates, &defaults)
 }
 
 func (s *Spec) fillParts(said func(string) bool) {
@@ -48,7 +48,7 @@ func (s *Spec) fillParts(said func(string) bool) {
 		Unless(said, path+"blocks", &p.Blocks, s.Blocks)
 		Unless(said, path+"seconds", &p.Seconds, defaultSeconds)
 		Unless(said, path+"warmup", &p.Warmup, defaultWarmup)
-		KindOf(*p).FillPart(s, i, said)
+		s.fillOwn(i, said)
 	}
 }
 
@@ -58,12 +58,7 @@ func (s *Spec) fillModes() {
 	if len(s.Parts) == 0 {
 		s.Parts = []Part{{}}
 	}
-	var mode testbed.Mode
-	for _, k := range slices.Backward(kinds) {
-		if mode = k.DefaultMode(s); mode != "" {
-			break
-		}
-	}
+	mode := s.defaultMode()
 	for i := range s.Parts {
 		OrString((*string)(&s.Parts[i].Mode), string(mode))
 	}
@@ -148,4 +143,26 @@ func (s *Spec) fillTestbed() {
 		return
 	}
 	OrString(&s.Reset, ResetSettings)
+}
+
+// fillFrom takes what is not said at a path from another of the same type; nothing from none.
+func fillFrom[T any](said func(path string) bool, path string, to **T, from *T) {
+	if from == nil {
+		return
+	}
+	if *to == nil {
+		*to = new(T)
+	}
+	t, f := reflect.ValueOf(*to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range t.NumField() {
+		if !said(path + yamlKey(t.Type().Field(i))) {
+			t.Field(i).Set(f.Field(i))
+		}
+	}
+}
+
+// yamlKey is the key of a field in a study's file.
+func yamlKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return key
 }

@@ -13,7 +13,7 @@
 //
 // Where things are:
 //
-//   - what a kind is asked: kind.go, gates.go, metric.go, section.go
+//   - what the kinds answer differently: kind.go, gates.go, metric.go, section.go
 //   - what a study asks: spec.go, rate.go, sweep.go; what variants set: setting.go,
 //     setting_targets.go, settings.go; which variants can be tried where: availability.go
 //   - reading it, with defaults, sweeps expanded, and what is refused: parse.go,

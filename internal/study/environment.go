@@ -31,7 +31,7 @@ type Environment struct {
 	Engine      string              `json:"engine"`
 	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
 	Label       string              `json:"label"`    // what the numbers are not
-	// Unavailable says why a mode could not be had, by mode (Kind.Needs).
+	// Unavailable says why a mode could not be had, by mode (Needs).
 	Unavailable map[string]string `json:"unavailable"`
 	// Resumed lists what had changed when the study was resumed.
 	Resumed []string `json:"resumed"`

@@ -73,9 +73,9 @@ func Capacity(s *Spec, trials []Trial) (forwarded, offered float64) {
 // longer certain to be sent.
 const nearMax = 0.95
 
-// outOfReach says why a part's load cannot be offered after the trials so far,
+// OutOfReach says why a part cannot be measured after the trials so far,
 // or "": its share of the capacity is more than the generator sends.
-func outOfReach(s *Spec, p Part, trials []Trial) string {
+func (s *Spec) OutOfReach(p Part, trials []Trial) string {
 	share, ok := p.Rate.Share()
 	if !ok {
 		return ""
@@ -87,10 +87,10 @@ func outOfReach(s *Spec, p Part, trials []Trial) string {
 	return fmt.Sprintf("%s of the capacity is more than the generator can send, %s", show.Percent(100*share), show.Percent(100*most/capacity))
 }
 
-// resolve gives a part whose load is a share of the capacity that load in
+// Resolve gives a part whose load is a share of the capacity that load in
 // frames a second, by the trials so far. ok is false where no trial has shown
 // the capacity.
-func resolve(s *Spec, p Part, trials []Trial) (Part, bool) {
+func (s *Spec) Resolve(p Part, trials []Trial) (_ Part, ok bool) {
 	share, is := p.Rate.Share()
 	if !is {
 		return p, true
@@ -104,7 +104,7 @@ func resolve(s *Spec, p Part, trials []Trial) (Part, bool) {
 func warnOutOfReach(r *Results, s Spec) {
 	var shares []string
 	for _, p := range s.Parts {
-		if outOfReach(&s, p, r.Trials) != "" {
+		if s.OutOfReach(p, r.Trials) != "" {
 			share, _ := p.Rate.Share()
 			shares = append(shares, show.Percent(100*share))
 		}

@@ -53,7 +53,7 @@ func curveMetric(p Part) (Metric, bool) {
 	if !offersFrames(p) {
 		return Metric{}, false
 	}
-	return forwardKind{}.Timeline(p)
+	return Timeline(p)
 }
 
 // overVariants are the curves whose points are variants.

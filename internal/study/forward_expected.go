@@ -46,9 +46,9 @@ func settingUpEach(s *Spec) (mean float64) {
 	return mean
 }
 
-// ExpectedOfPackets is how long a trial is believed to take that offers packets for
+// expectedOfPackets is how long a trial is believed to take that offers packets for
 // so many seconds.
-func ExpectedOfPackets(s *Spec, part Part, lasts float64) float64 {
+func expectedOfPackets(s *Spec, part Part, lasts float64) float64 {
 	how, arms := s.Interleaving(part), float64(len(s.Arms()))
 	flows := float64(s.Offers(part).Flows * DirectionCount(part))
 	seconds := lasts + settingUpEach(s)

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Method satisfies Kind.
-func (forwardKind) Method(_ Spec, r Results, p Part) string {
+// forwardMethod says in words how packets were measured.
+func forwardMethod(r Results, p Part) string {
 	head := fmt.Sprintf("Part %s (mode %s, %d blocks of %g s trials): ", p.Name, p.Mode, p.Blocks, p.Seconds)
 	switch {
 	case p.Flood != "":
@@ -20,8 +20,8 @@ func (forwardKind) Method(_ Spec, r Results, p Part) string {
 	return head + fmt.Sprintf("%s is offered %s. The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", overloaded(r.Environment), offeredWords(p.Rate)) + bothWays(p)
 }
 
-// Sections satisfies Kind.
-func (k forwardKind) Sections(s Spec, r Results) []Section {
+// forwardSections are what a report shows of packets.
+func forwardSections(s Spec, r Results) []Section {
 	wire := Section{Place: Ahead, Title: "On a wire, by one CPU",
 		Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."}
 	spread := Section{Place: Ahead, Title: "How a card's hash would spread the flows (computed)"}
@@ -48,9 +48,8 @@ func (k forwardKind) Sections(s Spec, r Results) []Section {
 	for _, part := range s.MeasuredParts(&r) {
 		shown := s.Unfolded(&r, part.Name)
 		usable.add(true, managementTable(r, part.Name))
-		_, own := KindOf(part).(forwardKind)
 		switch {
-		case !own:
+		case KindOf(part) != KindForward:
 		case inCost(part):
 			if len(turnsOf(r, part.Name, s.Control)) > 0 {
 				turns.add(shown, document.OnPage{sliceTable(r, part.Name)})

@@ -94,7 +94,7 @@ func TestCapacityOfInvalidTrials(t *testing.T) {
 func TestFloodRefused(t *testing.T) {
 	const text = "name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{name: at-max, mode: overload}, {mode: overload, name: f, flood: syn, rate: 100kpps, management: true}]\n"
 	s := sweptStudy(t, text)
-	if p, _ := s.Part("f"); (forwardKind{}).Yields(p, Metric{Name: OverloadRate, Mode: testbed.Overload}) || s.Interleaving(p) != InSequence {
+	if p, _ := s.Part("f"); p.yields(Metric{Name: OverloadRate, Mode: testbed.Overload}) || s.Interleaving(p) != InSequence {
 		t.Error("a flood forwards nothing, and is asked about one after the other")
 	}
 	s.Profile, s.Metrics = true, []Goal{{Part: "f", Primary: true}}

@@ -19,10 +19,9 @@ func (r *Refusal) UnmarshalText(text []byte) error {
 // Judge derives a trial's metrics from what was observed, and the reasons for
 // which it is not valid. block are the trials of its block so far.
 func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]float64, reasons []Refusal) {
-	k := KindOf(p)
-	a := Asked{Part: p, Limits: g, Observed: o, Metrics: k.Measure(p, o, block)}
+	a := Asked{Part: p, Limits: g, Observed: o, Metrics: measure(p, o, block)}
 	reasons = []Refusal{} // never null in JSON
-	for _, gate := range k.Gates() {
+	for _, gate := range KindOf(p).gates() {
 		for _, fault := range gate.Ask(a) {
 			reasons = append(reasons, Refusal{gate.Name, fault})
 		}
@@ -33,7 +32,7 @@ func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]f
 // AllGates are those of every kind, each once, in the order of reports.
 func AllGates() (all []Gate) {
 	for _, k := range kinds {
-		for _, g := range k.Gates() {
+		for _, g := range k.gates() {
 			if placeOf(all, g.Name) < 0 {
 				at := placeOf(all, g.Before)
 				if at < 0 {

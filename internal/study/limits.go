@@ -1,5 +1,7 @@
 package study
 
+import "reflect"
+
 // DefaultGates are the limits of a study that states none.
 func DefaultGates() Gates {
 	return Gates{DriftPercent: 15, StealPercent: 2,
@@ -7,38 +9,15 @@ func DefaultGates() Gates {
 		FailedPercent: 0.5}
 }
 
-// limit is one of the limits with its key.
-type limit struct {
-	key   string
-	value *float64
-}
-
-func (g *Gates) limits() []limit {
-	return []limit{
-		{"drift_percent", &g.DriftPercent}, {"steal_percent", &g.StealPercent},
-		{"foreign_percent", &g.ContentionPercent}, {"starved_percent", &g.StarvedPercent}, {"unsent_percent", &g.UnsentPercent},
-		{"pacing_percent", &g.PacingPercent}, {"headroom", &g.Headroom}, {"cost_loss_percent", &g.CostLossPercent},
-		{"good_rounds_percent", &g.GoodRoundsPercent}, {"failed_percent", &g.FailedPercent},
-	}
-}
-
-// fill puts defaults in the place of what the study does not say.
-func (g *Gates) fill(said func(key string) bool) {
-	defaults := DefaultGates()
-	from := defaults.limits()
-	for i, l := range g.limits() {
-		Unless(said, l.key, l.value, *from[i].value)
-	}
-}
-
 // check refuses what is no percentage, and a headroom below 1.
 func (g *Gates) check() *Problem {
-	for _, l := range g.limits() {
-		least := 0.0
-		if l.key == "headroom" {
+	v := reflect.ValueOf(*g)
+	for i := range v.NumField() {
+		key, least := yamlKey(v.Type().Field(i)), 0.0
+		if key == "headroom" {
 			least = 1
 		}
-		if p := Within("gates."+l.key, *l.value, least, 100); p != nil {
+		if p := Within("gates."+key, v.Field(i).Float(), least, 100); p != nil {
 			return p
 		}
 	}

@@ -207,7 +207,8 @@ func (s Spec) Quick() Spec {
 		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
 		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
 		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
-		parts[i] = KindOf(p).Quick(p)
+		p.Search = p.Search.quick()
+		parts[i] = p
 	}
 	s.Parts = parts
 	s.quickSweeps()

@@ -17,7 +17,7 @@ type Metric struct {
 	// Answers names what a part must request in addition to its mode: the search method
 	// whose answer the metric is; "" is nothing.
 	Answers string
-	// Words are its label and unit where a workload has its own (Kind.Workload).
+	// Words are its label and unit where a workload has its own (Spec.workload).
 	Words map[string]LabelUnit
 	// LowerIsBetter declares the direction; every metric has one.
 	LowerIsBetter bool

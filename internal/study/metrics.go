@@ -1,21 +1,13 @@
 package study
 
 import (
-	"slices"
-
 	"linerate/internal/list"
 )
-
-// yields reports whether trials of a part measure the metric.
-func (p Part) yields(m Metric) bool {
-	k := KindOf(p)
-	return slices.ContainsFunc(k.Metrics(), func(o Metric) bool { return o.Name == m.Name }) && k.Yields(p, m)
-}
 
 // Metrics are all that trials measure, in the order reports show them.
 func Metrics() (all []Metric) {
 	for _, k := range kinds {
-		all = append(all, k.Metrics()...)
+		all = append(all, k.metrics()...)
 	}
 	return all
 }
@@ -37,7 +29,7 @@ func metricNames() []string {
 
 // metricNames are what a part measures.
 func (p Part) metricNames() (names []string) {
-	for _, m := range KindOf(p).Metrics() {
+	for _, m := range KindOf(p).metrics() {
 		if p.yields(m) {
 			names = append(names, m.Name)
 		}

@@ -51,8 +51,6 @@ type Results struct {
 	Drops []Drops `json:"drops"`
 	// Beds are the testbeds that the study was spread over; none where it had one.
 	Beds []BedShare `json:"testbeds,omitempty"`
-	// Own is what kinds derived (Kind.Derive), by their names.
-	Own map[string]any `json:"kinds,omitempty"`
 	// Telemetry is what instruments saw in separate runs.
 	Telemetry   []Telemetry   `json:"telemetry,omitempty"`
 	Complete    bool          `json:"complete"` // no trial is left to run

@@ -155,9 +155,9 @@ func Schedule(s Spec, seed uint64) []Slot {
 	var slots []Slot
 	block := 0
 	for _, p := range s.Parts {
-		if own := KindOf(p).Order(&s, p, seed, block+1); own != nil {
-			slots = append(slots, own...)
-			block = own[len(own)-1].Block
+		if KindOf(p) == KindSwitchback {
+			slots = append(slots, pairSlots(&s, p, seed, block+1)...)
+			block = slots[len(slots)-1].Block
 			continue
 		}
 		rng := rand.New(rand.NewPCG(seed, NameHash(p.Name)))

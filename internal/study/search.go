@@ -256,3 +256,12 @@ func searchLasts(p Part) float64 {
 	}
 	return each * min(p.Search.LimitSeconds/p.Seconds, trials) // the limit is of the trials' own seconds
 }
+
+// checkSearch refuses what is wrong with a part that searches.
+func checkSearch(s *Spec, place int, path string) *Problem {
+	p := s.Parts[place]
+	if !InOverload(p) || !p.Rate.IsMax() {
+		return cmp.Or(needsRate(p, path), Wrong(path+".search", "a search chooses its loads in mode overload").Advise("use mode: overload and no rate"))
+	}
+	return cmp.Or(checkForward(s, place, path), p.Search.check(path+".search"))
+}

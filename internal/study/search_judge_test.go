@@ -117,7 +117,7 @@ func TestJudgeOfSearches(t *testing.T) {
 			t.Errorf("%s: %v", name, m)
 		}
 	}
-	if _, has := (searchKind{}).Measure(part(t, "method: back-to-back"), Observation{Search: &SearchRun{BackToBack: &search.BackToBackResult{Mean: 7, CorrectedTime: 0.5}}}, nil)[BufferSeconds]; !has {
+	if _, has := measure(part(t, "method: back-to-back"), Observation{Search: &SearchRun{BackToBack: &search.BackToBackResult{Mean: 7, CorrectedTime: 0.5}}}, nil)[BufferSeconds]; !has {
 		t.Error("bursts without the time of buffers")
 	}
 }
@@ -364,8 +364,8 @@ func TestPagesOfSearches(t *testing.T) {
 	}
 	for keys, title := range map[string]string{"method: mlr": "The search for throughput", "method: loss-curve": "Frame loss over offered load", "method: back-to-back": "The longest bursts without loss"} {
 		p := part(t, keys)
-		s := searchKind{}.Sections(Spec{Parts: []Part{p}}, r)
-		if len(s) != 1 || s[0].Title != title || len(s[0].Blocks) != 1 || !strings.Contains((searchKind{}).Method(Spec{}, r, p), "Part p (mode overload") {
+		s := searchSections(Spec{Parts: []Part{p}}, r)
+		if len(s) != 1 || s[0].Title != title || len(s[0].Blocks) != 1 || !strings.Contains(searchMethod(p), "Part p (mode overload") {
 			t.Errorf("%s: %+v", keys, s)
 		}
 	}
@@ -387,20 +387,20 @@ func TestHowLongSearchesLast(t *testing.T) {
 		t.Errorf("ten seconds of trials last %g s", got)
 	}
 	s := Spec{Variants: []Variant{{Name: "a"}, {Name: "b"}}, Control: "a"}
-	if e := (searchKind{}).Expected(&s, part(t, "method: rfc2544, limit_seconds: 10")); e <= 10 {
+	if e := s.Expected(part(t, "method: rfc2544, limit_seconds: 10")); e <= 10 {
 		t.Errorf("a trial with all around it takes %g s", e)
 	}
-	inside, ok := searchKind{}.Inside(part(t, "method: mlr"))
+	inside, ok := inside(part(t, "method: mlr"))
 	if !ok || inside.Search != nil || !inside.Rate.IsMax() || inside.Seconds < SearchSeconds {
 		t.Errorf("%+v", inside)
 	}
 	for keys, want := range map[string]string{"method: mlr": ConditionalThroughput, "method: rfc2544": Throughput, "method: loss-curve": LossFreeLoad, "method: back-to-back": BackToBackFrames} {
 		p := part(t, keys)
-		if m, ok := (searchKind{}).Timeline(p); !ok || m.Name != want {
+		if m, ok := Timeline(p); !ok || m.Name != want {
 			t.Errorf("%s over time is %s", keys, m.Name)
 		}
-		for _, m := range metrics {
-			if yields := (searchKind{}).Yields(p, m); m.Verdict && yields != (m.Name == want) || !m.Verdict && m.Answers == "" && !yields {
+		for _, m := range searchMetrics {
+			if yields := p.yields(m); m.Verdict && yields != (m.Name == want) || !m.Verdict && m.Answers == "" && !yields {
 				t.Errorf("%s yields %s: %t", keys, m.Name, yields)
 			}
 		}

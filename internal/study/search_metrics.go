@@ -5,7 +5,7 @@ import (
 )
 
 // searchMetrics are what searches measure.
-var metrics = []Metric{
+var searchMetrics = []Metric{
 	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Answers: MLR, Verdict: true, NS: InverseNS},
 	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Answers: RFC2544, Verdict: true, NS: InverseNS},
 	{Name: BackToBackFrames, Label: "back-to-back frames", Unit: "frames", Mode: testbed.Overload, Answers: BackToBack, Verdict: true},

@@ -106,8 +106,8 @@ func measureSearch(m map[string]float64, p Part, o Observation) {
 	m[name] = *s.Goals[0].Throughput
 }
 
-// gates are what searches must pass.
-var gates = []Gate{
+// searchGates are what searches must pass.
+var searchGates = []Gate{
 	Drift, Stolen, NotTaken, ReceiverLost,
 	{Name: "search", Before: HeadroomGate, AppliesTo: isSearch, Ask: askSearch,
 		Limit: Must("a search must end: with both bounds within its width, a loss curve with two loads in a row without loss")},

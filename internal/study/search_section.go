@@ -19,8 +19,8 @@ const (
 	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials. The bars below reach, for each trial, from the load without loss to the next load above it; the number is the mean load without loss."
 )
 
-// Sections satisfies Kind; the kind forward shows what searches share with it.
-func (searchKind) Sections(s Spec, r Results) (out []Section) {
+// searchSections are what a report shows of searches, in addition to what it shows of packets.
+func searchSections(s Spec, r Results) (out []Section) {
 	for _, p := range s.MeasuredParts(&r) {
 		if p.Search == nil {
 			continue
@@ -300,8 +300,8 @@ func searchLatencies(runs []*SearchRun) (most int) {
 	return most
 }
 
-// Method satisfies Kind.
-func (searchKind) Method(_ Spec, _ Results, p Part) string {
+// searchMethod says in words how a search went.
+func searchMethod(p Part) string {
 	s := p.Search
 	switch s.Method {
 	case LossCurve:

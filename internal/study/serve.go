@@ -1,51 +1,16 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
 )
 
-// Kind is the kind of parts that ask a server: of the web, for mail, or for
-// files.
-type serveKind struct{ Base }
-
-// Name satisfies Kind.
-func (serveKind) Name() string { return KindServe }
-
-// Modes satisfies Kind.
-func (serveKind) Modes() []testbed.Mode { return []testbed.Mode{testbed.Serve} }
-
-// Owns satisfies Kind.
-func (serveKind) Owns(p Part) bool { return isServed(p) }
-
-// DefaultMode satisfies Kind.
-func (serveKind) DefaultMode(s *Spec) testbed.Mode {
-	if asks(s.Workload) {
-		return testbed.Serve
-	}
-	return ""
-}
-
-// FillStudy satisfies Kind: defaults go into the workload of requests.
-func (serveKind) FillStudy(s *Spec, said func(string) bool) {
-	for _, f := range forms {
-		f.fillStudy(s, said)
-	}
-}
-
-// FillPart satisfies Kind: the workload goes into the part's.
-func (serveKind) FillPart(s *Spec, place int, said func(string) bool) {
-	for _, f := range forms {
-		f.fillPart(s, place, said)
-	}
-}
-
-// CheckStudy satisfies Kind: a study asks servers in all of its parts or in none.
-func (serveKind) CheckStudy(s *Spec) *Problem {
+// checkAsks: a study asks servers in all of its parts or in none.
+func checkAsks(s *Spec) *Problem {
 	asks := asks(s.Workload)
 	if i := slices.IndexFunc(s.Parts, func(p Part) bool { return isServed(p) != asks }); i >= 0 {
 		return Wrong(PartPath(i)+".mode", "mode serve is of a workload of requests, and of nothing else").Advise("give the study workload: {http: …} and all its parts mode: serve, or none")
@@ -62,9 +27,8 @@ func (serveKind) CheckStudy(s *Spec) *Problem {
 	return nil
 }
 
-// CheckPart satisfies Kind.
-func (serveKind) CheckPart(s *Spec, place int, path string) *Problem {
-	p := s.Parts[place]
+// checkServe refuses what is wrong with a part that asks servers.
+func checkServe(s *Spec, p Part, path string) *Problem {
 	switch {
 	case s.OnMachines():
 		return Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
@@ -73,9 +37,6 @@ func (serveKind) CheckPart(s *Spec, place int, path string) *Problem {
 	case GoesBothWays(p):
 		return Wrong(path+".directions", "requests have answers: directions are of packets")
 	}
-	if bad := checkForms(s, path, p); bad != nil {
-		return bad
-	}
 	if _, err := LinkOf(s, p).Parse(); err != nil {
 		at := "link"
 		if p.Link != nil {
@@ -83,14 +44,12 @@ func (serveKind) CheckPart(s *Spec, place int, path string) *Problem {
 		}
 		return Wrong(at, "%v", err).Advise("%s", hint.Of(err))
 	}
-	if bad := formIn(p).check(p, path); bad != nil {
-		return bad
-	}
-	return checkAsking(s, p)
+	return cmp.Or(checkForms(s, path, p), checkAsking(s, p))
 }
 
-// Sets satisfies Kind: how a variant's clients ask, where that is its own.
-func (serveKind) Sets(v Variant) map[string]string {
+// Sets are what the keys of a variant other than its settings make different from the rest, by
+// names as settings have them: how its clients ask. Never nil.
+func Sets(v Variant) map[string]string {
 	out := map[string]string{}
 	a := v.HTTP
 	if a == nil {
@@ -111,10 +70,10 @@ func (serveKind) Sets(v Variant) map[string]string {
 	return out
 }
 
-// Interleaving satisfies Kind. Open loops can run at the same time, closed loops cannot. A
+// interleavingOfServers: open loops can run at the same time, closed loops cannot. A
 // setting that is global to the kernel has one value at a time: a closed loop writes the
 // arm's value before each turn, where the setting is a sysctl.
-func (serveKind) Interleaving(s *Spec, p Part) Interleaving {
+func interleavingOfServers(s *Spec, p Part) Interleaving {
 	open := RequestsOf(p).Rate > 0
 	switch {
 	case s.OnMachines(), s.Interleave != nil && !*s.Interleave, s.HostScope() && (open || !s.Switches()):
@@ -125,35 +84,18 @@ func (serveKind) Interleaving(s *Spec, p Part) Interleaving {
 	return Alternating
 }
 
-// Expected satisfies Kind.
-func (serveKind) Expected(s *Spec, p Part) float64 { return expectedOfServers(s, p) }
-
-// Metrics satisfies Kind.
-func (serveKind) Metrics() []Metric { return serveMetrics }
-
-// Measure satisfies Kind.
-func (serveKind) Measure(_ Part, o Observation, _ []Trial) map[string]float64 {
-	m := map[string]float64{}
-	measureServed(m, o)
-	return m
-}
-
-// Gates satisfies Kind.
-func (serveKind) Gates() []Gate { return serveGates }
-
-// Warn satisfies Kind.
-func (serveKind) Warn(r *Results, s Spec) { warnClients(r, s) }
-
-// Doubt satisfies Kind: clients that limit make servers look alike.
-func (serveKind) Doubt(_ Spec, p Part, metric string, trials []Trial, arms ...string) string {
+// doubt says why the equivalence of arms in a metric shows nothing, or "": clients that limit
+// make servers look alike.
+func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string {
+	p, _ := s.Part(part)
 	if inClosedLoop(p) && slices.Contains(paced, metric) && slices.ContainsFunc(arms, func(arm string) bool { return clientsLimit(trials, p.Name, arm) }) {
 		return "the clients used more CPU time than the server: a difference of servers looks smaller than it is"
 	}
 	return ""
 }
 
-// Workload satisfies Kind.
-func (serveKind) Workload(s Spec) string {
+// workload names the words that metrics have (Metric.Words); "" are the usual ones.
+func (s Spec) workload() string {
 	switch asks := s.Workload.Asks; {
 	case asks.SMTP != nil:
 		return "smtp"
@@ -163,11 +105,11 @@ func (serveKind) Workload(s Spec) string {
 	return ""
 }
 
-// WorkloadOf satisfies Kind: only mail has a queue, and of the web nothing
+// Workload is the same by the trials alone: only mail has a queue, and of the web nothing
 // settles.
-func (serveKind) WorkloadOf(trials []Trial) string {
+func (r Results) Workload() string {
 	workload := ""
-	for _, t := range trials {
+	for _, t := range r.Trials {
 		if _, ok := t.Metrics[QueuePeak]; ok {
 			return "smtp"
 		}
@@ -178,9 +120,9 @@ func (serveKind) WorkloadOf(trials []Trial) string {
 	return workload
 }
 
-// Timeline satisfies Kind: latency in an open loop, whose rate is given, and what
+// timelineOfServers is latency in an open loop, whose rate is given, and what
 // was done in a closed one, whose latency is.
-func (serveKind) Timeline(p Part) (Metric, bool) {
+func timelineOfServers(p Part) (Metric, bool) {
 	asked, name := RequestsOf(p), RequestMean
 	switch {
 	case asked.Rate == 0 && asked.Kind == "http":

@@ -59,8 +59,7 @@ func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
 		{"closed", "served", "served-too", RequestRate, false},
 		{"open", "limited", "limited", RequestRate, false},
 	} {
-		p, _ := s.Part(c.part)
-		if why := (serveKind{}).Doubt(s, p, c.metric, trials, c.control, c.variant); (why != "") != c.doubted {
+		if why := s.doubt(c.part, c.metric, trials, c.control, c.variant); (why != "") != c.doubted {
 			t.Errorf("%+v: %q", c, why)
 		}
 	}

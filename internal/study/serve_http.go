@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,21 +147,6 @@ func LinkOf(s *Spec, p Part) *Link {
 		return own
 	}
 	return s.Link
-}
-
-// fill takes from another what was not said.
-func (h *HTTP) fill(said func(string) bool, from *HTTP) {
-	Unless(said, "objects", &h.Objects, slices.Clone(from.Objects))
-	Unless(said, "rate", &h.Rate, from.Rate)
-	Unless(said, "arrivals", &h.Arrivals, from.Arrivals)
-	Unless(said, "connections", &h.Connections, from.Connections)
-	Unless(said, "clients", &h.Clients, from.Clients)
-	Unless(said, "keepalive", &h.Keepalive, from.Keepalive)
-	Unless(said, "tls", &h.TLS, from.TLS)
-	Unless(said, "http", &h.Version, from.Version)
-	Unless(said, "streams", &h.Streams, from.Streams)
-	Unless(said, "timeout", &h.Timeout, from.Timeout)
-	Unless(said, "proxy", &h.Proxy, from.Proxy)
 }
 
 // checkAsking checks how variants ask what the part does.

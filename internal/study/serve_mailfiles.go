@@ -148,88 +148,33 @@ func wrongBurst(path string, n int) *Problem {
 	return Wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).Advise("a burst is a closed loop's: leave out rate")
 }
 
-// fill takes from another what was not said.
-func (m *SMTP) fill(said func(string) bool, from *SMTP) {
-	Unless(said, "messages", &m.Messages, slices.Clone(from.Messages))
-	Unless(said, "accounts", &m.Accounts, from.Accounts)
-	Unless(said, "rate", &m.Rate, from.Rate)
-	Unless(said, "arrivals", &m.Arrivals, from.Arrivals)
-	Unless(said, "burst", &m.Burst, from.Burst)
-	Unless(said, "sessions", &m.Sessions, from.Sessions)
-	Unless(said, "per_session", &m.PerSession, from.PerSession)
-	Unless(said, "clients", &m.Clients, from.Clients)
-	Unless(said, "timeout", &m.Timeout, from.Timeout)
-}
+// The workloads of a study that does not say.
+var (
+	defaultHTTP = HTTP{Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5}
+	defaultSMTP = SMTP{Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}
+	defaultFile = Files{Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"}
+)
 
-// fill takes from another what was not said.
-func (f *Files) fill(said func(string) bool, from *Files) {
-	Unless(said, "count", &f.Count, from.Count)
-	Unless(said, "size", &f.Size, from.Size)
-	Unless(said, "directories", &f.Directories, from.Directories)
-	Unless(said, "fsync", &f.Fsync, from.Fsync)
-	Unless(said, "burst", &f.Burst, from.Burst)
-	Unless(said, "lanes", &f.Lanes, from.Lanes)
-	Unless(said, "rate", &f.Rate, from.Rate)
-	Unless(said, "arrivals", &f.Arrivals, from.Arrivals)
-	Unless(said, "timeout", &f.Timeout, from.Timeout)
-	Unless(said, "driver", &f.Driver, from.Driver)
-}
-
-// asking is a workload of one kind, within a study or a part.
-type asking[T any] interface {
-	*T
-	fill(said func(string) bool, from *T)
-	check(path string) *Problem
-	requests() Requests
-}
-
-// form is a workload of requests: where a study and a part have it.
-type form struct {
-	name      string
-	fillStudy func(s *Spec, said func(string) bool)
-	fillPart  func(s *Spec, place int, said func(string) bool)
-	given     func(s *Spec, p Part) (all, own bool)
-	// asks is what a part asks for, and check finds what is wrong with that; of a
-	// part that has it.
-	asks  func(p Part) Requests
-	check func(p Part, path string) *Problem
-}
-
-// forms are all of them.
-var forms = []form{
-	formOf("http", func(a *Asks) **HTTP { return &a.HTTP }, HTTP{
-		Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5}),
-	formOf("smtp", func(a *Asks) **SMTP { return &a.SMTP }, SMTP{
-		Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}),
-	formOf("files", func(a *Asks) **Files { return &a.Files }, Files{
-		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"}),
-}
-
-// formOf makes a form of where it is kept and its defaults.
-func formOf[T any, P asking[T]](name string, in func(*Asks) *P, defaults T) form {
-	of := func(s *Spec) P { return *in(&s.Workload.Asks) }
-	at := func(p Part) P { return *in(&p.Asks) }
-	return form{
-		name: name,
-		fillStudy: func(s *Spec, said func(string) bool) {
-			if w := of(s); w != nil {
-				w.fill(func(key string) bool { return said("workload." + name + "." + key) }, &defaults)
-			}
-		},
-		fillPart: func(s *Spec, place int, said func(string) bool) {
-			from, p := of(s), in(&s.Parts[place].Asks)
-			if from == nil {
-				return
-			}
-			if *p == nil {
-				*p = new(T)
-			}
-			(*p).fill(func(key string) bool { return said(PartPath(place) + "." + name + "." + key) }, from)
-		},
-		given: func(s *Spec, p Part) (all, own bool) { return of(s) != nil, at(p) != nil },
-		asks:  func(p Part) Requests { return at(p).requests() },
-		check: func(p Part, path string) *Problem { return at(p).check(path + "." + name) },
+// fillRequests completes the study's workload of requests.
+func fillRequests(s *Spec, said func(string) bool) {
+	w := &s.Workload.Asks
+	if w.HTTP != nil {
+		fillFrom(said, "workload.http.", &w.HTTP, &defaultHTTP)
 	}
+	if w.SMTP != nil {
+		fillFrom(said, "workload.smtp.", &w.SMTP, &defaultSMTP)
+	}
+	if w.Files != nil {
+		fillFrom(said, "workload.files.", &w.Files, &defaultFile)
+	}
+}
+
+// fillAsked completes a part's by the study's.
+func fillAsked(s *Spec, place int, said func(string) bool) {
+	w, p, path := s.Workload.Asks, &s.Parts[place].Asks, PartPath(place)
+	fillFrom(said, path+".http.", &p.HTTP, w.HTTP)
+	fillFrom(said, path+".smtp.", &p.SMTP, w.SMTP)
+	fillFrom(said, path+".files.", &p.Files, w.Files)
 }
 
 // Requests is what all workloads of mode serve have in common.
@@ -245,47 +190,50 @@ type Requests struct {
 // filesTargets is how many pairs a transaction can be of.
 const filesTargets = 4
 
-func (h *HTTP) requests() Requests {
-	return Requests{Kind: "http", Rate: h.Rate, Targets: len(h.Objects), Clients: h.Clients, Origin: h.Proxy}
-}
-
-func (m *SMTP) requests() Requests {
-	return Requests{Kind: "smtp", Rate: m.Rate, Targets: len(m.Messages), Clients: m.Clients, Burst: m.Burst}
-}
-
-func (f *Files) requests() Requests {
-	return Requests{Kind: "files", Rate: f.Rate, Targets: filesTargets, Clients: 1, Burst: f.Burst}
-}
-
-// formIn is the part's, the web's where it has none.
-func formIn(p Part) form {
-	for _, f := range forms {
-		if _, is := f.given(&Spec{}, p); is {
-			return f
-		}
+// forms are the keys of the workloads that there are.
+func (a Asks) forms() (keys []string) {
+	if a.HTTP != nil {
+		keys = append(keys, "http")
 	}
-	return forms[0]
+	if a.SMTP != nil {
+		keys = append(keys, "smtp")
+	}
+	if a.Files != nil {
+		keys = append(keys, "files")
+	}
+	return keys
 }
 
 // RequestsOf is what a part of mode serve asks for.
-func RequestsOf(p Part) Requests { return formIn(p).asks(p) }
+func RequestsOf(p Part) Requests {
+	switch {
+	case p.SMTP != nil:
+		return Requests{Kind: "smtp", Rate: p.SMTP.Rate, Targets: len(p.SMTP.Messages), Clients: p.SMTP.Clients, Burst: p.SMTP.Burst}
+	case p.Files != nil:
+		return Requests{Kind: "files", Rate: p.Files.Rate, Targets: filesTargets, Clients: 1, Burst: p.Files.Burst}
+	case p.HTTP != nil:
+		return Requests{Kind: "http", Rate: p.HTTP.Rate, Targets: len(p.HTTP.Objects), Clients: p.HTTP.Clients, Origin: p.HTTP.Proxy}
+	}
+	return Requests{Kind: "http"}
+}
 
 // checkForms: a study is of one form of requests, and so are its parts.
 func checkForms(s *Spec, path string, p Part) *Problem {
-	n := 0
-	for _, f := range forms {
-		all, own := f.given(s, p)
-		if all {
-			n++
-		}
-		if own && !all {
-			return Wrong(path+"."+f.name, "the part's workload is not the study's").Advise("give the study workload: {%s: …}", f.name)
+	of := s.Workload.forms()
+	for _, form := range p.forms() {
+		if !slices.Contains(of, form) {
+			return Wrong(path+"."+form, "the part's workload is not the study's").Advise("give the study workload: {%s: …}", form)
 		}
 	}
-	if n > 1 {
-		return Wrong("workload", "a study has one of http, smtp and files; this one has %d", n)
+	switch {
+	case len(of) > 1:
+		return Wrong("workload", "a study has one of http, smtp and files; this one has %d", len(of))
+	case p.HTTP != nil:
+		return p.HTTP.check(path + ".http")
+	case p.SMTP != nil:
+		return p.SMTP.check(path + ".smtp")
 	}
-	return nil
+	return p.Files.check(path + ".files")
 }
 
 // Mail is what a mail server's own log says of a trial.

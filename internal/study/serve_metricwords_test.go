@@ -25,7 +25,7 @@ func TestMetricsSpeakOfTheirWorkload(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := MetricNamed(SettledRate)
-	if got := m.In((serveKind{}).Workload(s)); !strings.Contains(got.Label, "messages delivered") {
+	if got := m.In(s.workload()); !strings.Contains(got.Label, "messages delivered") {
 		t.Errorf("mail is called %q", got.Label)
 	}
 }

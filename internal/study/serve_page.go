@@ -13,9 +13,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// Sections satisfies Kind: how long requests took, by the clients and by the
+// serveSections are how long requests took, by the clients and by the
 // server's own log.
-func (serveKind) Sections(s Spec, r Results) []Section {
+func serveSections(s Spec, r Results) []Section {
 	logs := ""
 	if slices.ContainsFunc(r.Trials, func(t Trial) bool {
 		return t.Observed != nil && t.Saw().Served != nil && t.Saw().Served.Log != nil
@@ -137,8 +137,8 @@ func within(clients, log []float64, narrow bool) string {
 	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
 }
 
-// Method satisfies Kind.
-func (serveKind) Method(s Spec, r Results, p Part) string {
+// serveMethod says in words how servers were asked.
+func serveMethod(s Spec, r Results, p Part) string {
 	link := "a wire"
 	if l, err := LinkOf(&s, p).Parse(); err == nil {
 		link = l.String()

@@ -34,7 +34,7 @@ func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
 		RequestMean: {Asks: Asks{SMTP: &SMTP{Rate: 5}}}, RequestRate: {Asks: Asks{HTTP: &HTTP{}}}, SettledRate: {Asks: Asks{SMTP: &SMTP{}}},
 	} {
 		p.Mode = testbed.Serve
-		if m, ok := KindOf(p).Timeline(p); !ok || m.Name != want {
+		if m, ok := Timeline(p); !ok || m.Name != want {
 			t.Errorf("%+v: %s, want %s", p, m.Name, want)
 		}
 	}

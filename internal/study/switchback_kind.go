@@ -1,11 +1,13 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
@@ -13,9 +15,6 @@ import (
 
 // SwitchbackMode is that of parts of this kind.
 const SwitchbackMode testbed.Mode = "switchback"
-
-// Kind is the study of a live host.
-type switchbackKind struct{ Base }
 
 // Terms are how a live host is studied. Times are in seconds.
 type Terms struct {
@@ -38,24 +37,6 @@ type Terms struct {
 	Imbalance float64 `yaml:"imbalance"`
 }
 
-// Name satisfies Kind.
-func (switchbackKind) Name() string { return KindSwitchback }
-
-// Modes satisfies Kind.
-func (switchbackKind) Modes() []testbed.Mode { return []testbed.Mode{SwitchbackMode} }
-
-// Owns satisfies Kind.
-func (switchbackKind) Owns(p Part) bool { return p.Mode == SwitchbackMode }
-
-// DefaultMode satisfies Kind: parts with terms are of this kind on every testbed, so
-// that CheckStudy says what is missing.
-func (switchbackKind) DefaultMode(s *Spec) testbed.Mode {
-	if s.OnLiveHost() || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Live != nil }) {
-		return SwitchbackMode
-	}
-	return ""
-}
-
 // Terms of a study that does not say.
 const (
 	defaultWindow    = 300
@@ -65,29 +46,22 @@ const (
 	mostWindow       = 86400
 )
 
-// FillPart satisfies Kind.
-func (switchbackKind) FillPart(s *Spec, place int, said func(string) bool) {
-	p, path := &s.Parts[place], PartPath(place)+".live."
+// fillTerms puts the terms that a part does not say.
+func fillTerms(p *Part, said func(key string) bool) {
 	if p.Live == nil {
 		p.Live = &Terms{}
 	}
 	t := p.Live
-	fill := func(key string, v *float64, to float64) {
-		if !said(path + key) {
-			*v = to
-		}
-	}
-	fill("window", &t.Window, defaultWindow)
-	fill("burn_in", &t.BurnIn, t.Window/5)
-	fill("pilot", &t.Pilot, min(max(2*t.Window, 10), 600))
-	fill("harm_percent", &t.HarmPercent, defaultHarm)
-	fill("imbalance", &t.Imbalance, defaultImbalance)
+	Unless(said, "window", &t.Window, defaultWindow)
+	Unless(said, "burn_in", &t.BurnIn, t.Window/5)
+	Unless(said, "pilot", &t.Pilot, min(max(2*t.Window, 10), 600))
+	Unless(said, "harm_percent", &t.HarmPercent, defaultHarm)
+	Unless(said, "imbalance", &t.Imbalance, defaultImbalance)
 	p.Seconds, p.Warmup = t.Window-t.BurnIn, t.BurnIn
 }
 
-// CheckStudy satisfies Kind: a live host is studied by parts of this kind, and by
-// no other.
-func (switchbackKind) CheckStudy(s *Spec) *Problem {
+// checkSwitched: a live host is studied by parts of this kind, and by no other.
+func checkSwitched(s *Spec) *Problem {
 	for i, p := range s.Parts {
 		if s.OnLiveHost() != (p.Mode == SwitchbackMode) {
 			return Wrong(PartPath(i)+".mode", "mode %s is of testbed live, and of no other", SwitchbackMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
@@ -99,22 +73,15 @@ func (switchbackKind) CheckStudy(s *Spec) *Problem {
 	return nil
 }
 
-// CheckPart satisfies Kind.
-func (switchbackKind) CheckPart(s *Spec, place int, path string) *Problem {
-	t := s.Parts[place].Live
-	path += ".live"
-	if t == nil {
-		return Wrong(path, "a part of a live host needs its terms").Advise("add live: {window: 300, watch: [cpu-per-packet]}")
-	}
-	for _, p := range []*Problem{
+// checkTerms refuses terms, and settings that a live host cannot have for a while.
+func checkTerms(s *Spec, t *Terms, path string) *Problem {
+	if bad := cmp.Or(
 		Within(path+".window", t.Window, leastWindow, mostWindow), Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
 		Within(path+".pilot", t.Pilot, 0, mostWindow), Within(path+".harm_percent", t.HarmPercent, 1, 1000),
 		Within(path+".max_share_percent", t.MaxShare, 0, 50), Within(path+".imbalance", t.Imbalance, 1.1, 100),
 		OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
-	} {
-		if p != nil {
-			return p
-		}
+	); bad != nil {
+		return bad
 	}
 	if len(t.Watch) == 0 {
 		return Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
@@ -155,8 +122,9 @@ func PlanOf(s Spec, p Part) WindowPlan { return planOf(&s, p) }
 
 func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 
-// Order satisfies Kind: a block is a pair.
-func (switchbackKind) Order(s *Spec, p Part, seed uint64, first int) []Slot {
+// pairSlots are the trials of a live host in their order, blocks counted from first: a block is
+// a pair.
+func pairSlots(s *Spec, p Part, seed uint64, first int) []Slot {
 	slots := []Slot{}
 	for _, slot := range planOf(s, p).Schedule(seed) {
 		if slot.Pair == 0 {
@@ -178,9 +146,9 @@ func variantOf(control, arm string) string {
 	return arm
 }
 
-// Compare satisfies Kind: each arm is compared within its own pairs, by the
+// compareSwitchback: each arm is compared within its own pairs, by the
 // randomisation test over their orders.
-func (switchbackKind) Compare(control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
+func compareSwitchback(control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	controls, own := make([]stats.Arm, len(arms)), make([]stats.Arm, len(arms))
 	for i, a := range arms {
 		controls[i].Name, own[i].Name = control.Name, a.Name
@@ -195,12 +163,6 @@ func (switchbackKind) Compare(control stats.Arm, arms []stats.Arm, opt stats.Opt
 	return stats.CompareSwitchback(controls, own, opt)
 }
 
-// Expected satisfies Kind.
-func (switchbackKind) Expected(_ *Spec, p Part) float64 {
-	t := p.terms()
-	return t.Window
-}
-
 // gateTexts say what a window must be.
 var gateTexts = []struct{ name, must string }{
 	{GateKey, "nobody else may change what is studied"},
@@ -213,27 +175,24 @@ var gateTexts = []struct{ name, must string }{
 	{GateGuard, "no guardrail may end the window"},
 }
 
-// Gates satisfies Kind.
-func (switchbackKind) Gates() (gates []Gate) {
-	for _, g := range gateTexts {
-		gates = append(gates, Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == SwitchbackMode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
-			w := a.Observed.Window
-			if w == nil {
-				return nil
+// windowGates are what windows must pass.
+var windowGates = list.Map(gateTexts, func(g struct{ name, must string }) Gate {
+	return Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == SwitchbackMode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
+		w := a.Observed.Window
+		if w == nil {
+			return nil
+		}
+		for _, d := range w.Disturbed {
+			if d.Gate == g.name {
+				faults = append(faults, d.Text)
 			}
-			for _, d := range w.Disturbed {
-				if d.Gate == g.name {
-					faults = append(faults, d.Text)
-				}
-			}
-			if g.name == GateGuard && w.Trip != nil {
-				faults = append(faults, w.Trip.Text)
-			}
-			return faults
-		}})
-	}
-	return gates
-}
+		}
+		if g.name == GateGuard && w.Trip != nil {
+			faults = append(faults, w.Trip.Text)
+		}
+		return faults
+	}}
+})
 
 // TripOf is the guardrail that ended a study, and under which variant.
 func TripOf(trials []Trial) (variant string, trip *Trip) {
@@ -252,9 +211,9 @@ func windowOf(t Trial) *Window {
 	return t.Observed.Window
 }
 
-// Derive satisfies Kind: where a guardrail ended the study, no metric is reported for that
+// deriveSwitchback: where a guardrail ended the study, no metric is reported for that
 // variant. The data end because the variant looked bad, so their mean is biased.
-func (switchbackKind) Derive(r *Results, s Spec) {
+func deriveSwitchback(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return
 	}
@@ -355,8 +314,8 @@ func (p WindowPlan) firstLook(pairs int) int {
 	return pairs
 }
 
-// Warn satisfies Kind.
-func (switchbackKind) Warn(r *Results, s Spec) {
+// warnSwitchback names the treatments whose effect is still moving after the burn-in.
+func warnSwitchback(r *Results, s Spec) {
 	if !s.OnLiveHost() {
 		return
 	}
@@ -366,6 +325,3 @@ func (switchbackKind) Warn(r *Results, s Spec) {
 		}
 	}
 }
-
-// Replicates satisfies Kind.
-func (switchbackKind) Replicates() string { return "pairs" }

@@ -32,7 +32,7 @@ func switchbackParse(t *testing.T, text string) Spec {
 // played are a study's trials by its schedule: value says what the metric comes to under an
 // arm in a block.
 func played(s Spec, seed uint64, value func(arm string, block int) float64) (trials []Trial) {
-	for i, slot := range (switchbackKind{}).Order(&s, s.Parts[0], seed, 1) {
+	for i, slot := range pairSlots(&s, s.Parts[0], seed, 1) {
 		of := "it"
 		if slot.Variant == AA {
 			of = Sham
@@ -63,7 +63,7 @@ func switchbackAt(arm string, block int) float64 {
 // first or last, treatments have the pairs that were asked for, and shams are the A/A arm's.
 func TestOrderIsTheSchedule(t *testing.T) {
 	s := switchbackParse(t, live)
-	slots := (switchbackKind{}).Order(&s, s.Parts[0], 3, 1)
+	slots := pairSlots(&s, s.Parts[0], 3, 1)
 	pairs := map[string]int{}
 	for i := 0; i < len(slots); i += 2 {
 		a, b := slots[i], slots[i+1]
@@ -76,7 +76,7 @@ func TestOrderIsTheSchedule(t *testing.T) {
 	if pairs["it"] != 6 || pairs[AA] != 2 || pairs["as-is"] != 8 {
 		t.Errorf("eight blocks are %v", pairs)
 	}
-	later := (switchbackKind{}).Order(&s, s.Parts[0], 3, 11)
+	later := pairSlots(&s, s.Parts[0], 3, 11)
 	if later[0].Block != 11 || later[0].Variant != slots[0].Variant {
 		t.Errorf("from block 11 on: %+v", later[0])
 	}
@@ -89,8 +89,8 @@ func TestJudgedWithinPairs(t *testing.T) {
 	control := stats.Arm{Name: "as-is", Values: []float64{100, 900, 101, 901, 102, 902, 103, 104, 105, nan}}
 	it := stats.Arm{Name: "it", Values: []float64{90, nan, 91, nan, 92, nan, 93, 94, 95, 96}}
 	sham := stats.Arm{Name: AA, Values: []float64{nan, 900, nan, 901, nan, 902, nan, nan, nan, nan, 7}}
-	cs := switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Draws: 1})
-	cs = append(cs, switchbackKind{}.Compare(control, []stats.Arm{sham}, stats.Options{Draws: 1})...)
+	cs := compareSwitchback(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Draws: 1})
+	cs = append(cs, compareSwitchback(control, []stats.Arm{sham}, stats.Options{Draws: 1})...)
 	if c := cs[0]; c.N != 6 || c.Verdict != stats.Better || !(math.Abs(c.EffectPercent.Estimate+9.76) <= 0.1) || c.Control != "as-is" || c.Variant != "it" || !slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.MissingBlocks }) {
 		t.Errorf("%+v, n = %d, %s: %v", c.EffectPercent, c.N, c.Verdict, c.Warnings)
 	}
@@ -107,7 +107,7 @@ func TestManyPairsAreJudgedAsReported(t *testing.T) {
 		v := 100 * (1 + 0.1*math.Sin(float64(i)))
 		control.Values, it.Values = append(control.Values, v), append(it.Values, v*(0.95+0.001*float64(i%5)))
 	}
-	look, report := switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4, Draws: 1, NoPlan: true})[0], switchbackKind{}.Compare(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4})[0]
+	look, report := compareSwitchback(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4, Draws: 1, NoPlan: true})[0], compareSwitchback(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4})[0]
 	if look.Verdict != stats.Better || look.P != report.P || look.Effect.Interval != report.Effect.Interval || look.P > 0.001 {
 		t.Errorf("a look has p = %g and %+v, the report %g and %+v", look.P, look.Effect.Interval, report.P, report.Effect.Interval)
 	}
@@ -182,13 +182,13 @@ func TestGatesOfWindows(t *testing.T) {
 	if m, reasons := Judge(p, s.Gates, Observation{}); len(m) != 0 || len(reasons) != 0 {
 		t.Errorf("of nothing: %v, %v", m, reasons)
 	}
-	for _, g := range (switchbackKind{}).Gates() {
+	for _, g := range KindSwitchback.gates() {
 		if !g.AppliesTo(p) || g.AppliesTo(Part{Mode: "cost"}) || g.Limit(s.Gates) == "" {
 			t.Errorf("gate %s", g.Name)
 		}
 	}
-	if len((switchbackKind{}).Gates()) != 8 {
-		t.Errorf("%d gates", len((switchbackKind{}).Gates()))
+	if len(KindSwitchback.gates()) != 8 {
+		t.Errorf("%d gates", len(KindSwitchback.gates()))
 	}
 }
 
@@ -216,14 +216,14 @@ func TestMetricsOfSources(t *testing.T) {
 	}
 	s := switchbackParse(t, live)
 	for _, m := range switchbackMetrics {
-		if got, want := (switchbackKind{}).Yields(s.Parts[0], m), m.Name == RoundTrip || m.Name == Retransmits; got != want {
+		if got, want := s.Parts[0].yields(m), m.Name == RoundTrip || m.Name == Retransmits; got != want {
 			t.Errorf("yields %s: %t", m.Name, got)
 		}
 	}
-	if m, ok := (switchbackKind{}).Timeline(s.Parts[0]); !ok || m.Name != RoundTrip {
+	if m, ok := Timeline(s.Parts[0]); !ok || m.Name != RoundTrip {
 		t.Errorf("over time: %+v", m)
 	}
-	if _, ok := (switchbackKind{}).Timeline(Part{}); ok {
+	if _, ok := Timeline(Part{}); ok {
 		t.Error("a part of another kind over time")
 	}
 }
@@ -244,7 +244,7 @@ func TestTermsOfLiveStudies(t *testing.T) {
 		}
 	}
 	s := switchbackParse(t, live)
-	if p := s.Parts[0]; p.Seconds != 48 || p.Warmup != 12 || (switchbackKind{}).Expected(&s, p) != 60 || s.Design != Switchback {
+	if p := s.Parts[0]; p.Seconds != 48 || p.Warmup != 12 || s.Expected(p) != 60 || s.Design != Switchback {
 		t.Errorf("%+v, %s", p, s.Design)
 	}
 	if plan := PlanOf(s, s.Parts[0]); plan.Window != time.Minute || plan.BurnIn != 12*time.Second || !slices.Equal(plan.Treatments, []string{"it"}) || plan.Pairs != 6 {
@@ -299,7 +299,7 @@ func TestSwitchbackCarryOver(t *testing.T) {
 	}
 	told := func(trials []Trial) string {
 		r := Results{Trials: trials}
-		switchbackKind{}.Warn(&r, s)
+		warnSwitchback(&r, s)
 		return strings.Join(r.Warnings, "\n")
 	}
 	moving := windows(1.2)
@@ -323,7 +323,7 @@ func TestSwitchbackCarryOver(t *testing.T) {
 	if r := (Results{Trials: moving}); true {
 		other := s
 		other.Testbed = Spec{}.Testbed
-		if (switchbackKind{}).Warn(&r, other); len(r.Warnings) != 0 {
+		if warnSwitchback(&r, other); len(r.Warnings) != 0 {
 			t.Errorf("a study of another kind: %q", r.Warnings)
 		}
 	}

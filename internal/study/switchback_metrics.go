@@ -1,7 +1,6 @@
 package study
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -66,9 +65,6 @@ func TickError(ticked, all, tick float64) float64 {
 	return 100 * 1.96 * math.Sqrt(ticked*tick) / all
 }
 
-// Metrics satisfies Kind.
-func (switchbackKind) Metrics() []Metric { return switchbackMetrics }
-
 // HigherIsBetter reports whether a higher value of a metric is the better one.
 func HigherIsBetter(metric string) bool {
 	return slices.ContainsFunc(switchbackMetrics, func(m Metric) bool { return m.Name == metric && !m.LowerIsBetter })
@@ -98,19 +94,4 @@ func MetricOf(source, better string) string {
 var plain = map[string]string{
 	"cpu-per-packet": CPUPerPacket, "softirq-per-packet": SoftirqPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits,
 	"rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": DropsPerPacket, "probe": ProbeLatency,
-}
-
-// Yields satisfies Kind: a part measures what it watches.
-func (switchbackKind) Yields(p Part, m Metric) bool {
-	t := p.terms()
-	return slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
-}
-
-// Measure satisfies Kind.
-func (switchbackKind) Measure(_ Part, o Observation, _ []Trial) map[string]float64 {
-	m := map[string]float64{}
-	if o.Window != nil {
-		maps.Copy(m, o.Window.Value)
-	}
-	return m
 }

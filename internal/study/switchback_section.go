@@ -12,16 +12,16 @@ import (
 	"linerate/internal/show"
 )
 
-// Method satisfies Kind.
-func (switchbackKind) Method(s Spec, _ Results, p Part) string {
+// switchbackMethod says in words how a live host was studied.
+func switchbackMethod(s Spec, p Part) string {
 	plan := PlanOf(s, p)
 	return fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
 		"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
 		span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1)
 }
 
-// Sections satisfies Kind.
-func (switchbackKind) Sections(s Spec, r Results) []Section {
+// switchbackSections are what a report shows of a live host's windows.
+func switchbackSections(s Spec, r Results) []Section {
 	if !s.OnLiveHost() {
 		return nil
 	}
@@ -261,15 +261,6 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 	}
 	c.Text("tick", "middle", left+(width-left-right)/2, pairHeight-8, "pairs in the order of time; grey: shams")
 	return c.SVG(label)
-}
-
-// Timeline satisfies Kind.
-func (switchbackKind) Timeline(p Part) (Metric, bool) {
-	t := p.terms()
-	if len(t.Watch) == 0 {
-		return Metric{}, false
-	}
-	return MetricNamed(MetricOf(t.Watch[0], t.Better))
 }
 
 // span is a length of time for people.

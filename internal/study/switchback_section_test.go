@@ -44,7 +44,7 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 	}
 	trials := pairsOf(RoundTrip)
 	titles := map[string][][]string{}
-	blocks := switchbackKind{}.Sections(spec, Results{Trials: trials, Seed: 1})[0].Blocks
+	blocks := switchbackSections(spec, Results{Trials: trials, Seed: 1})[0].Blocks
 	tables := blocks[len(blocks)-1].(document.OnPage)
 	for _, table := range tables {
 		titles[table.(document.Table).Title] = table.(document.Table).Rows

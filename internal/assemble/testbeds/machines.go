@@ -174,7 +174,7 @@ func WindowOf(s study.Spec, f testbed.File) time.Duration {
 	}
 	longest := 0.0
 	for _, p := range s.Parts {
-		longest = max(longest, study.KindOf(p).Expected(&s, p))
+		longest = max(longest, s.Expected(p))
 	}
 	return 5*time.Minute + 2*time.Duration(longest*float64(time.Second))
 }

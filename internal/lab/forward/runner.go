@@ -53,7 +53,7 @@ type up struct {
 func (u *up) Close() error { return errors.Join(u.closeSlicer(), u.Bed.Close()) }
 
 // Kind satisfies lab.Runner.
-func (*Runner) Kind() string { return study.KindForward }
+func (*Runner) Kind() study.Kind { return study.KindForward }
 
 // Up satisfies lab.Runner.
 func (r *Runner) Up(ctx context.Context, mode testbed.Mode) (lab.Bed, error) {

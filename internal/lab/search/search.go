@@ -28,7 +28,7 @@ const (
 type Runner struct{ *packets.Runner }
 
 // Kind satisfies lab.Runner.
-func (Runner) Kind() string { return study.KindSearch }
+func (Runner) Kind() study.Kind { return study.KindSearch }
 
 // Run satisfies lab.Runner.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {

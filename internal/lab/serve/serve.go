@@ -56,7 +56,7 @@ type Runner struct {
 var _ lab.Runner = Runner{}
 
 // Kind satisfies lab.Runner.
-func (Runner) Kind() string { return study.KindServe }
+func (Runner) Kind() study.Kind { return study.KindServe }
 
 // Up satisfies lab.Runner.
 func (r Runner) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {

@@ -403,7 +403,7 @@ func TestServersTrialsAreOfRecords(t *testing.T) {
 		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
 	} {
 		s := runtest.Parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
-		if got := study.KindOf(s.Parts[0]).Expected(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
+		if got := s.Expected(s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
 		}
 	}
@@ -415,7 +415,7 @@ func TestEachTurnIsWarmedUp(t *testing.T) {
 	s := runtest.Parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
 	warm, cold := s.Parts[0], s.Parts[0]
 	cold.Warmup = 0
-	if how, more := s.Interleaving(warm), study.KindOf(warm).Expected(&s, warm)-study.KindOf(cold).Expected(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
+	if how, more := s.Interleaving(warm), s.Expected(warm)-s.Expected(cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
 		t.Errorf("%s: warming up takes %g s of an arm's trial", how, more)
 	}
 }

@@ -115,7 +115,7 @@ func (b Bench) Together(most int) int {
 // PerSlot is how long a trial is believed to take, in seconds.
 func (b Bench) PerSlot() float64 {
 	part, _ := b.Study.Part(b.Study.Primary().Part)
-	return study.KindOf(part).Expected(&b.Study, part) * 1.5
+	return b.Study.Expected(part) * 1.5
 }
 
 // Worth is the least effect of one setting that matters, as a log ratio: a quarter of

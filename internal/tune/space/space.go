@@ -169,7 +169,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 // serves reports whether the study is of servers.
 func (q Query) serves() bool {
 	part, _ := q.Study.Part(q.Study.Primary().Part)
-	return study.KindOf(part).Name() == "serve"
+	return study.KindOf(part) == study.KindServe
 }
 
 // sets reports whether the base sets a sysctl itself.

@@ -12,7 +12,7 @@ import (
 // its deciding part, and of a server what it is asked for and how.
 func (q Query) traits() []string {
 	part, _ := q.Study.Part(q.Study.Primary().Part)
-	out := []string{study.KindOf(part).Name()}
+	out := []string{string(study.KindOf(part))}
 	if !q.serves() {
 		return out
 	}
