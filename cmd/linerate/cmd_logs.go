@@ -3,24 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/accesslog"
 	"linerate/internal/cli"
+	"linerate/internal/document"
 	"linerate/internal/hint"
 )
 
 // logsFlags are the flags of linerate logs.
 type logsFlags struct {
-	format, timeField, unit string
-	status, path            string
-	since, until            string
-	under                   []time.Duration
-	compare, asJSON         bool
-	seed                    uint64
+	format, unit, status, path, since, until string
+	under                                    []time.Duration
+	compare, asJSON                          bool
 }
 
 func newLogsCmd() *cobra.Command {
@@ -28,10 +25,10 @@ func newLogsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs FILE…",
 		Short: "show latency from a web server's access log",
-		Long: `logs reads NGINX and Apache access logs and shows how long requests took: a
-histogram, the share under a threshold, percentiles. It reads plain, gzip and
-zstd files, rotated sets, and standard input (-). It detects the format and the
-request time; --format overrides it.`,
+		Long: `logs reads NGINX and Apache access logs and shows how long requests took: their
+distribution, the share under a threshold, percentiles. It reads plain, gzip and
+zstd files, and standard input (-). It detects the format and the request time;
+--format overrides it.`,
 		Example: `  linerate logs /var/log/nginx/access.log
   linerate logs --under 100ms --under 1s access.log*
   linerate logs --compare before.log after.log
@@ -45,8 +42,7 @@ request time; --format overrides it.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", "", "combined, common, json, an NGINX log_format or an Apache LogFormat (default: found from the lines)")
-	fs.StringVar(&f.timeField, "time-field", "", "name of the request time in JSON lines")
+	fs.StringVar(&f.format, "format", "", "combined, common, json, json:NAME of the request time, an NGINX log_format or an Apache LogFormat (default: found from the lines)")
 	fs.StringVar(&f.unit, "unit", "", "unit of the request time: s, ms, us, ns (default: the format's)")
 	fs.StringVar(&f.status, "status", "200", "select statuses: 200, 2xx, 200-299, a list, or all")
 	fs.StringVar(&f.path, "path", "", "select paths by prefix, or by a pattern with *")
@@ -55,7 +51,6 @@ request time; --format overrides it.`,
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
 	fs.BoolVar(&f.compare, "compare", false, "compare the first log with each of the others")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of the intervals' bootstrap")
 	return cmd
 }
 
@@ -67,44 +62,26 @@ func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
 			return nil, hint.Usagef("--under %v: a threshold is at least 1µs", u)
 		}
 	}
-	var errs [4]error
+	var errs [5]error
 	o.Filter.Statuses, errs[0] = accesslog.ParseStatuses(f.status)
 	o.Filter.Since, errs[1] = accesslog.ParseTime(f.since, now)
 	o.Filter.Until, errs[2] = accesslog.ParseTime(f.until, now)
-	o.Format, errs[3] = f.logFormat()
-	if f.unit != "" && errs[3] == nil {
-		var u accesslog.Unit
-		u, errs[3] = accesslog.ParseUnit(f.unit)
-		o.Unit = &u
+	if f.format != "" {
+		o.Format, errs[3] = accesslog.ParseFormat(f.format)
+	}
+	if f.unit != "" {
+		o.Unit, errs[4] = accesslog.ParseUnit(f.unit)
 	}
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return nil, hint.Usage(err)
 		}
 	}
 	return o, nil
 }
 
-func (f *logsFlags) logFormat() (*accesslog.Format, error) {
-	name := f.format
-	if name == "" && f.timeField != "" {
-		name = "json"
-	}
-	if name == "" {
-		return nil, nil
-	}
-	format, err := accesslog.ParseFormat(name)
-	if err != nil {
-		return nil, hint.Usage(err)
-	}
-	if f.timeField != "" {
-		err = format.SetLatencyName(f.timeField, accesslog.Seconds)
-	}
-	return format, err
-}
-
-// readLogs reads logs as one. A tally with an error is what could be read.
-func (f *logsFlags) readLogs(cmd *cobra.Command, paths []string) (*accesslog.Tally, error) {
+// read reads logs as one. A tally with an error is what could be read.
+func (f *logsFlags) read(cmd *cobra.Command, paths []string) (*accesslog.Tally, error) {
 	o, err := f.options(time.Now())
 	if err != nil {
 		return nil, err
@@ -117,24 +94,19 @@ func (f *logsFlags) readLogs(cmd *cobra.Command, paths []string) (*accesslog.Tal
 }
 
 func showLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
-	t, err := f.readLogs(cmd, args)
+	t, err := f.read(cmd, args)
 	if t == nil {
 		return err
 	}
 	if f.asJSON {
 		return errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), t.Summary(args)))
 	}
-	return errors.Join(err, printLog(cmd, t))
-}
-
-func printLog(cmd *cobra.Command, t *accesslog.Tally) error {
+	name := args[0]
+	if len(args) > 1 {
+		name = fmt.Sprintf("%s and %d more", name, len(args)-1)
+	}
 	out := cmd.OutOrStdout()
-	style := cli.StyleOf(out)
-	err := t.WritePicture(out, style)
-	fmt.Fprintln(out)
-	err = errors.Join(err, t.WriteNumbers(out, style))
-	fmt.Fprintln(out)
-	return err
+	return errors.Join(err, t.Document(name).Terminal(out, cli.StyleOf(out)))
 }
 
 func compareLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
@@ -144,26 +116,27 @@ func compareLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
 	var ts []*accesslog.Tally
 	var cs []*accesslog.Comparison
 	for i, a := range args {
-		t, err := f.readLogs(cmd, []string{a})
+		t, err := f.read(cmd, []string{a})
 		if err != nil {
 			return err
 		}
 		if ts = append(ts, t); i > 0 {
-			cs = append(cs, accesslog.Compare(args[0], ts[0], a, t, f.seed))
+			cs = append(cs, accesslog.Compare(args[0], ts[0], a, t))
 		}
 	}
 	out := cmd.OutOrStdout()
 	if f.asJSON {
 		return cli.PrintJSON(out, accesslog.ComparisonsOf(args, ts, cs))
 	}
+	var docs []document.Document
 	for i, t := range ts {
-		fmt.Fprintf(out, "== %s\n", strings.TrimSpace(args[i]))
-		if err := printLog(cmd, t); err != nil {
-			return err
-		}
+		docs = append(docs, t.Document(args[i]))
 	}
 	for _, c := range cs {
-		if err := c.WriteText(out, cli.StyleOf(out)); err != nil {
+		docs = append(docs, c.Document())
+	}
+	for _, d := range docs {
+		if err := d.Terminal(out, cli.StyleOf(out)); err != nil {
 			return err
 		}
 	}

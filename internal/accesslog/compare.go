@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"sort"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -45,6 +45,7 @@ const (
 	wantBlocks   = 40
 	enoughBlocks = 10
 	draws        = 1000
+	seed         = 1 // of the bootstrap: a comparison is repeatable
 )
 
 // block is a stretch of time: its counts by value, sorted.
@@ -53,32 +54,6 @@ type block struct {
 	upTo   []int64 // requests of at most the value
 	under  int64   // of the threshold compared
 	total  int64
-}
-
-// blocksOf merges a timeline's slots into at most wantBlocks of equal span.
-func (t *Tally) blocksOf() []*hdrhistogram.Histogram {
-	slots := t.Slots()
-	if len(slots) == 0 {
-		return nil
-	}
-	per := max(1, (int(slots[len(slots)-1].Unix-slots[0].Unix)/int(slots[0].Seconds)+wantBlocks)/wantBlocks)
-	byIndex := map[int64]*hdrhistogram.Histogram{}
-	var order []int64
-	for _, s := range slots {
-		i := (s.Unix - slots[0].Unix) / s.Seconds / int64(per)
-		h, ok := byIndex[i]
-		if !ok {
-			h = newSmallHist()
-			byIndex[i] = h
-			order = append(order, i)
-		}
-		h.Merge(s.Hist)
-	}
-	out := make([]*hdrhistogram.Histogram, len(order))
-	for k, i := range order {
-		out[k] = byIndex[i]
-	}
-	return out
 }
 
 // sparse lists a block's counts.
@@ -98,24 +73,24 @@ func sparse(h *hdrhistogram.Histogram, limit int64) block {
 }
 
 // Compare a log with a baseline; both tallies must have been made with
-// Options.Timeline, and the same thresholds. seed makes it repeatable.
-func Compare(baseName string, base *Tally, otherName string, other *Tally, seed uint64) *Comparison {
+// Options.Timeline, and the same thresholds.
+func Compare(baseName string, base *Tally, otherName string, other *Tally) *Comparison {
 	c := &Comparison{Baseline: baseName, Other: otherName}
 	if base.Selected == 0 || other.Selected == 0 {
 		c.Sentence = "There is nothing to compare: a log has no selected request."
 		return c
 	}
-	ha, hb := base.blocksOf(), other.blocksOf()
+	ha, hb := base.blocks(), other.blocks()
 	c.Blocks = [2]int{len(ha), len(hb)}
 	for i, u := range base.opts.Under {
 		limit := u.Microseconds()
-		d := contrast(sparseAll(ha, limit), sparseAll(hb, limit), seed, underShare)
+		d := contrast(sparseAll(ha, limit), sparseAll(hb, limit), underShare)
 		// The estimates are exact counts; the blocks only give the spread.
-		c.add("share under "+u.String(), "share under "+duration(u), 100*share(base.Under[i], base.Selected), 100*share(other.Under[i], other.Selected), d, 100)
+		c.add("share under "+u.String(), "share under "+seconds(u.Microseconds()), 100*share(base.Under[i], base.Selected), 100*share(other.Under[i], other.Selected), d, 100)
 	}
 	a, b := sparseAll(ha, 0), sparseAll(hb, 0)
 	for _, q := range quantiles {
-		d := contrast(a, b, seed, func(s series, w []int) float64 { return quantileOf(s, w, q.q) })
+		d := contrast(a, b, func(s series, w []int) float64 { return quantileOf(s, w, q.q) })
 		c.add(q.name, q.name, float64(base.Quantile(q.q))/1e6, float64(other.Quantile(q.q))/1e6, d, 1e-6)
 	}
 	if n := min(len(ha), len(hb)); n < enoughBlocks {
@@ -143,7 +118,7 @@ func sparseAll(hs []*hdrhistogram.Histogram, limit int64) series {
 }
 
 // contrast is the interval of other − base of a statistic.
-func contrast(a, b series, seed uint64, of func(series, []int) float64) stats.Interval {
+func contrast(a, b series, of func(series, []int) float64) stats.Interval {
 	return stats.BlockBootstrap([]int{len(a.blocks), len(b.blocks)}, draws, 0.95, seed, func(w [][]int) float64 {
 		return of(b, w[1]) - of(a, w[0])
 	})
@@ -250,35 +225,26 @@ func (d Difference) signed(v float64) string {
 	return "±" + text
 }
 
-// Rows are the differences as people read them: what, both sides, the
-// difference and its interval.
-func (c *Comparison) Rows() (rows [][]string) {
-	for _, d := range c.Differences {
+// Document is a comparison for people.
+func (c *Comparison) Document() (d document.Document) {
+	d.Title = c.Other + " against " + c.Baseline
+	d.Answer(c.Sentence, "", "")
+	t := document.Table{Header: []string{"", show.KeepEnd(c.Baseline, 18), show.KeepEnd(c.Other, 18), "difference", "95 % interval"}}
+	for _, x := range c.Differences {
 		interval := "not known"
-		if d.Known {
-			interval = d.signed(d.Low) + " … " + d.signed(d.High)
-			if !d.Different {
+		if x.Known {
+			interval = x.signed(x.Low) + " … " + x.signed(x.High)
+			if !x.Different {
 				interval += " ~"
 			}
 		}
-		rows = append(rows, []string{d.label, d.value(d.Baseline), d.value(d.Other), d.signed(d.Delta), interval})
+		t.Rows = append(t.Rows, []string{x.label, x.value(x.Baseline), x.value(x.Other), x.signed(x.Delta), interval})
 	}
-	return rows
-}
-
-// WriteText prints a comparison for people.
-func (c *Comparison) WriteText(w io.Writer, s show.Style) error {
-	p := show.NewPage(s)
-	p.Paragraph("", "", c.Sentence)
-	p.Line("")
-	p.Table(show.Table{Header: []string{"", show.KeepEnd(c.Baseline, 18), show.KeepEnd(c.Other, 18), "difference", "95 % interval"},
-		Right: []bool{false, true, true, true, false}, Rows: c.Rows()})
-	p.Line("")
-	p.Paragraph("  ", "  ", fmt.Sprintf("Intervals by a bootstrap over %d and %d blocks of time; ~ means that no difference is shown.", c.Blocks[0], c.Blocks[1]))
-	for _, warning := range c.Warnings {
-		p.Paragraph("  note: ", "  ", warning)
+	d.Add(t, document.Note(fmt.Sprintf("Intervals by a bootstrap over %d and %d blocks of time; ~ means that no difference is shown.", c.Blocks[0], c.Blocks[1])))
+	for _, w := range c.Warnings {
+		d.Add(document.Warning(w))
 	}
-	return p.Flush(w)
+	return d
 }
 
 // Comparisons is what logs --compare --json prints.

@@ -1,10 +1,16 @@
 // Package accesslog reads web servers' access logs and says how long requests
-// took: counts, histograms, percentiles and shares under thresholds.
-//
-// A log is read once, in constant memory, on all cores: the input is cut into chunks
-// at line ends, every worker tallies its chunks, and tallies merge. What a tally holds
-// must therefore not depend on order.
+// took: counts, distributions, percentiles, shares under thresholds, and how two logs
+// differ. It reads a log once, in constant memory.
 package accesslog
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+
+	"linerate/internal/hint"
+)
 
 // Field is a part of a log line that a tally may need.
 type Field uint8
@@ -24,22 +30,28 @@ var fieldNames = [numFields]string{"", "time", "latency", "status", "path", "req
 
 func (f Field) String() string { return fieldNames[f] }
 
-// fields is a set of Field.
-type fields uint16
+// parts are the fields of a line.
+type parts [numFields][]byte
 
-func (s fields) has(f Field) bool    { return s&(1<<f) != 0 }
-func (s fields) with(f Field) fields { return s | 1<<f }
+// Unit is what a number of a log counts, in microseconds.
+type Unit float64
 
-// Unit is what a number of a log counts.
-type Unit int64
-
-// Units of latency, in microseconds; a nanosecond is a fraction of one.
+// Units of latency.
 const (
-	Nanoseconds  Unit = 0
+	Nanoseconds  Unit = 1e-3
 	Microseconds Unit = 1
-	Milliseconds Unit = 1000
-	Seconds      Unit = 1000000
+	Milliseconds Unit = 1e3
+	Seconds      Unit = 1e6
 )
+
+// ParseUnit reads s, ms, us or ns.
+func ParseUnit(s string) (Unit, error) {
+	units := map[string]Unit{"s": Seconds, "ms": Milliseconds, "us": Microseconds, "ns": Nanoseconds}
+	if u, ok := units[s]; ok {
+		return u, nil
+	}
+	return 0, hint.Unknown("unit", s, []string{"s", "ms", "us", "ns"})
+}
 
 // MaxLine is the longest line that is read as one; a longer one is bad.
 const MaxLine = 1 << 20
@@ -47,3 +59,75 @@ const MaxLine = 1 << 20
 // MaxLatency in microseconds: a request that took longer than a day is a
 // broken clock.
 const MaxLatency = 24 * 3600 * 1000000
+
+// parseLatency reads a decimal number of units as whole microseconds, cutting
+// off what is finer. A list, as NGINX writes for several upstreams (0.001,
+// 0.002 or 0.001 : 0.002), is summed. ok is false for "-" and whatever else
+// is not a number.
+func parseLatency(b []byte, unit Unit) (us int64, ok bool) {
+	if bytes.IndexByte(b, ',') < 0 && bytes.IndexByte(b, ':') < 0 {
+		return parseDecimal(b, unit)
+	}
+	for _, part := range bytes.FieldsFunc(b, func(r rune) bool { return r == ',' || r == ':' || r == ' ' }) {
+		if string(part) == "-" {
+			continue
+		}
+		v, valid := parseDecimal(part, unit)
+		if !valid {
+			return 0, false
+		}
+		us, ok = us+v, true
+	}
+	return us, ok
+}
+
+// parseDecimal reads digits[.digits]. Signs and exponents are not numbers here:
+// no server writes them, and a negative latency is a broken clock.
+func parseDecimal(b []byte, unit Unit) (us int64, ok bool) {
+	for _, c := range b {
+		if c-'0' > 9 && c != '.' {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(string(b), 64)
+	// A binary number may be a little below the decimal one that was written.
+	return int64(min(math.Floor(v*float64(unit)+1e-6), MaxLatency+1)), err == nil
+}
+
+// parseStatus reads a three-digit status; 0 means that it is none.
+func parseStatus(b []byte) int {
+	if len(b) != 3 || b[0]-'0' > 9 || b[1]-'0' > 9 || b[2]-'0' > 9 {
+		return 0
+	}
+	return int(b[0]-'0')*100 + int(b[1]-'0')*10 + int(b[2]-'0')
+}
+
+// clock parses the times of lines. It remembers the last one, which most
+// neighbouring lines share.
+type clock struct {
+	text []byte
+	unix int64
+}
+
+// parse returns seconds since 1970 of a time as servers write it:
+// 10/Oct/2000:13:55:36 -0700, 2000-10-10T13:55:36-07:00 or 971211336.123.
+func (c *clock) parse(b []byte) (unix int64, ok bool) {
+	if len(c.text) > 0 && bytes.Equal(b, c.text) {
+		return c.unix, true
+	}
+	layout := "02/Jan/2006:15:04:05 -0700"
+	switch {
+	case len(b) > 10 && b[4] == '-':
+		layout = time.RFC3339
+	case bytes.IndexByte(b, '/') < 0:
+		whole, _, _ := bytes.Cut(b, []byte("."))
+		n, err := strconv.ParseUint(string(whole), 10, 40)
+		return int64(n), err == nil
+	}
+	t, err := time.Parse(layout, string(b))
+	if err != nil {
+		return 0, false
+	}
+	c.text, c.unix = append(c.text[:0], b...), t.Unix()
+	return c.unix, true
+}

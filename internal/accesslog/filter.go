@@ -2,7 +2,9 @@ package accesslog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,25 +53,10 @@ func parseStatusRange(s string) (StatusRange, bool) {
 	return StatusRange{a, b}, errA == nil && errB == nil && a >= 100 && b <= 999 && a <= b
 }
 
-// needs are the fields that the filter looks at.
-func (f *Filter) needs() fields {
-	var n fields
-	if len(f.Statuses) > 0 {
-		n = n.with(Status)
-	}
-	if f.Path != "" {
-		n = n.with(Path)
-	}
-	if !f.Since.IsZero() || !f.Until.IsZero() {
-		n = n.with(Time)
-	}
-	return n
-}
-
 // check refuses a filter on what the format's lines do not hold.
 func (f *Filter) check(format *Format) error {
-	for field := Time; field < numFields; field++ {
-		if f.needs().has(field) && !format.Has(field) {
+	for field, asked := range map[Field]bool{Status: len(f.Statuses) > 0, Path: f.Path != "", Time: f.timed()} {
+		if asked && !format.Has(field) {
 			return hint.With(fmt.Errorf("the log format %s has no %s to filter by", format.Name, field),
 				"for no filter on status: %s", hint.Option("status", "all"))
 		}
@@ -77,18 +64,17 @@ func (f *Filter) check(format *Format) error {
 	return nil
 }
 
-// statusSet is a filter's statuses as one look-up.
-func (f *Filter) statusSet() *[1000]bool {
-	if len(f.Statuses) == 0 {
-		return nil
-	}
-	var set [1000]bool
-	for _, r := range f.Statuses {
-		for s := r.From; s <= r.To; s++ {
-			set[s] = true
-		}
-	}
-	return &set
+// timed reports that times matter.
+func (f *Filter) timed() bool { return !f.Since.IsZero() || !f.Until.IsZero() }
+
+// takesStatus reports whether a status is selected.
+func (f *Filter) takesStatus(status int) bool {
+	return len(f.Statuses) == 0 || slices.ContainsFunc(f.Statuses, func(r StatusRange) bool { return r.From <= status && status <= r.To })
+}
+
+// takesTime reports whether a time is selected.
+func (f *Filter) takesTime(unix int64) bool {
+	return (f.Since.IsZero() || unix >= f.Since.Unix()) && (f.Until.IsZero() || unix < f.Until.Unix())
 }
 
 // matchPath takes a pattern without * for a prefix.
@@ -111,21 +97,6 @@ func matchPath(pattern string, path []byte) bool {
 	return true
 }
 
-// splitRequest finds the path in a request line ("GET /x HTTP/1.1").
-func splitRequest(line []byte, at *spans) {
-	r := at[Request]
-	b := line[r.from:r.to]
-	i, end := bytes.IndexByte(b, ' '), bytes.LastIndexByte(b, ' ')
-	switch {
-	case i <= 0: // no request line: it has no path
-		at[Path] = span{}
-	case end == i: // HTTP/0.9: no protocol
-		at[Path] = span{r.from + i + 1, r.to}
-	default:
-		at[Path] = span{r.from + i + 1, r.from + end}
-	}
-}
-
 // ParseTime reads a time of a filter: a date, a date and time, or a duration, which is that
 // long ago. "" is the zero time.
 func ParseTime(s string, now time.Time) (time.Time, error) {
@@ -141,4 +112,26 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, hint.With(hint.Usagef("time %q is not valid", s), "write 2026-03-01T12:00:00Z, 2026-03-01, or 1h for an hour ago")
+}
+
+// String is the filter in words, for headings.
+func (f *Filter) String() string {
+	var all []string
+	for _, r := range f.Statuses {
+		if r.From == r.To {
+			all = append(all, fmt.Sprintf("status %d", r.From))
+		} else {
+			all = append(all, fmt.Sprintf("status %d–%d", r.From, r.To))
+		}
+	}
+	if f.Path != "" {
+		all = append(all, "path "+f.Path)
+	}
+	if !f.Since.IsZero() {
+		all = append(all, "since "+f.Since.Format(time.RFC3339))
+	}
+	if !f.Until.IsZero() {
+		all = append(all, "until "+f.Until.Format(time.RFC3339))
+	}
+	return cmp.Or(strings.Join(all, ", "), "every request")
 }

@@ -1,21 +1,22 @@
 package accesslog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"linerate/internal/hint"
 )
 
-// Format is how a server writes a line: literals with variables between.
+// Format is how a server writes a line: literals with variables between, or JSON.
 type Format struct {
 	Name   string // what to call it in messages
 	tokens []token
-	unit   Unit // of the latency field
-	layout timeLayout
-	json   *jsonFields // JSON lines instead of tokens
+	unit   Unit   // of the latency field
+	key    string // the latency is the value of key=VALUE at the end of the line
+	json   bool
+	took   string // the only name of the latency in JSON; "": the usual ones
 }
 
 // token is a variable and the literal after it. The first token of a format
@@ -23,23 +24,8 @@ type Format struct {
 type token struct {
 	field   Field
 	literal string
-	plain   bool // the variable is the last word of the line
+	word    bool // at the line's end: the variable is the last word
 }
-
-// quoted reports whether the variable stands in double quotes, in which
-// servers escape what would end it.
-func quoted(before, after string) bool {
-	return strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
-}
-
-// timeLayout is how a line's time is written.
-type timeLayout uint8
-
-const (
-	layoutCLF   timeLayout = iota // 10/Oct/2000:13:55:36 -0700
-	layoutISO                     // 2000-10-10T13:55:36-07:00
-	layoutEpoch                   // 971211336.123
-)
 
 // The formats that servers ship with. They lack the request time, so users append it.
 const (
@@ -49,160 +35,115 @@ const (
 )
 
 // ParseFormat reads what a user gives as a format: a name (combined, common,
-// json), an NGINX log_format string, or an Apache LogFormat string.
+// json, json:NAME with the name of the latency), an NGINX log_format string, or an
+// Apache LogFormat string.
 func ParseFormat(s string) (*Format, error) {
-	switch s {
-	case "combined":
-		return ParseFormat(nginxCombined)
-	case "common":
-		return ParseFormat(apacheCommon)
-	case "json":
-		return jsonFormat(), nil
+	if name, ok := strings.CutPrefix(s, "json:"); ok || s == "json" {
+		return &Format{Name: s, json: true, unit: Seconds, took: strings.TrimPrefix(name, "json")}, nil
 	}
-	var (
-		f   *Format
-		err error
-	)
+	f := &Format{Name: s, unit: Seconds, tokens: []token{{}}}
+	var err error
 	switch {
+	case s == "combined":
+		return ParseFormat(nginxCombined)
+	case s == "common":
+		return ParseFormat(apacheCommon)
 	case strings.Contains(s, "$"):
-		f, err = parseNGINX(s)
+		err = f.parse(s, "$", f.nginx)
 	case strings.Contains(s, "%"):
-		f, err = parseApache(s)
+		f.unit = Microseconds
+		err = f.parse(s, "%", f.apache)
 	default:
 		return nil, hint.Unknown("log format", s, []string{"combined", "common", "json"})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("log format %q: %w", s, err)
 	}
-	f.Name = s
-	return f, f.check()
-}
-
-// Has reports whether a line of this format holds the field.
-func (f *Format) Has(field Field) bool {
-	return f.json != nil || f.holds(field) || field == Path && f.holds(Request)
-}
-
-func (f *Format) holds(field Field) bool {
-	return slices.ContainsFunc(f.tokens, func(t token) bool { return t.field == field })
-}
-
-// check refuses formats whose lines cannot be taken apart.
-func (f *Format) check() error {
 	for i, t := range f.tokens[:len(f.tokens)-1] {
 		if i > 0 && t.literal == "" {
-			return hint.With(fmt.Errorf("log format %q: two variables touch, so nothing says where the first ends", f.Name),
+			return nil, hint.With(fmt.Errorf("log format %q: two variables touch, so nothing says where the first ends", f.Name),
 				"put a separator between them in the server's configuration")
 		}
 	}
-	return nil
+	return f, nil
 }
 
-// nginxFields are the variables of ngx_http_log_module and the core that a
-// tally can use; every other variable is skipped.
+// parse takes a format apart: a mark begins each variable, which one reads.
+func (f *Format) parse(s, mark string, one func(string) (rest string, err error)) error {
+	// A configuration file needs backslashes that the server takes away.
+	rest := strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`, `\t`, "\t").Replace(s)
+	for {
+		literal, after, found := strings.Cut(rest, mark)
+		f.last().literal += literal
+		if !found {
+			return nil
+		}
+		var err error
+		if rest, err = one(after); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *Format) last() *token { return &f.tokens[len(f.tokens)-1] }
+
+// Has reports whether a line of this format holds the field.
+func (f *Format) Has(field Field) bool {
+	for _, t := range f.tokens {
+		if t.field == field || t.field == Request && field == Path {
+			return true
+		}
+	}
+	return f.json
+}
+
+// add appends a variable; the second of a kind is skipped over.
+func (f *Format) add(field Field) {
+	for _, t := range f.tokens {
+		if t.field == field {
+			field = None
+		}
+	}
+	f.tokens = append(f.tokens, token{field: field, word: field == Latency})
+}
+
+// nginxFields are the variables of NGINX that a tally can use; every other one is skipped.
 var nginxFields = map[string]Field{
 	"time_local": Time, "time_iso8601": Time, "msec": Time,
 	"request_time": Latency, "upstream_response_time": Latency,
 	"status": Status, "request_uri": Path, "uri": Path, "request": Request,
 }
 
-// parseNGINX reads a log_format string. Several latencies: $request_time wins.
-func parseNGINX(s string) (*Format, error) {
-	f := &Format{unit: Seconds, tokens: []token{{}}}
-	client := strings.Contains(s, "$request_time")
-	for rest := unquoteConfig(s); rest != ""; {
-		lit, after, found := strings.Cut(rest, "$")
-		f.tokens[len(f.tokens)-1].literal += lit
-		if !found {
-			break
-		}
-		name, tail := nginxName(after)
-		if name == "" {
-			return nil, errors.New("a $ without a variable's name")
-		}
-		field := nginxFields[name]
-		if name == "upstream_response_time" && client {
-			field = None
-		}
-		f.addVariable(field, name)
-		f.tokens[len(f.tokens)-1].plain = name == "request_time"
-		rest = tail
+// nginx reads the variable behind a $.
+func (f *Format) nginx(s string) (rest string, err error) {
+	name, rest, braced := strings.Cut(strings.TrimPrefix(s, "{"), "}")
+	if !strings.HasPrefix(s, "{") || !braced {
+		rest = strings.TrimLeft(s, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+		name = s[:len(s)-len(rest)]
 	}
-	return f, nil
-}
-
-// addVariable appends a variable; the second of a kind is skipped over.
-func (f *Format) addVariable(field Field, name string) {
-	for _, t := range f.tokens {
-		if t.field == field {
-			field = None
-		}
+	if name == "" {
+		return "", errors.New("a $ without a variable's name")
 	}
-	if field == Time {
-		switch name {
-		case "time_iso8601":
-			f.layout = layoutISO
-		case "msec":
-			f.layout = layoutEpoch
-		}
+	field := nginxFields[name]
+	if name == "upstream_response_time" && strings.Contains(f.Name, "$request_time") {
+		field = None // what the client waited wins
 	}
-	f.tokens = append(f.tokens, token{field: field})
-}
-
-// nginxName splits a variable's name, $name or ${name}, from what follows.
-func nginxName(s string) (name, rest string) {
-	if braced, ok := strings.CutPrefix(s, "{"); ok {
-		name, rest, ok = strings.Cut(braced, "}")
-		if !ok {
-			return "", ""
-		}
-		return name, rest
-	}
-	n := 0
-	for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || s[n] >= '0' && s[n] <= '9') {
-		n++
-	}
-	return s[:n], s[n:]
-}
-
-// unquoteConfig undoes the backslashes that a configuration file needs.
-func unquoteConfig(s string) string {
-	return strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`, `\t`, "\t").Replace(s)
+	f.add(field)
+	f.last().word = name == "request_time" // upstreams may be several words
+	return rest, nil
 }
 
 // apacheFields are the directives of mod_log_config that a tally can use.
-var apacheFields = map[byte]Field{
-	't': Time, 'D': Latency, 'T': Latency, 's': Status, 'U': Path, 'r': Request,
-}
+var apacheFields = map[byte]Field{'t': Time, 'D': Latency, 'T': Latency, 's': Status, 'U': Path, 'r': Request}
 
-// parseApache reads a LogFormat string.
-func parseApache(s string) (*Format, error) {
-	f := &Format{unit: Microseconds, tokens: []token{{}}}
-	for rest := unquoteConfig(s); rest != ""; {
-		lit, after, found := strings.Cut(rest, "%")
-		f.tokens[len(f.tokens)-1].literal += lit
-		if !found {
-			break
-		}
-		if tail, ok := strings.CutPrefix(after, "%"); ok {
-			f.tokens[len(f.tokens)-1].literal += "%"
-			rest = tail
-			continue
-		}
-		tail, err := f.apacheDirective(after)
-		if err != nil {
-			return nil, err
-		}
-		rest = tail
+// apache reads what follows a %: conditions (400,501), < or >, an argument in braces,
+// and the letter.
+func (f *Format) apache(s string) (rest string, err error) {
+	if rest, ok := strings.CutPrefix(s, "%"); ok {
+		f.last().literal += "%"
+		return rest, nil
 	}
-	return f, nil
-}
-
-// apacheDirective reads what follows a %: conditions (400,501), < or >, an
-// argument in braces, and the letter.
-func (f *Format) apacheDirective(s string) (rest string, err error) {
-	s = strings.TrimLeft(s, "!0123456789,<>")
-	arg := ""
+	s, arg := strings.TrimLeft(s, "!0123456789,<>"), ""
 	if braced, ok := strings.CutPrefix(s, "{"); ok {
 		if arg, s, ok = strings.Cut(braced, "}"); !ok {
 			return "", errors.New("a %{ without its }")
@@ -217,63 +158,107 @@ func (f *Format) apacheDirective(s string) (rest string, err error) {
 	}
 	field := apacheFields[letter]
 	switch {
-	case letter == 'T' && field == Latency:
+	case letter == 'T':
 		units := map[string]Unit{"": Seconds, "s": Seconds, "ms": Milliseconds, "us": Microseconds}
-		u, ok := units[arg]
+		unit, ok := units[arg]
 		if !ok {
 			return "", fmt.Errorf("%%{%s}T has no unit that Apache knows (s, ms, us)", arg)
 		}
-		f.setLatencyUnit(u)
-	case letter == 'D':
-		f.setLatencyUnit(Microseconds)
-	case letter == 'q' && f.tokens[len(f.tokens)-1] == (token{field: Path}):
+		if !f.Has(Latency) {
+			f.unit = unit
+		}
+	case letter == 'D' && !f.Has(Latency):
+		f.unit = Microseconds
+	case letter == 'q' && *f.last() == (token{field: Path}):
 		return rest, nil // %U%q is one path with its query
-	case letter == 't' && arg == "":
-		// Apache writes the brackets itself.
-		f.tokens[len(f.tokens)-1].literal += "["
-		f.addVariable(Time, "")
-		f.tokens[len(f.tokens)-1].literal = "]"
+	case letter == 't' && arg == "": // Apache writes the brackets
+		f.last().literal += "["
+		f.add(Time)
+		f.last().literal = "]"
 		return rest, nil
 	case arg != "" || letter == 0:
 		field = None // a header, cookie or formatted time
 	}
-	f.addVariable(field, "")
-	f.tokens[len(f.tokens)-1].plain = field == Latency
+	f.add(field)
 	return rest, nil
 }
 
-// setLatencyUnit notes the unit of the first latency of a format.
-func (f *Format) setLatencyUnit(u Unit) {
-	if !f.Has(Latency) {
-		f.unit = u
+// split takes a line apart; false means that it does not have the format.
+func (f *Format) split(line []byte, at *parts) (Unit, bool) {
+	if f.json {
+		return f.splitJSON(line, at)
+	}
+	first := []byte(f.tokens[0].literal)
+	if !bytes.HasPrefix(line, first) {
+		return 0, false
+	}
+	line = line[len(first):]
+	for i, t := range f.tokens[1:] {
+		end := len(line)
+		if t.literal != "" {
+			// Servers escape quotes within quotes.
+			quoted := strings.HasSuffix(f.tokens[i].literal, `"`) && strings.HasPrefix(t.literal, `"`)
+			if end = find(line, t.literal, quoted); end < 0 {
+				return 0, false
+			}
+		}
+		at[t.field] = line[:end]
+		if t.literal == "" && t.word && f.key == "" {
+			at[t.field] = line[bytes.LastIndexByte(line, ' ')+1:]
+		}
+		line = line[end+len(t.literal):]
+	}
+	if f.key != "" {
+		at[Latency] = keyed(at[Latency], f.key)
+	}
+	if len(at[Request]) > 0 {
+		at[Path] = pathOf(at[Request])
+	}
+	return f.unit, true
+}
+
+// find returns where a literal begins in b, or -1; in quotes a backslash before it counts.
+func find(b []byte, literal string, quoted bool) int {
+	for off := 0; ; {
+		i := bytes.Index(b[off:], []byte(literal))
+		if i < 0 {
+			return -1
+		}
+		i += off
+		before := len(b[:i]) - len(bytes.TrimRight(b[:i], `\`))
+		if !quoted || before%2 == 0 {
+			return i
+		}
+		off = i + 1
 	}
 }
 
-// SetUnit overrides the unit of the latency.
-func (f *Format) SetUnit(u Unit) {
-	f.unit = u
-	if f.json != nil {
-		for n := range f.json.units {
-			f.json.units[n] = u
+// keyed is the value of key=VALUE or key="VALUE" among such pairs.
+func keyed(pairs []byte, key string) []byte {
+	key += "="
+	for i := 0; ; i++ {
+		k := bytes.Index(pairs[i:], []byte(key))
+		if k < 0 {
+			return nil
+		}
+		if i += k; i == 0 || pairs[i-1] == ' ' {
+			v := bytes.TrimPrefix(pairs[i+len(key):], []byte(`"`))
+			if end := bytes.IndexAny(v, `" `); end >= 0 {
+				v = v[:end]
+			}
+			return v
 		}
 	}
 }
 
-// SetLatencyName makes one name of a JSON format the latency.
-func (f *Format) SetLatencyName(name string, unit Unit) error {
-	if f.json == nil {
-		return hint.Usagef("a time field is for JSON lines, the format is %s", f.Name)
+// pathOf is the path in a request line ("GET /x HTTP/1.1").
+func pathOf(request []byte) []byte {
+	i, end := bytes.IndexByte(request, ' '), bytes.LastIndexByte(request, ' ')
+	switch {
+	case i <= 0: // no request line: it has no path
+		return nil
+	case end == i: // HTTP/0.9: no protocol
+		return request[i+1:]
 	}
-	f.withLatency(name, unit)
-	return nil
-}
-
-// ParseUnit reads s, ms, us or ns.
-func ParseUnit(s string) (Unit, error) {
-	units := map[string]Unit{"s": Seconds, "ms": Milliseconds, "us": Microseconds, "ns": Nanoseconds}
-	u, ok := units[s]
-	if !ok {
-		return 0, hint.Unknown("unit", s, []string{"s", "ms", "us", "ns"})
-	}
-	return u, nil
+	return request[i+1 : end]
 }

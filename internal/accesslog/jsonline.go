@@ -1,16 +1,13 @@
 package accesslog
 
-import "strings"
-
-// jsonFields say under which names a JSON line holds the fields, and in what
-// unit its latency is. Names of nested objects are joined by dots.
-type jsonFields struct {
-	names map[string]Field
-	units map[string]Unit // of latencies, by name
-}
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
 
 // jsonNames are the names that servers and common configurations use: NGINX
-// with escape=json, Caddy, Traefik, Envoy, HAProxy.
+// with escape=json, Caddy, Traefik, Envoy, HAProxy. Dots lead into nested objects.
 var jsonNames = map[Field][]string{
 	Time:   {"time_iso8601", "time_local", "time", "ts", "timestamp", "@timestamp", "msec", "start_time", "StartUTC"},
 	Status: {"status", "status_code", "response_code", "http_status", "resp_status", "DownstreamStatus", "response.status"},
@@ -30,178 +27,45 @@ var jsonLatencies = []struct {
 	{"Duration", Nanoseconds}, {"duration_ns", Nanoseconds}, {"latency_ns", Nanoseconds},
 }
 
-// jsonFormat reads JSON lines by the usual names.
-func jsonFormat() *Format {
-	j := &jsonFields{names: map[string]Field{}, units: map[string]Unit{}}
+// splitJSON finds the fields of an object by the first name of each that it has.
+func (f *Format) splitJSON(line []byte, at *parts) (unit Unit, ok bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(line, &members) != nil {
+		return 0, false
+	}
 	for field, names := range jsonNames {
-		for _, n := range names {
-			j.names[n] = field
+		for _, name := range names {
+			if at[field] = member(members, name); at[field] != nil {
+				break
+			}
 		}
+	}
+	if f.took != "" {
+		at[Latency] = member(members, f.took)
+		return f.unit, true
 	}
 	for _, l := range jsonLatencies {
-		j.names[l.name], j.units[l.name] = Latency, l.unit
+		if at[Latency] = member(members, l.name); at[Latency] != nil {
+			return l.unit, true
+		}
 	}
-	return &Format{Name: "json", json: j, unit: Seconds}
+	return f.unit, true
 }
 
-// withLatency makes name the only latency of a JSON format.
-func (f *Format) withLatency(name string, unit Unit) {
-	for n, field := range f.json.names {
-		if field == Latency {
-			delete(f.json.names, n)
-		}
-	}
-	f.json.names[name], f.json.units[name] = Latency, unit
-}
-
-// maxNesting of objects in a line.
-const maxNesting = 6
-
-// jsonScanner walks one JSON object for the needed fields, without building
-// anything: values that are not needed are skipped.
-type jsonScanner struct {
-	fields *jsonFields
-	need   fields
-	line   []byte
-	pos    int
-	unit   Unit // of the latency found
-	got    fields
-}
-
-// run finds the needed fields; false means that line is no JSON object.
-func (s *jsonScanner) run(line []byte, at *spans) bool {
-	s.line, s.pos, s.got = line, 0, 0
-	for i := range at {
-		at[i] = span{}
-	}
-	return s.object("", 0, at)
-}
-
-func (s *jsonScanner) object(path string, depth int, at *spans) bool {
-	if depth > maxNesting || s.next() != '{' {
-		return false
-	}
-	s.pos++
-	for first := true; ; first = false {
-		switch c := s.next(); {
-		case c == '}':
-			s.pos++
-			return true
-		case !first && c == ',':
-			s.pos++
-		case !first:
-			return false
-		}
-		if s.next() != '"' {
-			return false
-		}
-		key, ok := s.str()
-		if !ok || s.next() != ':' {
-			return false
-		}
-		s.pos++
-		if !s.member(path, s.line[key.from:key.to], depth, at) {
-			return false
-		}
-	}
-}
-
-// member reads one value and keeps it if its name is wanted.
-func (s *jsonScanner) member(path string, key []byte, depth int, at *spans) bool {
-	if s.next() == '{' {
-		name := string(key)
-		if path != "" {
-			name = path + "." + name
-		}
-		return s.object(name, depth+1, at)
-	}
-	v, ok := s.value()
+// member is a scalar member of an object, or of one within it, without quotes; nil where
+// there is none.
+func member(members map[string]json.RawMessage, name string) []byte {
+	v, ok := members[name]
 	if !ok {
-		return false
-	}
-	field, known := s.fields.names[string(key)]
-	if path != "" {
-		field, known = s.fields.names[path+"."+string(key)]
-	}
-	if !known || !s.need.has(field) || s.got.has(field) {
-		return true
-	}
-	s.got = s.got.with(field)
-	at[field] = v
-	if field == Latency {
-		s.unit = s.fields.units[strings.TrimPrefix(path+"."+string(key), ".")]
-	}
-	return true
-}
-
-// next skips white space and returns the byte there, 0 at the end.
-func (s *jsonScanner) next() byte {
-	for s.pos < len(s.line) {
-		switch c := s.line[s.pos]; c {
-		case ' ', '\t', '\r':
-			s.pos++
-		default:
-			return c
+		outer, inner, nested := strings.Cut(name, ".")
+		var object map[string]json.RawMessage
+		if !nested || json.Unmarshal(members[outer], &object) != nil {
+			return nil
 		}
+		return member(object, inner)
 	}
-	return 0
-}
-
-// str reads a string; the span is its inside, escapes as they are.
-func (s *jsonScanner) str() (span, bool) {
-	from := s.pos + 1
-	for i := from; i < len(s.line); i++ {
-		switch s.line[i] {
-		case '\\':
-			i++
-		case '"':
-			s.pos = i + 1
-			return span{from, i}, true
-		}
+	if len(v) > 0 && (v[0] == '{' || v[0] == '[') {
+		return nil
 	}
-	return span{}, false
-}
-
-// value reads a string, number, literal or array.
-func (s *jsonScanner) value() (span, bool) {
-	switch c := s.next(); c {
-	case '"':
-		return s.str()
-	case '[', '{':
-		return s.skipNested()
-	case 0:
-		return span{}, false
-	}
-	from := s.pos
-	for s.pos < len(s.line) {
-		switch s.line[s.pos] {
-		case ',', '}', ']', ' ', '\t', '\r':
-			return span{from, s.pos}, s.pos > from
-		}
-		s.pos++
-	}
-	return span{from, s.pos}, false
-}
-
-// skipNested steps over an array or an object inside one.
-func (s *jsonScanner) skipNested() (span, bool) {
-	from, depth := s.pos, 0
-	for s.pos < len(s.line) {
-		switch s.line[s.pos] {
-		case '"':
-			if _, ok := s.str(); !ok {
-				return span{}, false
-			}
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth--; depth == 0 {
-				s.pos++
-				return span{from, s.pos}, true
-			}
-		}
-		s.pos++
-	}
-	return span{}, false
+	return bytes.Trim(v, `"`)
 }

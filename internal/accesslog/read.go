@@ -1,219 +1,190 @@
 package accesslog
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"linerate/internal/hint"
 )
 
-// chunkSize is what a worker reads at once: small enough to stay in its
-// core's cache between the copy and the parse.
-const chunkSize = 512 << 10
-
-// chunk is some whole lines of a log.
-type chunk struct {
-	lines []byte
-	seq   int64 // of all chunks of a reading
-}
-
-// pool tallies chunks on all cores.
-type pool struct {
-	chunks  chan chunk
-	free    chan []byte // buffers, for reuse
-	workers []*worker
-	wg      sync.WaitGroup
-	seq     int64
-}
-
-func newPool(o *Options) *pool {
-	n := runtime.GOMAXPROCS(0)
-	p := &pool{chunks: make(chan chunk, n), free: make(chan []byte, 2*n)}
-	for range n {
-		w := newWorker(o)
-		p.workers = append(p.workers, w)
-		p.wg.Go(func() { p.work(w) })
-	}
-	return p
-}
-
-func (p *pool) work(w *worker) {
-	for c := range p.chunks {
-		w.block = c.seq
-		w.chunk(c.lines)
-		select {
-		case p.free <- c.lines[:0]:
-		default:
-		}
-	}
-}
-
-// finish waits and merges.
-func (p *pool) finish(o *Options) *Tally {
-	close(p.chunks)
-	p.wg.Wait()
-	t := NewTally(o)
-	for _, w := range p.workers {
-		t.Merge(w.tally)
-	}
-	return t
-}
-
-// hand gives lines to the next free worker.
-func (p *pool) hand(ctx context.Context, lines []byte) error {
-	p.seq++
-	select {
-	case p.chunks <- chunk{lines, p.seq}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// stream cuts a stream into buffers of whole lines. A line longer than
-// MaxLine is cut there, and the rest of it thrown away.
-func (p *pool) stream(ctx context.Context, s *source) error {
-	var rest []byte
-	for skipping := false; ; {
-		buf := p.buffer()
-		buf = append(buf, rest...)
-		buf, err := fill(s.stream, buf)
-		ended := err != nil
-		if skipping {
-			i := bytes.IndexByte(buf, '\n')
-			if i < 0 && !ended {
-				rest = nil
-				continue
-			}
-			buf, skipping = buf[i+1:], false
-		}
-		cut := len(buf)
-		if !ended {
-			cut = bytes.LastIndexByte(buf, '\n') + 1
-		}
-		rest = append([]byte(nil), buf[cut:]...)
-		if len(rest) > MaxLine {
-			buf, cut, rest, skipping = append(buf[:cut], rest...), len(buf), nil, true
-		}
-		if err := p.hand(ctx, buf[:cut]); err != nil {
-			return err
-		}
-		if ended {
-			if !errors.Is(err, io.EOF) {
-				return fmt.Errorf("read %s: %w", s.name, err)
-			}
-			return nil
-		}
-	}
-}
-
-// fill reads until buf's capacity is used or the stream ends; what was read
-// before an error counts.
-func fill(r io.Reader, buf []byte) ([]byte, error) {
-	for len(buf) < cap(buf) {
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		if buf = buf[:len(buf)+n]; err != nil {
-			return buf, err
-		}
-	}
-	return buf, nil
-}
-
-// buffer takes a used buffer or makes one, with room for a long line.
-func (p *pool) buffer() []byte {
-	select {
-	case b := <-p.free:
-		if cap(b) >= chunkSize {
-			return b
-		}
-	default:
-	}
-	return make([]byte, 0, chunkSize+MaxLine+1)
-}
+// sampleSize is how much of a log Detect sees.
+const sampleSize = 64 << 10
 
 // Read tallies logs: paths, or "-" for standard input. Where o.Format is nil
 // it is found from the first log that has lines; note then says what was
 // assumed. A tally with an error is what could be read.
 func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options) (t *Tally, note string, err error) {
-	sources, err := openAll(OrderRotated(paths), stdin)
-	defer func() {
-		for _, s := range sources {
-			s.close()
-		}
-	}()
-	if err != nil {
-		return nil, "", err
-	}
-	if o.Format == nil {
-		if o.Format, note, err = detectIn(sources); err != nil {
-			return nil, "", err
-		}
-	}
-	if o.Unit != nil {
-		note = "" // nothing had to be assumed
-	}
-	if err := o.check(); err != nil {
-		return nil, "", err
-	}
-	p := newPool(o)
-	for _, s := range sources {
-		if err = p.stream(ctx, s); err != nil {
-			break
-		}
-	}
-	return p.finish(o), note, err
-}
-
-// check refuses options that the format cannot serve.
-func (o *Options) check() error {
-	if o.Unit != nil {
-		o.Format.SetUnit(*o.Unit)
-	}
-	if !o.Format.Has(Latency) {
-		return hint.With(fmt.Errorf("the log format %s has no request time", o.Format.Name),
-			"append $request_time (NGINX) or %%D (Apache) to the server's format, and give it: %s", hint.Option("format", "'…'"))
-	}
-	if o.Failed && !o.Format.Has(Status) {
-		return fmt.Errorf("the log format %s has no status", o.Format.Name)
-	}
-	return o.Filter.check(o.Format)
-}
-
-func openAll(paths []string, stdin io.Reader) ([]*source, error) {
-	var sources []*source
+	err = errors.New("there is no log to read")
 	for _, path := range paths {
-		s, err := open(path, stdin)
-		if err != nil {
-			return sources, err
+		if err = o.open(path, stdin, func(r *bufio.Reader) error {
+			if t == nil {
+				said, err := o.prepare(r)
+				if err != nil {
+					return err
+				}
+				t, note = NewTally(o), said
+			}
+			return t.read(ctx, r)
+		}); err != nil && !(errors.Is(err, errEmpty) && len(paths) > 1) {
+			return t, note, fmt.Errorf("%s: %w", path, err)
 		}
-		sources = append(sources, s)
 	}
-	return sources, nil
+	if t != nil {
+		err = nil
+	}
+	return t, note, err
 }
 
-// detectIn detects the format from the first log that has lines.
-func detectIn(sources []*source) (*Format, string, error) {
-	var f *Format
-	var note string
-	err := errors.New("the log is empty")
-	for _, s := range sources {
-		var sample []byte
-		if sample, err = s.sample(); err != nil {
-			return nil, "", err
+var errEmpty = errors.New("the log is empty")
+
+// open opens a path, or standard input for "-". The first bytes tell how it is
+// compressed, not its name.
+func (o *Options) open(path string, stdin io.Reader, do func(*bufio.Reader) error) error {
+	in := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
 		}
-		if len(sample) == 0 {
-			err = fmt.Errorf("%s is empty", s.name)
-			continue
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return hint.With(errors.New("a directory"), "name its files: %s", filepath.Join(path, "access.log*"))
 		}
-		if f, note, err = Detect(sample); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", s.name, err)
-		}
-		return f, note, nil
+		in = f
 	}
-	return nil, "", err
+	raw := bufio.NewReader(in)
+	magic, err := raw.Peek(4)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		if in, err = gzip.NewReader(raw); err != nil {
+			return err
+		}
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(raw, zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		in = z
+	default:
+		in = raw
+	}
+	return do(bufio.NewReaderSize(in, MaxLine+1))
+}
+
+// prepare finds the format of a log, unless it is known, and refuses options that it
+// cannot serve.
+func (o *Options) prepare(r *bufio.Reader) (note string, err error) {
+	if o.Format == nil {
+		sample, err := r.Peek(sampleSize)
+		if len(sample) == 0 {
+			return "", errEmpty
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) && len(sample) < MaxLine {
+				return "", err
+			}
+			sample = append(bytes.Clone(sample), '\n') // the last line may lack its end
+		}
+		if o.Format, note, err = Detect(sample); err != nil {
+			return "", err
+		}
+	}
+	if o.Unit != 0 {
+		o.Format.unit, note = o.Unit, "" // nothing had to be assumed
+	}
+	switch {
+	case !o.Format.Has(Latency):
+		return "", hint.With(fmt.Errorf("the log format %s has no request time", o.Format.Name),
+			"append $request_time (NGINX) or %%D (Apache) to the server's format, and give it: %s", hint.Option("format", "'…'"))
+	case o.Failed && !o.Format.Has(Status):
+		return "", fmt.Errorf("the log format %s has no status", o.Format.Name)
+	}
+	return note, o.Filter.check(o.Format)
+}
+
+// read tallies the lines of a log.
+func (t *Tally) read(ctx context.Context, r *bufio.Reader) error {
+	t.prev = 0
+	for long := false; ; {
+		line, err := r.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if !long {
+				t.Lines++
+				t.bad(TooLong, line)
+			}
+			long = true
+			continue
+		case long: // the rest of it
+		case len(line) > 0:
+			t.line(bytes.TrimRight(line, "\r\n"))
+		}
+		long = false
+		if err == nil && t.Lines&0xfff == 0 {
+			err = ctx.Err()
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// line counts one line.
+func (t *Tally) line(b []byte) {
+	t.Lines++
+	t.at = parts{}
+	unit, ok := t.opts.Format.split(b, &t.at)
+	if !ok {
+		t.bad(Shape, b)
+		return
+	}
+	f, status := &t.opts.Filter, 0
+	if t.opts.Failed || len(f.Statuses) > 0 {
+		if status = parseStatus(t.at[Status]); status == 0 {
+			t.bad(BadStatus, b)
+			return
+		}
+	}
+	if !f.takesStatus(status) || f.Path != "" && !matchPath(f.Path, t.at[Path]) {
+		return
+	}
+	unix := t.Lines // of a log without times
+	if f.timed() || t.timeline != nil && t.opts.Format.Has(Time) {
+		if unix, ok = t.clock.parse(t.at[Time]); !ok {
+			t.bad(BadTime, b)
+			return
+		}
+		if t.prev != 0 && unix < t.prev-60 {
+			t.Backward++
+		}
+		if t.prev = unix; !f.takesTime(unix) {
+			return
+		}
+	}
+	us, ok := parseLatency(t.at[Latency], unit)
+	switch {
+	case !ok && len(t.at[Latency]) > 1 && t.at[Latency][0] == '-':
+		t.bad(Negative, b)
+	case !ok:
+		t.bad(NoLatency, b)
+	case us > MaxLatency:
+		t.bad(OutOfRange, b)
+	default:
+		t.add(us, unix, status >= 500 && status <= 599)
+	}
 }

@@ -70,19 +70,19 @@ func TestReadCountsExactly(t *testing.T) {
 	}
 }
 
-// TestChunksLoseNoLine reads logs whose lines meet chunk edges in every way.
-func TestChunksLoseNoLine(t *testing.T) {
+// TestBuffersLoseNoLine reads logs whose lines meet the edges of buffers in every way.
+func TestBuffersLoseNoLine(t *testing.T) {
 	line := func(n int) string {
 		return `h - - [t] "GET / HTTP/1.1" 200 5 "-" "` + strings.Repeat("a", n) + `" 0.100` + "\n"
 	}
 	short := len(line(0))
 	var b strings.Builder
 	want := 0
-	for b.Len() < 2*chunkSize {
+	for b.Len() < 2*(512<<10) {
 		b.WriteString(line(37))
 		want++
 	}
-	for _, edge := range []int{chunkSize * 3, chunkSize * 4, chunkSize*5 - 1, chunkSize*6 + 1, chunkSize * 7} {
+	for _, edge := range []int{(512 << 10) * 3, (512 << 10) * 4, (512<<10)*5 - 1, (512<<10)*6 + 1, (512 << 10) * 7} {
 		for edge-b.Len() > 100000+short {
 			b.WriteString(line(90000))
 			want++
@@ -90,7 +90,7 @@ func TestChunksLoseNoLine(t *testing.T) {
 		b.WriteString(line(edge - b.Len() - short)) // ends exactly at the edge
 		want++
 	}
-	b.WriteString(line(chunkSize + 500)) // longer than a chunk
+	b.WriteString(line((512 << 10) + 500)) // half as long as a buffer
 	b.WriteString(line(3))
 	b.WriteString(strings.TrimSuffix(line(9), "\n")) // no newline at the end
 	want += 3

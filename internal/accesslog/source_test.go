@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -55,8 +54,8 @@ func TestSources(t *testing.T) {
 		path := write(t, name, data)
 		for _, from := range []string{path, "-"} {
 			tally, _, err := Read(t.Context(), []string{from}, bytes.NewReader(data), &Options{})
-			if err != nil || tally.Lines != 3000 || tally.Selected != 3000 || tally.Bytes != int64(len(log)) {
-				t.Errorf("%s from %s: %d lines, %d bytes, %v", name, filepath.Base(from), tally.Lines, tally.Bytes, err)
+			if err != nil || tally.Lines != 3000 || tally.Selected != 3000 {
+				t.Errorf("%s from %s: %d lines, %v", name, filepath.Base(from), tally.Lines, err)
 			}
 		}
 	}
@@ -70,8 +69,8 @@ func TestSourcesRefused(t *testing.T) {
 		says, hint string
 	}{
 		"not there":     {filepath.Join(dir, "none.log"), "none.log: no such file", ""},
-		"a directory":   {dir, "is a directory", "access.log*"},
-		"empty":         {write(t, "empty.log", nil), "empty.log is empty", ""},
+		"a directory":   {dir, "a directory", "access.log*"},
+		"empty":         {write(t, "empty.log", nil), "empty.log: the log is empty", ""},
 		"broken gzip":   {write(t, "x.gz", []byte{0x1f, 0x8b, 9, 9, 9}), "x.gz", ""},
 		"not a log":     {write(t, "prose.txt", []byte("it was\na dark night\n")), "prose.txt: no request time was found", "format"},
 		"broken zstd":   {write(t, "x.zst", append([]byte{0x28, 0xb5, 0x2f, 0xfd}, "no frame"...)), "x.zst", ""},
@@ -92,41 +91,22 @@ func TestSourcesRefused(t *testing.T) {
 func TestReadIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	log := strings.Repeat(goodLine(1), 20_000)
-	stream, err := openStream("x", strings.NewReader(log), func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &pool{chunks: make(chan chunk), free: make(chan []byte, 1)}
-	if err := p.stream(ctx, stream); !errors.Is(err, context.Canceled) {
-		t.Errorf("stream: %v", err)
+	if _, _, err := Read(ctx, []string{"-"}, strings.NewReader(strings.Repeat(goodLine(1), 20_000)), &Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 
-// TestWholeLines: the last line of a whole log may lack its newline, that of a sample is
+// TestSampleLines: the last line of a whole log may lack its newline, that of a sample is
 // only a part.
-func TestWholeLines(t *testing.T) {
-	for _, c := range []struct {
-		in    string
-		whole bool
-		want  string
-	}{{"a\nb", true, "a\nb\n"}, {"a\nb", false, "a\nb"}, {"a\n", true, "a\n"}, {"", true, ""}} {
-		if got := string(wholeLines([]byte(c.in), c.whole)); got != c.want {
-			t.Errorf("%q, %v: %q", c.in, c.whole, got)
-		}
-	}
-	many := &source{name: "x", stream: bufio.NewReaderSize(strings.NewReader(strings.Repeat(goodLine(1), 5000)), sampleSize)}
-	sample, err := many.sample()
-	if err != nil || len(sample) != sampleSize {
-		t.Errorf("a sample of %d bytes, %v", len(sample), err)
-	}
-	if n := len(sampleLines(sample)); n != 200 {
+func TestSampleLines(t *testing.T) {
+	if n := len(sampleLines([]byte(strings.Repeat(goodLine(1), 5000)))); n != 200 {
 		t.Errorf("%d sample lines, want at most 200 whole ones", n)
 	}
-	short := &source{name: "x", stream: bufio.NewReaderSize(strings.NewReader("a"), sampleSize)}
-	for range 2 {
-		if b, err := short.sample(); string(b) != "a\n" || err != nil {
-			t.Errorf("%q, %v", b, err)
-		}
+	if got := sampleLines([]byte("a\nb")); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	tally, _, err := Read(t.Context(), []string{"-"}, strings.NewReader(strings.TrimSuffix(goodLine(3), "\n")), &Options{})
+	if err != nil || tally.Selected != 1 {
+		t.Errorf("one line without its end: %v", err)
 	}
 }

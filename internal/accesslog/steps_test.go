@@ -43,13 +43,11 @@ func TestMatchPath(t *testing.T) {
 	}
 }
 
-func TestSplitRequest(t *testing.T) {
+func TestPathOf(t *testing.T) {
 	for line, want := range map[string]string{
 		"GET /a HTTP/1.1": "/a", "GET /a": "/a", "GET /a b HTTP/1.1": "/a b", "GET  HTTP/1.1": "", "": "", " GET": "", "\\x16\\x03": "",
 	} {
-		at := spans{Request: {0, len(line)}}
-		splitRequest([]byte(line), &at)
-		if got := line[at[Path].from:at[Path].to]; got != want {
+		if got := string(pathOf([]byte(line))); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
@@ -71,7 +69,7 @@ func TestFilterNeedsAField(t *testing.T) {
 	if err := (&Filter{}).check(f); err != nil {
 		t.Errorf("no filter: %v", err)
 	}
-	if err := (&Options{Format: f, Failed: true}).check(); err == nil {
+	if _, err := (&Options{Format: f, Failed: true}).prepare(nil); err == nil {
 		t.Error("failures of a log without statuses are counted")
 	}
 }
@@ -90,34 +88,24 @@ func TestSinceAndUntil(t *testing.T) {
 	}
 }
 
-func TestEscaped(t *testing.T) {
-	for text, want := range map[string]bool{`"`: false, `\"`: true, `\\"`: false, `\\\"`: true, `a\"`: true} {
-		if got := escaped([]byte(text), len(text)-1); got != want {
-			t.Errorf("%s: %v", text, got)
+// TestFind: a quote behind an odd number of backslashes ends nothing within quotes.
+func TestFind(t *testing.T) {
+	for text, want := range map[string]int{`"`: 0, `\"`: -1, `\\"`: 2, `\\\"`: -1, `a\" b"`: 5} {
+		if got := find([]byte(text), `"`, true); got != want {
+			t.Errorf("%s: %d", text, got)
 		}
+	}
+	if got := find([]byte(`a\"`), `"`, false); got != 2 {
+		t.Errorf("without quotes: %d", got)
 	}
 }
 
-// TestAxisNumbers: at most four columns, in one unit an axis.
-func TestAxisNumbers(t *testing.T) {
-	for _, v := range []float64{0, 0.001, 1, 12.34, 999, 1000, 123456, 9.99e8} {
-		if got := axisNumber(v); len(got) > 4 || got == "" {
-			t.Errorf("%g is %q", v, got)
+// TestKeyed: a key begins a word, and its value may be in quotes.
+func TestKeyed(t *testing.T) {
+	for pairs, want := range map[string]string{"rt=1": "1", "urt=2 rt=1 x": "1", `a="b c" rt="3"`: "3", "urt=2": "", "rt=": "", "rt": ""} {
+		if got := string(keyed([]byte(pairs), "rt")); got != want {
+			t.Errorf("%s: %q", pairs, got)
 		}
-	}
-}
-
-// TestPictureRows: the fullest column reaches the top, and one request still shows.
-func TestPictureRows(t *testing.T) {
-	cols := []column{{count: 1000}, {count: 1}, {count: 0}, {count: 500}}
-	for row, want := range map[int]string{20: "|...", 11: "|...", 10: "|__|", 1: "||_|"} {
-		got := strings.TrimSpace(pictureRow(cols, 1000, row, 5))
-		if _, bars, _ := strings.Cut(got, "|"); bars != want {
-			t.Errorf("row %d: %q, want %q", row, bars, want)
-		}
-	}
-	if got := pictureRow(cols, 1000, 20, 5); !strings.HasPrefix(got, " 1000 |") {
-		t.Errorf("the top row is labelled %q", got)
 	}
 }
 
@@ -137,15 +125,15 @@ func TestSharesAreNotRoundedUp(t *testing.T) {
 func TestCompareNothing(t *testing.T) {
 	o := func() *Options { return &Options{Timeline: true, Under: []time.Duration{100 * time.Millisecond}} }
 	some := tallied(t, o(), requests(200, 5, 250))
-	if c := Compare("a", NewTally(o()), "b", some, 1); !strings.Contains(c.Sentence, "nothing to compare") || len(c.Differences) != 0 {
+	if c := Compare("a", NewTally(o()), "b", some); !strings.Contains(c.Sentence, "nothing to compare") || len(c.Differences) != 0 {
 		t.Errorf("%+v", c)
 	}
-	c := Compare("a", some, "b", some, 1)
+	c := Compare("a", some, "b", some)
 	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "only 2 blocks") || c.Differences[0].Different || c.Differences[0].Baseline != 50 {
 		t.Errorf("%+v", c)
 	}
 	var b bytes.Buffer
-	if err := c.WriteText(&b, show.Style{Width: 100}); err != nil || !strings.Contains(b.String(), "2 and 2 blocks of time") || len(c.Rows()) != len(quantiles)+1 {
+	if err := c.Document().Terminal(&b, show.Style{Width: 100}); err != nil || !strings.Contains(b.String(), "2 and 2 blocks of time") || strings.Count(b.String(), " ~\n") != len(quantiles)+1 {
 		t.Errorf("%v\n%s", err, &b)
 	}
 	for v, want := range map[float64]string{0.005: "+" + seconds(5000), -0.005: "−" + seconds(5000), 0: "±" + seconds(0)} {

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -10,14 +11,14 @@ import (
 // Options say what to read from a log and what to count.
 type Options struct {
 	Format *Format // nil: Detect
-	Unit   *Unit   // of the latency; nil: the format's
+	Unit   Unit    // of the latency; 0: the format's
 	Filter Filter
 	Under  []time.Duration // shares strictly under these
 	// Failed also counts the requests that the server failed (5xx).
 	Failed bool
 	// Timeline also keeps the distribution over time, for intervals that respect that
-	// neighbouring requests are alike. A log without times is cut into stretches of
-	// lines instead.
+	// neighbouring requests are alike. Of a log without times the number of a line
+	// stands for its time.
 	Timeline bool
 }
 
@@ -42,12 +43,10 @@ var reasonTexts = [numReasons]string{
 	"request time of more than a day", "no valid time",
 }
 
-// Tally is what was counted of a log, or of a part of one. Tallies of parts
-// merge into the tally of the whole, whatever the order.
+// Tally is what was counted of a log.
 type Tally struct {
 	opts     *Options
 	Lines    int64 // every line, bad and filtered out ones too
-	Bytes    int64
 	Selected int64 // lines that passed the filter and have a latency
 	Bad      [numReasons]int64
 	Example  [numReasons]string // the first bad line of a kind, cut
@@ -58,30 +57,33 @@ type Tally struct {
 	fine     bool    // not all latencies are whole milliseconds
 	Backward int64   // times that lie more than a minute before the line above's
 	Failed   int64   // selected ones with a status of 5xx; see Options.Failed
-	timeline *timeline
+	timeline map[int64]*hdrhistogram.Histogram
+	width    int64 // of a slot of the timeline, in seconds
+
+	// Of the line being read.
+	at    parts
+	clock clock
+	prev  int64 // time of the line before
 }
 
-// newHist is the latency histogram: 1 µs to a day, three significant digits
-// (at most 0.1 % off).
-func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 3) }
-
-// newSmallHist has two significant digits: at most 1 % off.
-func newSmallHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 2) }
+// newHist is a latency histogram: 1 µs to a day, in so many significant digits (three
+// are at most 0.1 % off).
+func newHist(digits int) *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, digits) }
 
 // NewTally makes an empty tally.
 func NewTally(o *Options) *Tally {
-	t := &Tally{opts: o, Hist: newHist(), Under: make([]int64, len(o.Under))}
+	t := &Tally{opts: o, Hist: newHist(3), Under: make([]int64, len(o.Under)), width: 1}
 	if o.Timeline {
-		t.timeline = newTimeline()
+		t.timeline = map[int64]*hdrhistogram.Histogram{}
 	}
 	return t
 }
 
 // add counts one selected request.
-func (t *Tally) add(us int64) {
+func (t *Tally) add(us, unix int64, failed bool) {
 	t.Selected++
 	t.Sum += us
-	_ = t.Hist.RecordValue(us) // add is only given what the histogram holds
+	_ = t.Hist.RecordValue(us) // add only gets what the histogram holds
 	if us < t.Min || t.Selected == 1 {
 		t.Min = us
 	}
@@ -92,6 +94,40 @@ func (t *Tally) add(us int64) {
 			t.Under[i]++
 		}
 	}
+	if failed {
+		t.Failed++
+	}
+	if t.timeline != nil {
+		_ = t.slot(unix).RecordValue(us)
+	}
+}
+
+// maxSlots bounds the timeline: beyond it, slots double in width.
+const maxSlots = 360
+
+// slot is the part of the timeline that has a time. Slots start at multiples of their
+// width.
+func (t *Tally) slot(unix int64) *hdrhistogram.Histogram {
+	start := func(unix int64) int64 { return unix - (unix%t.width+t.width)%t.width }
+	if h := t.timeline[start(unix)]; h != nil {
+		return h
+	}
+	if len(t.timeline) >= maxSlots {
+		t.width *= 2
+		old := t.timeline
+		t.timeline = map[int64]*hdrhistogram.Histogram{}
+		for at, h := range old {
+			if into := t.timeline[start(at)]; into != nil {
+				into.Merge(h)
+			} else {
+				t.timeline[start(at)] = h
+			}
+		}
+		return t.slot(unix)
+	}
+	h := newHist(2)
+	t.timeline[start(unix)] = h
+	return h
 }
 
 func (t *Tally) bad(r Reason, line []byte) {
@@ -110,7 +146,7 @@ func (t *Tally) BadLines() int64 {
 	return n
 }
 
-// Merge adds what other counted.
+// Merge adds the requests that other counted, but for its timeline.
 func (t *Tally) Merge(other *Tally) {
 	if other.Selected > 0 && (t.Selected == 0 || other.Min < t.Min) {
 		t.Min = other.Min
@@ -118,35 +154,17 @@ func (t *Tally) Merge(other *Tally) {
 	t.Max = max(t.Max, other.Max)
 	t.fine = t.fine || other.fine
 	t.Lines += other.Lines
-	t.Bytes += other.Bytes
 	t.Selected += other.Selected
 	t.Sum += other.Sum
 	t.Backward += other.Backward
 	t.Failed += other.Failed
 	for r, n := range other.Bad {
-		if t.Bad[r] == 0 {
-			t.Example[r] = other.Example[r]
-		}
 		t.Bad[r] += n
 	}
 	t.Hist.Merge(other.Hist)
 	for i, n := range other.Under {
 		t.Under[i] += n
 	}
-	if t.timeline != nil && other.timeline != nil {
-		t.timeline.merge(other.timeline)
-	}
-}
-
-// Filter says in words what was selected.
-func (t *Tally) Filter() string { return t.opts.Filter.String() }
-
-// Mean latency in µs; NaN of nothing.
-func (t *Tally) Mean() float64 {
-	if t.Selected == 0 {
-		return math.NaN()
-	}
-	return float64(t.Sum) / float64(t.Selected)
 }
 
 // resolution of the log's times in µs.
@@ -163,11 +181,27 @@ func (t *Tally) Quantile(q float64) int64 {
 	if t.Selected == 0 {
 		return 0
 	}
-	return t.rounded(min(t.Hist.ValueAtQuantile(q*100), t.Max))
+	r := t.resolution()
+	return (min(t.Hist.ValueAtQuantile(q*100), t.Max) + r/2) / r * r
 }
 
-// rounded is a latency to the log's own resolution.
-func (t *Tally) rounded(us int64) int64 {
-	r := t.resolution()
-	return (us + r/2) / r * r
+// blocks are the timeline in at most wantBlocks stretches of equal span.
+func (t *Tally) blocks() (out []*hdrhistogram.Histogram) {
+	starts := make([]int64, 0, len(t.timeline))
+	for at := range t.timeline {
+		starts = append(starts, at)
+	}
+	if len(starts) == 0 {
+		return nil
+	}
+	slices.Sort(starts)
+	span := (starts[len(starts)-1]-starts[0])/t.width + 1
+	per, last := max(1, int64(math.Ceil(float64(span)/wantBlocks))), int64(-1)
+	for _, at := range starts {
+		if i := (at - starts[0]) / t.width / per; i != last {
+			out, last = append(out, newHist(2)), i
+		}
+		out[len(out)-1].Merge(t.timeline[at])
+	}
+	return out
 }
