@@ -292,7 +292,7 @@ func (a *auditor) policy(r *tunable.Record) bool {
 func (a *auditor) required(l fact.Line, rec *tunable.Record) bool {
 	return slices.ContainsFunc(a.c.ClaimsOn(rec), func(cl tunable.Claim) bool {
 		set, ok := a.c.ClaimSource(cl.Source)
-		return ok && set.Kind == "benchmark" && cl.Name == l.Name && rec.SameValue(cl.Value, l.Value)
+		return ok && set.Kind == "hardening" && cl.Name == l.Name && rec.SameValue(cl.Value, l.Value)
 	})
 }
 

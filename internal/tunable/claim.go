@@ -13,7 +13,7 @@ type Claims struct {
 	Date string `yaml:"date"`
 	// Releases are those that the claim is about.
 	Releases string  `yaml:"releases"`
-	Kind     string  `yaml:"kind"` // guide, talk, vendor, documentation, benchmark
+	Kind     string  `yaml:"kind"` // guide, talk, vendor, documentation, benchmark (of speed), hardening
 	Claims   []Claim `yaml:"claims"`
 	File     string  `yaml:"-"`
 }
