@@ -30,7 +30,7 @@ type source struct {
 // addFlags adds --root, --release and what a host over SSH needs to a verb.
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
-	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
+	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3, where the files do not tell it")
 	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, if the files under --root do not identify it")
 	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, if the source does not contain it")
 	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, if the source does not contain them")

@@ -30,6 +30,9 @@ type Coverage struct {
 	// NewestKnown is the newest release that the catalogue knows, where the
 	// host's is newer.
 	NewestKnown string `json:"newest_known,omitempty"`
+	// Shipped is the distribution whose kernel the host is judged by, where its files name no
+	// kernel.
+	Shipped string `json:"shipped,omitempty"`
 
 	reasons map[string]int
 }
@@ -43,7 +46,7 @@ type Unjudged struct {
 
 // coverage counts what the catalogue knows of the host's settings.
 func (a *auditor) coverage() Coverage {
-	v := Coverage{Unjudged: []Unjudged{}}
+	v := Coverage{Unjudged: []Unjudged{}, Shipped: a.f.From.Shipped}
 	if newest, yes := a.c.Beyond(a.f.OS, a.f.Release); yes {
 		v.NewestKnown = newest.Short()
 	}
@@ -158,6 +161,9 @@ func (v Coverage) sentences() string {
 	}
 	if v.NewestKnown != "" {
 		text += "; the catalogue knows releases up to " + v.NewestKnown + " and judges this host as one of those"
+	}
+	if v.Shipped != "" {
+		text += "; the release is that of the kernel which " + v.Shipped + " ships: --release says another"
 	}
 	return "coverage: " + text + "." + v.leftOut()
 }

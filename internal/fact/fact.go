@@ -135,6 +135,9 @@ type Origin struct {
 	// Told are facts that the caller gave, because no source has them:
 	// "memory", "cpus".
 	Told []string `json:"told,omitempty"`
+	// Shipped is the distribution whose kernel the release is, where a tree names no kernel:
+	// "debian 12".
+	Shipped string `json:"shipped,omitempty"`
 }
 
 // Kinds of Origin.

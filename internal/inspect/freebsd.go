@@ -76,6 +76,10 @@ func (in *inspection) freebsdRelease(v freebsd.Values) {
 	if len(words) > 2 {
 		candidates = append(candidates, words[2])
 	}
+	if _, v, ok := strings.Cut(in.text("/bin/freebsd-version"), `USERLAND_VERSION="`); ok {
+		v, _, _ = strings.Cut(v, `"`)
+		candidates = append(candidates, v)
+	}
 	for _, c := range candidates {
 		if r, err := release.Parse(c); err == nil {
 			in.f.Release = r

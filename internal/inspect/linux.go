@@ -37,10 +37,16 @@ func (in *inspection) text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// linuxRelease takes the release from the kernel, unless the caller gave it.
+// linuxRelease takes the release from the kernel, unless the caller gave it; a tree that
+// has no kernel is judged as the one that its distribution ships.
 func (in *inspection) linuxRelease() {
-	if r, err := release.Parse(in.text("/proc/sys/kernel/osrelease")); err == nil && in.f.Release.IsZero() {
+	if !in.f.Release.IsZero() {
+		return
+	}
+	if r, err := release.Parse(in.text("/proc/sys/kernel/osrelease")); err == nil {
 		in.f.Release = r
+	} else if in.r.Origin().Kind == fact.KindTree {
+		in.f.Release, in.f.From.Shipped, _ = linux.Shipped(cmp.Or(in.text("/etc/os-release"), in.text("/usr/lib/os-release")))
 	}
 }
 

@@ -114,11 +114,11 @@ func (s *Source) options() (inspect.Options, error) {
 	return inspect.Options{Release: r, OS: s.OS, Owned: s.Owned}, nil
 }
 
-// openTree opens a tree with a release, or one that tells its own: an
-// extracted sos report, or a copy of /proc.
-func openTree(dir, release string) (host.Reader, error) {
+// openTree opens a tree with a release, or one that tells its own: an extracted sos
+// report, a copy of /proc, the files of a distribution whose kernel is known.
+func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 	tree, err := filehost.OpenTree(dir)
-	if err != nil || release != "" || tree.Tells() {
+	if err != nil || release != "" || tree.Tells() || !inspect.Release(ctx, tree).IsZero() {
 		return tree, err
 	}
 	tree.Close()
@@ -131,13 +131,13 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 	case s.Root != "" && len(args) > 0:
 		return nil, hint.With(hint.Usagef("both SOURCE %q and --root %s given", args[0], s.Root), "one host at a time: leave one out")
 	case s.Root != "":
-		return openTree(s.Root, s.Release)
+		return openTree(ctx, s.Root, s.Release)
 	case len(args) > 0 && IsRemote(args[0]):
 		return s.Remote.Open(ctx, args[0])
 	case len(args) > 1:
 		return nil, hint.With(hint.Usagef("%q and %q are not both of one host", args[0], args[1]), "several sources at once are files of one host's configuration: no bundle, no directory, no ssh://")
 	case len(args) > 0 && isDir(args[0]):
-		return openTree(args[0], s.Release)
+		return openTree(ctx, args[0], s.Release)
 	case len(args) > 0:
 		return s.archive(args[0])
 	}

@@ -183,18 +183,21 @@ func osRelease(files Files) (names []string, says bool) {
 			return nil, false
 		}
 	}
-	var like []string
+	said := osReleaseKeys(text)
+	if id, ok := said["ID"]; ok {
+		names = append(names, id)
+	}
+	return append(names, strings.Fields(said["ID_LIKE"])...), true
+}
+
+// osReleaseKeys reads the variables of os-release(5), in lower case.
+func osReleaseKeys(text string) map[string]string {
+	said := map[string]string{}
 	for _, l := range splitLines(text) {
 		key, value, _ := strings.Cut(l, "=")
-		value = strings.ToLower(strings.Trim(value, `"' `))
-		switch key {
-		case "ID":
-			names = append(names, value)
-		case "ID_LIKE":
-			like = strings.Fields(value)
-		}
+		said[key] = strings.ToLower(strings.Trim(value, `"' `))
 	}
-	return append(names, like...), true
+	return said
 }
 
 // unheard are the words of drop-ins that only Debian's GRUB reads, and this host's does not.

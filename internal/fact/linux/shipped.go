@@ -1,0 +1,30 @@
+package linux
+
+import (
+	_ "embed"
+	"strings"
+
+	"linerate/internal/fact/release"
+)
+
+//go:embed kernels.txt
+var kernels string
+
+// Shipped is the kernel that the distribution of an os-release(5) ships, and the distribution
+// with its version ("debian 12"); ok is false for one that the table does not have.
+func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
+	said := osReleaseKeys(osRelease)
+	for line := range strings.Lines(kernels) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[0] == said["ID"] && covers(f[1], said["VERSION_ID"]) {
+			kernel, err := release.Parse(f[2])
+			return kernel, said["ID"] + " " + said["VERSION_ID"], err == nil
+		}
+	}
+	return release.Release{}, "", false
+}
+
+// covers reports a version that the table's entry is about: 9 covers 9.4, 3.20 covers 3.20.3.
+func covers(entry, version string) bool {
+	return version == entry || strings.HasPrefix(version, entry+".")
+}
