@@ -2,26 +2,52 @@
 // buffers, tables and their memory, each with units, a source and vectors.
 //
 // Two ways in. All lists the calculators of `linerate calc`, which take and
-// return quantities with units. Functions exposes the same formulas to the
-// expressions of the catalogue and of the audit's rules, which know only
+// return quantities with units and are data (calculators.yaml). Options exposes the
+// formulas that are programs to them, and to the expressions of the catalogue and of the audit's rules, which know only
 // numbers in base units: bits per second, bytes, seconds, packets.
 package calc
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
+
+	"github.com/expr-lang/expr"
+	"github.com/goccy/go-yaml"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
+
+//go:embed calculators.yaml
+var calculators []byte
+
+// All lists every calculator, in the order help shows them; they must not be changed.
+var All = sync.OnceValue(func() (all []*Calculator) {
+	if err := yaml.UnmarshalWithOptions(calculators, &all, yaml.Strict()); err != nil {
+		panic(err) // a test reads it
+	}
+	return all
+})
 
 // Input is one argument of a calculator.
 type Input struct {
 	Name string `json:"name"`
 	Unit Unit   `json:"unit"`
-	// Default is used when the caller gives nothing, written as a user
-	// would. Empty means that the input is required.
-	Default string `json:"default"`
-	Doc     string `json:"doc"`
+	// Default is used when the caller gives nothing, written as a user would.
+	Default string  `json:"default"`
+	Least   float64 `json:"least,omitempty"`
+	Doc     string  `json:"doc"`
+}
+
+// Formula is how an output follows from the inputs and the outputs above it.
+type Formula struct {
+	Name string `json:"name"`
+	Unit Unit   `json:"unit"`
+	Is   string `json:"is"`
+	Doc  string `json:"doc,omitempty"`
 }
 
 // Output is one named result, in the base unit of its kind.
@@ -52,19 +78,25 @@ type Vector struct {
 	From      string  `json:"from"`
 }
 
-// Calculator is one formula with everything a reader needs to trust it.
+// Calculator is formulas with everything a reader needs to trust them.
 type Calculator struct {
-	Name    string   `json:"name"`
-	Aliases []string `json:"aliases,omitempty"`
-	Summary string   `json:"summary"`
-	Inputs  []Input  `json:"inputs"`
-	Sources []string `json:"sources"`
-	Notes   []Note   `json:"notes,omitempty"`
-	Vectors []Vector `json:"vectors,omitempty"`
+	Name    string    `json:"name"`
+	Aliases []string  `json:"aliases,omitempty"`
+	Summary string    `json:"summary"`
+	Inputs  []Input   `json:"inputs"`
+	Outputs []Formula `json:"outputs"`
+	Sources []string  `json:"sources"`
+	Notes   []Note    `json:"notes,omitempty"`
+	Vectors []Vector  `json:"vectors,omitempty"`
+	// Table shows the outputs of usual values of one input.
+	Table *Usual `json:"table,omitempty"`
+}
 
-	run func(in map[string]float64) ([]Output, error)
-	// table lists rows to show with the outputs; nil: none.
-	table func(in map[string]float64) *Table
+// Usual are values of an input, and the columns of their table: inputs and outputs.
+type Usual struct {
+	Over    string   `json:"over"`
+	Values  []string `json:"values"`
+	Columns []string `json:"columns"`
 }
 
 // Table is a companion of a result: the same formula over usual values.
@@ -98,16 +130,10 @@ func (r Result) Output(name string) (value float64, ok bool) {
 func Find(name string) (*Calculator, error) {
 	var known []string
 	for _, c := range All() {
-		if c.Name == name {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
 			return c, nil
 		}
-		for _, a := range c.Aliases {
-			if a == name {
-				return c, nil
-			}
-		}
-		known = append(known, c.Name)
-		known = append(known, c.Aliases...)
+		known = append(append(known, c.Name), c.Aliases...)
 	}
 	return nil, hint.Unknown("calculator", name, known)
 }
@@ -115,58 +141,73 @@ func Find(name string) (*Calculator, error) {
 // Run parses args (input name → text with unit), fills in defaults and
 // computes. Unknown or missing inputs and quantities of another kind are
 // usage errors.
-func (c *Calculator) Run(args map[string]string) (Result, error) {
-	in, shown, err := c.parse(args)
-	if err != nil {
-		return Result{}, err
-	}
-	out, err := c.run(in)
-	if err != nil {
-		return Result{}, err
-	}
-	for i := range out {
-		if math.IsNaN(out[i].Value) || math.IsInf(out[i].Value, 0) {
-			return Result{}, hint.Usagef("%s: %s has no finite value for these inputs", c.Name, out[i].Name)
+func (c *Calculator) Run(args map[string]string) (r Result, err error) {
+	for name := range args {
+		if known := list.Map(c.Inputs, func(i Input) string { return i.Name }); !slices.Contains(known, name) {
+			return r, hint.Unknown("input of "+c.Name, name, known)
 		}
-		out[i].Text = Format(out[i].Value, out[i].Unit)
 	}
-	r := Result{Calculator: c.Name, Inputs: shown, Outputs: out, Sources: c.Sources, Notes: c.Notes}
-	if r.Notes == nil {
-		r.Notes = []Note{}
+	r = Result{Calculator: c.Name, Sources: c.Sources, Notes: append([]Note{}, c.Notes...)}
+	if r.Inputs, r.Outputs, err = c.compute(args); err != nil || c.Table == nil {
+		return r, err
 	}
-	if c.table != nil {
-		r.Table = c.table(in)
+	r.Table = &Table{Columns: c.Table.Columns}
+	for _, v := range c.Table.Values {
+		of := map[string]string{}
+		for name, text := range args {
+			of[name] = text
+		}
+		of[c.Table.Over] = v
+		in, out, err := c.compute(of)
+		if err != nil {
+			return r, err
+		}
+		var row []string
+		for _, o := range append(in, out...) {
+			if slices.Contains(c.Table.Columns, o.Name) {
+				row = append(row, o.Text)
+			}
+		}
+		r.Table.Rows = append(r.Table.Rows, row)
 	}
 	return r, nil
 }
 
-func (c *Calculator) parse(args map[string]string) (map[string]float64, []Output, error) {
-	in := make(map[string]float64, len(c.Inputs))
-	var shown []Output
-	var names []string
+// compute is the inputs as they were read, and the outputs.
+func (c *Calculator) compute(args map[string]string) (in, out []Output, err error) {
+	known := map[string]any{}
 	for _, i := range c.Inputs {
-		names = append(names, i.Name)
-		text, given := args[i.Name]
-		if !given || text == "" {
-			text = i.Default
-		}
+		text := args[i.Name]
 		if text == "" {
-			return nil, nil, hint.With(hint.Usagef("%s needs %s", c.Name, i.Name), "%s", i.Doc)
+			text = i.Default
 		}
 		v, err := Parse(text, i.Unit)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, i.Name, err)
 		}
-		if v < 0 {
-			return nil, nil, hint.With(hint.Usagef("%s: %s of %s is below nothing", c.Name, i.Name, Format(v, i.Unit)), "%s", i.Doc)
+		if v < i.Least {
+			return nil, nil, hint.With(hint.Usagef("%s: %s of %s is below %s", c.Name, i.Name, Format(v, i.Unit), Format(i.Least, i.Unit)), "%s", i.Doc)
 		}
-		in[i.Name] = v
-		shown = append(shown, Output{Name: i.Name, Value: v, Unit: i.Unit, Text: Format(v, i.Unit), Doc: i.Doc})
+		known[i.Name] = v
+		in = append(in, Output{Name: i.Name, Value: v, Unit: i.Unit, Text: Format(v, i.Unit), Doc: i.Doc})
 	}
-	for name := range args {
-		if _, ok := in[name]; !ok {
-			return nil, nil, hint.Unknown("input of "+c.Name, name, names)
+	for _, f := range c.Outputs {
+		program, err := expr.Compile(f.Is, append(Options(), expr.Env(known))...)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, f.Name, err)
 		}
+		got, err := expr.Run(program, known)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, f.Name, err)
+		}
+		v, err := toFloat(got)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, hint.Usagef("%s: %s has no finite value for these inputs", c.Name, f.Name)
+		}
+		if !slices.ContainsFunc(functions, func(x function) bool { return x.name == f.Name }) { // which is called again
+			known[f.Name] = v
+		}
+		out = append(out, Output{f.Name, v, f.Unit, Format(v, f.Unit), f.Doc})
 	}
-	return in, shown, nil
+	return in, out, nil
 }

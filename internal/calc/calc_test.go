@@ -84,7 +84,6 @@ func TestKernelOf14(t *testing.T) {
 		{"kern.maxusers", MaxUsers(519536), 462},
 		{"kern.maxfiles", MaxFiles(519536), 64942},
 		{"net.inet.tcp.tcbhashsize", TCBHashSize(64942), 16384},
-		{"net.inet.ip.maxfrags", MaxFrags(126537), 3954},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %v, the kernel says %v", c.name, c.got, c.want)

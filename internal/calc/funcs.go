@@ -34,6 +34,8 @@ var functions = []function{
 	{"usable_sockbuf", []string{"maxsockbuf"}, func(a []float64) float64 { return UsableSockbuf(a[0]) }, "bytes one socket can reserve"},
 	{"sockbuf_share", []string{"memory", "connections"}, func(a []float64) float64 { return SockbufShare(a[0], a[1]) }, "most of a socket buffer when so many connections, at least ten, share half of memory"},
 	{"sockbuf_for", []string{"window"}, func(a []float64) float64 { return SockbufFor(a[0]) }, "maxsockbuf that a window needs"},
+	{"window_scale", []string{"maxsockbuf"}, func(a []float64) float64 { return WindowScale(a[0]) }, "window scale that FreeBSD announces"},
+	{"slow_start_rounds", []string{"bytes", "segments", "mss", "abc"}, func(a []float64) float64 { return SlowStartRounds(a[0], a[1], a[2], a[3]) }, "round trips of slow start for so many bytes"},
 	{"initial_window", []string{"segments", "mss"}, func(a []float64) float64 { return InitialWindow(a[0], a[1]) }, "initial congestion window in bytes"},
 	{"segments_in_window", []string{"mss"}, func(a []float64) float64 { return SegmentsInWindow(a[0]) }, "whole segments in 65535 bytes"},
 	{"max_mbuf_mem", []string{"memory"}, func(a []float64) float64 { return MaxMbufMem(a[0]) }, "kern.ipc.maxmbufmem"},

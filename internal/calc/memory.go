@@ -23,11 +23,6 @@ func MbufLimits(maxmbufmem float64) Mbufs {
 	return m
 }
 
-// MaxFrags is the default of net.inet.ip.maxfrags: nmbclusters/32
-// (sys/netinet/ip_reass.c); maxfragpackets is the smaller of it and 50 per
-// hash bucket.
-func MaxFrags(nmbclusters float64) float64 { return math.Floor(nmbclusters / 32) }
-
 // MaxUsers is the default of kern.maxusers for physical pages
 // (sys/kern/subr_param.c init_param2): one per 2 MiB, an eighth of that
 // beyond 384.

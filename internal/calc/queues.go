@@ -2,14 +2,6 @@ package calc
 
 import "math"
 
-// QueueLength is the number of packets of this size that a link sends in
-// seconds: the guide's rule for net.link.ifqmaxlen. The size is what the
-// guide puts there, the MSS; a whole frame gives fewer.
-func QueueLength(link, seconds, packet float64) float64 { return link * seconds / 8 / packet }
-
-// QueueDelay is how long a full queue of this many packets takes to drain.
-func QueueDelay(packets, frame, link float64) float64 { return packets * 8 * FrameOnWire(frame) / link }
-
 // NetisrThreads is how many netisr threads FreeBSD starts for a
 // net.isr.maxthreads: -1 means one per CPU, 0 and below -1 one, and never
 // more than CPUs. sys/net/netisr.c netisr_init.
@@ -35,7 +27,3 @@ func DirtyMax(mem, maxmax float64) float64 { return min(math.Floor(mem*10/100), 
 // DirtyFill is how many bytes arrive from a link in a transaction group's
 // timeout: what dirty_data_max must hold if the timer is to end the group.
 func DirtyFill(rate, seconds float64) float64 { return rate * seconds }
-
-// DirtyDrain is how long a drive of this speed in bytes/s takes to write
-// per cent of dirty_data_max.
-func DirtyDrain(dirtyMax, percent, drive float64) float64 { return dirtyMax * percent / 100 / drive }

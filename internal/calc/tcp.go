@@ -5,13 +5,8 @@ import "math"
 const (
 	tcpMaxWin   = 65535 // TCP_MAXWIN, RFC 793's window field
 	maxWinShift = 14    // TCP_MAX_WINSHIFT, RFC 7323 §2.3
-	ipv4Header  = 20
-	ipv6Header  = 40
-	tcpHeader   = 20
-	// timestamps option with its padding, RFC 7323 appendix A.
-	timestamps = 12
-	mSize      = 256  // MSIZE of amd64 and arm64
-	mClBytes   = 2048 // MCLBYTES
+	mSize       = 256   // MSIZE of amd64 and arm64
+	mClBytes    = 2048  // MCLBYTES
 )
 
 // BDP is the bandwidth-delay product in bytes: what must be in flight to
@@ -29,10 +24,6 @@ func WindowScale(maxsockbuf float64) float64 {
 	return float64(scale)
 }
 
-// ScaledWindow is the largest window that a shift can announce, in bytes.
-// RFC 7323 §2.2.
-func ScaledWindow(scale float64) float64 { return tcpMaxWin * math.Exp2(scale) }
-
 // UsableSockbuf is how much of kern.ipc.maxsockbuf a socket can reserve: the
 // mbufs around the data are paid from it too, so MCLBYTES of every
 // MSIZE+MCLBYTES (sys/kern/uipc_sockbuf.c, sb_max_adj).
@@ -47,23 +38,6 @@ func SockbufShare(memory, connections float64) float64 { return memory / 2 / max
 // SockbufFor is the kern.ipc.maxsockbuf below which a window of this many
 // bytes cannot be reserved; the inverse of UsableSockbuf, rounded up.
 func SockbufFor(window float64) float64 { return math.Ceil(window * (mSize + mClBytes) / mClBytes) }
-
-// MSS is the largest TCP segment over IPv4 for an MTU. RFC 6691.
-func MSS(mtu float64) float64 { return mtu - ipv4Header - tcpHeader }
-
-// MSS6 is MSS over IPv6.
-func MSS6(mtu float64) float64 { return mtu - ipv6Header - tcpHeader }
-
-// SegmentPayload is what a full segment carries once timestamps take their
-// 12 bytes.
-func SegmentPayload(mss float64) float64 { return mss - timestamps }
-
-// SegmentEfficiency is the payload of a full IPv4 segment with timestamps in
-// per cent of the link time it takes: header, FCS, preamble and gap counted.
-func SegmentEfficiency(mss float64) float64 {
-	packet := mss + tcpHeader + ipv4Header
-	return 100 * SegmentPayload(mss) / FrameOnWire(FrameOf(packet))
-}
 
 // InitialWindow is FreeBSD's initial congestion window in bytes for
 // net.inet.tcp.initcwnd_segments and an MSS (sys/netinet/tcp_input.c
