@@ -87,12 +87,7 @@ func printSchedule(w io.Writer, s study.Spec, gone []study.Unavailable, asJSON b
 		fmt.Fprintf(w, ", %d boots of the DUT", n)
 	}
 	fmt.Fprintln(w)
-	row := func(i int) string {
-		if s.Design == study.Series {
-			return slots[i].Part + " series " + slots[i].Variant
-		}
-		return fmt.Sprintf("%s block %d", slots[i].Part, slots[i].Block)
-	}
+	row := func(i int) string { return fmt.Sprintf("%s block %d", slots[i].Part, slots[i].Block) }
 	for i, slot := range slots {
 		if i == 0 || row(i) != row(i-1) {
 			fmt.Fprintf(w, "%s:", row(i))

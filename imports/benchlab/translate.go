@@ -170,7 +170,7 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 		s.Control = s.Variants[0].Name
 		t.note("the control is %s, the first set; write another into study.yaml if it is not what the others are to be compared with", s.Control)
 	}
-	t.note("bench-lab runs each set's %d series one after the other; this study runs %d blocks of all sets in random order (design: series is the archive's way)", blocks, blocks)
+	t.note("bench-lab runs each set's %d series one after the other; this study runs %d blocks of all sets in random order", blocks, blocks)
 	if o.Packets > 0 {
 		t.note("pkt-gen sent %d packets a series; a trial lasts 60 s here", o.Packets)
 	}

@@ -93,7 +93,7 @@ func openMachines(ctx context.Context, o Options) (*Testbed, error) {
 	}
 	owner := cmp.Or(o.Owner, testbeds.OwnerOf(o.Record))
 	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
-		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: testbeds.WindowOf(o.Spec, file), Owner: owner, Tree: testbeds.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
+		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: testbeds.WindowOf(o.Spec, file), Owner: owner, Tree: testbeds.TreesOf(sets)})
 	}
 	l := &lab.Lab{Machine: testbeds.Onlooker{}, AllowHost: true, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
 	label := sshbed.Label

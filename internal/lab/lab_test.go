@@ -218,45 +218,6 @@ func TestHostSettingsNeedConsent(t *testing.T) {
 	}
 }
 
-// sharing is a bed of one DUT that tells after which trials the next was to share nothing.
-type sharing struct {
-	testbed.Bed
-	resets  int
-	renewed []int
-}
-
-func (s *sharing) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	s.resets++
-	return s.Bed.Reset(ctx, settings)
-}
-
-func (s *sharing) Renew() { s.renewed = append(s.renewed, s.resets) }
-
-func TestInvalidTrialsShareNothing(t *testing.T) {
-	s := runtest.Parse(t, spec)
-	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
-	sim := &bedtest.Simulated{Faults: func(n int) bedtest.Fault {
-		if n == 2 {
-			return bedtest.Fault{GeneratorX: 1.05}
-		}
-		return bedtest.Fault{}
-	}}
-	bed := &sharing{Bed: sim}
-	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
-		sim.Mode = mode
-		return bed, nil
-	}}}}
-	var trials []study.Trial
-	if _, err := l.Run(t.Context(), lab.Task{Spec: s, Seed: 5}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil); err != nil {
-		t.Fatal(err)
-	}
-	bad := slices.IndexFunc(trials, func(tr study.Trial) bool { return !tr.Valid }) + 1
-	if bad == 0 || !slices.Equal(bed.renewed, []int{bad}) {
-		t.Errorf("trial %d is invalid; shared nothing after %v", bad, bed.renewed)
-	}
-}
-
 func TestBrokenTestbedEndsTheRun(t *testing.T) {
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
 	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})

@@ -28,13 +28,8 @@ func testbedLine(e study.Environment) string {
 
 // ordered says in which order trials came.
 func ordered(s study.Spec, seed uint64) string {
-	switch s.Design {
-	case study.Series:
-		return fmt.Sprintf("All trials of a variant follow each other (design: series), the variants in an order drawn from seed %d", seed)
-	case study.Switchback:
+	if s.Design == study.Switchback {
 		return fmt.Sprintf("A block is a pair of windows: one of the control, one of a variant or a sham, in an order drawn from seed %d", seed)
-	case study.Grouped:
-		return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d that puts arms with equal boot settings next to each other (design: grouped)", seed)
 	}
 	return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d", seed)
 }

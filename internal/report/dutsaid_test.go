@@ -46,7 +46,7 @@ func TestReportOfMachines(t *testing.T) {
 	if said := measuredOn(r.Environment); !strings.Contains(said, "(generator and receiver: 6.18") {
 		t.Error(said)
 	}
-	for design, want := range map[string]string{study.Series: "All trials of a variant follow each other", study.Grouped: "arms with equal boot settings next to each other", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
+	for design, want := range map[string]string{study.Switchback: "one of a variant or a sham", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
 		s.Design = design
 		if said := ordered(s, 7); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", design, said)

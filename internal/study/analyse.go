@@ -282,9 +282,6 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 
 // warn collects what a reader must know before believing the verdicts.
 func (r *Results) warn(s Spec) {
-	if what := s.confounded(); what != "" {
-		r.Warnings = append(r.Warnings, what)
-	}
 	switch size, _, _ := r.AA.Size(); {
 	case !r.AA.Verdict.Differs():
 	case !size.Known(): // the control's own value is not told from zero

@@ -44,9 +44,7 @@ func TestNotTriedInVain(t *testing.T) {
 		tries        int
 	}{
 		{testbed.KindSSH, Blocks, []string{HeadroomGate + ": 1.02 times"}, 1},
-		{testbed.KindSSH, Series, []string{HeadroomGate + ": 1.02 times"}, 1},
 		{testbed.KindSSH, Blocks, []string{HeadroomGate + ": 1.02 times", "drain: no end"}, 3},
-		{testbed.KindSSH, Series, []string{"drain: no end"}, 3},
 		{testbed.KindNetns, Blocks, []string{HeadroomGate + ": 1.02 times"}, 3},
 	} {
 		s := Spec{Testbed: Testbed{Kind: c.kind}, Design: c.design, Variants: []Variant{{Name: "none"}, {Name: "one"}}, Control: "none", Retries: 2,

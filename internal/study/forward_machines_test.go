@@ -45,28 +45,3 @@ func TestTrialsOnMachines(t *testing.T) {
 		}
 	}
 }
-
-// TestRetriesOfASeries: an arm is tried again behind the other trials of its
-// number, not behind those of others, and not for ever.
-func TestRetriesOfASeries(t *testing.T) {
-	s := Spec{Variants: []Variant{{Name: "none"}, {Name: "one"}}, Control: "none", Design: Series, Retries: 1, Parts: []Part{{Name: "cost", Blocks: 2}}}
-	var done []Trial
-	ran := func(want Slot, valid bool) {
-		t.Helper()
-		slot, ok := Next(s, 1, done, nil)
-		if !ok || slot.Variant != want.Variant || slot.Block != want.Block || slot.Order != want.Order || slot.Retry != want.Retry {
-			t.Fatalf("next is %+v, %v; want %+v", slot, ok, want)
-		}
-		done = append(done, Trial{Part: slot.Part, Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: valid})
-	}
-	order := Schedule(s, 1)
-	first, second := order[0], order[1]
-	if first.Variant != second.Variant || first.Block == second.Block {
-		t.Fatalf("arms do not follow each other: %+v", order)
-	}
-	ran(first, false)
-	done = append(done, Trial{Part: "cost", Block: second.Block, Order: 9, Variant: "another"}) // of another number
-	first.Order, first.Retry = len(s.Arms())+1, true
-	ran(first, false)
-	ran(second, true) // the first has had its retries
-}

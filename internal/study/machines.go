@@ -1,9 +1,6 @@
 package study
 
 import (
-	"encoding/json"
-	"math/rand/v2"
-	"regexp"
 	"slices"
 
 	"linerate/internal/setting"
@@ -24,12 +21,6 @@ const (
 	// Blocks are randomised complete blocks: every block tries every arm once, in a fresh
 	// random order.
 	Blocks = "blocks"
-	// Grouped are blocks in which arms that a boot sets alike follow each
-	// other without a boot between.
-	Grouped = "grouped"
-	// Series are all trials of an arm, then all of the next: the method of
-	// the labs before us.
-	Series = "series"
 	// Switchback are pairs of windows of one live host, in an order drawn pair
 	// by pair.
 	Switchback = "switchback"
@@ -49,7 +40,7 @@ func (s *Spec) OnMachines() bool {
 
 // checkTestbed checks testbed, reset and design together.
 func (s *Spec) checkTestbed() *Problem {
-	if p := OneOf("design", s.Design, Blocks, Grouped, Series, Switchback); p != nil {
+	if p := OneOf("design", s.Design, Blocks, Switchback); p != nil {
 		return p
 	}
 	if s.OnLiveHost() || s.Design == Switchback {
@@ -67,10 +58,7 @@ func (s *Spec) checkTestbed() *Problem {
 		}
 		return nil
 	}
-	switch {
-	case s.Design == Series && s.Looks != nil:
-		return Wrong("looks", "a series is measured whole: looks need blocks").Advise("remove looks, or write design: blocks")
-	case s.Testbed.File == "":
+	if s.Testbed.File == "" {
 		return Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds describes it")
 	}
 	return OneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot)
@@ -89,9 +77,6 @@ func (s *Spec) checkLive() *Problem {
 	return OneOf("reset", s.Reset, ResetSettings)
 }
 
-// groupedBlocks is how a study may ask for design: grouped.
-var groupedBlocks = regexp.MustCompile(`(?m)^blocks:[ \t]*grouped[ \t]*(#.*)?$`)
-
 // Trees are the configuration sets that the variants name, each once.
 func (s *Spec) Trees() (names []string) {
 	for _, v := range s.Variants {
@@ -104,70 +89,10 @@ func (s *Spec) Trees() (names []string) {
 	return names
 }
 
-// bootKey tells which arms a boot sets alike: those whose settings are the same.
-func (s *Spec) bootKey(arm string) string {
-	v, _ := s.Variant(arm)
-	data, _ := json.Marshal(v.Apply()) // plain data
-	return string(data)
-}
-
-// grouped orders a block's arms so that those which a boot sets alike follow
-// each other, and the group that the last block ended with comes first.
-func (s *Spec) grouped(rng *rand.Rand, last string) []string {
-	groups := map[string][]string{}
-	var keys []string
-	for _, arm := range s.Arms() {
-		k := s.bootKey(arm)
-		if groups[k] == nil {
-			keys = append(keys, k)
-		}
-		groups[k] = append(groups[k], arm)
-	}
-	rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-	if i := slices.Index(keys, last); i > 0 {
-		keys[0], keys[i] = keys[i], keys[0]
-	}
-	var out []string
-	for _, k := range keys {
-		out = append(out, shuffled(groups[k], rng)...)
-	}
-	return out
-}
-
-// series lists a part's slots arm by arm: block is the trial's number in its
-// series.
-func (s *Spec) series(p Part, first int) (slots []Slot) {
-	for i, arm := range s.Arms() {
-		for n := range p.Blocks {
-			slots = append(slots, Slot{Part: p.Name, Block: first + n, Order: i + 1, Variant: arm})
-		}
-	}
-	return slots
-}
-
-// Reboots is how many boots of the DUT a schedule takes, about.
+// Reboots is how many boots of the DUT a schedule takes; the last one puts the DUT back.
 func (s *Spec) Reboots(slots []Slot) int {
 	if s.Reset != ResetReboot {
 		return 0
 	}
-	n, key := 1, "" // the last one puts the DUT back
-	for i, slot := range slots {
-		k := s.bootKey(slot.Variant)
-		if i == 0 || s.Design != Grouped || k != key {
-			n++
-		}
-		key = k
-	}
-	return n
-}
-
-// confounded says what a design cannot tell apart.
-func (s *Spec) confounded() string {
-	switch {
-	case s.Design == Series:
-		return "design series: each variant was measured in a stretch of its own, so an effect here may as well be what changed between the stretches (temperature, load, other traffic, time of day); the A/A arm was measured last and shows some of it. design: blocks tells them apart"
-	case s.Design == Grouped && s.Reset == ResetReboot:
-		return "design grouped: variants that a boot sets alike, the control and its A/A arm too, shared boots, so the noise floor leaves out what differs between boots, and so do their intervals"
-	}
-	return ""
+	return 1 + len(slots)
 }

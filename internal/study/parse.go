@@ -29,7 +29,6 @@ func Made(data []byte) (Spec, *Problem, error) {
 }
 
 func parse(file string, data []byte) (s Spec, places *yamlfile.Places, wrong *Problem, err error) {
-	data = groupedBlocks.ReplaceAll(data, []byte("design: grouped"))
 	var made map[string][]origin
 	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
 		Rewrite: func(p *yamlfile.Places, root ast.Node) { made = expand(p, root) }}

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Unit is what one testbed runs in one go: a block, or, where the arms of a study
-// follow each other (Series), all of it.
+// Unit is what one testbed runs in one go: a block.
 type Unit struct {
 	Part   string
-	Blocks []int // ascending
+	Blocks []int
 }
 
 // Units are what may be run now, by as many equal testbeds at the same time, after
@@ -17,9 +16,6 @@ type Unit struct {
 // over what is left. They are of one part, since a part may stand on those before it, and
 // end at the study's next look.
 func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Unit) {
-	if s.Design == Series {
-		return s.seriesUnit(seed, done, skip)
-	}
 	unavailable, byBlock := missing(done), byBlocks(done)
 	begun := 0 // blocks of the primary metric's part
 	for _, slots := range inBlocks(Schedule(s, seed)) {
@@ -49,34 +45,22 @@ func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Uni
 	return units
 }
 
-// seriesUnit is all of a study whose arms follow each other.
-func (s *Spec) seriesUnit(seed uint64, done []Trial, skip func(Part) bool) []Unit {
-	slot, open := nextOfSeries(*s, seed, done, skip)
-	if !open {
-		return nil
-	}
-	u := Unit{Part: slot.Part}
-	for _, slot := range Schedule(*s, seed) {
-		if !slices.Contains(u.Blocks, slot.Block) {
-			u.Blocks = append(u.Blocks, slot.Block)
-		}
-	}
-	slices.Sort(u.Blocks)
-	return []Unit{u}
-}
-
 // NextOf is Next within the blocks of a unit: false when the unit is complete.
 func NextOf(s Spec, seed uint64, blocks []int, done []Trial, skip func(Part) bool) (Slot, bool) {
-	if s.Design == Series {
-		return nextOfSeries(s, seed, done, skip)
-	}
 	unavailable, byBlock := missing(done), byBlocks(done)
+	begun := map[string]int{} // blocks of a part, all of them whole
 	for _, slots := range inBlocks(Schedule(s, seed)) {
 		part, _ := s.Part(slots[0].Part)
-		if !slices.Contains(blocks, slots[0].Block) || skip != nil && skip(part) {
+		if blocks != nil && !slices.Contains(blocks, slots[0].Block) || skip != nil && skip(part) {
 			continue
 		}
-		if slot, ok := nextInBlock(slots, byBlock[slots[0].Block], unavailable, s); ok {
+		mine := byBlock[slots[0].Block]
+		if len(mine) > 0 {
+			begun[part.Name]++
+		} else if blocks == nil && part.Name == s.Primary().Part && s.settled(seed, begun[part.Name], done) {
+			continue
+		}
+		if slot, ok := nextInBlock(slots, mine, unavailable, s); ok {
 			return slot, true
 		}
 	}
@@ -115,39 +99,6 @@ func byBlocks(done []Trial) map[int][]Trial {
 	return out
 }
 
-// nextOfSeries is Next for a study whose arms follow each other.
-func nextOfSeries(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
-	for _, slot := range Schedule(s, seed) {
-		part, _ := s.Part(slot.Part)
-		if skip != nil && skip(part) {
-			continue
-		}
-		tried, valid, last := 0, false, len(s.Arms())
-		for _, t := range done {
-			if t.Block == slot.Block {
-				last = max(last, t.Order)
-			}
-			if t.Variant != slot.Variant {
-				continue
-			}
-			valid = valid || t.Unavailable != ""
-			if t.Block == slot.Block {
-				tried++
-				valid = valid || t.Valid || s.inVain(t)
-			}
-		}
-		switch {
-		case valid || tried > s.Retries:
-		case tried == 0:
-			return slot, true
-		default:
-			slot.Order, slot.Retry = last+1, true
-			return slot, true
-		}
-	}
-	return Slot{}, false
-}
-
 // Schedule is the randomised complete block design of a study: every block
 // tries every arm once, in an order drawn from the seed for that block alone.
 // The same seed gives the same schedule.
@@ -161,20 +112,9 @@ func Schedule(s Spec, seed uint64) []Slot {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(seed, NameHash(p.Name)))
-		if s.Design == Series {
-			slots = append(slots, s.series(p, block+1)...)
-			block += p.Blocks
-			continue
-		}
-		last := ""
 		for range p.Blocks {
 			block++
-			arms := shuffled(s.Arms(), rng)
-			if s.Design == Grouped {
-				arms = s.grouped(rng, last)
-				last = s.bootKey(arms[len(arms)-1])
-			}
-			for i, arm := range arms {
+			for i, arm := range shuffled(s.Arms(), rng) {
 				slots = append(slots, Slot{Part: p.Name, Block: block, Order: i + 1, Variant: arm})
 			}
 		}
@@ -189,25 +129,5 @@ func Schedule(s Spec, seed uint64) []Slot {
 // Variants found unavailable are passed over, and so are parts for which skip
 // (which may be nil) is true.
 func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
-	if s.Design == Series {
-		return nextOfSeries(s, seed, done, skip)
-	}
-	unavailable, byBlock := missing(done), byBlocks(done)
-	begun := map[string]int{} // blocks of a part, all of them whole
-	for _, slots := range inBlocks(Schedule(s, seed)) {
-		part, _ := s.Part(slots[0].Part)
-		if skip != nil && skip(part) {
-			continue
-		}
-		mine := byBlock[slots[0].Block]
-		if len(mine) > 0 {
-			begun[part.Name]++
-		} else if part.Name == s.Primary().Part && s.settled(seed, begun[part.Name], done) {
-			continue
-		}
-		if slot, ok := nextInBlock(slots, mine, unavailable, s); ok {
-			return slot, true
-		}
-	}
-	return Slot{}, false
+	return NextOf(s, seed, nil, done, skip)
 }

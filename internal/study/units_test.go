@@ -45,9 +45,9 @@ func runUnits(t *testing.T, s study.Spec, seed uint64, run func(study.Slot) stud
 }
 
 func TestUnitsRunWhatNextRuns(t *testing.T) {
-	for _, design := range []string{study.Blocks, study.Grouped} {
+	{
 		s := fullGoals(twoParts())
-		s.Design, s.Retries = design, 1
+		s.Retries = 1
 		of := func(slot study.Slot) study.Trial {
 			tr := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Retry: slot.Retry, Reasons: []study.Refusal{}, Valid: true, Metrics: map[string]float64{}}
 			tr.Valid = slot.Block != 2 || slot.Variant != "b" || slot.Retry // one is invalid at first
@@ -75,10 +75,10 @@ func TestUnitsRunWhatNextRuns(t *testing.T) {
 		slices.Sort(a)
 		slices.Sort(b)
 		if !slices.Equal(a, b) {
-			t.Errorf("%s: units ran\n%v\nand one lab\n%v", design, a, b)
+			t.Errorf("units ran\n%v\nand one lab\n%v", a, b)
 		}
 		if len(waves) != 2 || len(waves[0]) != 5 {
-			t.Errorf("%s: waves %v, want a part each", design, waves)
+			t.Errorf("waves %v, want a part each", waves)
 		}
 	}
 }
@@ -104,14 +104,5 @@ func TestUnitsWaitForLooks(t *testing.T) {
 		if !slices.Contains(s.Looks.Blocks, n) {
 			t.Errorf("a wave ends after %d blocks, which is no look (%v)", n, s.Looks.Blocks)
 		}
-	}
-}
-
-func TestUnitOfSeriesIsWhole(t *testing.T) {
-	s := fullGoals(twoParts())
-	s.Design = study.Series
-	units := study.Units(s, 4, nil, nil)
-	if len(units) != 1 || len(units[0].Blocks) != 7 {
-		t.Errorf("%+v, want one of all blocks", units)
 	}
 }

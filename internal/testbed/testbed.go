@@ -143,14 +143,6 @@ func Needs(module, option string) string {
 	return fmt.Sprintf("load the module %s (modprobe %[1]s), or boot a kernel built with %s", module, option)
 }
 
-// Sharer is a Bed whose Reset may leave the DUT as the trial before had it, where the
-// settings are the same.
-type Sharer interface {
-	// Renew makes the next Reset share nothing: what made a trial invalid may last
-	// as long as the DUT runs.
-	Renew()
-}
-
 // Telemeter is a Bed whose DUT has counters and sensors.
 type Telemeter interface {
 	// Telemetry reads them: counters of a kind grow, gauges stand somewhere.

@@ -52,11 +52,7 @@ func (u *Setup) trial(ctx context.Context, slot study.Slot, by By) (study.Trial,
 	if err != nil {
 		return t, err
 	}
-	t = u.Judge(t, u.Part, &o, failed)
-	if shares, can := u.Bed.(testbed.Sharer); can && !t.Valid {
-		shares.Renew()
-	}
-	return t, nil
+	return u.Judge(t, u.Part, &o, failed), nil
 }
 
 // bypass measures the block's chain time without DUT, unless the record has it.

@@ -48,8 +48,6 @@ type Options struct {
 	// Window is the dead-man's: how long the DUT stays changed when nothing
 	// is heard of the controller. It must be longer than any trial.
 	Window time.Duration
-	// Grouped leaves a boot out between variants that a boot sets alike.
-	Grouped bool
 	// Owner names who holds the testbed, a plain word: the same for a study
 	// and its resumption.
 	Owner string
@@ -87,8 +85,6 @@ type Bed struct {
 	past    []string
 	// booted: this boot has read settings of a variant, or may have.
 	booted  bool
-	last    string    // digest of the settings of the trial before
-	insured time.Time // when the DUT was set to boot by itself in the end: of images
 	closed  bool
 	reboots int
 	slowest float64 // boot so far, in seconds

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
@@ -132,38 +131,6 @@ func TestBootEnvironments(t *testing.T) {
 	b.runs(t, "default")
 	b.put(t, "boot_id", "first\n")
 	eq(t, "the DUT", b.snapshot(t), was)
-}
-
-// TestBootEnvironmentShared: trials of one image share its boot, as long as that is the
-// one that runs, and the DUT does not boot by itself soon.
-func TestBootEnvironmentShared(t *testing.T) {
-	b := newEnvironmentBench(t)
-	o := b.options(t)
-	b.boots(&o)
-	o.Grouped, o.Window = true, 10*time.Minute
-	bed, err := Up(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trial := func(what string, wantBoot bool) {
-		t.Helper()
-		a, err := bed.Reset(t.Context(), images("be1"))
-		if err != nil || (a.Boot != nil) != wantBoot || len(a.NotTaken) != 0 {
-			t.Errorf("%s: %+v, %v; want a boot: %v", what, a, err, wantBoot)
-		}
-		b.runs(t, "be1")
-	}
-	trial("the first", true)
-	trial("the second", false)
-	b.put(t, "running", "default\n") // it booted by itself
-	b.put(t, "boot_id", "of its own accord\n")
-	trial("after a boot of the DUT's own", true)
-	bed.insured = bed.insured.Add(-6 * time.Minute)
-	trial("as it is about to boot by itself", true)
-	if err := bed.Close(); err != nil {
-		t.Error(err)
-	}
-	b.runs(t, "default")
 }
 
 // TestBootEnvironmentsRefused is what a DUT with boot environments does not do.

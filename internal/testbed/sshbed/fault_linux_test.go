@@ -3,7 +3,6 @@ package sshbed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -369,63 +368,6 @@ func (b *bench) comesBack(t *testing.T, stuck string) string {
 		t.Fatal("it does not come back")
 	}
 	return now
-}
-
-// TestGroupedBoots: settings that are as they were need no boot, however long the one
-// before took, but where the DUT's own switch is near.
-func TestGroupedBoots(t *testing.T) {
-	b := faultBench(t)
-	o := b.options(t)
-	o.Tree, o.Reset, o.inject, o.Grouped, o.Window = tree, Reboot, boots, true, 10*time.Minute
-	bed, err := Up(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := bed.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	booted := func(what string, settings []setting.Setting, want bool) {
-		t.Helper()
-		a, err := bed.Reset(t.Context(), settings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (a.Boot != nil) != want {
-			t.Errorf("%s: boot %+v, notes %q; want one: %v", what, a.Boot, a.Notes, want)
-		}
-		if len(a.NotTaken) > 0 {
-			t.Errorf("%s: not taken %q", what, a.NotTaken)
-		}
-	}
-	near := func(left int) { // as if the boot had been so long ago
-		t.Helper()
-		file := filepath.Join(b.root, "var/lib/linerate/pending/deadline")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, _ := strconv.Atoi(strings.Fields(string(text))[1])
-		if err := os.WriteFile(file, fmt.Appendf(nil, "%s %d\n", strings.Fields(string(text))[0], at-600+left), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	booted("the first", nil, true)
-	booted("the same", nil, false)
-	booted("another", changed[1:2], true)
-	near(400)
-	booted("the same, with time left", changed[1:2], false)
-	near(200)
-	booted("the same, with its switch near", changed[1:2], true)
-	booted("the first again", nil, true)
-	booted("and again", nil, false)
-	if err := os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("of its own accord\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	booted("after a boot of the DUT's own", nil, true)
-	bed.Renew()
-	booted("after an invalid trial", nil, true)
 }
 
 // TestInterruptedBoot: a study that ends while its DUT boots waits for it, and leaves

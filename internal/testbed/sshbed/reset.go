@@ -63,13 +63,9 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	if err := b.held(ctx); err != nil {
 		return a, err
 	}
-	if same, err := b.sameBoot(ctx, settings, &a); same || err != nil {
-		return a, err
-	}
 	if err := b.putBack(ctx, "the next trial"); err != nil {
 		return a, err
 	}
-	b.last, b.insured = "", time.Time{}
 	v, err := b.variant(ctx, settings)
 	if err != nil {
 		return a, err
@@ -82,51 +78,9 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	if err != nil {
 		return a, err
 	}
-	b.last = a.Digest
 	a.Seconds = time.Since(start).Seconds()
 	b.base, err = b.counted(ctx)
 	return a, err
-}
-
-// sameBoot goes on with the boot that is, where the study allows it and the DUT
-// is as the settings want it already.
-func (b *Bed) sameBoot(ctx context.Context, settings []setting.Setting, a *testbed.Applied) (bool, error) {
-	if !b.o.Grouped || b.o.Reset != Reboot || b.last != a.Digest {
-		return false, nil
-	}
-	if near, err := b.switchNear(ctx); near || err != nil {
-		return false, err
-	}
-	// One that booted by itself runs what always boots, not an image.
-	if id, err := b.identify(ctx, b.o.answer); err != nil || id.Boot != b.id.Boot {
-		return false, err
-	}
-	v, err := b.variant(ctx, settings)
-	if err != nil {
-		return false, err
-	}
-	if a.ReadBack, a.NotTaken, err = b.readBoot(ctx, v); err != nil {
-		return false, err
-	}
-	a.Notes = append(a.Notes, "the boot of the trial before")
-	b.base, err = b.counted(ctx)
-	return true, err
-}
-
-// Renew makes the next Reset boot, where the study is one of boots (testbed.Sharer).
-func (b *Bed) Renew() { b.last = "" }
-
-// switchNear tells whether the DUT may put itself back soon: less than half of the
-// window is left. A boot that read nothing of a variant has no switch.
-func (b *Bed) switchNear(ctx context.Context) (bool, error) {
-	if !b.insured.IsZero() {
-		return time.Since(b.insured) > b.o.Window/2, nil
-	}
-	if b.pending == "" {
-		return false, nil
-	}
-	st, err := b.m.Status(ctx)
-	return st.State == "idle" || time.Duration(st.Left)*time.Second < b.o.Window/2, err
 }
 
 // held makes sure that the testbed is still this study's.
@@ -323,7 +277,6 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 		a.NotTaken = append(a.NotTaken, fmt.Sprintf("image %s: what booted is %q", image, is))
 	}
 	// Without a controller it boots by itself, and is what it was.
-	b.insured = time.Now()
 	_, err = ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds())))
 	return err
 }
