@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -23,7 +24,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/switchback/ask"
 	"linerate/internal/studydir"
 )
 
@@ -131,13 +131,13 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 }
 
 // conduct runs the study and, where a plan was better, the one of what it needs.
-func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q ask.Question) error {
+func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q study.Question) error {
 	results, err := f.record(cmd, at, s, f.run.out)
 	if err != nil {
 		return err
 	}
 	verdict := failOnResults(f.run.failOn, results)
-	if f.plan == "" || len(q.Settings) < 2 || !ask.IsBetter(results) {
+	if f.plan == "" || len(q.Settings) < 2 || !results.IsBetter() {
 		return verdict
 	}
 	q.LeaveOut = true
@@ -172,9 +172,9 @@ func (f *proveFlags) record(cmd *cobra.Command, at *liveAt, s study.Spec, path s
 }
 
 // question reads the arguments and the plan.
-func (f *proveFlags) question(args []string) (q ask.Question, err error) {
+func (f *proveFlags) question(args []string) (q study.Question, err error) {
 	for i, a := range args {
-		s, isSetting := ask.Setting(a)
+		s, isSetting := study.ParseSetting(a)
 		switch {
 		case isSetting && !hosts.IsRemote(a):
 			q.Settings = append(q.Settings, s)
@@ -186,7 +186,7 @@ func (f *proveFlags) question(args []string) (q ask.Question, err error) {
 	}
 	switch {
 	case f.plan != "" && len(q.Settings) > 0:
-		return q, hint.Usagef("--plan names the settings: leave %s out", ask.NameOf(q.Settings[0]))
+		return q, hint.Usagef("--plan names the settings: leave %s out", q.Settings[0].TypedName())
 	case f.plan != "":
 		return q, f.planned(&q)
 	case len(q.Settings) == 0:
@@ -196,13 +196,13 @@ func (f *proveFlags) question(args []string) (q ask.Question, err error) {
 }
 
 // planned takes the settings of the plan's file that a running host has.
-func (f *proveFlags) planned(q *ask.Question) error {
+func (f *proveFlags) planned(q *study.Question) error {
 	p, err := readPlan(f.plan, os.Stdin)
 	if err != nil {
 		return err
 	}
 	f.made = apply.Identity{OS: p.OS, Host: p.Host}
-	if q.Settings = ask.Planned(p); len(q.Settings) == 0 {
+	if q.Settings = assemble.Planned(p); len(q.Settings) == 0 {
 		return hint.With(fmt.Errorf("%s sets no sysctl of a running host", f.plan), "a study on a testbed that is out of service can try the rest: linerate study")
 	}
 	return nil
@@ -210,7 +210,7 @@ func (f *proveFlags) planned(q *ask.Question) error {
 
 // fitting leaves out what cannot be tried on this host, says so, and gives the study of
 // the rest.
-func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *ask.Question) (study.Spec, error) {
+func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *study.Question) (study.Spec, error) {
 	if host := at.facts.Hostname; f.made.OS != at.facts.OS || f.made.Host != "" && host != "" && f.made.Host != host {
 		return study.Spec{}, hint.With(fmt.Errorf("%s was made for %q (%s), this is %q (%s)", f.plan, f.made.Host, f.made.OS, host, at.facts.OS), "make a plan of this host: another host's facts are not its own")
 	}
@@ -234,7 +234,7 @@ var flagOf = map[string]string{
 }
 
 // spec is the study that the question and the flags ask for.
-func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error) {
+func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, error) {
 	precision, err := percent(f.run.precision)
 	if err != nil {
 		return study.Spec{}, err
@@ -245,7 +245,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error
 	f.terms.Watch, f.terms.MaxShare, f.terms.HarmPercent = f.metrics, float64(f.share), float64(f.harm)
 	f.terms.Window, f.terms.BurnIn, f.terms.Pilot = f.window.Seconds(), f.burn.Seconds(), f.pilot.Seconds()
 	q.Become = f.Become
-	d := ask.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed, Names: flagOf}
+	d := study.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed, Names: flagOf}
 	if !cmd.Flags().Changed("pairs") {
 		d.Time = f.time
 	}
@@ -270,7 +270,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error
 }
 
 // consent says what is going to happen, and asks whether it may.
-func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q ask.Question) error {
+func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question) error {
 	w := cmd.ErrOrStderr()
 	design := study.PlanOf(s, s.Parts[0])
 	page := show.NewPage(cli.StyleOf(w))

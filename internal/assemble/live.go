@@ -21,6 +21,7 @@ import (
 	"linerate/internal/knob"
 	"linerate/internal/list"
 	"linerate/internal/live"
+	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -292,4 +293,17 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 		line += fmt.Sprintf("  at most %s left", show.Clock(left))
 	}
 	return line
+}
+
+// Planned are the settings of a plan that a running host has.
+func Planned(p plan.Plan) (settings []study.Setting) {
+	for _, step := range p.Settings {
+		switch {
+		case step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "":
+			settings = append(settings, study.SysctlTo(step.Name, step.Value))
+		case step.Mechanism == setting.Offload && step.Where.Runtime:
+			settings = append(settings, study.LinkTo(step.Device, step.Name, step.Value))
+		}
+	}
+	return settings
 }

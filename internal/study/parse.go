@@ -11,37 +11,33 @@ import (
 	"linerate/internal/yamlfile"
 )
 
+// Complete fills in the defaults of a study that a program made, and checks it; said tells which
+// paths it has chosen. Problems name keys.
+func Complete(s Spec, said func(path string) bool) (Spec, *Problem) {
+	s.fill(said)
+	if p := s.check(); p != nil {
+		return Spec{}, p
+	}
+	s.Metrics = once(s.Metrics)
+	return s, nil
+}
+
 // Parse reads a study from YAML. Errors name file:line and, where one can be
 // guessed, what was meant. Defaults are filled in.
-func Parse(file string, data []byte) (Spec, error) {
-	s, places, p, err := parse(file, data)
-	if p != nil {
-		return Spec{}, places.Error(p.path, p.what, p.hint)
-	}
-	return s, err
-}
-
-// Made parses generated YAML: errors name keys, not lines, because the user never saw the
-// text.
-func Made(data []byte) (Spec, *Problem, error) {
-	s, _, p, err := parse("study", data)
-	return s, p, err
-}
-
-func parse(file string, data []byte) (s Spec, places *yamlfile.Places, wrong *Problem, err error) {
+func Parse(file string, data []byte) (s Spec, err error) {
 	var made map[string][]origin
 	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
 		Rewrite: func(p *yamlfile.Places, root ast.Node) { made = expand(p, root) }}
-	if places, err = yamlfile.Read(file, data, kind, &s); err != nil {
-		return Spec{}, nil, nil, err
+	places, err := yamlfile.Read(file, data, kind, &s)
+	if err != nil {
+		return Spec{}, err
 	}
 	s.place(made)
-	s.fill(places.Has)
-	if p := s.check(); p != nil {
-		return Spec{}, places, p, nil
+	s, p := Complete(s, places.Has)
+	if p != nil {
+		return Spec{}, places.Error(p.path, p.what, p.hint)
 	}
-	s.Metrics = once(s.Metrics)
-	return s, places, nil, nil
+	return s, nil
 }
 
 // once leaves one goal of each metric and part, the primary one if it is

@@ -24,14 +24,14 @@ func (p *Problem) Advise(format string, args ...any) *Problem {
 	return p
 }
 
-// Path is the key that is wrong: parts[0].live.window.
-func (p *Problem) Path() string { return p.path }
-
-// What says what is wrong, and Hint what to do about it; "" where nothing is known.
-func (p *Problem) What() string { return p.what }
-
-// Hint is the advice that goes with What.
-func (p *Problem) Hint() string { return p.hint }
+// Usage is the problem as an error of a command line's user, who knows nothing of the file.
+func (p *Problem) Usage() error {
+	err := hint.Usagef("%s", p.what)
+	if p.hint != "" {
+		err = hint.With(err, "%s", p.hint)
+	}
+	return hint.Usage(err)
+}
 
 // Within refuses a number beyond its bounds, or none; both bounds are allowed.
 func Within[T int | float64](path string, v, least, most T) *Problem {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/tune"
@@ -67,12 +66,11 @@ func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	if len(e.Looks) > 0 {
 		s.Looks = &study.Looks{Blocks: e.Looks, Alpha: e.Alpha}
 	}
-	data, err := study.Format(s)
-	if err != nil {
-		return s, err
+	s, bad := study.Complete(s, func(string) bool { return true }) // the bench's study is complete
+	if bad != nil {
+		return s, bad.Usage()
 	}
-	out, err := study.Parse(e.Name, data)
-	return out, hint.Usage(err)
+	return s, nil
 }
 
 // Name is an experiment's as a study.

@@ -1,4 +1,4 @@
-package ask
+package study
 
 import (
 	"slices"
@@ -6,31 +6,30 @@ import (
 	"testing"
 
 	"linerate/internal/stats"
-	"linerate/internal/study"
 )
 
-var threeSettings = Question{Settings: []study.Setting{study.SysctlTo("net.ipv4.tcp_fin_timeout", "17"), study.SysctlTo("net.core.somaxconn", "9"), study.SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
+var threeSettings = Question{Settings: []Setting{SysctlTo("net.ipv4.tcp_fin_timeout", "17"), SysctlTo("net.core.somaxconn", "9"), SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
 
 // Each setting is left out of all of them once, and the control has them all.
 func TestLeavingOutEach(t *testing.T) {
 	q := threeSettings
 	q.LeaveOut = true
-	variants := q.Variants()
+	variants := q.variants()
 	if len(variants) != 4 || variants[0].Name != "all" || len(variants[0].Settings) != 3 {
 		t.Fatalf("%+v", variants)
 	}
 	for i, v := range variants[1:] {
 		gone := threeSettings.Settings[i]
-		if len(v.Settings) != 2 || slices.ContainsFunc(v.Settings, func(s study.Setting) bool { return NameOf(s) == NameOf(gone) }) || strings.Trim(v.Name, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
-			t.Errorf("without %s: %+v", NameOf(gone), v)
+		if len(v.Settings) != 2 || slices.ContainsFunc(v.Settings, func(s Setting) bool { return s.TypedName() == gone.TypedName() }) || strings.Trim(v.Name, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+			t.Errorf("without %s: %+v", gone.TypedName(), v)
 		}
 	}
 }
 
 func TestWhatAPlanNeeds(t *testing.T) {
-	r := study.Results{}
+	r := Results{}
 	for i, verdict := range []stats.Verdict{stats.Worse, stats.Equivalent, stats.Inconclusive} {
-		v := study.Verdict{Primary: true, Variant: withoutName(i, threeSettings.Settings[i])}
+		v := Verdict{Primary: true, Variant: withoutName(i, threeSettings.Settings[i])}
 		v.Verdict = verdict
 		r.Verdicts = append(r.Verdicts, v)
 	}
@@ -40,13 +39,13 @@ func TestWhatAPlanNeeds(t *testing.T) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
-	if IsBetter(r) || IsBetter(study.Results{}) {
+	if r.IsBetter() || (Results{}).IsBetter() {
 		t.Error("better")
 	}
 	for i := range r.Verdicts {
 		r.Verdicts[i].Verdict = stats.Better
 	}
-	if !IsBetter(r) {
+	if !r.IsBetter() {
 		t.Error("not better")
 	}
 }
@@ -56,14 +55,14 @@ func TestSettingsAsTyped(t *testing.T) {
 	for text, want := range map[string]string{
 		"net.core.somaxconn= 9": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
 	} {
-		s, ok := Setting(text)
-		if got := NameOf(s) + "=" + s.Value; !ok || got != want {
+		s, ok := ParseSetting(text)
+		if got := s.TypedName() + "=" + s.Value; !ok || got != want {
 			t.Errorf("%q is %q, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "somaxconn", "=1", "ssh://www1", "a b=1"} {
-		if s, ok := Setting(text); ok {
-			t.Errorf("%q is the setting %s", text, NameOf(s))
+		if s, ok := ParseSetting(text); ok {
+			t.Errorf("%q is the setting %s", text, s.TypedName())
 		}
 	}
 }
@@ -76,13 +75,13 @@ func TestInterruptsAreNotWatchedAlone(t *testing.T) {
 		{"cpu-per-packet softirq-per-packet", "cpu-per-packet softirq-per-packet"},
 		{"drops", "drops"},
 	} {
-		d := Design{Terms: study.Terms{Watch: strings.Fields(c[0]), Window: 60, HarmPercent: 20}, Pairs: 12, Margin: 3, Metric: func(string) error { return nil }}
+		d := Design{Terms: Terms{Watch: strings.Fields(c[0]), Window: 60, HarmPercent: 20}, Pairs: 12, Margin: 3, Metric: func(string) error { return nil }}
 		s, err := Question{Settings: threeSettings.Settings[:1]}.Spec(&d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		terms := s.Parts[0].Live
-		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != study.MetricOf(terms.Watch[0], "") {
+		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != MetricOf(terms.Watch[0], "") {
 			t.Errorf("%s: watched are %s, goals %+v", c[0], got, s.Metrics)
 		}
 	}

@@ -1,0 +1,217 @@
+package study
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/list"
+	"linerate/internal/setting"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// Question is what a study of a live host is to answer: do these settings help there?
+type Question struct {
+	Host     string // ssh://…; "" is this machine
+	Become   string // sudo, doas or ""
+	Settings []Setting
+	LeaveOut bool // each of the settings in turn, from all of them
+}
+
+// Design is how a question's study is to be run.
+type Design struct {
+	Terms     Terms         // times in seconds; BurnIn and Pilot of 0 follow from Window
+	Pairs     int           // of windows with the setting
+	Time      time.Duration // as many pairs as fit in it; 0: Pairs
+	Margin    float64       // percent, or a hundredth of a point of a share
+	Precision float64       // percent: end when the interval is so narrow; 0: do not look
+	Seed      uint64
+	// Open is how much of a stretch of time, which begins so long from now, the host may
+	// be changed in; nil: all of it.
+	Open func(after, length time.Duration) time.Duration
+	// Names are what the user calls keys of the study; others are called as they are there.
+	Names map[string]string
+	// Metric reads a metric's source; an error refuses it before anything is on disk.
+	Metric func(source string) error
+}
+
+var (
+	// assigned is NAME=VALUE of a setting, and offload DEVICE:FEATURE of an interface.
+	assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
+	offload  = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
+)
+
+// ParseSetting reads NAME=VALUE: of an interface's feature (DEVICE:FEATURE) or of a sysctl.
+func ParseSetting(text string) (s Setting, ok bool) {
+	m := assigned.FindStringSubmatch(text)
+	if m == nil {
+		return s, false
+	}
+	value := strings.TrimSpace(m[2])
+	if link := offload.FindStringSubmatch(m[1]); link != nil {
+		return LinkTo(link[1], link[2], value), true
+	}
+	return SysctlTo(m[1], value), true
+}
+
+// TypedName is a setting's name as ParseSetting reads it.
+func (s Setting) TypedName() string {
+	if s.Is(setting.Link) {
+		return s.Device + ":" + s.Setting().Name
+	}
+	return s.Setting().Name
+}
+
+// Text is the question in words.
+func (q Question) Text() string {
+	where := "this host"
+	if q.Host != "" {
+		where = q.Host
+	}
+	titles := strings.Join(list.Map(q.Settings, func(s Setting) string { return s.TypedName() + "=" + s.Value }), ", ")
+	if q.LeaveOut {
+		return fmt.Sprintf("Which of %s does %s need, under its own traffic?", titles, where)
+	}
+	return fmt.Sprintf("Does %s help on %s, under its own traffic?", titles, where)
+}
+
+// variants are what is compared, the control first: the host as it is and with the
+// settings, or all settings and all but one.
+func (q Question) variants() []Variant {
+	if !q.LeaveOut {
+		return []Variant{{Name: "as-is", Summary: "the host as it is"}, {Name: "setting", Settings: q.Settings}}
+	}
+	out := []Variant{{Name: "all", Summary: "all settings of the plan", Settings: q.Settings}}
+	for i, s := range q.Settings {
+		v := Variant{Name: withoutName(i, s), Summary: "all but " + s.TypedName()}
+		v.Settings = append(append(v.Settings, q.Settings[:i]...), q.Settings[i+1:]...)
+		out = append(out, v)
+	}
+	return out
+}
+
+// withoutName is a variant's name, unlike any other's of its study.
+func withoutName(i int, s Setting) string {
+	name := notInNames.ReplaceAllString(strings.ToLower(s.TypedName()), "-")
+	return fmt.Sprintf("without-%d-%s", i+1, name[max(0, len(name)-40):])
+}
+
+// IsBetter reports whether the primary metric got better by every variant.
+func (r Results) IsBetter() bool {
+	primary := list.Filter(r.Verdicts, func(v Verdict) bool { return v.Primary })
+	worse := list.Filter(primary, func(v Verdict) bool { return v.Verdict != stats.Better })
+	return len(primary) > 0 && len(worse) == 0
+}
+
+// need is what a verdict on all settings but one says of that one.
+var need = map[stats.Verdict]string{
+	stats.Worse: "needed: worse without it", stats.Better: "does harm: better without it",
+	stats.Equivalent: "not needed: the same without it", stats.Stopped: "not known: a guardrail ended the study without it",
+}
+
+// Needed says, a line a setting, whether the others need it: what is worse without it does.
+func (q Question) Needed(r Results) (lines []string) {
+	for i, s := range q.Settings {
+		for _, v := range r.Verdicts {
+			if !v.Primary || v.Variant != withoutName(i, s) {
+				continue
+			}
+			what, known := need[v.Verdict]
+			if !known {
+				what = "not known: " + string(v.Verdict)
+			}
+			lines = append(lines, fmt.Sprintf("%s=%s  %s", s.TypedName(), s.Value, what))
+		}
+	}
+	return lines
+}
+
+// livePart is the part of the study that asks a question.
+const livePart = "live"
+
+// Spec is the study that answers a question, with its defaults and checked as one from a
+// file.
+func (q Question) Spec(d *Design) (Spec, error) {
+	t := &d.Terms
+	s := Spec{Name: "prove", Testbed: Testbed{Kind: KindLive, Host: q.Host, Become: q.Become}, Question: q.Text(), Variants: q.variants(),
+		Seed: &d.Seed, Parts: []Part{{Name: livePart, Mode: SwitchbackMode, Live: t}}}
+	if len(t.Watch) == 0 {
+		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: %s, cpu-per-packet, probe:URL … (linerate help prove)", hint.Option("metric", "log:/var/log/nginx/access.log"))
+	}
+	t.Watch = Beside(t.Watch)
+	fillTerms(&s.Parts[0], func(key string) bool {
+		return key == "window" || key == "harm_percent" || key == "burn_in" && t.BurnIn > 0 || key == "pilot" && t.Pilot != 0
+	})
+	s.Control = s.Variants[0].Name
+	plan := PlanOf(s, s.Parts[0])
+	if err := d.size(plan, q.LeaveOut); err != nil {
+		return s, err
+	}
+	if err := d.goals(&s); err != nil {
+		return s, err
+	}
+	s.Parts[0].Blocks = plan.BlocksFor(d.Pairs)
+	s, bad := Complete(s, func(path string) bool {
+		return strings.HasPrefix(path, "parts[0].live.") || path == "parts[0].blocks" || strings.HasPrefix(path, "metrics[")
+	})
+	if bad != nil {
+		return s, d.named(bad).Usage()
+	}
+	s.Looks = plan.LooksOf(d.Pairs, d.Precision)
+	return s, nil
+}
+
+// size settles how many pairs there are: at least so many that they can decide.
+func (d *Design) size(plan WindowPlan, leaveOut bool) error {
+	pilot := seconds(d.Terms.Pilot)
+	if d.Time > 0 {
+		free := d.Time - pilot
+		if d.Open != nil {
+			free = d.Open(pilot, free)
+		}
+		d.Pairs = plan.PairsIn(free)
+	}
+	least := plan.LeastPairs()
+	if leaveOut {
+		d.Pairs = max(d.Pairs, least)
+	}
+	if d.Pairs >= least {
+		return nil
+	}
+	plan.Pairs = least
+	return hint.With(hint.Usagef("%s cannot decide: at least %d are needed", show.Plural(d.Pairs, "pair"), least),
+		"with windows of %s give it %s or more, or shorter windows", plan.Window, hint.Option("time", (plan.Duration()+pilot).Round(time.Second).String()))
+}
+
+// goals are the metrics, the first of which decides.
+func (d *Design) goals(s *Spec) error {
+	for _, m := range d.Terms.Watch {
+		if err := d.Metric(m); err != nil {
+			return hint.Usage(err)
+		}
+		name := MetricOf(m, d.Terms.Better)
+		if name == "" {
+			return hint.Usagef("metric %s: not known", m)
+		}
+		g := Goal{Metric: name, Part: livePart, Primary: len(s.Metrics) == 0}
+		if metric, _ := MetricNamed(name); metric.Share {
+			g.MarginPoints = d.Margin / 100
+		} else {
+			g.MarginPercent = d.Margin
+		}
+		s.Metrics = append(s.Metrics, g)
+	}
+	return nil
+}
+
+// named is a problem in the words of the study's user.
+func (d *Design) named(p *Problem) *Problem {
+	key := p.path[lastDot(p.path)+1:]
+	if name, ok := d.Names[key]; ok {
+		p.what = name + ": " + strings.TrimPrefix(p.what, key+": ")
+	}
+	return p
+}
