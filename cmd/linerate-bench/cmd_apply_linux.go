@@ -25,7 +25,7 @@ func newApplyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "inject faults at every step of apply, confirm and rollback",
-		Long: `Applies, confirms and rolls back on hosts of its own (files in a root and on a
+		Long: `Applies, confirms and rolls back on sandboxed hosts (files in a root and on a
 file system of their own, sysctls in network namespaces), and at every step of
 it kills the agent, cuts the connection, fills the disk, makes it read-only,
 fails a command, lies on reading back, moves the clock, applies something else,

@@ -14,7 +14,7 @@ import (
 const benchProveLong = `Simulate days of a live host (daily rhythm, autocorrelation, heavy tails, bursts,
 carry-over), and measure what linerate prove says of a setting that does nothing,
 and of one that lowers the metric by 5 %: its false positives, the coverage of its
-intervals and its power, beside a comparison of before with after and a t-test over
+intervals and its power, next to a comparison of before with after and a t-test over
 the same windows. Then how often the guardrail ends a day without harm, and how
 many treated windows it takes to end one with harm; and how those on requests that
 stay away do, with a request a minute as with many a look.`

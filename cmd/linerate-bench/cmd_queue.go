@@ -74,7 +74,7 @@ func newQueueCmd() *cobra.Command {
 			}
 			out, err := b.run(cmd.Context(), cmd.ErrOrStderr())
 			if errors.Is(err, pgserver.ErrMissing) {
-				return hint.With(err, "apt-get install postgresql: it is started in a folder of its own")
+				return hint.With(err, "apt-get install postgresql: it runs in its own directory")
 			}
 			if err != nil {
 				return err

@@ -23,7 +23,7 @@ func newStatsCmd() *cobra.Command {
 		quick: 2000, quickly: "2,000 studies per line", seed: "seed of the simulation"}
 	return s.command(&cobra.Command{
 		Use:      "stats",
-		Short:    "false-positive rate, coverage and power by simulation, beside ministat and benchstat",
+		Short:    "false-positive rate, coverage and power by simulation, compared with ministat and benchstat",
 		Long:     benchStatsLong,
 		PostRunE: func(*cobra.Command, []string) error { return keptOrFail(rows, checks) },
 	}, func(cmd *cobra.Command, reps int, seed uint64) (any, func(*show.Page), error) {

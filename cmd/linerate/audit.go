@@ -217,7 +217,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
 	case o.fixes != "" && (o.asJSON || o.asSARIF || o.diff || o.write != ""):
-		return hint.Usagef("--fixes prints a document of its own: it goes with no other form")
+		return hint.Usagef("--fixes prints a whole document and cannot be combined with another form")
 	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
 		return hint.Usagef("--fixes is of one host")
 	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):

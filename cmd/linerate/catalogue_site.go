@@ -22,7 +22,7 @@ func newCatalogueSiteCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "site --out DIR",
 		Short: "write the catalogue as static, searchable HTML pages",
-		Long: `site writes a page for each tunable, with its JSON beside it: default by release,
+		Long: `site writes a page for each tunable, with its JSON next to it: default by release,
 counterparts on other systems, cautions, claims with their verdicts, measurements,
 and the rules and plans that use it. Addresses of pages are stable. Pages load
 nothing from other hosts and need no server: open DIR/index.html. Search and

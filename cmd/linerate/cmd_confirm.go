@@ -13,9 +13,9 @@ import (
 func newConfirmCmd() *cobra.Command {
 	var digest string
 	cmd := onTarget("confirm", "keep the plan applied to a host",
-		`Confirm keeps what apply changed: the switch on the host is taken away and the
-change is entered in the host's history. Do it over a connection of its own: that
-it works is the proof that the change locked nobody out.`,
+		`Confirm keeps what apply changed: it removes the dead-man's switch and enters the
+change in the host's history. Confirm over a new connection: that you can log in
+proves that the change has not locked you out.`,
 		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 			switch {
 			case st.UID != 0:

@@ -54,7 +54,7 @@ func newLabUpCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the lab (default: the first free labN)")
 	if len(labModes()) > 1 {
-		cmd.Flags().StringVar(&mode, "mode", mode, "overload: the DUT has a thread and CPU of its own; cost: one CPU runs everything")
+		cmd.Flags().StringVar(&mode, "mode", mode, "overload: the DUT runs on a dedicated CPU; cost: one CPU runs everything")
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd

@@ -56,7 +56,7 @@ it needs a certificate.`,
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8099", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
 	cmd.Flags().StringArrayVar(&f.studies, "studies", nil, "show studies that run in subdirectories of this `DIR` (default: the working directory)")
-	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, beside localhost and addresses")
+	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, in addition to localhost and addresses")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
 	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "no access token; only when listening on localhost")
 	cmd.Flags().StringVar(&f.certFile, "cert", "", "certificates for TLS, a PEM `FILE`")

@@ -40,7 +40,7 @@ func labState(l namedLab) (mode, state string) {
 func upLab(_ context.Context, name string, mode testbed.Mode) (namedLab, testbed.Description, error) {
 	if netnsbed.NeedsUserNamespace() {
 		return namedLab{}, testbed.Description{}, hint.With(errors.New("a lab that outlives its command needs root"),
-			"sudo linerate lab up; without root, linerate demo makes a lab of its own")
+			"sudo linerate lab up; without root, linerate demo builds its own lab")
 	}
 	return netnsbed.UpNamed(name, mode)
 }

@@ -183,7 +183,7 @@ func (b *builder) study() {
 	first := b.m.Control[0].Name
 	s := ledger.Study{ID: b.id, Kind: Kind, Name: "measured by " + cmp.Or(b.m.By, "others") + " (" + b.of.Tool + "): " + filepath.Base(first), Place: "by " + cmp.Or(b.m.By, "others") + ": " + filepath.Base(first) + " " + b.id.Short(), Path: first,
 		Question: cmp.Or(b.m.Question, b.question()), Design: "independent", Metric: b.t.Metric, Control: b.arm(0),
-		Label: evidence.ByOthers + ": " + cmp.Or(b.m.By, "nobody said who") + "; of the run there is what " + cmp.Or(b.of.Origin.Version, b.of.Tool) + " printed", Tool: Tool}
+		Label: evidence.ByOthers + ": " + cmp.Or(b.m.By, "author unknown") + "; of the run there is what " + cmp.Or(b.of.Origin.Version, b.of.Tool) + " printed", Tool: Tool}
 	for _, side := range b.t.Sides {
 		s.Notes = append(s.Notes, side.Of.Warnings...)
 	}

@@ -51,7 +51,7 @@ var words = map[Place]string{
 	EgressQueue:  "queue behind the router full",
 	Receiver:     "lost in the receiver",
 	Delivered:    "delivered",
-	Unknown:      "nobody knows",
+	Unknown:      "unknown",
 }
 
 // Cause is a counter or a kernel's reason, and the frames that it counted.

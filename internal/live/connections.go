@@ -92,7 +92,7 @@ func fromConnections(name string, value func(connection) float64) func(*Options,
 		}
 		w := study.Watched{Metric: name, How: howCounted[name]}
 		if o.connectionless() {
-			return w, nil, hint.With(errors.New("FreeBSD's kernel tells nobody the round trip or the delivery rate of a connection (net.inet.tcp.pcblist has windows, timers and segments sent again)"),
+			return w, nil, hint.With(errors.New("FreeBSD's kernel does not export the round trip or the delivery rate of a connection (net.inet.tcp.pcblist has windows, timers and segments sent again)"),
 				"watch retransmits, a probe (probe:tcp://HOST:PORT) or the server's log instead")
 		}
 		o.connections = true

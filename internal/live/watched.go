@@ -35,7 +35,7 @@ func (o *Options) watched(how string) (study.Watched, error) {
 	case stats.HigherIsBetter:
 		w.Metric = study.WatchedHigher
 	case stats.Undirected:
-		return w, hint.With(hint.Usagef("nobody can know whether a higher value is better"), "say it: %s", hint.Option("better", "lower"))
+		return w, hint.With(hint.Usagef("it is not known whether a higher value is better"), "say it: %s", hint.Option("better", "lower"))
 	}
 	return w, nil
 }

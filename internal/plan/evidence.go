@@ -107,7 +107,7 @@ func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *na
 		s.Current.Value = &current.Value
 	}
 	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || c.After == "" {
-		p.leave(name, c.Text+" linerate has no place of its own to set it.", n)
+		p.leave(name, c.Text+" linerate has no file of its own to set it in.", n)
 		return
 	}
 	s.Undo = undo(s)

@@ -34,7 +34,7 @@ func pktGenError(text string) error {
 	if at == nil {
 		return nil
 	}
-	why := "nobody knows why"
+	why := "for an unknown reason"
 	if all := pktGenWhy.FindAllStringSubmatch(text[:at[0]], -1); len(all) > 0 {
 		why = all[len(all)-1][1]
 	}

@@ -151,7 +151,7 @@ func unsaid(set, reason string) string {
 func (o *page) claims(p Page) {
 	o.heading("Who says what")
 	if len(p.Claims) == 0 {
-		o.line("  nobody we know of")
+		o.line("  no known source")
 	}
 	for i, c := range p.Claims {
 		where := c.cited()

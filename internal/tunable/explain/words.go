@@ -50,7 +50,7 @@ var places = map[setting.Mechanism]string{
 	setting.Procfs:  "a file below /proc: tmpfiles.d or a script writes it at boot",
 	setting.Cmdline: "the kernel's command line (GRUB_CMDLINE_LINUX, or kernelstub, grubby), then a reboot",
 	setting.Limit:   "limits.conf(5) for logins, a Limit…= directive of the unit for services",
-	setting.Qdisc:   "tc(8), and net.core.default_qdisc for what nobody sets",
+	setting.Qdisc:   "tc(8), and net.core.default_qdisc for interfaces without one",
 	setting.CC:      "net.ipv4.tcp_congestion_control, a route's congctl, or the program",
 	setting.Route:   "ip route, or the routing daemon",
 	setting.Socket:  "the program, with setsockopt(2)",
