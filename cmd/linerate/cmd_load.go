@@ -2,12 +2,12 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newLoadCmd offers load: packets, requests, mail and file operations.
+// newLoadCmd offers load: packets and requests.
 func newLoadCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "offer load and measure: UDP packets, HTTP, SMTP, a file system",
+		Short: "offer load and measure: UDP packets, HTTP requests",
 	}
-	cmd.AddCommand(newSendCmd(), newReceiveCmd(), newLoadHTTPCmd(), newLoadSMTPCmd(), newLoadFilesCmd())
+	cmd.AddCommand(newSendCmd(), newReceiveCmd(), newLoadHTTPCmd())
 	return cmd
 }

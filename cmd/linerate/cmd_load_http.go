@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load/client"
 	"linerate/internal/load/httpload"
@@ -53,8 +53,7 @@ func newLoadHTTPCmd() *cobra.Command {
 	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE' for every request")
 	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
 	fs.StringVar(&f.roots, "cacert", "", "PEM file of authorities (default: the system's)")
-	f.add(cmd, loadWords{of: "requests", begin: "offer load", timeout: 5 * time.Second, late: "an answer later than this is too late",
-		seed: "arrivals and mix", strict: "one failed, or the generator was saturated"})
+	f.add(cmd)
 	return cmd
 }
 
@@ -78,7 +77,7 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 		}
 	}
 	if len(doc.Points) > 0 {
-		err = errors.Join(f.print(cmd, doc, func(p *show.Page) { doc.Page(p, f.sweep != "") }), err)
+		err = errors.Join(cli.Answer(cmd, f.json, doc, func(p *show.Page) { doc.Page(p, f.sweep != "") }), err)
 	}
 	switch {
 	case err != nil:
@@ -90,7 +89,7 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 }
 
 func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {
-	live := newLoadLive(cmd.ErrOrStderr(), "req/s")
+	live := newLoadLive(cmd.ErrOrStderr())
 	defer live.End()
 	spec.Every, spec.Watch = live.every(f.every), live.show
 	return httpload.Run(cmd.Context(), spec)

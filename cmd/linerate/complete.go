@@ -29,7 +29,6 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"explain":        completeTunables,
 	"catalogue":      completeTunables,
 	"lab check":      cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
-	"load files":     directories,
 }
 
 // flagCompletions are what a shell offers as a flag's value: of one command,

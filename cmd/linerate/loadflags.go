@@ -18,39 +18,27 @@ import (
 	"linerate/internal/show"
 )
 
-// loadFlags are the flags that all loads have.
+// loadFlags say when, how fast and how long load is offered.
 type loadFlags struct {
 	rate                             float64
 	arrivals                         string
 	duration, warmup, timeout, every time.Duration
 	most, seed                       uint64
 	strict, json                     bool
-	of                               string
-}
-
-// loadWords are the words of a load's help and messages.
-type loadWords struct {
-	of      string // what it is of: "requests"
-	begin   string // what it does before measuring
-	timeout time.Duration
-	late    string // what is late after the timeout
-	seed    string // what the seed draws
-	strict  string // what strict refuses
 }
 
 // add defines the flags.
-func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
-	f.of = w.of
+func (f *loadFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.VarP((*perSecond)(&f.rate), "rate", "r", w.of+" per second of an open loop, 500 or 2k (default: closed)")
+	fs.VarP((*perSecond)(&f.rate), "rate", "r", "requests per second of an open loop, 500 or 2k (default: closed)")
 	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant or poisson")
 	fs.DurationVar(&f.duration, "time", 10*time.Second, "how long to measure; 0: no limit")
-	fs.DurationVar(&f.warmup, "warmup", 0, w.begin+" for so long before measuring")
-	fs.Uint64VarP(&f.most, w.of, "n", 0, "end after so many "+w.of)
-	fs.DurationVar(&f.timeout, "timeout", w.timeout, w.late)
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of "+w.seed)
+	fs.DurationVar(&f.warmup, "warmup", 0, "offer load for so long before measuring")
+	fs.Uint64VarP(&f.most, "requests", "n", 0, "end after so many requests")
+	fs.DurationVar(&f.timeout, "timeout", 5*time.Second, "an answer later than this is too late")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals and mix")
 	fs.DurationVar(&f.every, "interval", 0, "how often to show progress")
-	fs.BoolVar(&f.strict, "strict", false, "exit 1 if "+w.strict)
+	fs.BoolVar(&f.strict, "strict", false, "exit 1 if one failed, or the generator was saturated")
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 }
 
@@ -71,7 +59,7 @@ func (p *perSecond) Type() string { return "RATE" }
 func (f *loadFlags) load(cmd *cobra.Command) (l client.Load, err error) {
 	l = client.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Requests: f.most, Timeout: f.timeout, Seed: f.seed}
 	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
-		return l, hint.With(hint.Usagef("--rate %g: %s per second, above 0", f.rate, f.of), "leave it out for a closed loop")
+		return l, hint.With(hint.Usagef("--rate %g: requests per second, above 0", f.rate), "leave it out for a closed loop")
 	}
 	if l.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
 		return l, hint.Usage(err)
@@ -84,13 +72,10 @@ func (f *loadFlags) load(cmd *cobra.Command) (l client.Load, err error) {
 type loadLive struct {
 	*show.Live
 	w    io.Writer
-	unit string
 	last request.Result
 }
 
-func newLoadLive(w io.Writer, unit string) *loadLive {
-	return &loadLive{Live: cli.NewLive(w), w: w, unit: unit}
-}
+func newLoadLive(w io.Writer) *loadLive { return &loadLive{Live: cli.NewLive(w), w: w} }
 
 // every is how often to say it: as asked, or half a second on a terminal and
 // ten seconds elsewhere.
@@ -116,7 +101,7 @@ func (l *loadLive) show(r request.Result) {
 		bytes = show.Bits(8*float64(r.WireIn-l.last.WireIn)/s) + "  "
 	}
 	text := fmt.Sprintf("%6.1f s  %s  %sfailed %s  p50 %s  p99 %s  max %s", r.Seconds,
-		show.SI(float64(r.Answered-l.last.Answered)/s, l.unit), bytes, show.Count(r.Failed), show.Nanos(float64(q.P50)), show.Nanos(float64(q.P99)), show.Nanos(float64(q.Max)))
+		show.SI(float64(r.Answered-l.last.Answered)/s, "req/s"), bytes, show.Count(r.Failed), show.Nanos(float64(q.P50)), show.Nanos(float64(q.P99)), show.Nanos(float64(q.Max)))
 	l.last = r
 	if l.On() {
 		l.Show("%s", text)
@@ -126,8 +111,3 @@ func (l *loadLive) show(r request.Result) {
 }
 
 func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
-
-// print writes a load's account, as its document or as its page.
-func (f *loadFlags) print(cmd *cobra.Command, document any, page func(p *show.Page)) error {
-	return cli.Answer(cmd, f.json, document, page)
-}

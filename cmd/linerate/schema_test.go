@@ -23,9 +23,7 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
-	"linerate/internal/load/fileload"
 	"linerate/internal/load/httpload"
-	"linerate/internal/load/smtpload"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/role"
@@ -99,8 +97,6 @@ var documents = []described{
 	{"received", "linerate load receive --json", []string{"load receive"}, typeOf[receivedDoc]()},
 	{"logs", "linerate logs --json", []string{"logs"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
 	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
-	{"load-smtp", "linerate load smtp --json", []string{"load smtp"}, typeOf[smtpload.Document]()},
-	{"load-files", "linerate load files --json", []string{"load files"}, typeOf[fileload.Document]()},
 }
 
 // writtenFiles are what people write.

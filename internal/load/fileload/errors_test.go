@@ -15,7 +15,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load/client"
 	"linerate/internal/load/request"
-	"linerate/internal/show"
 )
 
 // TestKindsOfErrors: a full disk and too few descriptors are told from what else fails, and each
@@ -107,51 +106,32 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if n, _ := onDisk(t, other); n > 1 {
 		t.Errorf("%d files are left", n)
 	}
-	if _, err := NewScratch(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
 }
 
-// TestPoint: a whole run makes, loads, removes, and leaves the user's directory as it was.
-func TestPoint(t *testing.T) {
+// TestWholeRun makes, loads and removes: the operations account for the bytes, and nothing is
+// left.
+func TestWholeRun(t *testing.T) {
 	dir := t.TempDir()
-	p, err := RunPoint(t.Context(), dir, pool(), load(200))
-	if err != nil || p.Files != 40 || p.Answered != 200 || p.Removed == 0 || len(p.Operations) != int(operations) {
-		t.Fatalf("%+v, %v", p, err)
+	set, err := Prepare(t.Context(), dir, pool())
+	if err != nil {
+		t.Fatal(err)
 	}
-	byName := map[string]Operation{}
-	for _, o := range p.Operations {
+	defer set.Release()
+	a, m, err := set.Account(t.Context(), load(200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, byName := a.Result(m), map[string]Operation{}
+	for _, o := range set.Operations() {
 		byName[o.Name] = o
 	}
-	if left := uint64(40) + byName["create"].Count - byName["delete"].Count; left != uint64(p.Removed) {
-		t.Errorf("%d files are left by the account, %d were removed", left, p.Removed)
+	if n := byName["create"].Bytes + byName["append"].Bytes + byName["read"].Bytes; r.Answered != 200 || n == 0 || n != r.BodyBytes {
+		t.Errorf("operations moved %d bytes, %d transactions %d", n, r.Answered, r.BodyBytes)
 	}
-	if n := byName["create"].Bytes + byName["append"].Bytes + byName["read"].Bytes; n != p.BodyBytes {
-		t.Errorf("operations moved %d bytes, transactions %d", n, p.BodyBytes)
+	if err := set.Remove(t.Context()); err != nil {
+		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("%d entries are left, %v", len(left), err)
-	}
-	page := show.NewPage(show.Style{Width: 160})
-	l := load(200)
-	doc := Document{Offer: OfferOf(dir+"\x1b[2J", pool(), l), Points: []Point{p, p}}
-	doc.Offer.Sync = true
-	doc.Page(page)
-	text := page.String()
-	for _, want := range []string{"40 files", "fsync(2) after each write", "200 of 200 transactions", "create", "delete", "latency (from sent)"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "\x1b") {
-		t.Error("a directory's name clears the screen")
-	}
-	p.Failed, p.Waited, p.Unsent, p.Errors = 1, 2, 3, []request.Failure{{Text: "no space left", Count: 1, First: "write x"}}
-	page = show.NewPage(show.Style{Width: 160})
-	Document{Offer: Offer{}, Points: []Point{p}}.Page(page)
-	for _, want := range []string{"1 × no space left: write x", "3 transactions were due and never sent", "2 transactions were due when all"} {
-		if !strings.Contains(page.String(), want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
 	}
 }

@@ -189,34 +189,3 @@ func TestAStoppedPreparationLeavesNothing(t *testing.T) {
 		t.Errorf("%d entries are left", len(left))
 	}
 }
-
-// TestScratchSweepsTheDeadOnly: a directory whose owner is gone goes, one
-// whose owner lives stays, as does all else.
-func TestScratchSweepsTheDeadOnly(t *testing.T) {
-	in := t.TempDir()
-	living, err := NewScratch(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead, err := NewScratch(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead.lock.Close() // as the kernel does for a process that was killed
-	mine := filepath.Join(in, scratchPrefix+"of-mine")
-	if err := os.Mkdir(mine, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	third, err := NewScratch(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]bool{living.Path: true, dead.Path: false, mine: true, third.Path: true} {
-		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%s: %v, want it there: %v", path, err, want)
-		}
-	}
-	if err := errors.Join(living.Close(), third.Close()); err != nil {
-		t.Error(err)
-	}
-}

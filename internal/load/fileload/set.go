@@ -21,10 +21,6 @@ type Set struct {
 	Pool
 	dirs  []int // descriptors of the directories
 	lanes []*lane
-	// Created and Removed are how long it took to make the files, and to
-	// remove those that were left, with Left of them.
-	Created, Removed time.Duration
-	Left             int
 }
 
 // Prepare makes the files in a directory, which must be empty. Remove
@@ -41,7 +37,6 @@ func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
 	for i := range p.Lanes {
 		s.lanes = append(s.lanes, newLane(s, i))
 	}
-	begin := time.Now()
 	err := s.each(ctx, func(i int, l *lane) error {
 		share := p.Files / p.Lanes
 		if i < p.Files%p.Lanes {
@@ -54,7 +49,6 @@ func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
 		}
 		return nil
 	})
-	s.Created = time.Since(begin)
 	for _, l := range s.lanes {
 		l.forget() // what was before the load is not of its operations
 	}
@@ -148,11 +142,6 @@ func (s *Set) Release() {
 
 // Remove deletes the files that are left, and their directories.
 func (s *Set) Remove(ctx context.Context) error {
-	begin := time.Now()
-	s.Left = 0
-	for _, l := range s.lanes {
-		s.Left += len(l.files)
-	}
 	err := s.each(ctx, func(_ int, l *lane) error {
 		for len(l.files) > 0 && ctx.Err() == nil {
 			if err := l.remove(len(l.files) - 1); err != nil {
@@ -161,7 +150,6 @@ func (s *Set) Remove(ctx context.Context) error {
 		}
 		return nil
 	})
-	s.Removed = time.Since(begin)
 	for i := range s.dirs[1:] {
 		err = errors.Join(err, unix.Unlinkat(s.dirs[0], "d"+strconv.Itoa(i), unix.AT_REMOVEDIR))
 	}
@@ -174,29 +162,4 @@ func newLane(s *Set, i int) *lane {
 		l.buf[k] = 'a' + byte(l.rng.Uint32()&15)
 	}
 	return l
-}
-
-// RunPoint makes a pool's files below dir, offers the load, and removes them. After an
-// interrupt the point has what was done till then.
-func RunPoint(ctx context.Context, dir string, pool Pool, load client.Load) (p Point, err error) {
-	scratch, err := NewScratch(dir)
-	if err != nil {
-		return p, err
-	}
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	set, err := Prepare(ctx, scratch.Path, pool)
-	if err != nil {
-		return p, err
-	}
-	defer set.Release()
-	_, system := client.CPU()
-	a, m, err := set.Account(ctx, load)
-	_, after := client.CPU()
-	if a == nil {
-		return p, err
-	}
-	p = Point{Files: pool.Files, Result: a.Result(m), Operations: set.Operations(), CreateSeconds: set.Created.Seconds(), KernelSeconds: (after - system).Seconds()}
-	err = errors.Join(err, set.Remove(context.WithoutCancel(ctx)))
-	p.RemoveSeconds, p.Removed = set.Removed.Seconds(), set.Left
-	return p, err
 }

@@ -53,7 +53,7 @@ func OfferOf(s Spec, urls []string) Offer {
 // saturated.
 func (d Document) Strictly() error {
 	for _, p := range d.Points {
-		if err := p.Strictly("requests"); err != nil {
+		if err := p.Strictly(); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func notesOf(p *show.Page, o Offer, r Point, named bool) {
 	if len(r.Codes) > 1 || len(r.Codes) == 1 && r.Codes["200"] == 0 {
 		note.Add(show.Note, "status %s", r.StatusList())
 	}
-	note.Unsent(r.Result, "requests")
+	note.Unsent(r.Result)
 	if r.Waited > 0 {
 		note.Add(show.Doubt, "%s requests were due when all %s connections were busy; allow more connections", show.Count(r.Waited), show.Count(r.Connections))
 	}

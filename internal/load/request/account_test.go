@@ -169,11 +169,11 @@ func TestSettled(t *testing.T) {
 func TestStrictly(t *testing.T) {
 	for want, r := range map[string]Result{
 		"":                                    {Requests: 5},
-		"2 of 5 pages failed, 0 were not":     {Requests: 5, Failed: 2},
-		"0 of 5 pages failed, 1 were not":     {Requests: 5, Unsent: 1},
+		"2 of 5 requests failed, 0 were not":  {Requests: 5, Failed: 2},
+		"0 of 5 requests failed, 1 were not":  {Requests: 5, Unsent: 1},
 		"generator was saturated: it is slow": {Requests: 5, Generator: Generator{Saturated: []string{"it is slow"}}},
 	} {
-		if err := r.Strictly("pages"); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := r.Strictly(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", r, err, want)
 		}
 	}
@@ -200,12 +200,12 @@ func TestNotes(t *testing.T) {
 	r := a.Result(Meter{Elapsed: time.Second, Rate: 2, CPU: 2 * time.Second, CPUs: 1})
 	n := Notes{Page: p, Of: "web: "}
 	n.Errors(r)
-	n.Unsent(r, "pages")
+	n.Unsent(r)
 	n.Saturated(r)
 	r.LatencyTable(p, true, "handshake")
 	Line(p, "status", "%s", r.StatusList())
 	text := p.String()
-	for _, want := range []string{"web: 1 × closed before an answer: bye", "web: 1 × status 400 or more", "web: 1 pages were due and never sent", "may be its own: it used 200 % of its 1 CPUs", "latency (from due)", "generator lag", "503 × 1"} {
+	for _, want := range []string{"web: 1 × closed before an answer: bye", "web: 1 × status 400 or more", "web: 1 requests were due and never sent", "may be its own: it used 200 % of its 1 CPUs", "latency (from due)", "generator lag", "503 × 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -48,11 +48,6 @@ func (q *Quantiles) addTo(t *show.Table, name string) {
 	}
 }
 
-// Cells are p50, p90, p99, the maximum and the mean, for a row of a table.
-func (q Quantiles) Cells() []string {
-	return []string{show.Nanos(float64(q.P50)), show.Nanos(float64(q.P90)), show.Nanos(float64(q.P99)), show.Nanos(float64(q.Max)), show.Nanos(q.Mean)}
-}
-
 // Notes are the lines below an account: what went wrong, and what to doubt.
 type Notes struct {
 	// Page takes them; Of begins each.
@@ -76,10 +71,10 @@ func (n Notes) Errors(r Result) {
 	}
 }
 
-// Unsent counts what was due and never sent: "requests", or what else they are.
-func (n Notes) Unsent(r Result, what string) {
+// Unsent counts what was due and never sent.
+func (n Notes) Unsent(r Result) {
 	if r.Unsent > 0 {
-		n.Add(show.Bad, "%s %s were due and never sent; they count as latencies of at least their age", show.Count(r.Unsent), what)
+		n.Add(show.Bad, "%s requests were due and never sent; they count as latencies of at least their age", show.Count(r.Unsent))
 	}
 }
 
@@ -101,11 +96,11 @@ func (r Result) StatusList() string {
 }
 
 // Strictly is the error of a run in which something failed or was not sent, or
-// whose generator was saturated; what names its requests.
-func (r Result) Strictly(what string) error {
+// whose generator was saturated.
+func (r Result) Strictly() error {
 	switch {
 	case r.Failed+r.Unsent > 0:
-		return fmt.Errorf("%s of %s %s failed, %s were not sent", show.Count(r.Failed), show.Count(r.Requests), what, show.Count(r.Unsent))
+		return fmt.Errorf("%s of %s requests failed, %s were not sent", show.Count(r.Failed), show.Count(r.Requests), show.Count(r.Unsent))
 	case len(r.Generator.Saturated) > 0:
 		return fmt.Errorf("the generator was saturated: %s", show.List(r.Generator.Saturated))
 	}
