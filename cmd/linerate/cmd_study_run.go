@@ -34,7 +34,6 @@ type runFlags struct {
 	quick     bool
 	profile   bool
 	blocks    int
-	search    string
 	engine    string
 	allowHost bool
 	asJSON    bool
@@ -105,7 +104,6 @@ submitter and day is limited (linerate study queue --daily-cap).`,
 	}
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
-	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
 	cmd.Flags().StringVar(&label, "submit", "", "queue it for the testbeds of this `LABEL` instead of running it")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the schedule and run nothing")
 	return cmd
@@ -149,13 +147,6 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	}
 	if _, err := testbeds.EngineNamed(f.engine, io.Discard); err != nil {
 		return err // before anything is on disk
-	}
-	if cmd.Flags().Changed("search") {
-		by, err := study.WithSearch(*s, f.search)
-		if err != nil {
-			return err
-		}
-		*s = by
 	}
 	if f.quick {
 		*s = s.Quick()

@@ -40,7 +40,6 @@ var flagCompletions = map[string]cobra.CompletionFunc{
 	"--os":                    oneOf(fact.FreeBSD, fact.Linux),
 	"--become":                oneOf("sudo", "doas"),
 	"plan show --format":      oneOf(forms.Names()...),
-	"--search":                oneOf("mlr", "rfc2544"),
 	"--verdict":               oneOf(stats.VerdictNames()...),
 	"--fail-on":               oneOf(stats.VerdictNames()...),
 	"audit --fail-on":         oneOf("error", "warning", "info"),

@@ -3,11 +3,9 @@ package search
 import "linerate/internal/hint"
 
 // Binary is the binary search that RFC 2544 §26.1 leaves to the tester: one
-// trial of the final duration per load, a trial with no more loss than
-// allowed raises the lower bound, any other lowers the upper one, until both
-// are a resolution apart. With loss 0 it finds the throughput of RFC 1242
-// §3.17 (NDR, the no-drop rate); with a small loss ratio a PDR, the partial
-// drop rate.
+// trial of the final duration per load, a trial without loss raises the lower
+// bound, any other lowers the upper one, until both are a resolution apart. It
+// finds the throughput of RFC 1242 §3.17.
 type Binary struct {
 	config     BinaryConfig
 	low, high  float64
@@ -22,7 +20,6 @@ type Binary struct {
 type BinaryConfig struct {
 	Min, Max   float64 // loads in frames per second
 	Duration   float64 // of every trial, seconds; RFC 2544 §24 wants 60 or more
-	LossRatio  float64 // allowed
 	Resolution float64 // relative to the upper bound
 }
 
@@ -33,8 +30,6 @@ func NewBinary(c BinaryConfig) (*Binary, error) {
 		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", c.Min, c.Max)
 	case !(c.Duration > 0):
 		return nil, hint.Usagef("trial duration %g s must be positive", c.Duration)
-	case !(c.LossRatio >= 0 && c.LossRatio < 1):
-		return nil, hint.Usagef("loss ratio %g must be in [0, 1)", c.LossRatio)
 	case !(c.Resolution > 0 && c.Resolution < 1):
 		return nil, hint.Usagef("resolution %g must be in (0, 1)", c.Resolution)
 	}
@@ -67,8 +62,7 @@ func (b *Binary) Add(o Outcome) {
 		return
 	}
 	b.open = false
-	pass := o.LossRatio <= b.config.LossRatio
-	if pass {
+	if o.LossRatio <= 0 {
 		rate := b.load
 		b.throughput = &rate
 		b.low, b.lowTried = b.load, true

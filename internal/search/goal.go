@@ -155,29 +155,3 @@ func (g Goal) ConditionalThroughput(trials []Outcome) float64 {
 	}
 	return trials[0].Load * (1 - loss)
 }
-
-// Bounds are a goal's relevant bounds among the loads tried: the smallest
-// upper bound, and the largest lower bound below it. Loss inversion is thereby
-// resolved pessimistically. A missing one is nil.
-type Bounds struct{ Lower, Upper *float64 }
-
-// Relevant finds the relevant bounds in the trials of a search.
-func (g Goal) Relevant(trials []Outcome) Bounds {
-	byLoad := map[float64][]Outcome{}
-	for _, o := range trials {
-		byLoad[o.Load] = append(byLoad[o.Load], o)
-	}
-	var b Bounds
-	for load, t := range byLoad {
-		if g.Classify(t) == UpperBound && (b.Upper == nil || load < *b.Upper) {
-			b.Upper = &load
-		}
-	}
-	for load, t := range byLoad {
-		below := b.Upper == nil || load < *b.Upper
-		if below && g.Classify(t) == LowerBound && (b.Lower == nil || load > *b.Lower) {
-			b.Lower = &load
-		}
-	}
-	return b
-}

@@ -46,74 +46,12 @@ func (l *LossCurve) Add(o Outcome) {
 // Points are the curve, from the largest load down.
 func (l *LossCurve) Points() []Outcome { return l.points }
 
-// Latency measures one-way delay at stated fractions of a throughput, each a
-// number of times in turn (RFC 2544 §26.2 asks for the throughput itself, 120
-// seconds and at least 20 repeats; at other fractions queues are not full).
-type Latency struct {
-	trials  []Trial
-	outcome []Outcome
-}
-
-// NewLatency plans the trials: all fractions once, then again, so that drift
-// falls on all alike.
-func NewLatency(throughput float64, fractions []float64, duration float64, repeats int) (*Latency, error) {
-	if !(throughput > 0) || !(duration > 0) || repeats < 1 || len(fractions) == 0 {
-		return nil, hint.Usagef("latency needs a throughput, fractions, a duration and repeats")
-	}
-	l := &Latency{}
-	for range repeats {
-		for _, f := range fractions {
-			if !(f > 0 && f <= 1) {
-				return nil, hint.Usagef("fraction %g of the throughput must be in (0, 1]", f)
-			}
-			l.trials = append(l.trials, Trial{Load: f * throughput, Duration: duration})
-		}
-	}
-	return l, nil
-}
-
-// Next proposes the next trial of the plan.
-func (l *Latency) Next() (Trial, bool) {
-	if len(l.outcome) >= len(l.trials) {
-		return Trial{}, false
-	}
-	return l.trials[len(l.outcome)], true
-}
-
-// Add tells what came of it.
-func (l *Latency) Add(o Outcome) { l.outcome = append(l.outcome, o) }
-
-// LatencyAt is the mean over the repeats at one load, as §26.2 reports it.
+// LatencyAt is one-way delay at one load, below the throughput (RFC 2544 §26.2 asks for
+// the throughput itself; below it queues are not full).
 type LatencyAt struct {
 	Load    float64 `json:"load_pps"`
 	P50     float64 `json:"latency_p50_ns"`
 	P99     float64 `json:"latency_p99_ns"`
 	Loss    float64 `json:"loss_ratio"`
 	Repeats int     `json:"repeats"`
-}
-
-// Results are the means per load, in the order of the fractions.
-func (l *Latency) Results() []LatencyAt {
-	var out []LatencyAt
-	at := map[float64]int{}
-	for i, o := range l.outcome {
-		load := l.trials[i].Load
-		k, ok := at[load]
-		if !ok {
-			k = len(out)
-			at[load] = k
-			out = append(out, LatencyAt{Load: load})
-		}
-		out[k].P50 += o.LatencyP50
-		out[k].P99 += o.LatencyP99
-		out[k].Loss += o.LossRatio
-		out[k].Repeats++
-	}
-	for i := range out {
-		n := float64(out[i].Repeats)
-		out[i].P50 /= n
-		out[i].P99 /= n
-		out[i].Loss /= n
-	}
-	return out
 }

@@ -98,7 +98,7 @@ func one(d DUT, method string, seed uint64) (run, error) {
 		if err != nil {
 			return r, err
 		}
-		if _, err := search.Run(context.Background(), p, b, 0, nil); err != nil {
+		if err := search.Run(context.Background(), p, b); err != nil {
 			return r, err
 		}
 		lower, upper := p.Result()
@@ -109,7 +109,7 @@ func one(d DUT, method string, seed uint64) (run, error) {
 		if err != nil {
 			return r, err
 		}
-		if _, err := search.Run(context.Background(), p, b, 0, nil); err != nil {
+		if err := search.Run(context.Background(), p, b); err != nil {
 			return r, err
 		}
 		results := p.Results()

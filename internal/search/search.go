@@ -62,29 +62,17 @@ type Measurer interface {
 // ErrBudget says that a search was ended by its time limit.
 var ErrBudget = errors.New("the search's time is used up")
 
-// Run drives a procedure until it is done, fails, or has used its budget of
-// effective trial seconds (0: none). emit, if any, sees every outcome; the
-// outcomes so far are returned with every error.
-func Run(ctx context.Context, p Procedure, m Measurer, budget float64, emit func(Outcome)) ([]Outcome, error) {
-	var done []Outcome
-	used := 0.0
+// Run drives a procedure until it is done or fails.
+func Run(ctx context.Context, p Procedure, m Measurer) error {
 	for {
 		t, more := p.Next()
 		if !more {
-			return done, nil
-		}
-		if budget > 0 && used+t.Duration > budget {
-			return done, ErrBudget
+			return nil
 		}
 		o, err := m.Measure(ctx, t)
 		if err != nil {
-			return done, fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
+			return fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
 		}
-		used += o.effective()
-		done = append(done, o)
 		p.Add(o)
-		if emit != nil {
-			emit(o)
-		}
 	}
 }

@@ -16,16 +16,33 @@ func (d device) Measure(_ context.Context, t Trial) (Outcome, error) {
 	return Outcome{Trial: t, LossRatio: d(t), LatencyP50: t.Load, LatencyP99: 2 * t.Load}, nil
 }
 
+// recorder keeps the outcomes of a measurer's trials, and ends a search after budget
+// seconds of them.
+type recorder struct {
+	Measurer
+	budget float64
+	out    []Outcome
+}
+
+func (r *recorder) Measure(ctx context.Context, t Trial) (Outcome, error) {
+	if r.budget -= t.Duration; r.budget < 0 && r.budget+t.Duration > 0 {
+		return Outcome{}, ErrBudget
+	}
+	o, err := r.Measurer.Measure(ctx, t)
+	r.out = append(r.out, o)
+	return o, err
+}
+
 // capacity loses what exceeds it.
 func capacity(c float64) device { return func(t Trial) float64 { return max(0, 1-c/t.Load) } }
 
 func run(t *testing.T, p Procedure, m Measurer) []Outcome {
 	t.Helper()
-	out, err := Run(context.Background(), p, m, 0, nil)
-	if err != nil {
+	seen := &recorder{Measurer: m}
+	if err := Run(context.Background(), p, seen); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return seen.out
 }
 
 func TestBinary(t *testing.T) {
@@ -55,14 +72,7 @@ func TestBinary(t *testing.T) {
 	if low, high := b.Result(); low != nil || high == nil || *high != 1000 {
 		t.Errorf("%v %v", low, high)
 	}
-	// PDR: a loss ratio is tolerated.
-	config.LossRatio = 0.01
-	b, _ = NewBinary(config)
-	run(t, b, capacity(500_000))
-	if low, _ := b.Result(); !(math.Abs(*low-500_000/0.99) <= 1000) {
-		t.Errorf("PDR %g", *low)
-	}
-	for _, bad := range []BinaryConfig{{}, {Min: 2, Max: 1, Duration: 1, Resolution: 0.1}, {Min: 1, Max: 2, Duration: 1, Resolution: 0.1, LossRatio: 1}} {
+	for _, bad := range []BinaryConfig{{}, {Min: 2, Max: 1, Duration: 1, Resolution: 0.1}} {
 		if _, err := NewBinary(bad); err == nil {
 			t.Errorf("%+v accepted", bad)
 		}
@@ -115,7 +125,7 @@ func TestMLRIrregular(t *testing.T) {
 	}
 	g, _ := Preset("rfc2544")
 	m, _ := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
-	if _, err := Run(context.Background(), m, capacity(5e5), 30, nil); !errors.Is(err, ErrBudget) {
+	if err := Run(context.Background(), m, &recorder{Measurer: capacity(5e5), budget: 30}); !errors.Is(err, ErrBudget) {
 		t.Errorf("%v", err)
 	}
 	if r := m.Results()[0]; r.Regular || r.Reason == "" {
@@ -218,23 +228,6 @@ func TestLossCurve(t *testing.T) {
 	l, _ = NewLossCurve(1e6, 60, 0.1)
 	if n := len(run(t, l, capacity(1))); n != 10 {
 		t.Errorf("%d trials down to nothing", n)
-	}
-}
-
-func TestLatency(t *testing.T) {
-	l, err := NewLatency(1e6, []float64{0.1, 0.5, 1}, 120, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(run(t, l, capacity(1e9))); n != 60 {
-		t.Errorf("%d trials", n)
-	}
-	r := l.Results()
-	if len(r) != 3 || r[1].Load != 5e5 || r[1].P50 != 5e5 || r[1].P99 != 1e6 || r[1].Repeats != 20 {
-		t.Errorf("%+v", r)
-	}
-	if _, err := NewLatency(1e6, []float64{1.1}, 1, 1); err == nil {
-		t.Error("more than the throughput has no steady latency")
 	}
 }
 

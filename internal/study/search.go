@@ -90,39 +90,6 @@ func (s *Search) check(path string) *Problem {
 	return cmp.Or(Within(path+".trials_per_load", s.TrialsPerLoad, 1, 1000), Within(path+".width_percent", s.WidthPercent, 0.05, 50), s.checkKind(path))
 }
 
-// WithSearch returns the study with every search by another method, its
-// metric by the name that method's answer has.
-func WithSearch(s Spec, method string) (Spec, error) {
-	if method != MLR && method != RFC2544 {
-		return s, hint.Unknown("search", method, []string{MLR, RFC2544})
-	}
-	found := false // back-to-back frames and loss curves are no searches for throughput
-	parts := append([]Part{}, s.Parts...)
-	for i, p := range parts {
-		if p.Search == nil || p.Search.Method != MLR && p.Search.Method != RFC2544 {
-			continue
-		}
-		found = true
-		c := *p.Search
-		if c.Method = method; method == RFC2544 {
-			c.Goals = nil
-		}
-		c.fill(func(string) bool { return true })
-		parts[i].Search = &c
-	}
-	if !found {
-		return s, hint.With(hint.Usagef("study %s searches no throughput", s.Name), "the study throughput does: linerate study run throughput %s", hint.Option("search", method))
-	}
-	metrics := append([]Goal{}, s.Metrics...)
-	for i, g := range metrics {
-		if m, ok := MetricNamed(g.Metric); ok && (m.Answers == MLR || m.Answers == RFC2544) {
-			metrics[i].Metric = map[string]string{MLR: ConditionalThroughput, RFC2544: Throughput}[method]
-		}
-	}
-	s.Parts, s.Metrics = parts, metrics
-	return s, nil
-}
-
 // Procedure is a search ready to run between two loads.
 type Procedure struct {
 	search.Procedure

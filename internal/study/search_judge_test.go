@@ -205,55 +205,6 @@ func TestLossRatiosOfGoals(t *testing.T) {
 	}
 }
 
-// TestWithSearch: a study's throughput by another method has its metric by another name,
-// what is no search for throughput stays, and the study itself is left alone.
-func TestWithSearch(t *testing.T) {
-	s, err := Parse("x.yaml", []byte(`name: x
-question: q
-variants: [{name: a}, {name: b}]
-parts:
-  - {name: found, mode: overload, search: {method: mlr, goals: [ndr], trials_per_load: 3}}
-  - {name: bursts, mode: overload, search: {method: back-to-back}}
-  - {name: plain, mode: overload}
-metrics: [{metric: conditional_throughput_pps, part: found, primary: true}, {metric: back_to_back_frames, part: bursts}, {metric: overload_forwarding_rate_pps, part: plain}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := func(s Spec) (out []string) {
-		for _, g := range s.Metrics {
-			out = append(out, g.Metric)
-		}
-		return out
-	}
-	binary, err := WithSearch(s, RFC2544)
-	if err != nil || binary.Parts[0].Search.Method != RFC2544 || binary.Parts[0].Search.Goals != nil || binary.Parts[0].Search.TrialsPerLoad != 3 || binary.Parts[1].Search.Method != BackToBack || binary.Parts[2].Search != nil {
-		t.Fatalf("%v: %+v", err, binary.Parts)
-	}
-	if got := names(binary); !slices.Equal(got, []string{Throughput, BackToBackFrames, OverloadRate}) {
-		t.Errorf("metrics %q", got)
-	}
-	if s.Parts[0].Search.Method != MLR || !slices.Equal(names(s), []string{ConditionalThroughput, BackToBackFrames, OverloadRate}) {
-		t.Errorf("the study itself has changed: %+v, %q", s.Parts[0].Search, names(s))
-	}
-	back, err := WithSearch(binary, MLR)
-	if err != nil || !slices.Equal(back.Parts[0].Search.Goals, []string{"pdr", "ndr"}) || names(back)[0] != ConditionalThroughput {
-		t.Errorf("and back: %v, %+v, %q", err, back.Parts[0].Search, names(back))
-	}
-	if text, err := Format(binary); err != nil {
-		t.Error(err)
-	} else if _, err := Parse("again.yaml", text); err != nil {
-		t.Errorf("what was made is no study: %v", err)
-	}
-	if _, err := WithSearch(s, "mrl"); err == nil || !strings.Contains(hint.Of(err), "mlr") {
-		t.Errorf("an unknown method: %v", err)
-	}
-	s.Parts = s.Parts[1:]
-	if _, err := WithSearch(s, RFC2544); err == nil || !strings.Contains(err.Error(), "searches no throughput") || hint.Of(err) == "" {
-		t.Errorf("of no search for throughput: %v", err)
-	}
-}
-
 // TestSearchesThatAreWrong: each is refused by its own key, with what to do.
 func TestSearchesThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ part, want, hint string }{

@@ -16,10 +16,7 @@ import (
 // it, at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
-	s, err := study.WithSearch(runtest.Parse(t, text), study.RFC2544)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := runtest.Parse(t, by(study.RFC2544, text))
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error
 		return err
 	}
 	m.begin(p)
-	_, err = search.Run(ctx, p, m, 0, nil)
+	err = search.Run(ctx, p, m)
 	p.Report(o.Search)
 	if errors.Is(err, search.ErrBudget) {
 		o.Search.Ended, err = search.ErrBudget.Error(), nil
@@ -235,14 +235,13 @@ func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
 	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
 		return nil
 	}
-	l, err := search.NewLatency(*s.Goals[0].Throughput, at, m.Part.Seconds, 1)
-	if err != nil {
-		return err
-	}
 	m.quiet = true
-	if _, err := search.Run(ctx, l, m, 0, nil); err != nil {
-		return fmt.Errorf("latency after the search: %w", err)
+	for _, share := range at {
+		o, err := m.Measure(ctx, search.Trial{Load: share * *s.Goals[0].Throughput, Duration: m.Part.Seconds})
+		if err != nil {
+			return fmt.Errorf("latency after the search: %w", err)
+		}
+		s.Latency = append(s.Latency, search.LatencyAt{Load: o.Load, P50: o.LatencyP50, P99: o.LatencyP99, Loss: o.LossRatio, Repeats: 1})
 	}
-	s.Latency = l.Results()
 	return nil
 }
