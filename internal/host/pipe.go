@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,28 @@ func CheckPiped(script string, args []string) error {
 		}
 	}
 	return nil
+}
+
+// maxSaid is how much of a program's complaints is kept, in bytes.
+const maxSaid = 4096
+
+// StartPipe starts a command that is talked to; ended says what its end and its complaints mean.
+func StartPipe(cmd *exec.Cmd, ended func(err error, said string) error) (*Pipe, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	said := &FirstBytes{Limit: maxSaid}
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", cmd.Path, err)
+	}
+	// A program that has ended is not there to be killed.
+	return &Pipe{In: in, Out: out, Wait: func() error { return ended(cmd.Wait(), said.String()) }, End: func() { _ = cmd.Process.Kill() }}, nil
 }
 
 // Pipe is a program that is talked to, for those who implement Piper.

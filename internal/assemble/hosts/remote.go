@@ -32,7 +32,6 @@ type Remote struct {
 	Alive   time.Duration    // ends a connection that is silent for so long; 0: never
 	Config  string           // an ssh_config(5) instead of the user's; "": the user's
 	Talk    func() io.Writer // takes notes for people
-	Shared  *sshhost.Shared  // what many hosts have in common; nil: nothing
 	Room    sshhost.Room     // for large captures; nil: as many as there are
 	Most    int64            // bytes of a capture; 0: maxCapture
 	Listed  Listed           // what a list says of hosts; nil: nothing
@@ -84,18 +83,7 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	o := sshhost.Options{Become: cmp.Or(r.Become, r.Listed[source].Become), Alive: r.Alive, Shared: r.Shared}
-	if r.Config != "" {
-		o.Configs = []string{r.Config}
-	}
-	c, err := sshhost.Dial(ctx, t, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range c.Notes() {
-		fmt.Fprintf(r.Talk(), "note: %s\n", n)
-	}
-	return c, nil
+	return sshhost.Dial(ctx, t, sshhost.Options{Become: cmp.Or(r.Become, r.Listed[source].Become), Alive: r.Alive, Config: r.Config})
 }
 
 // Runner runs scripts on a host over SSH; it connects when the first is run.

@@ -100,7 +100,7 @@ func final(err error) bool {
 
 // captured makes results of captures by CPU alone, as many at a time as there are CPUs.
 func captured[T any](r *Remote, examine func(context.Context, *fleet.Target, []byte) (T, error)) func(context.Context, *fleet.Target) (T, error) {
-	r.Shared, r.Room, r.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxSwept
+	r.Room, r.Most = make(sshhost.Room, largeAtOnce), maxSwept
 	fetch := fetchBy(r)
 	cpus := make(chan struct{}, runtime.GOMAXPROCS(0))
 	return func(ctx context.Context, t *fleet.Target) (got T, err error) {

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
-	"linerate/internal/host/sshhost"
 	"linerate/internal/ledger"
 	"linerate/internal/list"
 	"linerate/internal/plan"
@@ -100,7 +99,6 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
 	o := w.Options
-	w.Remote.Shared = sshhost.NewShared()
 	by := map[string]fleet.WaveEvent{}
 	t := rollout.Task{
 		Options: rollout.Options{Parallel: o.Parallel, Soak: seconds(o.Soak), Apply: apply.Options{Within: seconds(o.Within), Chosen: o.Chosen, CheckTries: o.Tries}},

@@ -71,12 +71,9 @@ func (m *Machines) conn(role string) (sshbed.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := sshhost.Options{Become: h.Become, Alive: outerSilence}
+	o := sshhost.Options{Become: h.Become, Alive: outerSilence, Config: m.Config}
 	if role == testbed.DUT {
 		o.Alive = dutSilence
-	}
-	if m.Config != "" {
-		o.Configs = []string{m.Config}
 	}
 	r := &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}
 	return within(r, h.Namespace), nil

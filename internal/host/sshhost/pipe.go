@@ -2,12 +2,9 @@ package sshhost
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"golang.org/x/crypto/ssh"
 
 	"linerate/internal/host"
 )
@@ -25,27 +22,7 @@ func (r *Runner) Pipe(ctx context.Context, script string, args ...string) (io.Re
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
-	p, err := r.client.pipe(script, args)
-	if err != nil {
-		r.drop()
-	}
-	return p, err
-}
-
-func (c *Client) pipe(script string, args []string) (io.ReadWriteCloser, error) {
-	session, err := c.conn.NewSession()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.target, lost(err))
-	}
-	said := &host.FirstBytes{Limit: maxSaid}
-	session.Stderr = said
-	p := &host.Pipe{Wait: func() error { return c.ended(session.Wait(), said) }, End: func() {
-		_ = session.Signal(ssh.SIGKILL) // one that outlives its input, and its connection
-		_ = session.Close()
-	}}
-	if p.In, err = session.StdinPipe(); err == nil {
-		p.Out, err = session.StdoutPipe()
-	}
+	c := r.client
 	words := []string{"/bin/sh", "-c", "'" + script + "'", "linerate"}
 	if c.become != "" {
 		words = append([]string{c.become, "-n"}, words...)
@@ -53,24 +30,14 @@ func (c *Client) pipe(script string, args []string) (io.ReadWriteCloser, error) 
 	for _, a := range args {
 		words = append(words, "'"+a+"'")
 	}
-	if err == nil {
-		err = session.Start(strings.Join(words, " "))
-	}
-	if err != nil {
-		session.Close()
-		return nil, fmt.Errorf("%s: %w", c.target, lost(err))
-	}
-	return p, nil
-}
-
-// ended is why a program failed.
-func (c *Client) ended(err error, said *host.FirstBytes) error {
-	var exit *ssh.ExitError
-	switch {
-	case errors.As(err, &exit):
-		return c.advised(said.String(), &host.ScriptError{Code: exit.ExitStatus(), Stderr: said.String()})
-	case err != nil:
-		return fmt.Errorf("%s: %w", c.target, lost(err))
-	}
-	return nil
+	return host.StartPipe(c.session(strings.Join(words, " ")), func(err error, said string) error {
+		status, err := c.status(err)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", c.target, err)
+		case status != 0:
+			return c.advised(said, &host.ScriptError{Code: status, Stderr: said})
+		}
+		return nil
+	})
 }

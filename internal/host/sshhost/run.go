@@ -12,8 +12,6 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/crypto/ssh"
-
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/show"
@@ -89,17 +87,9 @@ func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
-	session, err := c.conn.NewSession()
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%s on %s: %w", s.Name, c.target, context.Cause(ctx))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s on %s: %w", s.Name, c.target, lost(err))
-	}
-	defer session.Close()
-	out, err := c.run(ctx, session, line, s)
+	out, err := c.run(ctx, line, s)
 	if err != nil || ctx.Err() != nil {
 		s.Room.Leave(len(out))
 	}
@@ -133,13 +123,14 @@ func (c *Client) commandLine(s Script) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s Script) ([]byte, error) {
+func (c *Client) run(ctx context.Context, line string, s Script) ([]byte, error) {
 	var nonce [12]byte
 	if _, err := rand.Read(nonce[:]); err != nil {
 		return nil, err
 	}
 	mark := "linerate-" + hex.EncodeToString(nonce[:])
 	complaint := &host.FirstBytes{Limit: maxSaid}
+	session := c.session(line)
 	// An empty line first ends what a login shell left in the middle of one (printf in a .cshrc).
 	session.Stdin = strings.NewReader("{\necho; echo " + mark + "\n" + s.Text + "\n} </dev/null\n")
 	session.Stderr = complaint
@@ -147,20 +138,24 @@ func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s S
 	if err != nil {
 		return nil, err
 	}
-	if err := session.Start(line); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, lost(err))
+	if err := session.Start(); err != nil {
+		return nil, fmt.Errorf("%s: run ssh: %w", s.Name, err)
 	}
-	limit := s.Limit
-	limit = cmp.Or(limit, host.MaxOutput)
+	limit := cmp.Or(s.Limit, host.MaxOutput)
 	out, err := readAfter(stdout, mark, func(r io.Reader) ([]byte, error) { return s.Room.read(ctx, r, limit) })
 	if errors.Is(err, host.ErrTooLarge) || errors.Is(err, errNoise) {
+		_ = session.Process.Kill()
+		_ = session.Wait() // it was killed
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	ended := session.Wait()
-	if ended == nil || errors.Is(ended, io.EOF) { // that it ended before it took all of the script is in err
-		return out, err
+	status, ended := c.status(session.Wait())
+	switch {
+	case ended != nil:
+		return out, fmt.Errorf("%s: %w", s.Name, ended)
+	case status != 0:
+		return out, c.explain(s.Name, status, complaint.String())
 	}
-	return out, c.explain(s.Name, ended, complaint.String())
+	return out, err
 }
 
 // errNoise and errNoMark mean that the output of a script could not be separated from noise.
@@ -203,14 +198,10 @@ func readAfter(r io.Reader, mark string, rest func(io.Reader) ([]byte, error)) (
 }
 
 // explain says how a script ended.
-func (c *Client) explain(name string, err error, said string) error {
+func (c *Client) explain(name string, status int, said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	said, last := show.Clean(lines[0]), show.Clean(lines[len(lines)-1])
-	var exit *ssh.ExitError
-	if !errors.As(err, &exit) {
-		return fmt.Errorf("%s: %w", name, lost(err))
-	}
-	return c.advised(said+"\n"+last, &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last})
+	return c.advised(said+"\n"+last, &ExitError{Name: name, Status: status, Said: said, Last: last})
 }
 
 // advised says what to do about a host on which the user does not become root.
@@ -235,15 +226,6 @@ func refusedBy(become, said string) string {
 		}
 	}
 	return ""
-}
-
-// lost says in words that a connection ended.
-func lost(err error) error {
-	var missing *ssh.ExitMissingError
-	if errors.As(err, &missing) || errors.Is(err, io.EOF) {
-		return errors.New("the connection was lost before the end")
-	}
-	return err
 }
 
 // maxSaid is how much of a script's complaints is kept, in bytes.

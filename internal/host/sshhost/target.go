@@ -1,7 +1,7 @@
-// Package sshhost reaches a host over SSH with nothing there but sshd, sh and
+// Package sshhost reaches a host by the user's ssh(1), with nothing there but sshd, sh and
 // the base system. It runs fixed scripts, given on standard input to a plain
-// /bin/sh, so that no login shell ever sees a word of ours; verifies host keys
-// against known_hosts and never without; and never asks for a password.
+// /bin/sh, so that no login shell ever sees a word of ours; host keys are verified
+// against known_hosts, whatever the configuration says, and no password is asked for.
 package sshhost
 
 import (
@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
-	"linerate/internal/host"
 )
 
 // Scheme begins the sources that are hosts over SSH.
@@ -81,22 +80,6 @@ func plainHost(s string) bool {
 		return err == nil && (a.Zone() == "" || plainUser(a.Zone()))
 	}
 	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
-}
-
-// command is the ssh(1) command line that reaches the target, with the given configuration
-// file or the default ones.
-func (t Target) command(config string) string {
-	command, where := "ssh ", t.Host
-	if config != "" {
-		command += "-F " + host.Word(config) + " "
-	}
-	if t.Port != 0 {
-		command += fmt.Sprintf("-p %d ", t.Port)
-	}
-	if t.User != "" {
-		where = t.User + "@" + where
-	}
-	return command + where
 }
 
 // String is the target as it was given.

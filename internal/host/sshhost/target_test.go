@@ -57,17 +57,6 @@ func FuzzReadAfter(f *testing.F) {
 	})
 }
 
-func FuzzWithoutMatch(f *testing.F) {
-	f.Add([]byte("Match exec x\n User a\nHost b\n User c\n"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		out, _ := withoutMatch(in)
-		if bytes.Contains(bytes.ToLower(out), []byte("\nmatch ")) {
-			t.Errorf("a Match block is left: %q", out)
-		}
-	})
-}
-
-// TestPasswordsAreNotEchoed: a target with a password is refused without it.
 func TestPasswordsAreNotEchoed(t *testing.T) {
 	for _, target := range []string{"ssh://u:hunter2@fw1", "ssh://u:hunter2%w@fw1", "ssh://u:hun@hunter2@fw1", "ssh://u:hunter2@fw1/x"} {
 		if _, err := ParseTarget(target); err == nil || strings.Contains(err.Error(), "hun") || !strings.Contains(err.Error(), "u:…@fw1") {

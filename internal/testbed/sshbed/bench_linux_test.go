@@ -98,7 +98,7 @@ func (b *bench) conn(t testing.TB, role string) Conn {
 		if err != nil {
 			return nil, err
 		}
-		return sshhost.Dial(ctx, target, sshhost.Options{Configs: []string{config}, Alive: 10 * time.Second})
+		return sshhost.Dial(ctx, target, sshhost.Options{Config: config, Alive: 10 * time.Second})
 	}}
 }
 

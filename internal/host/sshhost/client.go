@@ -1,0 +1,210 @@
+package sshhost
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Options say how a host is reached.
+type Options struct {
+	// Config is the file of ssh_config(5) to read; "": the user's and the system's.
+	Config string
+	// Connect bounds the wait for a connection and sshd's first word; 0: 15 s.
+	Connect time.Duration
+	// Login bounds what follows it, keys and login, which a busy host takes
+	// its time for; 0: 30 s.
+	Login time.Duration
+	// Become runs scripts as root: "sudo" or "doas", without a password.
+	Become string
+	// Alive ends a connection whose host has not answered for so long, in whole seconds;
+	// 0: never. A host under overload may take its time.
+	Alive time.Duration
+}
+
+// Becomes are the values of Options.Become other than "".
+var Becomes = []string{"sudo", "doas"}
+
+// Client is a connection to one host: an ssh(1) that stays, whose sessions are others' that
+// go through its control socket.
+type Client struct {
+	target  Target
+	become  string
+	command string // with which a person goes there too
+	socket  string // of ssh_config(5)'s ControlPath
+	master  *exec.Cmd
+	in      io.Closer // at its end, also because this process was killed, the master ends
+	said    *host.FirstBytes
+	over    chan struct{} // closed when the master has ended
+}
+
+// keeper becomes ssh, and ends it when standard input does, with the folder $0 of its socket.
+const keeper = `exec 3<&0; { cat <&3; kill $$; sleep 1; rm -rf "$0"; } >/dev/null 2>&1 & exec ssh "$@" </dev/null 3<&-`
+
+// always is what no configuration changes: keys are verified, nothing is asked for, and
+// nothing but the session goes over the connection.
+var always = []string{
+	"BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=yes", "ControlPersist=no", "ClearAllForwardings=yes",
+	"ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no", "LogLevel=ERROR",
+}
+
+// Dial connects to a host by ssh(1), which verifies its key and logs in as the user's
+// configuration says. Errors say which of the three failed, and what to do.
+func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
+	connect, login := cmp.Or(o.Connect, 15*time.Second), cmp.Or(o.Login, 30*time.Second)
+	dir, err := socketDir()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{target: t, become: o.Become, command: t.command(o.Config), socket: filepath.Join(dir, "s"), said: &host.FirstBytes{Limit: maxSaid}, over: make(chan struct{})}
+	options := append(always[:len(always):len(always)], fmt.Sprintf("ConnectTimeout=%d", seconds(connect)))
+	if o.Alive > 0 {
+		every := seconds(o.Alive / 4)
+		options = append(options, fmt.Sprintf("ServerAliveInterval=%d", every), fmt.Sprintf("ServerAliveCountMax=%d", max(1, seconds(o.Alive)/every)))
+	}
+	args := []string{"-c", keeper, dir, "-M", "-N", "-S", c.socket}
+	for _, option := range options {
+		args = append(args, "-o", option)
+	}
+	c.master = exec.Command("/bin/sh", append(args, t.args(o.Config)...)...)
+	c.master.Stderr = c.said
+	c.master.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal's Ctrl-C reaches only this process
+	c.master.WaitDelay = time.Second
+	c.in, err = c.master.StdinPipe()
+	if err == nil {
+		err = c.master.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("run ssh: %w", err), os.RemoveAll(dir))
+	}
+	go func() { _ = c.master.Wait(); close(c.over) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, connect+login, fmt.Errorf("it takes connections, and lets nobody in within %v", connect+login))
+	defer cancel()
+	if err := c.up(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// up waits until the master is logged in: it has a socket then.
+func (c *Client) up(ctx context.Context) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		select {
+		case <-c.over:
+			return c.refusal(c.said.String())
+		case <-ctx.Done():
+			return hint.With(fmt.Errorf("reach %s: %w", c.target.Host, context.Cause(ctx)), "is that sshd's port, and the host not too busy to answer? Try: %s true", c.command)
+		case <-time.After(pause):
+		}
+		if _, err := os.Lstat(c.socket); err == nil {
+			return nil
+		}
+	}
+}
+
+// longestTemp is how long a folder's path may be for a socket in it: addresses of sockets
+// have 104 bytes or more, and ssh makes one with a longer name first.
+const longestTemp = 50
+
+func socketDir() (string, error) {
+	base := os.TempDir()
+	if len(base) > longestTemp {
+		base = "/tmp"
+	}
+	return os.MkdirTemp(base, "linerate-ssh")
+}
+
+// seconds are whole ones, at least one.
+func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
+
+// session is a command in a session of the connection. What is not the master's is refused:
+// it must not open a connection itself.
+func (c *Client) session(line string) *exec.Cmd {
+	cmd := exec.Command("ssh", "-F", "/dev/null", "-S", c.socket, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-T", "linerate", line)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// exitLost is ssh's status when it failed itself.
+const exitLost = 255
+
+// status is how a session ended: with a status of the command, or an error of the connection.
+func (c *Client) status(err error) (int, error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return 0, nil
+	case !errors.As(err, &exit):
+		return 0, err
+	case exit.ExitCode() != exitLost && exit.ExitCode() >= 0:
+		return exit.ExitCode(), nil
+	}
+	select {
+	case <-c.over:
+		return 0, errLost
+	case <-time.After(time.Second): // it may be about to notice
+		return exit.ExitCode(), nil
+	}
+}
+
+// errLost: a connection ended before what it was for.
+var errLost = errors.New("the connection was lost before the end")
+
+// Lost reports that the connection is over.
+func (c *Client) Lost() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the connection, and all that goes over it.
+func (c *Client) Close() error {
+	_ = c.in.Close()
+	select {
+	case <-c.over:
+	case <-time.After(2 * time.Second):
+		_ = syscall.Kill(-c.master.Process.Pid, syscall.SIGKILL)
+		<-c.over
+	}
+	return os.RemoveAll(filepath.Dir(c.socket))
+}
+
+// args are the words for ssh(1) that reach the target, with the given configuration file or
+// the usual ones.
+func (t Target) args(config string) (args []string) {
+	if config != "" {
+		args = append(args, "-F", config)
+	}
+	if t.Port != 0 {
+		args = append(args, "-p", strconv.Itoa(t.Port))
+	}
+	if t.User != "" {
+		return append(args, t.User+"@"+t.Host)
+	}
+	return append(args, t.Host)
+}
+
+// command is the same, for a person to type.
+func (t Target) command(config string) string {
+	line := "ssh"
+	for _, w := range t.args(config) {
+		line += " " + host.Word(w)
+	}
+	return line
+}
