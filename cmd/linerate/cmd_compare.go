@@ -4,19 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/studydir"
 )
@@ -46,10 +43,7 @@ type compareFlags struct {
 	variant    string
 	failOn     string
 	seed       uint64
-	width      int
 	paired     bool
-	noPlot     bool
-	noTest     bool
 	asJSON     bool
 	ledger     string
 	workload   string
@@ -79,9 +73,6 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
-	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")
-	fl.BoolVarP(&f.noTest, "no-test", "n", false, "summaries only")
-	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	return cmd
 }
@@ -101,10 +92,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if f.asJSON {
 		err = cli.PrintJSON(cmd.OutOrStdout(), r.Document())
 	} else {
-		err = r.Print(cmd.OutOrStdout(), compare.Style{
-			Style:  show.Style{Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: cli.WantsColour(cmd.OutOrStdout())},
-			NoPlot: f.noPlot, NoTest: f.noTest,
-		})
+		err = r.Print(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
 	}
 	if err != nil {
 		return err
@@ -120,8 +108,6 @@ func (f compareFlags) options() (stats.Options, error) {
 		return o, hint.Usagef("--confidence %g is not between 0 and 100", f.confidence)
 	case !(f.margin >= 0):
 		return o, hint.Usagef("--margin %g is negative", f.margin)
-	case f.width < 0:
-		return o, hint.Usagef("--width %d is negative", f.width)
 	case f.better != "" && f.better != "higher" && f.better != "lower":
 		return o, hint.Unknown("value of --better", f.better, []string{"higher", "lower"})
 	}
@@ -268,17 +254,4 @@ func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, erro
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
-}
-
-// pageWidth is the asked width, the terminal's, or 78.
-func pageWidth(w io.Writer, asked int) int {
-	if asked > 0 {
-		return min(asked, 400)
-	}
-	if file, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return 78
 }

@@ -34,7 +34,7 @@ func BenchmarkHundredThousandASide(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := res.Print(io.Discard, Style{Style: show.Style{Width: 80}}); err != nil {
+		if err := res.Print(io.Discard, show.Style{Width: 80}); err != nil {
 			b.Fatal(err)
 		}
 	}

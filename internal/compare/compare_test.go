@@ -133,7 +133,7 @@ func TestDocumentHasNoNaN(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	if err := r.Print(&page, Style{Style: show.Style{Width: 80}}); err != nil || strings.Contains(page.String(), "NaN") {
+	if err := r.Print(&page, show.Style{Width: 80}); err != nil || strings.Contains(page.String(), "NaN") {
 		t.Errorf("%v\n%s", err, page.String())
 	}
 }

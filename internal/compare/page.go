@@ -9,83 +9,42 @@ import (
 	"linerate/internal/stats"
 )
 
-// Style is how a page is printed.
-type Style struct {
-	show.Style
-	NoPlot bool // -A
-	NoTest bool // -n: the summary only
-}
-
 // page is a page of one result.
-type page struct {
-	*show.Page
-	st Style
-}
+type page struct{ *show.Page }
 
 // Print writes the result for a person: the samples, a plot over one axis,
 // and for each comparison the verdict, the effect with its interval, and what
 // limits it.
-func (r Result) Print(w io.Writer, st Style) error {
-	p := &page{show.NewPage(st.Style), st}
-	sums := make([]stats.Summary, len(r.Arms))
-	for i, a := range r.Arms {
-		sums[i] = stats.Summarise(present(a.Values))
+func (r Result) Print(w io.Writer, st show.Style) error {
+	p := &page{show.NewPage(st)}
+	t := show.Table{Header: []string{"", "n", "min", "median", "mean", "max", "SD"}, Right: show.NumbersAfter(1)}
+	var strips []show.Strip
+	for _, a := range r.Arms {
+		x := present(a.Values)
+		s, name := stats.Summarise(x), show.KeepEnd(show.Clean(a.Name), 24) // a path keeps its end, which tells it apart
+		t.Add(name, show.Count(s.N), show.Value(s.Min), show.Value(s.Median), show.Value(s.Mean), show.Value(s.Max), show.Percent(100*s.CV()))
+		strips = append(strips, show.Strip{Name: name, Values: x})
 	}
-	p.Lines(r.summary(p).Lines(p.Page.Style))
+	p.Table(t)
 	p.Line("")
-	if !st.NoPlot && !st.NoTest {
-		p.plots(r.Arms, sums)
-	}
-	if !st.NoTest {
-		for i, c := range r.Comparisons {
-			p.comparison(r, c, r.Arms[i+1])
-		}
+	p.Strips(strips, show.Value)
+	for i, c := range r.Comparisons {
+		p.comparison(r, c, r.Arms[i+1])
 	}
 	return p.Flush(w)
 }
 
 func (p *page) line(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
-// summary is a table of the samples, whose first column is at least as wide as the
-// plots' names where it has a page.
-func (r Result) summary(p *page) show.Table {
-	first := ""
-	if p != nil {
-		first = show.Pad("", nameWidth(r.Arms))
-	}
-	t := show.Table{Header: []string{first, "n", "min", "median", "mean", "max", "SD"}, Right: []bool{false, true, true, true, true, true, true}}
-	for _, a := range r.Arms {
-		s := stats.Summarise(present(a.Values))
-		t.Add(nameOf(a), show.Count(s.N), show.Value(s.Min), show.Value(s.Median), show.Value(s.Mean), show.Value(s.Max), show.Percent(100*s.CV()))
-	}
-	return t
-}
-
-// nameWidth bounds the names' column.
-func nameWidth(arms []stats.Arm) int {
-	w := 4
-	for _, a := range arms {
-		w = max(w, show.Width(nameOf(a)))
-	}
-	return w
-}
-
-// nameOf is an arm's name in the names' column; a cut one keeps its end, which
-// tells paths apart.
-func nameOf(a stats.Arm) string { return show.KeepEnd(show.Clean(a.Name), 24) }
-
 // comparison is the verdict and what it rests on.
 func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
-	p.line("%s against %s: %s", p.Bold(c.Variant), c.Control, p.verdict(c))
+	p.line("%s against %s: %s", p.Bold(c.Variant), c.Control, p.Headline(c.Verdict.Ink(), words(c)))
 	switch {
 	case c.Effect.Known() && !inPercent(c):
 		p.line("  effect      no percentage: %s is not shown to differ from zero; p %s%s", c.Control, show.P(c.P), holm(r, c))
 	case c.Effect.Known():
 		p.line("  effect      %s  %s interval %s to %s, p %s%s", show.SignedPercent(c.EffectPercent.Estimate), confidence(r),
 			show.SignedPercent(c.EffectPercent.Low), show.SignedPercent(c.EffectPercent.High), show.P(c.P), holm(r, c))
-		if !p.st.NoPlot {
-			p.effectPlot(c, r.Options.MarginPercent)
-		}
 	}
 	if c.Effect.Known() {
 		p.line("  difference  %s  %s to %s, in the unit of the values", show.SignedValue(c.Difference.Estimate), show.SignedValue(c.Difference.Low), show.SignedValue(c.Difference.High))
@@ -119,9 +78,6 @@ func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 		p.Line(p.Dim("              ministat: " + m))
 	}
 }
-
-// verdict says in words what was found.
-func (p *page) verdict(c stats.Comparison) string { return p.Headline(c.Verdict.Ink(), words(c)) }
 
 // inPercent reports whether the effect can be told in percent of the control.
 func inPercent(c stats.Comparison) bool { return !math.IsNaN(c.EffectPercent.Estimate) }

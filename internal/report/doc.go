@@ -8,6 +8,5 @@
 //     method.go, unavailable.go, bedwords.go
 //   - pictures of effects and curves, and the one that answers: forest.go,
 //     effects.go, curves.go, timeline.go, picture.go
-//   - every trial in letters: dotplot.go
 //   - what the DUT counted, and where its time went: dutsaid.go, inside.go
 package report

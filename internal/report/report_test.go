@@ -180,8 +180,7 @@ func TestTerminalColour(t *testing.T) {
 func TestDotPlotHasEveryTrial(t *testing.T) {
 	_, r := results(t)
 	p := show.NewPage(show.Style{Width: 80})
-	m, part := primary(r)
-	dotPlots(p, r, m, part)
+	strips(p, r)
 	count := 0
 	for line := range strings.Lines(p.String()) {
 		if strings.Contains(line, "A") && strings.Contains(line, "|  ") && !strings.Contains(line, "A/A") {

@@ -24,8 +24,7 @@ func Terminal(w io.Writer, s study.Spec, r study.Results, st show.Style) error {
 // plots show every trial as a dot, or what the study's curves say.
 func plots(p *show.Page, s study.Spec, r study.Results, curves []curveGroup) {
 	if len(curves) == 0 {
-		m, part := primary(r)
-		dotPlots(p, r, m, part)
+		strips(p, r)
 	}
 	for _, g := range curves {
 		p.Caption(g.title())
@@ -34,6 +33,12 @@ func plots(p *show.Page, s study.Spec, r study.Results, curves []curveGroup) {
 		}
 		p.Line("")
 	}
+}
+
+// strips draws every valid trial of the primary metric.
+func strips(p *show.Page, r study.Results) {
+	m, part := primary(r)
+	p.Strips(list.Map(r.Arms(part), func(arm string) show.Strip { return show.Strip{Name: r.ArmName(arm), Values: r.Values(part, arm, m.Name)} }), m.Text)
 }
 
 // pHeader names the correction of the p-values below it.
