@@ -3,11 +3,8 @@ package main
 import (
 	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,61 +13,12 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/study"
 )
 
 func shown(fill func(*show.Page)) string {
 	p := show.NewPage(show.Style{Width: 160})
 	fill(p)
 	return p.String()
-}
-
-// TestHandsOfTwo reads a testbed's log as kills leave it: torn lines do not count, two at once do, and
-// idle is only the time in which blocks waited.
-func TestHandsOfTwo(t *testing.T) {
-	begun := time.UnixMilli(1_000_000)
-	at := func(s float64) time.Time { return begun.Add(time.Duration(s * float64(time.Second))) }
-	for name, c := range map[string]struct {
-		log         string
-		waited      time.Time
-		two, trials int
-		idle        float64
-	}{
-		"nothing was done":    {"", at(7), 0, 0, 7},
-		"nothing waited":      {"", time.Time{}, 0, 0, 0},
-		"one after the other": {"1001000 7 begin trial\n1002000 7 end trial\n1002500 7 begin trial\n1004000 7 end trial\n", at(4), 0, 2, 1.5},
-		"two at once":         {"1001000 7 begin trial\n1001100 8 TWO\n1001200 8 begin trial\n", at(1.2), 1, 2, 1},
-		"torn by a kill":      {"1001000 7 begin trial\n10020", at(3), 0, 1, 2},
-		"in another order":    {"1003000 8 begin trial\n1001000 7 begin trial\n", at(3), 0, 2, 2},
-		"long after":          {"1001000 7 begin trial\n1900000 7 begin trial\n", at(2), 0, 2, 1},
-	} {
-		c2 := &chaos{dir: t.TempDir()}
-		if err := os.WriteFile(filepath.Join(c2.dir, "bed1.log"), []byte(c.log), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := c2.countHands("bed1", begun, c.waited); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if o := c2.out; o.TwoHands != c.two || o.Begun != c.trials || math.Abs(o.LongestIdle-c.idle) > 1e-9 {
-			t.Errorf("%s: two hands %d, %d trials, idle for %g s; want %+v", name, o.TwoHands, o.Begun, o.LongestIdle, c)
-		}
-	}
-	if err := (&chaos{dir: t.TempDir()}).countHands("none", begun, begun); err == nil {
-		t.Error("a log that is not there was read")
-	}
-}
-
-// TestBenchStudiesAreStudies: what the queue's bench submits can be run, with as many trials a block as it
-// counts.
-func TestBenchStudiesAreStudies(t *testing.T) {
-	s := benchStudy(3, 40)
-	spec, err := study.Parse(s.ID, s.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(study.Schedule(spec, *spec.Seed)); n != 40*armsEach || spec.Name != "bench-3" || *spec.Seed != 3 {
-		t.Errorf("%s has %d trials by seed %d", spec.Name, n, *spec.Seed)
-	}
 }
 
 // TestKeptOrFail: one broken claim fails the bench, and its page says which.

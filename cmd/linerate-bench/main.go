@@ -23,14 +23,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // newRootCmd wires every bench. A new one is a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes, what is left when it is killed, how fast it is."}, benches(), newQueueWorkerCmd())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes, what is left when it is killed, how fast it is."}, benches())
 }
 
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newTuneCmd(), newChangesCmd(), newLabCmd()}},
-		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd(), newQueueCmd()}},
+		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd()}},
 		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd()}},
 	}
 }

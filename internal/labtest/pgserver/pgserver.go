@@ -1,4 +1,4 @@
-// Package pgserver runs a private PostgreSQL for tests and benches: from the system's
+// Package pgserver runs a private PostgreSQL for tests: from the system's
 // package, in its own folder, on a socket that no network reaches, as a user that
 // is not root. It can be killed and started again, as after a crash.
 package pgserver
@@ -25,18 +25,16 @@ var ErrMissing = errors.New("initdb is not installed (Debian: postgresql)")
 
 // Server is one server.
 type Server struct {
-	URL  string // of its database postgres
-	bin  string
-	dir  string
-	who  *syscall.Credential
-	safe bool
-	cmd  *exec.Cmd
+	URL string // of its database postgres
+	bin string
+	dir string
+	who *syscall.Credential
+	cmd *exec.Cmd
 }
 
-// New makes a server's data and starts it. durable: what was committed survives a kill
-// of the machine too (initdb and server sync to the disk). The error is ErrMissing where
-// there is no PostgreSQL.
-func New(durable bool) (s *Server, err error) {
+// New makes a server's data and starts it. What was committed survives a kill, but not that
+// of the machine: nothing is synced. The error is ErrMissing where there is no PostgreSQL.
+func New() (s *Server, err error) {
 	bin := binaries()
 	if bin == "" {
 		return nil, ErrMissing
@@ -49,7 +47,7 @@ func New(durable bool) (s *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Server{bin: bin, dir: dir, safe: durable, URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"linerate"}}.Encode()}
+	s = &Server{bin: bin, dir: dir, URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"linerate"}}.Encode()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Stop())
@@ -104,8 +102,7 @@ func (s *Server) start() error {
 		return err
 	}
 	defer out.Close()
-	fsync := map[bool]string{true: "on", false: "off"}[s.safe]
-	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=120", "-c", "fsync="+fsync)
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=120", "-c", "fsync=off")
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = &syscall.SysProcAttr{Credential: s.who}, s.dir, out, out
 	if err := cmd.Start(); err != nil {
 		return err

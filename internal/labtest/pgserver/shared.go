@@ -42,7 +42,7 @@ func Need(t testing.TB) *Server {
 			shared.server = &Server{URL: env}
 			return
 		}
-		shared.server, shared.err = New(false)
+		shared.server, shared.err = New()
 	})
 	switch err := shared.err; {
 	case err == nil:

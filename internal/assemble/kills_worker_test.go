@@ -1,16 +1,18 @@
-package main
+package assemble_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
@@ -30,29 +32,28 @@ import (
 // benchLabel is that of the bench's testbeds.
 const benchLabel = "bench"
 
-// benchWorker is a worker of linerate-bench queue, in a separate process that the benchmark
-// kills. It runs the code that users run; only the testbed is simulated, and takes time.
+// benchWorker is a worker in a separate process that TestQueueUnderKills kills. It runs the code that users run; only the testbed is simulated, and takes time.
 type benchWorker struct {
-	ledger, bed, dir, locks string
-	trial                   time.Duration
-	patience                queue.Patience
+	Ledger, Bed, Dir, Locks string
+	Trial                   time.Duration
+	Patience                queue.Patience
 }
 
-func newQueueWorkerCmd() *cobra.Command {
-	var w benchWorker
-	cmd := &cobra.Command{
-		Use: "queue-worker", Short: "work on a simulated testbed for linerate-bench queue", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context()) },
+// workerEnv makes the test's program a worker: it has a benchWorker as JSON.
+const workerEnv = "LINERATE_TEST_QUEUE_WORKER"
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(workerEnv)
+	if text == "" {
+		os.Exit(m.Run())
 	}
-	fs := cmd.Flags()
-	fs.StringVar(&w.ledger, "ledger", "", "ledger, and queue beside it")
-	fs.StringVar(&w.bed, "bed", "", "the testbed's name")
-	fs.StringVar(&w.dir, "dir", "", "where the testbeds are: their locks, and what was done with them")
-	fs.StringVar(&w.locks, "locks", "", "where this machine locks testbeds")
-	fs.DurationVar(&w.trial, "trial", time.Second, "how long a trial takes, on average")
-	fs.DurationVar(&w.patience.Beat, "beat", queue.DefaultPatience.Beat, "interval of heartbeats")
-	fs.DurationVar(&w.patience.Lost, "lost", queue.DefaultPatience.Lost, "until a silent worker's testbed is free")
-	return cmd
+	var w benchWorker
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := errors.Join(json.Unmarshal([]byte(text), &w), w.run(ctx)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func (w *benchWorker) run(ctx context.Context) error {
@@ -61,20 +62,20 @@ func (w *benchWorker) run(ctx context.Context) error {
 		return err
 	}
 	defer q.Close()
-	lock, release, err := worker.Lock(w.locks, w.bed)
+	lock, release, err := worker.Lock(w.Locks, w.Bed)
 	if err != nil {
 		return err
 	}
 	defer release()
-	claim := queue.Claim{Testbed: w.bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
-	return (&worker.Worker{Queue: q, Keep: ledgers.Keeper(w.ledger), Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
-		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.bed+" "+format+"\n", args...) }}).Run(ctx)
+	claim := queue.Claim{Testbed: w.Bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
+	return (&worker.Worker{Queue: q, Keep: ledgers.Keeper(w.Ledger), Retry: w.Patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
+		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.Bed+" "+format+"\n", args...) }}).Run(ctx)
 }
 
 // open opens the queue, however long PostgreSQL is away.
 func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
 	for {
-		q, err := ledgers.OpenQueue(ctx, w.ledger, w.patience)
+		q, err := ledgers.OpenQueue(ctx, w.Ledger, w.Patience)
 		if err == nil || ctx.Err() != nil {
 			return q, errors.Join(err, ctx.Err())
 		}
@@ -85,13 +86,13 @@ func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
 // hands takes the testbed for as long as f uses it. Somebody else's hands on it are what
 // must never be: they are written down, for the bench to count.
 func (w *benchWorker) hands(what string, f func() error) error {
-	lock, err := os.OpenFile(filepath.Join(w.dir, w.bed+".hands"), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := os.OpenFile(filepath.Join(w.Dir, w.Bed+".hands"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return errors.Join(w.note("TWO"), fmt.Errorf("two hands on %s: %w", w.bed, err))
+		return errors.Join(w.note("TWO"), fmt.Errorf("two hands on %s: %w", w.Bed, err))
 	}
 	if err := w.note("begin " + what); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (w *benchWorker) hands(what string, f func() error) error {
 
 // note writes down what is done with the testbed, and when, in one write.
 func (w *benchWorker) note(what string) error {
-	f, err := os.OpenFile(filepath.Join(w.dir, w.bed+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(filepath.Join(w.Dir, w.Bed+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (w *benchWorker) note(what string) error {
 
 // fit takes the testbed in hand for a moment.
 func (w *benchWorker) fit(ctx context.Context) error {
-	return w.hands("check", func() error { return w.spend(ctx, w.trial/10) })
+	return w.hands("check", func() error { return w.spend(ctx, w.Trial/10) })
 }
 
 // spend takes about so long as a trial does: between half and one and a half times.
@@ -127,13 +128,13 @@ func (w *benchWorker) spend(ctx context.Context, d time.Duration) error {
 // lab is the simulated testbed's, in which each reset takes a trial's time.
 func (w *benchWorker) lab(_ context.Context, _ study.Spec, _ string) (*worker.Lab, error) {
 	h := fnv.New64a()
-	h.Write([]byte(w.bed))
+	h.Write([]byte(w.Bed))
 	sim := &slowBed{&bedtest.Simulated{Noise: 0.008, Seed: h.Sum64()}, w}
 	up := func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
 		return sim, nil
 	}
-	facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "0 #0", Hostname: w.bed, Machine: "a simulation", CPU: fact.CPU{Model: "simulated", Count: 2}}
+	facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "0 #0", Hostname: w.Bed, Machine: "a simulation", CPU: fact.CPU{Model: "simulated", Count: 2}}
 	l := &worker.Lab{Facts: facts, Environment: study.EnvironmentOf(facts), Close: func() {}}
 	l.Environment.Label = "simulated, not measured"
 	l.Lab = &lab.Lab{Machine: sim.Simulated, Runners: assemble.Runners(&forward.Runner{Bed: up, Engine: sim.Simulated}, serve.Runner{})}
@@ -149,7 +150,7 @@ type slowBed struct {
 // Reset takes as long as a trial would.
 func (s *slowBed) Reset(ctx context.Context, settings []setting.Setting) (a testbed.Applied, err error) {
 	err = s.w.hands("trial", func() error {
-		if err := s.w.spend(ctx, s.w.trial); err != nil {
+		if err := s.w.spend(ctx, s.w.Trial); err != nil {
 			return err
 		}
 		a, err = s.Simulated.Reset(ctx, settings)

@@ -1,7 +1,8 @@
-package main
+package assemble_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"linerate/internal/assemble/ledgers"
@@ -18,6 +21,55 @@ import (
 	"linerate/internal/queue"
 	"linerate/internal/testbed"
 )
+
+// killsEnv is how often TestQueueUnderKills kills, with the patience and the times of users: it
+// takes seconds a kill then. Without it six kills take seconds in all.
+const killsEnv = "LINERATE_TEST_KILLS"
+
+// TestQueueUnderKills runs studies on simulated testbeds through the queue in PostgreSQL, a
+// process each worker, and kills at random moments: workers that start again on their
+// machine, workers whose machine is gone, and PostgreSQL. Then it counts: trials that
+// were lost or recorded twice, times that two processes had their hands on one
+// testbed, and the longest that a testbed was idle while blocks waited. The trials and their times
+// are simulated, all else is what users run.
+func TestQueueUnderKills(t *testing.T) {
+	t.Parallel()
+	pgserver.Installed(t)
+	b := queueBench{workers: 3, trials: 40, kills: 6, every: 300 * time.Millisecond, trial: 60 * time.Millisecond, patience: queue.Patience{Beat: 200 * time.Millisecond, Lost: 1500 * time.Millisecond}}
+	if n, err := strconv.Atoi(os.Getenv(killsEnv)); err == nil {
+		b = queueBench{workers: 8, trials: 5 * n, kills: n, every: 2500 * time.Millisecond, trial: 3 * time.Second, patience: queue.DefaultPatience}
+	}
+	o, err := b.run(t.Context(), t.TempDir(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Kills != b.kills || o.Kills != o.Restarted+o.Gone+o.Postgres || o.Lost+o.Twice+o.TwoHands > 0 || o.LedgerTrials != b.trials || !o.LedgerIntact || o.Leases < int64(b.workers) || o.Begun < b.trials {
+		t.Errorf("%+v", o)
+	}
+	text, _ := json.Marshal(o)
+	t.Logf("%s", text)
+}
+
+// queueBench is a run of the test.
+type queueBench struct {
+	workers, trials, kills int
+	every, trial           time.Duration
+	patience               queue.Patience
+}
+
+// queueOutcome is what came of it.
+type queueOutcome struct {
+	Seconds                          float64
+	Kills, Restarted, Gone, Postgres int // kills of workers that came back where they were, elsewhere, and of PostgreSQL
+	Lost, Twice                      int // trials that are not recorded, or were and are no more; that are more than once
+	TwoHands                         int // times that two processes had one testbed
+	LongestIdle                      float64
+	IdleBed                          string
+	Leases                           int64 // how often a testbed changed hands
+	Begun                            int   // trials, those that a kill ended among them
+	LedgerStudies, LedgerTrials      int
+	LedgerIntact                     bool
+}
 
 // armsEach is how many trials a block of the bench's studies has: four variants and the
 // A/A arm; blocksEach how many blocks a study has at most.
@@ -63,15 +115,10 @@ type killable struct {
 	moves int // how often its machine was gone
 }
 
-func (b *queueBench) run(ctx context.Context, talk io.Writer) (queueOutcome, error) {
-	dir, err := os.MkdirTemp("", "linerate-bench-queue-")
-	if err != nil {
-		return queueOutcome{}, err
-	}
-	defer os.RemoveAll(dir)
-	c := &chaos{queueBench: b, dir: dir, talk: talk, rand: rand.New(rand.NewPCG(b.seed, 26))}
-	c.out = queueOutcome{Version: 1, Workers: b.workers, Trials: b.trials, BeatSeconds: b.patience.Beat.Seconds(), LostSeconds: b.patience.Lost.Seconds()}
-	if c.server, err = pgserver.New(b.durable); err != nil {
+func (b *queueBench) run(ctx context.Context, dir string, talk io.Writer) (queueOutcome, error) {
+	c := &chaos{queueBench: b, dir: dir, talk: talk, rand: rand.New(rand.NewPCG(1, 26))}
+	var err error
+	if c.server, err = pgserver.New(); err != nil {
 		return c.out, err
 	}
 	defer func() { _ = c.server.Stop() }() // what is left is in /tmp
@@ -129,12 +176,12 @@ func (c *chaos) with(ctx context.Context, f func(queue.Queue) error) error {
 
 // start starts a worker.
 func (c *chaos) start(k *killable) error {
-	self, err := os.Executable()
+	text, err := json.Marshal(benchWorker{c.url, k.bed, c.dir, k.locks, c.trial, c.patience})
 	if err != nil {
 		return err
 	}
-	k.cmd = exec.Command(self, "queue-worker", "--ledger", c.url, "--bed", k.bed, "--dir", c.dir, "--locks", k.locks, "--trial", c.trial.String(),
-		"--beat", c.patience.Beat.String(), "--lost", c.patience.Lost.String())
+	k.cmd = exec.Command(os.Args[0])
+	k.cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
 	k.cmd.Stderr = c.talk
 	return k.cmd.Start()
 }
