@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -18,7 +17,7 @@ import (
 )
 
 func newCatalogueSiteCmd() *cobra.Command {
-	var out, docs string
+	var out string
 	cmd := &cobra.Command{
 		Use:   "site --out DIR",
 		Short: "write the catalogue as static, searchable HTML pages",
@@ -27,30 +26,22 @@ counterparts on other systems, cautions, claims with their verdicts, measurement
 and the rules and plans that use it. Addresses of pages are stable. Pages load
 nothing from other hosts and need no server: open DIR/index.html. Search and
 filters run in the browser; the search tolerates typos.`,
-		Example: `    linerate catalogue site --out site
-    linerate catalogue site --out site --docs docs   the guide too, from the sources`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out, docs) },
+		Example: "    linerate catalogue site --out site",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out) },
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the pages into this `DIR`")
-	cmd.Flags().StringVar(&docs, "docs", "", "add the guide and the studies' answers from this `DIR` of linerate's source tree")
 	return cmd
 }
 
 // writeSite writes the site and prints a summary.
-func writeSite(cmd *cobra.Command, out, docs string) error {
+func writeSite(cmd *cobra.Command, out string) error {
 	if out == "" {
 		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")
 	}
 	in, err := siteInput()
 	if err != nil {
 		return err
-	}
-	if docs != "" {
-		in.Guide = os.DirFS(filepath.Join(docs, "guide"))
-		if _, err := fs.Stat(in.Guide, "."); err != nil {
-			return hint.With(fmt.Errorf("no guide in %s: %w", docs, err), "name the directory docs of linerate's sources")
-		}
 	}
 	files, bytes := 0, 0
 	err = site.Write(in, func(name string, data []byte) error {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +14,7 @@ import (
 
 // newSchemaCmd prints the JSON Schemas that are built in.
 func newSchemaCmd() *cobra.Command {
-	var all string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "print the JSON Schema of a file or a document",
 		Long: `Schema prints the JSON Schema (draft 7) of a file that linerate reads, for
@@ -28,8 +25,7 @@ For editors with the YAML language server, name it in a study's first line:
 
     # yaml-language-server: $schema=./study.schema.json`,
 		Example: `    linerate schema
-    linerate schema study > study.schema.json
-    linerate schema --all schemas`,
+    linerate schema study > study.schema.json`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -38,12 +34,7 @@ For editors with the YAML language server, name it in a study's first line:
 			return schemas.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case all != "" && len(args) > 0:
-				return hint.Usagef("--all writes every schema: omit %s", args[0])
-			case all != "":
-				return writeSchemas(cmd, all)
-			case len(args) == 0:
+			if len(args) == 0 {
 				return listSchemas(cmd)
 			}
 			text, err := schemas.Read(args[0])
@@ -56,8 +47,6 @@ For editors with the YAML language server, name it in a study's first line:
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&all, "all", "", "write every schema into `DIR`")
-	return cmd
 }
 
 func listSchemas(cmd *cobra.Command) error {
@@ -66,21 +55,4 @@ func listSchemas(cmd *cobra.Command) error {
 		t.Add(name, schemas.Title(name))
 	}
 	return t.Write(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
-}
-
-func writeSchemas(cmd *cobra.Command, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write schemas: %w", err)
-	}
-	for _, name := range schemas.Names() {
-		text, err := schemas.Read(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, schemas.File(name)), text, 0o644); err != nil {
-			return fmt.Errorf("write schemas: %w", err)
-		}
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d schemas in %s\n", len(schemas.Names()), dir)
-	return nil
 }

@@ -77,7 +77,6 @@ var documents = []described{
 	{"serve-run", "linerate serve: /api/v1/running/NAME", nil, typeOf[web.Progress]()},
 	{"serve-queued", "linerate serve: /api/v1/queue/ID", nil, typeOf[web.Progress]()},
 	{"serve-queue", "linerate serve: /api/v1/queue", nil, typeOf[web.Queue]()},
-	{"serve-testbeds", "linerate serve: /api/v1/testbeds", nil, typeOf[web.Testbeds]()},
 	{"serve-error", "linerate serve: an error below /api/v1", nil, typeOf[web.Failure]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
 	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},

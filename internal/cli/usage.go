@@ -316,15 +316,3 @@ func notA(kind string, invalid *pflag.InvalidValueError) string {
 	}
 	return v + ": " + invalid.Unwrap().Error()
 }
-
-// CommandLine is the command as it can be typed again.
-func CommandLine(cmd *cobra.Command) string {
-	words := []string{cmd.CommandPath()}
-	for _, a := range os.Args[min(len(strings.Fields(cmd.CommandPath())), len(os.Args)):] {
-		if strings.ContainsAny(a, " $\"'*\\|&;<>()") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
-	}
-	return strings.Join(words, " ")
-}

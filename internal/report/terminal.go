@@ -38,7 +38,9 @@ func plots(p *show.Page, s study.Spec, r study.Results, curves []curveGroup) {
 // strips draws every valid trial of the primary metric.
 func strips(p *show.Page, r study.Results) {
 	m, part := primary(r)
-	p.Strips(list.Map(r.Arms(part), func(arm string) show.Strip { return show.Strip{Name: r.ArmName(arm), Values: r.Values(part, arm, m.Name)} }), m.Text)
+	p.Strips(list.Map(r.Arms(part), func(arm string) show.Strip {
+		return show.Strip{Name: r.ArmName(arm), Values: r.Values(part, arm, m.Name)}
+	}), m.Text)
 }
 
 // pHeader names the correction of the p-values below it.

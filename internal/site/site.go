@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -32,7 +31,6 @@ type Input struct {
 	Rules     []*audit.Rule
 	Advice    []*plan.Advice
 	Evidence  []evidence.Row
-	Guide     fs.FS  // the directory guide of the documentation; nil leaves it out
 	Built     string // version and date, for the foot of pages
 	// Within is the navigation of a server of which the site is a part; the site's own
 	// stands below it.
@@ -46,14 +44,13 @@ type maker struct {
 	urls  map[*tunable.Record]string // without the extension
 	taken map[string]bool
 	rows  map[string][]evidence.Row
-	guide bool
 
 	measured, refuted []link // of what is published
 }
 
 // newMaker knows every page's place.
 func newMaker(in Input, put func(name string, data []byte) error) *maker {
-	m := &maker{Input: in, put: put, urls: map[*tunable.Record]string{}, taken: map[string]bool{}, rows: map[string][]evidence.Row{}, guide: in.Guide != nil}
+	m := &maker{Input: in, put: put, urls: map[*tunable.Record]string{}, taken: map[string]bool{}, rows: map[string][]evidence.Row{}}
 	for _, row := range in.Evidence {
 		k := strings.ToLower(row.OS) + " " + row.Tunable
 		m.rows[k] = append(m.rows[k], row)
@@ -90,7 +87,7 @@ func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) err
 	if err := m.assets(&index); err != nil {
 		return err
 	}
-	for _, make := range []func() error{m.front, m.lists, m.ideas, m.reference, m.guides} {
+	for _, make := range []func() error{m.front, m.lists, m.ideas, m.reference} {
 		if err := make(); err != nil {
 			return err
 		}
@@ -294,7 +291,7 @@ func (m *maker) write(name, template, title string, data map[string]any) error {
 		f.Nav, f.Sub = m.Within, f.Nav
 	}
 	data["Root"], data["Frame"] = root, f
-	data["Title"], data["Guide"] = title, m.guide
+	data["Title"] = title
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, template, data); err != nil {
 		return fmt.Errorf("make the page %s: %w", name, err)
@@ -307,9 +304,6 @@ func (m *maker) nav(root string) []Link {
 	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}, {"Ideas", root + "ideas.html"}, {"Reference", root + "help/index.html"}}
 	if m.Within != nil {
 		all[0].Name = "Search"
-	}
-	if m.guide {
-		all = append(all, Link{"Guide", root + "guide/index.html"})
 	}
 	return all
 }
@@ -394,7 +388,7 @@ func (m *maker) reference() error {
 	var list []link
 	for _, t := range docs.Topics() {
 		list = append(list, link{Name: t.Title(), URL: t.Name + ".html"})
-		text := prose.HTML(prose.Parse(t.Text()), m.rewrite(path.Dir(t.File()), where))
+		text := prose.HTML(prose.Parse(t.Text()), rewrite(path.Dir(t.File()), where))
 		if err := m.write("help/"+t.Name+".html", "text", t.Title(), map[string]any{"Text": trusted(text)}); err != nil {
 			return err
 		}
@@ -404,19 +398,13 @@ func (m *maker) reference() error {
 
 // rewrite leads links between the documentation's pages to the site's; what the site
 // does not have loses its link.
-func (m *maker) rewrite(dir string, where map[string]string) func(string) string {
+func rewrite(dir string, where map[string]string) func(string) string {
 	return func(to string) string {
 		target, anchor, has := strings.Cut(to, "#")
 		if strings.Contains(to, "://") || target == "" {
 			return to
 		}
 		page, ok := where[path.Join(dir, target)]
-		if !ok && m.guide && strings.HasPrefix(path.Join(dir, target), "guide/") {
-			page, ok = "../"+strings.TrimSuffix(path.Join(dir, target), ".md"), true
-			if strings.HasSuffix(target, ".md") {
-				page += ".html"
-			}
-		}
 		switch {
 		case !ok:
 			return ""
@@ -425,79 +413,4 @@ func (m *maker) rewrite(dir string, where map[string]string) func(string) string
 		}
 		return page
 	}
-}
-
-// guides writes the guide and the studies' answers, with their pictures.
-func (m *maker) guides() error {
-	if !m.guide {
-		return nil
-	}
-	var list, answers []link
-	err := fs.WalkDir(m.Guide, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, ".svg") {
-			return err
-		}
-		data, err := fs.ReadFile(m.Guide, name)
-		if err != nil || strings.HasSuffix(name, ".svg") {
-			return firstError(err, m.put, "guide/"+name, data)
-		}
-		blocks := prose.Parse(string(data))
-		title := name
-		if i := slices.IndexFunc(blocks, func(b prose.Block) bool { return b.Kind == prose.Heading }); i >= 0 {
-			title = prose.Plain(blocks[i].Text)
-		}
-		at := strings.TrimSuffix(name, ".md") + ".html"
-		l := link{Name: title, URL: at}
-		if strings.HasPrefix(name, "questions/") {
-			answers = append(answers, l)
-		} else {
-			list = append(list, l)
-		}
-		return m.write("guide/"+at, "text", title, map[string]any{"Text": trusted(prose.HTML(blocks, m.guideLinks(path.Dir(name))))})
-	})
-	if err != nil {
-		return fmt.Errorf("the guide: %w", err)
-	}
-	return m.write("guide/index.html", "links", "Guide and answers of studies", map[string]any{"Links": list, "Answers": answers})
-}
-
-// guideLinks leads the guide's links on: to its own pages, and to the reference's.
-func (m *maker) guideLinks(dir string) func(string) string {
-	up := "../"
-	if dir != "." {
-		up = "../../"
-	}
-	return func(to string) string {
-		target, anchor, has := strings.Cut(to, "#")
-		full := path.Join("guide", dir, target)
-		switch {
-		case strings.Contains(to, "://") || target == "":
-			return to
-		case strings.HasPrefix(full, "guide/") && strings.HasSuffix(full, ".md"):
-			if _, err := fs.Stat(m.Guide, strings.TrimPrefix(full, "guide/")); err != nil {
-				return ""
-			}
-			to = strings.TrimSuffix(target, ".md") + ".html"
-		case strings.HasPrefix(full, "guide/") && strings.HasSuffix(full, ".svg"):
-			return to
-		default:
-			i := slices.IndexFunc(docs.Topics(), func(t docs.Topic) bool { return t.File() == full })
-			if i < 0 {
-				return ""
-			}
-			to = up + "help/" + docs.Topics()[i].Name + ".html"
-		}
-		if has {
-			to += "#" + anchor
-		}
-		return to
-	}
-}
-
-// firstError puts a file unless something went wrong before.
-func firstError(err error, put func(string, []byte) error, name string, data []byte) error {
-	if err != nil {
-		return err
-	}
-	return put(name, data)
 }

@@ -63,7 +63,7 @@ func withToken(more ...string) map[string]string {
 func TestWhoIsTurnedAway(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
 	paths := []string{"/", "/studies", "/studies/0123456789abcdef", "/running", "/running/x", "/catalogue/index.html", "/metrics", "/site.css", "/catalogue/site.js",
-		"/api/v1/", "/api/v1/studies", "/api/v1/running/x", "/fleet", "/fleet/hosts/x", "/queue", "/testbeds", "/nothing"}
+		"/api/v1/", "/api/v1/studies", "/api/v1/running/x", "/fleet", "/fleet/hosts/x", "/queue", "/nothing"}
 	for _, p := range paths {
 		for what, header := range map[string]map[string]string{
 			"no token":           {},

@@ -41,21 +41,6 @@ func (s *Server) queue(r *http.Request) (*answer, error) {
 	return &answer{title: "Queue and testbeds", doc: doc, refresh: 15}, nil
 }
 
-// Testbeds is the JSON document of the testbeds alone.
-type Testbeds struct {
-	Document
-	Testbeds []queue.TestbedState `json:"testbeds"`
-}
-
-// testbeds shows the testbeds.
-func (s *Server) testbeds(r *http.Request) (*answer, error) {
-	a, err := s.queue(r)
-	if err != nil {
-		return nil, err
-	}
-	return &answer{title: "Testbeds", doc: Testbeds{version1, a.doc.(Queue).Testbeds}, refresh: 15}, nil
-}
-
 // queued shows how a study of the queue gets on.
 func (s *Server) queued(r *http.Request) (*answer, error) {
 	p, err := s.progress(r)

@@ -104,7 +104,6 @@ func (s *Server) routes() {
 	s.page("/running/{name}", "run", s.run)
 	s.page("/queue", "queue", s.queue)
 	s.page("/queue/{id}", "queued", s.queued)
-	s.page("/testbeds", "testbeds", s.testbeds)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
