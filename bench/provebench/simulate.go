@@ -26,6 +26,8 @@ type Shape struct {
 	Bursts      bool    `json:"bursts"`
 	// CarryOver is the share of a window in which the arm before still shows.
 	CarryOver float64 `json:"carry_over"`
+	// Late is the share of the effect that shows a window late.
+	Late float64 `json:"late"`
 }
 
 // Shapes of days, from easy to nasty.
@@ -38,6 +40,9 @@ func Shapes() []Shape {
 		{Name: "heavy tails", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 4, Heavy: true},
 		{Name: "bursts", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, Bursts: true},
 		{Name: "carry-over", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, CarryOver: 0.1},
+		{Name: "half a window late", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, Late: 0.5},
+		{Name: "a window late", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, Late: 1},
+		{Name: "late, bursts", Rhythm: 3, Persistence: 0.5, Slow: 3, Noise: 2, Bursts: true, Late: 1},
 		{Name: "all of it", Rhythm: 3, Persistence: 0.9, Slow: 5, Noise: 4, Heavy: true, Bursts: true, CarryOver: 0.1},
 	}
 }
@@ -59,11 +64,11 @@ func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) 
 	d := day{slots: slots, values: make([][]float64, len(slots))}
 	fade := math.Pow(s.Persistence, 1.0/perWindow)
 	slow, phase := s.Slow/100*r.NormFloat64(), 2*math.Pi*r.Float64()
-	burst, left, before := 0.0, 0, 0.0
+	burst, left, before, arm := 0.0, 0, 0.0, 0.0
 	for w, slot := range slots {
-		now := 0.0
-		if slot.Treated() {
-			now = effect
+		now := s.Late * arm
+		if arm = 0; slot.Treated() {
+			now, arm = now+(1-s.Late)*effect, effect
 		}
 		for i := range perWindow {
 			t := float64(w*perWindow+i) / float64(len(slots)*perWindow)
@@ -123,6 +128,34 @@ func (d day) arms(of string) (control, treated stats.Arm) {
 		}
 	}
 	return control, treated
+}
+
+// inTime are the windows in the order of time.
+func (d day) inTime() (w stats.Windows) {
+	coins := map[int]int{}
+	for i, s := range d.slots {
+		coin := 0
+		if s.Of == "setting" {
+			if coins[s.Pair] == 0 {
+				coins[s.Pair] = len(coins) + 1
+			}
+			coin = coins[s.Pair]
+		}
+		w.Values, w.Treated, w.Coins = append(w.Values, math.Log(mean(d.values[i]))), append(w.Treated, s.Treated()), append(w.Coins, coin)
+	}
+	return w
+}
+
+// until is the day up to so many pairs of the setting.
+func (d day) until(pairs int) day {
+	for i, s := range d.slots {
+		if s.Of == "setting" && s.Half == 2 {
+			if pairs--; pairs == 0 {
+				return day{d.slots[:i+1], d.values[:i+1]}
+			}
+		}
+	}
+	return d
 }
 
 // halves are the values of all windows of two arms, whenever they were.

@@ -32,6 +32,11 @@ type Row struct {
 	FalsePositiveRate float64      `json:"false_positive_rate"`
 	Coverage          stats.Number `json:"coverage"`
 	Power             stats.Number `json:"power"`
+	// Reversed is the share of those days of which it says that the setting does harm, and Noticed
+	// that on which late effects are noticed (of days without effect, FalseNotices).
+	Reversed     float64      `json:"reversed"`
+	Noticed      stats.Number `json:"late_noticed"`
+	FalseNotices stats.Number `json:"late_false_notices"`
 }
 
 // pairs of a simulated study, and the effect that it is to find.
@@ -42,7 +47,7 @@ const (
 
 var methods = []Method{Pairs, Looks, Shams, BeforeAfter, OverWindows}
 
-type tally struct{ studies, alarms, covered, found int }
+type tally struct{ studies, alarms, covered, found, reversed, noticed, notices int }
 
 // Table simulates studies of every shape by every method, a shape on each CPU.
 func Table(studies int, seed uint64) []Row {
@@ -95,16 +100,23 @@ func halfAndHalf(n int) []study.WindowSlot {
 
 // study judges one day by a method.
 func (t *tally) study(m Method, d day, effect float64) {
-	p, i := m.judge(d)
+	p, i, late := m.judge(d)
 	if effect == 0 {
-		t.studies++
+		if t.studies++; late {
+			t.notices++
+		}
 		if p <= 0.05 {
 			t.alarms++
 		}
 		return
 	}
+	if late {
+		t.noticed++
+	}
 	if p <= 0.05 && i.Estimate < 0 {
 		t.found++
+	} else if p <= 0.05 {
+		t.reversed++
 	}
 	if i.Contains(effect) {
 		t.covered++
@@ -112,26 +124,37 @@ func (t *tally) study(m Method, d day, effect float64) {
 }
 
 // judge gives the p of no effect, at most 0.05 where the method calls a difference, and
-// the interval of the effect on the logarithm.
-func (m Method) judge(d day) (p float64, i stats.Interval) {
-	opt := stats.Options{Draws: 1999, NoPlan: true}
+// the interval of the effect on the logarithm; late effects are noticed by linerate's.
+func (m Method) judge(d day) (p float64, i stats.Interval, late bool) {
+	opt := stats.Options{Draws: 1999, NoPlan: true, Better: stats.LowerIsBetter}
 	switch m {
 	case BeforeAfter, OverWindows:
 		control := d.windows(func(_ int, s study.WindowSlot) bool { return !s.Treated() })
 		treated := d.windows(func(_ int, s study.WindowSlot) bool { return s.Treated() })
 		w := stats.Welch(control, treated, 0.95)
-		return w.P, w.Interval
+		return w.P, w.Interval, false
 	case Shams:
 		a, b := d.arms(study.Sham)
 		c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]
-		return c.P, stats.Interval{Low: math.NaN(), High: math.NaN()}
+		return c.P, stats.Interval{Low: math.NaN(), High: math.NaN()}, false
 	}
 	a, b := d.arms("setting")
 	if m == Looks {
-		return early(a, b, opt)
+		return early(d, a, b, opt)
 	}
-	c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]
-	return c.P, c.Effect.Interval
+	return decided(d, stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0], opt)
+}
+
+// lateDraws are fewer than a study's: a simulation has many of them.
+const lateDraws = 199
+
+// decided is a comparison with what the windows show of late effects.
+func decided(d day, c stats.Comparison, opt stats.Options) (p float64, i stats.Interval, late bool) {
+	c.Outlast(stats.LateEffects(d.inTime(), lateDraws, 1), 1, opt)
+	if p = 1; c.Verdict.Differs() {
+		p = 0
+	}
+	return p, c.Effect.Interval, c.Late.Outlasts()
 }
 
 // plan of the simulated studies.
@@ -146,25 +169,28 @@ var looks = func() stats.Sequential {
 	return s
 }()
 
-func early(a, b stats.Arm, opt stats.Options) (float64, stats.Interval) {
+func early(d day, a, b stats.Arm, opt stats.Options) (float64, stats.Interval, bool) {
 	for k, n := range looks.Looks {
 		x, y := stats.Arm{Values: a.Values[:n]}, stats.Arm{Values: b.Values[:n]}
 		c, stop := looks.Settle(stats.CompareSwitchback([]stats.Arm{x}, []stats.Arm{y}, opt)[0], k, opt)
-		if stop {
-			if c.Verdict.Differs() {
-				return 0, c.Effect.Interval
+		if until := d.until(n); stop {
+			if p, i, late := decided(until, c, opt); n == pairs || !late {
+				return p, i, late
 			}
-			return 1, c.Effect.Interval
 		}
 	}
-	return 1, stats.Interval{}
+	return 1, stats.Interval{}, false
 }
 
 func (t *tally) row(s Shape, m Method) Row {
 	n := float64(t.studies)
 	row := Row{Shape: s.Name, Method: m, FalsePositiveRate: float64(t.alarms) / n}
 	if m != Shams {
+		row.Reversed = float64(t.reversed) / n
 		row.Coverage, row.Power = stats.Num(float64(t.covered)/n), stats.Num(float64(t.found)/n)
+	}
+	if m == Pairs || m == Looks {
+		row.Noticed, row.FalseNotices = stats.Num(float64(t.noticed)/n), stats.Num(float64(t.notices)/n)
 	}
 	return row
 }

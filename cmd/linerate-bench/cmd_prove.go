@@ -12,16 +12,17 @@ import (
 )
 
 const benchProveLong = `Simulate days of a live host (daily rhythm, autocorrelation, heavy tails, bursts,
-carry-over), and measure what linerate prove says of a setting that does nothing,
+carry-over, effects a window late), and measure what linerate prove says of a setting that does nothing,
 and of one that lowers the metric by 5 %: its false positives, the coverage of its
-intervals and its power, next to a comparison of before with after and a t-test over
+intervals, its power, how often it turns a gain into harm and notices that an effect
+is late, next to a comparison of before with after and a t-test over
 the same windows. Then how often the guardrail ends a day without harm, and how
 many treated windows it takes to end one with harm; and how those on requests that
 stay away do, with a request a minute as with many a look.`
 
 // newProveCmd simulates the switchback design.
 func newProveCmd() *cobra.Command {
-	s := simulated{flag: "studies", usage: "simulated studies of each shape", usual: 10_000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
+	s := simulated{flag: "studies", usage: "simulated studies of each shape", usual: 2000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
 	return s.command(&cobra.Command{
 		Use:   "prove",
 		Short: "false-positive rate, coverage and guardrails of studies on live hosts, by simulation",
@@ -45,9 +46,9 @@ func writeProve(page *show.Page, studies int, rows []provebench.Row, guards []pr
 	share := func(n stats.Number) string {
 		return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
 	}
-	t := show.Table{Header: []string{"days", "method", "false positives", "coverage", "finds 5 %"}, Right: []bool{false, false, true, true, true}}
+	t := show.Table{Header: []string{"days", "method", "false positives", "coverage", "finds 5 %", "reversed", "late, noticed", "without reason"}, Right: []bool{false, false, true, true, true, true, true, true}}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []string{r.Shape, string(r.Method), show.Percent(100 * r.FalsePositiveRate), share(r.Coverage), share(r.Power)})
+		t.Rows = append(t.Rows, []string{r.Shape, string(r.Method), show.Percent(100 * r.FalsePositiveRate), share(r.Coverage), share(r.Power), show.Percent(100 * r.Reversed), share(r.Noticed), share(r.FalseNotices)})
 	}
 	page.Table(t)
 	page.Line("")

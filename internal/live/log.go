@@ -95,7 +95,23 @@ type logged struct {
 	// Of the last tick: the share of its requests that the server failed, and how many
 	// there were; NaN where that is unknown.
 	failed, came float64
+	own, others  float64 // lines of the study's probes, and of all else
 }
+
+// withoutOwn leaves out the lines of the study's probes.
+func (l *logged) withoutOwn(lines []byte) (out []byte) {
+	for line := range bytes.Lines(lines) {
+		if bytes.Contains(line, []byte(ownAgent)) {
+			l.own++
+			continue
+		}
+		l.others++
+		out = append(out, line...)
+	}
+	return out
+}
+
+func (l *logged) ownLines() (own, others float64) { return l.own, l.others }
 
 // read returns the complete lines that were added to the logs. With an error it returns the
 // lines of the other logs. first reports that this was the first look, which only finds the
@@ -162,6 +178,7 @@ func (l *logged) try(ctx context.Context) error {
 func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	l.failed, l.came = math.NaN(), math.NaN()
 	lines, first, err := l.read(ctx)
+	lines = l.withoutOwn(lines)
 	if l.extra != nil {
 		l.extra(now)
 	}

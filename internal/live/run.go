@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/apply"
@@ -329,11 +330,42 @@ func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	for _, m := range r.o.metrics {
 		pilots[m.Metric], _ = study.PilotOf(values[m.Metric], r.every)
 	}
+	r.burnIn(pilots[primary.Metric])
+	r.ownProbes(length)
 	r.exactness(from, r.last)
 	if r.o.Piloted != nil {
 		return pilots, r.o.Piloted(pilots, r.o.told())
 	}
 	return pilots, nil
+}
+
+// burnIn takes the burn-in that the pilot allows, of a study that goes on that of its windows so far.
+func (r *run) burnIn(p study.Pilot) {
+	was := r.o.Plan.BurnIn
+	r.o.Plan.BurnIn = p.BurnIn(r.o.Plan)
+	for _, w := range r.o.Done {
+		if w.Pair > 0 && w.BurnIn > 0 {
+			r.o.Plan.BurnIn = time.Duration(w.BurnIn * float64(time.Second))
+		}
+	}
+	if now := r.o.Plan.BurnIn; now > was {
+		r.o.Say("the first %s of each window are not measured, instead of %s: that costs no precision here, and effects have more time", show.Brief(now), show.Brief(was))
+	}
+}
+
+// ownProbes says that a log which does not tell who asked may count the study's own requests.
+func (r *run) ownProbes(length time.Duration) {
+	probes := slices.ContainsFunc(r.o.metrics, func(m Metric) bool { return strings.HasPrefix(m.Source, "probe:http") })
+	for _, m := range r.o.metrics {
+		l, ok := m.from.(interface{ ownLines() (own, others float64) })
+		if !probes || !ok {
+			continue
+		}
+		mine := length.Seconds() / probeEvery.Seconds()
+		if own, others := l.ownLines(); own == 0 && others > 0 && others < 10*mine {
+			r.o.Say("%s: of %.0f requests up to %.0f may be the study's own probes: let the log tell the user agent (%s), or watch the probe in a separate study", m.Source, others, min(mine, others), ownAgent)
+		}
+	}
 }
 
 // glance is a look of the pilot. What worked before is waited for: a machine that wakes

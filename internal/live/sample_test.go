@@ -251,12 +251,16 @@ func TestLogErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = m.from.Tick(t.Context(), Sample{})
-	text := strings.Repeat(line("0.1", "200"), 3) + line("0.1", "502")
+	probe := strings.Replace(line("0.1", "502"), "\n", " \"linerate-probe\"\n", 1) // the study's own requests are no traffic
+	text := strings.Repeat(line("0.1", "200"), 3) + line("0.1", "502") + probe
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := m.from.Tick(t.Context(), Sample{}); err != nil || v != 0.25 {
 		t.Errorf("%g, %v", v, err)
+	}
+	if own, others := m.from.(*logged).ownLines(); own != 1 || others != 4 {
+		t.Errorf("%g own, %g others", own, others)
 	}
 }
 

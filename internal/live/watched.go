@@ -401,12 +401,16 @@ func lastLine(out []byte) string {
 	return lines[len(lines)-1]
 }
 
+// ownAgent is what probes say that they are, so that a log does not count them as traffic.
+const ownAgent = "linerate-probe"
+
 func fetchTime(ctx context.Context, client *http.Client, address string) (float64, error) {
 	start := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, err
 	}
+	req.Header.Set("User-Agent", ownAgent)
 	res, err := client.Do(req)
 	if err != nil {
 		return 0, err

@@ -90,6 +90,8 @@ type Comparison struct {
 	ControlSum         Summary
 	VariantSum         Summary
 	Warnings           []Warning
+	Late               Late // of Switchback, by Outlast
+	Short              bool // the windows are too short for the effect
 
 	random    *Randomization // of Switchback: its test decides instead of Student's t
 	something bool           // the control is shown to differ from zero, so that others can be relative to it

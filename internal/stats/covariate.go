@@ -31,20 +31,21 @@ func CovariateAdjusted(d, c []float64, level float64, draws int, seed uint64) In
 		}
 		return Randomise(e, draws, seed).P(0) > 1-level
 	}
-	out.Low, out.High = limit(keeps, out.Estimate, -1, d), limit(keeps, out.Estimate, 1, d)
+	_, variance := meanVariance(d)
+	se := math.Sqrt(variance / n)
+	out.Low, out.High = limit(keeps, out.Estimate, -1, se), limit(keeps, out.Estimate, 1, se)
 	return out
 }
 
 // limit looks for the end of what a test keeps, from the estimate in one direction; NaN
-// where there is none within a hundred times the data's own spread.
-func limit(keeps func(float64) bool, from, direction float64, d []float64) float64 {
-	_, variance := meanVariance(d)
-	step := max(math.Sqrt(variance/float64(len(d))), 1e-12*math.Abs(from))
+// where there is none within thousands of standard errors.
+func limit(keeps func(float64) bool, from, direction, se float64) float64 {
+	step := max(se, 1e-12*math.Abs(from))
 	out := from + direction*step
 	for range 12 {
 		if !keeps(out) {
 			in := from
-			for range 40 {
+			for range 16 {
 				if mid := (in + out) / 2; keeps(mid) {
 					in = mid
 				} else {

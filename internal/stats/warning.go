@@ -17,6 +17,7 @@ const (
 	UnequalSpread Code = "unequal-spread"  // variances differ so much that pooling them misleads
 	Underpowered  Code = "underpowered"    // the detectable effect is larger than the margin
 	Apart         Code = "apart"           // samples of two studies: not interleaved
+	LateEffect    Code = "late-effect"     // the window before still acts on the next
 	Extrapolated  Code = "extrapolated"    // a fit is read where nothing was measured
 )
 

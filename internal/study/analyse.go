@@ -180,10 +180,13 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 	} else if l != nil {
 		l.settle(cs, opt)
 	}
+	s.outlast(cs, g, seed, trials, opt)
 	var out []Verdict
 	for i, c := range cs {
 		v := verdictOf(m, g, c)
-		v.addNS(m, control.Values, arms[i].Values)
+		if c.Method != stats.OverBothArms {
+			v.addNS(m, control.Values, arms[i].Values)
+		}
 		v.Interleaved = howOf(trials, g.Part, v.Variant)
 		v.addBeds(s, g, c, control, arms[i], opt, begun(s, blocksOf(s, seed, g.Part), g.Part, trials), trials)
 		out = append(out, v)
@@ -224,6 +227,9 @@ func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	}
 	if size, _, _ := v.Size(); !size.Known() && c.Scale == stats.Difference {
 		v.Difference, v.DifferenceLow, v.DifferenceHigh = stats.Num(c.Effect.Estimate), stats.Num(c.Effect.Low), stats.Num(c.Effect.High)
+	}
+	if !math.IsNaN(c.Late.P) && c.N >= stats.LeastPairs && c.Design == stats.Switchback {
+		v.Late = &Late{P: stats.Num(c.Late.P), Short: c.Short}
 	}
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.String())

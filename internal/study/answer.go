@@ -34,6 +34,11 @@ func answer(s Spec, r Results) string {
 	if un := groups[stats.Inconclusive]; len(un) > 0 {
 		parts = append(parts, fmt.Sprintf("no difference is shown for %s", show.List(variantNames(un))))
 	}
+	for _, v := range groups[stats.Inconclusive] {
+		if longer := v.Longer(s); longer != "" {
+			parts = append(parts, longer)
+		}
+	}
 	if bad := groups[stats.Invalid]; len(bad) > 0 {
 		parts = append(parts, fmt.Sprintf("there is no verdict for %s: too few trials are valid", show.List(variantNames(bad))))
 	}

@@ -151,6 +151,7 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	last, g := len(cs)-1, s.Primary()
 	plan := s.looksAt(g, n, last)
 	plan.settle(cs[:last], opt)
+	s.outlast(cs[:last], g, seed, trials, opt)
 	for i, c := range cs[:last] { // what will be taken back decides nothing
 		if c.Verdict == stats.Equivalent && s.doubt(g.Part, g.Metric, trials, c.Control, c.Variant) != "" {
 			cs[i].Verdict = stats.Inconclusive

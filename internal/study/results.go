@@ -122,9 +122,17 @@ type Verdict struct {
 	Scale        string       `json:"scale"`
 	// Beds is the effect on each of several testbeds, and PBeds the p-value of no
 	// difference between them (stats.AmongGroups); none where the study had one.
-	Beds     []BedEffect  `json:"by_testbed,omitempty"`
-	PBeds    stats.Number `json:"p_testbeds,omitzero"`
-	Warnings []string     `json:"warnings"`
+	Beds  []BedEffect  `json:"by_testbed,omitempty"`
+	PBeds stats.Number `json:"p_testbeds,omitzero"`
+	// Late says whether the window before still acts on the next, of a live host.
+	Late     *Late    `json:"late_effects,omitempty"`
+	Warnings []string `json:"warnings"`
+}
+
+// Late is what the windows of a live host show of effects that outlast their own window.
+type Late struct {
+	P     stats.Number `json:"p_value"` // of none
+	Short bool         `json:"windows_too_short,omitempty"`
 }
 
 // MarshalJSON writes the verdict as results.json has it.

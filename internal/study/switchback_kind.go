@@ -314,14 +314,11 @@ func (p WindowPlan) firstLook(pairs int) int {
 	return pairs
 }
 
-// warnSwitchback names the treatments whose effect is still moving after the burn-in.
+// warnSwitchback says for which effects the windows are too short.
 func warnSwitchback(r *Results, s Spec) {
-	if !s.OnLiveHost() {
-		return
-	}
-	for _, c := range switchbackCarryOvers(r.Trials, s) {
-		if c.Known() && !c.Contains(0) {
-			r.Warnings = append(r.Warnings, c.text())
+	for _, v := range r.Verdicts {
+		if longer := v.Longer(s); longer != "" {
+			r.Warnings = append(r.Warnings, longer+" (metric "+v.Metric+")")
 		}
 	}
 }

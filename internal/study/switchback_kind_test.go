@@ -2,6 +2,7 @@ package study
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -271,60 +272,41 @@ func TestTermsOfLiveStudies(t *testing.T) {
 	}
 }
 
-// TestCarryOver: an effect that is still moving when the burn-in ends is told, and one that
-// stands is not.
-func TestSwitchbackCarryOver(t *testing.T) {
-	s := switchbackParse(t, live)
-	windows := func(late float64) []Trial {
-		trials := played(s, 3, switchbackAt)
+// TestLateEffects: an effect that shows in the window after its own is measured over both, where
+// pairs alone would call a gain harm; one that takes longer has no verdict, but longer windows
+// are proposed; one that shows at once is judged by its pairs.
+func TestLateEffects(t *testing.T) {
+	s := switchbackParse(t, strings.Replace(live, "blocks: 8", "blocks: 32", 1))
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		what    string
+		after   []float64 // effect, by windows since the arm
+		verdict stats.Verdict
+		method  string
+		answer  string
+	}{
+		{"at once", []float64{-0.05}, stats.Better, stats.RandomisationTest, "lower with it"},
+		{"a window late", []float64{0, -0.05}, stats.Better, stats.OverBothArms, "lower with it"},
+		{"two windows late", []float64{0, -0.03, -0.04}, stats.Inconclusive, "", "windows of 60 s are too short for it: try 5:00"},
+	} {
+		trials := played(s, 5, func(string, int) float64 { return 0 })
+		slices.SortFunc(trials, func(a, b Trial) int { return a.Start.Compare(b.Start) })
 		for i := range trials {
-			w := windowOf(trials[i])
-			w.BurnIn = 10
-			w.Series = map[string][]*float64{}
-			for k := range 50 { // half of what counts is before second 30
-				v := 100 * (1 + 0.001*math.Sin(float64(k+5*i)))
-				if trials[i].Variant == "it" {
-					v *= 0.9
-					if k >= 30 {
-						v *= late
-					}
-					if k < 10 {
-						v *= 5 // what the burn-in is for
-					}
+			v := 0.1*math.Sin(float64(i)/10) + 0.005*r.NormFloat64()
+			for k, effect := range c.after {
+				if i >= k && trials[i-k].Variant == "it" {
+					v += effect
 				}
-				w.At, w.Series[RoundTrip] = append(w.At, float64(k)), append(w.Series[RoundTrip], &v)
 			}
+			trials[i].Metrics[RoundTrip] = 1e6 * math.Exp(v)
 		}
-		return trials
-	}
-	told := func(trials []Trial) string {
-		r := Results{Trials: trials}
-		warnSwitchback(&r, s)
-		return strings.Join(r.Warnings, "\n")
-	}
-	moving := windows(1.2)
-	if got := told(moving); !strings.Contains(got, "the effect of it is still moving after the burn-in: it differs by 20.0 %") || !strings.Contains(got, "% between the halves") {
-		t.Errorf("%q", got)
-	}
-	if got := told(windows(3)); !strings.Contains(got, "it differs by 200 %") || strings.Contains(got, "e+") {
-		t.Errorf("%q", got)
-	}
-	if got := told(windows(1)); got != "" {
-		t.Errorf("an effect that stands: %q", got)
-	}
-	for i := range moving { // five pairs show no scatter
-		if moving[i].Block > 1 && moving[i].Variant == "it" {
-			moving[i].Valid = moving[i].Block > 3
+		got := Analyse(s, 5, Environment{}, trials)
+		v := got.Verdicts[0]
+		if v.Verdict != c.verdict || !strings.Contains(v.Method, c.method) || !strings.Contains(got.Answer, c.answer) || v.Late == nil || v.Late.P.Float() > 0.05 != (len(c.after) == 1) {
+			t.Errorf("%s: %s by %s, %+v: %s", c.what, v.Verdict, v.Method, v.Late, got.Answer)
 		}
-	}
-	if got := told(moving); got != "" {
-		t.Errorf("of few pairs: %q", got)
-	}
-	if r := (Results{Trials: moving}); true {
-		other := s
-		other.Testbed = Spec{}.Testbed
-		if warnSwitchback(&r, other); len(r.Warnings) != 0 {
-			t.Errorf("a study of another kind: %q", r.Warnings)
+		if effect := v.EffectPercent.Float(); v.Verdict == stats.Better && (math.Abs(effect+5) > 1 || !(v.CILow.Float() < -4.9 && v.CIHigh.Float() > -4.9)) {
+			t.Errorf("%s: %s", c.what, v.Effect.TextWithBounds())
 		}
 	}
 }

@@ -87,6 +87,22 @@ func (p Pilot) PairSD(d WindowPlan) float64 {
 	return p.SD * math.Sqrt(max(0, 2*(own-shared))/n)
 }
 
+// freePrecision is by how much a pair's effect may scatter more for a longer burn-in.
+const freePrecision = 1.05
+
+// BurnIn is how long a window's burn-in may be, from the design's up to half the window,
+// at no cost: what moves slowly scatters as much over half a window, and an effect that takes time has it.
+func (p Pilot) BurnIn(d WindowPlan) time.Duration {
+	longer, most := d, freePrecision*p.PairSD(d)
+	if p.Lacks() != "" || d.Window < 10*p.Every {
+		return d.BurnIn
+	}
+	for longer.BurnIn += d.Window / 10; longer.BurnIn <= d.Window/2 && p.PairSD(longer) <= most; longer.BurnIn += d.Window / 10 {
+		d.BurnIn = longer.BurnIn
+	}
+	return d.BurnIn
+}
+
 // sum adds f(1) to f(n−1).
 func (p Pilot) sum(n float64, f func(float64) float64) (s float64) {
 	if p.Memory == 0 {

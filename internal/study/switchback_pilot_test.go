@@ -77,3 +77,20 @@ func TestPilotLacks(t *testing.T) {
 		}
 	}
 }
+
+// TestBurnInOfThePilot: it is longer where that costs no precision, up to half the window.
+func TestBurnInOfThePilot(t *testing.T) {
+	d := WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute}
+	noise := Pilot{Every: 5 * time.Second, N: 100, SD: 0.1}
+	slow := noise
+	slow.Memory, slow.Fade = 0.95, 0.99
+	if got := noise.BurnIn(d); got != d.BurnIn {
+		t.Errorf("of noise %s", got)
+	}
+	if got := slow.BurnIn(d); got <= d.BurnIn || got > d.Window/2 {
+		t.Errorf("of what moves slowly %s", got)
+	}
+	if got := (Pilot{}).BurnIn(d); got != d.BurnIn {
+		t.Errorf("of no pilot %s", got)
+	}
+}

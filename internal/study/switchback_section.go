@@ -39,7 +39,7 @@ func switchbackSections(s Spec, r Results) []Section {
 	section.figure(true, "Balance of traffic", fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", p.terms().Imbalance),
 		func(width float64) string { return balance(windows, width) })
 	var tables document.OnPage
-	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), carryTable(r.Trials, s), adjustedTable(windows, m, r.Seed), dropTable(windows)} {
+	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), lateTable(r), adjustedTable(windows, m, r.Seed), dropTable(windows)} {
 		tables = append(tables, t)
 	}
 	section.add(true, tables)

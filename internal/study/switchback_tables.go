@@ -95,15 +95,6 @@ func disturbedTable(windows []window) document.Table {
 	return t
 }
 
-func carryTable(trials []Trial, s Spec) document.Table {
-	t := document.Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in.", Header: []string{"variant", "difference", "99 % interval"}}
-	for _, c := range switchbackCarryOvers(trials, s) {
-		p := c.Map(stats.Percent)
-		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
-	}
-	return t
-}
-
 // adjustDraws stand for all orders of many pairs: the table says two digits.
 const adjustDraws = 2000
 

@@ -1,0 +1,277 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Windows are those of a live host in the order of time, as the test of late effects takes
+// them.
+type Windows struct {
+	Values  []float64 // the metric, or its logarithm; NaN where the window is invalid
+	Treated []bool    // by the treatment that is judged
+	// Coins number the pairs whose order a coin decided: both windows of one have its number.
+	// 0: the window is of none.
+	Coins []int
+}
+
+// Late is what windows show of effects that outlast their own window.
+type Late struct {
+	P     float64 // of "the two windows before have no effect on this one"
+	Again float64 // of "the one before the last has none", given that of the last
+	// Total is the effect on this window and on the next together: what is seen where windows
+	// are long.
+	Total float64
+
+	y, x    []float64
+	redrawn [][]float64
+}
+
+// LateEffects regresses the windows on their arm and on the two before, and redraws the coins
+// of the pairs' orders: under no late effect they could have fallen otherwise (Bojinov,
+// Simchi-Levi & Zhao, Management Science 69, 2023). What remembers is differenced by its
+// own autocorrelation first (Cochrane & Orcutt 1949), which costs no validity: the coins give
+// that.
+func LateEffects(w Windows, draws int, seed uint64) Late {
+	l := Late{P: math.NaN(), Again: math.NaN(), Total: math.NaN(), y: slices.Clone(w.Values), x: w.arm()}
+	coins := slices.Max(append([]int{0}, w.Coins...))
+	if coins < LeastPairs {
+		return l
+	}
+	centre(l.y)
+	r := rand.New(rand.NewPCG(seed, uint64(len(w.Values))))
+	for range draws {
+		l.redrawn = append(l.redrawn, w.redraw(r, coins))
+	}
+	l.P, l.Again = l.none(1), l.none(2)
+	l.Total, _ = regress(l.y, l.x, 1, memory(l.y, l.x, 1)).total()
+	return l
+}
+
+// centre takes the mean off values.
+func centre(y []float64) {
+	known := slices.DeleteFunc(slices.Clone(y), math.IsNaN)
+	mean := Mean(known)
+	for i := range y {
+		y[i] -= mean
+	}
+}
+
+// arm is 1 of treated windows.
+func (w Windows) arm() []float64 {
+	x := make([]float64, len(w.Treated))
+	for i, t := range w.Treated {
+		if t {
+			x[i] = 1
+		}
+	}
+	return x
+}
+
+// redraw is the arm with each coin thrown anew.
+func (w Windows) redraw(r *rand.Rand, coins int) []float64 {
+	turned := make([]bool, coins+1)
+	for i := 1; i <= coins; i++ {
+		turned[i] = r.Uint64()&1 == 1
+	}
+	x := w.arm()
+	for i, c := range w.Coins {
+		if turned[c] {
+			x[i] = 1 - x[i]
+		}
+	}
+	return x
+}
+
+// mostLags is how many windows later effects are looked for.
+const mostLags = 2
+
+// none is the p of "the arms so many windows before, and those before them, have no effect", given
+// the effects of the later ones.
+func (l *Late) none(from int) float64 {
+	rho := memory(l.y, l.x, from-1)
+	e := regress(l.y, l.x, from-1, rho).without(l.y, l.x)
+	return l.redraw(l.y, e, func(y, x []float64) float64 {
+		return regress(y, x, from-1, rho).squares / regress(y, x, mostLags, rho).squares
+	})
+}
+
+// PTotal is the p of "the effect on this window and on the next together is θ".
+func (l *Late) PTotal(theta float64) float64 {
+	rho := memory(l.y, l.x, 1)
+	y, shift := slices.Clone(l.y), make([]float64, len(l.x)) // one effect is the other's complement
+	for i := range y {
+		y[i] -= theta * l.x[i]
+		shift[i] = at(l.x, i-1) - l.x[i]
+	}
+	null := regress(y, shift, 0, rho)
+	return l.redraw(y, null.without(y, shift), func(y, x []float64) float64 {
+		estimate, se := regress(y, x, 1, rho).total()
+		return math.Abs(estimate / se)
+	})
+}
+
+// redraw is the randomisation p of a statistic: of y, whose null hypothesis leaves e.
+func (l *Late) redraw(y, e []float64, statistic func(y, x []float64) float64) float64 {
+	seen := statistic(y, l.x)
+	if math.IsNaN(seen) || len(l.redrawn) == 0 {
+		return math.NaN()
+	}
+	as := 1
+	for _, other := range l.redrawn {
+		if !(statistic(e, other) < seen*(1-1e-12)) {
+			as++
+		}
+	}
+	return float64(as) / float64(len(l.redrawn)+1)
+}
+
+// Interval holds the totals that the test does not reject at 1−level.
+func (l *Late) Interval(level float64) Interval {
+	out := noInterval(l.Total, level)
+	if math.IsNaN(l.Total) {
+		return out
+	}
+	_, se := regress(l.y, l.x, 1, memory(l.y, l.x, 1)).total()
+	keeps := func(theta float64) bool { return l.PTotal(theta) > 1-level }
+	out.Low, out.High = limit(keeps, l.Total, -1, se), limit(keeps, l.Total, 1, se)
+	return out
+}
+
+// memory is how much is left a window later of what the arms do not explain, none below 0.
+func memory(y, x []float64, lags int) float64 {
+	e := regress(y, x, lags, 0).without(y, x)
+	n, mean, both, all := 0.0, 0.0, 0.0, 0.0
+	for _, v := range e {
+		if !math.IsNaN(v) {
+			n, mean = n+1, mean+v
+		}
+	}
+	mean /= n
+	for i, v := range e {
+		if math.IsNaN(v) {
+			continue
+		}
+		all += (v - mean) * (v - mean)
+		if i > 0 && !math.IsNaN(e[i-1]) {
+			both += (v - mean) * (e[i-1] - mean)
+		}
+	}
+	return min(0.98, max(0, both/all))
+}
+
+// regression of windows on their arm and on those before, with an intercept.
+type regression struct {
+	beta    [4]float64 // intercept, then the arms by lag
+	inverse [4][4]float64
+	squares float64 // of the residuals
+	df      float64
+	lags    int
+}
+
+// regress fits by least squares, both sides less rho of their values a window before. Windows
+// without a value, and those after them, are left out.
+func regress(y, x []float64, lags int, rho float64) regression {
+	k, n, all := lags+2, 0.0, 0.0
+	f := regression{lags: lags}
+	var normal [4][5]float64
+	var v [5]float64
+	for i := range y {
+		v[0], v[4] = 1-rho, y[i]
+		if rho > 0 {
+			if i == 0 {
+				continue
+			}
+			v[4] -= rho * y[i-1]
+		}
+		if math.IsNaN(v[4]) {
+			continue
+		}
+		for lag := range lags + 1 {
+			v[1+lag] = at(x, i-lag) - rho*at(x, i-lag-1)
+		}
+		n, all = n+1, all+v[4]*v[4]
+		for a := range k {
+			for b := a; b < k; b++ {
+				normal[a][b] += v[a] * v[b]
+			}
+			normal[a][4] += v[a] * v[4]
+		}
+	}
+	for a := range k {
+		for b := range a {
+			normal[a][b] = normal[b][a]
+		}
+	}
+	f.solve(normal, k)
+	for a := range k {
+		all -= f.beta[a] * normal[a][4]
+	}
+	f.squares, f.df = all, n-float64(k)
+	return f
+}
+
+func at(x []float64, i int) float64 {
+	if i < 0 {
+		return 0
+	}
+	return x[i]
+}
+
+// solve inverts the normal equations by Gauss and Jordan; NaN of singular ones.
+func (f *regression) solve(m [4][5]float64, k int) {
+	for i := range k {
+		f.inverse[i][i] = 1
+	}
+	for c := range k {
+		pivot := c
+		for r := c + 1; r < k; r++ {
+			if math.Abs(m[r][c]) > math.Abs(m[pivot][c]) {
+				pivot = r
+			}
+		}
+		m[c], m[pivot] = m[pivot], m[c]
+		f.inverse[c], f.inverse[pivot] = f.inverse[pivot], f.inverse[c]
+		by := 1 / m[c][c]
+		if math.Abs(m[c][c]) < 1e-12 {
+			by = math.NaN()
+		}
+		for j := range m[c] {
+			m[c][j] *= by
+		}
+		for j := range f.inverse[c] {
+			f.inverse[c][j] *= by
+		}
+		for r := range k {
+			if times := m[r][c]; r != c {
+				for j := range m[r] {
+					m[r][j] -= times * m[c][j]
+				}
+				for j := range f.inverse[r] {
+					f.inverse[r][j] -= times * f.inverse[c][j]
+				}
+			}
+		}
+	}
+	for i := range k {
+		f.beta[i] = m[i][4]
+	}
+}
+
+// total is the effect on a window and on the next together, with its standard error.
+func (f regression) total() (v, se float64) {
+	of := f.inverse[1][1] + f.inverse[2][2] + 2*f.inverse[1][2]
+	return f.beta[1] + f.beta[2], math.Sqrt(of * f.squares / f.df)
+}
+
+// without takes the arms' fitted effects off the windows.
+func (f regression) without(y, x []float64) []float64 {
+	e := slices.Clone(y)
+	for i := range e {
+		for lag := range f.lags + 1 {
+			e[i] -= f.beta[1+lag] * at(x, i-lag)
+		}
+	}
+	return e
+}
