@@ -51,6 +51,9 @@ func Checks(reps int, seed uint64) []Check {
 	out = append(out,
 		Check{"estimate of an effect that looks find half the time, among those found, over the true one", 20, raw, 0, 2, true},
 		Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+4/math.Sqrt(float64(max(100, reps/10)))})
+	for _, n := range []int{10, 20} {
+		out = append(out, check("interval of a percentage at +200 %, of a control that scatters by 30 %", n, percentages(r, n, reps), reps, 0.94, 0.96))
+	}
 	naive := 0
 	for range reps {
 		d := gaussians(r, 20, 0)
@@ -62,6 +65,21 @@ func Checks(reps int, seed uint64) []Check {
 		}
 	}
 	return append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
+}
+
+// percentages counts intervals in percent that hold the true effect, on the scale of differences.
+func percentages(r *rand.Rand, n, reps int) (covered int) {
+	for range reps {
+		control, variant := stats.Arm{Values: make([]float64, n)}, stats.Arm{Values: make([]float64, n)}
+		for i := range n {
+			control.Values[i], variant.Values[i] = 0.1+0.03*r.NormFloat64(), 0.3+0.03*r.NormFloat64()
+		}
+		c := stats.CompareBlocks(control, []stats.Arm{variant}, stats.Options{Share: true, Bare: true, NoPlan: true})[0]
+		if c.EffectPercent.Contains(200) {
+			covered++
+		}
+	}
+	return covered
 }
 
 var looks = []int{5, 8, 12, 16, 20}

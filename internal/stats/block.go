@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Arm is one variant's values, one per block and in the order of blocks; NaN
@@ -93,7 +94,9 @@ type Comparison struct {
 	Late               Late // of Switchback, by Outlast
 	Short              bool // the windows are too short for the effect
 
+	rounding  float64        // of Switchback: what rounding alone may be, which pairs do not average out
 	random    *Randomization // of Switchback: its test decides instead of Student's t
+	means     *meanPair      // of the values on the difference scale, for the effect in percent
 	something bool           // the control is shown to differ from zero, so that others can be relative to it
 }
 
@@ -139,7 +142,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	level := 1 - opt.Alpha
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
-	c.Effect = rounded(OneSample(d, level), math.Hypot(roundingOf(x), roundingOf(y)))
+	c.Effect = rounded(OneSample(d, level), roundingOf(x, y))
 	c.Method = "Student's t on block-wise " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
 	if !opt.Bare {
@@ -165,6 +168,7 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	}
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.something = c.Scale == LogRatio || notZero(a, 1-opt.Alpha)
+	c.means = meansOf(a, b, c)
 	c.inPercent()
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
@@ -208,6 +212,9 @@ func (c *Comparison) detectable(effect float64) {
 // than none of it, whatever the test's interval allows.
 func (c *Comparison) inPercent() {
 	c.EffectPercent = c.Effect.Map(c.percent)
+	if c.Scale == Difference && c.something && c.Effect.Known() && c.Method != OverBothArms {
+		c.EffectPercent.Low, c.EffectPercent.High = c.means.percent(c.Effect.Level)
+	}
 	if c.Scale == Difference && min(c.ControlSum.Min, c.VariantSum.Min) >= 0 && c.EffectPercent.Low < -100 {
 		c.EffectPercent.Low = -100
 	}
@@ -259,24 +266,25 @@ func correct(cs []Comparison, opt Options) {
 // leastBlocks is the fewest blocks that give a verdict: two do not show how much blocks differ.
 const leastBlocks = 3
 
-// roundingOf is the standard error that rounding leaves in the mean of an arm's values. Where
+// roundingOf is the standard error that rounding leaves in the difference of two arms' means. Where
 // they scatter by less than their resolution, each is rounded alike, and the mean of many is no nearer the truth than
 // one: the error of rounding to a resolution q is q/√12 (Sheppard). Where they scatter more, the scatter has it. The
-// resolution is the least difference between values; of values that are all one it is not known.
-func roundingOf(x []float64) float64 {
-	s := ascending(x)
-	ties, least := false, math.Inf(1)
-	for i := 1; i < len(s); i++ {
-		if d := s[i] - s[i-1]; d == 0 {
-			ties = true
-		} else {
+// resolution is the least difference between values of both arms; of values that are all one it is not known.
+func roundingOf(x, y []float64) float64 {
+	least, sum := math.Inf(1), 0.0
+	both := ascending(slices.Concat(x, y))
+	for i := 1; i < len(both); i++ {
+		if d := both[i] - both[i-1]; d > 0 {
 			least = min(least, d)
 		}
 	}
-	if _, variance := meanVariance(x); !ties || math.IsInf(least, 1) || variance >= least*least {
-		return 0
+	for _, arm := range [][]float64{x, y} {
+		ties := len(slices.Compact(ascending(arm))) < len(arm)
+		if _, variance := meanVariance(arm); ties && !math.IsInf(least, 1) && variance < least*least {
+			sum += least * least / 12
+		}
 	}
-	return least / math.Sqrt(12)
+	return math.Sqrt(sum)
 }
 
 // rounded adds an error of rounding to a test whose standard error covers only its scatter.

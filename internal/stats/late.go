@@ -19,7 +19,7 @@ type Windows struct {
 // Late is what windows show of effects that outlast their own window.
 type Late struct {
 	P     float64 // of "the two windows before have no effect on this one"
-	Again float64 // of "the one before the last has none", given that of the last
+	Again float64 // of "the one before the last has none", given that of the last; NaN where P shows nothing
 	// Total is the effect on this window and on the next together: what is seen where windows
 	// are long.
 	Total float64
@@ -44,7 +44,9 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 	for range draws {
 		l.redrawn = append(l.redrawn, w.redraw(r, coins))
 	}
-	l.P, l.Again = l.none(1), l.none(2)
+	if l.P = l.none(1); l.Outlasts() {
+		l.Again = l.none(2)
+	}
 	l.Total, _ = regress(l.y, l.x, 1, memory(l.y, l.x, 1)).total()
 	return l
 }

@@ -30,6 +30,8 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	if running || l.P > beyondDoubt {
 		if c.Short = l.Outlasts() || c.contradicts(l, opt); c.Short {
 			c.Verdict, c.Unselected = Inconclusive, math.NaN()
+			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // of a mixture
+			c.inPercent()
 		}
 		return
 	}

@@ -34,7 +34,7 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	d := subtract(y, x)
 	level := 1 - opt.Alpha
 	t := Randomise(d, opt.Draws, opt.Seed)
-	c.random = &t
+	c.random, c.rounding = &t, 1.96*roundingOf(x, y)
 	c.Effect = OneSample(d, level) // its standard error plans; it does not decide
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
@@ -59,7 +59,11 @@ func (c *Comparison) testAt(level float64) {
 		return
 	}
 	c.Effect.Interval = c.random.Interval(level)
-	c.Effect.P = c.random.P(0)
+	c.Effect.Low, c.Effect.High = c.Effect.Low-c.rounding, c.Effect.High+c.rounding
+	c.Effect.P = 1
+	if math.Abs(c.Effect.Estimate) >= c.rounding {
+		c.Effect.P = max(c.random.P(-c.rounding), c.random.P(c.rounding))
+	}
 }
 
 func (c *Comparison) warnPairs(d []float64, opt Options) {

@@ -37,11 +37,11 @@ func (r Results) Arms(part string) []string {
 	return out
 }
 
-// Values are an arm's valid values of a metric in a part.
+// Values are an arm's valid values of a metric in a part, without first exposures and rests.
 func (r Results) Values(part, arm, metric string) []float64 {
 	var out []float64
 	for _, t := range r.Trials {
-		if v, ok := t.Metrics[metric]; ok && t.Valid && t.Part == part && t.Variant == arm {
+		if v, ok := t.Metrics[metric]; ok && t.Valid && t.Block > 0 && t.Part == part && t.Variant == arm {
 			out = append(out, v)
 		}
 	}

@@ -112,7 +112,7 @@ func TestMachineGates(t *testing.T) {
 // verdicts have them, then what has trials alone; what is unavailable is none.
 func TestArmsOfResults(t *testing.T) {
 	tr := func(part, variant string, valid bool, value float64) study.Trial {
-		return study.Trial{Part: part, Variant: variant, Valid: valid, Metrics: map[string]float64{study.CostNS: value}}
+		return study.Trial{Part: part, Block: 1, Variant: variant, Valid: valid, Metrics: map[string]float64{study.CostNS: value}}
 	}
 	gone := tr("cost", "gone", false, 0)
 	gone.Unavailable = "no module"

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,6 +211,13 @@ func (r *Results) Detectable() string {
 		return fmt.Sprintf("none: shares differ by %d points at most", wholePoints)
 	}
 	return sized(r.MDE, r.MDEPoints)
+}
+
+// Plans reports whether the minimum detectable effect helps to plan: next to a difference that was
+// found it only seems to contradict it.
+func (r *Results) Plans() bool {
+	return !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Primary }) ||
+		slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Primary && !v.Verdict.Differs() })
 }
 
 // wholePoints is by how many percentage points shares can differ.
