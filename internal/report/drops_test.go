@@ -63,28 +63,3 @@ func TestWhereFramesEnded(t *testing.T) {
 		t.Errorf("nothing was lost, and the page says where: %v", err)
 	}
 }
-
-// TestSlicesDoneAgain: the page counts them by arm, and says why.
-func TestSlicesDoneAgain(t *testing.T) {
-	s, r := results(t)
-	for _, p := range s.Parts {
-		if p.Mode != testbed.Overload || p.Search != nil {
-			continue
-		}
-		for i := range r.Trials {
-			if r.Trials[i].Part == p.Name {
-				r.Trials[i].Observed = &study.Observation{Interleaved: &study.Interleaved{How: study.Alternating, Attempt: 1},
-					Redone: &study.Redone{Slices: 7, Starved: 3}}
-			}
-		}
-	}
-	page, err := plainHTML(s, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Repeated slices", ">overload<", ">21<", ">12<", ">9<"} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-}

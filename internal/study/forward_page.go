@@ -25,9 +25,6 @@ func forwardSections(s Spec, r Results) []Section {
 	wire := Section{Place: Ahead, Title: "On a wire, by one CPU",
 		Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."}
 	spread := Section{Place: Ahead, Title: "How a card's hash would spread the flows (computed)"}
-	again := Section{Place: AfterTrials, Title: "Repeated slices"}
-	turns := Section{Place: AfterTrials, Title: "Turns, slice by slice",
-		Note: "All arms were up at once and took turns of a fraction of a millisecond, in rounds of random order. What the machine did affected all of them alike."}
 	loads := Section{Place: AfterTrials, Title: "Offered and forwarded", Note: "Each point is a trial. Below the dashed line frames are lost."}
 	ends := Section{Place: AfterTrials, Title: "Where the frames ended",
 		Note: "Every frame offered in all trials of the part: delivered, or dropped where a counter saw it. Frames that no counter saw are unknown."}
@@ -37,7 +34,6 @@ func forwardSections(s Spec, r Results) []Section {
 		Note: "One-way delay through the router: median (filled) to 99th percentile (hollow), means over the valid trials. At maximum load it is the delay of a full queue."}
 	wire.add(true, wireTable(r))
 	spread.add(true, spreadTable(r))
-	again.add(true, document.OnPage{redoneTable(s, r)})
 	ends.add(true, dropsTable(r))
 	ends.add(false, causesTable(r))
 	if slices.ContainsFunc(r.States, weighed) {
@@ -51,16 +47,13 @@ func forwardSections(s Spec, r Results) []Section {
 		switch {
 		case KindOf(part) != KindForward:
 		case inCost(part):
-			if len(turnsOf(r, part.Name, s.Control)) > 0 {
-				turns.add(shown, document.OnPage{sliceTable(r, part.Name)})
-			}
 		default:
 			at := "part " + part.Name + ", offered: " + part.Rate.Words()
 			loads.figure(shown, at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })
 			delays.figure(shown, at, "", func(w float64) string { return latencies(r, part.Name, w) })
 		}
 	}
-	return []Section{wire, spread, again, turns, loads, ends, states, usable, delays}
+	return []Section{wire, spread, loads, ends, states, usable, delays}
 }
 
 // costRuns says what of the chain mode cost measures.

@@ -6,21 +6,6 @@ import (
 	"linerate/internal/show"
 )
 
-// RedoneIn sums up the slices of a part that were done again, of one arm, or of
-// all where arm is empty; nil: none was.
-func RedoneIn(r *Results, part, arm string) (sum *Redone) {
-	for _, t := range r.Trials {
-		if t.Part != part || arm != "" && t.Variant != arm || t.Saw().Redone == nil {
-			continue
-		}
-		if sum == nil {
-			sum = &Redone{}
-		}
-		sum.Slices, sum.Starved = sum.Slices+t.Saw().Redone.Slices, sum.Starved+t.Saw().Redone.Starved
-	}
-	return sum
-}
-
 // were begins a sentence about slices.
 func were(slices int) string {
 	if slices == 1 {
@@ -47,9 +32,15 @@ func warnRedone(r *Results, s Spec) {
 	var all Redone
 	var of []string
 	for _, p := range s.Parts {
-		if sum := RedoneIn(r, p.Name, ""); sum != nil {
-			all.Slices, all.Starved = all.Slices+sum.Slices, all.Starved+sum.Starved
-			of = append(of, fmt.Sprintf("%d of part %s", sum.Slices, p.Name))
+		redone := 0
+		for _, t := range r.Trials {
+			if again := t.Saw().Redone; t.Part == p.Name && again != nil {
+				redone += again.Slices
+				all.Slices, all.Starved = all.Slices+again.Slices, all.Starved+again.Starved
+			}
+		}
+		if redone > 0 {
+			of = append(of, fmt.Sprintf("%d of part %s", redone, p.Name))
 		}
 	}
 	if all.Slices > 0 {

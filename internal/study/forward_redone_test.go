@@ -35,12 +35,6 @@ func TestWhatWasDoneAgainIsTold(t *testing.T) {
 			t.Errorf("%+v were done again%s, want%s", r, got, want)
 		}
 	}
-	if a := RedoneIn(&r, "over", "a"); a == nil || *a != (Redone{Slices: 3, Starved: 1}) {
-		t.Errorf("a: %+v", a)
-	}
-	if none := RedoneIn(&r, "other", ""); none != nil {
-		t.Errorf("of a part without any: %+v", none)
-	}
 }
 
 // TestWhatCannotBeDetected: no share differs from another by more than all.

@@ -36,8 +36,6 @@ func switchbackSections(s Spec, r Results) []Section {
 		func(width float64) string { return series(windows, m, width) })
 	section.figure(true, "Effect of each pair", "Treated against control within the pair. Hollow: invalid, and not counted.",
 		func(width float64) string { return pairEffects(windows, m, width) })
-	section.figure(true, "Balance of traffic", fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", p.terms().Imbalance),
-		func(width float64) string { return balance(windows, width) })
 	var tables document.OnPage
 	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), lateTable(r), adjustedTable(windows, m, r.Seed), dropTable(windows)} {
 		tables = append(tables, t)
@@ -202,9 +200,9 @@ func pairEffects(windows []window, m Metric, width float64) string {
 		return ""
 	}
 	if slices.ContainsFunc(effects, func(e effect) bool { return e.control == 0 }) {
-		return scatter(effects, width, "Difference of each pair in the "+m.Label, func(e effect) float64 { return e.treated - e.control }, func(v float64) string { return signedText(m, v) }, 0)
+		return scatter(effects, width, "Difference of each pair in the "+m.Label, func(e effect) float64 { return e.treated - e.control }, func(v float64) string { return signedText(m, v) })
 	}
-	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent, 0)
+	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent)
 }
 
 // signedText is a difference of a metric at an axis.
@@ -218,17 +216,9 @@ func signedText(m Metric, v float64) string {
 	return "+" + axisText(m, v)
 }
 
-func balance(windows []window, width float64) string {
-	effects := slices.DeleteFunc(effectsOf(windows, ""), func(e effect) bool { return !e.ok })
-	if len(effects) == 0 {
-		return ""
-	}
-	return scatter(effects, width, "Traffic of the treated half over the other's", func(e effect) float64 { return e.ratio }, func(v float64) string { return show.Value(v) + "×" }, 1)
-}
-
-// scatter draws a value of every pair; zero is where nothing differs.
-func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string, zero float64) string {
-	low, high := zero, zero
+// scatter draws a value of every pair.
+func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string) string {
+	low, high := 0.0, 0.0
 	for _, e := range effects {
 		low, high = min(low, value(e)), max(high, value(e))
 	}
@@ -244,7 +234,7 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 		}
 		c.Text("tick", "end", left-6, y.At(v)+4, label)
 	}
-	c.Line("zero", left, y.At(zero), width-right, y.At(zero))
+	c.Line("zero", left, y.At(0), width-right, y.At(0))
 	for i, e := range effects {
 		class := "trial c2"
 		if e.of == Sham {

@@ -63,10 +63,10 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 			}
 		}
 	}
-	if len(blocks) != 4 {
+	if len(blocks) != 3 {
 		t.Fatalf("%d pictures", len(blocks)-1)
 	}
-	for _, b := range blocks[:3] {
+	for _, b := range blocks[:2] {
 		if svg := string(b.(document.Figure).Wide); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
 			t.Errorf("%.200s", svg)
 		}

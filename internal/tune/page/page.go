@@ -1,5 +1,5 @@
 // Package page shows the result of a search by experiment: in a terminal, and as a
-// page of HTML with the half-normal plot of the effects.
+// page of HTML.
 package page
 
 import (
@@ -10,10 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/tune"
 	"linerate/internal/tune/space"
 )
@@ -167,7 +165,6 @@ func (r *Report) HTML(w io.Writer) error {
 		d.Add(document.Note(r.invalid() + "."))
 	}
 	d.Add(document.Contents{}, document.Heading("Effects"))
-	d.Add(document.Figures(chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Pale: placebos, which set nothing. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal))...)
 	if text := r.margins(); text != "" {
 		d.Add(document.Note(text + " Real: the probability that the effect is not zero, judged by all of them. The further levels of a setting, below the others, were measured in separate blocks."))
 	}
@@ -225,48 +222,4 @@ func (r *Report) sections() []document.Table {
 		{Title: "Not measured", Header: row{"setting", "level", "why"}, Rows: untried},
 		{Title: "Not in the space", Header: row{"setting", "why"}, Rows: outside},
 	}
-}
-
-// halfNormal plots the sizes of the effects over the quantiles of half a normal
-// distribution (Daniel, Technometrics 1, 1959).
-func (r *Report) halfNormal(width float64) string {
-	effects := r.ordered()
-	if len(effects) == 0 {
-		return ""
-	}
-	slices.Reverse(effects)
-	n := float64(len(effects))
-	size := func(e named) float64 { return 100 * math.Abs(e.Effect.Effect) }
-	l := r.Result.Model.Lenth
-	most := max(size(effects[len(effects)-1]), 105*l.Simultaneous)
-	quantile := func(i int) float64 { return stats.NormalQuantile(0.5 + (float64(i)+0.5)/(2*n)) }
-	const height, left, bottom, top = 340.0, 34.0, 36.0, 12.0
-	c := chart.New(width, height)
-	x := chart.Scale{From: 0, To: most * 1.02, Left: left, Span: width - left - 12}
-	y := chart.Scale{From: 0, To: quantile(len(effects)-1) * 1.05, Left: height - bottom, Span: -(height - bottom - top)}
-	for _, t := range x.Ticks(6) {
-		c.Line("grid", x.At(t), top, x.At(t), height-bottom)
-		c.Tick(x.At(t), height-bottom+16, show.Percent(stats.Percent(t/100)))
-	}
-	for _, m := range []float64{l.Margin, l.Simultaneous} {
-		c.Line("lossless", x.At(100*m), top, x.At(100*m), height-bottom)
-	}
-	c.Line("zero", x.At(0), height-bottom, x.At(min(most, 100*l.PSE*y.To)), y.At(min(y.To, most/(100*l.PSE))))
-	for i, e := range effects {
-		class := "trial c2"
-		if e.Factor < 0 {
-			class = "trial c7"
-		}
-		px, py := x.At(size(e)), y.At(quantile(i))
-		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, r.ChangeText(e.Effect.Effect)))
-		if math.Abs(e.Effect.Effect) > l.Margin {
-			anchor, at := "start", px+9
-			if px > width/2 {
-				anchor, at = "end", px-9
-			}
-			c.Text("", anchor, at, py+4, chart.Fit(e.name, width/2-20))
-		}
-	}
-	c.Text("tick", "middle", width/2, height-4, "size of the main effect")
-	return c.SVG("half-normal plot of " + strings.Join(r.Factors, ", "))
 }

@@ -72,8 +72,8 @@ func TestAnswers(t *testing.T) {
 		if !strings.Contains(page.String(), "it is global to the kernel") {
 			t.Errorf("the page does not say what is outside the space")
 		}
-		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "half-normal plot") {
-			t.Errorf("the page has no plot of the effects")
+		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "main effect") {
+			t.Errorf("the page has no table of the effects")
 		}
 	}
 }
@@ -135,16 +135,6 @@ func TestGuards(t *testing.T) {
 		if got := r.guards(); got != c.want {
 			t.Errorf("%v of %v: %s", c.ships, r.Result.Candidate, got)
 		}
-	}
-}
-
-// TestPlotInPercent: the plot's axis is of logarithms, its ticks say percent.
-func TestPlotInPercent(t *testing.T) {
-	m := model
-	m.Effects = []tune.Effect{{Factor: 0, Effect: 2.6}, {Factor: 1, Effect: 0.001}}
-	r := Report{Space: entries(), Result: tune.Result{Model: m}}
-	if svg := r.halfNormal(800); !strings.Contains(svg, "639 %") || strings.Contains(svg, "200 %") {
-		t.Errorf("ticks of e^2: %s", svg)
 	}
 }
 
