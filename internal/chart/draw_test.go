@@ -121,8 +121,8 @@ var widths = []float64{Wide, Narrow}
 func TestLines(t *testing.T) {
 	nan := math.NaN()
 	series := []Series{
-		{"grows <fast>", 0, [][2]float64{{1, 10}, {2, 100}, {3, nan}, {4, 1000}}},
-		{"falls", 9, [][2]float64{{1, 900}, {2, 0}, {4, 20}}},
+		{Name: "grows <fast>", Class: 0, Points: [][2]float64{{1, 10}, {2, 100}, {3, nan}, {4, 1000}}},
+		{Name: "falls", Class: 9, Points: [][2]float64{{1, 900}, {2, 0}, {4, 20}}},
 	}
 	plain := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick, Across: "night", Up: "ns"}
 	for _, width := range widths {
@@ -159,7 +159,7 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
-	steady := []Series{{"s", 0, [][2]float64{{1, 1000}, {2, 1002}, {3, 1001}}}}
+	steady := []Series{{Name: "s", Class: 0, Points: [][2]float64{{1, 1000}, {2, 1002}, {3, 1001}}}}
 	spread := func(a Axes) float64 {
 		all, _, _ := drawn(t, Lines(steady, a, Wide, ""))
 		p := of(all, "polyline", "curve")[0].points
@@ -177,22 +177,70 @@ func TestLines(t *testing.T) {
 	if all, _, _ := drawn(t, Lines([]Series{long}, plain, Wide, "")); len(of(all, "circle", "")) != 0 {
 		t.Error("a long line has dots")
 	}
-	for _, none := range [][]Series{nil, {{"s", 0, nil}}, {{"s", 0, [][2]float64{{1, nan}}}}} {
+	for _, none := range [][]Series{nil, {{Name: "s", Class: 0, Points: nil}}, {{Name: "s", Class: 0, Points: [][2]float64{{1, nan}}}}} {
 		if Lines(none, plain, Wide, "") != "" {
 			t.Errorf("%v is drawn", none)
 		}
 	}
 	if a := plain; true {
 		a.LogY = true
-		if Lines([]Series{{"s", 0, [][2]float64{{1, 0}, {2, -1}}}}, a, Wide, "") != "" {
+		if Lines([]Series{{Name: "s", Class: 0, Points: [][2]float64{{1, 0}, {2, -1}}}}, a, Wide, "") != "" {
 			t.Error("what has no logarithm is drawn")
+		}
+	}
+}
+
+// TestCurves: points at the same place stand aside of each other, evenly, with their intervals; a
+// law is dashed in place of a line, a level and a knee are lines; ticks are at what was
+// measured, the ends always, none over another.
+func TestCurves(t *testing.T) {
+	a := Axes{X: show.Tick, Y: show.Tick, LogX: true, LogY: true, Level: new(float64), LevelName: "none", Diagonal: true}
+	*a.Level = 40
+	a.XTicks = []float64{64, 128, 256, 512, 1024, 1280, 1518}
+	for _, width := range widths {
+		for n := 1; n <= 8; n++ {
+			var series []Series
+			for i := range n {
+				s := Series{Name: fmt.Sprint("curve ", i), Class: i}
+				for _, x := range a.XTicks {
+					s.Points, s.Spans = append(s.Points, [2]float64{x, 100}), append(s.Spans, [2]float64{50, 200})
+				}
+				series = append(series, s)
+			}
+			series[0].Law, series[0].Knee = func(float64) float64 { return 90 }, [2]float64{512, 512}
+			all, _, _ := drawn(t, Lines(series, a, width, ""))
+			if len(of(all, "line", "law c0")) < 10 || len(of(all, "line", "knee c0")) != 1 || len(of(all, "polyline", "curve")) != n-1 || len(of(all, "line", "interval")) != 7*n {
+				t.Fatalf("%d curves: %+v", n, all)
+			}
+			sum, at := 0.0, make([]float64, n)
+			bare, _, _ := drawn(t, Lines([]Series{{Name: "curve 0", Points: series[0].Points}}, a, width, ""))
+			for i := range n {
+				at[i] = of(all, "circle", fmt.Sprintf("trial c%d", i))[0].at["cx"]
+				sum += at[i] - of(bare, "circle", "trial c0")[0].at["cx"]
+				if i > 0 && !(at[i]-at[i-1] >= 1.4 && at[i]-at[i-1] <= 4.1) {
+					t.Errorf("%d curves stand %g pixels apart", n, at[i]-at[i-1])
+				}
+			}
+			if math.Abs(sum) > 0.1*float64(n) {
+				t.Errorf("%d curves stand %g pixels to the right of their place", n, sum/float64(n))
+			}
+		}
+		f := newPlot(nil, a, [4]float64{51, 1900, 40, 200}, width)
+		got := f.fitting(a.XTicks, a.X)
+		if got[0] != 64 || got[len(got)-1] != 1518 {
+			t.Errorf("%g wide: %v", width, got)
+		}
+		for i := 1; i < len(got); i++ {
+			if f.x.At(got[i])-f.x.At(got[i-1]) < TextWidth(a.X(got[i]))/2 {
+				t.Errorf("%g wide: %g lies over %g", width, got[i], got[i-1])
+			}
 		}
 	}
 }
 
 // TestColumns: parts stand on each other, as high as their values, and nothing has no part.
 func TestColumns(t *testing.T) {
-	series := []Series{{"low", 0, [][2]float64{{0, 10}, {10, 0}, {20, 30}}}, {"high", 1, [][2]float64{{0, 20}, {10, 5}, {20, 30}}}}
+	series := []Series{{Name: "low", Class: 0, Points: [][2]float64{{0, 10}, {10, 0}, {20, 30}}}, {Name: "high", Class: 1, Points: [][2]float64{{0, 20}, {10, 5}, {20, 30}}}}
 	a := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick}
 	for _, width := range widths {
 		all, _, _ := drawn(t, Columns(series, 10, a, width, "label"))
@@ -216,7 +264,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%q", high[1].text)
 		}
 	}
-	if Columns(nil, 1, a, Wide, "") != "" || Columns([]Series{{"s", 0, nil}}, 1, a, Wide, "") != "" {
+	if Columns(nil, 1, a, Wide, "") != "" || Columns([]Series{{Name: "s", Class: 0, Points: nil}}, 1, a, Wide, "") != "" {
 		t.Error("columns of nothing")
 	}
 }

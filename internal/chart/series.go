@@ -1,79 +1,177 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Series is a named line of points, or a part of columns.
 type Series struct {
-	Name   string
-	Class  int // its colour, 0 to 7
+	Name   string // "" is written nowhere
+	Class  int    // its colour, 0 to 7
 	Points [][2]float64
+	Spans  [][2]float64 // intervals about the points; nil: none
+	Words  []string     // what each point says when it is pointed at; nil: name and axes' words
+	// Law is drawn dashed, instead of a line from point to point, where it has a number.
+	Law func(x float64) float64
+	// Knee is where an upright line ends, if not at zero.
+	Knee [2]float64
+	Bare bool // a line without dots, whatever its length
+	// Dots, if not empty, is the class of points without a line.
+	Dots string
+}
+
+// Band shades a stretch of the horizontal axis.
+type Band struct {
+	From, To float64
+	Class    string
 }
 
 // Axes are what a chart over two axes prints at them.
 type Axes struct {
 	X, Y       func(float64) string // ticks
 	Across, Up string               // what the axes are
-	LogY       bool
-	// XTicks are where the horizontal axis has its ticks; nil: at round values.
+	LogX, LogY bool
+	// XTicks are where the horizontal axis has its ticks, as far as there is room; nil: at
+	// round values.
 	XTicks []float64
 	// Close lets the vertical axis begin near the least value, where what is looked for
 	// is a change and not a size.
 	Close bool
+	// Level, if it is a number, is a line across the chart, of that name.
+	Level     *float64
+	LevelName string
+	Diagonal  bool // a line where both axes say the same
+	Bands     []Band
+	Height    float64 // of the plot, in pixels; 0: 178
 }
 
 // maxDots is how many points of a line are drawn as dots, too.
 const maxDots = 80
 
-// Lines draws series as lines with points. What has no number (NaN) is left out; without
-// any it is "".
-func Lines(series []Series, a Axes, width float64, label string) string {
-	x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+// shown tells whether a point has a place on the axes.
+func (a Axes) shown(p [2]float64) bool {
+	return !math.IsNaN(p[1]) && (!a.LogX || p[0] > 0) && (!a.LogY || p[1] > 0)
+}
+
+// span is the range of all that is drawn, with room around it: from and to of either axis.
+func (a Axes) span(series []Series) (x0, x1, y0, y1 float64) {
+	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	put := func(x, y float64) {
+		if a.shown([2]float64{x, y}) {
+			x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
+		}
+	}
 	for _, s := range series {
-		for _, p := range s.Points {
-			if !math.IsNaN(p[1]) && (!a.LogY || p[1] > 0) {
-				x0, x1, y0, y1 = min(x0, p[0]), max(x1, p[0]), min(y0, p[1]), max(y1, p[1])
+		for i, p := range s.Points {
+			put(p[0], p[1])
+			if s.Spans != nil && a.shown(p) {
+				put(p[0], s.Spans[i][0])
+				put(p[0], s.Spans[i][1])
 			}
 		}
 	}
 	if x1 < x0 {
-		return ""
+		return x0, x1, y0, y1
 	}
-	if a.LogY {
-		y0, y1 = y0/1.15, y1*1.15
-	} else if room := (y1 - y0) / 10; a.Close && room > 0 {
-		y0, y1 = y0-room, y1+room
+	if a.Level != nil {
+		put(x0, *a.Level)
+	}
+	for _, b := range a.Bands {
+		x0, x1 = min(x0, b.From), max(x1, b.To)
+	}
+	if a.LogX {
+		x0, x1 = x0/1.25, x1*1.25
 	} else {
+		pad := max(0.5, (x1-x0)*0.02)
+		x0, x1 = x0-pad, x1+pad
+	}
+	switch room := (y1 - y0) / 10; {
+	case a.LogY:
+		y0, y1 = y0/1.15, y1*1.15
+	case a.Close && room > 0:
+		y0, y1 = y0-room, y1+room
+	default:
 		y0, y1 = min(0, y0), max(1, y1*1.05)
 	}
-	pad := max(0.5, (x1-x0)*0.02)
-	f := newPlot(series, a, [4]float64{x0 - pad, x1 + pad, y0, y1}, width)
-	var at []float64
-	for _, s := range series {
-		class, end := fmt.Sprintf("c%d", s.Class%8), f.bottom
-		var line [][2]float64
-		var dots []string
-		for _, p := range s.Points {
-			if math.IsNaN(p[1]) || a.LogY && p[1] <= 0 {
-				continue
-			}
-			x, y := f.x.At(p[0]), f.y.At(p[1])
-			line = append(line, [2]float64{x, y})
-			if len(s.Points) <= maxDots {
-				dots = append(dots, s.Name+": "+a.X(p[0])+", "+a.Y(p[1]))
-			}
-			end = y
-		}
-		f.c.Path("curve "+class, line)
-		for i, title := range dots {
-			f.c.Dot("trial "+class, line[i][0], line[i][1], 3.5, title)
-		}
-		at = append(at, end)
+	return x0, x1, y0, y1
+}
+
+// Lines draws series as lines with points. What has no number (NaN) is left out; without
+// any it is "".
+func Lines(series []Series, a Axes, width float64, label string) string {
+	x0, x1, y0, y1 := a.span(series)
+	if x1 < x0 {
+		return ""
 	}
-	f.names(series, at)
+	f := newPlot(series, a, [4]float64{x0, x1, y0, y1}, width)
+	at := make([]float64, len(series))
+	for i, s := range series {
+		aside := 0.0
+		if n := float64(len(series)); s.Spans != nil { // so that none hides another's interval
+			aside = (float64(i) - (n-1)/2) * min(4, 12/n)
+		}
+		at[i] = f.line(s, a, aside)
+	}
+	f.names(series, a, at)
 	return f.c.SVG(label)
+}
+
+// line draws one series and returns the height at which it ends.
+func (f plot) line(s Series, a Axes, aside float64) (end float64) {
+	end = f.bottom
+	class := fmt.Sprintf("c%d", s.Class%8)
+	var line [][2]float64
+	var seen []int // the points of line
+	for i, p := range s.Points {
+		if a.shown(p) {
+			line, seen = append(line, [2]float64{f.x.At(p[0]) + aside, f.y.At(p[1])}), append(seen, i)
+			end = line[len(line)-1][1]
+		}
+	}
+	switch {
+	case s.Law != nil:
+		f.law("law "+class, s.Law)
+	case s.Dots == "":
+		f.c.Path("curve "+class, line)
+	}
+	if s.Knee != [2]float64{} {
+		f.c.Line("knee "+class, f.x.At(s.Knee[0]), f.bottom, f.x.At(s.Knee[0]), f.y.At(min(s.Knee[1], f.y.To)))
+	}
+	for k, i := range seen {
+		if s.Spans != nil {
+			f.c.Line("interval "+class, line[k][0], f.y.At(s.Spans[i][0]), line[k][0], f.y.At(s.Spans[i][1]))
+		}
+		if s.Bare || len(s.Points) > maxDots && s.Dots == "" {
+			continue
+		}
+		words := s.Name + ": " + a.X(s.Points[i][0]) + ", " + a.Y(s.Points[i][1])
+		if s.Words != nil {
+			words = s.Words[i]
+		}
+		f.c.Dot(cmp.Or(s.Dots, "trial "+class), line[k][0], line[k][1], 3.5, words)
+	}
+	return end
+}
+
+// law draws a function across the chart, dashed.
+func (f plot) law(class string, law func(float64) float64) {
+	const step = 8 // pixels
+	value := func(px float64) float64 {
+		share := (px - f.x.Left) / f.x.Span
+		if f.x.Log {
+			return law(f.x.From * math.Pow(f.x.To/f.x.From, share))
+		}
+		return law(f.x.From + share*(f.x.To-f.x.From))
+	}
+	for px := f.x.Left; px+step <= f.right; px += step {
+		a, b := value(px), value(px+step)
+		if min(a, b) > f.y.From && max(a, b) < f.y.To {
+			f.c.Line(class, px, f.y.At(a), px+step, f.y.At(b))
+		}
+	}
 }
 
 // Columns draws series as columns stacked on each other, the first at the bottom; every
@@ -104,7 +202,7 @@ func Columns(series []Series, step float64, a Axes, width float64, label string)
 		}
 		at[k] = f.y.At(sums[len(sums)-1] - s.Points[len(s.Points)-1][1]/2)
 	}
-	f.names(series, at)
+	f.names(series, a, at)
 	return f.c.SVG(label)
 }
 
@@ -118,22 +216,26 @@ type plot struct {
 
 // newPlot draws axes over from and to of either.
 func newPlot(series []Series, a Axes, span [4]float64, width float64) plot {
-	left, right, top, height := 18.0, 14.0, 22.0, 250.0
+	left, right, top := 18.0, 14.0, 22.0
+	f := plot{bottom: top + cmp.Or(a.Height, 178)}
+	height, named := f.bottom+48, a.named(series)
 	if IsNarrow(width) {
-		height += 18 * math.Ceil(float64(len(series))/2)
+		height += 18 * math.Ceil(float64(len(named))/2)
 	} else {
-		for _, s := range series {
+		for _, s := range named {
 			right = max(right, 26+TextWidth(s.Name))
 		}
 	}
-	f := plot{bottom: 200}
 	f.y = Scale{From: span[2], To: span[3], Left: f.bottom, Span: top - f.bottom, Log: a.LogY}
 	ticks := f.y.Ticks(5)
 	for _, v := range ticks {
 		left = max(left, 12+TextWidth(a.Y(v)))
 	}
 	f.c, f.right = New(width, height), width-right
-	f.x = Scale{From: span[0], To: span[1], Left: left, Span: width - left - right}
+	f.x = Scale{From: span[0], To: span[1], Left: left, Span: width - left - right, Log: a.LogX}
+	for _, b := range a.Bands {
+		f.c.Cell(b.Class, f.x.At(b.From), top, f.x.At(b.To)-f.x.At(b.From), f.bottom-top, 0.16)
+	}
 	for _, v := range ticks {
 		f.c.Line("grid", left, f.y.At(v), f.right, f.y.At(v))
 		f.c.Text("tick", "end", left-6, f.y.At(v)+4, a.Y(v))
@@ -142,26 +244,72 @@ func newPlot(series []Series, a Axes, span [4]float64, width float64) plot {
 	if places == nil {
 		places = f.x.Ticks(int(f.x.Span / 70))
 	}
-	for _, v := range places {
+	for _, v := range f.fitting(places, a.X) {
 		f.c.Line("grid", f.x.At(v), f.bottom, f.x.At(v), f.bottom+4)
 		f.c.Tick(f.x.At(v), f.bottom+17, a.X(v))
 	}
 	f.c.Text("tick", "middle", (left+f.right)/2, f.bottom+34, a.Across)
 	f.c.Text("tick", "start", 2, 12, a.Up)
+	if a.Level != nil {
+		f.c.Line("lossless", left, f.y.At(*a.Level), f.right, f.y.At(*a.Level))
+	}
+	if from, to := max(f.x.From, f.y.From), min(f.x.To, f.y.To); a.Diagonal && from < to {
+		f.c.Line("lossless", f.x.At(from), f.y.At(from), f.x.At(to), f.y.At(to))
+	}
 	return f
 }
 
+// fitting are the places whose labels do not touch each other; both ends always are.
+func (f plot) fitting(places []float64, words func(float64) string) (out []float64) {
+	half := func(v float64) float64 { return TextWidth(words(v))/2 + 2 }
+	end := math.Inf(-1)
+	for i, v := range places {
+		last := places[len(places)-1]
+		if i == len(places)-1 || f.x.At(v)-half(v) > end && f.x.At(v)+half(v) < f.x.At(last)-half(last) {
+			out, end = append(out, v), f.x.At(v)+half(v)
+		}
+	}
+	return out
+}
+
+// named are the series that have a name, and the level, as one more.
+func (a Axes) named(series []Series) []Series {
+	out := slices.DeleteFunc(slices.Clone(series), func(s Series) bool { return s.Name == "" })
+	if a.Level != nil && a.LevelName != "" {
+		out = append(out, Series{Name: a.LevelName, Class: -1})
+	}
+	return out
+}
+
 // names labels series where they end, or under a narrow chart.
-func (f plot) names(series []Series, at []float64) {
+func (f plot) names(series []Series, a Axes, at []float64) {
+	named := a.named(series)
 	if f.c.Narrow() {
-		for i, s := range series {
+		for i, s := range named {
 			x, y := 8+float64(i%2)*f.c.W/2, f.bottom+54+18*float64(i/2)
-			f.c.Dot(fmt.Sprintf("trial c%d", s.Class%8), x+4, y-4, 4.5, s.Name)
+			if s.Class < 0 {
+				f.c.Line("lossless", x-2, y-4, x+10, y-4)
+			} else {
+				f.c.Dot(cmp.Or(s.Dots, fmt.Sprintf("trial c%d", s.Class%8)), x+4, y-4, 4.5, s.Name)
+			}
 			f.c.Text("name", "start", x+14, y, s.Name)
 		}
 		return
 	}
-	for i, h := range Spread(at, 15, 22, f.bottom) {
-		f.c.Text(fmt.Sprintf("name t%d", series[i].Class%8), "start", f.right+10, h+4, series[i].Name)
+	var ends []float64
+	for i, s := range series {
+		if s.Name != "" {
+			ends = append(ends, at[i])
+		}
+	}
+	if len(named) > len(ends) {
+		ends = append(ends, f.y.At(*a.Level))
+	}
+	for i, h := range Spread(ends, 15, 22, f.bottom) {
+		class := fmt.Sprintf("name t%d", named[i].Class%8)
+		if named[i].Class < 0 {
+			class = "aside"
+		}
+		f.c.Text(class, "start", f.right+10, h+4, named[i].Name)
 	}
 }

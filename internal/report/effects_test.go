@@ -46,21 +46,3 @@ func TestEffectsShareAChartUpToABound(t *testing.T) {
 		t.Errorf("%q: the part alone, and its rows without its name", title)
 	}
 }
-
-// TestCurvesStandAside: no curve's interval hides another's at the same place,
-// and they stand about it evenly.
-func TestCurvesStandAside(t *testing.T) {
-	for n := 1; n <= 8; n++ {
-		g := curveGroup{curves: make([]study.Curve, n)}
-		sum := 0.0
-		for i := range n {
-			sum += g.aside(i)
-			if step := g.aside(i+1) - g.aside(i); step < 1.5 || step > 4 {
-				t.Errorf("%d curves stand %g pixels apart", n, step)
-			}
-		}
-		if sum > 1e-9 || sum < -1e-9 {
-			t.Errorf("%d curves stand %g pixels to the right of their place", n, sum/float64(n))
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -63,27 +62,8 @@ func TestLackingTogether(t *testing.T) {
 	}
 }
 
-// TestPlacesOfWhatWasMeasured: the horizontal axis names the values of the
-// sweep, its ends always, and none over another.
-func TestPlacesOfWhatWasMeasured(t *testing.T) {
-	c := study.Curve{Metric: study.CostNS}
-	for _, v := range []float64{64, 128, 256, 512, 1024, 1280, 1518} {
-		c.Points = append(c.Points, study.Spot{X: v, Value: 800})
-	}
-	m, _ := study.MetricNamed(study.CostNS)
-	g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
-	for _, width := range []float64{300, 750} {
-		x := chart.Scale{From: 51, To: 1900, Left: 64, Span: width, Log: true}
-		got := g.places(x)
-		if got[0] != 64 || got[len(got)-1] != 1518 || len(got) > 7 {
-			t.Errorf("%g wide: %v", width, got)
-		}
-		for i := 1; i < len(got); i++ {
-			if x.At(got[i])-x.At(got[i-1]) < chart.TextWidth(placeTick(got[i]))/2 {
-				t.Errorf("%g wide: %g lies over %g", width, got[i], got[i-1])
-			}
-		}
-	}
+// TestPlaceTick: a value in the thousands is printed to its last digit.
+func TestPlaceTick(t *testing.T) {
 	for v, want := range map[float64]string{1518: "1,518", 1000: "1k", 500000: "500k", 64: "64"} {
 		if got := placeTick(v); got != want {
 			t.Errorf("%g: %q", v, got)

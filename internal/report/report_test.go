@@ -230,7 +230,7 @@ func TestHTMLSaysWhatItMust(t *testing.T) {
 	page := rendered(t)
 	for _, want := range []string{
 		"What do rules cost?", "veth, not a NIC", "noise floor", "minimum detectable effect", "Every trial in time order",
-		"Offered and forwarded", "Latency", "Gates and invalid trials", "drift: CPU 0 changed speed by 20.0 %", "Environment", "test CPU",
+		"Latency", "Gates and invalid trials", "drift: CPU 0 changed speed by 20.0 %", "Environment", "test CPU",
 		"linerate study run study.yaml --seed 5", "this kernel lacks flow tables", "prefers-color-scheme: dark", "@media print", "width=device-width",
 		"&lt;b&gt;bold &amp; hostile&lt;/b&gt;",
 	} {

@@ -25,7 +25,6 @@ func forwardSections(s Spec, r Results) []Section {
 	wire := Section{Place: Ahead, Title: "On a wire, by one CPU",
 		Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."}
 	spread := Section{Place: Ahead, Title: "How a card's hash would spread the flows (computed)"}
-	loads := Section{Place: AfterTrials, Title: "Offered and forwarded", Note: "Each point is a trial. Below the dashed line frames are lost."}
 	ends := Section{Place: AfterTrials, Title: "Where the frames ended",
 		Note: "Every frame offered in all trials of the part: delivered, or dropped where a counter saw it. Frames that no counter saw are unknown."}
 	states := Section{Place: AfterCounters, Title: "What connection tracking did"}
@@ -48,12 +47,10 @@ func forwardSections(s Spec, r Results) []Section {
 		case KindOf(part) != KindForward:
 		case inCost(part):
 		default:
-			at := "part " + part.Name + ", offered: " + part.Rate.Words()
-			loads.figure(shown, at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })
-			delays.figure(shown, at, "", func(w float64) string { return latencies(r, part.Name, w) })
+			delays.figure(shown, "part "+part.Name+", offered: "+part.Rate.Words(), "", func(w float64) string { return latencies(r, part.Name, w) })
 		}
 	}
-	return []Section{wire, spread, loads, ends, states, usable, delays}
+	return []Section{wire, spread, ends, states, usable, delays}
 }
 
 // costRuns says what of the chain mode cost measures.

@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -63,83 +62,34 @@ func windowsOf(trials []Trial, part string) (out []window) {
 func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
 func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
 
-// Heights and margins of the charts, in pixels.
-const (
-	seriesHeight = 260
-	pairHeight   = 220
-	left, right  = 64, 12
-	top, bottom  = 10, 28
-)
-
 // series draws the metric over time, windows shaded.
 func series(windows []window, m Metric, width float64) string {
-	begin, end := windows[0].Start, windows[len(windows)-1].Start
-	low, high := math.Inf(1), math.Inf(-1)
+	begin := windows[0].Start
+	a := chart.Axes{X: func(v float64) string { return span(seconds(v)) }, Y: func(v float64) string { return axisText(m, v) }, Close: true}
+	var all []chart.Series
 	for _, w := range windows {
-		if e := w.Start.Add(seconds(w.Seconds)); e.After(end) {
-			end = e
-		}
-		for _, v := range w.Series[m.Name] {
-			if v != nil {
-				low, high = min(low, *v), max(high, *v)
-			}
-		}
-	}
-	if !(high >= low) {
-		return ""
-	}
-	c := chart.New(width, seriesHeight)
-	x := chart.Scale{From: 0, To: max(1e-9, end.Sub(begin).Seconds()), Left: left, Span: width - left - right}
-	y := chart.Scale{From: low - 0.05*(high-low), To: high + 0.05*(high-low), Left: seriesHeight - bottom, Span: -(seriesHeight - top - bottom)}
-	if y.From == y.To {
-		y.From, y.To = low-1, high+1
-	}
-	for _, w := range windows {
-		if a := w.Start.Sub(begin).Seconds(); w.treated() {
-			c.Cell("c2 bar", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.16)
+		from, line := w.Start.Sub(begin).Seconds(), chart.Series{Bare: true}
+		if w.treated() {
+			a.Bands, line.Class = append(a.Bands, chart.Band{From: from, To: from + w.Seconds, Class: "c2 bar"}), 2
 		} else if w.sham() {
-			c.Cell("ends", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.14)
+			a.Bands = append(a.Bands, chart.Band{From: from, To: from + w.Seconds, Class: "ends"})
 		}
-	}
-	axes(c, x, y, m)
-	for _, w := range windows {
-		at := w.Start.Sub(begin).Seconds() + w.Switch
-		var points [][2]float64
 		for i, v := range w.Series[m.Name] {
 			if v != nil && i < len(w.At) {
-				points = append(points, [2]float64{x.At(at + w.At[i]), y.At(*v)})
+				line.Points = append(line.Points, [2]float64{from + w.Switch + w.At[i], *v})
 			}
 		}
-		class := "curve c0"
-		if w.treated() {
-			class = "curve c2"
-		}
-		c.Path(class, points)
+		all = append(all, line)
 	}
-	return c.SVG("The " + m.Label + " over the time of the study, windows under treatment shaded")
-}
-
-func axes(c *chart.Canvas, x, y chart.Scale, m Metric) {
-	for _, v := range y.Ticks(5) {
-		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
-		text := "0"
-		if v != 0 {
-			text = axisText(m, v)
-		}
-		c.Text("tick", "end", left-6, y.At(v)+4, text)
-	}
-	for _, v := range x.Ticks(6) {
-		text := "0"
-		if v > 0 {
-			text = span(seconds(v))
-		}
-		c.Tick(x.At(v), c.H-8, text)
-	}
+	return chart.Lines(all, a, width, "The "+m.Label+" over the time of the study, windows under treatment shaded")
 }
 
 // axisText is a value at an axis, whose chart names the metric: of requests a second the
 // number alone, for which there is room.
 func axisText(m Metric, v float64) string {
+	if v == 0 {
+		return "0"
+	}
 	if m.Unit == "requests/s" {
 		return show.Value(v)
 	}
@@ -218,39 +168,24 @@ func signedText(m Metric, v float64) string {
 
 // scatter draws a value of every pair.
 func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string) string {
-	low, high := 0.0, 0.0
-	for _, e := range effects {
-		low, high = min(low, value(e)), max(high, value(e))
-	}
-	pad := 0.08*(high-low) + 1e-9
-	c := chart.New(width, pairHeight)
-	x := chart.Scale{From: 0, To: float64(len(effects) + 1), Left: left, Span: width - left - right}
-	y := chart.Scale{From: low - pad, To: high + pad, Left: pairHeight - bottom, Span: -(pairHeight - top - bottom)}
-	for _, v := range y.Ticks(5) {
-		c.Line("grid", left, y.At(v), width-right, y.At(v))
-		label := text(v)
-		if math.Abs(v) < 1e-9*(high-low) {
-			label = "0"
-		}
-		c.Text("tick", "end", left-6, y.At(v)+4, label)
-	}
-	c.Line("zero", left, y.At(0), width-right, y.At(0))
+	zero := 0.0
+	a := chart.Axes{X: func(v float64) string { return fmt.Sprint(v) }, Y: text, Across: "pairs in the order of time; grey: shams", Close: true, Level: &zero}
+	all := []chart.Series{{Dots: "trial c2"}, {Dots: "trial c1"}, {Dots: "point hollow v-invalid"}}
 	for i, e := range effects {
-		class := "trial c2"
+		s, order := &all[0], "second"
 		if e.of == Sham {
-			class = "trial c1"
+			s = &all[1]
 		}
 		if !e.valid {
-			class = "point hollow v-invalid"
+			s = &all[2]
 		}
-		order := "second"
 		if e.first {
 			order = "first"
 		}
-		c.Dot(class, x.At(float64(i+1)), y.At(value(e)), 4.5, fmt.Sprintf("pair %d, %s: %s, treated half %s", e.pair, e.of, text(value(e)), order))
+		s.Points = append(s.Points, [2]float64{float64(i + 1), value(e)})
+		s.Words = append(s.Words, fmt.Sprintf("pair %d, %s: %s, treated half %s", e.pair, e.of, text(value(e)), order))
 	}
-	c.Text("tick", "middle", left+(width-left-right)/2, pairHeight-8, "pairs in the order of time; grey: shams")
-	return c.SVG(label)
+	return chart.Lines(all, a, width, label)
 }
 
 // span is a length of time for people.
