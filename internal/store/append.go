@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"time"
@@ -20,10 +19,10 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 			return 0, err
 		}
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.write(ctx, func(tx Tx) error {
 		added = 0
 		w := writer{s: s, tx: tx}
-		head, _, err := scanHead(tx.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
+		head, _, err := scanHead(lookup(ctx, tx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
 		if err != nil {
 			return err
 		}
@@ -39,7 +38,7 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 		return w.flush(ctx)
 	})
 	if err != nil {
-		return 0, s.explain(err)
+		return 0, err
 	}
 	return added, nil
 }
@@ -47,7 +46,7 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 // writer collects rows by table and inserts many with one statement.
 type writer struct {
 	s       *Ledger
-	tx      *sql.Tx
+	tx      Tx
 	pending map[string]*insert
 	envs    map[ledger.ID]bool // environments added by this transaction
 }
@@ -62,7 +61,7 @@ type insert struct {
 // batch seals and queues one batch unless the ledger has it.
 func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, head *ledger.Entry) (bool, error) {
 	var n int
-	err := w.tx.QueryRowContext(ctx, w.s.q("SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?"), b.Kind, b.Ref).Scan(&n)
+	err := lookup(ctx, w.tx, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", b.Kind, b.Ref).Scan(&n)
 	if err != nil || n > 0 {
 		return false, err
 	}
@@ -96,7 +95,7 @@ func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, 
 	for _, r := range rows {
 		if r.Table == "environments" {
 			var n int
-			err := w.tx.QueryRowContext(ctx, w.s.q("SELECT COUNT(*) FROM environments WHERE id = ?"), r.ID).Scan(&n)
+			err := lookup(ctx, w.tx, "SELECT COUNT(*) FROM environments WHERE id = ?", r.ID).Scan(&n)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +111,7 @@ func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, 
 
 // entry is inserted at once: the next batch must see it.
 func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
-	_, err := w.tx.ExecContext(ctx, w.s.q("INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+	_, err := w.tx.Exec(ctx, "INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		e.Seq, e.Kind, e.Ref, e.Time.Format(time.RFC3339Nano), e.Rows, e.Digest, e.Prev, e.Hash)
 	return err
 }
@@ -163,7 +162,7 @@ func (w *writer) run(ctx context.Context, table string, in *insert) error {
 	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", in.width), ", ") + ")"
 	n := len(in.args) / in.width
 	query := "INSERT INTO " + table + " (" + in.columns + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + in.suffix
-	_, err := w.tx.ExecContext(ctx, w.s.q(query), in.args...)
+	_, err := w.tx.Exec(ctx, query, in.args...)
 	in.args = in.args[:0]
 	return err
 }
@@ -180,21 +179,19 @@ func (w *writer) flush(ctx context.Context) error {
 // Has says whether an entry exists.
 func (s *Ledger) Has(ctx context.Context, kind, ref string) (bool, error) {
 	var n int
-	err := s.db.QueryRowContext(ctx, s.q("SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?"), kind, ref).Scan(&n)
-	return n > 0, s.explain(err)
+	err := lookup(ctx, s.db, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", kind, ref).Scan(&n)
+	return n > 0, err
 }
 
 // Head is the last entry.
 func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) {
-	e, ok, err := scanHead(s.db.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
-	return e, ok, s.explain(err)
+	e, ok, err := scanHead(lookup(ctx, s.db, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
+	return e, ok, err
 }
-
-type scanner interface{ Scan(...any) error }
 
 func scanHead(row scanner) (ledger.Entry, bool, error) {
 	e, err := scanEntry(row)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, errNoRow) {
 		return ledger.Entry{}, false, nil
 	}
 	return e, err == nil, err
@@ -212,15 +209,15 @@ func scanEntry(row scanner) (e ledger.Entry, err error) {
 // Imported looks into the cache of imports.
 func (s *Ledger) Imported(ctx context.Context, fingerprint, tool string) (bool, error) {
 	var n int
-	err := s.db.QueryRowContext(ctx, s.q("SELECT COUNT(*) FROM imports WHERE fingerprint = ? AND tool = ?"), fingerprint, tool).Scan(&n)
-	return n > 0, s.explain(err)
+	err := lookup(ctx, s.db, "SELECT COUNT(*) FROM imports WHERE fingerprint = ? AND tool = ?", fingerprint, tool).Scan(&n)
+	return n > 0, err
 }
 
 // NoteImport adds to the cache of imports.
 func (s *Ledger) NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error {
-	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, s.q("INSERT INTO imports (fingerprint, tool, root, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+	return s.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO imports (fingerprint, tool, root, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			fingerprint, tool, root, at.UTC().Format(time.RFC3339))
 		return err
-	}))
+	})
 }

@@ -5,10 +5,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
+	"time"
+
+	"linerate/internal/wait"
 )
 
 // Dialect is what databases differ in.
@@ -16,32 +18,36 @@ type Dialect struct {
 	Place  string // where the database is, without secrets
 	Blob   string // type of raw bytes
 	Bigint string // type of whole numbers
-	Dollar bool   // placeholders are $1, not ?
 	// Lock is the statement that keeps other writers out until the transaction ends, ""
 	// where beginning one does; RowLock ends a SELECT that keeps its rows.
 	Lock, RowLock string
 	Order         string // makes texts sort by their bytes
 	Now           string // milliseconds since 1970 by the database's clock, an expression
 	Params        int    // the most placeholders of one statement
-	// Retry says that an error means: another writer was there, try again.
-	Retry func(error) bool
-	// Explain turns a driver's error into one of package ledger's, if it is.
-	Explain func(error) error
 }
 
-// Tx is a transaction. Placeholders are ?.
-type Tx interface {
-	// Exec runs a statement and returns how many rows it changed.
-	Exec(ctx context.Context, query string, args ...any) (int64, error)
+// Querier reads. Placeholders are ?.
+type Querier interface {
 	// Query calls each for every row.
 	Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error
 }
 
-// Database runs transactions.
+// Tx is a transaction.
+type Tx interface {
+	Querier
+	// Exec runs a statement and returns how many rows it changed.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+}
+
+// Database runs transactions, and reads outside of them. Its errors are package ledger's
+// where that has a word for them.
 type Database interface {
-	// Do runs f in a transaction and commits. Nothing of it stays when either fails,
-	// but that a commit whose answer was lost may have been one.
+	Querier
+	// Do runs f in a transaction and commits, anew where another writer was in the
+	// way. Nothing of it stays when either fails, but that a commit whose answer was lost
+	// may have been one.
 	Do(ctx context.Context, f func(Tx) error) error
+	Close() error
 }
 
 // Numbered writes a statement's placeholders ? as $1, $2 …, which PostgreSQL wants.
@@ -57,39 +63,7 @@ func Numbered(query string) string {
 	return b.String()
 }
 
-// SQLTx is a transaction of database/sql.
-type SQLTx struct {
-	*sql.Tx
-	Dollar bool
-}
-
-// Exec runs a statement.
-func (t SQLTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	r, err := t.ExecContext(ctx, t.text(query), args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
-
-// Query calls each for every row.
-func (t SQLTx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
-	rows, err := t.QueryContext(ctx, t.text(query), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return Each(rows, each)
-}
-
-func (t SQLTx) text(query string) string {
-	if t.Dollar {
-		return Numbered(query)
-	}
-	return query
-}
-
-// Each is Tx.Query over rows of a driver's, which its caller closes.
+// Each is Querier.Query over rows of a driver's, which its caller closes.
 func Each(rows interface {
 	Next() bool
 	Scan(...any) error
@@ -103,9 +77,25 @@ func Each(rows interface {
 	return rows.Err()
 }
 
+// tries is how often a transaction is begun anew that lost to another.
+const tries = 40
+
+// Retry begins a transaction until it ends otherwise than by another's being in its way.
+func Retry(ctx context.Context, busy func(error) bool, once func() error) error {
+	for try := 1; ; try++ {
+		err := once()
+		if err == nil || !busy(err) || try == tries {
+			return err
+		}
+		if err := wait.For(ctx, time.Duration(try)*25*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
 // Column is the one column of a query's rows.
-func Column[T any](ctx context.Context, tx Tx, query string, args ...any) (all []T, err error) {
-	err = tx.Query(ctx, query, args, func(scan func(...any) error) error {
+func Column[T any](ctx context.Context, q Querier, query string, args ...any) (all []T, err error) {
+	err = q.Query(ctx, query, args, func(scan func(...any) error) error {
 		var v T
 		err := scan(&v)
 		all = append(all, v)
@@ -118,15 +108,15 @@ func Column[T any](ctx context.Context, tx Tx, query string, args ...any) (all [
 var errNoRow = errors.New("no row")
 
 // one is the single value that a query finds, or errNoRow.
-func one[T any](ctx context.Context, tx Tx, query string, args ...any) (v T, err error) {
-	err = row(ctx, tx, query, args, &v)
+func one[T any](ctx context.Context, q Querier, query string, args ...any) (v T, err error) {
+	err = row(ctx, q, query, args, &v)
 	return v, err
 }
 
 // row scans the first row that a query finds, or errNoRow.
-func row(ctx context.Context, tx Tx, query string, args []any, into ...any) error {
+func row(ctx context.Context, q Querier, query string, args []any, into ...any) error {
 	found := false
-	err := tx.Query(ctx, query, args, func(scan func(...any) error) error {
+	err := q.Query(ctx, query, args, func(scan func(...any) error) error {
 		if found {
 			return nil
 		}
@@ -137,4 +127,16 @@ func row(ctx context.Context, tx Tx, query string, args []any, into ...any) erro
 		return errNoRow
 	}
 	return err
+}
+
+// rowScan scans a row that was found.
+type rowScan func(...any) error
+
+func (s rowScan) Scan(into ...any) error { return s(into...) }
+
+type scanner interface{ Scan(...any) error }
+
+// lookup is the first row that a query finds, asked for when it is scanned: errNoRow if none.
+func lookup(ctx context.Context, q Querier, query string, args ...any) scanner {
+	return rowScan(func(into ...any) error { return row(ctx, q, query, args, into...) })
 }

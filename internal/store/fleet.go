@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -56,9 +55,9 @@ func scanSweep(row scanner) (w fleet.Sweep, err error) {
 }
 
 func (s fleetDB) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		out, err = scanSweep(tx.QueryRowContext(ctx, s.q("SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?"), w.ID))
-		if !errors.Is(err, sql.ErrNoRows) {
+	err = s.write(ctx, func(tx Tx) error {
+		out, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", w.ID))
+		if !errors.Is(err, errNoRow) {
 			if err == nil && !out.End.IsZero() {
 				err = ledger.ErrSweepEnded
 			}
@@ -69,22 +68,22 @@ func (s fleetDB) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep
 			return err
 		}
 		out = fleet.Sweep{ID: w.ID, Start: timeOf(millis(w.Start)), From: w.From, Hosts: w.Hosts, Knowledge: w.Knowledge}
-		_, err = tx.ExecContext(ctx, s.q("INSERT INTO fleet_sweeps (n, "+sweepColumns+") VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?)"),
+		_, err = tx.Exec(ctx, "INSERT INTO fleet_sweeps (n, "+sweepColumns+") VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?)",
 			args(n, w.ID, millis(w.Start), w.From, w.Hosts, w.Knowledge)...)
 		return err
 	})
-	return out, s.explain(err)
+	return out, err
 }
 
 // next is the number after a table's last.
-func next(ctx context.Context, tx *sql.Tx, column, table string) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT COALESCE(MAX("+column+"), 0) + 1 FROM "+table).Scan(&n)
+func next(ctx context.Context, tx Tx, column, table string) (n int64, err error) {
+	err = lookup(ctx, tx, "SELECT COALESCE(MAX("+column+"), 0) + 1 FROM "+table).Scan(&n)
 	return n, err
 }
 
 func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
-	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r rowScan) error {
 		var name string
 		err := r.Scan(&name)
 		done[name] = true
@@ -94,21 +93,21 @@ func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 }
 
 func (s fleetDB) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {
+	err = s.write(ctx, func(tx Tx) error {
+		if _, err := tx.Exec(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, s.q(`UPDATE fleet_sweeps SET ended = ?,
+		_, err := tx.Exec(ctx, `UPDATE fleet_sweeps SET ended = ?,
 			errors = (SELECT COALESCE(SUM(errors), 0) FROM fleet_hosts), warnings = (SELECT COALESCE(SUM(warnings), 0) FROM fleet_hosts),
-			infos = (SELECT COALESCE(SUM(infos), 0) FROM fleet_hosts) WHERE id = ? AND ended = 0`), millis(at), sweep)
+			infos = (SELECT COALESCE(SUM(infos), 0) FROM fleet_hosts) WHERE id = ? AND ended = 0`, millis(at), sweep)
 		if err != nil {
 			return err
 		}
-		w, err = scanSweep(tx.QueryRowContext(ctx, s.q("SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?"), sweep))
-		if errors.Is(err, sql.ErrNoRows) {
+		w, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", sweep))
+		if errors.Is(err, errNoRow) {
 			return ledger.ErrNotFound
 		}
 		return err
 	})
-	return w, s.explain(err)
+	return w, err
 }

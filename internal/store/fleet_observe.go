@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -16,7 +15,7 @@ import (
 
 // Observe stores what a sweep saw, as far as it is new.
 func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, sweep)
 		if err := o.begin(); err != nil {
 			return err
@@ -30,17 +29,17 @@ func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observ
 		return o.end()
 	})
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, err
 	}
 	return changes, nil
 }
 
-func (s fleetDB) observing(ctx context.Context, tx *sql.Tx, sweep string) *observing {
+func (s fleetDB) observing(ctx context.Context, tx Tx, sweep string) *observing {
 	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, days: map[fleet.Day]int{}, findings: map[string]int64{}}
 }
 
 func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
-	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, "")
 		var last int64
 		h, n, err := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", &last, name)
@@ -57,14 +56,14 @@ func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
 			return err
 		}
 		return o.end()
-	}))
+	})
 }
 
 // observing is one transaction of a sweep.
 type observing struct {
 	s   fleetDB
 	ctx context.Context
-	tx  *sql.Tx
+	tx  Tx
 	id  string // of the sweep
 
 	sweep, seq           int64 // its number, the last change's
@@ -76,19 +75,19 @@ type observing struct {
 }
 
 func (o *observing) exec(query string, values ...any) error {
-	_, err := o.tx.ExecContext(o.ctx, o.s.q(query), args(values...)...)
+	_, err := o.tx.Exec(o.ctx, query, args(values...)...)
 	return err
 }
 
-func (o *observing) row(query string, values ...any) *sql.Row {
-	return o.tx.QueryRowContext(o.ctx, o.s.q(query), args(values...)...)
+func (o *observing) row(query string, values ...any) scanner {
+	return lookup(o.ctx, o.tx, query, args(values...)...)
 }
 
 func (o *observing) begin() error {
 	var ended int64
 	err := o.row("SELECT n, ended FROM fleet_sweeps WHERE id = ?", o.id).Scan(&o.sweep, &ended)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	case errors.Is(err, errNoRow):
 		return ledger.ErrNotFound
 	case err == nil && ended != 0:
 		return ledger.ErrSweepEnded
@@ -153,7 +152,7 @@ func scanHost(row scanner, more ...any) (h fleet.Host, err error) {
 func (o *observing) hostBy(where, column string, into *int64, value string) (*fleet.Host, int64, error) {
 	var n int64
 	h, err := scanHost(o.row("SELECT "+hostColumns+", h.n"+column+" FROM fleet_hosts h "+where, value), &n, into)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, errNoRow) {
 		return nil, 0, nil
 	}
 	return &h, n, err
@@ -255,7 +254,7 @@ func (o *observing) number(f *fleet.Finding) (int64, error) {
 	}
 	var n int64
 	err := o.row("SELECT n FROM fleet_findings WHERE digest = ?", digest).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, errNoRow) {
 		if n, err = next(o.ctx, o.tx, "n", "fleet_findings"); err == nil {
 			err = o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text, expected, found) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 				n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text, f.Expected, f.Found)
@@ -311,30 +310,19 @@ func (o *observing) end() error {
 		o.reached, o.unreachable, len(o.changes), alerts, o.sweep)
 }
 
-// querier is a database or a transaction in one.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // findingsOf lists the findings of a host, worst first; not nil.
-func (s fleetDB) findingsOf(ctx context.Context, in querier, n int64) ([]fleet.Finding, error) {
-	rows, err := in.QueryContext(ctx, s.q(`SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
-		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`), n)
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer rows.Close()
+func (s fleetDB) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
 	out := []fleet.Finding{}
-	for rows.Next() {
+	err := in.Query(ctx, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
+		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(scan func(...any) error) error {
 		var f fleet.Finding
 		var since int64
-		if err := rows.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since); err != nil {
-			return nil, err
-		}
+		err := scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since)
 		f.Since = timeOf(since)
 		out = append(out, f)
-	}
-	return out, s.explain(rows.Err())
+		return err
+	})
+	return out, err
 }
 
 // worstFirst orders by a column of severities.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 
 func (s fleetDB) Sweeps(ctx context.Context, limit int) ([]fleet.Sweep, error) {
 	out := []fleet.Sweep{}
-	err := s.each(ctx, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, func(r rowScan) error {
 		w, err := scanSweep(r)
 		out = append(out, w)
 		return err
@@ -33,7 +32,7 @@ func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
 	err := s.each(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
 		SUM(errors), SUM(warnings), SUM(infos), SUM(CASE WHEN drifts > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN record IN ('', 'none') THEN 0 ELSE 1 END),
-		SUM(CASE WHEN unread <> '' THEN 1 ELSE 0 END) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r *sql.Rows) error {
+		SUM(CASE WHEN unread <> '' THEN 1 ELSE 0 END) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r rowScan) error {
 		var g fleet.Group
 		var never, applied, unread int
 		if err := r.Scan(&g.Role, &g.OS, &g.Release, &g.Hosts, &g.Unreachable, &never, &g.Errors, &g.Warnings, &g.Infos, &g.Drifted, &applied, &unread); err != nil {
@@ -91,7 +90,7 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 		w.add("h.n IN (SELECT a.host FROM fleet_findings f JOIN fleet_host_findings a ON a.finding = f.n"+of.sql()+")", of.args...)
 	}
 	out := []fleet.Host{}
-	err := s.each(ctx, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r rowScan) error {
 		h, err := scanHost(r)
 		out = append(out, h)
 		return err
@@ -108,7 +107,7 @@ func (s fleetDB) Host(ctx context.Context, name string) (fleet.Host, error) {
 	for i, where := range tries {
 		var found []fleet.Host
 		var n int64
-		err := s.each(ctx, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r *sql.Rows) error {
+		err := s.each(ctx, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r rowScan) error {
 			h, err := scanHost(r, &n)
 			found = append(found, h)
 			return err
@@ -125,7 +124,7 @@ func (s fleetDB) Host(ctx context.Context, name string) (fleet.Host, error) {
 
 // whole adds what only one host at a time is asked for.
 func (s fleetDB) whole(ctx context.Context, h fleet.Host, n int64) (fleet.Host, error) {
-	err := s.each(ctx, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, []any{n, h.Name}, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, []any{n, h.Name}, func(r rowScan) error {
 		var name string
 		err := r.Scan(&name)
 		h.Aliases = append(h.Aliases, name)
@@ -171,7 +170,7 @@ func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	}
 	out := []fleet.Change{}
 	query := "SELECT c.seq, COALESCE(w.id, ''), c." + strings.ReplaceAll(changeColumns, ", ", ", c.") + " FROM fleet_changes c LEFT JOIN fleet_sweeps w ON w.n = c.sweep" + w.sql() + " ORDER BY c.time DESC, c.seq DESC" + limited(f.Limit)
-	err := s.each(ctx, query, args(w.args...), func(r *sql.Rows) error {
+	err := s.each(ctx, query, args(w.args...), func(r rowScan) error {
 		var c fleet.Change
 		var at int64
 		err := r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text, &c.Expected, &c.Found)
@@ -190,7 +189,7 @@ func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount
 	}
 	out := []fleet.RuleCount{}
 	err := s.each(ctx, "SELECT rule, severity, role, os, release, hosts FROM fleet_rule_counts"+w.sql()+
-		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r *sql.Rows) error {
+		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r rowScan) error {
 		var c fleet.RuleCount
 		err := r.Scan(&c.Rule, &c.Severity, &c.Role, &c.OS, &c.Release, &c.Hosts)
 		out = append(out, c)
@@ -201,7 +200,7 @@ func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount
 
 func (s fleetDB) Days(ctx context.Context, since time.Time) ([]fleet.Day, error) {
 	out := []fleet.Day{}
-	err := s.each(ctx, "SELECT day, kind, cause, severity, changes FROM fleet_days WHERE day >= ? ORDER BY day"+s.d.Order+", kind, cause, severity", []any{since.UTC().Format(time.DateOnly)}, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT day, kind, cause, severity, changes FROM fleet_days WHERE day >= ? ORDER BY day"+s.d.Order+", kind, cause, severity", []any{since.UTC().Format(time.DateOnly)}, func(r rowScan) error {
 		var d fleet.Day
 		err := r.Scan(&d.Day, &d.Kind, &d.Cause, &d.Severity, &d.Changes)
 		out = append(out, d)

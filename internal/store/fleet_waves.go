@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -19,7 +18,7 @@ const (
 
 func (s fleetDB) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	out := []fleet.Wave{}
-	err := s.each(ctx, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r rowScan) error {
 		var w fleet.Wave
 		var began, ended int64
 		var options string
@@ -49,7 +48,7 @@ func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.Wa
 	}
 	out := []fleet.WaveEvent{}
 	query := "SELECT e.seq, w.id, e." + strings.ReplaceAll(eventColumns, ", ", ", e.") + " FROM fleet_wave_events e JOIN fleet_waves w ON w.n = e.wave" + w.sql() + " ORDER BY e.seq"
-	err := s.each(ctx, query, args(w.args...), func(r *sql.Rows) error {
+	err := s.each(ctx, query, args(w.args...), func(r rowScan) error {
 		var e fleet.WaveEvent
 		var at int64
 		err := r.Scan(&e.Seq, &e.Wave, &at, &e.Name, &e.Host, &e.Source, &e.Become, &e.Step, &e.State, &e.Digest, &e.Transaction, &e.Text)
@@ -65,38 +64,38 @@ func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	if err != nil {
 		return err
 	}
-	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx Tx) error {
 		n, err := next(ctx, tx, "n", "fleet_waves")
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, s.q("INSERT INTO fleet_waves (n, "+waveColumns+") VALUES (?, ?, ?, 0, ?, ?, '', '', ?)"),
+		if _, err := tx.Exec(ctx, "INSERT INTO fleet_waves (n, "+waveColumns+") VALUES (?, ?, ?, 0, ?, ?, '', '', ?)",
 			args(n, w.ID, millis(w.Start), w.From, w.Hosts, string(options))...); err != nil {
 			return err
 		}
 		return s.waveEvents(ctx, tx, n, hosts)
-	}))
+	})
 }
 
 func (s fleetDB) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
-	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx Tx) error {
 		var n int64
-		if err := tx.QueryRowContext(ctx, s.q("SELECT n FROM fleet_waves WHERE id = ?"), wave).Scan(&n); errors.Is(err, sql.ErrNoRows) {
+		if err := lookup(ctx, tx, "SELECT n FROM fleet_waves WHERE id = ?", wave).Scan(&n); errors.Is(err, errNoRow) {
 			return ledger.ErrNotFound
 		} else if err != nil {
 			return err
 		}
 		return s.waveEvents(ctx, tx, n, events)
-	}))
+	})
 }
 
-func (s fleetDB) waveEvents(ctx context.Context, tx *sql.Tx, wave int64, events []fleet.WaveEvent) error {
+func (s fleetDB) waveEvents(ctx context.Context, tx Tx, wave int64, events []fleet.WaveEvent) error {
 	seq, err := next(ctx, tx, "seq", "fleet_wave_events")
 	if err != nil {
 		return err
 	}
 	for i, e := range events {
-		if _, err := tx.ExecContext(ctx, s.q("INSERT INTO fleet_wave_events (seq, wave, "+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+		if _, err := tx.Exec(ctx, "INSERT INTO fleet_wave_events (seq, wave, "+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			args(seq+int64(i), wave, millis(e.Time), e.Name, e.Host, e.Source, e.Become, e.Step, string(e.State), e.Digest, e.Transaction, e.Text)...); err != nil {
 			return err
 		}
@@ -110,14 +109,11 @@ func (s fleetDB) EndWave(ctx context.Context, wave string, at time.Time, outcome
 	if outcome == fleet.WaveRuns {
 		ended = 0
 	}
-	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
-		r, err := tx.ExecContext(ctx, s.q("UPDATE fleet_waves SET ended = ?, outcome = ?, reason = ? WHERE id = ?"), args(ended, string(outcome), reason, wave)...)
-		if err != nil {
-			return err
+	return s.write(ctx, func(tx Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE fleet_waves SET ended = ?, outcome = ?, reason = ? WHERE id = ?", args(ended, string(outcome), reason, wave)...)
+		if err == nil && n == 0 {
+			err = ledger.ErrNotFound
 		}
-		if n, err := r.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ledger.ErrNotFound)
-		}
-		return nil
-	}))
+		return err
+	})
 }

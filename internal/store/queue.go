@@ -43,14 +43,18 @@ func (b *Book) Migrate(ctx context.Context) error {
 
 // Current checks that the tables are there and are of this version, and writes nothing.
 func (b *Book) Current(ctx context.Context) error {
-	return b.DB.Do(ctx, func(tx Tx) error {
-		v, err := queueTables.current(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return queueTables.check(v)
-	})
+	v, err := queueTables.current(ctx, b.DB)
+	if err != nil {
+		return err
+	}
+	return queueTables.check(v)
 }
+
+// Place says where the queue is.
+func (b *Book) Place() string { return b.Dialect.Place }
+
+// Close closes the database.
+func (b *Book) Close() error { return b.DB.Close() }
 
 // now is the database's clock in milliseconds.
 func (b *Book) now(ctx context.Context, tx Tx) (int64, error) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,7 @@ import (
 
 // Entries calls f for each entry in order.
 func (s *Ledger) Entries(ctx context.Context, f func(ledger.Entry) error) error {
-	return s.each(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq", nil, func(r *sql.Rows) error {
+	return s.each(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq", nil, func(r rowScan) error {
 		e, err := scanEntry(r)
 		if err != nil {
 			return err
@@ -24,18 +23,8 @@ func (s *Ledger) Entries(ctx context.Context, f func(ledger.Entry) error) error 
 }
 
 // each runs a query and calls scan for every row.
-func (s *Ledger) each(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
-	rows, err := s.db.QueryContext(ctx, s.q(query), args...)
-	if err != nil {
-		return s.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return s.explain(err)
-		}
-	}
-	return s.explain(rows.Err())
+func (s *Ledger) each(ctx context.Context, query string, args []any, scan func(rowScan) error) error {
+	return s.db.Query(ctx, query, args, func(r func(...any) error) error { return scan(r) })
 }
 
 // Rows calls f for each row of a table in chain order.
@@ -45,7 +34,7 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.StoredRow
 		return fmt.Errorf("no table %q", table)
 	}
 	query := "SELECT id, entry, digest, doc, " + strings.Join(t.Columns, ", ") + " FROM " + t.Name + " ORDER BY entry, id" + s.d.Order
-	return s.each(ctx, query, nil, func(r *sql.Rows) error {
+	return s.each(ctx, query, nil, func(r rowScan) error {
 		row, err := scanRow(r, &t)
 		if err != nil {
 			return err
@@ -54,7 +43,7 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.StoredRow
 	})
 }
 
-func scanRow(r *sql.Rows, t *ledger.Table) (ledger.StoredRow, error) {
+func scanRow(r rowScan, t *ledger.Table) (ledger.StoredRow, error) {
 	row := ledger.StoredRow{Table: t.Name, Cols: make([]any, len(t.Columns))}
 	texts, numbers := make([]string, len(t.Columns)), make([]int64, len(t.Columns))
 	dest := []any{&row.ID, &row.Entry, &row.Digest, &row.Doc}
@@ -88,7 +77,7 @@ func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.StoredRow, er
 	for _, t := range ledger.Tables {
 		query := "SELECT id, entry, digest, doc, " + strings.Join(t.Columns, ", ") + " FROM " + t.Name +
 			" WHERE id >= ? AND id < ? ORDER BY id" + s.d.Order + " LIMIT 20"
-		err := s.each(ctx, query, []any{prefix, prefix + "g"}, func(r *sql.Rows) error {
+		err := s.each(ctx, query, []any{prefix, prefix + "g"}, func(r rowScan) error {
 			row, err := scanRow(r, &t)
 			out = append(out, row)
 			return err
@@ -196,7 +185,7 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 		query += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
 	var out []ledger.Evidence
-	err := s.each(ctx, query, w.args, func(r *sql.Rows) error {
+	err := s.each(ctx, query, w.args, func(r rowScan) error {
 		var ev ledger.Evidence
 		var v, st, e []byte
 		if err := r.Scan(&ev.Entry, &v, &st, &e); err != nil {
@@ -214,7 +203,7 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 // docs decodes one document a row.
 func docs[T any](ctx context.Context, s *Ledger, query string, args ...any) ([]T, error) {
 	var out []T
-	err := s.each(ctx, query, args, func(r *sql.Rows) error {
+	err := s.each(ctx, query, args, func(r rowScan) error {
 		var doc []byte
 		var v T
 		if err := r.Scan(&doc); err != nil {
@@ -254,7 +243,7 @@ func (s *Ledger) Exclusions(ctx context.Context) ([]ledger.Exclusion, error) {
 // Tunables counts verdicts by tunable.
 func (s *Ledger) Tunables(ctx context.Context) (map[string]int, error) {
 	count := map[string]int{}
-	err := s.each(ctx, "SELECT tunables FROM verdicts WHERE tunables <> ''", nil, func(r *sql.Rows) error {
+	err := s.each(ctx, "SELECT tunables FROM verdicts WHERE tunables <> ''", nil, func(r rowScan) error {
 		var t string
 		if err := r.Scan(&t); err != nil {
 			return err
@@ -274,16 +263,16 @@ func (s *Ledger) Tunables(ctx context.Context) (map[string]int, error) {
 // Blob returns raw bytes.
 func (s *Ledger) Blob(ctx context.Context, sha256 string) (ledger.Blob, error) {
 	b := ledger.Blob{SHA256: sha256}
-	err := s.db.QueryRowContext(ctx, s.q("SELECT size, encoding, data FROM blobs WHERE sha256 = ?"), sha256).Scan(&b.Size, &b.Encoding, &b.Data)
-	if errors.Is(err, sql.ErrNoRows) {
+	err := lookup(ctx, s.db, "SELECT size, encoding, data FROM blobs WHERE sha256 = ?", sha256).Scan(&b.Size, &b.Encoding, &b.Data)
+	if errors.Is(err, errNoRow) {
 		return b, ledger.ErrNotFound
 	}
-	return b, s.explain(err)
+	return b, err
 }
 
 // Blobs calls f for every blob.
 func (s *Ledger) Blobs(ctx context.Context, f func(ledger.Blob) error) error {
-	return s.each(ctx, "SELECT sha256, size, encoding, data FROM blobs", nil, func(r *sql.Rows) error {
+	return s.each(ctx, "SELECT sha256, size, encoding, data FROM blobs", nil, func(r rowScan) error {
 		var b ledger.Blob
 		if err := r.Scan(&b.SHA256, &b.Size, &b.Encoding, &b.Data); err != nil {
 			return err

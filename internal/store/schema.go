@@ -35,8 +35,8 @@ func (t *tables) check(v int) error {
 }
 
 // current is the version of the tables.
-func (t *tables) current(ctx context.Context, tx Tx) (int, error) {
-	return one[int](ctx, tx, "SELECT COALESCE(MAX(version), 0) FROM "+t.version)
+func (t *tables) current(ctx context.Context, q Querier) (int, error) {
+	return one[int](ctx, q, "SELECT COALESCE(MAX(version), 0) FROM "+t.version)
 }
 
 // migrate makes the tables, and brings them up to date.

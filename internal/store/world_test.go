@@ -78,6 +78,13 @@ func (w *world) ask(query string, args ...any) (n int64) {
 
 func (w *world) pass(d time.Duration) { w.exec("UPDATE clock SET ms = ms + ?", d.Milliseconds()) }
 
+// Query and Close are DB's.
+func (w *world) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	return w.Do(ctx, func(tx Tx) error { return tx.Query(ctx, query, args, each) })
+}
+
+func (w *world) Close() error { return w.sql.Close() }
+
 // Do is DB's.
 func (w *world) Do(ctx context.Context, f func(Tx) error) error {
 	fails, lost := 0, false

@@ -3,7 +3,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"linerate/internal/ledger"
 	"linerate/internal/store"
@@ -41,32 +40,82 @@ func OpenReadOnly(ctx context.Context, url string) (ledger.Reader, error) {
 }
 
 func openReadOnly(ctx context.Context, url string) (ledger.Store, error) {
-	return open(ctx, url, map[string]string{"default_transaction_read_only": "on"}, store.ReadOnlyLedger)
+	return open(ctx, url, onlyReading, store.ReadOnlyLedger)
 }
 
 // open connects with parameters of the session, and makes the ledger of the connection.
-func open(ctx context.Context, url string, session map[string]string, of func(context.Context, *sql.DB, store.Dialect) (*store.Ledger, error)) (ledger.Store, error) {
-	cfg, err := pgx.ParseConfig(url)
+func open(ctx context.Context, url string, session map[string]string, of func(context.Context, store.Database, store.Dialect) (*store.Ledger, error)) (ledger.Store, error) {
+	p, place, err := connect(ctx, url, session)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", hidePassword(err))
+		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	if cfg.RuntimeParams == nil {
-		cfg.RuntimeParams = map[string]string{}
+	if err := recovered(ctx, func() error { return p.Ping(ctx) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger %s: %w", place, err), p.Close())
 	}
-	cfg.RuntimeParams["application_name"] = "linerate"
-	cfg.RuntimeParams["synchronous_commit"] = "on"
-	maps.Copy(cfg.RuntimeParams, session)
-	db := stdlib.OpenDB(*cfg)
-	db.SetMaxOpenConns(4)
-	place := fmt.Sprintf("postgres://%s/%s", cfg.Host, cfg.Database)
-	if err := recovered(ctx, func() error { return db.PingContext(ctx) }); err != nil {
-		return nil, errors.Join(fmt.Errorf("ledger %s: %w", place, err), db.Close())
-	}
-	s, err := of(ctx, db, dialect(place))
+	s, err := of(ctx, p, dialect(place))
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", place, err)
 	}
 	return s, nil
+}
+
+// pool is a database over few connections.
+type pool struct{ *pgxpool.Pool }
+
+// onlyReading are the parameters of sessions that write nothing.
+var onlyReading = map[string]string{"default_transaction_read_only": "on"}
+
+// connect is a pool whose sessions have such parameters, and where it is.
+func connect(ctx context.Context, url string, session map[string]string) (pool, string, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return pool{}, "", errors.New("the database URL cannot be parsed") // it may have a password, which the error quotes
+	}
+	at := cfg.ConnConfig
+	at.RuntimeParams["application_name"] = "linerate"
+	at.RuntimeParams["synchronous_commit"] = "on"
+	maps.Copy(at.RuntimeParams, session)
+	cfg.MaxConns = 6
+	p, err := pgxpool.NewWithConfig(ctx, cfg)
+	return pool{p}, fmt.Sprintf("postgres://%s/%s", at.Host, at.Database), err
+}
+
+func (p pool) Close() error {
+	p.Pool.Close()
+	return nil
+}
+
+// Query reads outside of a transaction.
+func (p pool) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	rows, err := p.Pool.Query(ctx, store.Numbered(query), args...)
+	return explain(eachOf(rows, err, each))
+}
+
+func (p pool) Do(ctx context.Context, f func(store.Tx) error) error {
+	return explain(store.Retry(ctx, retry, func() error {
+		return pgx.BeginFunc(ctx, p.Pool, func(t pgx.Tx) error { return f(tx{t}) })
+	}))
+}
+
+// tx is a transaction of pgx.
+type tx struct{ pgx.Tx }
+
+func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.Tx.Exec(ctx, store.Numbered(query), args...)
+	return tag.RowsAffected(), err
+}
+
+func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	rows, err := t.Tx.Query(ctx, store.Numbered(query), args...)
+	return eachOf(rows, err, each)
+}
+
+func eachOf(rows pgx.Rows, err error, each func(scan func(...any) error) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return store.Each(rows, each)
 }
 
 // recovered tries to connect while the server says that it starts, recovers or stops, for
@@ -80,21 +129,11 @@ func recovered(ctx context.Context, connect func() error) error {
 	}
 }
 
-// hidePassword drops the URL that a parse error quotes.
-func hidePassword(err error) error {
-	var p *pgconn.ParseConfigError
-	if errors.As(err, &p) {
-		return errors.New("the database URL cannot be parsed")
-	}
-	return err
-}
-
 func dialect(place string) store.Dialect {
 	return store.Dialect{
-		Place: place, Blob: "BYTEA", Bigint: "BIGINT", Dollar: true, Params: 60000,
+		Place: place, Blob: "BYTEA", Bigint: "BIGINT", Params: 60000,
 		Lock: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lockKey), RowLock: " FOR UPDATE", Order: ` COLLATE "C"`,
-		Now:   "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
-		Retry: retry, Explain: explain,
+		Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
 	}
 }
 

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -33,9 +31,8 @@ const maxAttempts = 30_000
 // as long as its testbed's lease, which beats.
 type db struct {
 	*store.Book
-	pool   *pgxpool.Pool
+	pool   pool
 	client *river.Client[pgx.Tx] // that inserts, and works nothing
-	place  string
 }
 
 var _ queue.Queue = (*db)(nil)
@@ -43,19 +40,16 @@ var _ queue.Queue = (*db)(nil)
 // OpenQueue opens the queue in a database named by a URL, as the ledger's
 // (postgres://user@host/database), and makes its tables and River's there.
 func OpenQueue(ctx context.Context, url string, p queue.Patience) (queue.Queue, error) {
-	q, err := connect(ctx, url, p, nil)
+	q, err := openQueue(ctx, url, p, nil)
 	if err != nil {
 		return nil, err
 	}
-	pool := q.pool
-	if err := recovered(ctx, func() error { return q.migrate(ctx) }); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	err = recovered(ctx, func() error { return q.migrate(ctx) })
+	if err == nil {
+		q.client, err = river.NewClient(riverpgxv5.New(q.pool.Pool), &river.Config{Logger: quiet})
 	}
-	q.client, err = river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet})
 	if err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", q.Place(), err), q.Close())
 	}
 	return q, nil
 }
@@ -64,36 +58,27 @@ func OpenQueue(ctx context.Context, url string, p queue.Patience) (queue.Queue, 
 // that writes (default_transaction_read_only). The error is that of fs.ErrNotExist where
 // the database has none.
 func OpenQueueReadOnly(ctx context.Context, url string) (queue.Reader, error) {
-	q, err := connect(ctx, url, queue.DefaultPatience, map[string]string{"default_transaction_read_only": "on"})
+	q, err := openQueue(ctx, url, queue.DefaultPatience, onlyReading)
 	if err != nil {
 		return nil, err
 	}
 	if err := q.Current(ctx); err != nil {
-		q.pool.Close()
+		_ = q.Close()
 		if sqlState(err) == "42P01" { // no such table
 			err = errors.Join(fs.ErrNotExist, err)
 		}
-		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+		return nil, fmt.Errorf("queue %s: %w", q.Place(), err)
 	}
 	return queue.ReadOnly(q), nil
 }
 
-// connect is a queue over few connections, with parameters of their sessions.
-func connect(ctx context.Context, url string, p queue.Patience, session map[string]string) (*db, error) {
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New("queue: the database URL cannot be parsed")
-	}
-	cfg.ConnConfig.RuntimeParams["application_name"] = "linerate"
-	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
-	maps.Copy(cfg.ConnConfig.RuntimeParams, session)
-	cfg.MaxConns = 6
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+func openQueue(ctx context.Context, url string, p queue.Patience, session map[string]string) (*db, error) {
+	at, place, err := connect(ctx, url, session)
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
-	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
-	q.Book = &store.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(q.place)}
+	q := &db{pool: at}
+	q.Book = &store.Book{DB: at, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(place)}
 	return q, nil
 }
 
@@ -111,7 +96,7 @@ func (q *db) migrate(ctx context.Context) error {
 		return err
 	}
 	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", queueLockKey) }() // it ends with the connection at the latest
-	m, err := rivermigrate.New(riverpgxv5.New(q.pool), &rivermigrate.Config{Logger: quiet})
+	m, err := rivermigrate.New(riverpgxv5.New(q.pool.Pool), &rivermigrate.Config{Logger: quiet})
 	if err != nil {
 		return err
 	}
@@ -121,48 +106,11 @@ func (q *db) migrate(ctx context.Context) error {
 	return q.Migrate(ctx)
 }
 
-func (q *db) Place() string { return q.place }
-
-func (q *db) Close() error {
-	q.pool.Close()
-	return nil
-}
-
-// tries is how often a transaction is begun anew that lost to another.
-const tries = 20
-
-func (q *db) Do(ctx context.Context, f func(store.Tx) error) error {
-	for try := 1; ; try++ {
-		err := pgx.BeginFunc(ctx, q.pool, func(t pgx.Tx) error { return f(tx{t}) })
-		if !retry(err) || try == tries {
-			return err
-		}
-		_ = wait.For(ctx, time.Duration(try)*10*time.Millisecond)
-	}
-}
-
 // hopeless errors are those of integrity and of data: a trial that is there already,
 // a value that no column takes.
 func hopeless(err error) bool {
 	state := sqlState(err)
 	return strings.HasPrefix(state, "23") || strings.HasPrefix(state, "22")
-}
-
-// tx is a transaction of pgx.
-type tx struct{ pgx.Tx }
-
-func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := t.Tx.Exec(ctx, store.Numbered(query), args...)
-	return tag.RowsAffected(), err
-}
-
-func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
-	rows, err := t.Tx.Query(ctx, store.Numbered(query), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return store.Each(rows, each)
 }
 
 // args are a job's: which block.
@@ -235,7 +183,7 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 	hands := q.Hands(l, do, time.Now, wait.For, end)
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{hands: hands})
-	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+	client, err := river.NewClient(riverpgxv5.New(q.pool.Pool), &river.Config{
 		ID: fmt.Sprintf("%s@%d", l.Testbed, l.Epoch), Queues: map[string]river.QueueConfig{l.Label: {MaxWorkers: 1}}, Workers: workers,
 		JobTimeout: -1, RetryPolicy: soon{q.Patience.Beat / 5}, Logger: quiet,
 	})

@@ -26,7 +26,7 @@ func jobs(t *testing.T) *db {
 
 func (q *db) do(t *testing.T, f func(x store.Tx) error) {
 	t.Helper()
-	if err := q.Do(t.Context(), f); err != nil {
+	if err := q.file.Do(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,7 +113,7 @@ func TestDead(t *testing.T) {
 func TestDoIsWhole(t *testing.T) {
 	q := jobs(t)
 	mine := errors.New("mine")
-	err := q.Do(t.Context(), func(x store.Tx) error {
+	err := q.file.Do(t.Context(), func(x store.Tx) error {
 		if _, err := q.Put(t.Context(), x, "a", store.Ticket{Study: "s"}); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func TestDoIsWhole(t *testing.T) {
 	if x, ok, err := q.take(t.Context(), "a"); ok || err != nil {
 		t.Errorf("a job of a transaction that failed: %+v, %v", x, err)
 	}
-	err = q.Do(t.Context(), func(x store.Tx) error {
+	err = q.file.Do(t.Context(), func(x store.Tx) error {
 		_, err := x.Exec(t.Context(), "INSERT INTO queue_settings (name, value) VALUES ('brake', 'twice')")
 		return err
 	})
@@ -137,7 +137,7 @@ func TestDoIsWhole(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := q.Do(ended, func(store.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := q.file.Do(ended, func(store.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody waits: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -19,9 +18,7 @@ import (
 // db is a queue in a file: a table hands out the blocks.
 type db struct {
 	*store.Book
-	sql   *sql.DB
-	place string
-	owner Owner
+	file *file
 }
 
 var _ queue.Queue = (*db)(nil)
@@ -35,22 +32,22 @@ func OpenQueue(ctx context.Context, path string, owner Owner, p queue.Patience) 
 	if err := prepare(abs, owner); err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
-	q, err := openQueue(abs, owner, p, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)"}})
+	q, err := openQueue(abs, owner, p, writing)
 	if err != nil {
 		return nil, err
 	}
 	err = q.Migrate(ctx)
 	if err == nil {
-		err = q.Do(ctx, func(t store.Tx) error {
+		err = q.file.Do(ctx, func(t store.Tx) error {
 			_, err := t.Exec(ctx, "CREATE TABLE IF NOT EXISTS queue_jobs (id INTEGER PRIMARY KEY AUTOINCREMENT, label TEXT NOT NULL, study TEXT NOT NULL, block INTEGER NOT NULL, taken INTEGER NOT NULL, after INTEGER NOT NULL)")
 			return err
 		})
 	}
 	if err == nil {
-		err = own(q.place, q.owner)
+		err = own(abs, owner)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.sql.Close())
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.Close())
 	}
 	return q, nil
 }
@@ -62,64 +59,34 @@ func OpenQueueReadOnly(ctx context.Context, path string, owner Owner) (queue.Rea
 	if err != nil {
 		return nil, err
 	}
-	q, err := openQueue(abs, owner, queue.DefaultPatience, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)"}})
+	q, err := openQueue(abs, owner, queue.DefaultPatience, reading)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(q.Current(ctx), own(q.place, q.owner)); err != nil {
-		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.sql.Close())
+	if err := errors.Join(q.Current(ctx), own(abs, owner)); err != nil {
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.Close())
 	}
 	return queue.ReadOnly(q), nil
 }
 
-// openQueue is a queue over few connections to a file, with options in its URI.
 func openQueue(abs string, owner Owner, p queue.Patience, options url.Values) (*db, error) {
-	base, err := database(abs, options)
+	f, err := open(abs, owner, options)
 	if err != nil {
 		return nil, err
 	}
-	q := &db{sql: base, place: abs, owner: owner}
-	q.Book = &store.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(abs)}
+	q := &db{file: f}
+	q.Book = &store.Book{DB: f, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(abs)}
 	return q, nil
-}
-
-func (q *db) Place() string { return q.place }
-
-func (q *db) Close() error { return errors.Join(own(q.place, q.owner), q.sql.Close()) }
-
-// tries is how often a transaction is begun anew while another one writes.
-const tries = 20
-
-func (q *db) Do(ctx context.Context, f func(store.Tx) error) error {
-	for try := 1; ; try++ {
-		err := q.once(ctx, f)
-		if c := code(err); c != sqlite3.SQLITE_BUSY && c != sqlite3.SQLITE_LOCKED || try == tries {
-			return err
-		}
-		_ = wait.For(ctx, time.Duration(try)*10*time.Millisecond)
-	}
-}
-
-func (q *db) once(ctx context.Context, f func(store.Tx) error) error {
-	t, err := q.sql.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(store.SQLTx{Tx: t}); err != nil {
-		_ = t.Rollback() // it is gone with the connection else
-		return err
-	}
-	return t.Commit()
 }
 
 func hopeless(err error) bool { return code(err) == sqlite3.SQLITE_CONSTRAINT }
 
 func (q *db) Put(ctx context.Context, t store.Tx, label string, ticket store.Ticket) (int64, error) {
-	r, err := t.(store.SQLTx).ExecContext(ctx, "INSERT INTO queue_jobs (label, study, block, taken, after) VALUES (?, ?, ?, 0, 0)", label, ticket.Study, ticket.Block)
+	id, err := store.Column[int64](ctx, t, "INSERT INTO queue_jobs (label, study, block, taken, after) VALUES (?, ?, ?, 0, 0) RETURNING id", label, ticket.Study, ticket.Block)
 	if err != nil {
 		return 0, err
 	}
-	return r.LastInsertId()
+	return id[0], nil
 }
 
 // Withdraw takes a job back: who has it notices.
@@ -135,7 +102,7 @@ func (q *db) Dead(ctx context.Context, t store.Tx, lost int64) ([]int64, error) 
 
 // take takes the oldest job of a label, if there is one.
 func (q *db) take(ctx context.Context, label string) (t store.Ticket, ok bool, err error) {
-	err = q.Do(ctx, func(x store.Tx) error {
+	err = q.file.Do(ctx, func(x store.Tx) error {
 		ok = false
 		return x.Query(ctx, "UPDATE queue_jobs SET taken = "+q.Dialect.Now+" WHERE id = (SELECT id FROM queue_jobs WHERE label = ? AND taken = 0 AND after <= "+q.Dialect.Now+" ORDER BY id LIMIT 1) RETURNING id, study, block",
 			[]any{label}, func(scan func(...any) error) error {
@@ -173,7 +140,7 @@ func (q *db) one(parent context.Context, hands *store.Hands, t store.Ticket) {
 		defer close(watched)
 		for ctx.Err() == nil {
 			var n int
-			if err := q.sql.QueryRowContext(ctx, "SELECT COUNT(*) FROM queue_jobs WHERE id = ?", t.Job).Scan(&n); err == nil && n == 0 {
+			if err := q.file.sql.QueryRowContext(ctx, "SELECT COUNT(*) FROM queue_jobs WHERE id = ?", t.Job).Scan(&n); err == nil && n == 0 {
 				cancel(errWithdrawn)
 			}
 			_ = wait.For(ctx, min(time.Second, q.Patience.Beat/5))
@@ -184,7 +151,7 @@ func (q *db) one(parent context.Context, hands *store.Hands, t store.Ticket) {
 	<-watched
 	after := context.WithoutCancel(parent)
 	var again *store.Again
-	_ = q.Do(after, func(x store.Tx) error { // else the sweep revives it
+	_ = q.file.Do(after, func(x store.Tx) error { // else the sweep revives it
 		if errors.As(err, &again) {
 			_, err := x.Exec(after, "UPDATE queue_jobs SET taken = 0, after = "+q.Dialect.Now+" + ? WHERE id = ?", again.After.Milliseconds(), t.Job)
 			return err

@@ -4,15 +4,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"linerate/internal/ledger"
 	"linerate/internal/store"
@@ -35,18 +30,15 @@ func Open(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
 	if err := prepare(abs, owner); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	db, err := database(abs, url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
-		"cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)",
-	}})
+	f, err := open(abs, owner, writing)
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.NewLedger(ctx, db, dialect(abs))
+	s, err := store.NewLedger(ctx, f, dialect(abs))
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", abs, err)
 	}
-	return owned{s, abs, owner}, own(abs, owner)
+	return s, own(abs, owner)
 }
 
 // OpenReadOnly opens the ledger in a file, which must exist, so that SQLite refuses
@@ -65,34 +57,16 @@ func openReadOnly(ctx context.Context, path string, owner Owner) (ledger.Store, 
 	if err != nil {
 		return nil, err
 	}
-	db, err := database(abs, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)", "cache_size(-65536)", "temp_store(MEMORY)"}})
+	f, err := open(abs, owner, reading)
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.ReadOnlyLedger(ctx, db, dialect(abs))
+	s, err := store.ReadOnlyLedger(ctx, f, dialect(abs))
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", abs, err)
 	}
-	return owned{s, abs, owner}, own(abs, owner)
+	return s, own(abs, owner)
 }
-
-// database is a pool of few connections to a file, with options in its URI.
-func database(abs string, options url.Values) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: abs}).EscapedPath()+"?"+options.Encode())
-	if err == nil {
-		db.SetMaxOpenConns(4)
-	}
-	return db, err
-}
-
-// owned gives the files that SQLite made to their owner when it closes them.
-type owned struct {
-	*store.Ledger
-	path  string
-	owner Owner
-}
-
-func (o owned) Close() error { return errors.Join(own(o.path, o.owner), o.Ledger.Close()) }
 
 // prepare makes the folder and an empty file that only its owner reads, so that sudo
 // leaves no database that its user cannot write.
@@ -142,28 +116,5 @@ func own(path string, owner Owner) error {
 }
 
 func dialect(path string) store.Dialect {
-	return store.Dialect{
-		Place: path, Blob: "BLOB", Bigint: "INTEGER", Params: 30000, Now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-		Retry:   func(err error) bool { return code(err) == sqlite3.SQLITE_BUSY || code(err) == sqlite3.SQLITE_LOCKED },
-		Explain: explain,
-	}
-}
-
-// code is the primary result code of an SQLite error, 0 if it is none.
-func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
-
-func explain(err error) error {
-	switch code(err) {
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w (%w)", ledger.ErrCorrupt, err)
-	}
-	return err
+	return store.Dialect{Place: path, Blob: "BLOB", Bigint: "INTEGER", Params: 30000, Now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"}
 }
