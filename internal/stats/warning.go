@@ -18,6 +18,7 @@ const (
 	Underpowered  Code = "underpowered"    // the detectable effect is larger than the margin
 	Apart         Code = "apart"           // samples of two studies: not interleaved
 	LateEffect    Code = "late-effect"     // the window before still acts on the next
+	AADoubt       Code = "aa-doubt"        // the A/A arm allows effects as large
 	Extrapolated  Code = "extrapolated"    // a fit is read where nothing was measured
 )
 

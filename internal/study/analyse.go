@@ -181,6 +181,12 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 		l.settle(cs, opt)
 	}
 	s.outlast(cs, g, seed, trials, opt)
+	bare := opt
+	bare.Bare, bare.NoPlan = true, true
+	aa := s.aa(g, seed, trials, control, bare)
+	for i := range cs {
+		cs[i].Doubt(aa, opt)
+	}
 	var out []Verdict
 	for i, c := range cs {
 		v := verdictOf(m, g, c)
@@ -267,11 +273,7 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 	r.AA = AAResult{Result: stats.Result{Verdict: stats.Invalid}, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {
 		m, _ := MetricNamed(g.Metric)
-		control, again := ArmValues(s, seed, g, s.Control, r.Trials), ArmValues(s, seed, g, AA, r.Trials)
-		c := s.compare(g, control, []stats.Arm{again}, options(m, g, seed))[0]
-		if l := s.looksAt(g, len(control.Values), 1); l != nil {
-			c, _ = l.aa.Settle(c, l.look, options(m, g, seed))
-		}
+		c := s.aa(g, seed, r.Trials, ArmValues(s, seed, g, s.Control, r.Trials), options(m, g, seed))
 		alarm := c.Verdict.Differs()
 		if g.Primary {
 			r.AA.Result = c.Result()
@@ -286,6 +288,15 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 	}
 }
 
+// aa compares the control with itself by a metric.
+func (s Spec) aa(g Goal, seed uint64, trials []Trial, control stats.Arm, opt stats.Options) stats.Comparison {
+	c := s.compare(g, control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)[0]
+	if l := s.looksAt(g, len(control.Values), 1); l != nil {
+		c, _ = l.aa.Settle(c, l.look, opt)
+	}
+	return c
+}
+
 // warn collects what a reader must know before believing the verdicts.
 func (r *Results) warn(s Spec) {
 	switch size, _, _ := r.AA.Size(); {
@@ -293,7 +304,7 @@ func (r *Results) warn(s Spec) {
 	case !size.Known(): // the control's own value is not told from zero
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control although both are %s: distrust the verdicts on %s", s.Control, r.AA.Metric))
 	default:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: distrust effects below %s",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: effects up to %s have no verdict",
 			r.AA.Text(), s.Control, r.Floor()))
 	}
 	if len(r.AA.FalseAlarms) > 0 {

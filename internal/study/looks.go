@@ -116,7 +116,7 @@ func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	}
 }
 
-// atAnyTime makes comparisons of a live study that goes on what they would be if somebody stopped it
+// atAnyTime makes comparisons of a study that goes on what they would be if somebody stopped it
 // now: whoever stops when it pleases errs in 5 % at most, over all variants.
 func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 	for i, c := range cs {
@@ -158,6 +158,9 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 		}
 	}
 	cs[last], _ = plan.aa.Settle(cs[last], plan.look, opt)
+	for i := range cs[:last] {
+		cs[i].Doubt(cs[last], opt)
+	}
 	return cs
 }
 
@@ -179,11 +182,14 @@ func halfWidth(c stats.Comparison) float64 {
 // Interim is how wide the intervals of the primary metric are so far: half the
 // A/A arm's, and half the widest of the variants', in
 // percent, or in percentage points of shares. They are those that the study would
-// report: at a look, where looks are planned.
+// report if it ended here: at a look, where looks are planned, else at any time.
 func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	var cs []stats.Comparison
 	if s.Looks == nil {
-		cs, _ = s.soFar(seed, trials)
+		var opt stats.Options
+		cs, opt = s.soFar(seed, trials)
+		atAnyTime(cs[:len(cs)-1], opt)
+		atAnyTime(cs[len(cs)-1:], opt)
 	} else {
 		part := s.Primary().Part
 		cs = s.look(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)
