@@ -154,7 +154,7 @@ func (a *auditor) packetsBeside(name string) float64 {
 
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {
 	e := a.names.about(l.Value)
-	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Text: l.Text, Mechanism: string(l.Stage)}
+	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Text: l.Text, Mechanism: string(l.Stage), Note: l.Note}
 	return subject{env: e, name: l.Name, at: l}
 }
 
@@ -198,6 +198,8 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 				return fact.Line{File: s.File, Number: s.Line, Text: s.Text}, true
 			}
 		}
+	case name == "nft:notrack" && a.f.Firewall.NFT != nil && a.f.Firewall.NFT.Untracked != nil:
+		return *a.f.Firewall.NFT.Untracked, true
 	case name == "ipfw:nat" && fw != nil && len(fw.NATLines) > 0:
 		return fw.NATLines[0], true
 	}

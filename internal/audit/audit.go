@@ -119,6 +119,9 @@ func (a *auditor) problems() []candidate {
 			f.Severity, f.Action = Error, Change
 			f.Why = "The system rejects the line; it sets nothing."
 			f.Fix = "Correct it, or put a # before it if it is a comment."
+			if pf := a.f.Firewall.PF; pf != nil && p.File == pf.File {
+				f.Why, f.Fix = pfRefuses, "Correct it, and check with pfctl -nf "+p.File+"."
+			}
 			if path.Ext(p.File) == ".xml" {
 				f.Why, f.Fix = "What is behind this place was not read, and is not judged.", "Take the file, or the backup, anew: it is cut off or damaged."
 			}

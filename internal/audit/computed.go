@@ -16,6 +16,7 @@ const (
 	rungs    = 19
 	smallest = 26 // log2 of the memory of rung 0
 	usual    = 4  // the rung of a GiB
+	huge     = 14 // the rung of a TiB
 )
 
 // least is the rung of the smallest machine: Linux runs on small routers.
@@ -63,8 +64,8 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 	case !ok:
 		f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
 		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
-	case rung == rungs:
-		return nil
+	case rung == rungs, rung > huge && !processors:
+		return nil // it is more than any machine's own that one thinks of
 	case rung == a.least(processors):
 		f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
 		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on any machine", j.Name, j.Value)

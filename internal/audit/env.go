@@ -2,7 +2,9 @@ package audit
 
 import (
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 	"sync"
 
 	"linerate/internal/calc"
@@ -22,6 +24,8 @@ type lineView struct {
 	File      string `expr:"file"`
 	Text      string `expr:"text"`
 	Mechanism string `expr:"mechanism"`
+	// Note is what the reader of the file noted: "driver ixgbe" of a .link file for it.
+	Note string `expr:"note"`
 }
 
 // names are what rules see: the catalogue's names and what audits add.
@@ -54,6 +58,10 @@ type names struct {
 	// Stock reports a name of a stock system's lists, which lists.yaml keeps by
 	// kind: "module" of its kernel, "rc" of its rc.conf.
 	Stock func(kind, name string) bool `expr:"stock"`
+	// Near are the names of such a list that are a slip or two away from one that is none of them.
+	Near func(kind, name string) []string `expr:"near"`
+	// HighestCPU is the last CPU of a mask in hexadecimal, -1 of none.
+	HighestCPU func(mask string) int `expr:"highest_cpu"`
 	// OwnNode is the place of an appliance's own from which it writes another value than
 	// this over its list of tunables; "" where it does not.
 	OwnNode func(name, value string) string `expr:"own_node"`
@@ -75,9 +83,25 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 		HarvestOff:   func(mask float64) []string { return harvest(f.Release, mask, false) },
 		HarvestStray: func(mask float64) []string { return harvest(f.Release, mask, true) },
 		Stock:        lists.stock,
-		OwnNode:      func(name, value string) string { return ownNode(f, name, value) },
-		Bytes:        func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
+		Near: func(kind, name string) []string {
+			if known := lists.known(kind); !known.has(name) {
+				return near(name, known)
+			}
+			return []string{}
+		},
+		HighestCPU: highestCPU,
+		OwnNode:    func(name, value string) string { return ownNode(f, name, value) },
+		Bytes:      func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
 	}
+}
+
+// highestCPU is the last CPU of a mask in hexadecimal, words of 32 bits between commas.
+func highestCPU(mask string) int {
+	n, ok := new(big.Int).SetString(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(mask), "0x"), ",", ""), 16)
+	if !ok {
+		return -1
+	}
+	return n.BitLen() - 1
 }
 
 // about is a copy of the names for one subject, with its value.

@@ -52,7 +52,7 @@ func tree(t testing.TB, rel string, files map[string]string) *fact.Facts {
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(p, []byte(text), map[bool]os.FileMode{true: 0o755, false: 0o644}[strings.HasSuffix(name, "rc.local")]); err != nil {
 			t.Fatal(err)
 		}
 	}

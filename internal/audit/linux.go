@@ -33,8 +33,10 @@ func (a *auditor) consequence(m fact.Stage) string {
 // linuxFits reports whether records of a mechanism are set by such lines.
 func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	switch m {
-	case fact.Sysctl, fact.Networkd:
+	case fact.Sysctl:
 		return r.Mechanism == setting.Sysctl
+	case fact.Networkd:
+		return r.Mechanism == setting.Sysctl || r.Mechanism == setting.Sysfs
 	case fact.CommandLine:
 		return r.Mechanism == setting.Cmdline || r.Mechanism == setting.Sysctl
 	case fact.Modprobe:
@@ -203,6 +205,15 @@ func (a *auditor) linuxFiles() []candidate {
 			f.Why = "udev applies the first .link file, by name, that matches a device, and an earlier one matches every device."
 			f.Fix = "Give the file a name that sorts before, such as 10-" + strings.TrimLeft(base(l.File), "0123456789-") + "."
 			f.Sources = []string{"systemd.link(5)"}
+		case linux.NotExecutable:
+			if a.product != nil {
+				continue // its own init sources the file
+			}
+			f.Severity, f.Action = Warning, Change
+			f.Message = l.File + " is not executable: systemd does not run it"
+			f.Why = "systemd-rc-local-generator starts the script only if it has the x bit, and says nothing without it."
+			f.Fix = "chmod +x " + l.File + ", or move what it sets to sysctl.d, a .link file or a unit."
+			f.Sources = []string{"systemd-rc-local-generator(8)"}
 		case linux.NotDebian:
 			f.Action = Move
 			f.Message = l.File + " is not read"

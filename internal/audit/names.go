@@ -27,7 +27,7 @@ func (a *auditor) running(name string) (exists, known bool) {
 // unknown reports names that the catalogue does not have: typos as errors,
 // others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
-	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
+	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	exists, known := a.running(j.Name)

@@ -43,7 +43,7 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 		return Error, refusal(p, j)
 	}
 	if j.rec.Mechanism == setting.Firewall {
-		return Error, "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
+		return Error, pfRefuses
 	}
 	return Error, "The system ignores the value and uses its default."
 }

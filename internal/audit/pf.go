@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/tunable"
 )
@@ -29,21 +28,24 @@ func (a *auditor) pfFile() []candidate {
 	}
 	all = append(all, a.pfNumbers("limit", a.Rules.PFLimits, pf.FileLimits)...)
 	all = append(all, a.pfNumbers("timeout", a.Rules.PFTimeouts, pf.Timeouts)...)
-	return append(append(all, a.pfAdaptive(pf)...), pfUndone(pf)...)
+	return slices.Concat(all, a.pfAdaptive(pf), pfUndone(pf), a.pfSkips(pf))
 }
+
+// pfRefuses is what a mistake in pf.conf costs.
+const pfRefuses = "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 
 // pfNumbers holds a file's limits or timeouts against the names that pfctl(8)
 // knows, and their values against the catalogue.
 func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candidate {
 	var all []candidate
 	for _, l := range list {
-		if l.File == "" || strings.Contains(l.Name, redact.Mark) {
-			continue // the running pf's; a name that may not be seen
+		if l.File == "" {
+			continue // the running pf's
 		}
-		name := strings.ToLower(l.Name)
+		name := strings.ToLower(l.Name) // names that pfctl knows are never hidden
 		j := a.judged(l.AsLine("pf.conf:" + kind + "." + name))
 		f := Finding{ID: "LR-RANGE:" + j.Name, Name: j.Name, Kind: Range, Severity: Error, Action: Change, Sources: []string{"sbin/pfctl/parse.y", "pf.conf(5)"},
-			Why: "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."}.at(j.Line)
+			Why: pfRefuses}.at(j.Line)
 		switch {
 		case known != "" && !known.has(name):
 			if f.Fix = "Remove it."; len(near(name, known)) > 0 {
@@ -142,4 +144,25 @@ func pfUndone(pf *fact.PF) []candidate {
 			Fix:     "Put set timeout below set optimization."}.at(t.AsLine("")))...)
 	}
 	return all
+}
+
+// pfSkips reports the interface to the world among those that pf passes over: the rules
+// translate on it, or it asks a network for its address.
+func (a *auditor) pfSkips(pf *fact.PF) []candidate {
+	for _, o := range pf.Options {
+		if o.Name != "skip" || pf.Rules+pf.Translations == 0 {
+			continue
+		}
+		for _, n := range strings.Fields(o.Value) {
+			v, _ := a.f.RCValue("ifconfig_" + n)
+			if !slices.Contains(pf.Outside, n) && (!a.f.ForwardsIPv4() || !strings.Contains(strings.ToUpper(v), "DHCP")) {
+				continue
+			}
+			return one(caution, Finding{ID: "LR-PF-SKIP:" + n, Name: n, Kind: Harmful, Severity: Error, Action: Change, Sources: []string{"pf.conf(5)", "sys/netpfil/pf/pf.c"},
+				Message: fmt.Sprintf("pf passes over %s, which leads outside", n),
+				Why:     "Of an interface with set skip no packet is filtered, and none is translated: the rules for it do nothing, and everything from outside gets in.",
+				Fix:     "Remove " + n + " from set skip; lo0 is what belongs there."}.at(o))
+		}
+	}
+	return nil
 }

@@ -56,7 +56,7 @@ type Rule struct {
 	// name, the interface or the counter.
 	Name string `yaml:"name"`
 	// At Lists tunables ("pf.conf:limit.NAME" for a pf limit,
-	// "pf.conf:scrub", "ipfw:nat" for rules, "service:NAME:WORD" for a line of
+	// "pf.conf:scrub", "ipfw:nat", "nft:notrack" for rules, "service:NAME:WORD" for a line of
 	// a daemon, "class:NAME" for an interface of a class of drivers): the
 	// first that a file of the host sets gives the finding its place.
 	At      []string `yaml:"at"`
@@ -163,6 +163,8 @@ type Lists struct {
 	PFLimits   words `yaml:"pf_limits"`
 	PFTimeouts words `yaml:"pf_timeouts"`
 	Modules    words `yaml:"modules"`
+	// LinkKeys are those of systemd.link(5).
+	LinkKeys words `yaml:"link_keys"`
 }
 
 // words are names between blanks, as a text.
@@ -174,8 +176,10 @@ func (w words) has(name string) bool {
 }
 
 // stock reports a name of a list of stock names: "module" or "rc".
-func (l *Lists) stock(kind, name string) bool {
-	return map[string]words{"module": l.Modules, "rc": l.RCVariables}[kind].has(name)
+func (l *Lists) stock(kind, name string) bool { return l.known(kind).has(name) }
+
+func (l *Lists) known(kind string) words {
+	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "link": l.LinkKeys}[kind]
 }
 
 // merge adds another file's lists; a key given twice is a mistake.
@@ -209,6 +213,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)
 	l.Writes = append(l.Writes, o.Writes...)
+	l.LinkKeys += o.LinkKeys
 	l.PFLimits, l.PFTimeouts = l.PFLimits+o.PFLimits, l.PFTimeouts+o.PFTimeouts
 	l.RCVariables = words(strings.TrimSpace(string(l.RCVariables + " " + o.RCVariables)))
 	l.Modules = words(strings.TrimSpace(string(l.Modules + " " + o.Modules)))

@@ -32,6 +32,9 @@ func (a *auditor) rejected(j judged) []candidate {
 		f.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)
 	}
 	if p.Outside == tunable.Taken {
+		if said := a.cautions(j); len(said) > 0 {
+			return nil // which says what such a value does
+		}
 		return one(caution, f) // it has its effects, whatever they are
 	}
 	return one(outOfRange, f)

@@ -58,6 +58,7 @@ var structural = map[string]string{
 	"LR-CONTAINER":    "A container cannot set it: it belongs to the kernel of the host",
 	"LR-LXC-SYSCTL":   "The configuration of a container cannot give it this sysctl",
 	"LR-PERDEVICE":    "A value of all devices and one of each go together otherwise than the lines say",
+	"LR-PF-SKIP":      "pf passes over the interface that leads outside",
 	"LR-PF-ADAPTIVE":  "pf's adaptive timeouts disagree with each other, or with the limit of states",
 }
 

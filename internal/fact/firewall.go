@@ -57,7 +57,9 @@ type PF struct {
 	Limits     []Limit `json:"limits,omitempty"`
 	Timeouts   []Limit `json:"timeouts,omitempty"`
 	Scrub      []Scrub `json:"scrub,omitempty"`
-	// Options are the file's `set` lines other than limit, timeout, skip.
+	// Outside are interfaces that the file translates on.
+	Outside []string `json:"outside,omitempty"`
+	// Options are the file's `set` lines other than limit and timeout.
 	Options []Line `json:"options,omitempty"`
 	// States is the current number of state entries.
 	States *uint64 `json:"states,omitempty"`
@@ -115,13 +117,16 @@ type NFT struct {
 	// Rules counts rules in the files read.
 	Rules int    `json:"rules"`
 	File  string `json:"file,omitempty"`
+	// Untracked is a line of notrack whose packets no rule accepts: all that name its port
+	// want a state of connection tracking.
+	Untracked *Line `json:"untracked,omitempty"`
 }
 
 // AddFile adds what the ruleset's file says to what the running pf said:
 // counts of a running ruleset stand, for they are what packets meet.
 func (p *PF) AddFile(file PF) {
 	running := p.Enabled != nil && *p.Enabled && p.Rules > 0
-	p.File, p.FileLimits, p.Skip, p.Options = file.File, file.FileLimits, file.Skip, file.Options
+	p.File, p.FileLimits, p.Skip, p.Outside, p.Options = file.File, file.FileLimits, file.Skip, file.Outside, file.Options
 	p.Timeouts = append(p.Timeouts, file.Timeouts...)
 	p.Anchors, p.Queues = max(p.Anchors, file.Anchors), max(p.Queues, file.Queues)
 	if len(file.Scrub) > 0 { // the file's have line numbers

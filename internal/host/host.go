@@ -60,6 +60,11 @@ type Reader interface {
 // (fact.MachineIDOf), but not the identifier, which stays on the machine.
 type Identified interface{ MachineID() string }
 
+// Moded is a Reader that can tell whether a file may be executed.
+type Moded interface {
+	Executable(path string) (bool, error)
+}
+
 // BoundNames sorts the names of a directory and keeps MaxNames of them;
 // ErrTooLarge if there were more.
 func BoundNames(names []string) ([]string, error) {

@@ -167,6 +167,16 @@ func (in *inspection) record(name string, err error) {
 // recorded unless it is simply not there.
 func (in *inspection) Read(path string) (string, error) { return in.read(path, "") }
 
+// Idle reports a script that is known not to be executable.
+func (in *inspection) Idle(path string) bool {
+	m, ok := in.r.(host.Moded)
+	if !ok {
+		return false
+	}
+	yes, err := m.Executable(path)
+	return err == nil && !yes
+}
+
 // files reads files that other files name: where no list has one, it is of a
 // kind with what names it.
 type files struct {

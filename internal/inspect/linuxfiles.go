@@ -134,6 +134,7 @@ func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 		known = in.sosFirewall(fw) || known
 	}
 	if text, err := in.Read("/etc/nftables.conf"); err == nil && !known {
+		fw.Untracked = linux.Untracked("/etc/nftables.conf", text)
 		rules, tracking := linux.CountNFT(text)
 		fw.Rules, fw.File = rules, "/etc/nftables.conf"
 		if rules > 0 {
@@ -157,18 +158,18 @@ func (in *inspection) linuxServices() {
 	if err != nil {
 		return
 	}
-	yes, units := true, map[string]string{}
+	yes, units := true, map[string][]string{}
 	for _, row := range servicesOf(fact.Linux) {
-		units[row[2]] = row[1]
+		units[row[2]] = row
 	}
 	for _, n := range names {
 		unit := strings.TrimSuffix(n, ".service")
-		name := units[unit]
+		row := units[unit]
 		if strings.HasPrefix(unit, "wg-quick@") {
-			name = "wireguard"
+			row = []string{fact.Linux, "wireguard"}
 		}
-		if name != "" {
-			in.f.Services = append(in.f.Services, fact.Service{Name: name, Enabled: &yes})
+		if row != nil {
+			in.f.Services = append(in.f.Services, fact.Service{Name: row[1], Enabled: &yes, Details: in.details(row)})
 		}
 	}
 }

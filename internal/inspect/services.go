@@ -23,14 +23,29 @@ func servicesOf(system string) [][]string {
 func (in *inspection) freebsdServices() {
 	for _, row := range servicesOf(fact.FreeBSD) {
 		enabled := in.f.RCYes(row[2])
-		svc := fact.Service{Name: row[1], Enabled: &enabled}
-		if len(row) > 4 {
-			if text, err := in.Read(row[3]); err == nil {
-				svc.Details = freebsd.WordLines(row[3], text, strings.Fields(row[4]))
-			}
-		}
+		svc := fact.Service{Name: row[1], Enabled: &enabled, Details: in.details(row)}
 		if enabled || len(svc.Details) > 0 {
 			in.f.Services = append(in.f.Services, svc)
 		}
 	}
+}
+
+// details are the lines that matter of a daemon's files, and of those in its directories.
+func (in *inspection) details(row []string) []fact.Line {
+	if len(row) < 5 {
+		return nil
+	}
+	var lines []fact.Line
+	for _, p := range strings.Fields(row[3]) {
+		files := []string{p}
+		if names, _ := in.r.ReadDir(in.ctx, p); len(names) > 0 {
+			files = list.Map(names, func(n string) string { return p + "/" + n })
+		}
+		for _, file := range files {
+			if text, err := in.Read(file); err == nil {
+				lines = append(lines, freebsd.WordLines(file, text, strings.Fields(row[4]))...)
+			}
+		}
+	}
+	return lines
 }

@@ -3,6 +3,7 @@ package factexpr
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,10 +60,12 @@ type Host struct {
 	Div func(a, b any) float64 `expr:"div"`
 
 	// Functions over settings and their files.
-	IsSet   func(name string) bool   `expr:"is_set"`
-	RC      func(name string) bool   `expr:"rc"`
-	RCText  func(name string) string `expr:"rc_text"`
-	Running func(name string) string `expr:"running"`
+	IsSet func(name string) bool `expr:"is_set"`
+	// AnySet: a file sets one of a pattern: systemd.link.*.MTUBytes.
+	AnySet  func(pattern string) bool `expr:"any_set"`
+	RC      func(name string) bool    `expr:"rc"`
+	RCText  func(name string) string  `expr:"rc_text"`
+	Running func(name string) string  `expr:"running"`
 	// Module: in the kernel, loaded, or configured to be.
 	Module  func(name string) bool `expr:"module"`
 	Service func(name string) bool `expr:"service"`
@@ -92,6 +95,8 @@ type Host struct {
 	PerSecond  func(name string) float64    `expr:"per_second"`
 	Complained func(word string) bool       `expr:"complained"`
 	WasRead    func(source string) bool     `expr:"was_read"`
+	// Refused: the source is there, and could not be read.
+	Refused func(source string) bool `expr:"unreadable"`
 }
 
 // Filters are the packet filters of a host, and its forwarding.
@@ -115,6 +120,7 @@ type Filters struct {
 	PFLimitSet func(name string) bool `expr:"pf_limit_set"`
 
 	IPFW         bool `expr:"ipfw"`
+	IPFWFile     bool `expr:"ipfw_file"`
 	IPFWRules    int  `expr:"ipfw_rules"`
 	IPFWStateful int  `expr:"ipfw_stateful"`
 	IPFWNAT      int  `expr:"ipfw_nat"`
@@ -123,8 +129,10 @@ type Filters struct {
 
 	// Linux: netfilter's rules; connection tracking, its entries and limit;
 	// bridged frames through netfilter.
-	NFT          bool    `expr:"nft"`
-	NFTRules     int     `expr:"nft_rules"`
+	NFT      bool `expr:"nft"`
+	NFTRules int  `expr:"nft_rules"`
+	// Untracked are ports of notrack that only rules with a state accept.
+	Untracked    string  `expr:"untracked"`
 	ConntrackOn  bool    `expr:"conntrack_on"`
 	Conntrack    float64 `expr:"conntrack"`
 	ConntrackMax float64 `expr:"conntrack_max"`
@@ -154,6 +162,12 @@ func Of(f *fact.Facts) Host {
 	h.ListensUDP, h.Serves, h.Sum = f.ListensUDP, f.Serves, f.Sum
 	h.setPower(f)
 	h.Details, h.Complained, h.WasRead, h.PerSecond = f.Details, f.Complained, f.Read, f.PerSecond
+	h.AnySet = func(pattern string) bool {
+		return slices.ContainsFunc(f.Settings, func(s fact.Tunable) bool { ok, _ := path.Match(pattern, s.Name); return ok && f.IsSet(s.Name) })
+	}
+	h.Refused = func(source string) bool {
+		return slices.ContainsFunc(f.Sources, func(s fact.Source) bool { return s.Name == source && s.Status == fact.StatusUnreadable })
+	}
 	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
 	h.Running = func(name string) string { v, _ := f.LiveValue(name); return v }
 	h.Counter = func(name string) float64 { return count(f, name) }
@@ -191,11 +205,11 @@ func Blank() Host {
 	return Host{
 		Field: none, FieldIs: func(string, string) bool { return false },
 		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
-		IsSet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
+		IsSet: no, AnySet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
 		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
 		Sum: zero, CPUNames: []string{}, Details: func(string, string) []string { return []string{} },
-		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no,
-		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no},
+		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no, Refused: no,
+		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no, ParentOf: none},
 		Filters: Filters{PFLimitSet: no},
 	}
 }
@@ -228,10 +242,14 @@ func filtersOf(f *fact.Facts) Filters {
 	v.Forwarding = v.ForwardingIPv4 || v.ForwardingIPv6
 	v.setPF(f.Firewall.PF)
 	if fw := f.Firewall.IPFW; fw != nil {
+		v.IPFWFile = fw.File != ""
 		v.IPFWRules, v.IPFWStateful, v.IPFWNAT, v.IPFWPipes = fw.Rules, fw.Stateful, fw.NAT, fw.Pipes
 	}
 	if nft := f.Firewall.NFT; nft != nil {
 		v.NFTRules = nft.Rules
+		if nft.Untracked != nil {
+			v.Untracked = nft.Untracked.Value
+		}
 		if nft.Connections != nil && nft.Max != nil {
 			v.Conntrack, v.ConntrackMax = float64(*nft.Connections), float64(*nft.Max)
 		}

@@ -1,6 +1,7 @@
 package factexpr
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ type Network struct {
 	// LROOf: LRO is on, on some port of this driver.
 	LROOf  func(driver string) bool `expr:"lro_of"`
 	HasNIC func(driver string) bool `expr:"has_nic"`
+	// ParentOf is the interface that a VLAN runs on, "" for what is none.
+	ParentOf func(name string) string `expr:"parent_of"`
 
 	NICs       []*NIC       `expr:"nics"`
 	Interrupts []*Interrupt `expr:"interrupts"`
@@ -127,8 +130,18 @@ func networkOf(f *fact.Facts) Network {
 		})
 	}
 	v.HasNIC = f.HasInterface
+	v.ParentOf = func(name string) string {
+		if n, ok := f.NIC(name); ok && n.Parent != "" {
+			return n.Parent
+		}
+		parent := numbered.FindStringSubmatch(name)
+		return append(parent, "", "")[1]
+	}
 	return v
 }
+
+// numbered is a VLAN's usual name, of its parent's and its number.
+var numbered = regexp.MustCompile(`^([a-z0-9]+)\.[0-9]+$`)
 
 // withVHID reports a line of rc.conf that sets up an address of carp(4).
 func withVHID(l fact.Line) bool { return slices.Contains(strings.Fields(l.Value), "vhid") }

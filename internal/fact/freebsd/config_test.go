@@ -443,7 +443,7 @@ include "/etc/pf.none"
 	if len(problems) != 1 || problems[0].Message != "/etc/pf.none is not there" || problems[0].Line != 28 {
 		t.Errorf("%+v", problems)
 	}
-	if len(pf.Options) != 1 || pf.Options[0].Name != "optimization" || pf.Options[0].Value != "aggressive" {
+	if len(pf.Options) != 2 || pf.Options[0].Value != "lo0 igb2" || pf.Options[1].Name != "optimization" || pf.Options[1].Value != "aggressive" {
 		t.Errorf("%+v", pf.Options)
 	}
 }

@@ -114,6 +114,7 @@ func (p *pfReader) statement(s pfStatement) {
 		p.scrub(s, w, true)
 	case "nat", "rdr", "binat":
 		p.pf.Translations++
+		p.outside(w)
 		p.sourceTracking(w)
 	case "pass", "block", "match", "antispoof":
 		p.rule(s, w)
@@ -137,6 +138,9 @@ func (p *pfReader) rule(s pfStatement, w []string) {
 	if hasAny(w, "nat-to", "rdr-to", "binat-to", "af-to") {
 		p.pf.Translations++
 	}
+	if hasAny(w, "nat-to") {
+		p.outside(w)
+	}
 	if hasAny(w, "route-to", "reply-to", "dup-to") {
 		p.pf.RouteTo++
 	}
@@ -146,6 +150,13 @@ func (p *pfReader) rule(s pfStatement, w []string) {
 	p.sourceTracking(w)
 	if i := index(w, "scrub"); i > 0 {
 		p.scrub(s, w[i:], false)
+	}
+}
+
+// outside notes the interface that a rule translates on.
+func (p *pfReader) outside(w []string) {
+	if at := index(w, "on"); w[0] != "rdr" && at > 0 && at+1 < len(w) && !slices.Contains(p.pf.Outside, w[at+1]) && len(p.pf.Outside) < fact.MaxNICs {
+		p.pf.Outside = append(p.pf.Outside, w[at+1])
 	}
 }
 
@@ -191,11 +202,9 @@ func (p *pfReader) set(s pfStatement, w []string) {
 	case "timeout":
 		p.pf.Timeouts = append(p.pf.Timeouts, pairs(s, w[1:])...)
 	case "skip":
-		for _, n := range w[1:] {
-			if n != "on" && n != "{" && n != "}" {
-				p.pf.Skip = append(p.pf.Skip, n)
-			}
-		}
+		w = slices.DeleteFunc(slices.Clone(w), func(n string) bool { return n == "on" || n == "{" || n == "}" })
+		p.pf.Skip = append(p.pf.Skip, w[1:]...)
+		fallthrough
 	default:
 		p.pf.Options = append(p.pf.Options, fact.Line{File: s.file, Number: s.line, Text: s.text, Name: w[0],
 			Value: strings.Join(w[1:], " "), Stage: fact.Conf, Order: len(p.pf.Options) + 1, Effective: true})

@@ -297,3 +297,32 @@ func IsCPU(name string) bool {
 	n, ok := strings.CutPrefix(name, "cpu")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
+
+// dport is the port of a rule of nft, or their set.
+var dport = regexp.MustCompile(`\bdport ([0-9a-z-]+|\{[^}]*\})`)
+
+// Untracked finds a rule of nft that keeps a port from connection tracking, where
+// the rules that accept this port want a state of tracking: its packets meet the policy.
+func Untracked(file, text string) *fact.Line {
+	lines := splitLines(text)
+	if !strings.Contains(text, "policy drop") || strings.Contains(text, "untracked") {
+		return nil
+	}
+	for i, l := range lines {
+		port := dport.FindString(l)
+		if port == "" || !strings.Contains(l, "notrack") || strings.HasPrefix(strings.TrimSpace(l), "#") {
+			continue
+		}
+		stateful, stateless := false, false
+		for _, r := range lines {
+			if strings.Contains(r, port) && strings.Contains(r, "accept") && !strings.Contains(r, "notrack") && !strings.HasPrefix(strings.TrimSpace(r), "#") {
+				tracked := strings.Contains(r, "ct state")
+				stateful, stateless = stateful || tracked, stateless || !tracked
+			}
+		}
+		if stateful && !stateless {
+			return &fact.Line{File: file, Number: i + 1, Text: l, Name: "nft:notrack", Value: strings.TrimPrefix(port, "dport "), Effective: true, Stage: fact.Conf}
+		}
+	}
+	return nil
+}

@@ -34,7 +34,7 @@ func ReadScripts(files Files) Config {
 		if err != nil {
 			continue
 		}
-		cloud := strings.HasSuffix(p, ".cfg")
+		cloud, first := strings.HasSuffix(p, ".cfg"), len(c.Lines)
 		every := !cloud
 		for i, raw := range splitLines(text) {
 			s := strings.TrimSpace(raw)
@@ -45,9 +45,17 @@ func ReadScripts(files Files) Config {
 				c.add(p, i+1, raw, fact.Conf, "a command at boot", commands(strings.TrimPrefix(s, "bootcmd:"))...)
 			}
 		}
+		if m, ok := files.(interface{ Idle(path string) bool }); ok && !cloud && m.Idle(p) {
+			for i := range c.Lines[first:] {
+				c.Lines[first+i].Effective, c.Lines[first+i].Note = false, NotExecutable
+			}
+		}
 	}
 	return c
 }
+
+// NotExecutable is the note of lines of a script that systemd does not run.
+const NotExecutable = "the script is not executable"
 
 // interfaces reads interfaces(5): its mtu, and its commands.
 func (c *Config) interfaces(p, text string) {
@@ -62,6 +70,8 @@ func (c *Config) interfaces(p, text string) {
 			link = w[1]
 		case "mtu":
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", w[1]})
+		case "bond-mode", "bond-miimon", "bond-arp-interval", "bond_mode", "bond_miimon", "bond_arp_interval":
+			c.bond(link, strings.ReplaceAll(w[0][5:], "_", "-"), w[1], fact.Line{File: p, Number: i + 1, Text: raw})
 		case "up", "pre-up", "post-up":
 			line := strings.NewReplacer("$IFACE", link, "${IFACE}", link).Replace(strings.Join(w[1:], " "))
 			c.add(p, i+1, raw, fact.Conf, "when the interface comes up", commands(line)...)
@@ -202,6 +212,13 @@ func (c *Config) netplanDevice(p string, lines []string, below []int, link strin
 		switch value := uncommented(strings.SplitN(raw, ":", 2)[1]); {
 		case key == "mtu":
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", value})
+		case key == "link":
+			c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindVLAN, Parent: value})
+		case key == "parameters":
+			for j := i + 1; j < len(lines) && indent(lines[j]) > indent(raw); j++ {
+				option, set, _ := strings.Cut(uncommented(lines[j]), ":")
+				c.bond(link, option, strings.TrimSpace(set), fact.Line{File: p, Number: j + 1, Text: lines[j]})
+			}
 		case netplanOffloads[key] != "":
 			on := map[bool]string{true: "on", false: "off"}[v == true]
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"ethtool -K " + link + " " + netplanOffloads[key], on})
@@ -223,7 +240,7 @@ func under(lines []string) map[string][]int {
 		if s == "" {
 			continue
 		}
-		depth := len(raw) - len(strings.TrimLeft(raw, " "))
+		depth := indent(raw)
 		for len(open) > 0 && open[len(open)-1].depth >= depth {
 			open = open[:len(open)-1]
 		}
@@ -235,10 +252,36 @@ func under(lines []string) map[string][]int {
 	return found
 }
 
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+
 // uncommented is a line of YAML without its comment and the blanks around it.
 func uncommented(s string) string {
 	if i := strings.Index(" "+s, " #"); i >= 0 {
 		s = s[:i]
 	}
 	return strings.TrimSpace(s)
+}
+
+// bond notes an option of a bond, as its file has it: the mode, or that the links are
+// watched.
+func (c *Config) bond(link, option, value string, l fact.Line) {
+	var flag string
+	switch strings.TrimSuffix(strings.ToLower(option), "sec") {
+	case "mode":
+		flag = "bond-" + map[string]string{"0": "balance-rr", "1": "active-backup", "2": "balance-xor", "3": "broadcast"}[value]
+		if flag == "bond-" {
+			flag += value
+		}
+	case "miimon", "arp-interval", "mii-monitor-interval", "miimonitor", "arpinterval":
+		flag = "bond-watched"
+		if strings.Trim(value, "0ms") == "" {
+			return
+		}
+	default:
+		return
+	}
+	if validName(link) && len(c.NICs) < fact.MaxNICs {
+		l.Name, l.Value, l.Effective = "bond."+link+"."+option, value, true
+		c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindLAGG, Configured: []fact.Line{l}, ConfigFlags: []string{flag}})
+	}
 }

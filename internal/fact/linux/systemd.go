@@ -48,13 +48,18 @@ func ReadLinkFiles(files Files) Config {
 			continue
 		}
 		note := ""
+		entries := ini(text)
+		for _, e := range entries {
+			if e.section == "Match" && e.key == "Driver" {
+				note = "driver " + e.value
+			}
+		}
 		if catchAll {
 			note = NeverMatched
 		}
-		entries := ini(text)
 		devices := linkDevices(entries)
 		for _, e := range entries {
-			if e.section != "Match" {
+			if e.section == "Link" {
 				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem(p) + "." + e.key, e.value})
 			}
 			if e.section == "Link" && !catchAll && len(c.Lines) > 0 {
@@ -110,6 +115,7 @@ var networkKeys = map[string]struct {
 	"IPv6AcceptRA":          {"net.ipv6.conf.%s.accept_ra", map[string]string{"yes": "0", "true": "0", "no": "0", "false": "0"}},
 	"IPv6HopLimit":          {"net.ipv6.conf.%s.hop_limit", nil},
 	"IPv6MTUBytes":          {"net.ipv6.conf.%s.mtu", nil},
+	"MTUBytes":              {"link.%s.mtu", nil},
 }
 
 var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
@@ -132,6 +138,11 @@ func ReadNetworkFiles(files Files) Config {
 			c.networkFile(p, ini(text))
 		}
 	}
+	for _, p := range dropIns(files, ".netdev", networkDirs...) {
+		if text, err := files.Read(p); err == nil {
+			c.netdev(p, ini(text))
+		}
+	}
 	for _, p := range append([]string{"/etc/systemd/networkd.conf"}, dropIns(files, ".conf", "/etc/systemd/networkd.conf.d")...) {
 		if text, err := files.Read(p); err == nil {
 			for _, e := range ini(text) {
@@ -142,6 +153,22 @@ func ReadNetworkFiles(files Files) Config {
 		}
 	}
 	return c
+}
+
+// netdev reads a device that networkd makes: its MTU, and a bond's options.
+func (c *Config) netdev(p string, entries []entry) {
+	name := ""
+	for _, e := range entries {
+		switch {
+		case e.section == "NetDev" && e.key == "Name" && validName(e.value):
+			name = e.value
+		case name == "":
+		case e.section == "NetDev" && e.key == "MTUBytes":
+			c.add(p, e.number, e.text, fact.Networkd, "", assignment{"link." + name + ".mtu", e.value})
+		case e.section == "Bond":
+			c.bond(name, e.key, e.value, fact.Line{File: p, Number: e.number, Text: e.text})
+		}
+	}
 }
 
 func (c *Config) networkFile(p string, entries []entry) {
@@ -167,6 +194,9 @@ func (c *Config) networkEntry(p string, e entry, link string) {
 	if e.key == "IPForward" {
 		c.add(p, e.number, e.text, fact.Networkd, "", hostForwarding[value]...)
 		return
+	}
+	if e.section == "Network" && e.key == "VLAN" && validName(e.value) {
+		c.NICs = append(c.NICs, fact.NIC{Name: e.value, Kind: fact.KindVLAN, Parent: link})
 	}
 	k, ok := networkKeys[e.key]
 	if !ok || link == "" {

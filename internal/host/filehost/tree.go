@@ -149,3 +149,14 @@ func (t *Tree) LeftOut() []fact.LeftOut { return nil }
 func (t *Tree) Close() error { return t.root.Close() }
 
 var _ host.Reader = (*Tree)(nil)
+
+// Executable implements host.Moded.
+func (t *Tree) Executable(name string) (bool, error) {
+	f, err := t.open(name, fs.FileMode.IsRegular, "a regular file")
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	return err == nil && info.Mode()&0o111 != 0, err
+}

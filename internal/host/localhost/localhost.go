@@ -69,6 +69,12 @@ func bare(err error) error {
 	return err
 }
 
+// Executable implements host.Moded.
+func (*Host) Executable(path string) (bool, error) {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&0o111 != 0, err
+}
+
 // ReadDir implements host.Reader.
 func (*Host) ReadDir(_ context.Context, path string) ([]string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO would block
