@@ -98,7 +98,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 	}
 	talk := cmd.ErrOrStderr()
 	report.Outcome, err = apply.Run(cmd.Context(), m, p, apply.Options{
-		Within: f.within, Chosen: f.chosen, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
+		Within: f.within, Chosen: f.chosen, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...), Harms: f.Harms(args...),
 		Line: f.Line(m.Where()),
 		Ask:  func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
 		Say:  func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },

@@ -110,6 +110,9 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	p.Here = here && !rel.IsZero()
 	if o.value != "" {
 		p.Judge(r, rel, o.value)
+		if p.Value.Findings, err = hosts.OfValue(facts, r, rel, name, o.value); err != nil {
+			return err
+		}
 	}
 	if facts != nil {
 		if err := o.onHost(r, facts, from, &p); err != nil {

@@ -40,6 +40,9 @@ type Options struct {
 	// Trial reboots the host to try what only a boot sets; the time to
 	// confirm begins with that boot.
 	Trial bool
+	// Harms, unless nil, says what the plan would make worse on the host as it is now: a plan
+	// may be of other facts. That is refused unless Chosen.
+	Harms func(context.Context, plan.Plan) ([]string, error)
 	// Checks must succeed after the change; one that fails before it stops
 	// everything.
 	Checks []Check
@@ -209,7 +212,29 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 	if err != nil {
 		return Transaction{}, err
 	}
-	return Prepare(p, now, o.Within, o.Trial)
+	t, err := Prepare(p, now, o.Within, o.Trial)
+	if err != nil {
+		return t, err
+	}
+	return t, sound(ctx, p, o)
+}
+
+// sound refuses what makes the host worse, unless its user chose to try it.
+func sound(ctx context.Context, p plan.Plan, o Options) error {
+	if o.Harms == nil {
+		return nil
+	}
+	worse, err := o.Harms(ctx, p)
+	switch {
+	case err != nil:
+		o.Say("what the plan does to this host was not judged: %v", err)
+	case len(worse) > 0 && !o.Chosen:
+		return hint.With(fmt.Errorf("on this host, as it is now, the plan makes something worse: %s", show.Clean(strings.Join(worse, "; "))),
+			"make a plan of this host (linerate plan), or say that you want this one and how long you try it: %s", hint.Option("confirm-within", "5m"))
+	case len(worse) > 0:
+		o.Say("on this host the plan makes something worse: %s", show.Clean(strings.Join(worse, "; ")))
+	}
+	return nil
 }
 
 // bold refuses what may cut off its user, unless they chose how long

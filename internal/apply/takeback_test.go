@@ -3,10 +3,12 @@ package apply
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"linerate/internal/hint"
+	"linerate/internal/plan"
 )
 
 // late is a machine whose switch was first: there is nothing to revert.
@@ -78,6 +80,31 @@ func TestReasonOfTheChangeBefore(t *testing.T) {
 	for newest, want := range map[string]string{"0001": "the connection was lost; nothing was changed", "": "the connection was lost; then rolled back; the host is as it was"} {
 		if err := outOfTouch(m, tr, Options{Say: func(string, ...any) {}}, newest, lost); err == nil || err.Error() != want {
 			t.Errorf("after %q: %v, want %s", newest, err, want)
+		}
+	}
+}
+
+// TestHarmsAreRefused: what is worse on the host with the plan than without is refused before
+// anything is looked at further, unless somebody chose how long to try it.
+func TestHarmsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		harms   []string
+		err     error
+		chosen  bool
+		refused bool
+		says    string
+	}{
+		{nil, nil, false, false, ""},
+		{[]string{"the host would no longer forward IPv4"}, nil, false, true, ""},
+		{[]string{"the host would no longer forward IPv4"}, nil, true, false, "no longer forward IPv4"},
+		{nil, errors.New("no shell"), false, false, "was not judged: no shell"},
+	} {
+		said := ""
+		err := sound(context.Background(), plan.Plan{}, Options{Chosen: c.chosen,
+			Harms: func(context.Context, plan.Plan) ([]string, error) { return c.harms, c.err },
+			Say:   func(format string, a ...any) { said += fmt.Sprintf(format, a...) }})
+		if (err != nil) != c.refused || !strings.Contains(said, c.says) || c.refused && (!strings.Contains(err.Error(), c.harms[0]) || !strings.Contains(hint.Of(err), "confirm-within")) {
+			t.Errorf("%+v: %v (hint %q), says %q", c, err, hint.Of(err), said)
 		}
 	}
 }

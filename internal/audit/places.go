@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,6 +40,25 @@ func properFile(os string, s tunable.State) string {
 		return "/etc/sysctl.conf"
 	}
 	return ""
+}
+
+// OfValue is what the audit says of one value, written where it takes effect on the host of
+// in.Facts, of which nothing else need be known.
+func OfValue(in Input, rec *tunable.Record, name, value string) ([]Finding, error) {
+	file := properFile(rec.OS, rec.At(in.Facts.Release))
+	if file == "" {
+		return nil, nil
+	}
+	l := fact.Line{File: file, Number: math.MaxInt32, Text: name + "=" + value, Name: name, Value: value, Order: math.MaxInt32, Effective: true,
+		Stage: map[string]fact.Stage{"/etc/rc.conf": fact.RCConf, "/boot/loader.conf": fact.Loader}[file]}
+	l.Stage = cmp.Or(l.Stage, fact.Sysctl)
+	f := *in.Facts
+	f.Settings = slices.Clone(f.Settings)
+	f.AddLines([]fact.Line{l})
+	f.Normalise()
+	in.Facts = &f
+	r, err := Run(in)
+	return slices.DeleteFunc(r.Findings, func(x Finding) bool { return x.Line != l.Number || x.Kind == Default || x.Kind == Order }), err
 }
 
 // misplaced reports lines in a file that has no power over the name.

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // Judge audits facts: those of a host, and those that a plan would make of them.
@@ -69,6 +70,21 @@ func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 		p = p.except(best)
 		p.Decide = append(p.Decide, decision)
 	}
+}
+
+// Harms says what apply, which puts settings in force and removes no line, would make worse
+// on a host that is as f says now.
+func (p Plan) Harms(f *fact.Facts, judge Judge) ([]string, error) {
+	p.Remove, p.Settings = nil, slices.Clone(p.Settings)
+	for i := range p.Settings {
+		p.Settings[i].Instead = nil
+	}
+	before, err := judge(f)
+	if err != nil {
+		return nil, err
+	}
+	harms, err := harmsOf(p, f, before, judge)
+	return list.Map(harms, func(h harm) string { return oneLine(h.text) }), err
 }
 
 // harm is something that is wrong with a plan: what it is about, and how.

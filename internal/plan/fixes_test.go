@@ -15,6 +15,7 @@ import (
 	"linerate/internal/host/filehost"
 	"linerate/internal/inspect"
 	"linerate/internal/plan"
+	"linerate/internal/setting"
 )
 
 // tree is the configuration of a host, by path.
@@ -125,6 +126,41 @@ func TestPlansAreJudgedAgain(t *testing.T) {
 		}
 		if len(p.Settings) == 0 || len(p.Removals()) == 0 {
 			t.Errorf("%s: nothing is set, or no line of the host's is named: %+v", c.os, p)
+		}
+	}
+}
+
+// TestHarmsOfAForeignPlan: a plan read from a file is judged on the facts of the host that it
+// is to change, not on those that it was made of.
+func TestHarmsOfAForeignPlan(t *testing.T) {
+	const file = "/etc/sysctl.d/90-linerate.conf"
+	step := func(name, value string) plan.Step {
+		return plan.Step{Name: name, Value: value, Mechanism: setting.Sysctl, Where: plan.Where{File: file, Runtime: true}}
+	}
+	router := tree{"/etc/sysctl.d/10.conf": "net.ipv4.ip_forward=1\nnet.ipv6.conf.all.forwarding=1\n"}
+	for name, c := range map[string]struct {
+		role   string
+		memory uint64
+		files  tree
+		step   plan.Step
+		want   string // a word of the harm; "" for none
+	}{
+		"a queue":                        {"web", 0, tree{"/etc/sysctl.d/10.conf": "vm.swappiness=10\n"}, step("net.core.somaxconn", "8192"), ""},
+		"forwarding off on a router":     {"router", 0, router, step("net.ipv4.ip_forward", "0"), "forward"},
+		"forwarding off where it is off": {"web", 0, tree{"/etc/sysctl.d/10.conf": "vm.swappiness=10\n"}, step("net.ipv4.ip_forward", "0"), ""},
+		"more memory than there is":      {"database", 16 << 30, router, step("vm.nr_hugepages", "65536"), "huge pages"},
+		"as much as there is":            {"database", 256 << 30, router, step("vm.nr_hugepages", "65536"), ""},
+		"router advertisements unheard":  {"router", 0, tree{"/etc/sysctl.d/10.conf": "net.ipv6.conf.all.forwarding=1\n"}, step("net.ipv6.conf.wan0.accept_ra", "1"), "accept_ra"},
+		"a value that is none":           {"web", 0, router, step("net.ipv4.tcp_congestion_control", "bbrplus"), "bbrplus"},
+		"a later file undoes it":         {"web", 0, tree{"/etc/sysctl.d/99.conf": "net.core.somaxconn=1024\n"}, step("net.core.somaxconn", "8192"), "overridden"},
+	} {
+		b := newBench(t, fact.Linux, "6.12", c.role)
+		f := b.facts(t, c.files)
+		f.Memory.Physical = c.memory
+		p := plan.Plan{OS: fact.Linux, Role: c.role, Settings: []plan.Step{c.step}}
+		harms, err := p.Harms(f, b.judge)
+		if all := strings.Join(harms, "\n"); err != nil || (len(harms) > 0) != (c.want != "") || !strings.Contains(all, c.want) {
+			t.Errorf("%s: %q %v, want %q", name, harms, err, c.want)
 		}
 	}
 }

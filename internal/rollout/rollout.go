@@ -49,6 +49,8 @@ type Task struct {
 	Hosts []Host
 	// Reach is the machine of a host, and what closes it.
 	Reach func(name string) (apply.Machine, func() error, error)
+	// Harms, unless nil, is apply's of a host.
+	Harms func(name string) func(context.Context, plan.Plan) ([]string, error)
 	// Checks decide on a host, in addition to what apply looks at.
 	Checks func(name string) ([]apply.Check, error)
 	// Note keeps events; when it returns they are durable. It is called by several at once.
@@ -267,6 +269,9 @@ func (t *Task) change(ctx context.Context, h *Host) error {
 	}
 	o := t.Apply
 	o.Checks = checks
+	if t.Harms != nil {
+		o.Harms = t.Harms(h.Name)
+	}
 	o.Ask = func(apply.Transaction) (bool, error) {
 		if t.dry {
 			return true, nil

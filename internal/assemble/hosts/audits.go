@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
+	"linerate/internal/fact/release"
 	"linerate/internal/judge"
 	"linerate/internal/plan"
 	"linerate/internal/role"
@@ -80,6 +82,42 @@ func Judge(f *fact.Facts) (*judge.Judge, error) {
 		return nil, err
 	}
 	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Role: in.Role, Findings: report.Findings, Evidence: rows}), nil
+}
+
+// OfValue is what an audit says of one value of a tunable: on a host, or, without its facts, on
+// any of a release.
+func OfValue(f *fact.Facts, r *tunable.Record, rel release.Release, name, value string) (says []string, err error) {
+	in, err := Input()
+	if err != nil {
+		return nil, err
+	}
+	if in.Facts = f; f == nil {
+		in.Facts = &fact.Facts{OS: r.OS, Release: rel, From: fact.Origin{Kind: fact.KindTree, Alone: true}}
+	} else if err := GiveRole(&in, "", ""); err != nil {
+		return nil, err
+	}
+	found, err := audit.OfValue(in, r, name, value)
+	for _, x := range found {
+		says = append(says, strings.TrimSuffix(x.Message, ".")+". "+x.Why)
+	}
+	return says, err
+}
+
+// Harms judges a plan on a host, as apply.Options wants it; without a source on this machine.
+func (r *Remote) Harms(source ...string) func(context.Context, plan.Plan) ([]string, error) {
+	return func(ctx context.Context, p plan.Plan) ([]string, error) {
+		s := Source{Remote: *r}
+		f, err := s.Facts(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		in, err := Input()
+		if err != nil {
+			return nil, err
+		}
+		in.Role = p.Role
+		return p.Harms(f, plan.By(in))
+	}
 }
 
 // SARIFHost is a report as a log has it. Files below the working directory lie in a

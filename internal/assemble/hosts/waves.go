@@ -110,6 +110,10 @@ func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
 			r := w.remote(by[name]).Runner(by[name].Source)
 			return apply.On(r), r.Close, nil
 		},
+		Harms: func(name string) func(context.Context, plan.Plan) ([]string, error) {
+			remote := w.remote(by[name])
+			return remote.Harms(by[name].Source)
+		},
 		Checks: func(name string) ([]apply.Check, error) {
 			remote := w.remote(by[name])
 			checks := []apply.Check{remote.Fresh(by[name].Source)}

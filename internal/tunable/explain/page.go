@@ -170,6 +170,8 @@ func (c Claim) cited() string {
 type Value struct {
 	Value   string   `json:"value"`
 	Problem string   `json:"problem,omitempty"`
+	// Findings are what an audit says of a line that sets it.
+	Findings []string `json:"findings,omitempty"`
 	Default bool     `json:"equals_default"`
 	Decoded []string `json:"decoded,omitempty"`
 }

@@ -84,12 +84,16 @@ func (p Page) defaultOn() string {
 func (o *page) value(v Value) {
 	o.heading("The value " + v.Value)
 	switch {
+	case len(v.Findings) > 0: // they say it better
 	case v.Problem != "":
 		o.Paragraph("  ", "  ", v.Problem)
 	case v.Default:
 		o.Paragraph("  ", "  ", "is the default: leave it out")
 	default:
 		o.Paragraph("  ", "  ", "is allowed")
+	}
+	for _, text := range v.Findings {
+		o.Paragraph("  ", "  ", text)
 	}
 	for _, d := range v.Decoded {
 		o.Paragraph("    ", "    ", d)
