@@ -64,6 +64,9 @@ func Run(in Input) (*Report, error) {
 		if packaged(findings[i].File) {
 			findings[i].Fix += " The file is a package's: make a profile of your own in /etc/tuned that includes it, and set it there."
 		}
+		if findings[i].Line > 0 && strings.HasPrefix(findings[i].Fix, "Remove the line") && a.shares(&findings[i]) {
+			findings[i].Fix = "Remove " + strings.TrimPrefix(findings[i].Name, "cmdline.") + " from" + strings.TrimPrefix(findings[i].Fix, "Remove")
+		}
 		a.speak(&findings[i])
 		findings[i] = bounded(findings[i])
 	}
@@ -84,6 +87,13 @@ func Run(in Input) (*Report, error) {
 		return r, fmt.Errorf("audit: %w", a.errs[0])
 	}
 	return r, nil
+}
+
+// shares reports a finding whose line sets other names too: GRUB's words, or "a=1; b=2".
+func (a *auditor) shares(f *Finding) bool {
+	at := func(l fact.Line) bool { return l.File == f.File && l.Number == f.Line }
+	return slices.ContainsFunc(a.lines, func(l fact.Line) bool { return at(l) && l.Name == f.Name }) &&
+		slices.ContainsFunc(a.lines, func(l fact.Line) bool { return at(l) && l.Name != f.Name })
 }
 
 // packaged reports a profile of tuned's that a package brings: the host's owner

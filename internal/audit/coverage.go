@@ -60,7 +60,7 @@ func (a *auditor) coverage() Coverage {
 			v.RunningKnown += count(known)
 		}
 		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
-		if i < 0 || !known && (a.bootWord(s.Name) || a.stock(s.Lines[i].Stage, s.Name)) {
+		if i < 0 || !known && (a.bootWord(s.Name) || strings.HasPrefix(s.Name, "hint.") || a.stock(s.Lines[i].Stage, s.Name)) {
 			continue // set by default only, or not a tuning
 		}
 		v.Set++

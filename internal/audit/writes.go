@@ -197,6 +197,9 @@ func (b *boot) write(l fact.Line) {
 	if p := rec.RejectLine(b.a.f.Release, l); p != nil && p.Outside == tunable.Refused && p.Kept == 0 {
 		return // another finding's
 	}
+	if rec.Constraints.OnlyRaise && l.Stage == fact.Sysctl && b.a.f.OS == fact.FreeBSD && (!w.known || less(l.Value, w.old) < 0) {
+		return // refused too, or it may be
+	}
 	does := list.Filter(b.a.Rules.Writes, func(x *Write) bool { return x.of(b.a.f.OS, b.a.f.Release, l.Name) })
 	for _, x := range does {
 		if x.Refused != "" && b.holds(x.Refused, names) {

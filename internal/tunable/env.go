@@ -61,6 +61,12 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	r, known := c.Lookup(f.OS, name)
 	v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) })
+	if ok && known && r.Constraints.OnlyRaise && atRuntime(f, name) {
+		// The kernel refuses less than it has; where that is not known, nothing is.
+		if d, computed := r.DefaultOf(name, f.Release, e); !computed || toNumber(v) < toNumber(d) {
+			return d
+		}
+	}
 	if !known || ok && r.Type != Numbers {
 		return v
 	}
@@ -69,6 +75,13 @@ func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 		return r.Stored(f.Release, fact.Line{Name: name, Value: v, Stage: fact.Sysctl}, d)
 	}
 	return d
+}
+
+// atRuntime reports a name whose value is a line's that a running FreeBSD takes.
+func atRuntime(f *fact.Facts, name string) bool {
+	s, _ := f.Tunable(name)
+	_, set := s.EffectiveLine(fact.Sysctl)
+	return s.Live == nil && set && f.OS == fact.FreeBSD
 }
 
 func vector(numbers ...any) string {

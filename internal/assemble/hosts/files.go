@@ -7,14 +7,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/export"
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/filehost"
+	"linerate/internal/show"
 )
 
 // Stdin is the name by which standard input is read as a file.
@@ -95,6 +99,9 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 		}
 		if !ok || bytes.IndexByte(text, 0) >= 0 && !bytes.HasPrefix(text, []byte("SQLite format 3")) {
 			return nil, nil, unknown(name, text)
+		}
+		if err := nonsense(name, place.Path, string(text)); err != nil {
+			return nil, nil, err
 		}
 		if _, twice := texts[place.Path]; twice {
 			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "read them one by one, or as a directory with %s", hint.Option("root", ""))
@@ -185,4 +192,39 @@ func unknown(name string, text []byte) error {
 		return hint.With(err, "it is UTF-16; iconv -f UTF-16 -t UTF-8 makes it plain")
 	}
 	return hint.With(err, "sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
+}
+
+// lineOf is how a line looks that a file of a kind is made of.
+var lineOf = map[string]*regexp.Regexp{
+	redact.RC: assigns, redact.Loader: assigns, redact.Sysctl: assigns, redact.Grub: assigns,
+	redact.PF: regexp.MustCompile(`(?m)^[ \t]*((set|table|pass|block|match|scrub|nat|rdr|binat|no|load|antispoof|altq|queue|ether|include|([a-z]+-)?anchor)\b|\w+[ \t]*=)`),
+}
+
+// assigns is a line that gives a name a value, or reads another file.
+var assigns = regexp.MustCompile(`(?m)^[ \t]*(-?[A-Za-z_*][\w./*?:-]*[ \t]*\+?=|-?[a-z]+[./]\w[\w./-]* +[\w-]+$|export |\. |include )`)
+
+// speaks is a line that is more than a comment.
+var speaks = regexp.MustCompile(`(?m)^[ \t]*[^#;! \t\r\n]`)
+
+// entity is one that XML does not have by itself.
+var entity = regexp.MustCompile(`&[A-Za-z][\w.-]*;`)
+
+// nonsense refuses a text that is not what its name says.
+func nonsense(name, place, text string) error {
+	kind := redact.KindOf(place, "")
+	lines := len(speaks.FindAllString(text, -1))
+	foreign := slices.ContainsFunc(entity.FindAllString(text, -1), func(e string) bool {
+		return !slices.Contains([]string{"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"}, e)
+	})
+	switch line := lineOf[kind]; {
+	case kind == redact.Sense && strings.Contains(text, "<!DOCTYPE"):
+		return hint.With(hint.Usagef("%s has a document type, which no product writes", name), "export the configuration anew")
+	case kind == redact.Sense && foreign && !strings.Contains(text, "<![CDATA["):
+		return hint.With(hint.Usagef("%s has entities that are defined nowhere: the product cannot read it", name), "export the configuration anew")
+	case line != nil && lines > 0 && !line.MatchString(text):
+		return hint.With(hint.Usagef("%s is no %s: of its %s none is what stands in one", name, path.Base(place), show.Plural(lines, "line")), "give the file that the host has")
+	case strings.HasPrefix(text, "SQLite format 3") && len(text) < 512:
+		return hint.Usagef("%s begins as a database and is cut off", name)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -77,6 +78,11 @@ func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
 	f, err := inspect.Host(ctx, o.Reader, o.Options)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range f.Sources {
+		if name := o.Given[s.Name]; name != "" && s.Status == fact.StatusUnreadable {
+			return nil, fmt.Errorf("%s: %s", name, s.Reason)
+		}
 	}
 	return f, o.source.complete(f)
 }

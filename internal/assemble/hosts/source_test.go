@@ -245,3 +245,25 @@ func TestLostAndEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestNonsenseIsRefused: a file that only its name makes a configuration is refused with what
+// it is; a configuration with mistakes is not.
+func TestNonsenseIsRefused(t *testing.T) {
+	const prose = "The quick brown fox jumps\nover the lazy dog and then\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"pf.conf", prose, "is no pf.conf"}, {"rc.conf", prose, "is no rc.conf"}, {"loader.conf", prose, "is no loader.conf"}, {"grub", prose, "is no grub"},
+		{"rc.conf", "<html><body>x</body></html>", "is no rc.conf"},
+		{"config.xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE opnsense [<!ENTITY a \"b\">]>\n<opnsense><system></system></opnsense>\n", "document type"},
+		{"config.xml", "<?xml version=\"1.0\"?>\n<opnsense><system><hostname>&nosuch;</hostname></system></opnsense>\n", "entities"},
+		{"freenas-v1.db", "SQLite format 3\x00 and then nothing", "cut off"},
+		{"freenas-v1.db", "SQLite format 3\x00" + strings.Repeat("nothing of a database\x00", 300), "not a database"},
+		{"pf.conf", "set limit table-entires 5\npas in all\n", ""}, {"rc.conf", "hostname=x\nprose and more\n", ""}, {"loader.conf", "kern.hz 100\n", ""}, {"rc.conf", "# a comment\n", ""},
+		{"config.xml", "<?xml version=\"1.0\"?>\n<opnsense><system><hostname>a&amp;b</hostname></system></opnsense>\n", ""},
+	} {
+		s := Source{Release: "14.3"}
+		_, err := s.Facts(context.Background(), []string{written(t, t.TempDir(), c.name, c.text)})
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %.40q: %v, want %q", c.name, c.text, err, c.want)
+		}
+	}
+}

@@ -118,8 +118,21 @@ func (p *pfReader) statement(s pfStatement) {
 		p.sourceTracking(w)
 	case "pass", "block", "match", "antispoof":
 		p.rule(s, w)
+	case "ether", "load", "no", "}", "{":
+	default:
+		p.strange(s)
 	}
 }
+
+// strange reports a statement that pfctl does not know: of several, the first.
+func (p *pfReader) strange(s pfStatement) {
+	if p.files != nil && !slices.ContainsFunc(p.problems, func(o fact.Problem) bool { return o.Message == noStatement }) {
+		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: noStatement})
+	}
+}
+
+// noStatement is what is wrong with a line of something else.
+const noStatement = "no statement of pf.conf(5): pfctl stops at its first word"
 
 // countPFRule counts one filter rule of a running ruleset (pfctl -sr).
 func countPFRule(pf *fact.PF, line string) {
