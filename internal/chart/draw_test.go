@@ -341,29 +341,6 @@ func TestTimeAxis(t *testing.T) {
 	}
 }
 
-// TestMoments: effects over time stand in their order, those of more above the line of nothing.
-func TestMoments(t *testing.T) {
-	at := func(day int, class string, v, low, high float64) Moment {
-		return Moment{Day(time.Date(2026, 3, day, 2, 0, 0, 0, time.UTC)), Effect{Name: "nft", Class: class, Value: v, Low: low, High: high, Main: "m", Known: true}}
-	}
-	for _, width := range widths {
-		all, _, _ := drawn(t, Moments([]Moment{at(1, "better", 4, 3, 5), at(3, "worse", -4, -6, -2), at(9, "equivalent", 0.1, -0.2, 0.4)}, SignedTick(false), width, "label"))
-		zero, dots := of(all, "line", "zero")[0].at["y1"], of(all, "circle", "point")
-		if len(dots) != 3 || dots[0].at["cy"] >= zero || dots[1].at["cy"] <= zero || dots[0].at["cx"] >= dots[1].at["cx"] || dots[1].at["cx"] >= dots[2].at["cx"] || dots[0].class != "point v-better" {
-			t.Errorf("nothing at %g, %+v", zero, dots)
-		}
-		if dots[0].text != "2026-03-01 02:00, nft: m" {
-			t.Errorf("%q", dots[0].text)
-		}
-	}
-	if Moments(nil, SignedTick(false), Wide, "") != "" {
-		t.Error("moments of nothing")
-	}
-	if one, _, _ := drawn(t, Moments([]Moment{at(1, "better", 4, 3, 5)}, SignedTick(false), Wide, "")); len(of(one, "circle", "point")) != 1 {
-		t.Error("one moment alone")
-	}
-}
-
 // TestShapes: what has no size is drawn with none, ticks stay within the chart, and long
 // names are cut to what they may have.
 func TestShapes(t *testing.T) {

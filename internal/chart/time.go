@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -50,36 +49,4 @@ func (a Axes) TimeAxis(from, to, width float64) Axes {
 		}
 		a.XTicks = append(a.XTicks, d)
 	}
-}
-
-// Moment is an effect at a time, in days since 1970.
-type Moment struct {
-	At float64
-	Effect
-}
-
-// Moments draws effects with their intervals over time, against a line of no effect.
-// Without any it is "".
-func Moments(all []Moment, print func(float64) string, width float64, label string) string {
-	if len(all) == 0 {
-		return ""
-	}
-	x0, x1 := math.Inf(1), math.Inf(-1)
-	effects := make([]Effect, len(all))
-	for i, m := range all {
-		x0, x1, effects[i] = min(x0, m.At), max(x1, m.At), m.Effect
-	}
-	y0, y1 := forestRange(effects, 0)
-	pad := max(1./1440, (x1-x0)*0.03)
-	f := newPlot(nil, Axes{Y: print, Up: "effect"}.TimeAxis(x0-pad, x1+pad, width), [4]float64{x0 - pad, x1 + pad, y0, y1}, width)
-	f.c.Line("zero", f.x.Left, f.y.At(0), f.right, f.y.At(0))
-	for _, m := range all {
-		class, x := "v-"+m.Class, f.x.At(m.At)
-		low, high := f.y.At(max(y0, m.Low)), f.y.At(min(y1, m.High))
-		f.c.Line("interval "+class, x, low, x, high)
-		f.c.end(class, x, low, 0, 1, m.Low < y0, low-high > 6)
-		f.c.end(class, x, high, 0, -1, m.High > y1, low-high > 6)
-		f.c.Dot("point "+class, x, f.y.At(m.Value), 5, fmt.Sprintf("%s, %s: %s", dayTime(m.At).Format("2006-01-02 15:04"), m.Name, m.Main))
-	}
-	return f.c.SVG(label)
 }

@@ -112,25 +112,6 @@ func namesOf(g []explain.Evidence) []string {
 	return out
 }
 
-// overTime draws the effect of the same change each time it was measured.
-func overTime(all []explain.Evidence) (figures []chart.Figure) {
-	dated := slices.DeleteFunc(drawn(all), func(e explain.Evidence) bool { return e.Started == nil })
-	for _, g := range grouped(dated, func(e *explain.Evidence) string { return e.MetricLabel + " " + e.Before + "→" + e.After }) {
-		if !slices.ContainsFunc(g, func(e explain.Evidence) bool { return !e.Started.Equal(*g[0].Started) }) {
-			continue
-		}
-		moments := make([]chart.Moment, len(g))
-		for i := range g {
-			moments[i] = chart.Moment{At: chart.Day(*g[i].Started), Effect: effectOf(&g[i], g[i].Study)}
-		}
-		title := fmt.Sprintf("%s → %s over time: %s", valueOf(g[0].Before), valueOf(g[0].After), g[0].MetricLabel)
-		figures = append(figures, chart.Draw(title, "", func(width float64) string {
-			return chart.Moments(moments, chart.SignedTick(g[0].InPoints()), width, "the same change's effects with their 95 % intervals, by when they were measured")
-		})...)
-	}
-	return figures
-}
-
 // effectOf is a verdict as a row of a chart.
 func effectOf(e *explain.Evidence, name string) chart.Effect {
 	size, low, high := e.Size()

@@ -35,11 +35,4 @@ func TestChartsOfEvidence(t *testing.T) {
 	if strings.Contains(wide, "+90") || strings.Contains(wide, "+91") {
 		t.Error("what was changed with others, or is excluded, is drawn")
 	}
-	times := overTime(all)
-	if len(times) != 1 || !strings.Contains(string(times[0].Wide), "2026-03-09 00:00, early: +4.0 %") || strings.Count(string(times[0].Wide), "<circle") != 3 {
-		t.Errorf("over time: %v", times)
-	}
-	if figures := overTime(all[:1]); len(figures) != 0 {
-		t.Errorf("of one measurement: %v", figures)
-	}
 }

@@ -235,7 +235,7 @@ func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
 	if err := m.put(m.urls[r]+".json", doc); err != nil {
 		return err
 	}
-	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on), "Charts": slices.Concat(byStudy(p.Evidence), overTime(p.Evidence))})
+	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on), "Charts": byStudy(p.Evidence)})
 }
 
 // shown are the verdicts that a page shows at once: of the primary metrics, the

@@ -189,45 +189,6 @@ func TestEffectsInTime(t *testing.T) {
 	}
 }
 
-// TestNarrowing: intervals become narrower with whole blocks, the last of which is always
-// told; what was told before is not told again.
-func TestNarrowing(t *testing.T) {
-	s := fullGoals(twoParts())
-	s.Parts[0].Blocks = 12
-	all := made(s, 9, nil)
-	var trials []study.Trial
-	for _, tr := range all {
-		if tr.Part == "cost" && (tr.Block != 12 || tr.Variant != "b") { // the last block is not whole
-			trials = append(trials, tr)
-		}
-	}
-	widths := s.Narrowing(9, trials, 0, 100)
-	var at []int
-	for _, w := range widths {
-		at = append(at, w.Blocks)
-		if !(w.AA.Float() > 0 && w.Widest.Float() > 0) {
-			t.Errorf("after %d blocks %v and %v", w.Blocks, w.AA, w.Widest)
-		}
-	}
-	if !slices.Equal(at, []int{3, 4, 5, 6, 7, 8, 9, 10, 11}) || !(widths[8].AA.Float() < 0.4*widths[0].AA.Float()) {
-		t.Errorf("after %v blocks: %+v", at, widths)
-	}
-	at = nil
-	for _, w := range s.Narrowing(9, trials, 5, 3) {
-		at = append(at, w.Blocks)
-	}
-	if !slices.Equal(at, []int{7, 9, 11}) {
-		t.Errorf("beyond five, three of them: %v", at)
-	}
-	aa, widest := s.Interim(9, trials)
-	if aa != widths[8].AA && aa.Float() > widths[8].AA.Float()*1.2 || !widest.Known() {
-		t.Errorf("as it stands: %v, %v", aa, widest)
-	}
-	if got := s.Narrowing(9, trials[:2], 0, 9); got != nil {
-		t.Errorf("of less than a block: %+v", got)
-	}
-}
-
 // TestRetriesOfBlocks: a bad trial is repeated after all others of its block as often as the
 // study allows, what is unavailable never.
 func TestRetriesOfBlocks(t *testing.T) {
@@ -253,5 +214,19 @@ func TestRetriesOfBlocks(t *testing.T) {
 	blocks := s.Parts[0].Blocks
 	if tries["a"] != blocks || tries[study.AA] != blocks || tries["b"] != 3*blocks || tries["c"] != 1 {
 		t.Errorf("in %d blocks: %v", blocks, tries)
+	}
+}
+
+// TestInterim: both widths are known of enough blocks, and narrower with more of them.
+func TestInterim(t *testing.T) {
+	s := fullGoals(twoParts())
+	s.Parts[0].Blocks = 12
+	upTo := func(block int) []study.Trial {
+		return slices.DeleteFunc(made(s, 9, nil), func(tr study.Trial) bool { return tr.Part != "cost" || tr.Block > block })
+	}
+	early, widest := s.Interim(9, upTo(3))
+	late, _ := s.Interim(9, upTo(11))
+	if !(early.Float() > 0 && widest.Float() > 0 && late.Float() < 0.4*early.Float()) {
+		t.Errorf("after 3 blocks %v and %v, after 11 %v", early, widest, late)
 	}
 }

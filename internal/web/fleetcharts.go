@@ -56,30 +56,3 @@ func (d Fleet) Drift() []chart.Figure { return drawWeeks(d.weeks) }
 
 // Drift draws what hosts did themselves, by week.
 func (d Overview) Drift() []chart.Figure { return drawWeeks(d.Weeks) }
-
-// Standing draws the findings at each sweep's end, with errors separate from the far more
-// numerous warnings, and the hosts that could not be reached.
-func (d Fleet) Standing() (all []chart.Figure) {
-	for _, s := range []struct {
-		title, up string
-		class     int
-		of        func(*fleet.Sweep) int
-	}{
-		{"Errors after each sweep", "errors", 4, func(s *fleet.Sweep) int { return s.Errors }},
-		{"Warnings after each sweep", "warnings", 3, func(s *fleet.Sweep) int { return s.Warnings }},
-		{"Hosts that a sweep could not reach", "hosts", 1, func(s *fleet.Sweep) int { return s.Unreachable }},
-	} {
-		line := chart.Series{Name: s.up, Class: s.class}
-		for i := range slices.Backward(d.Sweeps) {
-			if w := &d.Sweeps[i]; !w.End.IsZero() {
-				line.Points = append(line.Points, [2]float64{chart.Day(w.End), float64(s.of(w))})
-			}
-		}
-		if n := len(line.Points); n > 1 {
-			all = append(all, chart.Draw(s.title, "", func(w float64) string {
-				return chart.Lines([]chart.Series{line}, counted(line.Points[0][0], line.Points[n-1][0], s.up, "end of the sweep", w), w, s.title)
-			})...)
-		}
-	}
-	return all
-}

@@ -57,8 +57,6 @@ type Progress struct {
 	// AA and Widest are half the A/A arm's interval and half the widest of the variants'.
 	AA     stats.Number `json:"aa_half_width"`
 	Widest stats.Number `json:"widest_half_width"`
-	// Narrowing are both after each number of whole blocks.
-	Narrowing []study.Width `json:"narrowing"`
 	// Effects are the variants' so far.
 	Effects []Effect `json:"effects"`
 	// Last is the trial that ended last.
@@ -165,11 +163,7 @@ func (c *runs) of(s *Server, src source) Progress {
 	defer w.mu.Unlock()
 	r := src.run
 	if !w.made || w.at.Bytes != r.Bytes || !w.at.Changed.Equal(r.Changed) {
-		before := w.p.Narrowing
-		if r.Bytes < w.at.Bytes {
-			before = nil
-		}
-		w.p, w.at, w.made = s.look(src, before), r, true
+		w.p, w.at, w.made = s.look(src), r, true
 	}
 	p := w.p
 	p.Run = r
@@ -177,13 +171,10 @@ func (c *runs) of(s *Server, src source) Progress {
 	return p
 }
 
-// maxNarrowing bounds the points of the curve of widths that are worked out at a time.
-const maxNarrowing = 40
-
 // look works out how a study gets on.
-func (s *Server) look(src source, before []study.Width) Progress {
+func (s *Server) look(src source) Progress {
 	r := src.run
-	p := Progress{Document: version1, Run: r, State: StateUnread, Narrowing: []study.Width{}, Effects: []Effect{}}
+	p := Progress{Document: version1, Run: r, State: StateUnread, Effects: []Effect{}}
 	rec, err := src.read()
 	if err != nil {
 		p.Problem = "its record cannot be read"
@@ -207,14 +198,7 @@ func (s *Server) look(src source, before []study.Width) Progress {
 	if res.Complete {
 		p.State = StateComplete
 	}
-	after := 0
-	if n := len(before); n > 0 {
-		after = before[n-1].Blocks
-	}
-	p.Narrowing = append(slices.Concat([]study.Width{}, before), rec.Spec.Narrowing(rec.Seed, rec.Trials, after, maxNarrowing)...)
-	if n := len(p.Narrowing); n > 0 {
-		p.AA, p.Widest = p.Narrowing[n-1].AA, p.Narrowing[n-1].Widest
-	}
+	p.AA, p.Widest = rec.Spec.Interim(rec.Seed, rec.Trials)
 	return p
 }
 
@@ -290,36 +274,6 @@ func (p Progress) Share() int {
 		return 0
 	}
 	return 100 * p.Done / p.Total
-}
-
-// Charts draws how the intervals narrowed: a line from two numbers of blocks on.
-func (p Progress) Charts() []chart.Figure {
-	if len(p.Narrowing) < 2 {
-		return nil
-	}
-	aa, widest := chart.Series{Name: "A/A", Class: 1}, chart.Series{Name: "widest", Class: 2}
-	for _, w := range p.Narrowing {
-		aa.Points = append(aa.Points, [2]float64{float64(w.Blocks), w.AA.Float()})
-		widest.Points = append(widest.Points, [2]float64{float64(w.Blocks), w.Widest.Float()})
-	}
-	unit := " %"
-	if p.Points {
-		unit = " points"
-	}
-	a := chart.Axes{X: func(v float64) string { return show.Count(int(v)) }, Y: func(v float64) string { return "±" + show.Digits(v) + unit }, Across: "blocks", Up: "half the 95 % interval", LogY: true}
-	first, last := p.Narrowing[0].Blocks, p.Narrowing[len(p.Narrowing)-1].Blocks
-	return chart.Draw("How the intervals narrow", "", func(w float64) string {
-		a.XTicks = wholeTicks(first, last, int(w/60))
-		return chart.Lines([]chart.Series{aa, widest}, a, w, "half-width of the A/A arm's and of the widest variant's interval over blocks")
-	})
-}
-
-// wholeTicks are at most so many whole numbers from one to another, evenly spread.
-func wholeTicks(from, to, most int) (ticks []float64) {
-	for n := from; n <= to; n += (to-from)/most + 1 {
-		ticks = append(ticks, float64(n))
-	}
-	return ticks
 }
 
 // Forest draws the effects so far; before the study is complete none has a verdict's
