@@ -394,16 +394,3 @@ int receive(struct xdp_md *ctx)
 		o->no_slot++;
 	return XDP_DROP;
 }
-
-/* drop is the cheapest sink there is: what a receiver that accounts for frames
- * is compared with. */
-SEC("xdp.frags")
-int drop(struct xdp_md *ctx)
-{
-	__u32 zero = 0;
-	struct receive_other *o = bpf_map_lookup_elem(&other, &zero);
-
-	if (o)
-		o->foreign++;
-	return XDP_DROP;
-}

@@ -15,7 +15,3 @@ func newApplyCmd() *cobra.Command {
 func newLabCmd() *cobra.Command {
 	return cli.NotHere("lab", "the lab's resolution: A/A intervals, false alarms, planted effects")
 }
-
-func newTrafficCmd() *cobra.Command {
-	return cli.NotHere("traffic", "traffic engines and their peers over a veth")
-}

@@ -77,7 +77,6 @@ const (
 	receiveMapFlows    = "flows"
 	receiveMapOther    = "other"
 	receiveMapStreams  = "streams"
-	receiveProgDrop    = "drop"
 	receiveProgReceive = "receive"
 	receiveVarConfig   = "config"
 	receiveVarTable    = "table"
@@ -125,7 +124,6 @@ type receiveSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type receiveProgramSpecs struct {
-	Drop    *ebpf.ProgramSpec `ebpf:"drop"`
 	Receive *ebpf.ProgramSpec `ebpf:"receive"`
 }
 
@@ -194,13 +192,11 @@ type receiveVariables struct {
 //
 // It can be passed to loadReceiveObjects or ebpf.CollectionSpec.LoadAndAssign.
 type receivePrograms struct {
-	Drop    *ebpf.Program `ebpf:"drop"`
 	Receive *ebpf.Program `ebpf:"receive"`
 }
 
 func (p *receivePrograms) Close() error {
 	return _ReceiveClose(
-		p.Drop,
 		p.Receive,
 	)
 }
