@@ -30,7 +30,6 @@ inputs and their defaults.`,
 		Example: `    linerate calc line-rate link=10Gb/s frame=64
     linerate calc bdp link=10Gb/s rtt=80ms
     linerate calc window maxsockbuf=16MiB`,
-		ValidArgsFunction: completeCalc,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w := cmd.OutOrStdout()
 			if len(args) == 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +23,7 @@ func newLedgerShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "show a study, trial, verdict or file, down to its raw bytes",
+		Long:  "Without an ID it lists the studies; of an ID it prints the record as JSON.",
 		Example: `  linerate ledger show                    # what is in the ledger
   linerate ledger show STUDY
   linerate ledger show --raw SHA256       # the bytes a number came from`,
@@ -36,7 +36,7 @@ func newLedgerShowCmd() *cobra.Command {
 				case raw:
 					return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
 				}
-				return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0], asJSON)
+				return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
 			})
 		},
 	}
@@ -60,7 +60,7 @@ func showRaw(ctx context.Context, w io.Writer, s ledger.Store, sha string) error
 }
 
 // showRecord prints a record by its identifier, or a study by its name.
-func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJSON bool) error {
+func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string) error {
 	rows, err := s.Get(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		studies, serr := s.Studies(ctx, ledger.Filter{Study: id})
@@ -89,18 +89,10 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJ
 			}
 		}
 	}
-	if asJSON {
-		return cli.PrintJSON(w, recordsDocument{1, docs})
-	}
-	for i := range docs {
-		if err := printShown(w, &docs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.PrintJSON(w, recordsDocument{1, docs})
 }
 
-// shown is a record as ledger show prints it.
+// shown is a record with its place in the chain.
 type shown struct {
 	Table  string          `json:"table"`
 	Entry  int64           `json:"entry"`
@@ -109,7 +101,7 @@ type shown struct {
 	Trials []ledger.Trial  `json:"trials,omitempty"`
 }
 
-// recordsDocument is what ledger show --json prints of an id.
+// recordsDocument is what ledger show prints of an id.
 type recordsDocument struct {
 	Version int     `json:"version"`
 	Records []shown `json:"records"`
@@ -161,47 +153,4 @@ func placeText(s *ledger.Study) string {
 		return s.Place
 	}
 	return s.Name + " " + s.Started.UTC().Format("2006-01-02 15:04")
-}
-
-func printShown(w io.Writer, s *shown) error {
-	var b bytes.Buffer
-	if json.Indent(&b, s.Record, "", "  ") != nil {
-		b.Write(s.Record)
-	}
-	fmt.Fprintf(w, "%s, entry %d\n%s\n", singular(s.Table), s.Entry, b.String())
-	if len(s.Trials) == 0 {
-		return nil
-	}
-	var table show.Table
-	for i := range s.Trials {
-		t := &s.Trials[i]
-		state := strings.Join(t.Flags, ", ")
-		if !t.Valid {
-			state = "invalid: " + strings.Join(t.Reasons, "; ")
-		}
-		from := ""
-		if len(t.Sources) > 0 {
-			from = fmt.Sprintf("%s lines %d–%d", t.Sources[0].Path, t.Sources[0].First, t.Sources[0].Last)
-		}
-		table.Add(t.ID.Short(), t.Variant, t.Workload, fmt.Sprintf("block %d", t.Block), metricsText(t), state, from)
-	}
-	return table.Write(w, cli.StyleOf(w))
-}
-
-// singular is a table's name for one of its records.
-func singular(table string) string {
-	if table == "studies" {
-		return "study"
-	}
-	return strings.TrimSuffix(table, "s")
-}
-
-// metricsText is a trial's first metric that a verdict may rest on.
-func metricsText(t *ledger.Trial) string {
-	for _, name := range []string{"overload_forwarding_rate_pps", "equilibrium_mbps", "cost_ns_per_packet", "forwarding_rate_pps"} {
-		if v, ok := t.Metrics[name]; ok {
-			return name + " " + show.Value(v)
-		}
-	}
-	return ""
 }

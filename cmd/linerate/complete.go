@@ -8,11 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/ledgers"
-	"linerate/internal/calc"
 	forms "linerate/internal/export"
 	"linerate/internal/fact"
-	"linerate/internal/ledger"
 	"linerate/internal/role"
 	"linerate/internal/stats"
 	"linerate/studies"
@@ -20,15 +17,13 @@ import (
 
 // argCompletions are what a shell offers as a command's argument.
 var argCompletions = map[string]cobra.CompletionFunc{
-	"study show":     completeStudies,
-	"study run":      completeStudies,
-	"study resume":   directories,
-	"report":         completeLedger,
-	"ledger show":    completeLedger,
-	"ledger exclude": completeLedger,
-	"explain":        completeTunables,
-	"catalogue":      completeTunables,
-	"lab check":      cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	"study show":   completeStudies,
+	"study run":    completeStudies,
+	"study resume": directories,
+	"report":       directories,
+	"explain":      completeTunables,
+	"catalogue":    completeTunables,
+	"lab check":    cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 }
 
 // flagCompletions are what a shell offers as a flag's value: of one command,
@@ -123,47 +118,4 @@ func completeTunables(cmd *cobra.Command, _ []string, begun string) ([]string, c
 	}
 	slices.Sort(names)
 	return slices.Compact(names), directive
-}
-
-// completeLedger offers the ledger's studies by the beginning of their
-// identifiers, with what they are called, and a directory where none begins so.
-func completeLedger(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	s, err := ledgers.Existing(cmd.Context(), cmd.Flags().Lookup("ledger").Value.String())
-	if err != nil || s == nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	defer s.Close()
-	found, err := s.Studies(cmd.Context(), ledger.Filter{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var ids []string
-	for _, st := range found {
-		if id := string(st.ID); strings.HasPrefix(id, begun) {
-			ids = append(ids, cobra.CompletionWithDesc(id, st.Name))
-		}
-	}
-	return ids, cobra.ShellCompDirectiveDefault
-}
-
-// completeCalc offers the calculators, then the inputs that are not yet given.
-func completeCalc(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
-	if len(given) == 0 {
-		for _, c := range calc.All() {
-			offers = append(offers, cobra.CompletionWithDesc(c.Name, c.Summary))
-		}
-		return offers, cobra.ShellCompDirectiveNoFileComp
-	}
-	c, err := calc.Find(given[0])
-	if err != nil {
-		return words(nil)
-	}
-	for _, in := range c.Inputs {
-		word := in.Name + "="
-		if strings.HasPrefix(word, begun) && !slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, word) }) {
-			offers = append(offers, cobra.CompletionWithDesc(word, in.Doc))
-		}
-	}
-	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
