@@ -165,7 +165,7 @@ var plan = study.WindowPlan{Treatments: []string{"setting"}, Pairs: pairs}
 
 // looks of the study that may stop early: those that linerate prove plans.
 var looks = func() stats.Sequential {
-	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05, stats.Pocock)
+	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05, stats.OBrienFleming)
 	if err != nil {
 		panic(err) // constants
 	}

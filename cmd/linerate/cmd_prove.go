@@ -68,8 +68,8 @@ func newProveCmd() *cobra.Command {
 	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to watch; the first decides")
 	flags.StringVar(&f.terms.Better, "better", "", "lower or higher, for your own values")
 	flags.StringVar(&f.plan, "plan", "", "try all settings of a plan's `FILE`, then each")
-	flags.DurationVar(&f.time, "time", 0, "how long it may take (default: until --pairs)")
-	flags.IntVar(&f.pairs, "pairs", 12, "pairs of windows with the setting")
+	flags.DurationVar(&f.time, "time", 0, "how long it may take")
+	flags.IntVar(&f.pairs, "pairs", 0, "pairs of windows (default: what the pilot asks for)")
 	flags.DurationVar(&f.window, "window", 5*time.Minute, "length of a window")
 	flags.DurationVar(&f.burn, "burn-in", 0, "unmeasured start of a window (default: a fifth)")
 	flags.DurationVar(&f.pilot, "pilot", 0, "observe first (default: two windows, at most 10m)")
@@ -84,7 +84,7 @@ func newProveCmd() *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&f.run.out, "out", "", "directory of the record")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
-	flags.StringVar(&f.run.precision, "precision", "", "stop when the interval is this narrow: 1%")
+	flags.StringVar(&f.run.precision, "precision", "", "effect to see; stop at an interval so narrow")
 	flags.BoolVar(&f.run.asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &f.run.failOn)
 	addLedgerFlag(cmd, &f.run.ledger)
@@ -247,7 +247,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, err
 	q.Become = f.Become
 	d := study.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed, Names: flagOf}
 	if !cmd.Flags().Changed("pairs") {
-		d.Time = f.time
+		d.Time, d.Plan = f.time, f.time == 0
 	}
 	if !cmd.Flags().Changed("seed") {
 		d.Seed = uint64(rand.Uint32())
@@ -275,9 +275,13 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 	design := study.PlanOf(s, s.Parts[0])
 	page := show.NewPage(cli.StyleOf(w))
 	page.Line(s.Question)
-	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+
+	upTo := ""
+	if s.Parts[0].Live.PlanPercent > 0 {
+		upTo = "As many as the pilot shows to be needed, up to "
+	}
+	page.Paragraph("  ", "  ", fmt.Sprintf("%s%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+
 		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
-		design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), show.WholePercent(100*design.Share()), f.terms.HarmPercent))
+		upTo, design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), show.WholePercent(100*design.Share()), f.terms.HarmPercent))
 	if f.terms.Hours != "" {
 		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))
 	}

@@ -33,6 +33,9 @@ func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
 	if err != nil {
 		return err
 	}
+	if _, _, why := s.Planned(out.Pilot); why != "" {
+		o.Say("%s", why)
+	}
 	return writePilot(cmd.OutOrStdout(), s, out.Pilot, out.Watched)
 }
 
@@ -108,8 +111,17 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	if err := at.CountKernel(&o); err != nil {
 		return study.Results{}, err
 	}
-	o.Piloted = func(p map[string]study.Pilot, watched []string) error {
-		return writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched)
+	o.Piloted = func(p map[string]study.Pilot, watched []string) (int, error) {
+		s, pairs, why := dir.Spec.Planned(p)
+		if why != "" {
+			o.Say("%s", why)
+		}
+		if pairs > 0 {
+			if err := dir.Replan(s); err != nil {
+				return 0, err
+			}
+		}
+		return pairs, writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched)
 	}
 	o.Sink = func(w live.Window) error { return tellWindow(cmd, dir, w) }
 	o.Enough = func([]live.Window) bool { return dir.Spec.Settled(dir.Seed, dir.Trials) }

@@ -64,9 +64,10 @@ type Options struct {
 	Done []Window
 	// Sink takes every window when it is over, in order; its error ends the study.
 	Sink func(Window) error
-	// Piloted is called with what the pilot saw, and what each metric is; Enough is asked after each pair whether
+	// Piloted is called with what the pilot saw, and what each metric is, and says how many pairs that
+	// makes (0: the plan's); Enough is asked after each pair whether
 	// more are needed.
-	Piloted func(p map[string]study.Pilot, watched []string) error
+	Piloted func(p map[string]study.Pilot, watched []string) (pairs int, err error)
 	Enough  func([]Window) bool
 	Say     func(format string, args ...any)
 
@@ -334,7 +335,11 @@ func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	r.ownProbes(length)
 	r.exactness(from, r.last)
 	if r.o.Piloted != nil {
-		return pilots, r.o.Piloted(pilots, r.o.told())
+		pairs, err := r.o.Piloted(pilots, r.o.told())
+		if pairs > 0 {
+			r.o.Plan.Pairs = pairs
+		}
+		return pilots, err
 	}
 	return pilots, nil
 }

@@ -50,7 +50,7 @@ func (s *Spec) checkLooks() *Problem {
 	if l == nil {
 		return nil
 	}
-	if _, err := stats.NewSequential(l.Blocks, 0.05, stats.Pocock); err != nil {
+	if _, err := stats.NewSequential(l.Blocks, 0.05, spending); err != nil {
 		return Wrong("looks.blocks", "%v", err)
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
@@ -97,7 +97,7 @@ func planned(looks []int, alpha float64) stats.Sequential {
 	if plan, ok := plans.Load(key); ok {
 		return plan.(stats.Sequential)
 	}
-	plan, err := stats.NewSequential(looks, alpha, stats.Pocock)
+	plan, err := stats.NewSequential(looks, alpha, spending)
 	if err != nil {
 		return stats.Sequential{}
 	}
@@ -107,12 +107,16 @@ func planned(looks []int, alpha float64) stats.Sequential {
 
 const alpha = 0.05 // of every study's verdicts
 
+// spending of all studies: little is spent before there is much to see, so that the last look is nearly as
+// sharp as that of a study without looks, and what ends a study early is beyond doubt.
+const spending = stats.OBrienFleming
+
 // settle makes comparisons those of the look, corrected over the variants.
 func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	for i := range cs {
 		cs[i], _ = l.variants.Settle(cs[i], l.look, opt)
 		cs[i].PHolm = min(1, cs[i].P*float64(l.arms))
-		cs[i].Method += ", at planned looks (Pocock spending), Bonferroni over variants"
+		cs[i].Method += ", at planned looks (O'Brien–Fleming spending), Bonferroni over variants"
 	}
 }
 
@@ -199,6 +203,18 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 		most = max(most, halfWidth(c)) // NaN if any is
 	}
 	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
+}
+
+// SoFar are the effects by the primary metric, by variant, of a study that goes on: their intervals hold
+// whenever somebody stops it.
+func (s Spec) SoFar(seed uint64, trials []Trial) map[string]stats.Effect {
+	cs, opt := s.soFar(seed, trials)
+	atAnyTime(cs[:len(cs)-1], opt)
+	out := map[string]stats.Effect{}
+	for _, c := range cs[:len(cs)-1] {
+		out[c.Variant] = c.Result().Effect
+	}
+	return out
 }
 
 // Quick returns the study with half the blocks, trials of 0.4 times their length, and

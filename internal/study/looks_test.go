@@ -44,7 +44,7 @@ func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
 	looks := &study.Looks{Blocks: []int{4, 6, 9, 20}}
 	s, n, trials := play(t, 1, 1.5, 0.001, looks)
 	r := study.Analyse(s, 1, study.Environment{}, trials)
-	if n != 4 || r.Verdicts[0].Verdict != stats.Worse || r.Verdicts[0].N != 4 || !r.Complete {
+	if n != 6 || r.Verdicts[0].Verdict != stats.Worse || r.Verdicts[0].N != 6 || !r.Complete {
 		t.Errorf("a large effect took %d blocks: %+v", n, r.Verdicts[0])
 	}
 	if slices.ContainsFunc(r.Verdicts[0].Warnings, func(w string) bool { return len(w) > 0 && w[0] >= '1' && w[0] <= '9' && w[2:8] == "of 20 " }) {

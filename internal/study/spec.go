@@ -315,8 +315,8 @@ type Gates struct {
 // metric's part it is looked at, and ends there once every variant is decided
 // or its interval is narrow enough. The levels of the looks are such that all
 // of them together keep the study's error rate (stats.Sequential). They are
-// spent evenly (Pocock): with four blocks, all that O'Brien & Fleming leave for
-// an early look is a level that Student's t with three degrees hardly reaches.
+// spent late (O'Brien & Fleming): what ends a study early is beyond doubt, and the last look is
+// nearly as sharp as that of a study without.
 type Looks struct {
 	Blocks []int `yaml:"blocks,flow"` // ascending; the last is the full study
 	// PrecisionPercent is the half-width at which an interval is narrow

@@ -25,6 +25,9 @@ type Terms struct {
 	// says which direction is better for user-defined ones.
 	Watch  []string `yaml:"watch"`
 	Better string   `yaml:"better,omitempty"`
+	// PlanPercent is the effect that the study is to see with a power of 0.8: the pilot says how many pairs
+	// that takes, up to the part's. 0: the part's pairs.
+	PlanPercent float64 `yaml:"plan_percent,omitempty"`
 	// Service is a process; a window in which it was started anew does not count.
 	Service string `yaml:"service,omitempty"`
 	// HarmPercent is how much worse the primary metric may get before the study ends.
@@ -78,7 +81,7 @@ func checkTerms(s *Spec, t *Terms, path string) *Problem {
 	if bad := cmp.Or(
 		Within(path+".window", t.Window, leastWindow, mostWindow), Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
 		Within(path+".pilot", t.Pilot, 0, mostWindow), Within(path+".harm_percent", t.HarmPercent, 1, 1000),
-		Within(path+".max_share_percent", t.MaxShare, 0, 50), Within(path+".imbalance", t.Imbalance, 1.1, 100),
+		Within(path+".plan_percent", t.PlanPercent, 0, 1000), Within(path+".max_share_percent", t.MaxShare, 0, 50), Within(path+".imbalance", t.Imbalance, 1.1, 100),
 		OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
 	); bad != nil {
 		return bad
@@ -306,7 +309,7 @@ func (p WindowPlan) LeastPairs() int {
 // so many of all pairs has.
 func (p WindowPlan) firstLook(pairs int) int {
 	for n := stats.LeastPairs; n < pairs; n++ {
-		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))), stats.Pocock)
+		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))), spending)
 		if err == nil && math.Pow(2, float64(1-n)) <= s.Levels[0] {
 			return n
 		}

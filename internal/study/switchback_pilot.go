@@ -153,6 +153,54 @@ func PrintForecast(page *show.Page, s Spec, pilots map[string]Pilot) {
 	page.Table(t)
 }
 
+// Pairs that a pilot may ask for: a night and a day of the usual windows, with shams; and those of a
+// study whose pilot shows no scatter.
+const mostPlanned, unplanned = 48, 12
+
+// plannedPower is that with which a study sees the effect that it is planned for.
+const plannedPower = 0.8
+
+// sees is the least effect, in percent, that so many pairs see with a power of 0.8.
+func (p Pilot) sees(d WindowPlan, pairs int) float64 {
+	return stats.Percent(stats.MinimumDetectableEffect(p.PairSD(d), pairs, alpha/float64(len(d.Treatments)), plannedPower))
+}
+
+// Planned is the study with the pairs that it needs by what its pilot saw, and why.
+func (s Spec) Planned(pilots map[string]Pilot) (planned Spec, pairs int, why string) {
+	part, t := s.Parts[0], s.Parts[0].terms()
+	if t.PlanPercent == 0 {
+		return s, 0, ""
+	}
+	d, p := PlanOf(s, part), pilots[s.Primary().Metric]
+	m, _ := MetricNamed(s.Primary().Metric)
+	if d.Pairs, pairs = max(d.Pairs, d.LeastPairs()), unplanned; p.Lacks() == "" && !m.Share {
+		pairs = stats.BlocksFor(p.PairSD(d), math.Log1p(t.PlanPercent/100), alpha/float64(len(d.Treatments)), plannedPower, planLimit)
+		if pairs == 0 {
+			pairs = planLimit
+		}
+		needs, hour := d, d.PairsIn(time.Hour)
+		needs.Pairs = pairs
+		why = fmt.Sprintf("to see %s with a power of %g takes %s, %s", show.Percent(t.PlanPercent), plannedPower, show.Plural(pairs, "pair"), show.Clock(needs.Duration()))
+		if pairs > d.Pairs {
+			why += fmt.Sprintf("; the %d of this study see %s", d.Pairs, show.Percent(p.sees(d, d.Pairs)))
+		}
+		if hour >= d.LeastPairs() {
+			why += fmt.Sprintf("; an hour sees %s", show.Percent(p.sees(d, hour)))
+		}
+	}
+	d.Pairs = min(d.Pairs, max(pairs, d.LeastPairs()))
+	t.PlanPercent, part.Blocks, part.Live = 0, d.BlocksFor(d.Pairs), &t
+	precision := 0.0
+	if s.Looks != nil {
+		precision = s.Looks.PrecisionPercent
+	}
+	s.Parts, s.Looks = []Part{part}, d.LooksOf(d.Pairs, precision)
+	return s, d.Pairs, why
+}
+
+// planLimit is where planning stops counting pairs.
+const planLimit = 10_000
+
 func switchbackHalfWidth(percent float64) string {
 	switch {
 	case math.IsNaN(percent):

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -92,5 +93,29 @@ func TestBurnInOfThePilot(t *testing.T) {
 	}
 	if got := (Pilot{}).BurnIn(d); got != d.BurnIn {
 		t.Errorf("of no pilot %s", got)
+	}
+}
+
+// TestPairsFromThePilot: a study has the pairs that the effect takes which it is to see, within its own
+// limits, and says what would be seen otherwise.
+func TestPairsFromThePilot(t *testing.T) {
+	s := switchbackParse(t, strings.Replace(live, "blocks: 8, live: {window: 60,", "blocks: 64, live: {window: 60, plan_percent: 3,", 1))
+	for _, c := range []struct {
+		sd   float64
+		want int
+		says string
+	}{{0.05, 8, "; an hour sees 1.5 %"}, {0.15, 0, "to see 3.0 % with a power of 0.8 takes "}, {3, 48, "; the 48 of this study see "}, {0, 12, ""}} {
+		p := Pilot{Every: 5 * time.Second, N: 100, SD: c.sd}
+		planned, pairs, why := s.Planned(map[string]Pilot{RoundTrip: p})
+		if c.want > 0 && pairs != c.want || !strings.Contains(why, c.says) || PlanOf(planned, planned.Parts[0]).Pairs != pairs || planned.Parts[0].Live.PlanPercent != 0 {
+			t.Errorf("scatter of %g: %d pairs, %q", c.sd, pairs, why)
+		}
+		if d := PlanOf(s, s.Parts[0]); c.want == 0 && !(p.sees(d, pairs) <= 3 && p.sees(d, pairs-1) > 3) {
+			t.Errorf("%d pairs see %g", pairs, p.sees(d, pairs))
+		}
+	}
+	s.Parts[0].Live.PlanPercent = 0
+	if _, pairs, why := s.Planned(nil); pairs != 0 || why != "" {
+		t.Errorf("a study with pairs of its own: %d, %q", pairs, why)
 	}
 }

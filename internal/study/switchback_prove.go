@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -28,6 +29,7 @@ type Design struct {
 	Time      time.Duration // as many pairs as fit in it; 0: Pairs
 	Margin    float64       // percent, or a hundredth of a point of a share
 	Precision float64       // percent: end when the interval is so narrow; 0: do not look
+	Plan      bool          // as many pairs as the pilot shows to be needed for Precision, else for Margin
 	Seed      uint64
 	// Open is how much of a stretch of time, which begins so long from now, the host may
 	// be changed in; nil: all of it.
@@ -142,6 +144,9 @@ func (q Question) Spec(d *Design) (Spec, error) {
 		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: %s, cpu-per-packet, probe:URL … (linerate help prove)", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}
 	t.Watch = Beside(t.Watch)
+	if t.PlanPercent = 0; d.Plan {
+		t.PlanPercent, d.Pairs = cmp.Or(d.Precision, d.Margin), mostPlanned
+	}
 	fillTerms(&s.Parts[0], func(key string) bool {
 		return key == "window" || key == "harm_percent" || key == "burn_in" && t.BurnIn > 0 || key == "pilot" && t.Pilot != 0
 	})

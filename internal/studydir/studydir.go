@@ -78,19 +78,28 @@ func Create(path string, s study.Spec) (*Dir, error) {
 	if _, err := os.Lstat(filepath.Join(path, SpecFile)); err == nil {
 		return nil, hint.With(fmt.Errorf("%s already holds a study", path), "linerate study resume %s, or choose another: %s", path, hint.Option("out", "DIR"))
 	}
-	data, err := study.Format(s)
-	if err != nil {
-		return nil, err
-	}
 	d := &Dir{Path: path, Spec: s, Seed: *s.Seed}
 	if err := d.openTrials(os.O_EXCL); err != nil {
 		return nil, err
 	}
-	head := "# What this directory's trials were made by; every default is written out.\n# Run it again: linerate study run " + SpecFile + " --out NEWDIR\n"
-	if err := writeFile(path, SpecFile, append([]byte(head), data...)); err != nil {
+	if err := d.Replan(s); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// Replan writes what the trials are made by, of which there are none yet.
+func (d *Dir) Replan(s study.Spec) error {
+	if len(d.Trials) > 0 {
+		return fmt.Errorf("%s: a study that has trials is not planned anew", d.Path)
+	}
+	data, err := study.Format(s)
+	if err != nil {
+		return err
+	}
+	d.Spec = s
+	head := "# What this directory's trials were made by; every default is written out.\n# Run it again: linerate study run " + SpecFile + " --out NEWDIR\n"
+	return writeFile(d.Path, SpecFile, append([]byte(head), data...))
 }
 
 // CreateNew is Create in a directory that is named after the study and the time, with a

@@ -42,7 +42,7 @@ func planned(looks []int, alpha float64) (stats.Sequential, error) {
 	if p, ok := plans.Load(key); ok {
 		return p.(stats.Sequential), nil
 	}
-	p, err := stats.NewSequential(looks, alpha, stats.Pocock)
+	p, err := stats.NewSequential(looks, alpha, stats.OBrienFleming)
 	if err == nil {
 		plans.Store(key, p)
 	}

@@ -186,8 +186,15 @@ func (s *Server) look(src source) Progress {
 	g := rec.Spec.Primary()
 	m, _ := res.Metric(g.Metric)
 	p.Metric, p.Points, p.Started = m.Label, m.Share, res.Started
+	soFar := map[string]stats.Effect{}
+	if !res.Complete {
+		soFar = rec.Spec.SoFar(rec.Seed, rec.Trials)
+	}
 	for _, v := range res.Verdicts {
 		if v.Primary {
+			if e, goesOn := soFar[v.Variant]; goesOn {
+				v.Effect = e
+			}
 			p.Effects = append(p.Effects, Effect{v.Variant, v.N, v.Effect, ""})
 			if res.Complete {
 				p.Effects[len(p.Effects)-1].Verdict = v.Verdict
