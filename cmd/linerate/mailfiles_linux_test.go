@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/labtest"
-	"linerate/internal/load/fileload"
 	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/study"
@@ -67,43 +66,6 @@ func servedOnDisks(t *testing.T, text string) (study.Results, *diskWatch) {
 	var w *diskWatch
 	_, r := serveStudyOf(t, text, assemble.Options{Engine: "auto"}, func(bed *assemble.Testbed) { w = watchDisks(t, bed) })
 	return r, w
-}
-
-// postmarkTruths are a study by PostMark whose answer is known beforehand.
-const postmarkTruths = `name: postmark-truths
-question: Is PostMark driven on each arm's file system?
-workload:
-  files: {count: 40, size: 1kB-4kB, driver: postmark, burst: 200}
-control: ext4
-variants:
-  - name: ext4
-  - name: dirsync
-    settings: [{filesystem: {type: ext4, options: dirsync}}]
-parts:
-  - {name: postmark, seconds: 0.2, warmup: 0, blocks: 1}
-metrics:
-  - {metric: requests_per_second, primary: true}
-`
-
-// postmarkWritesToItsDisk: a file that is made or removed on a disk mounted
-// dirsync is written at once, each of them.
-func postmarkWritesToItsDisk(t *testing.T) {
-	if _, err := fileload.FindPostmark(); err != nil {
-		labtest.Lacking(t, "%v", err)
-	}
-	r, w := servedOnDisks(t, postmarkTruths)
-	w.asMounted()
-	w.of("postmark", "ext4", "")
-	for _, s := range w.of("postmark", "ext4", "dirsync") {
-		if s.answered == 0 || s.writes < s.answered/2 {
-			t.Errorf("%d writes of %d transactions", s.writes, s.answered)
-		}
-	}
-	for _, tr := range r.Trials {
-		if tr.Observed == nil || tr.Saw().Served.Answered == 0 || tr.Saw().Served.Failed > 0 || tr.Saw().Served.Latency != nil {
-			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
-		}
-	}
 }
 
 // mailTruths are a study whose answers are known beforehand.

@@ -47,7 +47,6 @@ func TestServers(t *testing.T) {
 		{"a lossy link loses", aLossyLinkLoses},
 		{"the arms of study tls speak what they say", armsOfStudyTLSSpeakWhatTheySay},
 		{"each arm writes to its own disk", eachArmWritesToItsOwnDisk},
-		{"postmark writes to its disk", postmarkWritesToItsDisk},
 		{"mail that was taken is delivered", mailThatWasTakenIsDelivered},
 		{"settings of the machine come back", settingsOfTheMachineComeBack},
 		{"a study of servers leaves nothing", aStudyOfServersLeavesNothing},

@@ -39,13 +39,7 @@ type Files struct {
 	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
 	Arrivals    string  `yaml:"arrivals"`
 	Timeout     float64 `yaml:"timeout"` // seconds
-	// Driver does the transactions: "linerate", or "postmark", the program of
-	// that name, on files that each turn makes and removes.
-	Driver string `yaml:"driver"`
 }
-
-// Postmark is the driver of that name.
-const Postmark = "postmark"
 
 // Sizes are the messages' bytes, in the order they are listed.
 func (m *SMTP) Sizes() ([]int, error) {
@@ -128,19 +122,6 @@ func (f *Files) check(path string) *Problem {
 	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
 		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
 	}
-	return f.checkDriver(path)
-}
-
-func (f *Files) checkDriver(path string) *Problem {
-	least, _, _ := f.Range()
-	switch {
-	case f.Driver != Postmark:
-		return OneOf(path+".driver", f.Driver, "linerate", Postmark)
-	case f.Burst == 0:
-		return Wrong(path+".driver", "postmark does a number of transactions at a time").Advise("add burst: 10000")
-	case f.Fsync || f.Lanes != 1 || least < 1:
-		return Wrong(path+".driver", "postmark calls no fsync(2), has one lane, and makes no empty files").Advise("leave out fsync and lanes, or driver")
-	}
 	return nil
 }
 
@@ -152,7 +133,7 @@ func wrongBurst(path string, n int) *Problem {
 var (
 	defaultHTTP = HTTP{Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5}
 	defaultSMTP = SMTP{Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}
-	defaultFile = Files{Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"}
+	defaultFile = Files{Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20}
 )
 
 // fillRequests completes the study's workload of requests.

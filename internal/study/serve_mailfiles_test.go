@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/load/request"
 	"linerate/internal/testbed"
@@ -165,38 +164,5 @@ parts: [{name: p}], metrics: [{metric: requests_per_second, primary: true}]%s}`
 		if got := s.Interleaving(s.Parts[0]); got != c.want {
 			t.Errorf("%d/s, %s%s: %s, want %s", c.rate, c.setting, c.extra, got, c.want)
 		}
-	}
-}
-
-// TestPostmarkAsADriver: it is refused what it cannot do, and what is not known of its
-// transactions is in no metric.
-func TestPostmarkAsADriver(t *testing.T) {
-	const text = `{name: x, question: "?", workload: {files: {%s}}, variants: [{name: a}, {name: b}], parts: [{name: p}], metrics: [{metric: requests_per_second, primary: true}]}`
-	for files, wrong := range map[string]string{
-		"driver: postmark, burst: 9": "", "driver: linerate": "", "driver: postmark": "a number of transactions at a time", "driver: bonnie": "bonnie",
-		"driver: postmark, burst: 9, fsync: true": "no fsync(2)", "driver: postmark, burst: 9, lanes: 2": "one lane", "driver: postmark, burst: 9, size: 0B-1kB": "no empty files",
-	} {
-		s, err := Parse("x.yaml", fmt.Appendf(nil, text, files))
-		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
-			t.Errorf("%s: %v", files, err)
-		}
-		if err == nil && s.Parts[0].Files.Driver == "" {
-			t.Errorf("%s: no driver", files)
-		}
-	}
-	told := request.NewAccount(1)
-	told.CountAnswered(500, 1)
-	v := &Served{}
-	v.Condense(told, request.Meter{Elapsed: time.Second})
-	v.Bursts = []Burst{{Answered: 500, Seconds: 1}}
-	m := map[string]float64{}
-	measureServed(m, Observation{Served: v})
-	for name := range m {
-		if name == Within100ms || name == SettledRate || name == RequestMean {
-			t.Errorf("%s is %v, of what is not known", name, m[name])
-		}
-	}
-	if m[RequestRate] < 499 || m[RequestRate] > 501 {
-		t.Errorf("metrics %v", m)
 	}
 }

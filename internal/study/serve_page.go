@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
@@ -166,8 +165,6 @@ func webMethod(t turns, p Part, link string) string {
 		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
 
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
 // turns are how the arms of a part were asked, and whether any of them had the kernel
 // set for its turns.
 type turns struct {
@@ -223,11 +220,6 @@ func filesMethod(t turns, p Part) string {
 	synced := ""
 	if f.Fsync {
 		synced = ", with fsync(2) after each write"
-	}
-	if f.Driver == Postmark {
-		return fmt.Sprintf("postmark itself does %s on %s of %s, which it makes before and removes after them; neither is counted, nor how long it takes until all is on the disk. "+
-			"%s. Latencies are not known. Each arm's files are on a file system of its own, made anew for each block.",
-			show.Plural(f.Burst, "transaction"), show.Plural(f.Count, "file"), f.Size, upper(t.loop(0, "", "one lane", "")))
 	}
 	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
 		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",

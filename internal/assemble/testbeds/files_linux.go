@@ -37,9 +37,6 @@ func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting
 	if pool.Min, pool.Max, err = f.Range(); err != nil {
 		return nil, err
 	}
-	if f.Driver == study.Postmark {
-		return startPostmark(at, settings, pool)
-	}
 	a := &fileArm{load: client.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
 	a.box, err = boxWithDisk(at, settings, func(b *server.Box) error { return a.prepare(ctx, b, pool) })
 	if err != nil {

@@ -85,15 +85,6 @@ func (a *Account) Add(o Outcome) {
 	}
 }
 
-// CountAnswered counts requests that were answered, of a first target, of which no more is
-// known: another program's.
-func (a *Account) CountAnswered(answered, body uint64) {
-	a.kinds[OK] += answered
-	a.targets[0].Answered += answered
-	a.targets[0].Body += body
-	a.body += body
-}
-
 // Unsent counts a request that was due and never sent, given up after that
 // long; its latency is at least that.
 func (a *Account) Unsent(after time.Duration) {

@@ -39,7 +39,6 @@ func TestShardsAddUp(t *testing.T) {
 			a.Unfinished()
 			a.Reopened()
 			a.Connected(3 * ms)
-			a.CountAnswered(5, 50)
 		}
 		parts = append(parts, part)
 	}
@@ -156,7 +155,9 @@ func TestMeters(t *testing.T) {
 // TestSettled: a server that works on after the last answer has a rate over both times.
 func TestSettled(t *testing.T) {
 	a := NewAccount(1)
-	a.CountAnswered(300, 0)
+	for range 300 {
+		a.Add(Outcome{})
+	}
 	r := a.Result(Meter{Elapsed: 2 * time.Second, Settle: time.Second})
 	if r.RequestRate != 150 || r.SettledRate != 100 || r.SettleSeconds != 1 {
 		t.Errorf("%+v", r)
