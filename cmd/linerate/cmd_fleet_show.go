@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
@@ -62,7 +62,7 @@ alerts consider only changes caused by the host.`,
 			})
 		},
 	}
-	o.addFlags(cmd, true)
+	o.addFlags(cmd)
 	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "changes of the last `TIME`, such as 24h")
 	cmd.Flags().StringVar(&kind, "kind", "", "only changes of this `KIND`: "+strings.Join(kindNames(), ", "))
 	cmd.Flags().BoolVar(&worse, "worse", false, "only alerts: changes for the worse by the hosts themselves")
@@ -75,8 +75,7 @@ func kindNames() []string {
 }
 
 func (o *fleetForms) printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) error {
-	found := func() ([]fleet.Host, error) { return page.NewFindings(changes), nil }
-	return o.answer(cmd, fleetChangesDocument{fleetVersion, since.UTC(), changes}, found, func(p *show.Page) {
+	return cli.Answer(cmd, o.asJSON, fleetChangesDocument{fleetVersion, since.UTC(), changes}, func(p *show.Page) {
 		if len(changes) == 0 {
 			p.Line("No changes.")
 		}
@@ -100,8 +99,7 @@ func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetStore, name stri
 	if err != nil {
 		return err
 	}
-	found := func() ([]fleet.Host, error) { return []fleet.Host{doc.Host}, nil }
-	return o.answer(cmd, doc, found, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
+	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
 }
 
 func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDocument, error) {
@@ -146,8 +144,7 @@ func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetStore, rule stri
 	if err != nil {
 		return err
 	}
-	found := func() ([]fleet.Host, error) { return findingsOfRule(cmd.Context(), s, &doc) }
-	return o.answer(cmd, doc, found, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
+	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
 }
 
 func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDocument, error) {
@@ -173,23 +170,6 @@ func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDoc
 	}
 	doc.Hosts, err = s.Hosts(ctx, fleet.HostFilter{Rule: rule})
 	return doc, err
-}
-
-// findingsOfRule are the hosts with the findings of the rule alone.
-func findingsOfRule(ctx context.Context, s ledger.FleetStore, doc *fleetRuleDocument) ([]fleet.Host, error) {
-	var out []fleet.Host
-	for _, h := range doc.Hosts {
-		whole, err := s.Host(ctx, h.Name)
-		if errors.Is(err, ledger.ErrNotFound) {
-			continue // a sweep that runs may have dropped it
-		}
-		if err != nil {
-			return nil, err
-		}
-		whole.Findings = slices.DeleteFunc(whole.Findings, func(f fleet.Finding) bool { return f.Rule != doc.Rule })
-		out = append(out, whole)
-	}
-	return out, nil
 }
 
 func newFleetForgetCmd() *cobra.Command {

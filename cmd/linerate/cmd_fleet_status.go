@@ -87,7 +87,7 @@ and changes, of a RULE (LR-…) the hosts on which it finds something.`,
 			})
 		},
 	}
-	o.addFlags(cmd, true)
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
 	return cmd
 }
@@ -109,10 +109,9 @@ func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail sta
 	if doc.Drifted, err = s.Hosts(ctx, fleet.HostFilter{Rule: fleet.DriftRule}); err != nil {
 		return err
 	}
-	if st.Hosts == 0 && !o.asJSON && !o.asSARIF {
+	if st.Hosts == 0 && !o.asJSON {
 		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
 	}
-	found := func() ([]fleet.Host, error) { return []fleet.Host{page.AsFindings(doc.Rules, st.Hosts)}, nil }
-	err = o.answer(cmd, doc, found, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
+	err = cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
 	return cmp.Or(err, fail.exit(&st))
 }

@@ -50,7 +50,7 @@ linerate_states, linerate_link … of its hosts.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) },
 	}
-	o.fleetForms.addFlags(cmd, false)
+	o.fleetForms.addFlags(cmd)
 	o.fleetList.addFlags(cmd)
 	o.remote.addFlags(cmd)
 	f := cmd.Flags()

@@ -159,7 +159,7 @@ and unsettled ones revert by themselves unless confirmed. A prefix of an ID will
 			})
 		},
 	}
-	o.addFlags(cmd, false)
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 when a host is in one of these `STATES`, by commas: "+strings.Join(stateNames(), ", "))
 	return cmd
 }

@@ -18,7 +18,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/rollout"
@@ -27,37 +26,18 @@ import (
 
 // fleetForms are how the verbs about a fleet print.
 type fleetForms struct {
-	ledger          string
-	asJSON, asSARIF bool
+	ledger string
+	asJSON bool
 }
 
-func (o *fleetForms) addFlags(cmd *cobra.Command, sarif bool) {
+func (o *fleetForms) addFlags(cmd *cobra.Command) {
 	addLedgerFlag(cmd, &o.ledger)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON document")
-	if sarif {
-		cmd.Flags().BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	}
 }
 
 // read opens the ledger's fleet.
 func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.FleetStore) error) error {
-	if o.asJSON && o.asSARIF {
-		return hint.Usagef("--json and --sarif are two documents: choose one")
-	}
 	return ledgers.Read(cmd.Context(), o.ledger, func(s ledger.Store) error { return f(s.Fleet()) })
-}
-
-// answer prints a document in the form that was asked for: as JSON, as the SARIF log of hosts
-// with findings, or as a page.
-func (o *fleetForms) answer(cmd *cobra.Command, doc any, hosts func() ([]fleet.Host, error), fill func(*show.Page)) error {
-	if !o.asSARIF {
-		return cli.Answer(cmd, o.asJSON, doc, fill)
-	}
-	found, err := hosts()
-	if err != nil {
-		return err
-	}
-	return cli.PrintJSON(cmd.OutOrStdout(), page.SARIF(cli.Version(), found...))
 }
 
 // fleetVersion is the version of the documents about fleets.

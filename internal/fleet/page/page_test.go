@@ -55,24 +55,8 @@ func TestStatusAndWave(t *testing.T) {
 		Status(p, &fleet.Status{Hosts: 5, Applied: 2, Drifted: 1}, counts, nil, []fleet.Host{{Name: "db1", Record: "r", Drifts: 2}})
 	})
 	want(t, got, "LR-A on 3 of 5 hosts (error) LR-B on 2 of 5 hosts (warning)", "linerate applied something on 2 hosts, 1 drifted from it.", "db1 drifted from what linerate applied (r) in 2 places")
-	f := AsFindings(counts, 5)
-	if len(f.Findings) != 2 || f.Findings[0].Severity != audit.Error || f.Findings[0].Text != "on 3 of 5 hosts" {
-		t.Errorf("%+v", f.Findings)
-	}
 	got = shown(func(p *show.Page) {
 		Wave(p, fleet.Wave{ID: "w", Hosts: 3}, []fleet.WaveEvent{{Name: "a", State: fleet.WaveConfirmed}, {Name: "b", State: fleet.WaveConfirmed}, {Name: "c", State: fleet.WaveSkipped, Text: "no route"}})
 	})
 	want(t, got, "wave w: 3 hosts, not ended", "2: a, b", "c: no route")
-}
-
-// TestNewFindings: findings that came, by host; what went is none.
-func TestNewFindings(t *testing.T) {
-	hosts := NewFindings([]fleet.Change{{Host: "1", Name: "a", Kind: fleet.Came, Rule: "LR-A"}, {Host: "2", Name: "b", Kind: fleet.Went, Rule: "LR-A"}, {Host: "1", Name: "a", Kind: fleet.Drift, Rule: fleet.DriftRule}})
-	if len(hosts) != 1 || hosts[0].Name != "a" || len(hosts[0].Findings) != 2 {
-		t.Fatalf("%+v", hosts)
-	}
-	s := SARIF("1.0", hosts...)
-	if len(s.Runs) != 1 || len(s.Runs[0].Results) != 2 {
-		t.Errorf("%+v", s)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -110,32 +111,15 @@ func (o *page) advice(p Page) {
 			o.Paragraph("  hurts  ", "         ", p.Hurts)
 		}
 	}
-	if len(p.Cautions) > 0 {
-		o.heading("Cautions")
-	}
-	for _, c := range p.Cautions {
-		text := c.Kind + ": " + c.Text
-		if c.Condition != "" {
-			text += " (when " + c.Condition + ")"
+	when := func(text, prefix, condition string) string {
+		if condition == "" {
+			return text
 		}
-		o.Paragraph("  - ", "    ", text)
+		return text + " (" + prefix + condition + ")"
 	}
-	if len(p.Coupled) > 0 {
-		o.heading("Coupled with")
-	}
-	for _, c := range p.Coupled {
-		text := c.Name + ": " + c.Why
-		if c.Condition != "" {
-			text += " (" + c.Condition + ")"
-		}
-		o.Paragraph("  - ", "    ", text)
-	}
-	if len(p.Recommended) > 0 {
-		o.heading("For a role")
-	}
-	for _, a := range p.Recommended {
-		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.of(), a.Set, unsaid(a.Set, a.Reason)))
-	}
+	o.list("Cautions", list.Map(p.Cautions, func(c Caution) string { return when(c.Kind+": "+c.Text, "when ", c.Condition) }))
+	o.list("Coupled with", list.Map(p.Coupled, func(c Coupled) string { return when(c.Name+": "+c.Why, "", c.Condition) }))
+	o.list("For a role", list.Map(p.Recommended, func(a Advice) string { return fmt.Sprintf("%s: %s. %s", a.of(), a.Set, unsaid(a.Set, a.Reason)) }))
 }
 
 // unsaid is the reason without what the advice has said already: "Leave it;
