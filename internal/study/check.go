@@ -11,13 +11,14 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/show"
+	"linerate/internal/yamlfile"
 )
 
 var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
-func (s *Spec) check() *Problem {
-	for _, f := range []func() *Problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.Gates.check, s.checkLooks} {
+func (s *Spec) check() *yamlfile.Problem {
+	for _, f := range []func() *yamlfile.Problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.Gates.check, s.checkLooks} {
 		if p := f(); p != nil {
 			return p
 		}
@@ -25,71 +26,71 @@ func (s *Spec) check() *Problem {
 	return nil
 }
 
-func (s *Spec) checkHead() *Problem {
+func (s *Spec) checkHead() *yamlfile.Problem {
 	switch {
 	case !nameRE.MatchString(s.Name):
 		return notAName("name", "name", s.Name)
 	case s.Question == "":
-		return Wrong("name", "study %s asks no question", s.Name).Advise("add a line, question: What does … cost?")
+		return yamlfile.Wrong("name", "study %s asks no question", s.Name).Advise("add a line, question: What does … cost?")
 	}
-	return cmp.Or(Within("blocks", s.Blocks, 1, maxBlocks), Within("retries", s.Retries, 0, 100))
+	return cmp.Or(yamlfile.Within("blocks", s.Blocks, 1, maxBlocks), yamlfile.Within("retries", s.Retries, 0, 100))
 }
 
-func (s *Spec) checkWorkload() *Problem {
+func (s *Spec) checkWorkload() *yamlfile.Problem {
 	w := s.Workload
 	if p := cmp.Or(
-		OneOf("workload.family", w.Family, "ipv4", "ipv6"),
-		OneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays),
-		OneOf("workload.order", w.Order, "round-robin", "random"),
-		Within("workload.sources", cmp.Or(w.Sources, 1), 1, maxAddresses),
-		Within("workload.destinations", cmp.Or(w.Destinations, 1), 1, maxAddresses),
+		yamlfile.OneOf("workload.family", w.Family, "ipv4", "ipv6"),
+		yamlfile.OneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays),
+		yamlfile.OneOf("workload.order", w.Order, "round-robin", "random"),
+		yamlfile.Within("workload.sources", cmp.Or(w.Sources, 1), 1, maxAddresses),
+		yamlfile.Within("workload.destinations", cmp.Or(w.Destinations, 1), 1, maxAddresses),
 	); p != nil {
 		return p
 	}
 	if len(w.Sizes) > 0 && w.IMIX != "" {
-		return Wrong("workload.imix", "sizes and imix exclude each other").Advise("keep one of them")
+		return yamlfile.Wrong("workload.imix", "sizes and imix exclude each other").Advise("keep one of them")
 	}
 	if w.Link != "" {
 		if r, err := load.ParseRate(w.Link); err != nil || r.BPS == 0 {
-			return Wrong("workload.link", "link: %q is no rate of a wire", w.Link).Advise("write 10Gbps")
+			return yamlfile.Wrong("workload.link", "link: %q is no rate of a wire", w.Link).Advise("write 10Gbps")
 		}
 	}
 	for i, q := range w.Queues {
 		if q < 1 || q > maxQueues || len(w.Queues) > 8 {
-			return Wrong(fmt.Sprintf("workload.queues[%d]", i), "queues: up to eight numbers, each within 1 and %d", maxQueues)
+			return yamlfile.Wrong(fmt.Sprintf("workload.queues[%d]", i), "queues: up to eight numbers, each within 1 and %d", maxQueues)
 		}
 	}
 	if w.IMIX != "" {
 		if _, err := w.FrameSizes(); err != nil {
-			return Wrong("workload.imix", "%v", err).Advise("%s", hint.Of(err))
+			return yamlfile.Wrong("workload.imix", "%v", err).Advise("%s", hint.Of(err))
 		}
 	}
 	return CheckFrames("workload", w)
 }
 
 // CheckFrames checks what a part may replace: sizes and the count of flows.
-func CheckFrames(path string, w Workload) *Problem {
-	if p := Within(path+".flows", w.Flows, 1, MaxFlows); p != nil {
+func CheckFrames(path string, w Workload) *yamlfile.Problem {
+	if p := yamlfile.Within(path+".flows", w.Flows, 1, MaxFlows); p != nil {
 		return p
 	}
 	if !(w.Elephant >= 0 && w.Elephant < 1) || w.Elephant > 0 && w.Flows < 2 {
-		return Wrong(path+".elephant", "elephant: %g is no share that one flow of several sends", w.Elephant).Advise("write elephant: 0.5, and flows: 2 or more")
+		return yamlfile.Wrong(path+".elephant", "elephant: %g is no share that one flow of several sends", w.Elephant).Advise("write elephant: 0.5, and flows: 2 or more")
 	}
 	for i, size := range w.Sizes {
 		at := fmt.Sprintf("%s.sizes[%d]", path, i)
 		if size < minFrameSize || size > maxFrameSize {
-			return Wrong(at, "a frame of %d bytes is not within %d and %d (sizes count the 4-byte FCS)", size, minFrameSize, maxFrameSize)
+			return yamlfile.Wrong(at, "a frame of %d bytes is not within %d and %d (sizes count the 4-byte FCS)", size, minFrameSize, maxFrameSize)
 		}
 		if size < Smallest(w.Family) {
-			return Wrong(at, "an IPv6 frame of %d bytes has no room for its stamp", size).Advise("the smallest is %d", Smallest(w.Family))
+			return yamlfile.Wrong(at, "an IPv6 frame of %d bytes has no room for its stamp", size).Advise("the smallest is %d", Smallest(w.Family))
 		}
 	}
 	return nil
 }
 
-func (s *Spec) checkVariants() *Problem {
+func (s *Spec) checkVariants() *yamlfile.Problem {
 	if len(s.Variants) < 2 || len(s.Variants) > maxVariants {
-		return Wrong("variants", "%s: a study compares 2 to %d", show.Plural(len(s.Variants), "variant"), maxVariants).
+		return yamlfile.Wrong("variants", "%s: a study compares 2 to %d", show.Plural(len(s.Variants), "variant"), maxVariants).
 			Advise("the first is the control: variants: [{name: none}, {name: ours, settings: […]}]")
 	}
 	var names []string
@@ -99,13 +100,13 @@ func (s *Spec) checkVariants() *Problem {
 		case !nameRE.MatchString(v.Name):
 			return s.notSwept(notAName(path+".name", "variant name", v.Name), v.Name)
 		case v.Name == AA:
-			return Wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA).Advise("choose another")
+			return yamlfile.Wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA).Advise("choose another")
 		case v.OS != "" && v.OS != "linux" && v.OS != "freebsd":
-			return OneOf(path+".os", v.OS, "linux", "freebsd")
+			return yamlfile.OneOf(path+".os", v.OS, "linux", "freebsd")
 		case v.Curve != "" && !nameRE.MatchString(v.Curve):
 			return notAName(path+".curve", "curve", v.Curve)
 		case slices.Contains(names, v.Name):
-			return Wrong(path+".name", "two variants are named %q", v.Name).Advise("%s", s.ofItsOwn(v.At))
+			return yamlfile.Wrong(path+".name", "two variants are named %q", v.Name).Advise("%s", s.ofItsOwn(v.At))
 		}
 		names = append(names, v.Name)
 		for j, set := range v.Settings {
@@ -114,25 +115,25 @@ func (s *Spec) checkVariants() *Problem {
 				return p
 			}
 			if set.Device != "" && !s.OnLiveHost() && !slices.Contains(ends, set.Device) {
-				return OneOf(at+".device", set.Device, ends...)
+				return yamlfile.OneOf(at+".device", set.Device, ends...)
 			}
 		}
 	}
 	if !slices.Contains(names, s.Control) {
-		return Wrong("control", "control %q is not a variant", s.Control).Advise("%s", hint.Of(hint.Unknown("variant", s.Control, names)))
+		return yamlfile.Wrong("control", "control %q is not a variant", s.Control).Advise("%s", hint.Of(hint.Unknown("variant", s.Control, names)))
 	}
 	return nil
 }
 
-func (s *Spec) checkParts() *Problem {
+func (s *Spec) checkParts() *yamlfile.Problem {
 	if len(s.Parts) > maxParts {
-		return Wrong("parts", "%d parts: a study has at most %d", len(s.Parts), maxParts)
+		return yamlfile.Wrong("parts", "%d parts: a study has at most %d", len(s.Parts), maxParts)
 	}
 	var names []string
 	for i, p := range s.Parts {
 		path := PartPath(i)
 		if slices.Contains(names, p.Name) {
-			return Wrong(path, "two parts are named %q", p.Name).Advise("%s", s.ofItsOwn(p.At))
+			return yamlfile.Wrong(path, "two parts are named %q", p.Name).Advise("%s", s.ofItsOwn(p.At))
 		}
 		names = append(names, p.Name)
 		if bad := p.check(path); bad != nil {
@@ -154,7 +155,7 @@ func (s *Spec) checkParts() *Problem {
 }
 
 // checkKeys refuses keys of another kind than the part's.
-func (p Part) checkKeys(path string) *Problem {
+func (p Part) checkKeys(path string) *yamlfile.Problem {
 	type key struct {
 		given bool
 		kind  Kind
@@ -167,43 +168,43 @@ func (p Part) checkKeys(path string) *Problem {
 	}, func(k key) bool { return k.given })
 	for _, k := range given {
 		if k.kind != given[0].kind {
-			return Wrong(path+"."+k.name, "%s and %s are keys of two kinds of parts: a part has those of one", given[0].name, k.name)
+			return yamlfile.Wrong(path+"."+k.name, "%s and %s are keys of two kinds of parts: a part has those of one", given[0].name, k.name)
 		}
 	}
 	if len(given) > 0 && given[0].kind != KindOf(p) {
-		return Wrong(path, "part %s is of mode %s, and has keys of another kind of part", p.Name, p.Mode).Advise("known modes: %s", strings.Join(modes, ", "))
+		return yamlfile.Wrong(path, "part %s is of mode %s, and has keys of another kind of part", p.Name, p.Mode).Advise("known modes: %s", strings.Join(modes, ", "))
 	}
 	return nil
 }
 
-func (p Part) check(path string) *Problem {
+func (p Part) check(path string) *yamlfile.Problem {
 	if !nameRE.MatchString(p.Name) {
 		return notAName(path+".name", "part name", p.Name)
 	}
 	return cmp.Or(
-		OneOf(path+".mode", string(p.Mode), modes...),
-		Within(path+".blocks", p.Blocks, 1, maxBlocks),
-		Within(path+".seconds", p.Seconds, 0.05, MaxSeconds),
-		Within(path+".warmup", p.Warmup, 0, MaxSeconds),
+		yamlfile.OneOf(path+".mode", string(p.Mode), modes...),
+		yamlfile.Within(path+".blocks", p.Blocks, 1, maxBlocks),
+		yamlfile.Within(path+".seconds", p.Seconds, 0.05, MaxSeconds),
+		yamlfile.Within(path+".warmup", p.Warmup, 0, MaxSeconds),
 	)
 }
 
-func (s *Spec) checkMetrics() *Problem {
+func (s *Spec) checkMetrics() *yamlfile.Problem {
 	primaries := 0
 	for i, g := range s.Metrics {
 		path := fmt.Sprintf("metrics[%d]", i)
 		m, ok := MetricNamed(g.Metric)
 		if !ok {
-			return Wrong(path+".metric", "unknown metric %q", g.Metric).Advise("%s", hint.Of(hint.Unknown("metric", g.Metric, metricNames())))
+			return yamlfile.Wrong(path+".metric", "unknown metric %q", g.Metric).Advise("%s", hint.Of(hint.Unknown("metric", g.Metric, metricNames())))
 		}
 		part, ok := s.Part(g.Part)
 		switch {
 		case g.Part == "":
-			return Wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode).Advise("add parts: [{mode: %s}]", m.Mode)
+			return yamlfile.Wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode).Advise("add parts: [{mode: %s}]", m.Mode)
 		case !ok:
-			return Wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).Advise("%s", hint.Of(hint.Unknown("part", g.Part, s.partNames())))
+			return yamlfile.Wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).Advise("%s", hint.Of(hint.Unknown("part", g.Part, s.partNames())))
 		case !part.yields(m):
-			return Wrong(path+".part", "%s is measured in mode %s%s, and part %s is of mode %s", g.Metric, m.Mode, m.asking(), g.Part, part.Mode).
+			return yamlfile.Wrong(path+".part", "%s is measured in mode %s%s, and part %s is of mode %s", g.Metric, m.Mode, m.asking(), g.Part, part.Mode).
 				Advise("part %s measures %s", g.Part, strings.Join(part.metricNames(), ", "))
 		}
 		if bad := g.checkMargin(m, path); bad != nil {
@@ -214,30 +215,30 @@ func (s *Spec) checkMetrics() *Problem {
 		}
 	}
 	if primaries != 1 {
-		return Wrong("metrics", "%d metrics are primary: exactly one answers the question", primaries).Advise("mark it with primary: true")
+		return yamlfile.Wrong("metrics", "%d metrics are primary: exactly one answers the question", primaries).Advise("mark it with primary: true")
 	}
 	return nil
 }
 
 // checkMargin wants a margin that the metric can have: in percentage points of
 // shares alone.
-func (g Goal) checkMargin(m Metric, path string) *Problem {
+func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 	switch {
 	case g.MarginPoints != 0 && !m.Share:
-		return Wrong(path+".margin_points", "%s is no share of a whole", g.Metric).Advise("write margin_percent")
+		return yamlfile.Wrong(path+".margin_points", "%s is no share of a whole", g.Metric).Advise("write margin_percent")
 	case !(g.MarginPoints >= 0 && g.MarginPoints < 100):
-		return Wrong(path+".margin_points", "margin_points: %g is not within 0 and 100", g.MarginPoints)
+		return yamlfile.Wrong(path+".margin_points", "margin_points: %g is not within 0 and 100", g.MarginPoints)
 	case g.MarginPoints > 0 && g.MarginPercent == 0:
 		return nil
 	case !(g.MarginPercent > 0 && g.MarginPercent < 100):
-		return Wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
+		return yamlfile.Wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
 	}
 	return nil
 }
 
 // notAName refuses what cannot name a thing, and proposes what could.
-func notAName(path, what, name string) *Problem {
-	bad := Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
+func notAName(path, what, name string) *yamlfile.Problem {
+	bad := yamlfile.Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
 	if like := nameLike(name); nameRE.MatchString(like) {
 		return bad.Advise("write %s", like)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
+	"linerate/internal/yamlfile"
 )
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
@@ -18,15 +19,15 @@ func nameLike(text string) string {
 }
 
 // notSwept advises of a parameter in a name that the study does not sweep.
-func (s *Spec) notSwept(bad *Problem, name string) *Problem {
+func (s *Spec) notSwept(bad *yamlfile.Problem, name string) *yamlfile.Problem {
 	ref := reference.FindString(name)
 	if ref == "" {
 		return bad
 	}
-	bad.what = "nothing sweeps " + ref + ", which is in the name " + name
-	bad.hint = "add a sweep with parameter: " + referred(ref)
+	bad.What = "nothing sweeps " + ref + ", which is in the name " + name
+	bad.Advice = "add a sweep with parameter: " + referred(ref)
 	if len(s.Sweep) > 0 {
-		bad.hint = hint.Of(hint.Unknown("parameter", referred(ref), s.parameters()))
+		bad.Advice = hint.Of(hint.Unknown("parameter", referred(ref), s.parameters()))
 	}
 	return bad
 }
@@ -49,10 +50,10 @@ func (s *Spec) ofItsOwn(at Point) string {
 
 // checkSwept refuses sweeps of nothing: parameters that no variant and no part
 // mentions or lies at.
-func (s *Spec) checkSwept() *Problem {
+func (s *Spec) checkSwept() *yamlfile.Problem {
 	for i, w := range s.Sweep {
 		if !s.mentions(w.Parameter) {
-			return Wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
+			return yamlfile.Wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
 				Advise("write $%s where its values belong: name: rules-$%s, settings: [{firewall: {linear: $%s}}]", w.Parameter, w.Parameter, w.Parameter)
 		}
 	}

@@ -59,7 +59,7 @@ func sweepsOf(p *yamlfile.Places, root *ast.MappingNode) []Sweep {
 		}
 	}
 	if bad := s.checkSweeps(); bad != nil {
-		_ = p.Error(bad.path, bad.what, bad.hint)
+		_ = p.Error(bad.Path, bad.What, bad.Advice)
 		return nil
 	}
 	return s.Sweep

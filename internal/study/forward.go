@@ -7,25 +7,26 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
 )
 
 // checkForward refuses what is wrong with a part that offers packets.
-func checkForward(s *Spec, place int, path string) *Problem {
+func checkForward(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if s.OnMachines() && p.Mode != testbed.Overload {
-		return Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
+		return yamlfile.Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
 	}
 	if len(p.Sizes) > 0 && p.IMIX != "" {
-		return Wrong(path+".imix", "sizes and imix exclude each other").Advise("keep one of them")
+		return yamlfile.Wrong(path+".imix", "sizes and imix exclude each other").Advise("keep one of them")
 	}
-	if bad := OneOf(path+".family", cmp.Or(p.Family, "ipv4"), "ipv4", "ipv6"); bad != nil {
+	if bad := yamlfile.OneOf(path+".family", cmp.Or(p.Family, "ipv4"), "ipv4", "ipv6"); bad != nil {
 		return bad
 	}
 	if _, err := s.Offers(p).FrameSizes(); err != nil {
-		return Wrong(path+".imix", "%v", err).Advise("%s", hint.Of(err))
+		return yamlfile.Wrong(path+".imix", "%v", err).Advise("%s", hint.Of(err))
 	}
 	return cmp.Or(checkShare(s, place, path), checkManagement(p, path), checkFlood(p, path), checkRate(p, path),
-		Within(path+".flows", cmp.Or(p.Flows, 1), 1, MaxFlows), checkDirections(s, path, p), CheckFrames(path, s.Offers(p)))
+		yamlfile.Within(path+".flows", cmp.Or(p.Flows, 1), 1, MaxFlows), checkDirections(s, path, p), CheckFrames(path, s.Offers(p)))
 }
 
 // interleavingOfPackets is in turns in mode overload and slice by slice in
@@ -95,29 +96,29 @@ func tooManyLanes(s *Spec, p Part, lanes int) bool {
 }
 
 // needsRate refuses a rate that is none, nor a share of the control's capacity.
-func needsRate(p Part, path string) *Problem {
+func needsRate(p Part, path string) *yamlfile.Problem {
 	if _, err := p.Rate.Parse(); err != nil && !p.Rate.IsShare() {
-		return Wrong(path+".rate", "%v", err).Advise("%s; or a share of the control's capacity (80%%)", hint.Of(err))
+		return yamlfile.Wrong(path+".rate", "%v", err).Advise("%s; or a share of the control's capacity (80%%)", hint.Of(err))
 	}
 	return nil
 }
 
 // checkRate wants an offered load that the mode can have.
-func checkRate(p Part, path string) *Problem {
+func checkRate(p Part, path string) *yamlfile.Problem {
 	if bad := needsRate(p, path); bad != nil || p.Rate.IsMax() || InOverload(p) {
 		return bad
 	}
-	return Wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
+	return yamlfile.Wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
 		Advise("remove rate, or use mode: overload")
 }
 
 // checkManagement wants a steady load to ask under.
-func checkManagement(p Part, path string) *Problem {
+func checkManagement(p Part, path string) *yamlfile.Problem {
 	switch {
 	case p.Usable && !InOverload(p):
-		return Wrong(path+".management", "management is measured under a steady load only: mode overload, without a search")
+		return yamlfile.Wrong(path+".management", "management is measured under a steady load only: mode overload, without a search")
 	case p.Usable && p.Seconds < 0.3:
-		return Wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
+		return yamlfile.Wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
 	}
 	return nil
 }

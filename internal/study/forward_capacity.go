@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"linerate/internal/show"
+	"linerate/internal/yamlfile"
 )
 
 // measuresCapacity reports whether a part's trials say what a DUT forwards at
@@ -25,7 +26,7 @@ func capacityPart(s *Spec) (place int, ok bool) {
 }
 
 // checkShare refuses a share of a capacity that nothing measures before.
-func checkShare(s *Spec, place int, path string) *Problem {
+func checkShare(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if !p.Rate.IsShare() {
 		return nil
@@ -33,11 +34,11 @@ func checkShare(s *Spec, place int, path string) *Problem {
 	at, ok := capacityPart(s)
 	switch {
 	case !InOverload(p):
-		return Wrong(path+".rate", "mode %s has no offered load", p.Mode).Advise("remove rate, or use mode: overload")
+		return yamlfile.Wrong(path+".rate", "mode %s has no offered load", p.Mode).Advise("remove rate, or use mode: overload")
 	case s.OnMachines():
-		return Wrong(path+".rate", "on machines of your own an offered load is a number").Advise("write 300kpps")
+		return yamlfile.Wrong(path+".rate", "on machines of your own an offered load is a number").Advise("write 300kpps")
 	case !ok || at > place:
-		return Wrong(path+".rate", "%s is a share of a capacity that no part measures before", p.Rate).
+		return yamlfile.Wrong(path+".rate", "%s is a share of a capacity that no part measures before", p.Rate).
 			Advise("put a part {name: at-max, mode: overload, rate: max} before this one, or write frames per second")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,58 +57,29 @@ func CheckAgainst(t *Trial, in Instance) error {
 	return nil
 }
 
-// sameNumbers compares two accounts of a lane, member by member.
+// sameNumbers compares two accounts of a lane, number by number as JSON has them.
 func sameNumbers(derived, recorded Lanes) error {
-	var a, b map[string]any
-	if err := errors.Join(through(derived, &a), through(recorded, &b)); err != nil {
+	a, err := json.Marshal(derived)
+	b, errB := json.Marshal(recorded)
+	if err := errors.Join(err, errB); err != nil {
 		return err
 	}
-	for name, v := range a {
-		if !alike(v, b[name]) {
-			return fmt.Errorf("they give %s %v, the record has %v", name, v, b[name])
+	x, y, key := json.NewDecoder(bytes.NewReader(a)), json.NewDecoder(bytes.NewReader(b)), ""
+	for {
+		v, end := x.Token()
+		got, _ := y.Token()
+		if end != nil && got == nil {
+			return nil
+		}
+		n, isNumber := v.(float64)
+		m, wasNumber := got.(float64)
+		if v != got && !(isNumber && wasNumber && near(n, m)) {
+			return fmt.Errorf("they give %s %v, the record has %v", key, v, got)
+		}
+		if name, is := v.(string); is {
+			key = name
 		}
 	}
-	return nil
-}
-
-// through is a value as JSON has it.
-func through(v Lanes, into *map[string]any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(b, into)
-}
-
-func alike(a, b any) bool {
-	switch x := a.(type) {
-	case float64:
-		y, ok := b.(float64)
-		return ok && near(x, y)
-	case []any:
-		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !alike(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		y, ok := b.(map[string]any)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for k := range x {
-			if !alike(x[k], y[k]) {
-				return false
-			}
-		}
-		return true
-	}
-	return a == b
 }
 
 func near(a, b float64) bool {

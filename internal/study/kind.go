@@ -7,6 +7,7 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
 )
 
 // Kind is one way of measuring: what a part of the kind may specify, how its arms take
@@ -93,7 +94,7 @@ func (s *Spec) fillOwn(place int, said func(path string) bool) {
 }
 
 // checkOwn refuses what is wrong with a part, at its path, by its kind.
-func (s *Spec) checkOwn(place int, path string) *Problem {
+func (s *Spec) checkOwn(place int, path string) *yamlfile.Problem {
 	switch KindOf(s.Parts[place]) {
 	case KindForward:
 		return checkForward(s, place, path)

@@ -1,6 +1,9 @@
 package study
 
-import "reflect"
+import (
+	"linerate/internal/yamlfile"
+	"reflect"
+)
 
 // DefaultGates are the limits of a study that states none.
 func DefaultGates() Gates {
@@ -10,14 +13,14 @@ func DefaultGates() Gates {
 }
 
 // check refuses what is no percentage, and a headroom below 1.
-func (g *Gates) check() *Problem {
+func (g *Gates) check() *yamlfile.Problem {
 	v := reflect.ValueOf(*g)
 	for i := range v.NumField() {
 		key, least := yamlKey(v.Type().Field(i)), 0.0
 		if key == "headroom" {
 			least = 1
 		}
-		if p := Within("gates."+key, v.Field(i).Float(), least, 100); p != nil {
+		if p := yamlfile.Within("gates."+key, v.Field(i).Float(), least, 100); p != nil {
 			return p
 		}
 	}

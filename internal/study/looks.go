@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"linerate/internal/stats"
+	"linerate/internal/yamlfile"
 )
 
 // level is the level of the variants' verdicts.
@@ -45,23 +46,23 @@ func (s Spec) WithLooks(n int, precision float64) Spec {
 	return s
 }
 
-func (s *Spec) checkLooks() *Problem {
+func (s *Spec) checkLooks() *yamlfile.Problem {
 	l := s.Looks
 	if l == nil {
 		return nil
 	}
 	if _, err := stats.NewSequential(l.Blocks, 0.05, spending); err != nil {
-		return Wrong("looks.blocks", "%v", err)
+		return yamlfile.Wrong("looks.blocks", "%v", err)
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
-		return Wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
+		return yamlfile.Wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
 	}
 	if !(l.Alpha >= 0 && l.Alpha < 1) {
-		return Wrong("looks.alpha", "alpha: %g is no level between 0 and 1", l.Alpha)
+		return yamlfile.Wrong("looks.alpha", "alpha: %g is no level between 0 and 1", l.Alpha)
 	}
 	part, _ := s.Part(s.Primary().Part)
 	if last := l.Blocks[len(l.Blocks)-1]; last > part.Blocks {
-		return Wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).Advise("give the part blocks: %d, or look earlier", last)
+		return yamlfile.Wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).Advise("give the part blocks: %d, or look earlier", last)
 	}
 	return nil
 }

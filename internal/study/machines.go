@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
 )
 
 // What makes trials independent, by testbed: namespaces are rebuilt, machines
@@ -39,8 +40,8 @@ func (s *Spec) OnMachines() bool {
 }
 
 // checkTestbed checks testbed, reset and design together.
-func (s *Spec) checkTestbed() *Problem {
-	if p := OneOf("design", s.Design, Blocks, Switchback); p != nil {
+func (s *Spec) checkTestbed() *yamlfile.Problem {
+	if p := yamlfile.OneOf("design", s.Design, Blocks, Switchback); p != nil {
 		return p
 	}
 	if s.OnLiveHost() || s.Design == Switchback {
@@ -49,32 +50,32 @@ func (s *Spec) checkTestbed() *Problem {
 	if !s.OnMachines() {
 		switch {
 		case s.Testbed.Kind != testbed.KindNetns:
-			return Wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).
+			return yamlfile.Wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).
 				Advise("known: netns (network namespaces on this machine), ssh (machines of a testbed file), ports (two ports of this machine, a DUT between them), live (a host in production)")
 		case s.Testbed.File != "":
-			return Wrong("testbed.file", "testbed netns has no file").Advise("add kind: ssh")
+			return yamlfile.Wrong("testbed.file", "testbed netns has no file").Advise("add kind: ssh")
 		case s.Reset != ResetNamespace:
-			return Wrong("reset", "testbed netns cannot reset by %q", s.Reset).Advise("known: namespace (the DUT's namespace is rebuilt)")
+			return yamlfile.Wrong("reset", "testbed netns cannot reset by %q", s.Reset).Advise("known: namespace (the DUT's namespace is rebuilt)")
 		}
 		return nil
 	}
 	if s.Testbed.File == "" {
-		return Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds describes it")
+		return yamlfile.Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds describes it")
 	}
-	return OneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot)
+	return yamlfile.OneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot)
 }
 
 // checkLive checks the testbed of a host in production.
-func (s *Spec) checkLive() *Problem {
+func (s *Spec) checkLive() *yamlfile.Problem {
 	switch {
 	case !s.OnLiveHost():
-		return Wrong("design", "design switchback is of a live host").Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
+		return yamlfile.Wrong("design", "design switchback is of a live host").Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
 	case s.Design != Switchback:
-		return Wrong("design", "a live host can only be switched back and forth: its settings are one at a time").Advise("write design: switchback")
+		return yamlfile.Wrong("design", "a live host can only be switched back and forth: its settings are one at a time").Advise("write design: switchback")
 	case s.Testbed.File != "":
-		return Wrong("testbed.file", "testbed live has no file").Advise("name the host: host: ssh://www1")
+		return yamlfile.Wrong("testbed.file", "testbed live has no file").Advise("name the host: host: ssh://www1")
 	}
-	return OneOf("reset", s.Reset, ResetSettings)
+	return yamlfile.OneOf("reset", s.Reset, ResetSettings)
 }
 
 // Trees are the configuration sets that the variants name, each once.

@@ -13,7 +13,7 @@ import (
 
 // Complete fills in the defaults of a study that a program made, and checks it; said tells which
 // paths it has chosen. Problems name keys.
-func Complete(s Spec, said func(path string) bool) (Spec, *Problem) {
+func Complete(s Spec, said func(path string) bool) (Spec, *yamlfile.Problem) {
 	s.fill(said)
 	if p := s.check(); p != nil {
 		return Spec{}, p
@@ -35,7 +35,7 @@ func Parse(file string, data []byte) (s Spec, err error) {
 	s.place(made)
 	s, p := Complete(s, places.Has)
 	if p != nil {
-		return Spec{}, places.Error(p.path, p.what, p.hint)
+		return Spec{}, places.Error(p.Path, p.What, p.Advice)
 	}
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/search"
+	"linerate/internal/yamlfile"
 )
 
 // The methods of a throughput search.
@@ -59,13 +60,13 @@ func (s *Search) fill(said func(key string) bool) {
 	s.fillKind(said)
 }
 
-func (s *Search) check(path string) *Problem {
-	if bad := OneOf(path+".method", s.Method, searchMethods...); bad != nil {
+func (s *Search) check(path string) *yamlfile.Problem {
+	if bad := yamlfile.OneOf(path+".method", s.Method, searchMethods...); bad != nil {
 		return bad
 	}
 	for i, g := range s.Goals {
 		if _, err := search.Preset(g); err != nil {
-			return Wrong(fmt.Sprintf("%s.goals[%d]", path, i), "%v", err).Advise("%s", hint.Of(err))
+			return yamlfile.Wrong(fmt.Sprintf("%s.goals[%d]", path, i), "%v", err).Advise("%s", hint.Of(err))
 		}
 	}
 	for _, r := range []struct {
@@ -73,21 +74,21 @@ func (s *Search) check(path string) *Problem {
 		rate Rate
 	}{{"min", s.Min}, {"max", s.Max}} {
 		if l, err := r.rate.Parse(); r.rate != "" && (err != nil || l.PPS == 0) {
-			return Wrong(path+"."+r.key, "%s: %q is no rate in frames per second", r.key, string(r.rate)).Advise("write 100kpps")
+			return yamlfile.Wrong(path+"."+r.key, "%s: %q is no rate in frames per second", r.key, string(r.rate)).Advise("write 100kpps")
 		}
 	}
 	for i, f := range s.LatencyAt {
 		if !(f > 0 && f <= 1) {
-			return Wrong(fmt.Sprintf("%s.latency_at[%d]", path, i), "latency_at: %g is not within 0 and 1", f)
+			return yamlfile.Wrong(fmt.Sprintf("%s.latency_at[%d]", path, i), "latency_at: %g is not within 0 and 1", f)
 		}
 	}
 	switch {
 	case s.Method != MLR && len(s.Goals) > 0:
-		return Wrong(path+".goals", "goals are MLRsearch's; method %s has none", s.Method).Advise("remove goals, or use method: mlr")
+		return yamlfile.Wrong(path+".goals", "goals are MLRsearch's; method %s has none", s.Method).Advise("remove goals, or use method: mlr")
 	case !(s.LimitSeconds > 0 && s.LimitSeconds <= MaxSeconds):
-		return Wrong(path+".limit_seconds", "limit_seconds: %g is not within 0 and %d", s.LimitSeconds, MaxSeconds)
+		return yamlfile.Wrong(path+".limit_seconds", "limit_seconds: %g is not within 0 and %d", s.LimitSeconds, MaxSeconds)
 	}
-	return cmp.Or(Within(path+".trials_per_load", s.TrialsPerLoad, 1, 1000), Within(path+".width_percent", s.WidthPercent, 0.05, 50), s.checkKind(path))
+	return cmp.Or(yamlfile.Within(path+".trials_per_load", s.TrialsPerLoad, 1, 1000), yamlfile.Within(path+".width_percent", s.WidthPercent, 0.05, 50), s.checkKind(path))
 }
 
 // Procedure is a search ready to run between two loads.
@@ -225,10 +226,10 @@ func searchLasts(p Part) float64 {
 }
 
 // checkSearch refuses what is wrong with a part that searches.
-func checkSearch(s *Spec, place int, path string) *Problem {
+func checkSearch(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if !InOverload(p) || !p.Rate.IsMax() {
-		return cmp.Or(needsRate(p, path), Wrong(path+".search", "a search chooses its loads in mode overload").Advise("use mode: overload and no rate"))
+		return cmp.Or(needsRate(p, path), yamlfile.Wrong(path+".search", "a search chooses its loads in mode overload").Advise("use mode: overload and no rate"))
 	}
 	return cmp.Or(checkForward(s, place, path), p.Search.check(path+".search"))
 }

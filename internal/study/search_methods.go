@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"linerate/internal/search"
+	"linerate/internal/yamlfile"
 )
 
 // The methods that do not look for throughput alone.
@@ -30,28 +31,28 @@ func (s *Search) fillKind(said func(key string) bool) {
 }
 
 // checkKind refuses numbers that their method cannot use, and keys of another.
-func (s *Search) checkKind(path string) *Problem {
+func (s *Search) checkKind(path string) *yamlfile.Problem {
 	bursts := s.Repeats != 0 || s.Verify != 0 || s.StepFrames != 0 || s.LongestSeconds != 0
 	switch {
 	case bursts && s.Method != BackToBack:
-		return Wrong(path+".method", "repeats, verify, step_frames and longest_seconds belong to method %s", BackToBack).Advise("remove them, or use method: %s", BackToBack)
+		return yamlfile.Wrong(path+".method", "repeats, verify, step_frames and longest_seconds belong to method %s", BackToBack).Advise("remove them, or use method: %s", BackToBack)
 	case s.StepPercent != 0 && s.Method != LossCurve:
-		return Wrong(path+".step_percent", "step_percent belongs to method %s", LossCurve).Advise("remove it, or use method: %s", LossCurve)
+		return yamlfile.Wrong(path+".step_percent", "step_percent belongs to method %s", LossCurve).Advise("remove it, or use method: %s", LossCurve)
 	case len(s.LatencyAt) > 0 && (s.Method == BackToBack || s.Method == LossCurve):
-		return Wrong(path+".latency_at", "method %s measures no latency", s.Method).Advise("remove latency_at")
+		return yamlfile.Wrong(path+".latency_at", "method %s measures no latency", s.Method).Advise("remove latency_at")
 	case s.Method == LossCurve && !(s.StepPercent >= 0.5 && s.StepPercent <= 10):
-		return Wrong(path+".step_percent", "step_percent: %g is not within 0.5 and 10 (RFC 2544 §26.3: a tenth of the largest load or less)", s.StepPercent)
+		return yamlfile.Wrong(path+".step_percent", "step_percent: %g is not within 0.5 and 10 (RFC 2544 §26.3: a tenth of the largest load or less)", s.StepPercent)
 	}
 	if s.Method != BackToBack {
 		return nil
 	}
 	if !(s.LongestSeconds > 0 && s.LongestSeconds <= 30) {
-		return Wrong(path+".longest_seconds", "longest_seconds: %g is not within 0 and 30 (RFC 9004 §5.2)", s.LongestSeconds)
+		return yamlfile.Wrong(path+".longest_seconds", "longest_seconds: %g is not within 0 and 30 (RFC 9004 §5.2)", s.LongestSeconds)
 	}
 	return cmp.Or(
-		Within(path+".repeats", s.Repeats, 1, 1000),
-		Within(path+".verify", s.Verify, 0, 100),
-		Within(path+".step_frames", s.StepFrames, 1, 1_000_000),
+		yamlfile.Within(path+".repeats", s.Repeats, 1, 1000),
+		yamlfile.Within(path+".verify", s.Verify, 0, 100),
+		yamlfile.Within(path+".step_frames", s.StepFrames, 1, 1_000_000),
 	)
 }
 

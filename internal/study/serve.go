@@ -7,42 +7,43 @@ import (
 	"strconv"
 
 	"linerate/internal/hint"
+	"linerate/internal/yamlfile"
 )
 
 // checkAsks: a study asks servers in all of its parts or in none.
-func checkAsks(s *Spec) *Problem {
+func checkAsks(s *Spec) *yamlfile.Problem {
 	asks := asks(s.Workload)
 	if i := slices.IndexFunc(s.Parts, func(p Part) bool { return isServed(p) != asks }); i >= 0 {
-		return Wrong(PartPath(i)+".mode", "mode serve is of a workload of requests, and of nothing else").Advise("give the study workload: {http: …} and all its parts mode: serve, or none")
+		return yamlfile.Wrong(PartPath(i)+".mode", "mode serve is of a workload of requests, and of nothing else").Advise("give the study workload: {http: …} and all its parts mode: serve, or none")
 	}
 	if asks {
 		return nil
 	}
 	if s.Link != nil || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Link != nil }) {
-		return Wrong("link", "a link is between clients and a server").Advise("give the study workload: {http: …}")
+		return yamlfile.Wrong("link", "a link is between clients and a server").Advise("give the study workload: {http: …}")
 	}
 	if i := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.HTTP != nil }); i >= 0 {
-		return Wrong(fmt.Sprintf("variants[%d].http", i), "only clients of a server ask").Advise("give the study workload: {http: …}")
+		return yamlfile.Wrong(fmt.Sprintf("variants[%d].http", i), "only clients of a server ask").Advise("give the study workload: {http: …}")
 	}
 	return nil
 }
 
 // checkServe refuses what is wrong with a part that asks servers.
-func checkServe(s *Spec, p Part, path string) *Problem {
+func checkServe(s *Spec, p Part, path string) *yamlfile.Problem {
 	switch {
 	case s.OnMachines():
-		return Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
+		return yamlfile.Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
 	case !p.Rate.IsMax():
-		return Wrong(path+".rate", "requests have a rate of their own").Advise("write http: {rate: 100}")
+		return yamlfile.Wrong(path+".rate", "requests have a rate of their own").Advise("write http: {rate: 100}")
 	case GoesBothWays(p):
-		return Wrong(path+".directions", "requests have answers: directions are of packets")
+		return yamlfile.Wrong(path+".directions", "requests have answers: directions are of packets")
 	}
 	if _, err := LinkOf(s, p).Parse(); err != nil {
 		at := "link"
 		if p.Link != nil {
 			at = path + ".link"
 		}
-		return Wrong(at, "%v", err).Advise("%s", hint.Of(err))
+		return yamlfile.Wrong(at, "%v", err).Advise("%s", hint.Of(err))
 	}
 	return cmp.Or(checkForms(s, path, p), checkAsking(s, p))
 }

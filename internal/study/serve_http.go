@@ -12,6 +12,7 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
 )
 
 // HTTP is a workload of requests to a web server (mode serve).
@@ -150,13 +151,13 @@ func LinkOf(s *Spec, p Part) *Link {
 }
 
 // checkAsking checks how variants ask what the part does.
-func checkAsking(s *Spec, p Part) *Problem {
+func checkAsking(s *Spec, p Part) *yamlfile.Problem {
 	for i, v := range s.Variants {
 		if v.HTTP == nil {
 			continue
 		}
 		if p.HTTP == nil {
-			return Wrong(fmt.Sprintf("variants[%d].http", i), "the study's clients speak no HTTP")
+			return yamlfile.Wrong(fmt.Sprintf("variants[%d].http", i), "the study's clients speak no HTTP")
 		}
 		if bad := AskedOf(p, v).HTTP.check(fmt.Sprintf("variants[%d].http", i)); bad != nil {
 			return bad
@@ -165,30 +166,30 @@ func checkAsking(s *Spec, p Part) *Problem {
 	return nil
 }
 
-func (h *HTTP) check(path string) *Problem {
-	if p := OneOf(path+".arrivals", h.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+func (h *HTTP) check(path string) *yamlfile.Problem {
+	if p := yamlfile.OneOf(path+".arrivals", h.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
 		return p
 	}
 	sizes, err := h.Sizes()
 	switch {
 	case err != nil:
-		return Wrong(path+".objects", "%v", err).Advise("%s", hint.Of(err))
+		return yamlfile.Wrong(path+".objects", "%v", err).Advise("%s", hint.Of(err))
 	case len(sizes) == 0 || len(sizes) > 1000:
-		return Wrong(path+".objects", "%d objects: from 1 to 1000", len(sizes))
+		return yamlfile.Wrong(path+".objects", "%d objects: from 1 to 1000", len(sizes))
 	case !(h.Rate >= 0 && h.Rate <= 1e6):
-		return Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 requests per second", h.Rate)
+		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 requests per second", h.Rate)
 	case h.Connections < 1 || h.Connections > maxConnections:
-		return Wrong(path+".connections", "connections: %d is not within 1 and %d", h.Connections, maxConnections)
+		return yamlfile.Wrong(path+".connections", "connections: %d is not within 1 and %d", h.Connections, maxConnections)
 	case h.Clients < 1 || h.Clients > maxClients:
-		return Wrong(path+".clients", "clients: %d is not within 1 and %d", h.Clients, maxClients)
+		return yamlfile.Wrong(path+".clients", "clients: %d is not within 1 and %d", h.Clients, maxClients)
 	case h.Version != 1 && h.Version != 2:
-		return Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
+		return yamlfile.Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
 	case h.Version == 2 && !h.TLS:
-		return Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
+		return yamlfile.Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
 	case h.Streams < 1 || h.Streams > 1000 || h.Streams > 1 && (h.Version == 1 || !h.Keepalive):
-		return Wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
+		return yamlfile.Wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
 	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):
-		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
+		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/stats"
+	"linerate/internal/yamlfile"
 )
 
 // SMTP is a workload of messages to a mail server (mode serve).
@@ -73,60 +74,60 @@ const (
 	maxBurst    = 100_000
 )
 
-func (m *SMTP) check(path string) *Problem {
-	if p := OneOf(path+".arrivals", m.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+func (m *SMTP) check(path string) *yamlfile.Problem {
+	if p := yamlfile.OneOf(path+".arrivals", m.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
 		return p
 	}
 	sizes, err := m.Sizes()
 	switch {
 	case err != nil:
-		return Wrong(path+".messages", "%v", err).Advise("%s", hint.Of(err))
+		return yamlfile.Wrong(path+".messages", "%v", err).Advise("%s", hint.Of(err))
 	case len(sizes) == 0 || len(sizes) > 1000:
-		return Wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
+		return yamlfile.Wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
 	case m.Accounts < 1 || m.Accounts > setting.MaxMailAccounts:
-		return Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, setting.MaxMailAccounts)
+		return yamlfile.Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, setting.MaxMailAccounts)
 	case !(m.Rate >= 0 && m.Rate <= 1e5):
-		return Wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
+		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
 	case m.Burst < 0 || m.Burst > maxBurst || m.Burst > 0 && m.Rate > 0:
 		return wrongBurst(path, m.Burst)
 	case m.Sessions < 1 || m.Sessions > maxSessions:
-		return Wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
+		return yamlfile.Wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
 	case m.PerSession < 0:
-		return Wrong(path+".per_session", "per_session: %d is below 0", m.PerSession)
+		return yamlfile.Wrong(path+".per_session", "per_session: %d is below 0", m.PerSession)
 	case m.Clients < 1 || m.Clients > maxClients:
-		return Wrong(path+".clients", "clients: %d is not within 1 and %d", m.Clients, maxClients)
+		return yamlfile.Wrong(path+".clients", "clients: %d is not within 1 and %d", m.Clients, maxClients)
 	case !(m.Timeout > 0 && m.Timeout <= maxTimeout):
-		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", m.Timeout, maxTimeout)
+		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", m.Timeout, maxTimeout)
 	}
 	return nil
 }
 
-func (f *Files) check(path string) *Problem {
-	if p := OneOf(path+".arrivals", f.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+func (f *Files) check(path string) *yamlfile.Problem {
+	if p := yamlfile.OneOf(path+".arrivals", f.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
 		return p
 	}
 	_, _, err := f.Range()
 	switch {
 	case err != nil:
-		return Wrong(path+".size", "%v", err).Advise("%s", hint.Of(err))
+		return yamlfile.Wrong(path+".size", "%v", err).Advise("%s", hint.Of(err))
 	case f.Count < 1 || f.Count > maxFiles:
-		return Wrong(path+".count", "count: %d is not within 1 and %d", f.Count, maxFiles)
+		return yamlfile.Wrong(path+".count", "count: %d is not within 1 and %d", f.Count, maxFiles)
 	case f.Directories < 0 || f.Directories > f.Count:
-		return Wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
+		return yamlfile.Wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
 	case f.Lanes < 1 || f.Lanes > maxLanes || f.Lanes > f.Count:
-		return Wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
+		return yamlfile.Wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
 	case f.Burst < 0 || f.Burst > maxBurst || f.Burst > 0 && f.Rate > 0:
 		return wrongBurst(path, f.Burst)
 	case !(f.Rate >= 0 && f.Rate <= 1e6):
-		return Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
+		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
 	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
-		return Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
+		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
 	}
 	return nil
 }
 
-func wrongBurst(path string, n int) *Problem {
-	return Wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).Advise("a burst is a closed loop's: leave out rate")
+func wrongBurst(path string, n int) *yamlfile.Problem {
+	return yamlfile.Wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).Advise("a burst is a closed loop's: leave out rate")
 }
 
 // The workloads of a study that does not say.
@@ -199,16 +200,16 @@ func RequestsOf(p Part) Requests {
 }
 
 // checkForms: a study is of one form of requests, and so are its parts.
-func checkForms(s *Spec, path string, p Part) *Problem {
+func checkForms(s *Spec, path string, p Part) *yamlfile.Problem {
 	of := s.Workload.forms()
 	for _, form := range p.forms() {
 		if !slices.Contains(of, form) {
-			return Wrong(path+"."+form, "the part's workload is not the study's").Advise("give the study workload: {%s: …}", form)
+			return yamlfile.Wrong(path+"."+form, "the part's workload is not the study's").Advise("give the study workload: {%s: …}", form)
 		}
 	}
 	switch {
 	case len(of) > 1:
-		return Wrong("workload", "a study has one of http, smtp and files; this one has %d", len(of))
+		return yamlfile.Wrong("workload", "a study has one of http, smtp and files; this one has %d", len(of))
 	case p.HTTP != nil:
 		return p.HTTP.check(path + ".http")
 	case p.SMTP != nil:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/setting"
+	"linerate/internal/yamlfile"
 )
 
 // Setting is one thing a variant sets. Exactly one of its keys before value names what;
@@ -64,7 +65,7 @@ type target struct {
 	// set completes what the testbed is to set, beyond mechanism, name, value and device.
 	set func(s *Setting, to *setting.Setting)
 	// check refuses what is wrong with it, at the key's path.
-	check func(s *Setting, path string) *Problem
+	check func(s *Setting, path string) *yamlfile.Problem
 	// names are what it sets by the names that evidence has; nil: prefix and the name with
 	// the value, or the key with text.
 	names  func(s *Setting) map[string]string
@@ -82,52 +83,56 @@ var targets = []target{
 	{key: "sysctl", mechanism: setting.Sysctl, name: func(s *Setting) string { return s.Sysctl }, names: sysctlNames, value: true},
 	{key: "nft", mechanism: setting.NFT, given: func(s *Setting) bool { return s.NFT != nil }, text: func(s *Setting) string { return s.NFT.String() },
 		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.NFT.rules() },
-		check: func(s *Setting, path string) *Problem { return s.NFT.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.NFT.check(path) }},
 	{key: "firewall", mechanism: setting.Firewall, given: func(s *Setting) bool { return s.Firewall != nil }, text: func(s *Setting) string { return s.Firewall.rules().String() },
 		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.Firewall.rules() },
-		check: func(s *Setting, path string) *Problem { return s.Firewall.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.Firewall.check(path) }},
 	{key: "route", mechanism: setting.Route, name: func(s *Setting) string { return s.Route }, text: func(s *Setting) string { return s.Route }, mayDevice: true,
 		set: func(s *Setting, to *setting.Setting) { to.Value = s.Via }, check: checkRoute},
 	{key: "routes", mechanism: setting.Routes, given: func(s *Setting) bool { return s.Routes != nil }, text: func(s *Setting) string { return s.Routes.table().String() },
 		set:   func(s *Setting, to *setting.Setting) { to.Table = s.Routes.table() },
-		check: func(s *Setting, path string) *Problem { return s.Routes.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.Routes.check(path) }},
 	{key: "hops", mechanism: setting.Hops, given: func(s *Setting) bool { return s.Hops != 0 },
 		text:  func(s *Setting) string { return strings.TrimSpace(fmt.Sprint(s.Hops, " ", s.Over)) },
 		set:   func(s *Setting, to *setting.Setting) { to.Name, to.Value = s.Over, fmt.Sprint(s.Hops) },
 		check: checkHops},
 	{key: "forward", mechanism: setting.Forward, name: func(s *Setting) string { return s.Forward }, text: func(s *Setting) string { return s.Forward },
-		check: func(s *Setting, path string) *Problem {
-			return OneOf(path, s.Forward, setting.ForwardXDP, setting.ForwardBridge)
+		check: func(s *Setting, path string) *yamlfile.Problem {
+			return yamlfile.OneOf(path, s.Forward, setting.ForwardXDP, setting.ForwardBridge)
 		}},
 	{key: "cpus", mechanism: setting.CPUs, given: func(s *Setting) bool { return s.CPUs != 0 }, text: func(s *Setting) string { return fmt.Sprint(s.CPUs) },
 		set:   func(s *Setting, to *setting.Setting) { to.Value = fmt.Sprint(s.CPUs) },
-		check: func(s *Setting, path string) *Problem { return Within(path, s.CPUs, 1, maxCPUs) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return yamlfile.Within(path, s.CPUs, 1, maxCPUs) }},
 	{key: "policy_rules", mechanism: setting.PolicyRules, given: func(s *Setting) bool { return s.PolicyRules != 0 }, text: func(s *Setting) string { return fmt.Sprint(s.PolicyRules) },
-		set:   func(s *Setting, to *setting.Setting) { to.Value = fmt.Sprint(s.PolicyRules) },
-		check: func(s *Setting, path string) *Problem { return Within(path, s.PolicyRules, 1, maxPolicyRules) }},
+		set: func(s *Setting, to *setting.Setting) { to.Value = fmt.Sprint(s.PolicyRules) },
+		check: func(s *Setting, path string) *yamlfile.Problem {
+			return yamlfile.Within(path, s.PolicyRules, 1, maxPolicyRules)
+		}},
 	{key: "link", mechanism: setting.Link, name: func(s *Setting) string { return s.Link }, prefix: "link ", value: true, device: true},
 	{key: "napi", mechanism: setting.NAPI, name: func(s *Setting) string { return s.NAPI }, prefix: "napi ", value: true, device: true,
-		check: func(s *Setting, path string) *Problem { return OneOf(path, s.NAPI, setting.NAPINames...) }},
+		check: func(s *Setting, path string) *yamlfile.Problem {
+			return yamlfile.OneOf(path, s.NAPI, setting.NAPINames...)
+		}},
 	{key: "command", mechanism: setting.Command, given: func(s *Setting) bool { return s.Command != nil }, text: func(s *Setting) string { return fmt.Sprint(s.Command) },
 		set: func(s *Setting, to *setting.Setting) { to.Argv, to.Undo = s.Command, s.Undo }, check: checkCommand},
 	{key: "tcp", mechanism: setting.TCP, given: func(s *Setting) bool { return s.TCP != nil }, names: func(s *Setting) map[string]string { return s.TCP.names() },
 		set:   func(s *Setting, to *setting.Setting) { path := setting.Path(*s.TCP); to.Path = &path },
-		check: func(s *Setting, path string) *Problem { return s.TCP.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.TCP.check(path) }},
 	{key: "nginx", mechanism: setting.NGINX, name: func(s *Setting) string { return s.NGINX }, prefix: "nginx:", value: true, check: checkNGINX},
 	{key: "postfix", mechanism: setting.Postfix, name: func(s *Setting) string { return s.Postfix }, prefix: "postfix:", value: true, check: checkPostfix},
 	{key: "filesystem", mechanism: setting.FileSystem, given: func(s *Setting) bool { return s.FileSystem != nil }, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
 		set:   func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }, // a study that was read has a valid one
-		check: func(s *Setting, path string) *Problem { return s.FileSystem.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.FileSystem.check(path) }},
 	{key: "files", mechanism: setting.Files, name: func(s *Setting) string { return s.Files }, machines: true},
 	{key: "rc", mechanism: setting.RC, name: func(s *Setting) string { return s.RC }, value: true, machines: true},
 	{key: "loader", mechanism: setting.Loader, name: func(s *Setting) string { return s.Loader }, value: true, machines: true, boot: "a loader variable is read by a boot"},
 	{key: "image", mechanism: setting.Image, name: func(s *Setting) string { return s.Image }, machines: true, boot: "an image is booted"},
 	{key: "pf", mechanism: setting.PF, given: func(s *Setting) bool { return s.PF != nil }, machines: true,
 		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.PF.rules() },
-		check: func(s *Setting, path string) *Problem { return s.PF.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.PF.check(path) }},
 	{key: "ipfw", mechanism: setting.IPFW, given: func(s *Setting) bool { return s.IPFW != nil }, machines: true,
 		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.IPFW.rules() },
-		check: func(s *Setting, path string) *Problem { return s.IPFW.check(path) }},
+		check: func(s *Setting, path string) *yamlfile.Problem { return s.IPFW.check(path) }},
 }
 
 func (t *target) in(s *Setting) bool {
@@ -197,24 +202,24 @@ func sysctlNames(s *Setting) map[string]string {
 	return map[string]string{bedPort.ReplaceAllString(strings.ReplaceAll(s.Sysctl, "/", "."), ".IF."): s.Value}
 }
 
-func (s Setting) check(path string) *Problem {
+func (s Setting) check(path string) *yamlfile.Problem {
 	if p := s.checkKeys(path); p != nil {
 		return p
 	}
 	t := s.target()
 	switch {
 	case s.Scope != "" && s.Scope != ScopeHost:
-		return Wrong(path+".scope", "unknown scope %q", s.Scope).Advise("known: host (global to the kernel), or none")
+		return yamlfile.Wrong(path+".scope", "unknown scope %q", s.Scope).Advise("known: host (global to the kernel), or none")
 	case t.value && s.Value == "":
-		return Wrong(path, "the setting has no value").Advise("add a line, value: …")
+		return yamlfile.Wrong(path, "the setting has no value").Advise("add a line, value: …")
 	case !t.value && s.Value != "":
-		return Wrong(path+".value", "this kind of setting takes no value")
+		return yamlfile.Wrong(path+".value", "this kind of setting takes no value")
 	case t.device, t.mayDevice && s.Device != "":
 		if !deviceRE.MatchString(s.Device) {
-			return OneOf(path+".device", s.Device, ends...)
+			return yamlfile.OneOf(path+".device", s.Device, ends...)
 		}
 	case s.Device != "":
-		return Wrong(path+".device", "only link, napi and route settings have a device")
+		return yamlfile.Wrong(path+".device", "only link, napi and route settings have a device")
 	}
 	if t.check == nil {
 		return nil
@@ -223,7 +228,7 @@ func (s Setting) check(path string) *Problem {
 }
 
 // checkKeys refuses keys of several targets, or of none.
-func (s Setting) checkKeys(path string) *Problem {
+func (s Setting) checkKeys(path string) *yamlfile.Problem {
 	var known, named []string
 	for i := range targets {
 		known = append(known, targets[i].key)
@@ -236,11 +241,11 @@ func (s Setting) checkKeys(path string) *Problem {
 		key, whose string
 	}{{s.Undo != nil && s.Command == nil, "undo", "command"}, {s.Via != "" && s.Route == "", "via", "route"}, {s.Over != "" && s.Hops == 0, "over", "hops"}} {
 		if c.given {
-			return Wrong(path+"."+c.key, "only %s settings have %s", c.whose, c.key)
+			return yamlfile.Wrong(path+"."+c.key, "only %s settings have %s", c.whose, c.key)
 		}
 	}
 	if len(named) != 1 {
-		return Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(known, ", "), len(named)).
+		return yamlfile.Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(known, ", "), len(named)).
 			Advise("begin each setting with a dash of its own, and one of these")
 	}
 	return nil

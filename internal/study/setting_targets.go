@@ -12,6 +12,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/setting"
+	"linerate/internal/yamlfile"
 )
 
 // Limits of what settings build.
@@ -45,15 +46,15 @@ func (r *Ruleset) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*recipe)(r))
 }
 
-func (r *Ruleset) check(path string) *Problem {
+func (r *Ruleset) check(path string) *yamlfile.Problem {
 	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
 	switch {
 	case r.Text != "" && generated:
-		return Wrong(path, "a ruleset is written out or generated, not both").Advise("keep text, or linear/set_elements/stateful")
+		return yamlfile.Wrong(path, "a ruleset is written out or generated, not both").Advise("keep text, or linear/set_elements/stateful")
 	case r.Text == "" && !generated:
-		return Wrong(path, "the ruleset is empty").Advise("give text, linear, set_elements or stateful")
+		return yamlfile.Wrong(path, "the ruleset is empty").Advise("give text, linear, set_elements or stateful")
 	}
-	return cmp.Or(Within(path+".linear", r.Linear, 0, maxRules), Within(path+".set_elements", r.SetElements, 0, maxElements))
+	return cmp.Or(yamlfile.Within(path+".linear", r.Linear, 0, maxRules), yamlfile.Within(path+".set_elements", r.SetElements, 0, maxElements))
 }
 
 func (r *Ruleset) rules() *setting.Rules {
@@ -97,31 +98,31 @@ func (f *Rules) rules() *setting.Rules {
 	return &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
 }
 
-func (f *Rules) check(path string) *Problem {
+func (f *Rules) check(path string) *yamlfile.Problem {
 	switch {
 	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
-		return Wrong(path, "the firewall does nothing").Advise("give linear, table, map or stateful")
+		return yamlfile.Wrong(path, "the firewall does nothing").Advise("give linear, table, map or stateful")
 	case f.Optimise && f.Linear == 0:
-		return Wrong(path+".optimise", "there are no linear rules to merge").Advise("add linear: N")
+		return yamlfile.Wrong(path+".optimise", "there are no linear rules to merge").Advise("add linear: N")
 	}
 	return cmp.Or(
-		Within(path+".linear", f.Linear, 0, maxRules),
-		Within(path+".table", f.Table, 0, maxElements),
-		Within(path+".map", f.Map, 0, maxElements),
-		OneOf(path+".by", cmp.Or(f.By, setting.ByNFT), setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW),
+		yamlfile.Within(path+".linear", f.Linear, 0, maxRules),
+		yamlfile.Within(path+".table", f.Table, 0, maxElements),
+		yamlfile.Within(path+".map", f.Map, 0, maxElements),
+		yamlfile.OneOf(path+".by", cmp.Or(f.By, setting.ByNFT), setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW),
 	)
 }
 
-func checkRoute(s *Setting, path string) *Problem {
+func checkRoute(s *Setting, path string) *yamlfile.Problem {
 	if s.Via == "" {
-		return Wrong(strings.TrimSuffix(path, ".route"), "the route has no next hop").Advise("add via: ADDRESS, ingress, egress or blackhole")
+		return yamlfile.Wrong(strings.TrimSuffix(path, ".route"), "the route has no next hop").Advise("add via: ADDRESS, ingress, egress or blackhole")
 	}
 	prefix, times, many := strings.Cut(s.Route, "*")
 	if _, err := netip.ParsePrefix(prefix); err != nil {
-		return Wrong(path, "route %q is not a prefix", s.Route).Advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
+		return yamlfile.Wrong(path, "route %q is not a prefix", s.Route).Advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
 	}
 	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
-		return Wrong(path, "route %q: the count is not within 1 and %d", s.Route, maxRoutes)
+		return yamlfile.Wrong(path, "route %q: the count is not within 1 and %d", s.Route, maxRoutes)
 	}
 	return nil
 }
@@ -141,24 +142,24 @@ func (t *RouteTable) table() *setting.Table {
 	return &of
 }
 
-func (t *RouteTable) check(path string) *Problem {
-	return cmp.Or(Within(path+".count", t.Count, 1, maxRoutes),
-		OneOf(path+".mix", cmp.Or(t.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
+func (t *RouteTable) check(path string) *yamlfile.Problem {
+	return cmp.Or(yamlfile.Within(path+".count", t.Count, 1, maxRoutes),
+		yamlfile.OneOf(path+".mix", cmp.Or(t.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
 }
 
 // HopLinks are what can join the routers of hops, beyond plain wires.
 var HopLinks = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
 
-func checkHops(s *Setting, path string) *Problem {
-	if p := Within(path, s.Hops, 1, maxHops); p != nil || s.Over == "" {
+func checkHops(s *Setting, path string) *yamlfile.Problem {
+	if p := yamlfile.Within(path, s.Hops, 1, maxHops); p != nil || s.Over == "" {
 		return p
 	}
-	return OneOf(strings.TrimSuffix(path, "hops")+"over", s.Over, HopLinks...)
+	return yamlfile.OneOf(strings.TrimSuffix(path, "hops")+"over", s.Over, HopLinks...)
 }
 
-func checkCommand(s *Setting, path string) *Problem {
+func checkCommand(s *Setting, path string) *yamlfile.Problem {
 	if len(s.Command) == 0 {
-		return Wrong(path, "the command is empty").Advise("write command: [PROGRAM, ARGUMENT, …]")
+		return yamlfile.Wrong(path, "the command is empty").Advise("write command: [PROGRAM, ARGUMENT, …]")
 	}
 	return nil
 }
@@ -173,18 +174,18 @@ type Treatment struct {
 
 var congestionRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-func (t Treatment) check(path string) *Problem {
+func (t Treatment) check(path string) *yamlfile.Problem {
 	switch {
 	case t == Treatment{}:
-		return Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
+		return yamlfile.Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
 	case t.InitCwnd < 0 || t.InitCwnd > maxInitialWindow:
-		return Wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
+		return yamlfile.Wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
 	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
-		return Wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
+		return yamlfile.Wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
 	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
-		return Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
+		return yamlfile.Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
 	}
-	return OneOf(path+".ulp", t.ULP, "", "tls")
+	return yamlfile.OneOf(path+".ulp", t.ULP, "", "tls")
 }
 
 func (t Treatment) names() map[string]string {
@@ -202,20 +203,20 @@ func (t Treatment) names() map[string]string {
 	return out
 }
 
-func checkNGINX(s *Setting, path string) *Problem {
+func checkNGINX(s *Setting, path string) *yamlfile.Problem {
 	return wrongLine(path, setting.CheckNGINX(s.NGINX, s.Value))
 }
 
-func checkPostfix(s *Setting, path string) *Problem {
+func checkPostfix(s *Setting, path string) *yamlfile.Problem {
 	return wrongLine(path, setting.CheckPostfix(s.Postfix, s.Value))
 }
 
 // wrongLine is what is wrong with a line of a server's configuration.
-func wrongLine(path string, err error) *Problem {
+func wrongLine(path string, err error) *yamlfile.Problem {
 	if err == nil {
 		return nil
 	}
-	return Wrong(path, "%v", err).Advise("%s", hint.Of(err))
+	return yamlfile.Wrong(path, "%v", err).Advise("%s", hint.Of(err))
 }
 
 // Disk is a file system (setting.Disk).
@@ -238,7 +239,7 @@ func (f *Disk) parse() (setting.Disk, error) {
 	return d, d.Check()
 }
 
-func (f *Disk) check(path string) *Problem {
+func (f *Disk) check(path string) *yamlfile.Problem {
 	_, err := f.parse()
 	return wrongLine(path, err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/list"
 	"linerate/internal/setting"
+	"linerate/internal/yamlfile"
 )
 
 // ScopeHost marks a setting that is global to the kernel: it changes more
@@ -20,18 +21,18 @@ var ends = []string{"ingress", "egress"}
 var deviceRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 
 // checkPlace refuses settings that the study's testbed has no way to do.
-func (s *Spec) checkPlace() *Problem {
+func (s *Spec) checkPlace() *yamlfile.Problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
 			t := set.target()
 			switch {
 			case !s.OnMachines() && (t.machines || len(set.Undo) > 0):
-				return Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+				return yamlfile.Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
 			case s.OnMachines() && t.boot != "" && s.Reset != ResetReboot:
-				return Wrong(path+"."+t.key, "%s", t.boot).Advise("give the study reset: reboot")
+				return yamlfile.Wrong(path+"."+t.key, "%s", t.boot).Advise("give the study reset: reboot")
 			case s.OnMachines() && set.Scope != "":
-				return Wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
+				return yamlfile.Wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"linerate/internal/yamlfile"
 	"maps"
 	"math"
 	"regexp"
@@ -66,44 +67,44 @@ func (s *Spec) quickSweeps() {
 	})
 }
 
-func (s *Spec) checkSweeps() *Problem {
+func (s *Spec) checkSweeps() *yamlfile.Problem {
 	if len(s.Sweep) > maxSweeps {
-		return Wrong("sweep", "%d sweeps: a study has at most %d", len(s.Sweep), maxSweeps)
+		return yamlfile.Wrong("sweep", "%d sweeps: a study has at most %d", len(s.Sweep), maxSweeps)
 	}
 	for i, w := range s.Sweep {
 		if p := w.check(fmt.Sprintf("sweep[%d]", i)); p != nil {
 			return p
 		}
 		if first, _ := s.SweepOf(w.Parameter); !slices.Equal(first.Values, w.Values) {
-			return Wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
+			return yamlfile.Wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
 		}
 	}
 	return nil
 }
 
-func (w Sweep) check(path string) *Problem {
+func (w Sweep) check(path string) *yamlfile.Problem {
 	switch {
 	case !parameterRE.MatchString(w.Parameter):
-		return Wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
+		return yamlfile.Wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
 			Advise("parameter: rules, and $rules where its value belongs")
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
-		return Wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).Advise("values: [1, 10, 100]")
+		return yamlfile.Wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).Advise("values: [1, 10, 100]")
 	}
 	if w.Fit != "" && w.Fit != FitLinear && w.Fit != FitUSL {
-		return OneOf(path+".fit", w.Fit, FitLinear, FitUSL)
+		return yamlfile.OneOf(path+".fit", w.Fit, FitLinear, FitUSL)
 	}
 	for i, v := range w.Values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)
 		if math.IsNaN(v) || v < 0 || v > 1e12 {
-			return Wrong(at, "value %g is not within 0 and 1e12", v)
+			return yamlfile.Wrong(at, "value %g is not within 0 and 1e12", v)
 		}
 		if slices.Contains(w.Values[:i], v) {
-			return Wrong(at, "value %s is there twice", number(v))
+			return yamlfile.Wrong(at, "value %s is there twice", number(v))
 		}
 	}
 	for i, v := range w.Quick {
 		if !slices.Contains(w.Values, v) {
-			return Wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
+			return yamlfile.Wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
 				Advise("quick is a choice of them; without it, a quick run takes all")
 		}
 	}
@@ -111,7 +112,7 @@ func (w Sweep) check(path string) *Problem {
 }
 
 // checkPoints refuses points of parameters that the study does not sweep.
-func (s *Spec) checkPoints() *Problem {
+func (s *Spec) checkPoints() *yamlfile.Problem {
 	known := make([]string, len(s.Sweep))
 	for i, w := range s.Sweep {
 		known[i] = w.Parameter
@@ -126,10 +127,10 @@ func (s *Spec) checkPoints() *Problem {
 	for _, path := range slices.Sorted(maps.Keys(at)) {
 		for _, name := range slices.Sorted(maps.Keys(at[path])) {
 			if !slices.Contains(known, name) {
-				return Wrong(path, "the study has no sweep of %q", name).Advise("add one, or remove at")
+				return yamlfile.Wrong(path, "the study has no sweep of %q", name).Advise("add one, or remove at")
 			}
 			if v := at[path][name]; math.IsNaN(v) || v < 0 || v > 1e12 {
-				return Wrong(path, "%s: %g is not within 0 and 1e12", name, v)
+				return yamlfile.Wrong(path, "%s: %g is not within 0 and 1e12", name, v)
 			}
 		}
 	}

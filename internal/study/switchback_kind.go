@@ -11,6 +11,7 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
 )
 
 // SwitchbackMode is that of parts of this kind.
@@ -64,35 +65,35 @@ func fillTerms(p *Part, said func(key string) bool) {
 }
 
 // checkSwitched: a live host is studied by parts of this kind, and by no other.
-func checkSwitched(s *Spec) *Problem {
+func checkSwitched(s *Spec) *yamlfile.Problem {
 	for i, p := range s.Parts {
 		if s.OnLiveHost() != (p.Mode == SwitchbackMode) {
-			return Wrong(PartPath(i)+".mode", "mode %s is of testbed live, and of no other", SwitchbackMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+			return yamlfile.Wrong(PartPath(i)+".mode", "mode %s is of testbed live, and of no other", SwitchbackMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
 		}
 	}
 	if s.OnLiveHost() && len(s.Parts) != 1 {
-		return Wrong("parts", "a live host is studied in one part, with as many metrics as you like")
+		return yamlfile.Wrong("parts", "a live host is studied in one part, with as many metrics as you like")
 	}
 	return nil
 }
 
 // checkTerms refuses terms, and settings that a live host cannot have for a while.
-func checkTerms(s *Spec, t *Terms, path string) *Problem {
+func checkTerms(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	if bad := cmp.Or(
-		Within(path+".window", t.Window, leastWindow, mostWindow), Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
-		Within(path+".pilot", t.Pilot, 0, mostWindow), Within(path+".harm_percent", t.HarmPercent, 1, 1000),
-		Within(path+".plan_percent", t.PlanPercent, 0, 1000), Within(path+".max_share_percent", t.MaxShare, 0, 50), Within(path+".imbalance", t.Imbalance, 1.1, 100),
-		OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
+		yamlfile.Within(path+".window", t.Window, leastWindow, mostWindow), yamlfile.Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
+		yamlfile.Within(path+".pilot", t.Pilot, 0, mostWindow), yamlfile.Within(path+".harm_percent", t.HarmPercent, 1, 1000),
+		yamlfile.Within(path+".plan_percent", t.PlanPercent, 0, 1000), yamlfile.Within(path+".max_share_percent", t.MaxShare, 0, 50), yamlfile.Within(path+".imbalance", t.Imbalance, 1.1, 100),
+		yamlfile.OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
 	); bad != nil {
 		return bad
 	}
 	if len(t.Watch) == 0 {
-		return Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
+		return yamlfile.Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
 	}
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			if !set.Is(setting.Sysctl) && (!set.Is(setting.Link) || slices.Contains([]string{"mtu", "txqueuelen"}, set.Setting().Name)) {
-				return Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "a live study can only change run-time settings that can be restored exactly: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
+				return yamlfile.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "a live study can only change run-time settings that can be restored exactly: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
 			}
 		}
 	}

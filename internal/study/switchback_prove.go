@@ -12,6 +12,7 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/yamlfile"
 )
 
 // Question is what a study of a live host is to answer: do these settings help there?
@@ -213,10 +214,10 @@ func (d *Design) goals(s *Spec) error {
 }
 
 // named is a problem in the words of the study's user.
-func (d *Design) named(p *Problem) *Problem {
-	key := p.path[lastDot(p.path)+1:]
+func (d *Design) named(p *yamlfile.Problem) *yamlfile.Problem {
+	key := yamlfile.Key(p.Path)
 	if name, ok := d.Names[key]; ok {
-		p.what = name + ": " + strings.TrimPrefix(p.what, key+": ")
+		p.What = name + ": " + strings.TrimPrefix(p.What, key+": ")
 	}
 	return p
 }

@@ -161,7 +161,7 @@ func Parse(file string, data []byte) (File, error) {
 	}
 	f.fill()
 	if p := f.check(); p != nil {
-		return File{}, places.Error(p.path, p.what, p.hint)
+		return File{}, places.Error(p.Path, p.What, p.Advice)
 	}
 	return f, nil
 }

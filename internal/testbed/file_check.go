@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -11,19 +12,8 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/tooltext"
+	"linerate/internal/yamlfile"
 )
-
-// problem is what is wrong with a testbed, at a path of its YAML.
-type problem struct{ path, what, hint string }
-
-func wrong(path, format string, args ...any) *problem {
-	return &problem{path: path, what: fmt.Sprintf(format, args...)}
-}
-
-func (p *problem) advise(format string, args ...any) *problem {
-	p.hint = fmt.Sprintf(format, args...)
-	return p
-}
 
 // Limits beyond which a typing error is likelier than an intention.
 const (
@@ -41,8 +31,8 @@ var (
 	interfaceRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
 )
 
-func (f *File) check() *problem {
-	for _, check := range []func() *problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage, f.checkTraffic} {
+func (f *File) check() *yamlfile.Problem {
+	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage, f.checkTraffic} {
 		if p := check(); p != nil {
 			return p
 		}
@@ -50,12 +40,12 @@ func (f *File) check() *problem {
 	return nil
 }
 
-func (f *File) checkHosts() *problem {
+func (f *File) checkHosts() *yamlfile.Problem {
 	if f.Name != "" && !nameRE.MatchString(f.Name) {
-		return wrong("name", "name %q is not a name: letters, digits, dots and dashes", f.Name)
+		return yamlfile.Wrong("name", "name %q is not a name: letters, digits, dots and dashes", f.Name)
 	}
 	if f.Hosts.Generator == nil {
-		return wrong("hosts", "the testbed has no generator").advise("add generator: {ssh: ssh://root@HOST}, or generator: {} for this machine")
+		return yamlfile.Wrong("hosts", "the testbed has no generator").Advise("add generator: {ssh: ssh://root@HOST}, or generator: {} for this machine")
 	}
 	for _, role := range []string{DUT, Generator, Receiver} {
 		if h := f.Host(role); h != nil {
@@ -69,40 +59,40 @@ func (f *File) checkHosts() *problem {
 	case d == nil:
 		return nil
 	case d.SSH == "":
-		return wrong("hosts.dut", "the DUT cannot be this machine: it is changed, loaded and rebooted").
-			advise("give ssh: ssh://root@HOST, or leave dut out if nothing of it is to be set")
+		return yamlfile.Wrong("hosts.dut", "the DUT cannot be this machine: it is changed, loaded and rebooted").
+			Advise("give ssh: ssh://root@HOST, or leave dut out if nothing of it is to be set")
 	case d.Management == "":
-		return wrong("hosts.dut", "the DUT's management interface is not named").
-			advise("add management: INTERFACE, the one that SSH comes by: it is never touched")
+		return yamlfile.Wrong("hosts.dut", "the DUT's management interface is not named").
+			Advise("add management: INTERFACE, the one that SSH comes by: it is never touched")
 	case d.Namespace != "":
-		return wrong("hosts.dut.namespace", "the DUT is a whole machine, not a namespace of one")
+		return yamlfile.Wrong("hosts.dut.namespace", "the DUT is a whole machine, not a namespace of one")
 	}
 	return nil
 }
 
-func (h *Host) check(path string) *problem {
+func (h *Host) check(path string) *yamlfile.Problem {
 	u, err := url.Parse(h.SSH)
 	switch {
 	case h.SSH != "" && (err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != ""):
-		return wrong(path+".ssh", "%.80q is not a host over SSH", h.SSH).advise("write ssh://user@host or ssh://user@host:port")
+		return yamlfile.Wrong(path+".ssh", "%.80q is not a host over SSH", h.SSH).Advise("write ssh://user@host or ssh://user@host:port")
 	case !slices.Contains([]string{"", "sudo", "doas"}, h.Become):
-		return wrong(path+".become", "unknown way to become root %q", h.Become).advise("known: sudo, doas (without a password), or none when the login is root's")
+		return yamlfile.Wrong(path+".become", "unknown way to become root %q", h.Become).Advise("known: sudo, doas (without a password), or none when the login is root's")
 	case h.Management != "" && !interfaceRE.MatchString(h.Management):
-		return wrong(path+".management", "%.40q is not the name of an interface", h.Management)
+		return yamlfile.Wrong(path+".management", "%.40q is not the name of an interface", h.Management)
 	case h.Namespace != "" && !nameRE.MatchString(h.Namespace):
-		return wrong(path+".namespace", "%.40q is not the name of a namespace", h.Namespace)
+		return yamlfile.Wrong(path+".namespace", "%.40q is not the name of a namespace", h.Namespace)
 	}
 	for _, c := range h.CPUs {
 		if c < 0 || c > 8191 {
-			return wrong(path+".cpus", "cpus: %d is no CPU", c)
+			return yamlfile.Wrong(path+".cpus", "cpus: %d is no CPU", c)
 		}
 	}
 	return nil
 }
 
-func (f *File) checkWires() *problem {
+func (f *File) checkWires() *yamlfile.Problem {
 	if len(f.Wires) > maxWires {
-		return wrong("wires", "%d wires are more than %d", len(f.Wires), maxWires)
+		return yamlfile.Wrong("wires", "%d wires are more than %d", len(f.Wires), maxWires)
 	}
 	used := map[string]bool{}
 	for i, w := range f.Wires {
@@ -112,7 +102,7 @@ func (f *File) checkWires() *problem {
 				return p
 			}
 			if used[e] {
-				return wrong(path+"."+key, "two wires end at %s", e)
+				return yamlfile.Wrong(path+"."+key, "two wires end at %s", e)
 			}
 			used[e] = true
 		}
@@ -123,41 +113,41 @@ func (f *File) checkWires() *problem {
 	in, out := len(f.between(Generator, DUT)), len(f.between(DUT, Receiver))
 	switch {
 	case in == 0 || out == 0:
-		return wrong("wires", "no way leads from the generator through the DUT to the receiver").
-			advise("give two wires: {from: generator/IF, to: dut/IF} and {from: dut/IF, to: receiver/IF}")
+		return yamlfile.Wrong("wires", "no way leads from the generator through the DUT to the receiver").
+			Advise("give two wires: {from: generator/IF, to: dut/IF} and {from: dut/IF, to: receiver/IF}")
 	case in != out:
-		return wrong("wires", "%d wires lead to the DUT and %d from it", in, out).
-			advise("the first to it and the first from it are a way, the second to it and the second from it another: give as many of each")
+		return yamlfile.Wrong("wires", "%d wires lead to the DUT and %d from it", in, out).
+			Advise("the first to it and the first from it are a way, the second to it and the second from it another: give as many of each")
 	}
 	return nil
 }
 
-func (f *File) checkEnd(path, end string) *problem {
+func (f *File) checkEnd(path, end string) *yamlfile.Problem {
 	role, device, ok := strings.Cut(end, "/")
 	if !ok || !interfaceRE.MatchString(device) {
-		return wrong(path, "%.60q is not an interface of a host", end).advise("write HOST/INTERFACE, for instance dut/ix0")
+		return yamlfile.Wrong(path, "%.60q is not an interface of a host", end).Advise("write HOST/INTERFACE, for instance dut/ix0")
 	}
 	if p := oneOf(path, "host", role, DUT, Generator, Receiver); p != nil {
 		return p
 	}
 	h := f.Host(role)
 	if h != nil && h.Management == device {
-		return wrong(path, "%s is the management interface of %s, and no traffic may pass it", device, role)
+		return yamlfile.Wrong(path, "%s is the management interface of %s, and no traffic may pass it", device, role)
 	}
 	return nil
 }
 
-func (w Wire) check(path string) *problem {
+func (w Wire) check(path string) *yamlfile.Problem {
 	from, _, _ := strings.Cut(w.From, "/")
 	to, _, _ := strings.Cut(w.To, "/")
 	if from == to || from == Receiver || to == Generator {
-		return wrong(path, "a wire leads from %s to %s", from, to).advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT; a study says directions: both, the wires need not")
+		return yamlfile.Wrong(path, "a wire leads from %s to %s", from, to).Advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT; a study says directions: both, the wires need not")
 	}
 	switch {
 	case w.Share != 0 && (from != Generator || to != DUT):
-		return wrong(path+".share", "a share of the load is offered where it begins").advise("give it to a wire from generator to dut")
+		return yamlfile.Wrong(path+".share", "a share of the load is offered where it begins").Advise("give it to a wire from generator to dut")
 	case w.Share != 0 && !(w.Share >= minShare && w.Share <= maxShare): // nor a NaN
-		return wrong(path+".share", "share: %g is not within %g and %g", w.Share, minShare, maxShare)
+		return yamlfile.Wrong(path+".share", "share: %g is not within %g and %g", w.Share, minShare, maxShare)
 	}
 	for key, a := range map[string]string{"from_ipv4": w.FromIPv4, "from_ipv6": w.FromIPv6, "to_ipv4": w.ToIPv4, "to_ipv6": w.ToIPv6} {
 		if a == "" {
@@ -165,47 +155,47 @@ func (w Wire) check(path string) *problem {
 		}
 		p, err := netip.ParsePrefix(a)
 		if err != nil || p.Addr().Is4() != strings.HasSuffix(key, "4") {
-			return wrong(path+"."+key, "%.60q is not an address with its prefix", a).advise("for instance 198.18.0.1/16")
+			return yamlfile.Wrong(path+"."+key, "%.60q is not an address with its prefix", a).Advise("for instance 198.18.0.1/16")
 		}
 	}
 	return nil
 }
 
-func (f *File) checkCommands() *problem {
+func (f *File) checkCommands() *yamlfile.Problem {
 	if p := words("power", f.Power); p != nil {
 		return p
 	}
 	if len(f.Services) > maxServices {
-		return wrong("services", "%d services are more than %d", len(f.Services), maxServices)
+		return yamlfile.Wrong("services", "%d services are more than %d", len(f.Services), maxServices)
 	}
 	for i, s := range f.Services {
 		path := fmt.Sprintf("services[%d]", i)
 		if p := words(path, s); p != nil || len(s) == 0 {
-			return cmpOr(p, wrong(path, "the command is empty"))
+			return cmp.Or(p, yamlfile.Wrong(path, "the command is empty"))
 		}
 		if f.Hosts.DUT != nil {
 			if why := Touches(f.Hosts.DUT.Management, s); why != "" {
-				return wrong(path, "%s", why)
+				return yamlfile.Wrong(path, "%s", why)
 			}
 		}
 	}
 	r := f.Reboot
 	switch {
 	case time.Duration(r.Wait) < 5*time.Second || time.Duration(r.Wait) > 2*time.Hour:
-		return wrong("reboot.wait", "wait: %s is not within 5s and 2h", time.Duration(r.Wait))
+		return yamlfile.Wrong("reboot.wait", "wait: %s is not within 5s and 2h", time.Duration(r.Wait))
 	case r.Attempts < 1 || r.Attempts > 10:
-		return wrong("reboot.attempts", "attempts: %d is not within 1 and 10", r.Attempts)
+		return yamlfile.Wrong("reboot.attempts", "attempts: %d is not within 1 and 10", r.Attempts)
 	case f.Window != 0 && (time.Duration(f.Window) < 10*time.Second || time.Duration(f.Window) > 24*time.Hour):
-		return wrong("window", "window: %s is not within 10s and 24h", time.Duration(f.Window))
+		return yamlfile.Wrong("window", "window: %s is not within 10s and 24h", time.Duration(f.Window))
 	case time.Duration(r.Rest) < 0 || time.Duration(r.Rest) > 10*time.Minute:
-		return wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
+		return yamlfile.Wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}
 	return words("reboot.online", r.Online)
 }
 
 // checkImage checks the user's own way to boot something else: what installs an
 // image is taken back, and proven.
-func (f *File) checkImage() *problem {
+func (f *File) checkImage() *yamlfile.Problem {
 	given := 0
 	for key, argv := range map[string][]string{"install": f.Image.Install, "booted": f.Image.Booted, "restore": f.Image.Restore} {
 		path := "image." + key
@@ -219,17 +209,17 @@ func (f *File) checkImage() *problem {
 			continue
 		}
 		if why := Touches(f.Hosts.DUT.Management, argv); why != "" {
-			return wrong(path, "%s", why)
+			return yamlfile.Wrong(path, "%s", why)
 		}
 	}
 	if given != 0 && given != 3 {
-		return wrong("image", "install:, booted: and restore: need each other").
-			advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
+		return yamlfile.Wrong("image", "install:, booted: and restore: need each other").
+			Advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
 	}
 	return nil
 }
 
-func (f *File) checkTraffic() *problem {
+func (f *File) checkTraffic() *yamlfile.Problem {
 	t := f.Traffic
 	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen, ToolCommand); p != nil {
 		return p
@@ -242,9 +232,9 @@ func (f *File) checkTraffic() *problem {
 	patterns := t.Sent != "" || t.Got != "" || t.Ready != ""
 	switch {
 	case t.Tool == ToolLinerate && (patterns || len(t.Generate)+len(t.Receive) > 0):
-		return wrong("traffic", "generate, receive, sent, got and ready belong to tool: command or pkt-gen")
+		return yamlfile.Wrong("traffic", "generate, receive, sent, got and ready belong to tool: command or pkt-gen")
 	case t.Tool == ToolPktGen && patterns:
-		return wrong("traffic", "sent, got and ready belong to tool: command: what pkt-gen prints is known")
+		return yamlfile.Wrong("traffic", "sent, got and ready belong to tool: command: what pkt-gen prints is known")
 	case t.Tool == ToolCommand:
 		return t.checkCommand()
 	}
@@ -252,22 +242,22 @@ func (f *File) checkTraffic() *problem {
 }
 
 // checkCommand checks a user's own generator.
-func (t Traffic) checkCommand() *problem {
+func (t Traffic) checkCommand() *yamlfile.Problem {
 	switch {
 	case len(t.Generate) == 0 || t.Sent == "":
-		return wrong("traffic", "tool: command needs generate: and sent:").advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
+		return yamlfile.Wrong("traffic", "tool: command needs generate: and sent:").Advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
 	case (len(t.Receive) == 0) != (t.Got == ""):
-		return wrong("traffic", "receive: and got: need each other").advise("without both the receiver's interface counts")
+		return yamlfile.Wrong("traffic", "receive: and got: need each other").Advise("without both the receiver's interface counts")
 	case t.Ready != "" && len(t.Receive) == 0:
-		return wrong("traffic.ready", "ready: is what receive: prints, and there is no receive:")
+		return yamlfile.Wrong("traffic.ready", "ready: is what receive: prints, and there is no receive:")
 	}
 	for key, text := range map[string]string{"sent": t.Sent, "got": t.Got} {
 		if text == "" {
 			continue
 		}
 		if _, err := tooltext.Compile(text); err != nil {
-			p := wrong("traffic."+key, "%v", err)
-			p.hint = hint.Of(err)
+			p := yamlfile.Wrong("traffic."+key, "%v", err)
+			p.Advice = hint.Of(err)
 			return p
 		}
 	}
@@ -278,7 +268,7 @@ func (t Traffic) checkCommand() *problem {
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // template checks a command in which {NAME} stands for something.
-func template(path string, argv []string, known ...string) *problem {
+func template(path string, argv []string, known ...string) *yamlfile.Problem {
 	for _, w := range argv {
 		for _, m := range placeholder.FindAllStringSubmatch(w, -1) {
 			if p := oneOf(path, "placeholder", m[1], known...); p != nil {
@@ -290,28 +280,21 @@ func template(path string, argv []string, known ...string) *problem {
 }
 
 // words checks a command.
-func words(path string, argv []string) *problem {
+func words(path string, argv []string) *yamlfile.Problem {
 	if len(argv) > maxWords {
-		return wrong(path, "a command of %d words is longer than %d", len(argv), maxWords)
+		return yamlfile.Wrong(path, "a command of %d words is longer than %d", len(argv), maxWords)
 	}
 	for _, a := range argv {
 		if a == "" || len(a) > 4096 || strings.ContainsAny(a, "\x00\n\r") {
-			return wrong(path, "word %.40q of the command is empty, too long, or no line of text", a)
+			return yamlfile.Wrong(path, "word %.40q of the command is empty, too long, or no line of text", a)
 		}
 	}
 	return nil
 }
 
-func oneOf(path, what, value string, known ...string) *problem {
+func oneOf(path, what, value string, known ...string) *yamlfile.Problem {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return wrong(path, "unknown %s %.40q", what, value).advise("%s", hint.Of(hint.Unknown(what, value, known)))
-}
-
-func cmpOr(p, or *problem) *problem {
-	if p != nil {
-		return p
-	}
-	return or
+	return yamlfile.Wrong(path, "unknown %s %.40q", what, value).Advise("%s", hint.Of(hint.Unknown(what, value, known)))
 }

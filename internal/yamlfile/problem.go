@@ -1,34 +1,33 @@
-package study
+package yamlfile
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/internal/hint"
 )
 
-// Problem is what is wrong with a study, at a path of its YAML.
-type Problem struct {
-	path, what, hint string
-}
+// Problem is what is wrong at a path of a file, and what to do about it.
+type Problem struct{ Path, What, Advice string }
 
-// Wrong is a problem at a path of the study's file.
+// Wrong is a problem at a path.
 func Wrong(path, format string, args ...any) *Problem {
-	return &Problem{path: path, what: fmt.Sprintf(format, args...)}
+	return &Problem{Path: path, What: fmt.Sprintf(format, args...)}
 }
 
 // Advise adds what to do about it.
 func (p *Problem) Advise(format string, args ...any) *Problem {
-	p.hint = fmt.Sprintf(format, args...)
+	p.Advice = fmt.Sprintf(format, args...)
 	return p
 }
 
 // Usage is the problem as an error of a command line's user, who knows nothing of the file.
 func (p *Problem) Usage() error {
-	err := hint.Usagef("%s", p.what)
-	if p.hint != "" {
-		err = hint.With(err, "%s", p.hint)
+	err := hint.Usagef("%s", p.What)
+	if p.Advice != "" {
+		err = hint.With(err, "%s", p.Advice)
 	}
 	return hint.Usage(err)
 }
@@ -39,7 +38,7 @@ func Within[T int | float64](path string, v, least, most T) *Problem {
 		return nil
 	}
 	plain := func(v T) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
-	return Wrong(path, "%s: %v is not within %s and %s", path[lastDot(path)+1:], v, plain(least), plain(most))
+	return Wrong(path, "%s: %v is not within %s and %s", Key(path), v, plain(least), plain(most))
 }
 
 // OneOf refuses a word that is none of the known ones.
@@ -47,15 +46,9 @@ func OneOf(path, value string, known ...string) *Problem {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	key := path[lastDot(path)+1:]
+	key := Key(path)
 	return Wrong(path, "%s: unknown %q", key, value).Advise("%s", hint.Of(hint.Unknown(key, value, known)))
 }
 
-func lastDot(s string) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '.' {
-			return i
-		}
-	}
-	return -1
-}
+// Key is the last key of a path.
+func Key(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
