@@ -55,7 +55,7 @@ linerate_states, linerate_link … of its hosts.`,
 	o.remote.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.bundles, "bundles", "", "audit the captures in `DIR` instead of hosts")
-	f.IntVar(&o.Parallel, "parallel", 200, "hosts to connect to at a time")
+	f.IntVar(&o.Parallel, "parallel", 64, "hosts to connect to at a time")
 	f.DurationVar(&o.Splay, "splay", 0, "spread the hosts' start times over this long")
 	f.IntVar(&o.Tries, "tries", 4, "attempts before a host counts as unreachable")
 	o.Pause = pause

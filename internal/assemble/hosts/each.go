@@ -15,7 +15,7 @@ import (
 
 // Pace is how fast many hosts are visited; zero fields are their defaults.
 type Pace struct {
-	Parallel int           // hosts at a time; 0: 200
+	Parallel int           // hosts at a time; 0: 64
 	Splay    time.Duration // spreads the hosts' starts over this time; 0: at once
 	Tries    int           // of a host before it counts as unreachable; 0: 4
 	Pause    time.Duration // after the first try, tripled after each further one; 0: 2 s
@@ -74,7 +74,7 @@ type run[T any] struct {
 // run visits all targets. When it returns, all results are stored, or the error says why
 // not; a context that ends stops it after those that are there.
 func (v visits[T]) run(ctx context.Context) (Progress, error) {
-	v.Parallel, v.Tries, v.Pause, v.Batch = cmp.Or(v.Parallel, 200), cmp.Or(v.Tries, 4), cmp.Or(v.Pause, 2*time.Second), cmp.Or(v.Batch, 100)
+	v.Parallel, v.Tries, v.Pause, v.Batch = cmp.Or(v.Parallel, 64), cmp.Or(v.Tries, 4), cmp.Or(v.Pause, 2*time.Second), cmp.Or(v.Batch, 100)
 	r := &run[T]{visits: v, jobs: make(chan job), outcomes: make(chan outcome[T]), got: make(chan T, v.Batch)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
