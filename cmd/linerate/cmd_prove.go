@@ -84,7 +84,7 @@ func newProveCmd() *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&f.run.out, "out", "", "directory of the record")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
-	flags.StringVar(&f.run.precision, "precision", "", "effect to see; stop at an interval so narrow")
+	flags.Var(&f.run.precision, "precision", "effect to see; stop at an interval so narrow")
 	flags.BoolVar(&f.run.asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &f.run.failOn)
 	addLedgerFlag(cmd, &f.run.ledger)
@@ -235,9 +235,8 @@ var flagOf = map[string]string{
 
 // spec is the study that the question and the flags ask for.
 func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, error) {
-	precision, err := percent(f.run.precision)
-	if err != nil {
-		return study.Spec{}, err
+	if f.run.precision < 0 || f.run.precision >= 100 {
+		return study.Spec{}, hint.Usagef("--precision %s is not between 0 and 100 %%", &f.run.precision)
 	}
 	if err := checkFailOn(f.run.failOn); err != nil {
 		return study.Spec{}, err
@@ -245,7 +244,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, err
 	f.terms.Watch, f.terms.MaxShare, f.terms.HarmPercent = f.metrics, float64(f.share), float64(f.harm)
 	f.terms.Window, f.terms.BurnIn, f.terms.Pilot = f.window.Seconds(), f.burn.Seconds(), f.pilot.Seconds()
 	q.Become = f.Become
-	d := study.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed, Names: flagOf}
+	d := study.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: float64(f.run.precision), Seed: f.run.seed, Names: flagOf}
 	if !cmd.Flags().Changed("pairs") {
 		d.Time, d.Plan = f.time, f.time == 0
 	}

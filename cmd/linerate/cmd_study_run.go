@@ -37,7 +37,7 @@ type runFlags struct {
 	engine    string
 	allowHost bool
 	asJSON    bool
-	precision string
+	precision percentage
 	within    time.Duration
 	failOn    string
 	ledger    string
@@ -62,7 +62,7 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 // addShape adds what makes a study longer or shorter.
 func (f *runFlags) addShape(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
-	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every variant is decided or its interval is this narrow (1% is ±1 %)")
+	cmd.Flags().Var(&f.precision, "precision", "add blocks until every variant is decided or its interval is this narrow (1% is ±1 %)")
 	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until every variant is decided, or for about this long")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
 }

@@ -68,7 +68,6 @@ var documents = []described{
 	{"serve-fleet", "linerate serve: /api/v1/fleet", nil, typeOf[web.Fleet]()},
 	{"serve-hosts", "linerate serve: /api/v1/fleet/hosts", nil, typeOf[web.Hosts]()},
 	{"serve-host", "linerate serve: /api/v1/fleet/hosts/ID", nil, typeOf[web.Host]()},
-	{"serve-rules", "linerate serve: /api/v1/fleet/rules", nil, typeOf[web.Rules]()},
 	{"serve-rule", "linerate serve: /api/v1/fleet/rules/ID", nil, typeOf[web.Rule]()},
 	{"serve-changes", "linerate serve: /api/v1/fleet/changes", nil, typeOf[web.Changes]()},
 	{"serve-studies", "linerate serve: /api/v1/studies", nil, typeOf[web.Studies]()},

@@ -32,12 +32,10 @@ func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
 		}
 		return nil
 	}
-	precision, err := percent(f.precision)
-	if err != nil {
-		return err
+	precision, within := float64(f.precision), cmp.Or(f.within, enoughTime)
+	if precision < 0 || precision >= 100 || cmd.Flags().Changed("precision") && precision == 0 {
+		return hint.With(hint.Usagef("--precision %s is not between 0 and 100 %%", &f.precision), "--precision 1%% ends when every interval is ±1 %% or decided")
 	}
-	within := f.within
-	within = cmp.Or(within, enoughTime)
 	if within < time.Second || within > 24*time.Hour {
 		return hint.Usagef("--time %v is not within 1s and 24h", within)
 	}
@@ -68,18 +66,6 @@ func (p *percentage) Set(text string) error {
 	}
 	*p = percentage(v)
 	return nil
-}
-
-// percent reads "1%", "1 %" or "1"; nothing is 0.
-func percent(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	var p percentage
-	if p.Set(text) != nil || p <= 0 || p >= 100 {
-		return 0, hint.With(hint.Usagef("--precision %q is not a percentage between 0 and 100", text), "--precision 1%% ends when every interval is ±1 %% or decided")
-	}
-	return float64(p), nil
 }
 
 // blocksWithin is how many blocks of the primary metric's part fit into a time in which the

@@ -220,34 +220,6 @@ func worstFirst(all []fleet.Finding) {
 	})
 }
 
-// Rules is the JSON document of all rules that find something.
-type Rules struct {
-	Document
-	Hosts int        `json:"hosts"` // of the fleet
-	Rules []RuleLine `json:"rules"`
-}
-
-// rules lists all rules that find something.
-func (s *Server) rules(r *http.Request) (*answer, error) {
-	doc := Rules{Document: version1, Rules: []RuleLine{}}
-	f, err := s.ofFleet(r)
-	if err != nil {
-		return nil, err
-	}
-	if f != nil {
-		st, err := f.Status(r.Context(), 0)
-		if err != nil {
-			return nil, err
-		}
-		counts, err := f.RuleCounts(r.Context(), "")
-		if err != nil {
-			return nil, err
-		}
-		doc.Hosts, doc.Rules = st.Hosts, ruleLines(counts)
-	}
-	return &answer{title: "Rules", doc: doc}, nil
-}
-
 // Rule is the JSON document of one rule.
 type Rule struct {
 	Document

@@ -25,8 +25,9 @@ var sorts = []struct {
 	{"drift", 3, func(w fleet.Week) int { return w.Drift }}, {"unreachable", 1, func(w fleet.Week) int { return w.Unreachable }},
 }
 
-// drawWeeks draws what hosts did themselves, by week.
-func drawWeeks(weeks []fleet.Week) []chart.Figure {
+// Drift draws what hosts did themselves, by week.
+func (d Fleet) Drift() []chart.Figure {
+	weeks := d.weeks
 	if len(weeks) == 0 {
 		return nil
 	}
@@ -50,9 +51,3 @@ func drawWeeks(weeks []fleet.Week) []chart.Figure {
 		return chart.Columns(series, 2*middle, a, w, "changes of the fleet's hosts by week: findings that came and went, drift, hosts that could not be reached")
 	})
 }
-
-// Drift draws what hosts did themselves, by week.
-func (d Fleet) Drift() []chart.Figure { return drawWeeks(d.weeks) }
-
-// Drift draws what hosts did themselves, by week.
-func (d Overview) Drift() []chart.Figure { return drawWeeks(d.Weeks) }

@@ -6,9 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
-	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
 )
@@ -28,10 +26,9 @@ type Overview struct {
 	Errors      int `json:"errors"`
 	Warnings    int `json:"warnings"`
 	// Applied are hosts on which linerate applied something, Drifted those that are not as it
-	// left them; Weeks are what hosts did themselves in a year, by week.
-	Applied int          `json:"applied"`
-	Drifted int          `json:"drifted"`
-	Weeks   []fleet.Week `json:"weeks"`
+	// left them.
+	Applied int `json:"applied"`
+	Drifted int `json:"drifted"`
 	// Queued are studies that wait or run in the queue; Testbeds are all, Quarantined those
 	// out of use.
 	Queued      int            `json:"queued"`
@@ -46,7 +43,7 @@ const onFront = 8
 
 // overview is the front page.
 func (s *Server) overview(r *http.Request) (*answer, error) {
-	doc := Overview{Document: version1, Weeks: []fleet.Week{}, Newest: []ledger.Study{}, Runs: []Progress{}}
+	doc := Overview{Document: version1, Newest: []ledger.Study{}, Runs: []Progress{}}
 	l, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
@@ -64,7 +61,7 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := doc.ofFleet(r.Context(), l.FleetReader(), s.Now()); err != nil {
+		if err := doc.ofFleet(r.Context(), l.FleetReader()); err != nil {
 			return nil, err
 		}
 		slices.Reverse(all)
@@ -90,16 +87,14 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 }
 
 // ofFleet fills in how the fleet fares.
-func (d *Overview) ofFleet(ctx context.Context, f ledger.FleetReader, now time.Time) error {
+func (d *Overview) ofFleet(ctx context.Context, f ledger.FleetReader) error {
 	st, err := f.Status(ctx, 0)
 	if err != nil || st.Hosts == 0 {
 		return err
 	}
 	d.Hosts, d.Unreachable, d.Errors, d.Warnings = st.Hosts, st.Unreachable, st.Errors, st.Warnings
 	d.Applied, d.Drifted = st.Applied, st.Drifted
-	days, err := f.Days(ctx, now.Add(-year))
-	d.Weeks = fleet.Weeks(days, now)
-	return err
+	return nil
 }
 
 // beds counts testbeds by their state.

@@ -95,7 +95,6 @@ func (s *Server) routes() {
 	s.page("/fleet", "fleet", s.fleet)
 	s.page("/fleet/hosts", "hosts", s.hosts)
 	s.page("/fleet/hosts/{id...}", "host", s.host)
-	s.page("/fleet/rules", "rules", s.rules)
 	s.page("/fleet/rules/{id...}", "rule", s.rule)
 	s.page("/fleet/changes", "changes", s.changes)
 	s.page("/studies", "studies", s.studies)

@@ -248,7 +248,7 @@ func (f folder) Read(name string) (*record.Record, error) {
 // every is each kind of page, with what it says and what its JSON has.
 func (d *desk) every() []struct{ path, says, has string } {
 	return []struct{ path, says, has string }{
-		{"/", "What hosts did themselves", `"drifted": `},
+		{"/", "hosts in the fleet", `"drifted": `},
 		{"/fleet", "What hosts did themselves", `"groups":`},
 		{"/fleet/hosts", "cdn00096.example.org", `"next": "?after=`},
 		{"/fleet/hosts?q=web0000", "web00000.example.org", `"name": "web00000.example.org"`},
@@ -256,7 +256,6 @@ func (d *desk) every() []struct{ path, says, has string } {
 		{"/fleet/hosts?unreachable=1", "unreachable", `"reason":`},
 		{"/fleet/hosts/web00001.example.org", "First seen", `"findings": [`},
 		{"/fleet/hosts/aaaabbbbccccdddd", `href="/catalogue/t/linux/net.ipv4.tcp_rmem.html"`, `"rule": "LR-X"`},
-		{"/fleet/rules", "Rules that find something", `"severity": "error"`},
 		{"/fleet/rules/LR-X", "By role and release", `"of": 261`},
 		{"/fleet/changes", "first-seen", `"next": "/fleet/changes?before=`},
 		{"/fleet/changes?kind=came&since=9000h", "came", `"kind": "came"`},
