@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -47,10 +48,13 @@ func Checks(reps int, seed uint64) []Check {
 		wrong, _ := sequential(r, s, 0, reps)
 		out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks, "+string(s), 20, wrong, reps, 0.03, 0.06))
 	}
-	raw, adjusted := curse(r, max(100, reps/10))
-	out = append(out,
-		Check{"estimate of an effect that looks find half the time, among those found, over the true one", 20, raw, 0, 2, true},
-		Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+4/math.Sqrt(float64(max(100, reps/10)))})
+	for _, power := range []float64{1. / 3, 0.5, 0.9} {
+		n := max(100, reps/10)
+		raw, adjusted := curse(r, n, power)
+		what := fmt.Sprintf("estimate of an effect that looks find with a power of %.0f %%, among those found, over the true one", 100*power)
+		out = append(out, Check{what, 20, raw, 0, 2, true},
+			Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+2/math.Sqrt(float64(n))})
+	}
 	for _, n := range []int{5, 10, 20} {
 		found, kept := doubted(r, n, reps)
 		out = append(out, check("an effect found with a power of 80 %", n, found, reps, 0, 1), check("the same where the A/A arm must support it", n, kept, reps, 0, 1))
@@ -225,9 +229,9 @@ func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 
 // curse is the mean estimate of those studies with looks that find a difference, as it is and
 // without the selection, over the true effect.
-func curse(r *rand.Rand, want int) (raw, adjusted float64) {
-	const effect = 0.6 * scatter
-	plan, err := stats.NewSequential(looks, 0.05, stats.Pocock)
+func curse(r *rand.Rand, want int, power float64) (raw, adjusted float64) {
+	effect := stats.MinimumDetectableEffect(scatter, looks[len(looks)-1], 0.05, power)
+	plan, err := stats.NewSequential(looks, 0.05, stats.OBrienFleming)
 	if err != nil {
 		return math.NaN(), math.NaN()
 	}

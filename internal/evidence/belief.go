@@ -88,6 +88,9 @@ type Pooled struct {
 type Among struct {
 	Of      string `json:"of"`
 	Studies int    `json:"studies"`
+	// Repeats are those that ask a machine again what it was asked before: who asks often enough is told at
+	// 5 % what is not so. They are pooled, and said.
+	Repeats int `json:"repeats,omitempty"`
 	stats.Effect
 	// Scatter is the standard deviation of the true effects, in percent or points, and Heterogeneity
 	// its share of all variance (I²), in percent.
@@ -292,12 +295,13 @@ func pool(rows []Row, h *Host, level float64) Pooled {
 		if len(groups[g.Of]) == 0 {
 			continue
 		}
+		repeats := repeated(groups[g.Of], studies)
 		m := stats.Pool(list.Map(groups[g.Of], func(key string) stats.Estimate { return together(studies[key]) }), between(g.Of), level)
 		delete(groups, g.Of)
 		if h == nil {
 			g.Of = "all machines"
 		}
-		p.Groups = append(p.Groups, Among{Of: g.Of, Studies: m.Studies, Effect: effect(m.Mean), Scatter: 100 * m.Tau, Heterogeneity: 100 * m.I2})
+		p.Groups = append(p.Groups, Among{Of: g.Of, Studies: m.Studies, Repeats: repeats, Effect: effect(m.Mean), Scatter: 100 * m.Tau, Heterogeneity: 100 * m.I2})
 		all = append(all, m)
 		if g.Near {
 			near = append(near, m)
@@ -318,6 +322,19 @@ func pool(rows []Row, h *Host, level float64) Pooled {
 	// A gain must have been shown by some study, whose test is corrected over its variants.
 	p.Expected, p.better = effect(expected), nearly[stats.Better] > 0 && min(sign*expected.Low, sign*expected.High) > 0
 	return p
+}
+
+// repeated counts the studies beyond the first of each machine that is known.
+func repeated(keys []string, studies map[string][]Row) (n int) {
+	known := map[string]bool{}
+	for _, key := range keys {
+		if id := studies[key][0].MachineID; known[id] {
+			n++
+		} else {
+			known[id] = id != ""
+		}
+	}
+	return n
 }
 
 // together is what one study says by several verdicts on one change: its parts share a
@@ -389,11 +406,14 @@ func (p *Pooled) words(h *Host) string {
 		if g.Studies > 1 {
 			studies = show.Count(g.Studies) + " studies"
 		}
+		if g.Repeats > 0 {
+			studies += fmt.Sprintf(", %d repeated", g.Repeats)
+		}
 		groups = append(groups, fmt.Sprintf("%s %s (%s)", g.Of, g.TextWithBounds(), studies))
 	}
 	of, where := "", "this host"
 	if !p.Primary {
-		of = ", no primary metric"
+		of = ", exploratory"
 		if p.Workload != "" {
 			of += ", " + p.Workload
 		}

@@ -82,7 +82,7 @@ func TestWordsOfAPool(t *testing.T) {
 		rows = append(rows, studied(n, stats.Equivalent, 0, 0.3))
 	}
 	c := evidence.Weigh(rows, this())[0]
-	for _, want := range []string{"No gain is shown. The forwarding rate under overload: 1 better, 19 equivalent; this machine ±0.00 % [", "(20 studies); expected on this host [", "Left out: 1 with other settings changed too."} {
+	for _, want := range []string{"No gain is shown. The forwarding rate under overload: 1 better, 19 equivalent; this machine ±0.00 % [", "(20 studies, 19 repeated); expected on this host [", "Left out: 1 with other settings changed too."} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%q is not in %q", want, c.Text)
 		}
@@ -91,7 +91,7 @@ func TestWordsOfAPool(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	secondary := with(studied(0, stats.Worse, 9, 1), func(r *evidence.Row) { r.Primary, r.Metric, r.Workload = false, "latency_p99_ns", "new connections" })
-	if c := evidence.Weigh([]evidence.Row{studied(0, stats.Better, 4, 1), secondary}, this())[0]; !strings.Contains(c.Text, "no primary metric, new connections: 1 worse") {
+	if c := evidence.Weigh([]evidence.Row{studied(0, stats.Better, 4, 1), secondary}, this())[0]; !strings.Contains(c.Text, "exploratory, new connections: 1 worse") {
 		t.Errorf("what speaks against is not said: %q", c.Text)
 	}
 	halted := with(studied(2, stats.Stopped, 0, 0), func(r *evidence.Row) {

@@ -50,6 +50,9 @@ func measurements(rows []Row) (out []*measurement) {
 	known := map[[2]string]*measurement{}
 	for _, r := range rows {
 		key := [2]string{r.Machine(), fmt.Sprintf("%s, %s, %s: %s", r.System(), r.Study, r.Workload, r.MetricLabel())}
+		if !r.Primary {
+			key[1] += ", exploratory"
+		}
 		m := known[key]
 		if m == nil {
 			m = &measurement{machine: key[0], as: key[1]}

@@ -106,7 +106,7 @@ func others(p *show.Page, s study.Spec, r study.Results) {
 
 // alsoWatched has the verdicts by the other metrics of a live host.
 func alsoWatched(r study.Results) document.Table {
-	t := document.Table{Header: []string{"also watched", r.Control, "variant", "", "effect", "95 % interval", "verdict"}}
+	t := document.Table{Header: []string{"also watched (exploratory)", r.Control, "variant", "", "effect", "95 % interval", "verdict"}}
 	for _, v := range r.Verdicts {
 		m, _ := study.MetricNamed(v.Metric)
 		switch {
