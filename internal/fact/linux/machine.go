@@ -3,7 +3,6 @@ package linux
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,55 +221,9 @@ func loopback(address string) bool {
 	return len(v4) == 8 && strings.HasSuffix(v4, "7F") || address == "00000000000000000000000001000000"
 }
 
-// CountNFT counts the rules of `nft list ruleset` or of nftables.conf: lines
-// inside chains that are no hook, policy or brace; a rule may have sets over lines.
-func CountNFT(text string) (rules int, tracking bool) {
-	chain, set := false, 0 // set is how deep in a rule's sets
-	for _, line := range splitLines(text) {
-		s, _, _ := strings.Cut(line, " # handle ") // nft -a
-		s = strings.TrimSpace(s)
-		switch {
-		case set > 0:
-			set = max(0, set+braces(s))
-		case strings.HasSuffix(s, "{") && strings.HasPrefix(s, "chain "):
-			chain = true
-		case s == "}":
-			chain = false
-		case chain && s != "" && !beginsWith(s, "#", "type ", "policy ", "comment "):
-			rules++
-			set = max(0, braces(s))
-		}
-		tracking = tracking || chain && !strings.HasPrefix(s, "#") && tracks.MatchString(s)
-	}
-	return rules, tracking
-}
-
-// braces are those that a line of nft opens, less those that it closes.
-func braces(s string) int {
-	n, quoted := 0, false
-	for _, c := range s {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '#':
-			return n
-		case c == '{':
-			n++
-		case c == '}':
-			n--
-		}
-	}
-	return n
-}
-
 func beginsWith(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
 }
-
-// tracks is in rules of nftables that have connections tracked. A redirect of ICMP is
-// a type of packet.
-var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
 
 // CountIPTables counts the rules of iptables-save.
 func CountIPTables(text string) (rules int, tracking bool) {
@@ -296,33 +249,4 @@ func NodeName(s string) int {
 func IsCPU(name string) bool {
 	n, ok := strings.CutPrefix(name, "cpu")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
-}
-
-// dport is the port of a rule of nft, or their set.
-var dport = regexp.MustCompile(`\bdport ([0-9a-z-]+|\{[^}]*\})`)
-
-// Untracked finds a rule of nft that keeps a port from connection tracking, where
-// the rules that accept this port want a state of tracking: its packets meet the policy.
-func Untracked(file, text string) *fact.Line {
-	lines := splitLines(text)
-	if !strings.Contains(text, "policy drop") || strings.Contains(text, "untracked") {
-		return nil
-	}
-	for i, l := range lines {
-		port := dport.FindString(l)
-		if port == "" || !strings.Contains(l, "notrack") || strings.HasPrefix(strings.TrimSpace(l), "#") {
-			continue
-		}
-		stateful, stateless := false, false
-		for _, r := range lines {
-			if strings.Contains(r, port) && strings.Contains(r, "accept") && !strings.Contains(r, "notrack") && !strings.HasPrefix(strings.TrimSpace(r), "#") {
-				tracked := strings.Contains(r, "ct state")
-				stateful, stateless = stateful || tracked, stateless || !tracked
-			}
-		}
-		if stateful && !stateless {
-			return &fact.Line{File: file, Number: i + 1, Text: l, Name: "nft:notrack", Value: strings.TrimPrefix(port, "dport "), Effective: true, Stage: fact.Conf}
-		}
-	}
-	return nil
 }

@@ -243,3 +243,21 @@ func TestContinuedLines(t *testing.T) {
 		t.Errorf("%+v", c.Lines)
 	}
 }
+
+// TestNFTStatements: a ruleset on one line is the ruleset that nft lists over many.
+func TestNFTStatements(t *testing.T) {
+	text := `table inet f { chain in { type filter hook input priority 0; policy drop; ct state established accept; tcp dport { 22,
+ 80 } accept; log prefix "a; b { c" drop; } set s { type inet_service; elements = { 1, 2 } } }
+# chain x {
+`
+	if rules, tracking := CountNFT(text); rules != 3 || !tracking {
+		t.Errorf("%d rules, tracking %v: %v", rules, tracking, nftStatements(text))
+	}
+	raw := "table inet raw { chain pre { type filter hook prerouting priority raw; udp dport {53,80} notrack; } }\n"
+	if l := Untracked("x", raw+"table inet f { chain in { type filter hook input priority 0; policy drop; udp dport { 53, 80 } ct state new accept; } }"); l == nil || l.Number != 1 {
+		t.Errorf("%+v", l)
+	}
+	if l := Untracked("x", raw+"table inet f { chain in { policy drop; udp dport 5 ct state new accept; udp dport { 53, 80 } accept; } }"); l != nil {
+		t.Errorf("%+v", l)
+	}
+}

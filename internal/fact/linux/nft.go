@@ -1,0 +1,123 @@
+package linux
+
+import (
+	"regexp"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// nftStatement is a rule, a property or an end of a block in nftables' language.
+type nftStatement struct {
+	line int // of its begin, from 1
+	text string
+}
+
+// nftBlock begins what has braces that are no set's.
+var nftBlock = regexp.MustCompile(`^(table|chain|set|map|flowtable|counter|quota|limit|ct helper|ct timeout|secmark|synproxy)\b`)
+
+// nftStatements splits `nft list ruleset` or nftables.conf, where a statement ends with its
+// line or a semicolon, unless it is within a set: "chain x {", a rule, "}".
+func nftStatements(text string) (all []nftStatement) {
+	var b strings.Builder
+	begin, sets, quoted := 0, 0, false
+	flush := func() {
+		if s := strings.TrimSpace(b.String()); s != "" {
+			all = append(all, nftStatement{begin, s})
+		}
+		b.Reset()
+	}
+	for i, line := range splitLines(text) {
+	chars:
+		for _, c := range line {
+			if b.Len() == 0 {
+				begin = i + 1
+			}
+			switch {
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '#':
+				break chars
+			case c == '{' && sets == 0 && nftBlock.MatchString(strings.TrimSpace(b.String())):
+				b.WriteRune(c)
+				flush()
+				continue
+			case c == '{':
+				sets++
+			case c == '}' && sets > 0:
+				sets--
+			case c == '}':
+				flush()
+				all = append(all, nftStatement{i + 1, "}"})
+				continue
+			case c == ';' && sets == 0:
+				flush()
+				continue
+			}
+			b.WriteRune(c)
+		}
+		quoted = false
+		if sets > 0 {
+			b.WriteByte(' ')
+		} else {
+			flush()
+		}
+	}
+	flush()
+	return all
+}
+
+// CountNFT counts the rules of `nft list ruleset` or of nftables.conf: statements inside
+// chains that are no hook or policy.
+func CountNFT(text string) (rules int, tracking bool) {
+	chain := false
+	for _, s := range nftStatements(text) {
+		switch {
+		case strings.HasPrefix(s.text, "chain ") && strings.HasSuffix(s.text, "{"):
+			chain = true
+		case s.text == "}":
+			chain = false
+		case chain && !beginsWith(s.text, "type ", "policy ", "comment "):
+			rules++
+			tracking = tracking || tracks.MatchString(s.text)
+		}
+	}
+	return rules, tracking
+}
+
+// tracks is in rules of nftables that have connections tracked. A redirect of ICMP is
+// a type of packet.
+var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
+
+// dport is the port of a rule of nft, or their set.
+var dport = regexp.MustCompile(`\bdport ([0-9a-z-]+|\{[^}]*\})`)
+
+// Untracked finds a rule of nft that keeps a port from connection tracking, where the rules
+// that accept this port want a state of tracking: its packets meet the policy.
+func Untracked(file, text string) *fact.Line {
+	if !strings.Contains(text, "policy drop") || strings.Contains(text, "untracked") {
+		return nil
+	}
+	all := nftStatements(text)
+	for _, s := range all {
+		port := squeezed(dport.FindString(s.text))
+		if port == "" || !strings.Contains(s.text, "notrack") {
+			continue
+		}
+		stateful, stateless := false, false
+		for _, r := range all {
+			if squeezed(dport.FindString(r.text)) == port && strings.Contains(r.text, "accept") && !strings.Contains(r.text, "notrack") {
+				tracked := strings.Contains(r.text, "ct state")
+				stateful, stateless = stateful || tracked, stateless || !tracked
+			}
+		}
+		if stateful && !stateless {
+			return &fact.Line{File: file, Number: s.line, Text: s.text, Name: "nft:notrack", Value: strings.TrimPrefix(port, "dport"), Effective: true, Stage: fact.Conf}
+		}
+	}
+	return nil
+}
+
+// squeezed is a text without blanks: sets are written with and without.
+func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }
