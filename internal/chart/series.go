@@ -19,8 +19,9 @@ type Series struct {
 	// Knee is where an upright line ends, if not at zero.
 	Knee [2]float64
 	Bare bool // a line without dots, whatever its length
-	// Dots, if not empty, is the class of points without a line.
+	// Dots, if not empty, is the class of points without a line, unless Line asks for one.
 	Dots string
+	Line bool
 }
 
 // Band shades a stretch of the horizontal axis.
@@ -134,7 +135,7 @@ func (f plot) line(s Series, a Axes, aside float64) (end float64) {
 	switch {
 	case s.Law != nil:
 		f.law("law "+class, s.Law)
-	case s.Dots == "":
+	case s.Dots == "" || s.Line:
 		f.c.Path("curve "+class, line)
 	}
 	if s.Knee != [2]float64{} {

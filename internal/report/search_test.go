@@ -53,12 +53,12 @@ func TestLossCurvePage(t *testing.T) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	for _, want := range []string{"Frame loss over offered load", ">600 kpps</text>", `class="thread c0"`} {
+	for _, want := range []string{"Frame loss over offered load", ">600 kpps<", `class="curve c0"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if picture := string(Picture(s, r)); !strings.Contains(picture, "offered, pps") || !strings.Contains(picture, `class="thread c0"`) {
+	if picture := string(Picture(s, r)); !strings.Contains(picture, "offered, pps") || !strings.Contains(picture, `class="curve c0"`) {
 		t.Errorf("the picture is not of the loss over the load: %.300s", picture)
 	}
 	var b bytes.Buffer

@@ -14,9 +14,9 @@ import (
 
 // What the pictures of searches show, by method.
 const (
-	searchNote = "Loss over offered load. Each point is one run of traffic; hollow points belong to invalid searches. The bars below show the first goal's lower and upper bound in each search; the number is the mean throughput."
-	burstNote  = "Loss over offered load while each trial first searches for the throughput. Each point is one run of traffic; hollow points belong to invalid searches. The bars below show the bounds of each search; the number is the mean throughput. The table has the bursts."
-	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials. The bars below reach, for each trial, from the load without loss to the next load above it; the number is the mean load without loss."
+	searchNote = "Loss over offered load. Each point is one run of traffic; hollow points belong to invalid searches. The table has the bounds."
+	burstNote  = "Loss over offered load while each trial first searches for the throughput. Each point is one run of traffic; hollow points belong to invalid searches. The tables have the bounds and the bursts."
+	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials."
 )
 
 // searchSections are what a report shows of searches, in addition to what it shows of packets.
@@ -52,147 +52,49 @@ func searchesBy(r Results, part, arm string, valid bool) []*SearchRun {
 	return out
 }
 
-// lossFloor is where a logarithmic axis of loss ends; no loss at all is drawn
-// below it.
+// lossFloor is where a logarithmic axis of loss ends: no loss at all is drawn there.
 const lossFloor = 1e-5
 
-// LossOverLoad draws every trial of the searches, what was lost over what was
-// offered, and beneath for each arm where the bounds of the first goal lie.
+// LossOverLoad draws every trial of the searches: what was lost over what was offered.
 func LossOverLoad(r Results, part string, width float64) string {
-	list := r.Arms(part)
-	low, high := math.Inf(1), 0.0
-	for _, a := range list {
-		for _, s := range append(searchesBy(r, part, a, true), searchesBy(r, part, a, false)...) {
-			for _, p := range s.Points {
-				low, high = min(low, p.Load), max(high, p.Load)
+	a := chart.Axes{X: show.Tick, Across: "offered, pps", Up: "lost", LogX: true, LogY: true, Height: 230, Y: func(v float64) string {
+		if v <= lossFloor*(1+1e-9) {
+			return "none"
+		}
+		return show.Loss(v)
+	}}
+	var all []chart.Series
+	for i, arm := range r.Arms(part) {
+		name := r.ArmName(arm)
+		for _, s := range searchesBy(r, part, arm, false) {
+			all = append(all, lossSeries(s, "", name+", invalid", fmt.Sprintf("hollow c%d", i%8), i))
+		}
+		for k, s := range searches(r, part, arm) {
+			named := ""
+			if k == 0 {
+				named = name
 			}
+			all = append(all, lossSeries(s, named, name, fmt.Sprintf("trial c%d", i%8), i))
 		}
 	}
-	if !(high > low) {
-		return ""
-	}
-	narrow := chart.IsNarrow(width)
-	left, right, top, plot, row := 52.0, 14.0, 16.0, 230.0, 24.0
-	if !narrow {
-		for _, a := range list {
-			left = max(left, 14+chart.TextWidth(r.ArmName(a)))
-		}
-		right = 120
-	} else {
-		row = 40
-	}
-	bottom := top + plot
-	c := chart.New(width, bottom+46+row*float64(len(list))+8)
-	x := chart.Scale{From: low / 1.15, To: high * 1.15, Left: left, Span: width - left - right, Log: true}
-	y := chart.Scale{From: lossFloor / 3, To: 1.3, Left: bottom - 18, Span: -(plot - 18), Log: true}
-	for _, v := range []float64{1e-4, 1e-3, 1e-2, 1e-1, 1} {
-		c.Line("grid", left, y.At(v), width-right, y.At(v))
-		c.Text("tick", "end", left-6, y.At(v)+4, fmt.Sprintf("%g %%", 100*v))
-	}
-	c.Line("lossless", left, bottom-6, width-right, bottom-6)
-	c.Text("tick", "end", left-6, bottom-2, "none")
-	for _, v := range x.Ticks(int(x.Span / 60)) {
-		c.Line("grid", x.At(v), top, x.At(v), c.H-8)
-		c.Tick(x.At(v), bottom+16, show.Tick(v))
-	}
-	c.Text("tick", "start", 2, top-4, "lost")
-	c.Text("tick", "middle", (left+width-right)/2, bottom+32, "offered, pps")
-	for i, a := range list {
-		drawPoints(c, r, part, a, i, x, y, bottom-6)
-		drawBounds(c, r, part, a, i, x, bottom+46+row*float64(i)+row/2, left, right, narrow)
-	}
-	return c.SVG(fmt.Sprintf("loss over offered load in the searches of part %s, with each variant's bounds", part))
+	return chart.Lines(all, a, width, fmt.Sprintf("loss over offered load in the searches of part %s", part))
 }
 
-// drawPoints draws an arm's trials, those of invalid searches hollow; zero is
-// the row of trials without loss.
-func drawPoints(c *chart.Canvas, r Results, part, arm string, i int, x, y chart.Scale, zero float64) {
-	drawRuns(c, searchesBy(r, part, arm, false), r.ArmName(arm)+", invalid", fmt.Sprintf("hollow c%d", i%8), x, y, zero)
-	drawRuns(c, searches(r, part, arm), r.ArmName(arm), fmt.Sprintf("trial c%d", i%8), x, y, zero)
-}
-
-func drawRuns(c *chart.Canvas, runs []*SearchRun, name, class string, x, y chart.Scale, zero float64) {
-	height := func(loss float64) float64 {
-		if loss > 0 {
-			return y.At(max(lossFloor, loss))
-		}
-		return zero
-	}
-	for _, s := range runs {
-		for i := 1; i < len(s.LossCurve); i++ {
-			a, b := s.LossCurve[i-1], s.LossCurve[i]
-			c.Line("thread "+strings.TrimPrefix(strings.TrimPrefix(class, "hollow "), "trial "), x.At(a.Load), height(a.LossRatio), x.At(b.Load), height(b.LossRatio))
-		}
-		for _, p := range s.Points {
-			if !p.Counts() {
-				continue
-			}
-			at := height(p.LossRatio)
-			c.Dot(class, x.At(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %s lost", name, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
-		}
-	}
-}
-
-// drawBounds draws the interval between the bounds of each search of an arm,
-// one over the other, and tells the mean throughput.
-func drawBounds(c *chart.Canvas, r Results, part, arm string, i int, x chart.Scale, y, left, right float64, narrow bool) {
-	runs := searches(r, part, arm)
-	if len(runs) == 0 {
-		return
-	}
-	words := show.Rate(meanFound(runs))
-	if narrow {
-		c.Text("name", "start", 2, y-6, r.ArmName(arm))
-		c.Text("number", "end", c.W-2, y-6, words)
-		y += 8
-	} else {
-		c.Text("name", "end", left-10, y+4, r.ArmName(arm))
-		c.Text("number", "start", c.W-right+10, y+4, words)
-	}
-	class := fmt.Sprintf("c%d", i%8)
-	for k, s := range runs {
-		low, high, ok := between(s)
-		if !ok {
+// lossSeries are a search's runs of traffic; those of a loss curve are a line.
+func lossSeries(s *SearchRun, name, arm, dots string, class int) chart.Series {
+	line := chart.Series{Name: name, Class: class, Dots: dots, Line: s.LossCurve != nil}
+	for _, p := range s.Points {
+		if !p.Counts() {
 			continue
 		}
-		// A fan of thin bars, so that equal bounds stay visible.
-		at := y + 10*(float64(k)/float64(max(1, len(runs)-1))-0.5)
-		c.Line("range "+class, x.At(low), at, max(x.At(high), x.At(low)+2), at)
-	}
-}
-
-// between is what a search has its answer between: the bounds of its first goal,
-// or the loads of a loss curve next to each other of which one lost nothing.
-func between(s *SearchRun) (low, high float64, ok bool) {
-	if s.LossCurve != nil {
-		low = LossFree(s.LossCurve)
-		for _, p := range s.LossCurve { // from above
-			if p.Load <= low {
-				break
-			}
-			high = p.Load
+		loss := p.LossRatio
+		if loss > 0 {
+			loss = max(2*lossFloor, loss)
 		}
-		return low, high, low > 0 && high > 0
+		line.Points = append(line.Points, [2]float64{p.Load, max(lossFloor, loss)})
+		line.Words = append(line.Words, fmt.Sprintf("%s: %.3g s at %s, %s lost", arm, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
 	}
-	if len(s.Goals) == 0 || s.Goals[0].Lower == nil || s.Goals[0].Upper == nil {
-		return 0, 0, false
-	}
-	return *s.Goals[0].Lower, *s.Goals[0].Upper, true
-}
-
-// meanFound is the mean throughput of searches, of loss curves the mean load
-// without loss.
-func meanFound(runs []*SearchRun) float64 {
-	var free []float64
-	for _, s := range runs {
-		if s.LossCurve != nil {
-			free = append(free, LossFree(s.LossCurve))
-		}
-	}
-	if len(free) > 0 {
-		return stats.Mean(free)
-	}
-	return meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
+	return line
 }
 
 // meanGoal averages a number of a goal over the searches that have it.
