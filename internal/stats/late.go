@@ -277,3 +277,26 @@ func (f regression) without(y, x []float64) []float64 {
 	}
 	return e
 }
+
+// limit looks for the end of what a test keeps, from the estimate in one direction; NaN
+// where there is none within thousands of standard errors.
+func limit(keeps func(float64) bool, from, direction, se float64) float64 {
+	step := max(se, 1e-12*math.Abs(from))
+	out := from + direction*step
+	for range 12 {
+		if !keeps(out) {
+			in := from
+			for range 16 {
+				if mid := (in + out) / 2; keeps(mid) {
+					in = mid
+				} else {
+					out = mid
+				}
+			}
+			return out
+		}
+		step *= 2
+		out += direction * step
+	}
+	return math.NaN()
+}

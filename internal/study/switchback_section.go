@@ -36,7 +36,7 @@ func switchbackSections(s Spec, r Results) []Section {
 	section.figure(true, "Effect of each pair", "Treated against control within the pair. Hollow: invalid, and not counted.",
 		func(width float64) string { return pairEffects(windows, m, width) })
 	var tables document.OnPage
-	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), lateTable(r), adjustedTable(windows, m, r.Seed), dropTable(windows)} {
+	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), lateTable(r), dropTable(windows)} {
 		tables = append(tables, t)
 	}
 	section.add(true, tables)
@@ -101,10 +101,9 @@ type effect struct {
 	pair             int
 	of               string
 	control, treated float64 // the metric
-	ratio            float64 // of traffic, treated over control
 	valid            bool
 	first            bool // the treated half came first
-	seen, ok         bool // the metric in both halves, and the traffic
+	seen             bool // the metric in both halves
 }
 
 // percent is the effect; not finite of a control of nothing.
@@ -134,9 +133,6 @@ func effectsOf(windows []window, metric string) (out []effect) {
 		e.control, e.seen = control.Value[metric]
 		e.treated, both = treated.Value[metric]
 		e.seen = e.seen && both
-		if control.Traffic > 0 && treated.Traffic > 0 {
-			e.ratio, e.ok = treated.Traffic/control.Traffic, true
-		}
 		out = append(out, e)
 	}
 	return out

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"linerate/internal/document"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 )
 
 // guardTable says how near each guardrail came, the nearest first.
@@ -91,40 +89,6 @@ func disturbedTable(windows []window) document.Table {
 		for _, why := range w.Reasons {
 			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
 		}
-	}
-	return t
-}
-
-// adjustDraws stand for all orders of many pairs: the table says two digits.
-const adjustDraws = 2000
-
-// adjustedTable has the effects at equal traffic of both windows of a pair.
-func adjustedTable(windows []window, m Metric, seed uint64) document.Table {
-	t := document.Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
-		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it."}
-	d, c := map[string][]float64{}, map[string][]float64{}
-	var arms []string
-	for _, e := range effectsOf(windows, m.Name) {
-		if !e.valid || !e.seen || !e.ok || !(e.control > 0 && e.treated > 0) {
-			continue
-		}
-		if !slices.Contains(arms, e.of) {
-			arms = append(arms, e.of)
-		}
-		d[e.of], c[e.of] = append(d[e.of], math.Log(e.treated/e.control)), append(c[e.of], math.Log(e.ratio))
-	}
-	slices.Sort(arms)
-	for _, arm := range arms {
-		i := stats.CovariateAdjusted(d[arm], c[arm], 0.95, adjustDraws, seed)
-		if math.IsNaN(i.Estimate) || math.IsNaN(i.Low) || math.IsNaN(i.High) {
-			continue
-		}
-		p := i.Map(stats.Percent)
-		plain := 0.0
-		for _, v := range d[arm] {
-			plain += v / float64(len(d[arm]))
-		}
-		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
 	}
 	return t
 }
