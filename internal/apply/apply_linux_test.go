@@ -50,7 +50,7 @@ func newSandbox(t *testing.T) *sandbox {
 		labtest.Lacking(t, "no network namespace here: %v", err)
 	}
 	t.Cleanup(func() { close(r.jobs) })
-	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/modules-load.d", "etc/udev/rules.d", "etc/tmpfiles.d", "etc/init.d", "etc/rcS.d"} {
+	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/modules-load.d", "etc/udev/rules.d", "etc/tmpfiles.d", "etc/init.d", "etc/rcS.d", "etc/cron.d"} {
 		if err := os.MkdirAll(filepath.Join(r.root, d), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -101,6 +102,33 @@ func TestGuard(t *testing.T) {
 		return len(history) == 1
 	}) {
 		t.Error("nobody took the change back")
+	}
+}
+
+// TestCronMends: where no manager looks after the switch and both that watch are killed, cron
+// takes the change back, and its entry goes with it.
+func TestCronMends(t *testing.T) {
+	t.Parallel()
+	r, _ := pending(t)
+	applied := time.Now()
+	kill(t, process(t, r.root, "guard"), process(t, r.root, "watcher"))
+	entry := filepath.Join(r.root, "etc/cron.d/linerate-revert")
+	text, err := os.ReadFile(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(applied.Add(MinWindow + time.Second)))
+	_, command, _ := strings.Cut(strings.TrimSpace(string(text)), " root ")
+	cron := exec.Command("/bin/sh", "-c", command)
+	cron.Env = append(os.Environ(), "LINERATE_ROOT="+r.root, "LINERATE_INIT=sysv")
+	if err := r.run(cron); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.sysctl(t, "net.ipv4.ip_forward"); got != "0" {
+		t.Errorf("the host still forwards: %s", got)
+	}
+	if _, err := os.Stat(entry); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("cron's entry is left: %v", err)
 	}
 }
 
