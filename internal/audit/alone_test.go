@@ -117,3 +117,31 @@ func TestPFNumbers(t *testing.T) {
 		{note: "off", role: "firewall", files: pf("set timeout { adaptive.start 0, adaptive.end 0 }\n"), want: []string{"!LR-PF-ADAPTIVE"}},
 	})
 }
+
+// TestTraps are trees of our own: mistakes that somebody makes, and, with "!", what looks like
+// one and is none.
+func TestTraps(t *testing.T) {
+	holdAll(t, "6.12", []reading{
+		{note: "tuned has the last word", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\nnet.core.somaxcon=1\n", "/etc/tuned/tuned-main.conf": "reapply_sysctl=0\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"},
+			want: []string{"warning LR-DUPLICATE:net.core.somaxconn | reapply_sysctl=0", "info LR-UNKNOWN:net.core.somaxcon | somaxconn"}},
+		{note: "sysctl.d has it", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"}, want: []string{"!LR-DUPLICATE"}},
+		{note: "networkd hears router advertisements itself", role: "endpoint", files: map[string]string{"/etc/systemd/network/1.network": "[Match]\nName=eth0\n[Network]\nIPv6AcceptRA=yes\n", "/etc/sysctl.d/a.conf": "net.ipv6.conf.eth0.accept_ra=1\n"},
+			want: []string{"warning LR-DUPLICATE:net.ipv6.conf.eth0.accept_ra | systemd-networkd"}},
+		{note: "compared, not assigned", role: "router", files: map[string]string{"/etc/udev/rules.d/1.rules": "SUBSYSTEM==\"net\", ACTION=\"add\", ATTR{tx_queue_len}=\"10000\"\n"}, want: []string{"error LR-SYNTAX | compared"}},
+		{note: "a script that systemd does not start", role: "router", files: map[string]string{"/etc/rc.d/rc.local": "#!/bin/sh\nsysctl -w net.core.somaxconn=8192\n"}, want: []string{"!LR-UNREAD"}},
+		{note: "sysctls in modprobe.d", role: "router", files: map[string]string{"/etc/modprobe.d/a.conf": "net.core.somaxconn = 4096\noptions nf_conntrack hashsize=65536\nsoftdep a pre: b\n"}, want: []string{"error LR-SYNTAX | belongs in /etc/sysctl.d"}},
+		{note: "a VLAN of a jumbo bridge", role: "endpoint", files: map[string]string{"/etc/network/interfaces": "iface vmbr0 inet static\n mtu 9000\niface vmbr0.20 inet static\n mtu 1500\n"}, want: []string{"!LR-DEFAULT", "!LR-LINUX-VLAN-MTU"}},
+		{note: "Debian 13 by its os-release alone", role: "web", files: map[string]string{"/etc/os-release": "ID=debian\nVERSION_ID=\"13\"\n", "/etc/sysctl.conf": "net.core.somaxconn=8192\n"}, want: []string{"error LR-UNREAD:sysctl.conf | not read at boot"}},
+		{note: "Debian 12 reads it by a link", role: "web", files: map[string]string{"/etc/os-release": "ID=debian\nVERSION_ID=\"12\"\n", "/etc/sysctl.conf": "net.core.somaxconn=8192\n"}, want: []string{"!LR-UNREAD"}},
+	})
+	holdAll(t, "14.3", []reading{
+		{note: "all that pf sets", role: "firewall", files: map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/etc/pf.conf": "set reassemble yes\nset ruleset-optimization basic\nset loginterface em0\nset block-policy drop\nset fail-policy drop\nset require-order yes\nset state-policy if-bound\nset debug urgent\nset syncookies never\nset hostid 1\nset state-defaults no-sync\nset keepcounters\nset fingerprints \"/etc/pf.os\"\nset skip on lo0\next_if = \"em0\"\ntable <a> persist\nscrub in all\nnat on em0 from any to any -> (em0)\nno rdr on em0\nrdr-anchor \"x/*\"\nantispoof for em0\nanchor \"y\" {\n pass\n}\nload anchor y from \"/etc/y\"\nblock all\n"}, want: []string{"!LR-SYNTAX"}},
+		{note: "the way out is skipped", role: "firewall", files: map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/etc/pf.conf": "set skip on em0\nnat on em0 from em1:network to any -> (em0)\npass\n"}, want: []string{"error LR-PF-SKIP:em0 | leads outside"}},
+		{note: "names that may not be seen", role: "firewall", files: map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/etc/pf.conf": "e = \"hunter0\"\ni = \"hunter1\"\nset skip on $i\nnat on $e from $i:network to any -> ($e)\npass\n"}, want: []string{"!LR-PF-SKIP", "!LR-SYNTAX"}},
+		{note: "the way in is", role: "firewall", files: map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/etc/pf.conf": "set skip on { lo0 em1 }\nnat on em0 from em1:network to any -> (em0)\npass\n"}, want: []string{"!LR-PF-SKIP"}},
+		{note: "a lagg of jumbo ports", role: "endpoint", files: map[string]string{"/etc/rc.conf": "ifconfig_ix0=\"up mtu 9000\"\ncloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"up laggproto failover laggport ix0\"\nvlans_lagg0=\"5\"\nifconfig_lagg0_5=\"inet 198.18.0.1/24 mtu 9000\"\n"}, want: []string{"!LR-VLAN-MTU"}},
+		{note: "100 Hz in a guest, 1000 elsewhere", role: "endpoint", files: map[string]string{"/boot/loader.conf": "kern.hz=\"1000\"\n"}, want: []string{"!LR-DEFAULT"}},
+		{note: "a line of its own", role: "endpoint", files: map[string]string{"/etc/rc.conf": "pf_enable=\"NO\";sshd_enable=\"YES\"\n"}, want: []string{"info LR-DEFAULT:pf_enable | Remove pf_enable from the line"}},
+		{note: "no ground for a default", role: "web", files: map[string]string{"/etc/sysctl.conf": "kern.ipc.nmbclusters=1000\nnet.inet.ip.maxfragpackets=31\n"}, want: []string{"!LR-DEFAULT"}},
+	})
+}

@@ -24,10 +24,13 @@ func (a *auditor) running(name string) (exists, known bool) {
 	return ok, true
 }
 
+// sysctlName is a name that sysctl(8) is given, by a script or a profile too.
+var sysctlName = regexp.MustCompile(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
+
 // unknown reports names that the catalogue does not have: typos as errors,
 // others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
-	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
+	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf && !sysctlName.MatchString(j.Name) || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	exists, known := a.running(j.Name)

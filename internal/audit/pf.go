@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/tunable"
 )
@@ -155,7 +156,7 @@ func (a *auditor) pfSkips(pf *fact.PF) []candidate {
 		}
 		for _, n := range strings.Fields(o.Value) {
 			v, _ := a.f.RCValue("ifconfig_" + n)
-			if !slices.Contains(pf.Outside, n) && (!a.f.ForwardsIPv4() || !strings.Contains(strings.ToUpper(v), "DHCP")) {
+			if strings.Contains(n, redact.Mark) || !slices.Contains(pf.Outside, n) && (!a.f.ForwardsIPv4() || !strings.Contains(strings.ToUpper(v), "DHCP")) {
 				continue
 			}
 			return one(caution, Finding{ID: "LR-PF-SKIP:" + n, Name: n, Kind: Harmful, Severity: Error, Action: Change, Sources: []string{"pf.conf(5)", "sys/netpfil/pf/pf.c"},

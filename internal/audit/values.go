@@ -95,13 +95,22 @@ func (a *auditor) floor(j judged) (string, bool) {
 // asDefault reports lines that set what is so anyway. Pinning the default of a policy is
 // hardening: an auditor wants such lines.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) {
 		return nil
 	}
 	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s=%s is the default of %s", j.Name, quoteEmpty(j.Value), a.on()),
 		Why:     "The line changes nothing today, and will hold the system back when a later release chooses better.",
 		Fix:     "Remove the line."}.at(j.Line))
+}
+
+// inherits reports the MTU of an interface that has another one's where none is set: a VLAN,
+// a bridge, a bond.
+func (a *auditor) inherits(name string) bool {
+	link, ok := strings.CutPrefix(name, "link.")
+	link, mtu := strings.CutSuffix(link, ".mtu")
+	n, known := a.f.NIC(link)
+	return ok && mtu && (strings.ContainsAny(link, "./@") || known && n.Kind != fact.KindEthernet || strings.HasPrefix(link, "br") || strings.HasPrefix(link, "vmbr") || strings.HasPrefix(link, "bond"))
 }
 
 // quoteEmpty makes an empty value visible.

@@ -178,7 +178,7 @@ func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
 func (e Env) unmeasured(name string) bool {
 	return map[string]bool{"arch": e.Arch == "", "cpus": e.CPUs == 0, "cores": e.Cores == 0, "threads_per_core": e.ThreadsPerCore == 0,
 		"domains": e.Domains == 0, "memory": e.Memory == 0, "real_memory": e.RealMemory == 0, "pages": e.Pages == 0,
-		"kmem": e.Kmem == 0, "hz": e.HZ == 0, "link": e.Link == 0}[name]
+		"kmem": e.Kmem == 0, "vm": e.Tree && e.Hypervisor == "", "hz": e.HZ == 0, "link": e.Link == 0}[name]
 }
 
 // Default is what a host has when the tunable is not set, as `sysctl -n`

@@ -126,13 +126,19 @@ func (p *pfReader) statement(s pfStatement) {
 
 // strange reports a statement that pfctl does not know: of several, the first.
 func (p *pfReader) strange(s pfStatement) {
-	if p.files != nil && !slices.ContainsFunc(p.problems, func(o fact.Problem) bool { return o.Message == noStatement }) {
+	if p.files != nil && !strings.Contains(strings.Join(s.words[:min(2, len(s.words))], " "), hidden) && !slices.ContainsFunc(p.problems, func(o fact.Problem) bool { return o.Message == noStatement }) {
 		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: noStatement})
 	}
 }
 
+// pfSettings are what a file sets beside limits and timeouts.
+var pfSettings = strings.Fields("skip reassemble optimization ruleset-optimization loginterface block-policy fail-policy require-order fingerprints state-policy debug syncookies hostid state-defaults keepcounters")
+
+// hidden stands for a word that may not be seen.
+const hidden = "REDACTED"
+
 // noStatement is what is wrong with a line of something else.
-const noStatement = "no statement of pf.conf(5): pfctl stops at its first word"
+const noStatement = "no statement of pf.conf(5): pfctl stops there"
 
 // countPFRule counts one filter rule of a running ruleset (pfctl -sr).
 func countPFRule(pf *fact.PF, line string) {
@@ -219,6 +225,9 @@ func (p *pfReader) set(s pfStatement, w []string) {
 		p.pf.Skip = append(p.pf.Skip, w[1:]...)
 		fallthrough
 	default:
+		if !slices.Contains(pfSettings, w[0]) {
+			p.strange(s)
+		}
 		p.pf.Options = append(p.pf.Options, fact.Line{File: s.file, Number: s.line, Text: s.text, Name: w[0],
 			Value: strings.Join(w[1:], " "), Stage: fact.Conf, Order: len(p.pf.Options) + 1, Effective: true})
 	}

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -16,12 +17,29 @@ func ReadUdevRules(files Files) Config {
 			continue
 		}
 		for number, raw := range joined(text) {
-			if s := strings.TrimSpace(raw); s != "" && s[0] != '#' {
+			s := strings.TrimSpace(raw)
+			if key := comparesOnly(s); key != "" && s[0] != '#' {
+				c.Problems = append(c.Problems, fact.Problem{File: p, Line: number, Text: raw, Kind: fact.ProblemSyntax,
+					Message: "udev passes over the rule: " + key + " is compared, with ==, and = assigns"})
+				continue
+			}
+			if s != "" && s[0] != '#' {
 				c.add(p, number, raw, fact.Udev, "when the device appears", udevRule(s)...)
 			}
 		}
 	}
 	return c
+}
+
+// comparesOnly is a key of a rule that can only be compared, where it is assigned.
+func comparesOnly(s string) string {
+	for _, part := range outsideQuotes(s, ',') {
+		key, _, op := udevPart(strings.TrimSpace(part))
+		if op == "=" && slices.Contains([]string{"ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS", "TAGS"}, key) {
+			return key
+		}
+	}
+	return ""
 }
 
 // udevRule reads one rule: conditions and assignments between commas.

@@ -168,12 +168,12 @@ func (c Claim) cited() string {
 
 // Value is what there is to say of one value.
 type Value struct {
-	Value   string   `json:"value"`
-	Problem string   `json:"problem,omitempty"`
+	Value   string `json:"value"`
+	Problem string `json:"problem,omitempty"`
 	// Findings are what an audit says of a line that sets it.
 	Findings []string `json:"findings,omitempty"`
-	Default bool     `json:"equals_default"`
-	Decoded []string `json:"decoded,omitempty"`
+	Default  bool     `json:"equals_default"`
+	Decoded  []string `json:"decoded,omitempty"`
 }
 
 // Of makes the page of a record on a release (zero: the newest known). asked
