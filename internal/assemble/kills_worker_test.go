@@ -47,13 +47,20 @@ func TestMain(m *testing.M) {
 	if text == "" {
 		os.Exit(m.Run())
 	}
-	var w benchWorker
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := errors.Join(json.Unmarshal([]byte(text), &w), w.run(ctx)); err != nil {
+	if err := runWorker(text); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func runWorker(text string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var w benchWorker
+	if err := json.Unmarshal([]byte(text), &w); err != nil {
+		return err
+	}
+	return w.run(ctx)
 }
 
 func (w *benchWorker) run(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -68,7 +69,7 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{target: t, become: o.Become, command: t.command(o.Config), socket: filepath.Join(dir, "s"), said: &host.FirstBytes{Limit: maxSaid}, over: make(chan struct{})}
-	options := append(always[:len(always):len(always)], fmt.Sprintf("ConnectTimeout=%d", seconds(connect)))
+	options := slices.Concat(always, []string{fmt.Sprintf("ConnectTimeout=%d", seconds(connect))})
 	if o.Alive > 0 {
 		every := seconds(o.Alive / 4)
 		options = append(options, fmt.Sprintf("ServerAliveInterval=%d", every), fmt.Sprintf("ServerAliveCountMax=%d", max(1, seconds(o.Alive)/every)))
@@ -79,7 +80,8 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	}
 	c.master = exec.Command("/bin/sh", append(args, t.args(o.Config)...)...)
 	c.master.Stderr = c.said
-	c.master.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal's Ctrl-C reaches only this process
+	c.master.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never") // the ssh of a jump host asks else, in a window
+	c.master.SysProcAttr = &syscall.SysProcAttr{Setsid: true}        // the terminal's Ctrl-C reaches only this process
 	c.master.WaitDelay = time.Second
 	c.in, err = c.master.StdinPipe()
 	if err == nil {
