@@ -20,6 +20,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/ledger/commons"
 	"linerate/internal/ledger/dump"
 	"linerate/internal/show"
 	"linerate/internal/study/record"
@@ -42,8 +43,8 @@ func newImportCmd() *cobra.Command {
 		Use:   "import PATH… [-- FILE…]",
 		Short: "import studies, archives and other people's results into the ledger",
 		Long: `Import takes into the ledger what each PATH is: a study's directory, or one that holds
-many; an archive of FreeBSD forwarding benchmarks (netbenches); an export of another
-ledger; or a benchmark's output (iperf3, netperf, flent, TRex, wrk, fio, hyperfine …).
+many; a directory of public studies (ledger export --public), each of which is checked;
+an archive of FreeBSD forwarding benchmarks (netbenches); an export of another ledger; or a benchmark's output (iperf3, netperf, flent, TRex, wrk, fio, hyperfine …).
 What the ledger has is not taken again.
 
 Outputs before -- are runs without the change, those after it runs with --tunable set:
@@ -143,6 +144,9 @@ func (f *importFlags) into(cmd *cobra.Command, s ledger.Store, path string) erro
 
 // directory imports a study, or the studies and archives below a directory.
 func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, commons.ChainFile)); err == nil {
+		return f.commons(cmd, s, dir)
+	}
 	studies, archives, err := importable(dir)
 	if err != nil {
 		return hint.Usage(err)
@@ -172,6 +176,30 @@ func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) 
 		if err := f.archive(cmd.Context(), cmd, p, s); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// commons imports the studies of a commons whose verdicts follow from their trials.
+func (f *importFlags) commons(cmd *cobra.Command, s ledger.Store, dir string) error {
+	all, err := commons.Read(os.DirFS(dir))
+	if err != nil {
+		return fmt.Errorf("%s: nothing was added: %w", dir, err)
+	}
+	added, refused := 0, 0
+	for _, c := range all {
+		n, err := 0, c.Why
+		if err == nil {
+			n, err = addStudyDir(cmd.Context(), s, filepath.Join(dir, c.Record))
+		}
+		if added += n; err != nil {
+			refused++
+			fmt.Fprintf(cmd.ErrOrStderr(), "refused: %s %v\n", c.Record, err)
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s found, %d added\n", dir, counted(len(all), "study", "studies"), added)
+	if refused > 0 {
+		return fmt.Errorf("%s: %s refused", dir, counted(refused, "study", "studies"))
 	}
 	return nil
 }

@@ -1,0 +1,194 @@
+// Package commons keeps studies that anybody may read: records without names, addresses and secrets, in
+// a directory whose chain shows what was taken away or put in between. Who takes them believes no
+// verdict in them: each is derived from its trials again.
+package commons
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/list"
+	"linerate/internal/study"
+	"linerate/internal/study/record"
+)
+
+// names are what may tell a place or a person: addresses of the link, URLs, users at hosts, paths. Addresses
+// of IP are judged apart: those of testbeds (198.18.0.0/15, 2001:2::/48) tell nothing.
+var (
+	names     = regexp.MustCompile(`(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[a-z]+://[^\s",]+|[\w.+-]+@[\w.-]+|(?:^|[\s"':=,])/[^\s"',]+`)
+	addresses = regexp.MustCompile(`(?i)\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}\b`)
+	testNets  = []netip.Prefix{netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("2001:2::/48"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("0.0.0.0/32")}
+)
+
+// hidden is what stands for a name.
+const hidden = "(left out)"
+
+// scrub takes names out of a text; known ones are those that its record tells.
+func scrub(text string, known []string) string {
+	for _, name := range known {
+		text = strings.ReplaceAll(text, name, hidden)
+	}
+	text = names.ReplaceAllString(text, hidden)
+	return addresses.ReplaceAllStringFunc(text, func(s string) string {
+		a, err := netip.ParseAddr(s)
+		if err != nil || slices.ContainsFunc(testNets, func(p netip.Prefix) bool { return p.Contains(a) }) {
+			return s
+		}
+		return hidden
+	})
+}
+
+// scrubbed is a document with every text in it scrubbed, but times.
+func scrubbed(v any, known []string) any {
+	switch v := v.(type) {
+	case string:
+		return scrub(v, known)
+	case []any:
+		return list.Map(v, func(e any) any { return scrubbed(e, known) })
+	case map[string]any:
+		out := map[string]any{}
+		for key, e := range v {
+			if out[scrub(key, known)] = e; key != "start" {
+				out[scrub(key, known)] = scrubbed(e, known)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// Public is a record as the commons has it: what was measured, on what hardware and system, and nothing
+// that says where or whose.
+func Public(r *record.Record) (record.Memory, error) {
+	known := namesOf(r)
+	spec, err := study.Format(publicSpec(r.Spec, known))
+	if err != nil {
+		return nil, err
+	}
+	out := record.Memory{record.SpecFile: spec}
+	var lines bytes.Buffer
+	for _, t := range r.Trials {
+		var doc any
+		if err := again(t, &doc); err != nil {
+			return nil, err
+		}
+		if err := json.NewEncoder(&lines).Encode(scrubbed(doc, known)); err != nil {
+			return nil, err
+		}
+	}
+	out[record.TrialsFile] = lines.Bytes()
+	env := r.Environment
+	env.Hostname, env.Command, env.Machine, env.Beds, env.Facts, env.Resumed = "", nil, "", nil, nil, nil
+	env.Testbeds = map[string]study.BedNotes{}
+	for mode, bed := range r.Environment.Testbeds {
+		env.Testbeds[mode] = study.BedNotes{Kind: bed.Kind, Privileged: bed.Privileged}
+	}
+	if len(r.Facts) > 0 {
+		data, err := json.Marshal(publicFacts(r.Facts[0]))
+		if err != nil {
+			return nil, err
+		}
+		out[record.FactsFile(1)] = data
+		env.Facts = []study.FactsRef{{File: record.FactsFile(1), SHA256: digest(data)}}
+	}
+	if err := withResults(out, env); err != nil {
+		return nil, err
+	}
+	_, err = check(out)
+	return out, hint.With(err, "the commons takes only what it can derive again")
+}
+
+// withResults adds the results that a record's own trials give.
+func withResults(files record.Memory, env study.Environment) error {
+	delete(files, record.ResultsFile)
+	r, err := record.Read(files, "the public record")
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(study.Analyse(r.Spec, r.Seed, env, r.Trials))
+	files[record.ResultsFile] = data
+	return err
+}
+
+// again reads a value as a document, numbers as they are written.
+func again(v, into any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+// namesOf are the names that a record tells of its host.
+func namesOf(r *record.Record) (known []string) {
+	hosts := []string{r.Environment.Hostname, r.Spec.Testbed.Host, r.Spec.Testbed.Become}
+	for _, f := range r.Facts {
+		hosts = append(hosts, f.Hostname)
+	}
+	for _, h := range hosts {
+		short, _, _ := strings.Cut(h, ".")
+		known = append(known, h, short)
+	}
+	known = slices.DeleteFunc(known, func(s string) bool { return len(s) < 3 })
+	slices.SortFunc(known, func(a, b string) int { return len(b) - len(a) })
+	return slices.Compact(known)
+}
+
+// sources stand for those of a live study's metrics, whose names are their user's.
+var sources = map[string]string{"log": "/log", "cpu-per-request": "/log", "probe": "http://host.invalid/", "command": "/command", "prometheus": "http://host.invalid/#query"}
+
+func publicSpec(s study.Spec, known []string) study.Spec {
+	s.Question, s.Testbed.Host, s.Testbed.Become, s.Testbed.File = scrub(s.Question, known), "", "", ""
+	s.Parts = slices.Clone(s.Parts)
+	for i, p := range s.Parts {
+		if p.Live == nil {
+			continue
+		}
+		terms := *p.Live
+		terms.Service, terms.Hours = "", ""
+		terms.Watch = list.Map(terms.Watch, func(source string) string {
+			word, rest, _ := strings.Cut(source, ":")
+			to, private := sources[word]
+			if !private {
+				return source
+			}
+			if _, part, said := strings.Cut(rest, "#"); said && word == "log" {
+				to += "#" + part
+			}
+			return word + ":" + to
+		})
+		s.Parts[i].Live = &terms
+	}
+	return s
+}
+
+// publicFacts are those that decide whether a host is like another. The machine's identity is another
+// digest than its own, so that studies of one machine are known as such, and it is not.
+func publicFacts(f *fact.Facts) fact.Facts {
+	out := fact.Facts{Version: f.Version, OS: f.OS, Release: f.Release, Arch: f.Arch, Distribution: f.Distribution, Hypervisor: f.Hypervisor, CPU: f.CPU, Memory: f.Memory}
+	if f.MachineID != "" {
+		out.MachineID = digest([]byte("commons " + f.MachineID))[:len(f.MachineID)]
+	}
+	for i, n := range f.NICs {
+		if n.Kind == fact.KindEthernet {
+			out.NICs = append(out.NICs, fact.NIC{Name: fmt.Sprintf("nic%d", i), Driver: n.Driver, Kind: n.Kind, Description: n.Description, SpeedBits: n.SpeedBits})
+		}
+	}
+	return out
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
