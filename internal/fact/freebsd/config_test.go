@@ -490,7 +490,7 @@ func TestKernelConfig(t *testing.T) {
 func TestStrangeStatements(t *testing.T) {
 	for text, line := range map[string]int{
 		"set block-policy drop\npass\n": 0, "set blokc-policy drop\nblok in all\npass\n": 1, "pass\nblok in all\nand more\n": 2, "REDACTED in all\nset REDACTED yes\npass\n": 0,
-		"anchor \"a\" {\n pass\n}\nload anchor a from \"/x\"\nno nat on em0\n": 0,
+		"no nat on em0\nanchor \"a\" {\n pass\n}\nload anchor a from \"/x\"\n": 0,
 	} {
 		problems := ReadPF(tree{"/etc/pf.conf": text}, "/etc/pf.conf", &fact.PF{})
 		if len(problems) != min(line, 1) || line > 0 && problems[0].Line != line {
