@@ -94,6 +94,9 @@ func OpenHostSysctls(journal string) (*HostSysctls, error) {
 
 // Close restores what was changed, and gives the journal up.
 func (h *HostSysctls) Close() error {
+	if h == nil {
+		return nil
+	}
 	if err := h.Restore(); err != nil {
 		return err // the next start tries again
 	}
@@ -174,8 +177,15 @@ func (h *HostSysctls) set(name, value string) (written, error) {
 
 // Switch makes the changed sysctls those of settings: others that were changed
 // before get back what they had. It is cheap when repeated, for the journal is
-// written only when a sysctl is changed for the first time.
+// written only when a sysctl is changed for the first time. Without a journal, which
+// host settings need, none may be set.
 func (h *HostSysctls) Switch(settings []setting.Setting) error {
+	if h == nil {
+		if len(settings) == 0 {
+			return nil
+		}
+		return unavailable(settings[0], "it is global to the kernel, and host settings are not allowed")
+	}
 	for _, s := range settings {
 		if !h.knows(s.Name) {
 			if err := h.Set(s.Name, s.Value); errors.Is(err, fs.ErrNotExist) {
@@ -242,6 +252,9 @@ func had(name string) (journalled, error) {
 // Restore puts every changed sysctl back, last change first, and removes the
 // journal once all are back.
 func (h *HostSysctls) Restore() error {
+	if h == nil {
+		return nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	err := restore(h.before)

@@ -264,10 +264,8 @@ func (b *Bed) Close() error {
 		return nil
 	}
 	err := errors.Join(b.clear(), b.sink.remove(), b.gen.remove())
-	if b.journal != nil {
-		err = errors.Join(err, b.journal.Close())
-		b.journal = nil
-	}
+	err = errors.Join(err, b.journal.Close())
+	b.journal = nil
 	b.life.Close()
 	b.held.Close()
 	b.gen, b.sink, b.life = nil, nil, nil

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/drop"
-	"linerate/internal/knob"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -83,19 +82,7 @@ func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Ap
 
 // Global switches the host's settings, journalled as ever.
 func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
-	return switchHost(b.host, settings)
-}
-
-// switchHost makes the host's settings those, and puts others back. Without a
-// journal none may be set.
-func switchHost(host *knob.HostSysctls, settings []setting.Setting) error {
-	if host == nil {
-		if len(settings) == 0 {
-			return nil
-		}
-		return &testbed.ErrUnavailable{Setting: settings[0].String(), Reason: "it is global to the kernel, and host settings are not allowed"}
-	}
-	return host.Switch(settings)
+	return b.host.Switch(settings)
 }
 
 // build wires a fresh DUT between the two outer namespaces, or these to each
@@ -143,10 +130,8 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 
 // clear takes every DUT down and restores the host's settings.
 func (b *Bed) clear() error {
-	if b.host != nil {
-		if err := b.host.Restore(); err != nil {
-			return err
-		}
+	if err := b.host.Restore(); err != nil {
+		return err
 	}
 	return errors.Join(b.demolish(), b.raze())
 }

@@ -216,10 +216,8 @@ func (b *Bed) Close() error {
 	err := b.clear()
 	b.gen.close()
 	b.sink.close()
-	if b.host != nil {
-		err = errors.Join(err, b.host.Close())
-		b.host = nil
-	}
+	err = errors.Join(err, b.host.Close())
+	b.host = nil
 	if b.precedes {
 		yield()
 		b.precedes = false

@@ -131,7 +131,7 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 
 // Global switches the host's settings, journalled as ever.
 func (b *Sites) Global(_ context.Context, settings []setting.Setting) error {
-	return switchHost(b.host, settings)
+	return b.host.Switch(settings)
 }
 
 func (s *site) build(l testbed.Layout, seed uint64) (err error) {
@@ -329,18 +329,12 @@ func (b *Sites) raze() error {
 		}
 	}
 	b.sites = nil
-	if b.host != nil {
-		errs = append(errs, b.host.Restore())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, b.host.Restore())...)
 }
 
 // Close ends the testbed.
 func (b *Sites) Close() error {
-	err := b.raze()
-	if b.host != nil {
-		err = errors.Join(err, b.host.Close())
-	}
+	err := errors.Join(b.raze(), b.host.Close())
 	if b.precedes {
 		yield()
 		b.precedes = false
