@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"linerate/internal/labtest"
 )
 
 // TestVirtualMachine runs the check, a study of settings and one of boots on a
@@ -22,8 +20,8 @@ import (
 //	apt-get download linux-image-…-cloud-amd64; dpkg-deb -x linux-image-….deb k
 //	LINERATE_VM=$PWD/k go test ./cmd/linerate -run TestVirtualMachine -v -timeout 60m
 func TestVirtualMachine(t *testing.T) {
-	v := labtest.NewVM(t)
-	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
+	v := newVM(t)
+	b := &vmBench{vm: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
 	b.boots(t, 1)
 	b.lab(t)
 	b.write(t, "set/etc/kept.conf", "theirs\n")
@@ -66,8 +64,8 @@ func TestVirtualMachine(t *testing.T) {
 // keeps the machine from coming up, until its power is cycled. Beside what
 // TestVirtualMachine needs, it takes grub-pc-bin and grub2-common.
 func TestVirtualMachineImages(t *testing.T) {
-	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
-	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
+	v := newVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
+	b := &vmBench{vm: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
 	b.boots(t, 1)
 	bed := fmt.Sprintf(`hosts:
   dut: {ssh: ssh://dut, management: eth0}
@@ -105,8 +103,8 @@ image:
 // tries both it and the entry. The search is stopped during a boot and goes on; it
 // recommends nothing, and leaves the machine as it was.
 func TestVirtualMachineTune(t *testing.T) {
-	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
-	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
+	v := newVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
+	b := &vmBench{vm: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
 	b.boots(t, 1)
 	b.lab(t)
 	b.write(t, "boots.yaml", "name: boots\nquestion: What helps?\ntestbed: {kind: ssh, file: lab.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: set\n    settings: [{sysctl: net.ipv4.ip_default_ttl, value: 77}]\nparts:\n  - {name: given, rate: 500pps, seconds: 2, warmup: 0.5, blocks: 1}\nmetrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true, margin_percent: 20}]\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n")
@@ -135,7 +133,7 @@ func TestVirtualMachineTune(t *testing.T) {
 
 // vmBench is a virtual machine and a directory of studies.
 type vmBench struct {
-	*labtest.VM
+	*vm
 	dir, tools, config string
 }
 

@@ -1,4 +1,4 @@
-package labtest
+package main
 
 import (
 	"fmt"
@@ -9,15 +9,17 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"linerate/internal/labtest"
 )
 
-// VM is a router that really boots, emulated by QEMU, between two namespaces:
+// vm is a router that really boots, emulated by QEMU, between two namespaces:
 //
 //	Generator gen0 198.18.0.1/16 ── eth1 198.18.255.254 VM
 //	VM eth2 198.19.255.254/16 ── rx0 198.19.0.1 Receiver
 //
 // Its eth0 leads to an sshd, at Port of this machine's loopback address.
-type VM struct {
+type vm struct {
 	Generator, Receiver string // names of the namespaces
 	Port                int
 	Dir                 string
@@ -64,29 +66,29 @@ echo b >/proc/sysrq-trigger
 sleep 100
 `
 
-// NewVM boots a virtual machine that ends with t; where VMs were not asked for, t is
+// newVM boots a virtual machine that ends with t; where VMs were not asked for, t is
 // skipped. With entries GRUB boots it: each has a title and what it adds to the kernel's
 // command line; the first always boots.
-func NewVM(t testing.TB, entries ...[2]string) *VM {
+func newVM(t testing.TB, entries ...[2]string) *vm {
 	t.Helper()
-	NeedVM(t)
-	Namespaces(t)
+	labtest.NeedVM(t)
+	labtest.Namespaces(t)
 	id := os.Getpid() % 100_000
-	v := &VM{Generator: fmt.Sprintf(Prefix+"v%d-g", id), Receiver: fmt.Sprintf(Prefix+"v%d-r", id), Dir: t.TempDir(), Port: freePort(t)}
+	v := &vm{Generator: fmt.Sprintf(labtest.Prefix+"v%d-g", id), Receiver: fmt.Sprintf(labtest.Prefix+"v%d-r", id), Dir: t.TempDir(), Port: vmPort(t)}
 	for _, ns := range []string{v.Generator, v.Receiver} {
-		sh(t, "ip", "netns", "add", ns)
+		vmSetUp(t, "ip", "netns", "add", ns)
 		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", ns).Run() })
-		sh(t, "ip", "-n", ns, "link", "set", "lo", "up")
+		vmSetUp(t, "ip", "-n", ns, "link", "set", "lo", "up")
 	}
-	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/host")
-	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/key")
+	vmSetUp(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/host")
+	vmSetUp(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/key")
 	root := v.root(t)
 	root.Entries = entries
-	v.start(t, NewVMImage(t, v.Dir, vmNet, root), id)
+	v.start(t, labtest.NewVMImage(t, v.Dir, vmNet, root), id)
 	return v
 }
 
-func freePort(t testing.TB) int {
+func vmPort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,11 +98,19 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (v *VM) start(t testing.TB, image VMImage, id int) {
+// vmSetUp runs a command that prepares the machine.
+func vmSetUp(t testing.TB, argv ...string) {
 	t.Helper()
-	taps := []string{fmt.Sprintf(Prefix+"v%dg", id), fmt.Sprintf(Prefix+"v%dr", id)}
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v: %s", argv, err, out)
+	}
+}
+
+func (v *vm) start(t testing.TB, image labtest.VMImage, id int) {
+	t.Helper()
+	taps := []string{fmt.Sprintf(labtest.Prefix+"v%dg", id), fmt.Sprintf(labtest.Prefix+"v%dr", id)}
 	for _, p := range []string{".in", ".out"} {
-		sh(t, "mkfifo", v.Dir+"/monitor"+p)
+		vmSetUp(t, "mkfifo", v.Dir+"/monitor"+p)
 	}
 	argv := []string{"-accel", "tcg", "-m", "256", "-nodefaults", "-display", "none", "-serial", "file:" + v.Console(), "-monitor", "pipe:" + v.Dir + "/monitor",
 		"-netdev", fmt.Sprintf("user,id=m,hostfwd=tcp:127.0.0.1:%d-10.0.2.15:22", v.Port), "-device", "virtio-net-pci,netdev=m,romfile=,addr=4"}
@@ -129,24 +139,24 @@ func (v *VM) start(t testing.TB, image VMImage, id int) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		sh(t, "ip", "link", "set", taps[i], "netns", e[0], "name", e[1])
-		sh(t, "ip", "-n", e[0], "addr", "add", e[2], "dev", e[1])
-		sh(t, "ip", "-n", e[0], "link", "set", e[1], "up")
+		vmSetUp(t, "ip", "link", "set", taps[i], "netns", e[0], "name", e[1])
+		vmSetUp(t, "ip", "-n", e[0], "addr", "add", e[2], "dev", e[1])
+		vmSetUp(t, "ip", "-n", e[0], "link", "set", e[1], "up")
 	}
-	sh(t, "ip", "-n", v.Generator, "route", "add", "198.19.0.0/16", "via", "198.18.255.254")
-	sh(t, "ip", "-n", v.Receiver, "route", "add", "198.18.0.0/16", "via", "198.19.255.254")
+	vmSetUp(t, "ip", "-n", v.Generator, "route", "add", "198.19.0.0/16", "via", "198.18.255.254")
+	vmSetUp(t, "ip", "-n", v.Receiver, "route", "add", "198.18.0.0/16", "via", "198.19.255.254")
 }
 
 // Console is the file of what the machine prints.
-func (v *VM) Console() string { return v.Dir + "/console" }
+func (v *vm) Console() string { return v.Dir + "/console" }
 
 // Power is a command that cycles the machine's power.
-func (v *VM) Power() []string {
+func (v *vm) Power() []string {
 	return []string{"/bin/sh", "-c", "echo system_reset >" + v.Dir + "/monitor.in"}
 }
 
 // SSHConfig is a ssh_config(5) in which the machine's name is dut.
-func (v *VM) SSHConfig(t testing.TB) string {
+func (v *vm) SSHConfig(t testing.TB) string {
 	t.Helper()
 	host, err := os.ReadFile(v.Dir + "/host.pub")
 	if err != nil {
@@ -157,7 +167,7 @@ func (v *VM) SSHConfig(t testing.TB) string {
 }
 
 // Run runs a command on the machine.
-func (v *VM) Run(t testing.TB, command string) string {
+func (v *vm) Run(t testing.TB, command string) string {
 	t.Helper()
 	out, err := exec.Command("ssh", "-F", v.SSHConfig(t), "dut", "PATH=/bin:/sbin; "+command).CombinedOutput()
 	if err != nil {
@@ -166,15 +176,17 @@ func (v *VM) Run(t testing.TB, command string) string {
 	return string(out)
 }
 
-func (v *VM) write(t testing.TB, name, text string, mode fs.FileMode) string {
+func (v *vm) write(t testing.TB, name, text string, mode fs.FileMode) string {
 	t.Helper()
 	path := filepath.Join(v.Dir, name)
-	vmWrite(t, path, text, mode)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
 
 // root is the machine's: commands, and an sshd.
-func (v *VM) root(t testing.TB) VMRoot {
+func (v *vm) root(t testing.TB) labtest.VMRoot {
 	t.Helper()
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(v.Dir, name))
@@ -183,7 +195,7 @@ func (v *VM) root(t testing.TB) VMRoot {
 		}
 		return string(data)
 	}
-	return VMRoot{
+	return labtest.VMRoot{
 		Size: "128M", Commands: vmCommands,
 		Dirs:  []string{"run", "var/lib", "var/empty", "usr", "etc/sysctl.d", "etc/init.d", "etc/rcS.d"},
 		Links: map[string]string{"usr/bin": "../bin", "usr/sbin": "../bin"},
