@@ -76,7 +76,7 @@ func TestClocksOfEveryZone(t *testing.T) {
 // lead into objects, and what is no object is no line.
 func TestJSONMembers(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"duration_ms":12.5}`: "12500", ` { "x" : "a\"}" , "request_time" : "0.5" } `: "500000", `{"Duration":1500}`: "1",
+		`{"duration_ms":12.5}`: "12500", " " + `{ "x" : "a\"}" , "request_time" : "0.5" }` + " ": "500000", `{"Duration":1500}`: "1",
 		`{"request_time":{"a":1},"latency":2}`: "2000000", `{"latency":[1],"elapsed":3}`: "3000000", `{"backend":{"took":7}}`: "none",
 		`{"request_time":null}`: "none", `{"request_time":"-"}`: "none", `[1]`: "bad", `{"request_time":1`: "bad", `text`: "bad", `{}`: "none",
 	} {
