@@ -161,7 +161,7 @@ func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDoc
 		if err != nil {
 			return doc, err
 		}
-		names := list.Map(fleet.Total(all), func(r fleet.RuleCount) string { return r.Rule })
+		names := list.Map(fleet.Total(all), func(r fleet.RuleTotal) string { return r.Rule })
 		return doc, hint.Unknown("rule, or it finds nothing on any host:", rule, names)
 	}
 	doc.Of = st.Hosts

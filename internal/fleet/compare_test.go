@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -273,7 +274,8 @@ func TestApplied(t *testing.T) {
 // TestTotalAndWorst add rules up over roles, with the worst severity.
 func TestTotalAndWorst(t *testing.T) {
 	got := Total([]RuleCount{{Rule: "A", Severity: audit.Info, Role: "web", Hosts: 1}, {Rule: "B", Severity: audit.Warning, Hosts: 4}, {Rule: "A", Severity: audit.Error, Hosts: 2}, {Rule: "A", Severity: audit.Warning, Hosts: 3}})
-	if want := []RuleCount{{Rule: "A", Severity: audit.Error, Hosts: 6}, {Rule: "B", Severity: audit.Warning, Hosts: 4}}; !slices.Equal(got, want) {
+	want := []RuleTotal{{"A", audit.Error, 6, map[string]int{"web": 1, "": 5}}, {"B", audit.Warning, 4, map[string]int{"": 4}}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	w := Worst([]Finding{found("A", audit.Info, ""), found("B", audit.Error, ""), found("A", audit.Warning, ""), found("B", audit.Info, "")})

@@ -259,24 +259,35 @@ type RuleCount struct {
 	Hosts    int            `json:"hosts"`
 }
 
-// Total adds up roles and releases: each rule once with all its hosts and the worst
-// severity, the rule of most hosts first.
-func Total(counts []RuleCount) []RuleCount {
-	at := map[string]int{}
-	var out []RuleCount
+// RuleTotal is a rule with the hosts on which it finds something.
+type RuleTotal struct {
+	Rule     string         `json:"rule"`
+	Severity audit.Severity `json:"severity"` // the worst
+	Hosts    int            `json:"hosts"`
+	// Roles are the hosts by role.
+	Roles map[string]int `json:"roles"`
+}
+
+// Total adds up roles and releases: the worst rule first, then that of most hosts.
+func Total(counts []RuleCount) []RuleTotal {
+	at, out := map[string]int{}, []RuleTotal{}
 	for _, c := range counts {
 		i, ok := at[c.Rule]
 		if !ok {
-			at[c.Rule] = len(out)
-			out = append(out, RuleCount{Rule: c.Rule, Severity: c.Severity, Hosts: c.Hosts})
-			continue
+			i = len(out)
+			at[c.Rule], out = i, append(out, RuleTotal{Rule: c.Rule, Severity: c.Severity, Roles: map[string]int{}})
 		}
-		out[i].Hosts += c.Hosts
-		if c.Severity.AtLeast(out[i].Severity) {
-			out[i].Severity = c.Severity
+		r := &out[i]
+		r.Hosts += c.Hosts
+		r.Roles[c.Role] += c.Hosts
+		if c.Severity.AtLeast(r.Severity) {
+			r.Severity = c.Severity
 		}
 	}
-	slices.SortStableFunc(out, func(a, b RuleCount) int { return cmp.Compare(b.Hosts, a.Hosts) })
+	worse := audit.Severities()
+	slices.SortStableFunc(out, func(a, b RuleTotal) int {
+		return cmp.Or(cmp.Compare(slices.Index(worse, b.Severity), slices.Index(worse, a.Severity)), cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Rule, b.Rule))
+	})
 	return out
 }
 

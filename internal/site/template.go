@@ -13,7 +13,6 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/prose"
 	"linerate/internal/show"
-	"linerate/internal/tunable/explain"
 )
 
 //go:embed templates.html
@@ -42,7 +41,6 @@ func Style() []byte { return []byte(chart.Style() + document.PageStyle() + style
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"system":  func(os string) string { return systems[os] },
-		"facts":   facts,
 		"join":    func(list []string) string { return strings.Join(list, ", ") },
 		"anchor":  prose.Anchor,
 		"short":   short,
@@ -70,29 +68,6 @@ func short(s string) string {
 		return string(r[:58]) + " …"
 	}
 	return s
-}
-
-// named is a line of a page's table.
-type named struct{ Name, Is string }
-
-// facts are the lines of a page that are not empty.
-func facts(p explain.Page) (all []named) {
-	kind := string(p.Type)
-	if p.Unit != "" {
-		kind += ", " + p.Unit
-	}
-	if p.Bounds != "" {
-		kind += ", " + p.Bounds
-	}
-	for _, f := range []named{
-		{"Set in", p.Where}, {"Default", p.DefaultText()}, {"In effect", p.Effective}, {"Value", kind}, {"Outside", p.Outside}, {"Governs", p.Scope},
-		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Now", p.RenamedTo}, {"Module", p.Module}, {"Kernel option", p.Option}, {"Earlier in", strings.Join(p.Backports, ", ")},
-	} {
-		if f.Is != "" {
-			all = append(all, f)
-		}
-	}
-	return all
 }
 
 // query is the query of an address, of names and values in turn; what has no value is left

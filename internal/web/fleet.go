@@ -22,20 +22,11 @@ type Fleet struct {
 	Document
 	Ledger bool `json:"ledger"`
 	fleet.Status
-	Rules []RuleLine `json:"rules"`
+	Rules []fleet.RuleTotal `json:"rules"`
 	// Days are the changes of a year by day.
 	Days []fleet.Day `json:"days"`
 
 	weeks []fleet.Week
-}
-
-// RuleLine is a rule with the hosts on which it finds something.
-type RuleLine struct {
-	Rule     string         `json:"rule"`
-	Severity audit.Severity `json:"severity"` // the worst
-	Hosts    int            `json:"hosts"`
-	// Roles are the hosts by role.
-	Roles map[string]int `json:"roles"`
 }
 
 // sweepsShown is how many sweeps the fleet's page knows: of a year of nights.
@@ -52,7 +43,7 @@ func (s *Server) ofFleet(r *http.Request) (ledger.FleetReader, error) {
 
 // fleet shows how a fleet fares.
 func (s *Server) fleet(r *http.Request) (*answer, error) {
-	doc := Fleet{Document: version1, Rules: []RuleLine{}, Days: []fleet.Day{}}
+	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}, Days: []fleet.Day{}}
 	f, err := s.ofFleet(r)
 	if err != nil {
 		return nil, err
@@ -66,42 +57,13 @@ func (s *Server) fleet(r *http.Request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc.Rules = ruleLines(counts)
+		doc.Rules = fleet.Total(counts)
 		if doc.Days, err = f.Days(r.Context(), s.Now().Add(-year)); err != nil {
 			return nil, err
 		}
 		doc.weeks = fleet.Weeks(doc.Days, s.Now())
 	}
 	return &answer{title: "Fleet", doc: doc, refresh: 300}, nil
-}
-
-// ruleLines sums counts by rule: the worst first, then those of most hosts.
-func ruleLines(counts []fleet.RuleCount) []RuleLine {
-	by, out := map[string]int{}, []RuleLine{}
-	for _, c := range counts {
-		i, ok := by[c.Rule]
-		if !ok {
-			i = len(out)
-			by[c.Rule], out = i, append(out, RuleLine{Rule: c.Rule, Severity: c.Severity, Roles: map[string]int{}})
-		}
-		l := &out[i]
-		l.Hosts += c.Hosts
-		l.Roles[c.Role] += c.Hosts
-		if c.Severity.AtLeast(l.Severity) {
-			l.Severity = c.Severity
-		}
-	}
-	slices.SortStableFunc(out, func(a, b RuleLine) int {
-		worse := 0
-		if a.Severity != b.Severity {
-			worse = 1
-			if a.Severity.AtLeast(b.Severity) {
-				worse = -1
-			}
-		}
-		return cmp.Or(worse, cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Rule, b.Rule))
-	})
-	return out
 }
 
 // RoleNames are the fleet's roles, that of most hosts first.
@@ -199,25 +161,12 @@ func (s *Server) host(r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	worstFirst(doc.Host.Findings)
 	doc.Changes, err = f.Changes(r.Context(), fleet.ChangeFilter{Hosts: []string{doc.Host.ID}, Limit: historyShown + 1})
 	if len(doc.Changes) > historyShown {
 		doc.Changes = doc.Changes[:historyShown]
 		doc.More = changesAt(url.Values{"host": {doc.Host.ID}}, doc.Changes)
 	}
 	return &answer{title: doc.Host.Name, doc: doc}, err
-}
-
-func worstFirst(all []fleet.Finding) {
-	slices.SortStableFunc(all, func(a, b fleet.Finding) int {
-		if a.Severity == b.Severity {
-			return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tunable, b.Tunable))
-		}
-		if a.Severity.AtLeast(b.Severity) {
-			return -1
-		}
-		return 1
-	})
 }
 
 // Rule is the JSON document of one rule.
@@ -256,7 +205,7 @@ func (s *Server) rule(r *http.Request) (*answer, error) {
 	if doc.Says == "" && len(doc.Where) == 0 && len(doc.Changes) == 0 {
 		return nil, missing("no rule %s ever found anything in the fleet", id)
 	}
-	for _, l := range ruleLines(doc.Where) {
+	for _, l := range fleet.Total(doc.Where) {
 		doc.Severity, doc.Hosts = l.Severity, l.Hosts
 	}
 	if len(doc.Changes) > historyShown {

@@ -39,23 +39,21 @@ func (o *page) head(p Page) {
 	o.Paragraph("", "", p.Summary)
 }
 
-func (o *page) facts(p Page) {
-	o.line("")
-	kind := string(p.Type)
-	if p.Unit != "" {
-		kind += ", " + p.Unit
-	}
-	if p.Bounds != "" {
-		kind += ", " + p.Bounds
-	}
-	for _, f := range [][2]string{
+// Facts are the names and the texts of what is known on the release, for a table.
+func (p Page) Facts() [][2]string {
+	filled := func(s string) bool { return s != "" }
+	kind := strings.Join(list.Filter([]string{string(p.Type), p.Unit, p.Bounds}, filled), ", ")
+	return list.Filter([][2]string{
 		{"Set in", p.Where}, {"Default", p.defaultOn()}, {"Value", kind}, {"Outside", p.Outside}, {"Governs", p.Scope},
 		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
 		{"Earlier in", strings.Join(p.Backports, ", ")},
-	} {
-		if f[1] != "" {
-			o.Paragraph(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])
-		}
+	}, func(f [2]string) bool { return filled(f[1]) })
+}
+
+func (o *page) facts(p Page) {
+	o.line("")
+	for _, f := range p.Facts() {
+		o.Paragraph(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])
 	}
 	if len(p.History) > 1 {
 		o.heading("By release")
@@ -75,7 +73,7 @@ func (o *page) facts(p Page) {
 // defaultOn is the default. When no release was asked for and releases differ, it adds
 // which release it holds for: the newest.
 func (p Page) defaultOn() string {
-	text, known := p.DefaultText(), Releases[p.OS]
+	text, known := p.defaultText(), Releases[p.OS]
 	if text == "" || p.Release != "" || len(p.History) < 2 || len(known) == 0 {
 		return text
 	}

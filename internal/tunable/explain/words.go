@@ -137,8 +137,8 @@ var settableWords = map[tunable.Settable]string{
 	tunable.BootRuntime: "set at boot or while running", tunable.ReadOnly: "read-only",
 }
 
-// DefaultText is the default of a page, in words.
-func (p Page) DefaultText() string {
+// defaultText is the default of a page, in words.
+func (p Page) defaultText() string {
 	d := ""
 	switch {
 	case !p.Exists:
