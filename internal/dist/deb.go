@@ -19,7 +19,7 @@ type Package struct {
 	License              string // SPDX
 	At                   time.Time
 	Entries              []Entry
-	Recommends           []string
+	Recommends           []string // packages of Debian
 }
 
 // DebArch is Debian's name of an architecture.

@@ -118,7 +118,8 @@ func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
 
 func (r *Release) packageOf(p Platform, entries []Entry) Package {
 	return Package{
-		Name: "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer, Homepage: r.Homepage,
+		Recommends: []string{"openssh-client"}, // of ssh://HOST
+		Name:       "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer, Homepage: r.Homepage,
 		License: License, At: r.At, Entries: entries,
 	}
 }
