@@ -66,7 +66,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 				t.Errorf("%s: latency %+v", method, run.Latency)
 			}
 		}
-		r := study.Analyse(s, 5, study.Environment{}, trials)
+		r := study.Analyse(s, 5, study.Environment{}, runtest.Drifting(trials))
 		v := r.Verdicts[0]
 		if v.Variant != "rules-100" || v.Verdict != "worse" || v.Metric != s.Metrics[0].Metric {
 			t.Errorf("%s: %+v", method, v)

@@ -190,7 +190,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 	if slices.Sort(service.seeds); !slices.Equal(slices.Compact(slices.Clone(service.seeds)), []uint64{service.seeds[0], service.seeds[3], service.seeds[6]}) {
 		t.Errorf("seeds %x: all arms of a block are to have the same requests, each block others", service.seeds)
 	}
-	r := study.Analyse(s, 3, study.Environment{}, trials)
+	r := study.Analyse(s, 3, study.Environment{}, runtest.Drifting(trials))
 	for _, v := range r.Verdicts {
 		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
 			t.Errorf("slow is %s by %v, %s", v.Verdict, v.EffectPercent, v.Interleaved)
