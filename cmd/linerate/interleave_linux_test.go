@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 )
 
@@ -87,7 +88,8 @@ func recompute(t *testing.T, dir string, s study.Spec, trials []study.Trial) []s
 	t.Helper()
 	out := slices.Clone(trials)
 	for i, trial := range out {
-		in, err := studydir.ReadInstance(dir, trial)
+		name, sum, _ := study.RawFile(&trial)
+		in, err := record.ReadInstance(os.DirFS(dir), name, sum)
 		if err != nil {
 			t.Fatal(err)
 		}

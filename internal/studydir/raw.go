@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"linerate/internal/hint"
-	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
 
@@ -16,24 +15,6 @@ func (d *Dir) Keep(name string, data []byte) error {
 		return fmt.Errorf("keep %q: not the name of a file", name)
 	}
 	return writeFile(d.Path, name, data)
-}
-
-// ReadInstance reads the slices that a trial of a directory was derived from.
-func ReadInstance(path string, t study.Trial) (study.Instance, error) {
-	name, sum, ok := study.RawFile(&t)
-	if !ok {
-		return study.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
-	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return study.Instance{}, fmt.Errorf("read the slices: %w", err)
-	}
-	defer root.Close()
-	in, err := record.ReadInstance(root.FS(), name, sum)
-	if err != nil {
-		return in, fmt.Errorf("%s: %w", name, err)
-	}
-	return in, nil
 }
 
 // Verify reads a study's directory and derives its trials again from their raw
