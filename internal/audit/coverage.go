@@ -163,7 +163,7 @@ func (v Coverage) sentences() string {
 		text += "; the catalogue knows releases up to " + v.NewestKnown + " and judges this host as one of those"
 	}
 	if v.Shipped != "" {
-		text += "; the release is that of the kernel which " + v.Shipped + " ships: --release says another"
+		text += "; the release is that of the kernel which " + v.Shipped + " ships; a stated release counts before it"
 	}
 	return "coverage: " + text + "." + v.leftOut()
 }

@@ -121,7 +121,7 @@ func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.
 	s.mu.Lock()
 	s.now--
 	s.mu.Unlock()
-	took := 10 * time.Millisecond
+	took := 10*time.Millisecond + time.Duration(o.Seed%97)*10*time.Microsecond // no two blocks are alike
 	if s.name == "slow" {
 		took *= 2
 	}
