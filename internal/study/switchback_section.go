@@ -65,7 +65,7 @@ func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
 // series draws the metric over time, windows shaded.
 func series(windows []window, m Metric, width float64) string {
 	begin := windows[0].Start
-	a := chart.Axes{X: func(v float64) string { return span(seconds(v)) }, Y: func(v float64) string { return axisText(m, v) }, Close: true}
+	a := chart.Axes{X: func(v float64) string { return orZero(v, span(seconds(v))) }, Y: func(v float64) string { return orZero(v, axisText(m, v)) }, Close: true}
 	var all []chart.Series
 	for _, w := range windows {
 		from, line := w.Start.Sub(begin).Seconds(), chart.Series{Bare: true}
@@ -87,9 +87,6 @@ func series(windows []window, m Metric, width float64) string {
 // axisText is a value at an axis, whose chart names the metric: of requests a second the
 // number alone, for which there is room.
 func axisText(m Metric, v float64) string {
-	if v == 0 {
-		return "0"
-	}
 	if m.Unit == "requests/s" {
 		return show.Value(v)
 	}
@@ -162,10 +159,18 @@ func signedText(m Metric, v float64) string {
 	return "+" + axisText(m, v)
 }
 
+// orZero is a tick's text, but of nothing, which has no unit.
+func orZero(v float64, text string) string {
+	if v == 0 {
+		return "0"
+	}
+	return text
+}
+
 // scatter draws a value of every pair.
 func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string) string {
 	zero := 0.0
-	a := chart.Axes{X: func(v float64) string { return fmt.Sprint(v) }, Y: text, Across: "pairs in the order of time; grey: shams", Close: true, Level: &zero}
+	a := chart.Axes{X: func(v float64) string { return fmt.Sprint(v) }, Y: func(v float64) string { return orZero(v, text(v)) }, Across: "pairs in the order of time; grey: shams", Close: true, Level: &zero}
 	all := []chart.Series{{Dots: "trial c2"}, {Dots: "trial c1"}, {Dots: "point hollow v-invalid"}}
 	for i, e := range effects {
 		s, order := &all[0], "second"
