@@ -138,7 +138,7 @@ func (r *Release) Files() ([]File, error) {
 		}
 		all = append(all, made...)
 	}
-	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries())
+	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries(), string(r.Others))
 	if err != nil {
 		return nil, err
 	}

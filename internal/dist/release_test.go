@@ -3,6 +3,7 @@ package dist
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -161,8 +162,25 @@ func TestBill(t *testing.T) {
 	if strings.Contains(bill, "example.org/old") || strings.Count(bill, `"name": "example.org/new"`)+strings.Count(bill, `"name":"example.org/new"`) != 1 {
 		t.Errorf("what was replaced is in the bill, or a module twice:\n%s", bill)
 	}
-	if _, err := Bill(sample(), [][]byte{[]byte("no binary")}); err == nil || !strings.Contains(err.Error(), "what a binary is made of") {
+	if _, err := Bill(sample(), [][]byte{[]byte("no binary")}, ""); err == nil || !strings.Contains(err.Error(), "what a binary is made of") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestLicences: a module's licence is known by its text, and its sum is a hash.
+func TestLicences(t *testing.T) {
+	others := ""
+	for path, text := range map[string]string{"example.org/a": "Permission is hereby granted, free of charge", "example.org/b/v2": "Redistribution and use\n... to endorse or\n   promote products", "example.org/c": "Redistribution and use", "example.org/d": "Apache License\nVersion 2.0", "example.org/e": "all rights"} {
+		others += "\n\n" + strings.Repeat("-", 72) + "\n" + path + "/LICENSE.txt\n\n" + text
+	}
+	for module, want := range map[string]string{"example.org/a": "MIT", "example.org/b/v2": "BSD-3-Clause", "example.org/c": "BSD-2-Clause", "example.org/d": "Apache-2.0", "example.org/e": "", "example.org/b": ""} {
+		got := fmt.Sprint(licence(module, others))
+		if want == "" && got != "[]" || !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", module, got, want)
+		}
+	}
+	if h := hashes("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="); len(h) != 1 || h[0]["content"] != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" || hashes("x") != nil {
+		t.Errorf("%v", h)
 	}
 }
 
