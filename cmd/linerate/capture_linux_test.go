@@ -76,7 +76,7 @@ func TestCaptureTellsWhatTheHostTells(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

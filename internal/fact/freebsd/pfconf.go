@@ -15,6 +15,9 @@ import (
 func ReadPF(files Files, path string, pf *fact.PF) []fact.Problem {
 	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
 	p.file(path)
+	if p.unseen != nil && pf.Rules+pf.Translations+pf.Tables+pf.Anchors+pf.Queues+len(pf.Options)+len(pf.FileLimits)+len(pf.Timeouts)+len(pf.Scrub) == 0 {
+		p.problems = append(p.problems, *p.unseen) // a file of something else
+	}
 	return p.problems
 }
 
@@ -24,8 +27,9 @@ type pfReader struct {
 	macros   map[string]string
 	seen     map[string]bool
 	problems []fact.Problem
-	part     int  // the last part of a ruleset that a statement belongs to
-	free     bool // in any order: require-order is off, or the rules of an anchor stand inline
+	part     int           // the last part of a ruleset that a statement belongs to
+	unseen   *fact.Problem // the first statement of a word that may not be seen
+	free     bool          // in any order: require-order is off, or the rules of an anchor stand inline
 }
 
 // parts are those of a ruleset, in order, by the first word of what belongs to them
@@ -126,8 +130,13 @@ func (p *pfReader) statement(s pfStatement) {
 
 // strange reports a statement that pfctl does not know: of several, the first.
 func (p *pfReader) strange(s pfStatement) {
-	if p.files != nil && !strings.Contains(strings.Join(s.words[:min(2, len(s.words))], " "), hidden) && !slices.ContainsFunc(p.problems, func(o fact.Problem) bool { return o.Message == noStatement }) {
-		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: noStatement})
+	problem := fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: noStatement}
+	switch {
+	case p.files == nil:
+	case strings.Contains(strings.Join(s.words[:min(2, len(s.words))], " "), hidden):
+		p.unseen = cmp.Or(p.unseen, &problem)
+	case !slices.ContainsFunc(p.problems, func(o fact.Problem) bool { return o.Message == noStatement }):
+		p.problems = append(p.problems, problem)
 	}
 }
 
