@@ -3,7 +3,6 @@ package tunebench
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"linerate/internal/stats"
@@ -27,10 +26,12 @@ const (
 	// Halving is successive halving of random configurations and the base, the
 	// winner shipped (Karnin, Koren & Somekh, ICML 2013; Jamieson & Talwalkar, 2016).
 	Halving Method = "successive halving alone"
+	// Thompson samples by a linear model and confirms.
+	Thompson Method = "Thompson sampling + confirmation"
 )
 
 // Methods lists all, linerate's first.
-func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving} }
+func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving, Thompson} }
 
 // run is one search by a method: what it ships, nil for nothing.
 func (m Method) run(b *bench) (tune.Config, error) {
@@ -41,6 +42,8 @@ func (m Method) run(b *bench) (tune.Config, error) {
 		return b.oneAtATime(), nil
 	case Halving:
 		return b.halving(), nil
+	case Thompson:
+		return b.thompson(), nil
 	}
 	return b.linerate()
 }
@@ -55,9 +58,9 @@ func (b *bench) linerate() (tune.Config, error) {
 }
 
 func (b *bench) linerateResult() (tune.Result, error) {
-	s := tune.Search{Levels: make([]int, Settings), Seconds: Slots, PerSlot: 1, Together: Together, Worth: math.Log1p(0.0025), Confirmations: 1, Seed: b.rng.Uint64()}
+	s := tune.Search{Levels: make([]int, len(b.effect)), Seconds: Slots, PerSlot: 1, Together: Together, Worth: math.Log1p(0.0025), Confirmations: 1, Seed: b.rng.Uint64()}
 	for i := range s.Levels {
-		s.Levels[i] = 1
+		s.Levels[i] = len(b.effect[i]) - 1
 	}
 	var done []tune.Measured
 	for {
@@ -90,7 +93,7 @@ const confirmPairs = 27
 // it where it is better.
 func (b *bench) confirmed(c tune.Config, pairs int) tune.Config {
 	d := make([]float64, pairs)
-	base := make(tune.Config, Settings)
+	base := b.base()
 	for i := range d {
 		v := b.block(base, c)
 		d[i] = v[1] - v[0]
@@ -101,10 +104,10 @@ func (b *bench) confirmed(c tune.Config, pairs int) tune.Config {
 	return nil
 }
 
-func random(rng *rand.Rand) tune.Config {
-	c := make(tune.Config, Settings)
+func (b *bench) random() tune.Config {
+	c := b.base()
 	for i := range c {
-		c[i] = rng.IntN(2)
+		c[i] = b.rng.IntN(len(b.effect[i]))
 	}
 	return c
 }
@@ -113,7 +116,7 @@ func random(rng *rand.Rand) tune.Config {
 func (b *bench) randomSearch() tune.Config {
 	arms := make([]tune.Config, 31)
 	for i := range arms {
-		arms[i] = random(b.rng)
+		arms[i] = b.random()
 	}
 	sum := make([]float64, len(arms))
 	for range 6 {
@@ -125,22 +128,27 @@ func (b *bench) randomSearch() tune.Config {
 	return b.confirmed(arms[best], confirmPairs)
 }
 
-// oneAtATime: the base and each setting alone, six times, and a confirmation.
+// oneAtATime: the base and each level of each setting alone, as often as there is time for, and a confirmation
+// of all that looked better.
 func (b *bench) oneAtATime() tune.Config {
-	arms := []tune.Config{make(tune.Config, Settings)}
-	for i := range Settings {
-		arms = append(arms, arms[0].With(i, 1))
+	arms := []tune.Config{b.base()}
+	for i, e := range b.effect {
+		for level := 1; level < len(e); level++ {
+			arms = append(arms, b.base().With(i, level))
+		}
 	}
 	sum := make([]float64, len(arms))
-	for range 6 {
+	for range (Slots - 2*confirmPairs) / len(arms) {
 		for i, v := range b.block(arms...) {
 			sum[i] += v
 		}
 	}
-	c := make(tune.Config, Settings)
-	for i := range Settings {
-		if sum[i+1] > sum[0] {
-			c[i] = 1
+	c, most := b.base(), slices.Repeat([]float64{sum[0]}, len(b.effect))
+	for k, arm := range arms[1:] {
+		for i, level := range arm {
+			if level > 0 && sum[k+1] > most[i] {
+				most[i], c[i] = sum[k+1], level
+			}
 		}
 	}
 	if c.Size() == 0 {
@@ -156,9 +164,9 @@ func (b *bench) halving() tune.Config {
 		tune.Config
 		sum, n float64
 	}
-	field := []*arm{{Config: make(tune.Config, Settings)}}
+	field := []*arm{{Config: b.base()}}
 	for len(field) < 32 {
-		field = append(field, &arm{Config: random(b.rng)})
+		field = append(field, &arm{Config: b.random()})
 	}
 	rungs := 5
 	for left := rungs; left > 0; left-- {

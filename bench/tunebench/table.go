@@ -9,70 +9,65 @@ import (
 	"linerate/internal/tune"
 )
 
-// Row holds the methods' results at one level of noise.
+// Row holds the methods' results on one landscape at one level of noise.
 type Row struct {
-	SDPercent float64   `json:"sd_percent"` // of one arm of a block
-	Methods   []Outcome `json:"methods"`
+	Landscape
+	SDPercent   float64   `json:"sd_percent"`   // of one arm of a block
+	BestPercent float64   `json:"best_percent"` // what the best configuration gains
+	Methods     []Outcome `json:"methods"`
 }
 
 // Outcome is what a method ships, on average.
 type Outcome struct {
 	Method Method `json:"method"`
+	// Shipped is how often it ships something.
+	Shipped float64 `json:"shipped"`
 	// GainPercent is the true gain of what it ships; nothing shipped gains nothing.
 	GainPercent float64 `json:"gain_percent"`
 	// Useless is how many of the settings shipped do nothing.
 	Useless float64 `json:"useless"`
 }
 
-// Noises are the standard deviations of the table, in percent.
+// Noises are the standard deviations, in percent, of the first landscape; all others have the second.
 func Noises() []float64 { return []float64{0.4, 1, 2} }
 
-// NullNoise is the noise, in percent, of hosts on which nothing helps.
-const NullNoise = 1
+// usualNoise is that of the other landscapes.
+const usualNoise = 1
 
-// Nulls is how often each method claims a winner where no setting does anything, of
-// so many studies. progress, which may be nil, is called with numbers of studies done
-// since the last call.
-func Nulls(ctx context.Context, studies int, seed uint64, progress func(n int)) (map[Method]float64, error) {
-	out := map[Method]float64{}
-	for k, m := range Methods() {
-		ships, err := each(ctx, studies, seed+uint64(k)<<32, progress, func(rng *rand.Rand) (tune.Config, *world, error) {
-			w := &world{}
-			c, err := m.run(&bench{world: w, sd: NullNoise / 100.0, rng: rng})
-			return c, w, err
-		})
-		if err != nil {
-			return nil, err
-		}
-		out[m] = ships.shipped
-	}
-	return out, nil
-}
+// Rows are how many there are in a table.
+func Rows() int { return len(Landscapes) + len(Noises()) - 1 }
 
-// Table holds each method's results at every level of noise; progress is as for Nulls.
+// Table holds each method's results on every landscape. progress, which may be nil, is called with numbers of
+// studies done since the last call.
 func Table(ctx context.Context, studies int, seed uint64, progress func(n int)) ([]Row, error) {
 	var rows []Row
-	for n, sd := range Noises() {
-		row := Row{SDPercent: sd}
-		for _, m := range Methods() {
-			// All methods see the same hosts.
-			got, err := each(ctx, studies, seed+uint64(n+1)<<48, progress, func(rng *rand.Rand) (tune.Config, *world, error) {
-				w := newWorld(rng)
-				c, err := m.run(&bench{world: w, sd: sd / 100, rng: rng})
-				return c, w, err
-			})
-			if err != nil {
-				return nil, err
+	for _, l := range Landscapes {
+		for _, sd := range Noises() {
+			if sd != usualNoise && len(rows) >= len(Noises()) {
+				continue
 			}
-			row.Methods = append(row.Methods, Outcome{m, got.gain, got.useless})
+			row := Row{Landscape: l, SDPercent: sd}
+			for _, m := range Methods() {
+				// All methods see the same hosts.
+				got, err := each(ctx, studies, seed+uint64(len(rows)+1)<<48, progress, func(rng *rand.Rand) (tune.Config, *world, error) {
+					w := l.draw(rng)
+					c, err := m.run(&bench{world: w, sd: sd / 100, rng: rng})
+					return c, w, err
+				})
+				if err != nil {
+					return nil, err
+				}
+				row.BestPercent = got.best
+				row.Methods = append(row.Methods, Outcome{m, got.shipped, got.gain, got.useless})
+			}
+			rows = append(rows, row)
 		}
-		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
 // means over studies.
-type means struct{ shipped, gain, useless float64 }
+type means struct{ shipped, gain, useless, best float64 }
 
 // batch is how many studies there are between reports of progress.
 const batch = 100
@@ -93,10 +88,12 @@ func each(ctx context.Context, studies int, seed uint64, progress func(int), one
 			defer wg.Done()
 			for i := w; i < studies && ctx.Err() == nil; i += workers {
 				c, world, err := one(rand.New(rand.NewPCG(seed, uint64(i))))
+				best := world.best()
 				mu.Lock()
 				if err != nil {
 					failed = err
 				}
+				sum.best += best
 				if c != nil {
 					sum.shipped++
 					sum.gain += 100 * math.Expm1(world.gain(c))
@@ -114,5 +111,5 @@ func each(ctx context.Context, studies int, seed uint64, progress func(int), one
 	if failed == nil {
 		failed = ctx.Err()
 	}
-	return means{sum.shipped / n, sum.gain / n, sum.useless / n}, failed
+	return means{sum.shipped / n, sum.gain / n, sum.useless / n, sum.best / n}, failed
 }

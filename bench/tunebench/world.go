@@ -10,20 +10,54 @@ import (
 	"linerate/internal/tune"
 )
 
-// The world: so many settings, of which so many act; the best configuration there is
-// gains so much.
-const (
-	Settings    = 30
-	Active      = 6
-	BestPercent = 3.5
-	// Slots is how many trials of one arm each method has.
-	Slots = 240
-)
+// Slots is how many trials of one arm each method has.
+const Slots = 240
+
+// Landscape is a kind of host: how many factors it has, of how many levels, and what they do.
+type Landscape struct {
+	Name    string `json:"name"`
+	Factors int    `json:"factors"`
+	Levels  int    `json:"levels"` // beyond the base's
+	// Active factors gain Least to Most percent at their best level, the last Harmful of them lose that.
+	Active  int     `json:"active"`
+	Harmful int     `json:"harmful"`
+	Least   float64 `json:"least_percent"`
+	Most    float64 `json:"most_percent"`
+	// Shape is each level's share of a factor's effect.
+	Shape []float64 `json:"shape"`
+	// Pairs interact: the first two factors that act gain so many percent together beyond their sum, the
+	// next two lose it.
+	Pairs float64 `json:"pairs_percent"`
+}
+
+var switches = []float64{1}
+
+// Landscapes of the bench: the first is that of many switches of which few act; nothing helps on the second.
+var Landscapes = []Landscape{
+	{"six of thirty act, two pairs", 30, 1, 6, 2, 0.5, 1.5, switches, 0.7},
+	{"nothing acts", 30, 1, 0, 0, 0, 0, switches, 0},
+	{"one of twelve, 3 %", 12, 1, 1, 0, 3, 3, switches, 0},
+	{"four of twenty, 1 %", 20, 1, 4, 0, 1, 1, switches, 0},
+	{"four weak ones of thirty", 30, 1, 4, 0, 0.2, 0.4, switches, 0},
+	{"all small, half harm", 20, 1, 20, 10, 0.05, 0.2, switches, 0},
+	{"most harm", 30, 1, 10, 8, 0.5, 1.5, switches, 0},
+	{"all of five", 5, 1, 5, 1, 0.5, 1, switches, 0},
+	{"three of ten, 5 %", 10, 1, 3, 0, 4, 6, switches, 0},
+	{"pairs alone", 20, 1, 4, 0, 0.1, 0.1, switches, 2},
+	{"strong pairs", 20, 1, 6, 0, 0.5, 1, switches, 1.5},
+	{"three levels, the first harms, the middle best", 10, 3, 10, 0, 0.4, 0.7, []float64{-0.5, 1, 0.3}, 0},
+	{"three levels, the last best", 10, 3, 10, 0, 0.4, 0.7, []float64{0.3, 0.6, 1}, 0},
+	{"three levels, the first best", 10, 3, 10, 0, 0.4, 0.7, []float64{1, 0.6, 0.2}, 0},
+	{"three levels, the first does nothing", 10, 3, 10, 0, 0.4, 0.7, []float64{0, 1, 0.5}, 0},
+	{"three levels, four of twenty act, middle best", 20, 3, 4, 0, 0.7, 1.2, []float64{-0.3, 1, 0.6}, 0},
+	{"four levels, three of six act, third best", 6, 4, 3, 0, 1, 2, []float64{0.2, 0.6, 1, 0.4}, 0},
+}
 
 // world is a host: what each configuration gains, as a log ratio.
 type world struct {
-	effect [Settings]float64
+	effect [][]float64 // by factor and level; the base's is 0
 	pairs  []pair
+	active []int
 }
 
 type pair struct {
@@ -31,37 +65,23 @@ type pair struct {
 	gain float64 // of both together, beyond the sum
 }
 
-// Harmful is how many of the settings that act do harm: what is worth trying is not
-// known to help.
-const Harmful = 2
-
-// newWorld draws which settings act and how much. Most help, some do harm; two that help are worth more together
-// than their sum, two others less. All is scaled so that the best configuration
-// gains what BestPercent says.
-func newWorld(rng *rand.Rand) *world {
-	w := &world{}
-	act := rng.Perm(Settings)[:Active]
-	for _, i := range act {
-		w.effect[i] = 0.3 + 0.7*rng.Float64()
+// draw makes a host of the landscape.
+func (l Landscape) draw(rng *rand.Rand) *world {
+	w := &world{active: rng.Perm(l.Factors)[:l.Active]}
+	for range l.Factors {
+		w.effect = append(w.effect, make([]float64, l.Levels+1))
 	}
-	for _, i := range act[Active-Harmful:] {
-		w.effect[i] = -w.effect[i]
-	}
-	w.pairs = []pair{{act[0], act[1], 0.3 + 0.4*rng.Float64()}, {act[2], act[3], -(0.3 + 0.4*rng.Float64())}}
-	best := 0.0
-	c := make(tune.Config, Settings)
-	for set := range 1 << Active {
-		for k, i := range act {
-			c[i] = set >> k & 1
+	for k, i := range w.active {
+		size := (l.Least + (l.Most-l.Least)*rng.Float64()) / 100
+		if k >= l.Active-l.Harmful {
+			size = -size
 		}
-		best = max(best, w.gain(c))
+		for level, share := range l.Shape {
+			w.effect[i][level+1] = share * size
+		}
 	}
-	scale := math.Log1p(BestPercent/100) / best
-	for i := range w.effect {
-		w.effect[i] *= scale
-	}
-	for i := range w.pairs {
-		w.pairs[i].gain *= scale
+	if l.Pairs > 0 {
+		w.pairs = []pair{{w.active[0], w.active[1], l.Pairs / 100}, {w.active[2], w.active[3], -l.Pairs / 100}}
 	}
 	return w
 }
@@ -69,9 +89,7 @@ func newWorld(rng *rand.Rand) *world {
 // gain is what a configuration is worth.
 func (w *world) gain(c tune.Config) (sum float64) {
 	for i, level := range c {
-		if level > 0 {
-			sum += w.effect[i]
-		}
+		sum += w.effect[i][level]
 	}
 	for _, p := range w.pairs {
 		if c[p.a] > 0 && c[p.b] > 0 {
@@ -81,10 +99,36 @@ func (w *world) gain(c tune.Config) (sum float64) {
 	return sum
 }
 
-// useless counts the settings of a configuration that have no effect alone.
+// best is what the best configuration gains: each factor at its best level, by turns until none gets better, from
+// every choice within the pairs.
+func (w *world) best() (most float64) {
+	for start := range 1 << (2 * len(w.pairs)) {
+		c := make(tune.Config, len(w.effect))
+		for k, p := range w.pairs {
+			c[p.a], c[p.b] = start>>(2*k)&1, start>>(2*k+1)&1
+		}
+		for range 3 {
+			for i := range c {
+				for level := range w.effect[i] {
+					if other := c.With(i, level); w.gain(other) > w.gain(c) {
+						c = other
+					}
+				}
+			}
+		}
+		most = max(most, w.gain(c))
+	}
+	return 100 * math.Expm1(most)
+}
+
+// useless counts the settings of a configuration that have no effect alone nor with others.
 func (w *world) useless(c tune.Config) (n int) {
 	for i, level := range c {
-		if level > 0 && w.effect[i] == 0 {
+		paired := false
+		for _, p := range w.pairs {
+			paired = paired || p.a == i || p.b == i
+		}
+		if level > 0 && w.effect[i][level] == 0 && !paired {
 			n++
 		}
 	}
@@ -98,6 +142,8 @@ type bench struct {
 	rng  *rand.Rand
 	used int
 }
+
+func (b *bench) base() tune.Config { return make(tune.Config, len(b.effect)) }
 
 // block measures arms side by side: each has its own noise, all share the block's.
 func (b *bench) block(arms ...tune.Config) []float64 {

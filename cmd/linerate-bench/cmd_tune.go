@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,29 +12,29 @@ import (
 	"linerate/internal/show"
 )
 
-const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them beside
-random search with a confirmation, one setting at a time with a confirmation, and
-successive halving alone, each with as many trials of one arm. 30 settings, of which
-6 act (4 help, 2 harm) and 2 pairs interact; the best configuration gains 3.5 %. Told
-are the true gain of what each method ships, and how many of the settings that it
-ships do nothing, at three levels of noise. Then how often a method claims a winner
-where no setting does anything: linerate promises at most 5 %.`
+const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them next to
+random search, one setting at a time and Thompson sampling on a linear model, each
+with a confirmation, and successive halving alone, all with as many trials of one arm.
+The landscapes: many switches of which few act, weak effects, pairs, factors of three
+and four levels; on one nothing acts, and linerate promises a winner in at most 5 %.
+Printed are the true gain of what each method ships, and how many of the settings that
+it ships do nothing.`
 
 // tuneBench is the document of the bench.
 type tuneBench struct {
 	Version int    `json:"version"`
 	Studies int    `json:"studies"` // of each method at each noise, and of the nulls
 	Seed    uint64 `json:"seed"`
-	// NullWinnerRate is linerate's share of searches with a winner where there is
-	// none; Nulls are all methods'.
-	NullWinnerRate float64                      `json:"null_winner_rate"`
-	Nulls          map[tunebench.Method]float64 `json:"nulls"`
-	Rows           []tunebench.Row              `json:"rows"`
+	// NullWinnerRate is linerate's share of searches with a winner where there is none, and Short by
+	// how many points it gains less than the best of the others, where that is most.
+	NullWinnerRate float64         `json:"null_winner_rate"`
+	Short          float64         `json:"short_points"`
+	Rows           []tunebench.Row `json:"rows"`
 }
 
 // newTuneCmd simulates searches by experiment.
 func newTuneCmd() *cobra.Command {
-	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 10_000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
+	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 400, least: 10, most: 1_000_000, seed: "seed of the simulation"}
 	return s.command(&cobra.Command{
 		Use:   "tune",
 		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
@@ -47,7 +48,7 @@ func newTuneCmd() *cobra.Command {
 // simulateTune runs the bench, and says on talk how far it is.
 func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64) (tuneBench, error) {
 	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
-	total := studies * len(tunebench.Methods()) * (1 + len(tunebench.Noises()))
+	total := studies * len(tunebench.Methods()) * tunebench.Rows()
 	done, told := 0, -1
 	progress := func(n int) {
 		done += n
@@ -57,28 +58,32 @@ func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64)
 		}
 	}
 	var err error
-	if doc.Nulls, err = tunebench.Nulls(ctx, studies, seed, progress); err != nil {
-		return doc, err
-	}
-	doc.NullWinnerRate = doc.Nulls[tunebench.Linerate]
 	doc.Rows, err = tunebench.Table(ctx, studies, seed, progress)
+	for _, r := range doc.Rows {
+		if r.Active == 0 {
+			doc.NullWinnerRate = r.Methods[0].Shipped
+		}
+		for _, m := range r.Methods {
+			doc.Short = max(doc.Short, m.GainPercent-r.Methods[0].GainPercent)
+		}
+	}
 	return doc, err
 }
 
 func (doc tuneBench) page(page *show.Page) {
-	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each; the best configuration gains %.1f %%.", doc.Studies, tunebench.Slots, tunebench.BestPercent))
-	t := show.Table{Header: []string{"scatter", "method", "gain shipped", "useless settings", "winner of nothing"}, Right: []bool{true, false, true, true, true}}
+	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each. Gain shipped in percent, and useless settings.", doc.Studies, tunebench.Slots))
+	t := show.Table{Header: []string{"landscape", "scatter", "best"}, Right: []bool{false, true, true}}
+	for _, m := range tunebench.Methods() {
+		name, _, _ := strings.Cut(string(m), " +")
+		t.Header, t.Right = append(t.Header, name), append(t.Right, true)
+	}
 	for _, r := range doc.Rows {
-		for i, m := range r.Methods {
-			scatter, null := "", ""
-			if i == 0 {
-				scatter = show.Percent(r.SDPercent)
-			}
-			if r.SDPercent == tunebench.NullNoise {
-				null = fmt.Sprintf("%.1f %%", 100*doc.Nulls[m.Method])
-			}
-			t.Rows = append(t.Rows, []string{scatter, string(m.Method), fmt.Sprintf("%+.2f %%", m.GainPercent), fmt.Sprintf("%.1f", m.Useless), null})
+		row := []string{r.Name, show.Percent(r.SDPercent), fmt.Sprintf("%.2f", r.BestPercent)}
+		for _, m := range r.Methods {
+			row = append(row, fmt.Sprintf("%.2f (%.1f)", m.GainPercent, m.Useless))
 		}
+		t.Rows = append(t.Rows, row)
 	}
 	page.Table(t)
+	page.Line(fmt.Sprintf("linerate claims a winner where nothing acts in %.1f %%, and gains %.2f points less than the best of the others where that is most.", 100*doc.NullWinnerRate, doc.Short))
 }

@@ -44,7 +44,6 @@ type Model struct {
 	Levels []LevelEffect `json:"levels"`
 
 	share, tau2 float64 // of the effects that are some: see weigh
-	from        Config  // what Levels are compared with
 }
 
 // ofScreening fits the model.
@@ -182,7 +181,7 @@ func (m *Model) predict(c Config) float64 {
 		on[i] = level > 0
 		if l, ok := m.level(i, level); ok {
 			sum += l.Expected
-			on[i] = m.from[i] > 0
+			on[i] = false
 		}
 		if on[i] {
 			sum += m.Effects[i].Expected

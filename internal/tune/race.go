@@ -43,6 +43,11 @@ func (s *state) field(m Model) []Config {
 		return nil
 	}
 	best := m.best(len(s.Levels), s.price(m))
+	if m.predict(best) < 2*s.Worth { // many weak effects may be worth what none of them is
+		if best = m.dense(len(s.Levels), best); best.Size() > 0 { // a race would drop them one by one
+			return []Config{best}
+		}
+	}
 	if best.Size() == 0 {
 		return nil
 	}

@@ -123,7 +123,7 @@ func (s *state) rungs() []Rung {
 		upTo := &state{s.Search, s.array, s.done}
 		upTo.done = nil
 		for _, m := range s.done {
-			if m.Phase == Screen || m.Phase == Levels {
+			if m.Phase == Screen {
 				upTo.done = append(upTo.done, m)
 			}
 		}

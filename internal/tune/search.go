@@ -38,7 +38,6 @@ type Phase string
 const (
 	Fit      Phase = "fit"      // how many arms live side by side, and what the testbed has
 	Screen   Phase = "screen"   // which factors act
-	Levels   Phase = "levels"   // which levels beyond a factor's first are worth a place
 	Race     Phase = "race"     // which of the candidates to confirm
 	Confirm  Phase = "confirm"  // whether it is better than the base
 	Guard    Phase = "guard"    // whether it leaves the study's other metrics alone
@@ -123,6 +122,9 @@ type Search struct {
 // price is what a setting must promise for its place in a plan: a quarter of what
 // matters, less where so little is known that promises are cautious anyway.
 func (s *Search) price(m Model) float64 {
+	if s.sampled() {
+		return s.Worth / 16 // which level is best is known less well than that one of them helps
+	}
 	if m.Lenth.PSE > s.Worth/2 {
 		return s.Worth / 4 * (s.Worth / 2) / m.Lenth.PSE
 	}
@@ -146,7 +148,7 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 		return Experiment{}, false, err
 	}
 	st := &state{s, a, done}
-	for _, step := range []func() (Experiment, bool){st.screen, st.levels, st.race, st.confirm, st.guard, st.minimise, st.check} {
+	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.guard, st.minimise, st.check} {
 		if next, ok = step(); ok {
 			return next, true, nil
 		}
@@ -214,6 +216,9 @@ func (s *state) groups(replicate int) [][]int {
 // screen runs the array once, then again until an effect that matters would be
 // seen or what is left is needed to confirm what was found.
 func (s *state) screen() (Experiment, bool) {
+	if s.sampled() {
+		return s.sample()
+	}
 	done := len(s.of(Screen))
 	groups := len(s.groups(0))
 	replicate, group := done/groups, done%groups
@@ -241,7 +246,7 @@ func (s *state) run(n int) Config {
 // again decides, once the array has been run, on one more block of it, by the noise
 // seen so far.
 func (s *state) again() bool {
-	for _, later := range []Phase{Levels, Race, Confirm} {
+	for _, later := range []Phase{Race, Confirm} {
 		if _, on := s.last(later); on {
 			return false
 		}
@@ -250,12 +255,15 @@ func (s *state) again() bool {
 	if m.Lenth.PSE <= s.Worth/3 {
 		return false
 	}
-	left := s.left() - s.forLevels()
+	left := s.left()
 	return s.Together+beside+min(s.toConfirm(m, 0.9), max((beside+1)*leastPairs, s.total(left)/confirmShare)) <= left
 }
 
 // model fits what the screening has measured.
 func (s *state) model() Model {
+	if s.sampled() && len(s.of(Screen)) > 0 {
+		return s.ofSampling()
+	}
 	data := &screened{}
 	groups := len(s.groups(0))
 	for i, m := range s.of(Screen) {
@@ -268,10 +276,10 @@ func (s *state) model() Model {
 		return Model{Interactions: []Interaction{}, Levels: []LevelEffect{}}
 	}
 	m := ofScreening(data, len(s.Levels))
+	m.Levels = []LevelEffect{}
 	if s.half < fewRuns {
 		m.floor(s.beside0())
 	}
-	s.weighLevels(&m)
 	return m
 }
 

@@ -101,11 +101,7 @@ func (r *Report) effects() (out []row) {
 	slices.SortStableFunc(levels, func(a, b tune.LevelEffect) int { return cmp.Compare(b.Effect, a.Effect) })
 	for _, l := range levels {
 		f := factors[l.Factor]
-		note := r.became(l.Factor, l.Level, factors)
-		if l.Over > 0 {
-			note = strings.TrimSuffix("beside "+f.Levels[l.Over-1].Value+"; "+note, "; ")
-		}
-		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, note)
+		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, r.became(l.Factor, l.Level, factors))
 	}
 	return out
 }

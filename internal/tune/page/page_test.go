@@ -30,7 +30,7 @@ var model = tune.Model{Lenth: tune.Lenth{PSE: 0.002, Margin: 0.005, Simultaneous
 	Effects: []tune.Effect{{Factor: 1, Effect: -0.001}, {Factor: 0, Effect: 0.02, Active: 0.99}, {Factor: -1, Effect: 0.0004}}}
 
 // levels is model with the second level of a measured too.
-var levels = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Over: 1, Effect: math.Log(0.95), Active: 0.9, Blocks: 4}}}
+var levels = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Blocks: 4}}}
 
 // refused and lacking are model where the second level of a was asked for in vain.
 var (
@@ -142,7 +142,7 @@ func TestGuards(t *testing.T) {
 func TestLevels(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: levels, Candidate: tune.Config{2, 0}}}
 	got := r.effects()
-	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|beside 1; in the candidate: 2" || got[0][3] != "in the candidate: 2" || got[1][3] != "" {
+	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|in the candidate: 2" || got[0][3] != "in the candidate: 2" || got[1][3] != "" {
 		t.Errorf("%q", got)
 	}
 }
