@@ -45,8 +45,11 @@ type Options struct {
 	Share        bool
 	MarginPoints float64
 	Better       Direction // of the metric
-	Draws        int       // of the permutation test, when not exact
-	Seed         uint64    // of those draws
+	// Bucket is how wide the buckets are of a histogram that values are read from, as a share of the
+	// value; 0: they are read from none.
+	Bucket float64
+	Draws  int    // of the permutation test, when not exact
+	Seed   uint64 // of those draws
 	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
 	// cost far more than the rest:
 	// for callers that compare thousands of samples which will not be repeated.
@@ -142,7 +145,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	level := 1 - opt.Alpha
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
-	c.Effect = rounded(OneSample(d, level), roundingOf(x, y))
+	c.Effect = rounded(OneSample(d, level), roundingOf(a, b, scale, opt.Bucket))
 	c.Method = "Student's t on block-wise " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
 	if !opt.Bare {
@@ -266,25 +269,43 @@ func correct(cs []Comparison, opt Options) {
 // leastBlocks is the fewest blocks that give a verdict: two do not show how much blocks differ.
 const leastBlocks = 3
 
-// roundingOf is the standard error that rounding leaves in the difference of two arms' means. Where
-// they scatter by less than their resolution, each is rounded alike, and the mean of many is no nearer the truth than
-// one: the error of rounding to a resolution q is q/√12 (Sheppard). Where they scatter more, the scatter has it. The
-// resolution is the least difference between values of both arms; of values that are all one it is not known.
-func roundingOf(x, y []float64) float64 {
-	least, sum := math.Inf(1), 0.0
-	both := ascending(slices.Concat(x, y))
-	for i := 1; i < len(both); i++ {
-		if d := both[i] - both[i-1]; d > 0 {
-			least = min(least, d)
+// roundingOf is the standard error, on a scale, that rounding leaves in the difference of two arms' means. Where an
+// arm scatters by less than its resolution, its values are rounded alike, and the mean of many is no nearer the truth
+// than one: the error of rounding to a resolution q is q/√12 (Sheppard). Where it scatters more, the scatter has it.
+func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
+	q, sum := grid(slices.Concat(a, b)), 0.0
+	for _, arm := range [][]float64{a, b} {
+		mean, variance := meanVariance(arm)
+		if bucket > 0 {
+			q = bucket * math.Abs(mean)
 		}
-	}
-	for _, arm := range [][]float64{x, y} {
-		ties := len(slices.Compact(ascending(arm))) < len(arm)
-		if _, variance := meanVariance(arm); ties && !math.IsInf(least, 1) && variance < least*least {
-			sum += least * least / 12
+		if ties := len(slices.Compact(ascending(arm))) < len(arm); !ties || variance >= q*q {
+			continue
+		}
+		if s == LogRatio {
+			sum += q * q / mean / mean / 12
+		} else {
+			sum += q * q / 12
 		}
 	}
 	return math.Sqrt(sum)
+}
+
+// grid is the coarsest resolution that values may have been rounded to: the largest number of which all are
+// multiples. It is 0 of values that are all one, whose resolution is not known.
+func grid(values []float64) float64 {
+	all := slices.Compact(ascending(values))
+	if len(all) < 2 {
+		return 0
+	}
+	least := 1e-9 * max(math.Abs(all[0]), math.Abs(all[len(all)-1]))
+	q := 0.0
+	for _, v := range all {
+		for r := math.Abs(v); r > least; {
+			q, r = r, math.Mod(q, r)
+		}
+	}
+	return q
 }
 
 // rounded adds an error of rounding to a test whose standard error covers only its scatter.

@@ -31,6 +31,16 @@ func TestResolutionIsError(t *testing.T) {
 	if c := of(a, b); c.Verdict.Differs() || !(c.EffectPercent.Half() > 8) {
 		t.Errorf("one bucket apart: %s, %+v", c.Verdict, c.EffectPercent)
 	}
+	// Two constant arms: ticks of 10 ms may differ by a hair, rates to the packet do not.
+	if c := of(values(10, 10, 10), values(20, 20, 20)); c.Verdict.Differs() {
+		t.Errorf("one tick apart: %s, %+v", c.Verdict, c.EffectPercent)
+	}
+	if c := of(values(1012345, 1012345, 1012345), values(1275017, 1275017, 1275017)); c.Verdict != Better || !(c.EffectPercent.Half() < 0.1) {
+		t.Errorf("searches that always end alike: %s, %+v", c.Verdict, c.EffectPercent)
+	}
+	if c := CompareBlocks(values(1012345, 1012345, 1012345), []Arm{values(1027001, 1027001, 1027001)}, Options{Bucket: 1.0 / 64})[0]; c.Verdict.Differs() {
+		t.Errorf("one bucket of a histogram apart: %s, %+v", c.Verdict, c.EffectPercent)
+	}
 	fine := values(100, 101, 102, 99, 98, 101, 103, 97)
 	if c := of(fine, values(110, 111, 109, 112, 110, 108, 111, 110)); c.Verdict != Better || !(c.EffectPercent.Half() < 4) {
 		t.Errorf("scatter beyond the resolution: %s, %+v", c.Verdict, c.EffectPercent)

@@ -45,7 +45,7 @@ func TestSharesDifferByPoints(t *testing.T) {
 func TestSharesStayWithinBounds(t *testing.T) {
 	few := Arm{Name: "none", Values: []float64{0.03, 0.17, 0.145}}
 	got := CompareBlocks(few, []Arm{{Name: "all", Values: []float64{1, 1, 1}}}, Options{Share: true, MarginPoints: 5, Better: LowerIsBetter})[0]
-	if e := got.Result(); e.Bounds() != "[+69.7, +100]" || !(got.Effect.High > 1) {
+	if e := got.Result(); e.Bounds() != "[+69.9, +100]" || !(got.Effect.High > 1) {
 		t.Errorf("%s, and by the test up to %g", e.Bounds(), got.Effect.High)
 	}
 	got = CompareBlocks(Arm{Name: "none", Values: []float64{0.3, 0.4, 0.5}}, []Arm{{Name: "fewer", Values: []float64{0.1, 0, 0.3}}}, Options{Share: true, MarginPoints: 5})[0]

@@ -34,7 +34,7 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	d := subtract(y, x)
 	level := 1 - opt.Alpha
 	t := Randomise(d, opt.Draws, opt.Seed)
-	c.random, c.rounding = &t, 1.96*roundingOf(x, y)
+	c.random, c.rounding = &t, 1.96*roundingOf(a, b, scale, opt.Bucket)
 	c.Effect = OneSample(d, level) // its standard error plans; it does not decide
 	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)

@@ -164,7 +164,7 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 	if m.LowerIsBetter {
 		better = stats.LowerIsBetter
 	}
-	return stats.Options{MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints, Share: m.Share, Better: better, Seed: seed}
+	return stats.Options{MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints, Share: m.Share, Better: better, Seed: seed, Bucket: m.Bucket}
 }
 
 // verdicts compares every available variant with the control by one metric;

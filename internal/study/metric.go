@@ -28,11 +28,17 @@ type Metric struct {
 	// Share says that it is a share of a whole, 0 to 1: effects in it are
 	// differences in percentage points.
 	Share bool
+	// Bucket is how wide the buckets are of the histogram that values are read from, as a share
+	// of the value; 0: they are read from none.
+	Bucket float64
 	// NS is how an effect in the metric is converted to ns per packet.
 	NS NSKind
 	// Zero is what 0 means where the source rounds down: "below 1 ms"; "" is none at all.
 	Zero string
 }
+
+// latencyBucket is that of load.Histogram, 64 to a power of two.
+const latencyBucket = 1.0 / 64
 
 // NSKind says how a metric's difference is converted to nanoseconds.
 type NSKind int

@@ -7,9 +7,9 @@ import (
 // servedMetrics are what requests to servers measure.
 var serveMetrics = []Metric{
 	{Name: RequestMean, Label: "latency, mean", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, NS: IsTime},
-	{Name: RequestP50, Label: "latency, median", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, NS: IsTime},
-	{Name: RequestP90, Label: "latency, 90th percentile", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, NS: IsTime},
-	{Name: RequestP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, NS: IsTime},
+	{Name: RequestP50, Label: "latency, median", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsTime},
+	{Name: RequestP90, Label: "latency, 90th percentile", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsTime},
+	{Name: RequestP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Serve, Detail: true, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsTime},
 	{Name: Within100ms, Label: "answered within 100 ms", Unit: "", Mode: testbed.Serve, Detail: true, Verdict: true, Share: true},
 	{Name: RequestRate, Label: "requests answered", Unit: "req/s", Mode: testbed.Serve, Detail: true, Verdict: true,
 		Words: map[string]LabelUnit{"smtp": {Label: "rate of messages taken", Unit: "messages/s"}, "files": {Label: "rate of transactions", Unit: "transactions/s"}}},
