@@ -10,7 +10,7 @@ func TestOwnHosts(t *testing.T) {
 	holdAll(t, "6.12", []reading{
 		{note: "advertisements on a router: one fix", role: "router", files: x("net.ipv6.conf.all.forwarding=1\nnet.ipv6.conf.wan0.accept_ra=1"), want: []string{"warning LR-LINUX-RA-FORWARDING | Set it to 2", "!LR-HARMFUL"}},
 		{note: "at odds, though one is the default", role: "router", files: x("net.ipv4.neigh.default.gc_thresh2=2048\nnet.ipv4.neigh.default.gc_thresh3=1024"), want: []string{"warning LR-COUPLED", "!LR-DEFAULT:net.ipv4.neigh.default.gc_thresh3"}},
-		{note: "strict checks of a router", role: "router", files: x("net.ipv4.conf.all.rp_filter=1"), want: []string{"warning LR-HARMFUL | Set it to 2"}},
+		{note: "strict checks of a router", role: "router", files: x("net.ipv4.conf.all.rp_filter=1"), want: []string{"info LR-HARMFUL | Set it to 2"}},
 		{note: "strict checks that know the mark", role: "vpn", files: x("net.ipv4.conf.all.src_valid_mark=1\nnet.ipv4.conf.all.rp_filter=1"), want: []string{"!warning"}},
 		{note: "silence of five seconds", role: "mail", files: x("net.ipv4.tcp_keepalive_time=60\nnet.ipv4.tcp_keepalive_intvl=5\nnet.ipv4.tcp_keepalive_probes=1"), want: []string{"warning LR-LINUX-KEEPALIVE-HASTE | after 5 s"}},
 		{note: "silence of half a minute", role: "mail", files: x("net.ipv4.tcp_keepalive_intvl=10\nnet.ipv4.tcp_keepalive_probes=3"), want: []string{"!LR-LINUX-KEEPALIVE-HASTE"}},

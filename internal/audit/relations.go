@@ -40,6 +40,9 @@ func (a *auditor) cautions(j judged) []candidate {
 		if !yes {
 			continue
 		}
+		if a.required(j.Line, j.rec) {
+			k.severity, k.action = Info, Measure // between the benchmark and what it costs here
+		}
 		f := Finding{ID: "LR-" + strings.ToUpper(c.Kind) + ":" + j.Name, Kind: k.kind, Severity: k.severity, Action: k.action, Name: j.Name,
 			Sources: j.rec.Sources, Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, c.Text), Why: j.rec.Summary, Fix: cmp.Or(c.Fix, a.advice(j, k.kind))}.at(j.Line)
 		all = append(all, candidate{Finding: f, class: caution, short: strings.TrimRight(c.Text, ".")})
