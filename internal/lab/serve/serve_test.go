@@ -80,7 +80,7 @@ type fakeService struct {
 	now     int
 	crash   string
 	uneven  bool // no two blocks are alike
-	looks   int // at their time
+	looks   int  // at their time
 	kernel  func() string
 	found   []string // of the kernel, at each turn and start
 }
