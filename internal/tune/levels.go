@@ -21,13 +21,6 @@ type LevelEffect struct {
 	se float64 // standard error of Effect
 }
 
-func mean(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += v / float64(len(values))
-	}
-	return sum
-}
-
 // level is what is known of a factor's level beyond the first; ok is false where nothing is.
 func (m *Model) level(factor, level int) (l LevelEffect, ok bool) {
 	i := slices.IndexFunc(m.Levels, func(l LevelEffect) bool { return l.Factor == factor && l.Level == level && l.Blocks > 0 })
