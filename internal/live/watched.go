@@ -51,6 +51,9 @@ type command struct {
 // commandPatience bounds one run of a command, and one probe.
 const commandPatience = 10 * time.Second
 
+// commandPause is between two runs of a command, at least: it may run on the host that is studied.
+const commandPause = 50 * time.Millisecond
+
 // leftOver is how long what a command started, and left behind, may hold on to its output.
 const leftOver = time.Second
 
@@ -65,7 +68,7 @@ func fromCommand(o *Options, rest string) (study.Watched, Source, error) {
 	}
 	w, err := o.watched("what " + path + " prints")
 	c := &command{path: path}
-	c.once = c.run
+	c.once, c.pause = c.run, commandPause
 	if given && err == nil {
 		if c.pattern, err = regexp.Compile(pattern); err != nil {
 			err = hint.With(hint.Usage(err), "such as command:PATH#'load: ([0-9.]+)'")
@@ -115,8 +118,8 @@ func (c *command) run(ctx context.Context) (float64, error) {
 // background measures repeatedly while the study runs, from the first tick on.
 type background struct {
 	once  func(context.Context) (float64, error)
-	every time.Duration // from one that is due to the next; 0: as often as fits
-	pause time.Duration // after one that has ended, where every is 0
+	every time.Duration // from one that is due to the next; 0: see pause
+	pause time.Duration // after one that has ended, where every is 0, and at least as long as that took
 
 	start  sync.Once
 	stop   context.CancelFunc
@@ -174,13 +177,14 @@ func (b *background) loop(ctx context.Context) {
 		if b.every > 0 { // an open loop: who waits for an answer is late for the next
 			late = float64(time.Since(due))
 		}
+		begin := time.Now()
 		v, err := b.once(ctx)
 		v += late
 		if ctx.Err() != nil {
 			return
 		}
 		b.took(v, err)
-		pause := max(b.pause, time.Millisecond)
+		pause := max(b.pause, time.Since(begin))
 		if due = due.Add(b.every); b.every > 0 {
 			pause = time.Until(due)
 		}
