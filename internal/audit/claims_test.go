@@ -42,6 +42,7 @@ func TestEveryClaimIsAnswered(t *testing.T) {
 // benchmark asks for; a scanner fails the host without them.
 func TestBenchmarksAreKept(t *testing.T) {
 	c, _ := known(t)
+	kept := 0
 	for _, set := range c.Claims {
 		if set.Kind != "hardening" {
 			continue
@@ -52,8 +53,16 @@ func TestBenchmarksAreKept(t *testing.T) {
 			files[path] += cl.Name + "=" + cl.Value + "\n"
 		}
 		release := map[string]string{"freebsd": "14.3", "linux": "6.12"}[set.OS]
-		for _, f := range run(t, tree(t, release, files), "endpoint").Findings {
+		r := run(t, tree(t, release, files), "endpoint")
+		for _, f := range r.Findings {
 			t.Errorf("%s: %s: %s", set.Source, f.ID, f.Message)
 		}
+		if r.Lines != len(set.Claims) || r.Coverage.SetKnown != len(set.Claims) {
+			t.Errorf("%s: of %d lines %d were read, and %d names judged", set.Source, len(set.Claims), r.Lines, r.Coverage.SetKnown)
+		}
+		kept += len(set.Claims)
+	}
+	if kept < 40 {
+		t.Errorf("only %d lines are of hardening guides", kept)
 	}
 }

@@ -67,6 +67,9 @@ func TestNearNames(t *testing.T) {
 	})
 	holdAll(t, "6.12", []reading{
 		{note: "words of the command line", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="kpti=1 ssbd=force-on slab_debug=FZ ds=nocloud text nofb noefi"`}, want: []string{"!error", "!warning"}},
+		{note: "no intel_idle, and acpi_idle held back", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="intel_idle.max_cstate=0 processor.max_cstate=1"`}, want: []string{"!LR-INEFFECTIVE"}},
+		{note: "no intel_idle alone", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="intel_idle.max_cstate=0"`}, want: []string{"info LR-INEFFECTIVE:cmdline.intel_idle.max_cstate"}},
+		{note: "the least of three thresholds above the others", files: map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.neigh.default.gc_thresh1=80000"}, want: []string{"warning LR-COUPLED:net.ipv4.neigh.default.gc_thresh1"}},
 		{note: "a slip in one", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="mitigatons=off"`}, want: []string{"info LR-UNKNOWN:cmdline.mitigatons | did you mean"}},
 		{note: "of a whole family", files: map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxcon=4096"}, want: []string{"error LR-UNKNOWN:net.core.somaxcon | did you mean net.core.somaxconn"}},
 	})
@@ -91,6 +94,7 @@ func TestRCConfAsShReadsIt(t *testing.T) {
 		{note: "an if without its end", files: rc("if true; then\na=1\n"), want: []string{"error LR-SYNTAX | expecting \"fi\""}},
 		{note: "a whole if, a case, a loop and a function", files: rc("if [ -f /x ]; then\n a=1\nelse\n b=2\nfi\ncase $h in\na) c=1 ;;\n*) d=1 ;;\nesac\nfor i in 1 2; do e=$i; done\nf() {\n g=1\n}\n"), want: []string{"!LR-SYNTAX"}},
 		{note: "exit", files: rc("a=1\nexit 0\nb=2\n"), want: []string{"error LR-SYNTAX | exit ends rc(8)"}},
+		{note: "exit with a status that is masked", files: rc("a=1\nexit $x\nb=2\n"), want: []string{"error LR-SYNTAX | With a status other than 0 it stops in single-user mode"}},
 		{note: "a file that the whole system lacks", files: map[string]string{"/etc/defaults/rc.conf": "rc_conf_files=\"/etc/rc.conf\"", "/etc/rc.conf": ". /etc/none.conf\n"}, want: []string{"error LR-SYNTAX | cannot open /etc/none.conf"}},
 		{note: "a file that a copy lacks", files: rc(". /etc/none.conf\n"), want: []string{"warning LR-SYNTAX | not among the files here"}},
 	})

@@ -17,6 +17,8 @@ import (
 func (in *inspection) freebsd() {
 	if in.f.From.Kind != fact.KindTree {
 		in.freebsdLive()
+	} else if r, err := release.Parse(in.userland()); err == nil && in.f.Release.IsZero() {
+		in.f.Release = r
 	}
 	product, config := in.appliance()
 	in.freebsdFiles()
@@ -76,16 +78,20 @@ func (in *inspection) freebsdRelease(v freebsd.Values) {
 	if len(words) > 2 {
 		candidates = append(candidates, words[2])
 	}
-	if _, v, ok := strings.Cut(in.text("/bin/freebsd-version"), `USERLAND_VERSION="`); ok {
-		v, _, _ = strings.Cut(v, `"`)
-		candidates = append(candidates, v)
-	}
+	candidates = append(candidates, in.userland())
 	for _, c := range candidates {
 		if r, err := release.Parse(c); err == nil {
 			in.f.Release = r
 			return
 		}
 	}
+}
+
+// userland is the release that a tree's freebsd-version(1) has, which is a script.
+func (in *inspection) userland() string {
+	_, v, _ := strings.Cut(in.text("/bin/freebsd-version"), `USERLAND_VERSION="`)
+	v, _, _ = strings.Cut(v, `"`)
+	return v
 }
 
 func firstLine(s string) string {

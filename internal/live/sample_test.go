@@ -319,6 +319,35 @@ func TestOverdueProbe(t *testing.T) {
 	}
 }
 
+// TestPauseAfterARun: what runs back to back pauses as long as it ran, and as its source says.
+func TestPauseAfterARun(t *testing.T) {
+	for least, took := range map[time.Duration]time.Duration{commandPause: 0, 2 * commandPause: 2 * commandPause} {
+		var begun, ended []time.Time
+		enough := make(chan bool)
+		b := &background{pause: commandPause, once: func(context.Context) (float64, error) {
+			begun = append(begun, time.Now())
+			time.Sleep(took)
+			if ended = append(ended, time.Now()); len(ended) == 3 {
+				close(enough)
+			}
+			return 1, nil
+		}}
+		_, _ = b.Tick(t.Context(), Sample{})
+		<-enough
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			if pause := begun[i+1].Sub(ended[i]); pause < least {
+				t.Errorf("a pause of %v after a run of %v", pause, took)
+			}
+		}
+	}
+	if _, source, err := fromCommand(&Options{Better: stats.LowerIsBetter}, "true"); err != nil || source.(*command).pause != commandPause {
+		t.Errorf("a command has no pause: %v", err)
+	}
+}
+
 func TestParseMetric(t *testing.T) {
 	for text, want := range map[string]string{
 		"cpu-per-packet": study.CPUPerPacket, "softirq-per-packet": study.SoftirqPerPacket, "retransmits": study.Retransmits, "rtt": study.RoundTrip,

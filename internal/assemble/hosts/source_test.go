@@ -86,6 +86,29 @@ func keyOf(given map[string]string, name string) string {
 	return ""
 }
 
+// TestTreesTellTheirRelease: a tree without a kernel has the one that its distribution ships, FreeBSD's the one
+// of its userland; a stated release counts before both.
+func TestTreesTellTheirRelease(t *testing.T) {
+	for _, c := range []struct{ file, text, stated, release, shipped string }{
+		{"etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n", "", "6.1", "debian 12"},
+		{"etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n", "6.12", "6.12", ""},
+		{"bin/freebsd-version", "#!/bin/sh\nUSERLAND_VERSION=\"14.2-RELEASE-p1\"\n", "", "14.2", ""},
+	} {
+		dir := t.TempDir()
+		written(t, dir, c.file, c.text)
+		written(t, dir, map[bool]string{true: "etc/sysctl.d/x.conf", false: "etc/rc.conf"}[c.file == "etc/os-release"], "\n")
+		o, err := (&Source{Root: dir, Release: c.stated}).Open(t.Context(), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		f, err := o.Facts(t.Context())
+		if err != nil || f.Release.Short() != c.release || f.From.Shipped != c.shipped {
+			t.Errorf("%s, %q stated: release %s, of %q, %v", c.file, c.stated, f.Release.Short(), f.From.Shipped, err)
+		}
+	}
+}
+
 // TestFilesRefused says what a file is not, and what to do.
 func TestFilesRefused(t *testing.T) {
 	dir := t.TempDir()
