@@ -328,7 +328,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	known.Role = s.Role
 	r := report.Result
 	whole := report.Change(r.Gain.Effect)
-	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
+	together := fmt.Sprintf("%s against variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
 		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
 	var gains []plan.Gain
 	var names []string
