@@ -33,7 +33,7 @@ type Row struct {
 	Coverage          stats.Number `json:"coverage"`
 	Power             stats.Number `json:"power"`
 	// Reversed is the share of those days of which it says that the setting does harm, and Noticed
-	// that on which late effects are noticed (of days without effect, FalseNotices).
+	// that on which late effects change what is said (of days without effect, FalseNotices).
 	Reversed     float64      `json:"reversed"`
 	Noticed      stats.Number `json:"late_noticed"`
 	FalseNotices stats.Number `json:"late_false_notices"`
@@ -157,7 +157,7 @@ func decided(d day, c stats.Comparison, opt stats.Options) (p float64, i stats.I
 	if p = 1; c.Verdict.Differs() {
 		p = 0
 	}
-	return p, c.Effect.Interval, c.Late.Outlasts()
+	return p, c.Effect.Interval, c.Short || c.Method == stats.OverBothArms
 }
 
 // plan of the simulated studies.

@@ -14,8 +14,8 @@ import (
 const benchProveLong = `Simulate days of a live host (daily rhythm, autocorrelation, heavy tails, bursts,
 carry-over, effects a window late), and measure what linerate prove says of a setting that does nothing,
 and of one that lowers the metric by 5 %: its false positives, the coverage of its
-intervals, its power, how often it turns a gain into harm and notices that an effect
-is late, next to a comparison of before with after and a t-test over
+intervals, its power, how often it turns a gain into harm and judges an effect
+to be late, next to a comparison of before with after and a t-test over
 the same windows. Then how often the guardrail ends a day without harm, and how
 many treated windows it takes to end one with harm; and how those on requests that
 stay away do, with a request a minute as with many a look.`
@@ -46,7 +46,7 @@ func writeProve(page *show.Page, studies int, rows []provebench.Row, guards []pr
 	share := func(n stats.Number) string {
 		return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
 	}
-	t := show.Table{Header: []string{"days", "method", "false positives", "coverage", "finds 5 %", "reversed", "late, noticed", "without reason"}, Right: []bool{false, false, true, true, true, true, true, true}}
+	t := show.Table{Header: []string{"days", "method", "false positives", "coverage", "finds 5 %", "reversed", "late, acted on", "without effect"}, Right: []bool{false, false, true, true, true, true, true, true}}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, []string{r.Shape, string(r.Method), show.Percent(100 * r.FalsePositiveRate), share(r.Coverage), share(r.Power), show.Percent(100 * r.Reversed), share(r.Noticed), share(r.FalseNotices)})
 	}

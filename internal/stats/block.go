@@ -215,7 +215,7 @@ func (c *Comparison) detectable(effect float64) {
 // than none of it, whatever the test's interval allows.
 func (c *Comparison) inPercent() {
 	c.EffectPercent = c.Effect.Map(c.percent)
-	if c.Scale == Difference && c.something && c.Effect.Known() && c.Method != OverBothArms {
+	if c.Scale == Difference && c.something && c.Effect.Known() && c.means != nil {
 		c.EffectPercent.Low, c.EffectPercent.High = c.means.percent(c.Effect.Level)
 	}
 	if c.Scale == Difference && min(c.ControlSum.Min, c.VariantSum.Min) >= 0 && c.EffectPercent.Low < -100 {

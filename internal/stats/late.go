@@ -24,6 +24,7 @@ type Late struct {
 	// are long.
 	Total float64
 
+	lags    [mostLags + 1]float64 // effects on this window and on those after it
 	y, x    []float64
 	redrawn [][]float64
 }
@@ -48,6 +49,8 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 		l.Again = l.none(2)
 	}
 	l.Total, _ = regress(l.y, l.x, 1, memory(l.y, l.x, 1)).total()
+	f := regress(l.y, l.x, mostLags, memory(l.y, l.x, mostLags))
+	copy(l.lags[:], f.beta[1:])
 	return l
 }
 

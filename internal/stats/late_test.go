@@ -54,3 +54,61 @@ func TestLateEffects(t *testing.T) {
 		t.Errorf("of one pair: %+v", l)
 	}
 }
+
+// TestOutlast: what looks late by chance and is little next to the effect leaves the verdict as it is; what is
+// wholly late is found, and no gain is harm.
+func TestOutlast(t *testing.T) {
+	const studies = 100
+	for _, c := range []struct {
+		what               string
+		now, next, scatter float64
+		found, notices     int // at least
+	}{
+		{"803 against 1005 within 4", math.Log(803.0 / 1005), 0, 0.002, studies, 1},
+		{"the same, a twentieth late", 0.95 * math.Log(803.0/1005), 0.05 * math.Log(803.0/1005), 0.002, studies, studies / 2},
+		{"5 % at once", -0.05, 0, 0.01, 0.97 * studies, 1},
+		{"5 % wholly late", 0, -0.05, 0.01, 0.88 * studies, studies / 2},
+		{"5 % half late", -0.025, -0.025, 0.005, 0.88 * studies, studies / 2},
+		{"20 % of harm wholly late", 0, 0.2, 0.01, 0, studies / 2},
+	} {
+		r := rand.New(rand.NewPCG(3, 3))
+		found, reversed, notices := 0, 0, 0
+		for range studies {
+			w, arms := switched(r, c.now, c.next, c.scatter)
+			opt := Options{Draws: 999, NoPlan: true, Better: LowerIsBetter}
+			got := CompareSwitchback(arms[:1], arms[1:], opt)[0]
+			l := LateEffects(w, 199, r.Uint64())
+			if got.Outlast(l, 1, opt); l.Outlasts() {
+				notices++
+			}
+			if got.Verdict == Better {
+				found++
+			}
+			if c.now+c.next < 0 && got.Verdict == Worse || c.now+c.next > 0 && got.Verdict == Better {
+				reversed++
+			}
+		}
+		if found < c.found || notices < c.notices || reversed > 0 {
+			t.Errorf("%s: found %d, at least %d; noticed %d, at least %d; reversed %d", c.what, found, c.found, notices, c.notices, reversed)
+		}
+	}
+}
+
+// switched are 24 pairs of windows around 1005, and their arms, with an effect now and one on the next window.
+func switched(r *rand.Rand, now, next, scatter float64) (w Windows, arms [2]Arm) {
+	for pair := range 24 {
+		first := r.IntN(2)
+		for half := range 2 {
+			v, arm := math.Log(1005)+scatter*r.NormFloat64(), first^half
+			if n := len(w.Treated); n > 0 && w.Treated[n-1] {
+				v += next
+			}
+			if arm == 1 {
+				v += now
+			}
+			arms[arm].Values = append(arms[arm].Values, math.Exp(v))
+			w.Values, w.Treated, w.Coins = append(w.Values, v), append(w.Treated, arm == 1), append(w.Coins, pair+1)
+		}
+	}
+	return w, arms
+}

@@ -17,40 +17,84 @@ func (l Late) Outlasts() bool { return l.P <= 0.05 } // false of NaN
 // positives were 7 %, coverage 92 % (Freeman, Statist. Med. 8, 1989, of cross-over trials).
 const beyondDoubt = 0.005
 
+// smallPart of the direct effect, or of the margin, is too little of a late one to change what is said.
+const smallPart = 0.1
+
+// matters reports that an effect outlasts its windows and is no small part of the direct one or of a margin.
+func (l Late) matters(margin float64) bool {
+	return l.Outlasts() && (l.large(1, margin) || l.large(2, margin))
+}
+
+// large reports that the effect so many windows late is.
+func (l Late) large(lag int, margin float64) bool {
+	return math.Abs(l.lags[lag]) > smallPart*max(math.Abs(l.lags[0]), margin)
+}
+
 // Outlast judges a comparison of several by what its windows show of late effects. Where the window
-// before still acts, pairs compare two mixtures: no verdict comes of them. Beyond doubt, the
-// effect is that on a window and on the next together. Where that is not all of it, or shows nothing, the windows are too short.
+// before still acts, and not by little, pairs compare two mixtures. Then the verdict stands only if the effect on
+// a window and on the next together has the same, and the interval holds both; beyond doubt, that effect alone is
+// told. Where it is not all of it, or shows nothing, the windows are too short.
 // What the effect of both contradicts is no verdict either.
 func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	opt = opt.filled()
 	if c.Late = l; math.IsNaN(l.P) || c.Verdict == Invalid {
 		return
 	}
-	running := math.IsNaN(c.P) // valid at any time, which the effect of both is not
-	if running || l.P > beyondDoubt {
-		if c.Short = l.Outlasts() || c.contradicts(l, opt); c.Short {
-			c.Verdict, c.Unselected = Inconclusive, math.NaN()
-			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // of a mixture
-			c.inPercent()
-		}
-		return
-	}
+	_, margin := c.margins(opt)
 	level := min(1-c.Effect.Level, opt.Alpha/float64(max(1, of)))
-	c.Method, c.Unselected = OverBothArms, math.NaN()
+	running := math.IsNaN(c.P) // valid at any time, which the effect of both is not
+	switch matters := l.matters(margin); {
+	case !matters || running:
+		if c.Short = matters || c.contradicts(l, opt); c.Short {
+			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // of a mixture
+			c.void()
+		}
+	case l.P > beyondDoubt:
+		c.hold(l, level, opt)
+	default:
+		c.overBoth(l, level, of, opt)
+	}
+	if l.Again <= opt.Alpha && l.large(2, margin) {
+		c.void()
+		c.Short = true
+	}
+}
+
+func (c *Comparison) void() {
+	c.Verdict, c.Unselected = Inconclusive, math.NaN()
+	c.inPercent()
+}
+
+// hold widens the interval by that of both windows, and keeps the verdict that both have.
+func (c *Comparison) hold(l Late, level float64, opt Options) {
+	both := Test{Interval: l.Interval(1 - level), P: l.PTotal(0)}
+	c.Effect.Low, c.Effect.High = min(c.Effect.Low, both.Low), max(c.Effect.High, both.High) // NaN of NaN
+	c.means = nil
+	c.inPercent()
+	if c.Short = c.verdictOf(both, level, opt) != c.Verdict || c.Verdict == Inconclusive; c.Short {
+		c.void()
+	}
+}
+
+// overBoth tells the effect on both windows.
+func (c *Comparison) overBoth(l Late, level float64, of int, opt Options) {
+	c.Method, c.Unselected, c.means = OverBothArms, math.NaN(), nil
 	c.Detectable, c.DetectablePercent = math.NaN(), math.NaN()
 	c.Effect = Test{Interval: l.Interval(1 - level), SE: math.NaN(), DF: math.NaN(), T: math.NaN(), P: l.PTotal(0)}
 	c.P, c.PHolm, c.PEquivalentHolm = c.Effect.P, min(1, c.Effect.P*float64(of)), math.NaN()
 	c.inPercent()
-	equivalent := math.NaN()
-	if low, high := c.margins(opt); high > low && c.Effect.Known() && c.Effect.Within(low, high) {
-		equivalent = 0
-	}
-	c.Verdict = Judge(c.Effect.Estimate, c.P, equivalent, level, opt.Better)
-	if l.Again <= opt.Alpha {
-		c.Verdict = Inconclusive
-	}
+	c.Verdict = c.verdictOf(c.Effect, level, opt)
 	c.Short = c.Verdict == Inconclusive
 	c.warn(LateEffect, "make the windows longer", "part of the effect shows a window late (p = %s)", fmt.Sprintf("%.2g", l.P))
+}
+
+// verdictOf judges an effect on both windows.
+func (c *Comparison) verdictOf(t Test, level float64, opt Options) Verdict {
+	equivalent := math.NaN()
+	if low, high := c.margins(opt); high > low && t.Known() && t.Within(low, high) {
+		equivalent = 0
+	}
+	return Judge(t.Estimate, t.P, equivalent, level, opt.Better)
 }
 
 // contradicts reports that the effect on both windows is none of the verdict's: of the other direction or, of
