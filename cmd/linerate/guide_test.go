@@ -112,8 +112,8 @@ var label = regexp.MustCompile(`(?m)^  Measured on .*\n(    .*\n)*`)
 // long reports whether a paragraph heads a table that a page leaves out.
 func long(title, table string) bool {
 	title = strings.ToLower(strings.TrimSpace(title))
-	return strings.HasPrefix(title, "where the frames ended") || strings.HasPrefix(title, "does the router stay usable") || strings.HasPrefix(title, "lost of what was offered") ||
-		strings.HasPrefix(title, "the other parts") && strings.Count(table, "\n") > 16
+	return strings.HasPrefix(title, "where the frames ended") || strings.HasPrefix(title, "lost of what was offered") ||
+		strings.HasPrefix(title, "other metrics and parts") && strings.Count(table, "\n") > 16
 }
 
 func pageHead(s study.Spec) string {

@@ -70,14 +70,5 @@ func HeaviestSentence(p *Profile) string {
 	return fmt.Sprintf("The heaviest function itself is %s, with %s.", show.Clean(f.Name), show.Percent(percentOf(f.Self, float64(p.Total()))))
 }
 
-// MoverSentence says what moved most.
-func MoverSentence(movers []Mover) string {
-	if len(movers) == 0 || Still(movers[0]) {
-		return "No function's own share moved."
-	}
-	m := movers[0]
-	return fmt.Sprintf("%s %s: it took %s itself before, %s after.", show.Clean(m.Name), Points(m.SelfPoints), show.Percent(m.BeforeSelf), show.Percent(m.AfterSelf))
-}
-
 // Still tells that a function's own share did not move as far as it prints.
 func Still(m Mover) bool { return m.SelfPoints < 0.005 && m.SelfPoints > -0.005 }

@@ -154,12 +154,9 @@ func TestMovers(t *testing.T) {
 	if !(math.Abs(sum) <= 1e-9) {
 		t.Errorf("own shares move by %g together, want 0", sum)
 	}
-	if s := MoverSentence(m); s != "pf_test +61.0 points: it took 0.00 % itself before, 61.0 % after." {
-		t.Error(s)
-	}
 	same := read(t, "before.folded")[0]
-	if s := MoverSentence(Movers(same, same)); s != "No function's own share moved." {
-		t.Error(s)
+	if m := Movers(same, same); len(m) > 0 && !Still(m[0]) {
+		t.Errorf("nothing changed, and %+v moved", m[0])
 	}
 }
 

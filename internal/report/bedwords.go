@@ -12,20 +12,6 @@ import (
 // all that a guest sees of it.
 func emulated(e study.Environment) bool { return strings.Contains(e.CPU, "QEMU TCG") }
 
-func testbedLine(e study.Environment) string {
-	switch {
-	case e.Label == "":
-		return ""
-	case e.On(testbed.KindJails):
-		return "vnet jails on one machine: " + e.Label
-	case e.On(testbed.KindPorts):
-		return e.Label + "; the kernel, CPU and machine below are those of the ports"
-	case e.On(testbed.KindSSH, testbed.KindPorts, study.KindLive):
-		return e.Label
-	}
-	return "network namespaces on one machine: " + e.Label
-}
-
 // ordered says in which order trials came.
 func ordered(s study.Spec, seed uint64) string {
 	if s.Design == study.Switchback {
@@ -61,26 +47,7 @@ func resets(s study.Spec, e study.Environment) string {
 	return "before every trial the router's namespace is rebuilt"
 }
 
-// carriesOver says which numbers mean something on other machines.
-func carriesOver(e study.Environment) string {
-	if emulated(e) {
-		return "on an emulated CPU, so neither percentages nor nanoseconds carry over to real ones"
-	}
-	if e.On(study.KindLive) {
-		return "valid for this host and traffic like this"
-	}
-	return "valid for this machine; other machines were not tested"
-}
-
-// nanosNote stands under a chart of nanoseconds.
-func nanosNote(e study.Environment) string {
-	if emulated(e) {
-		return "An emulated CPU's nanoseconds do not carry over to real ones."
-	}
-	return "The same effects in time."
-}
-
-// limitsNote stands before the environment.
+// limitsNote says which numbers mean something elsewhere.
 func limitsNote(e study.Environment) string {
 	if emulated(e) {
 		return "The CPU is emulated: neither percentages nor nanoseconds carry over to real ones, and neither includes the cost of a network card."

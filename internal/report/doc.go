@@ -6,7 +6,7 @@
 //
 //   - the terminal, the page, and what both say: format.go, terminal.go, html.go,
 //     method.go, unavailable.go, bedwords.go
-//   - pictures of effects and curves, and the one that answers: forest.go,
-//     effects.go, curves.go, timeline.go, picture.go
+//   - pictures of effects, curves and trials, and the one that answers: effects.go,
+//     curves.go, trials.go, picture.go
 //   - what the DUT counted, and where its time went: dutsaid.go, inside.go
 package report

@@ -31,7 +31,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	if err := Terminal(&text, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Where the frames ended", "ingress queue", "70.0 %", "conntrack", "59.0 %", "unknown", "1.0"} {
+	for _, want := range []string{"Where the frames ended", "queue into the router full", "70.0 %", "conntrack.drop 590", "59.0 %", "unknown", "1.0"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the terminal's report lacks %q", want)
 		}
@@ -51,7 +51,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Where the frames ended", "ingress queue", "queue into the router full", "connection tracking full or failed", "conntrack.drop", ">590<"} {
+	for _, want := range []string{"Where the frames ended", "queue into the router full", "connection tracking full or failed", "conntrack.drop 590"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -13,120 +13,61 @@ import (
 	"linerate/internal/study"
 )
 
-// dutTable shows what the DUT of a testbed of machines reported: its boots, its busiest
-// CPU, its loss counters, its temperature and its clock.
+// dutTable shows what the DUT of a testbed of machines reported: its boots, and the two
+// counters of losses that grew most.
 func dutTable(r study.Results) document.Table {
-	t := document.Table{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
-		Note: "boots of all trials: their number, and the median and longest time until the DUT forwarded again; the rest are means over the valid trials, warm-up included, and the range of the sensors after each. The record has every counter."}
+	t := document.Table{Header: []string{"part", "variant", "boots, median", "losses and squeezes, a trial"},
+		Note: "means over the valid trials, warm-up included. The record has every counter."}
 	for _, part := range r.Measured() {
 		for _, arm := range r.Arms(part) {
-			d := dutSaid(r, part, arm)
-			if row := d.row(); slices.ContainsFunc(row, func(cell string) bool { return cell != "–" }) {
-				t.Rows = append(t.Rows, append([]string{part, r.ArmName(arm)}, row...))
+			var boots []float64
+			lost, trials := map[string]float64{}, 0.0
+			for _, tr := range r.Trials {
+				if tr.Part != part || tr.Variant != arm {
+					continue
+				}
+				if b := tr.Saw().Applied.Boot; b != nil {
+					boots = append(boots, b.Seconds)
+				}
+				if tr.Valid && len(tr.Saw().DUT) > 0 {
+					trials++
+					addLosses(lost, tr.Saw().DUT)
+				}
+			}
+			if row := []string{part, r.ArmName(arm), bootsText(boots), lossText(lost, trials)}; row[2] != show.Unknown || row[3] != show.Unknown {
+				t.Rows = append(t.Rows, row)
 			}
 		}
 	}
-	t.DropEmpty()
 	return t
 }
 
-// said is what the DUT said during the trials of an arm.
-type said struct {
-	boots, busy    []float64 // seconds; percent of the busiest CPU
-	lost           map[string]float64
-	trials         int
-	celsius, clock []float64
-}
-
-func dutSaid(r study.Results, part, arm string) said {
-	d := said{lost: map[string]float64{}}
-	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || t.Observed == nil {
-			continue
-		}
-		if b := t.Observed.Applied.Boot; b != nil {
-			d.boots = append(d.boots, b.Seconds)
-		}
-		if t.Valid && len(t.Observed.DUT) > 0 {
-			d.add(t.Observed.DUT)
-		}
+func bootsText(boots []float64) string {
+	if len(boots) == 0 {
+		return show.Unknown
 	}
-	return d
+	return fmt.Sprintf("%d × %.0f s", len(boots), stats.Median(boots))
 }
 
-func (d *said) add(dut map[string]float64) {
-	d.trials++
-	all, idle := map[string]float64{}, map[string]float64{}
+// addLosses adds counters of lost packets, by words in their names, which differ by driver.
+func addLosses(sum, dut map[string]float64) {
 	for name, v := range dut {
-		first, last, _ := strings.Cut(name, ".")
-		switch {
-		case strings.HasSuffix(name, "_celsius"):
-			d.celsius = append(d.celsius, v)
-		case strings.HasSuffix(name, "_mhz"):
-			d.clock = append(d.clock, v)
-		case strings.HasPrefix(name, "cpu") && strings.HasSuffix(name, "_ticks"):
-			all[first] += v
-			if last == "idle_ticks" || last == "iowait_ticks" {
-				idle[first] += v
-			}
-		case tellsLoss(name):
-			d.lost[name] += v
+		lower := strings.ToLower(name)
+		if slices.ContainsFunc([]string{"drop", "err", "miss", "fifo", "discard", "overr", "squeeze", "denied", "no_buf", "nobuf"}, func(word string) bool {
+			return strings.Contains(lower, word)
+		}) {
+			sum[name] += v
 		}
 	}
-	most := -1.0
-	for cpu, ticks := range all {
-		if ticks > 0 {
-			most = max(most, 100*(1-idle[cpu]/ticks))
-		}
-	}
-	if most >= 0 {
-		d.busy = append(d.busy, most)
-	}
 }
 
-// tellsLoss recognises counters of lost packets by words in their names, which differ by
-// driver.
-func tellsLoss(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"drop", "err", "miss", "fifo", "discard", "overr", "squeeze", "denied", "no_buf", "nobuf"}, func(word string) bool {
-		return strings.Contains(name, word)
+func lossText(lost map[string]float64, trials float64) string {
+	names := slices.SortedFunc(maps.Keys(lost), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b))
 	})
-}
-
-// lossesShown is how many counters of losses a row names.
-const lossesShown = 2
-
-// row is what there is to show; "–" where there is nothing.
-func (d said) row() []string {
-	row := []string{"–", "–", "–", "–", "–"}
-	if n := len(d.boots); n > 0 {
-		row[0] = fmt.Sprintf("%d × %.0f s (%.0f s)", n, stats.Median(d.boots), slices.Max(d.boots))
+	var out []string
+	for _, name := range names[:min(2, len(names))] {
+		out = append(out, show.Clean(name)+" "+show.Digits(lost[name]/trials))
 	}
-	if len(d.busy) > 0 {
-		row[1] = show.Percent(stats.Mean(d.busy))
-	}
-	names := slices.SortedFunc(maps.Keys(d.lost), func(a, b string) int {
-		return cmp.Or(cmp.Compare(d.lost[b], d.lost[a]), cmp.Compare(a, b))
-	})
-	var lost []string
-	for _, name := range names[:min(lossesShown, len(names))] {
-		lost = append(lost, show.Clean(name)+" "+show.Digits(d.lost[name]/float64(d.trials)))
-	}
-	if len(lost) > 0 {
-		row[2] = strings.Join(lost, ", ")
-	}
-	row[3], row[4] = span(d.celsius), span(d.clock)
-	return row
-}
-
-// span is the range of readings.
-func span(x []float64) string {
-	if len(x) == 0 {
-		return "–"
-	}
-	low, high := show.Grouped(slices.Min(x), 0), show.Grouped(slices.Max(x), 0)
-	if low == high {
-		return low
-	}
-	return low + " to " + high
+	return cmp.Or(strings.Join(out, ", "), show.Unknown)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +27,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s, r)
-	for _, want := range []string{"The DUT&#39;s own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "boot-time settings, and boots", "The numbers are valid for these machines"} {
+	for _, want := range []string{"The DUT&#39;s own counters", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "boot-time settings, and boots", "The numbers are valid for these machines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -59,10 +58,6 @@ func TestNothingSaid(t *testing.T) {
 	_, r := results(t)
 	if table := dutTable(r); len(table.Rows) > 0 {
 		t.Error(table.Rows)
-	}
-	d := said{lost: map[string]float64{}}
-	if row := d.row(); slices.ContainsFunc(row, func(cell string) bool { return cell != "–" }) {
-		t.Error(row)
 	}
 }
 

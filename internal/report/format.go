@@ -1,15 +1,6 @@
 package report
 
-import (
-	"linerate/internal/show"
-	"linerate/internal/stats"
-	"linerate/internal/study"
-)
-
-// measured prints the value of a metric that may be unknown.
-func measured(m study.Metric, n stats.Number) string {
-	return show.Optional(n, m.Text)
-}
+import "linerate/internal/study"
 
 // primary is the goal's metric and part, from any verdict.
 func primary(r study.Results) (metric study.Metric, part string) {

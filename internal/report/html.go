@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
@@ -32,37 +31,23 @@ func Of(s study.Spec, r study.Results) document.Document {
 		d.Badges = append(d.Badges, "not complete")
 	}
 	d.Answer(r.Answer, "", "")
-	at := kindSections(s, r)
 	curves := curveGroups(r)
 	d.Add(head(r), document.OnPage(curveFigures(curves)), document.OnPage{document.Heading("Effects")})
 	d.Add(document.Figures(effectCharts(r, s.Primary()))...)
-	d.Add(primaryTable(s, r))
+	d.Add(primaryTable(r))
 	for _, l := range lackings(r) {
 		d.Add(document.OnTerminal(func(p *show.Page) {
 			p.Paragraph("  ", "    ", fmt.Sprintf("%s %s unavailable: %s", l.Variants, l.Are, l.Reason))
 		}))
 	}
-	d.Add(document.OnTerminal(func(p *show.Page) { plots(p, s, r, curves) }))
-	d.Add(at[study.Ahead]...)
-	d.Add(document.OnPage(otherEffects(s, r)))
-	d.Add(document.OnTerminal(func(p *show.Page) { others(p, s, r) }))
-	d.Add(timelines(s, r)...)
-	d.Add(at[study.AfterTrials]...)
+	d.Add(document.OnTerminal(func(p *show.Page) { plots(p, r, curves) }))
+	d.Add(others(r)...)
+	d.Add(document.OnPage(inTime(r)))
+	d.Add(study.Sections(s, r)...)
 	if t := dutTable(r); len(t.Rows) > 0 {
 		d.Add(document.Heading("The DUT's own counters"), t)
 	}
-	d.Add(at[study.AfterCounters]...)
 	inside(&d, s, r)
-	d.Add(at[study.AtEnd]...)
-	var numbers document.OnPage
-	for _, g := range s.Metrics {
-		if !g.Primary {
-			numbers = append(numbers, verdictTable(r, g))
-		}
-	}
-	if len(numbers) > 0 {
-		d.Add(append(document.OnPage{document.Heading("Other verdicts in numbers")}, numbers...))
-	}
 	d.Add(document.OnPage(gatesAndInvalid(s, r)), document.OnPage(howMeasured(s, r)), document.OnTerminal(func(p *show.Page) { limits(p, r) }))
 	return d
 }
@@ -80,38 +65,6 @@ func head(r study.Results) (out document.OnPage) {
 	return append(out, document.Contents{})
 }
 
-// kindSections are the sections of all kinds by their place. The heading of one without a
-// table is the page's alone, whose pictures it heads.
-func kindSections(s study.Spec, r study.Results) map[study.Place][]document.Block {
-	at := map[study.Place][]document.Block{}
-	for _, from := range study.Sections(s, r) {
-		at[from.Place] = append(at[from.Place], section(from)...)
-	}
-	return at
-}
-
-func section(from study.Section) (out []document.Block) {
-	if len(from.Blocks)+len(from.Folded) == 0 {
-		return nil
-	}
-	out = append(out, document.Heading(from.Title))
-	if !slices.ContainsFunc(from.Blocks, func(b document.Block) bool { _, is := b.(document.Table); return is }) {
-		out = []document.Block{document.OnPage(out)}
-	}
-	if from.Note != "" {
-		out = append(out, document.OnPage{document.Note(from.Note)})
-	}
-	return append(append(out, from.Blocks...), fold(from.Folded)...)
-}
-
-// fold hides what a page shows of the parts but the first few; nothing of none.
-func fold(blocks []document.Block) []document.Block {
-	if len(blocks) == 0 {
-		return nil
-	}
-	return []document.Block{document.Fold{Summary: "The same of the other parts", Blocks: blocks}}
-}
-
 // curveFigures draws the curves, with what they say above each.
 func curveFigures(groups []curveGroup) (out []document.Block) {
 	for _, g := range groups {
@@ -125,25 +78,6 @@ func curveFigures(groups []curveGroup) (out []document.Block) {
 		return nil
 	}
 	return append([]document.Block{document.Heading("Curves"), document.Note("Both axes are logarithmic. Points are means over blocks with 95 % intervals, for variants those of the distance from the control. The horizontal dashed line is the control, other dashed lines are the fitted law, a vertical one is the knee.")}, out...)
-}
-
-// timelines draws every trial of the parts in time order.
-func timelines(s study.Spec, r study.Results) []document.Block {
-	all := study.Section{Title: "Every trial in time order",
-		Note: "One strip per variant shows the distance of each trial from the variant's mean, all on one scale. A slope is drift, width is noise; hollow points are invalid trials. The number at the right is the mean."}
-	for _, part := range s.MeasuredParts(&r) {
-		m, ok := study.Timeline(part)
-		if !ok {
-			continue
-		}
-		drawn := document.Figures(chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
-		if s.Unfolded(&r, part.Name) {
-			all.Blocks = append(all.Blocks, drawn...)
-		} else {
-			all.Folded = append(all.Folded, drawn...)
-		}
-	}
-	return section(all)
 }
 
 // tiles are the study's result, and the numbers without which no effect should be
@@ -195,7 +129,7 @@ func resultTile(r study.Results) document.Tiles {
 }
 
 // primaryTable has the verdicts by the primary metric, and what could not be had.
-func primaryTable(s study.Spec, r study.Results) document.Table {
+func primaryTable(r study.Results) document.Table {
 	m, part := primary(r)
 	t := verdictTable(r, study.Goal{Metric: m.Name, Part: part})
 	n := 0
@@ -218,7 +152,6 @@ func primaryTable(s study.Spec, r study.Results) document.Table {
 func verdictTable(r study.Results, g study.Goal) document.Table {
 	m, _ := r.Metric(g.Metric)
 	t := document.Table{
-		Title:  m.Label + " · part " + g.Part,
 		Header: []string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "verdict"},
 		Rows:   [][]string{{r.Control, controlMean(r, m, g), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", ""}},
 	}
@@ -227,27 +160,47 @@ func verdictTable(r study.Results, g study.Goal) document.Table {
 			continue
 		}
 		t.Note = "Decided by " + v.Method + "."
-		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
+		t.Rows = append(t.Rows, []string{v.Variant, show.Optional(v.VariantMean, m.Text),
 			v.Text(), v.Bounds(), effectNS(m, v), fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), string(v.Verdict)})
 	}
 	return t
+}
+
+// mostOthers is how many verdicts by other metrics and parts a terminal lists, whatever they
+// are; of more it has those that differ.
+const mostOthers = 40
+
+// others has the verdicts by all metrics and parts but the primary ones.
+func others(r study.Results) []document.Block {
+	all := list.Filter(r.Verdicts, func(v study.Verdict) bool { return !v.Primary })
+	if len(all) == 0 {
+		return nil
+	}
+	table := func(title string, of []study.Verdict) document.Table {
+		t := document.Table{Title: title, Header: []string{"part", "metric", "variant", r.Control, "with it", "effect", "95 % interval", "p", "verdict"}}
+		for _, v := range of {
+			m, _ := r.Metric(v.Metric)
+			t.Rows = append(t.Rows, []string{v.Part, m.Label, v.Variant, show.Optional(v.ControlMean, m.Text), show.Optional(v.VariantMean, m.Text),
+				v.Text(), v.Bounds(), show.Optional(v.PHolm, show.P), string(v.Verdict)})
+		}
+		return t
+	}
+	few := table("other metrics and parts", all)
+	if len(all) > mostOthers {
+		few = table(fmt.Sprintf("other metrics and parts: those of %d that differ", len(all)), list.Filter(all, func(v study.Verdict) bool { return v.Verdict.Differs() }))
+	}
+	return []document.Block{document.OnPage{document.Heading("Other metrics and parts"), table("", all)},
+		document.OnTerminal(func(p *show.Page) { document.Print(p, few) })}
 }
 
 // controlMean is that of what one variant is compared with; several may have controls of their own.
 func controlMean(r study.Results, m study.Metric, g study.Goal) string {
 	of := list.Filter(r.Verdicts, func(v study.Verdict) bool { return v.Metric == g.Metric && v.Part == g.Part && v.N > 0 })
 	if len(of) == 1 {
-		return measured(m, of[0].ControlMean)
+		return show.Optional(of[0].ControlMean, m.Text)
 	}
-	return meanOf(r, m, g.Part, r.Control)
-}
-
-func meanOf(r study.Results, m study.Metric, part, arm string) string {
-	x := r.Values(part, arm, m.Name)
-	if len(x) == 0 {
-		return "–"
+	if x := r.Values(g.Part, r.Control, m.Name); len(x) > 0 {
+		return m.Text(stats.Mean(x))
 	}
-	return m.Text(stats.Mean(x))
+	return show.Unknown
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -80,7 +80,7 @@ func environment(r study.Results) [][]string {
 			out = append(out, []string{name, value})
 		}
 	}
-	add("Testbed", testbedLine(e))
+	add("Testbed", e.Label)
 	add("Testbeds", r.BedsLine())
 	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
 	if e.CPU != "" || e.CPUs > 0 {

@@ -71,23 +71,22 @@ func TestPlaceTick(t *testing.T) {
 	}
 }
 
-// TestManyPartsInOneTable: parts of the same columns share a table, on the page
-// their effects share a chart, and their further pictures are folded.
+// TestManyPartsInOneTable: what is known of parts beyond the primary one is one table.
 func TestManyPartsInOneTable(t *testing.T) {
 	s, r := resultsOf(t, spec+"  - {name: p1, blocks: 3}\n  - {name: p2, blocks: 3}\n  - {name: p3, blocks: 3}\n")
 	var b bytes.Buffer
 	if err := Terminal(&b, s, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Count(text, "p2 ") != 1 || strings.Count(text, "the other parts, means") != 1 {
+	if text := b.String(); strings.Count(text, "other metrics and parts") != 1 || !strings.Contains(text, "p2 ") {
 		t.Errorf("parts are not in one table:\n%s", text)
 	}
 	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(page); !strings.Contains(text, "p1 · rules-100") || !strings.Contains(text, "cost, part by part") || !strings.Contains(text, "<details><summary>The same of the other parts") {
-		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h3|summary).*>").FindAllString(text, -1))
+	if text := string(page); strings.Count(text, "Other metrics and parts") != 2 || strings.Count(text, `class="chart wide"`) != 2 {
+		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h2|h3|summary).*>").FindAllString(text, -1))
 	}
 }
 
@@ -96,8 +95,8 @@ func TestManyPartsInOneTable(t *testing.T) {
 func TestAlsoWatched(t *testing.T) {
 	r := study.Results{Control: "as-is", Verdicts: []study.Verdict{{Primary: true, Metric: study.RoundTrip}, {Metric: study.DropsPerPacket, Variant: "it"},
 		{Metric: study.Retransmits, Variant: "it", ControlMean: stats.Num(0.01), VariantMean: stats.Num(0.02), Result: stats.Result{N: 8, Verdict: stats.Worse}}}}
-	rows := alsoWatched(r).Rows
-	if len(rows) != 2 || rows[0][6] != "nothing to measure" || rows[1][1] != "1.00 %" || rows[1][3] != "2.00 %" || rows[1][6] != "worse" {
+	rows := others(r)[0].(document.OnPage)[1].(document.Table).Rows
+	if len(rows) != 2 || rows[0][3] != show.Unknown || rows[1][3] != "1.00 %" || rows[1][4] != "2.00 %" || rows[1][8] != "worse" {
 		t.Errorf("%q", rows)
 	}
 }

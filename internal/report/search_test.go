@@ -39,8 +39,7 @@ parts: [{mode: overload, blocks: 3, search: {method: loss-curve}}]
 	return s, study.Analyse(s, 1, study.Environment{}, trials)
 }
 
-// TestLossCurvePage: a loss curve is no search for throughput, has a load and
-// no bounds, and where arms do not differ the axis of ns is not made of zeros.
+// TestLossCurvePage: a loss curve is no search for throughput, has a load and no bounds.
 func TestLossCurvePage(t *testing.T) {
 	s, r := curveStudy(t, map[string]float64{"none": 6e5, "rules": 6e5, study.AA: 6e5})
 	data, err := plainHTML(s, r)
@@ -69,10 +68,5 @@ func TestLossCurvePage(t *testing.T) {
 		if !regexp.MustCompile(row).MatchString(b.String()) {
 			t.Errorf("the terminal has no row like %s:\n%s", row, b.String())
 		}
-	}
-	_, ns, _ := strings.Cut(page, "the same in nanoseconds")
-	ns, _, _ = strings.Cut(ns, "</svg>")
-	if n := strings.Count(ns, ">0</text>"); n != 1 {
-		t.Errorf("%d ticks of the axis of ns are 0: %s", n, ns)
 	}
 }

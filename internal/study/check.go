@@ -55,11 +55,6 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 			return yamlfile.Wrong("workload.link", "link: %q is no rate of a wire", w.Link).Advise("write 10Gbps")
 		}
 	}
-	for i, q := range w.Queues {
-		if q < 1 || q > maxQueues || len(w.Queues) > 8 {
-			return yamlfile.Wrong(fmt.Sprintf("workload.queues[%d]", i), "queues: up to eight numbers, each within 1 and %d", maxQueues)
-		}
-	}
 	if w.IMIX != "" {
 		if _, err := w.FrameSizes(); err != nil {
 			return yamlfile.Wrong("workload.imix", "%v", err).Advise("%s", hint.Of(err))

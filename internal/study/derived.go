@@ -116,21 +116,6 @@ type WireRate struct {
 	LinkShare stats.Number `json:"link_share"`
 }
 
-// Spread says how a card's hash would hand a part's flows to receive queues with
-// a CPU each. It is computed, not measured: by the Toeplitz hash with the key of
-// Microsoft's verification suite, of the addresses that the testbed of
-// namespaces has.
-type Spread struct {
-	Part   string `json:"part"`
-	Flows  int    `json:"flows"`
-	Queues int    `json:"queues"`
-	// Even is how many CPUs the busiest queue leaves of so many, where all
-	// flows send alike: 1 / its share of the frames.
-	Even float64 `json:"cpus_worth"`
-	// Elephant is the same where one flow sends half of all frames.
-	Elephant float64 `json:"cpus_worth_with_elephant"`
-}
-
 // States say what connection tracking did with an arm's frames in a part: means
 // over its valid trials, of what was counted while the traffic ran.
 type States struct {

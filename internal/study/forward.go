@@ -71,7 +71,7 @@ func measureForward(m map[string]float64, p Part, o Observation, block []Trial) 
 func deriveForward(r *Results, s Spec) {
 	r.Curves, r.Wire = curves(s, r.Trials), wireRates(s, r.Trials)
 	r.CarryOver = carryOvers(s, r.Trials)
-	r.Drops, r.States, r.Spread = dropsOf(s, r.Trials), statesOf(s, r.Trials), spreads(s)
+	r.Drops, r.States = dropsOf(s, r.Trials), statesOf(s, r.Trials)
 }
 
 // warnForward adds what a reader must know before believing them.

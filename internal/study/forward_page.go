@@ -21,36 +21,11 @@ func forwardMethod(r Results, p Part) string {
 }
 
 // forwardSections are what a report shows of packets.
-func forwardSections(s Spec, r Results) []Section {
-	wire := Section{Place: Ahead, Title: "On a wire, by one CPU",
-		Note: "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states."}
-	spread := Section{Place: Ahead, Title: "How a card's hash would spread the flows (computed)"}
-	ends := Section{Place: AfterTrials, Title: "Where the frames ended",
-		Note: "Every frame offered in all trials of the part: delivered, or dropped where a counter saw it. Frames that no counter saw are unknown."}
-	states := Section{Place: AfterCounters, Title: "What connection tracking did"}
-	usable := Section{Place: AfterCounters, Title: "Does the router stay usable?"}
-	delays := Section{Title: "Latency",
-		Note: "One-way delay through the router: median (filled) to 99th percentile (hollow), means over the valid trials. At maximum load it is the delay of a full queue."}
-	wire.add(true, wireTable(r))
-	spread.add(true, spreadTable(r))
-	ends.add(true, dropsTable(r))
-	ends.add(false, causesTable(r))
-	if slices.ContainsFunc(r.States, weighed) {
-		states.add(true, statesTable(r))
-	} else { // next to nothing
-		states.add(true, document.OnPage{statesTable(r)})
-	}
-	for _, part := range s.MeasuredParts(&r) {
-		shown := s.Unfolded(&r, part.Name)
-		usable.add(true, managementTable(r, part.Name))
-		switch {
-		case KindOf(part) != KindForward:
-		case inCost(part):
-		default:
-			delays.figure(shown, "part "+part.Name+", offered: "+part.Rate.Words(), "", func(w float64) string { return latencies(r, part.Name, w) })
-		}
-	}
-	return []Section{wire, spread, ends, states, usable, delays}
+func forwardSections(r Results) []document.Block {
+	return slices.Concat(
+		section("On a wire, by one CPU", "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states.", wireTable(r)),
+		section("Where the frames ended", "Every frame offered in all trials of the part: delivered, or dropped where a counter saw it. Frames that no counter saw are unknown.", dropsTable(r)),
+		section("What connection tracking did", "", statesTable(r)))
 }
 
 // costRuns says what of the chain mode cost measures.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/document"
 	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
@@ -270,8 +271,8 @@ func Method(s Spec, r Results, p Part) string {
 }
 
 // Sections are what a report shows in addition to the verdicts.
-func Sections(s Spec, r Results) []Section {
-	return slices.Concat(forwardSections(s, r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r))
+func Sections(s Spec, r Results) []document.Block {
+	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r))
 }
 
 // Timeline is the metric that shows the drift of a part's trials best.

@@ -44,8 +44,6 @@ type Results struct {
 	NoiseFloorPoints stats.Number `json:"noise_floor_points,omitzero"`
 	// CarryOver says whether interleaved arms leave each other alone.
 	CarryOver []CarryOver `json:"carry_over"`
-	// Spread is what a card's hash would do with the flows: computed.
-	Spread []Spread `json:"spread,omitempty"`
 	// States say what connection tracking did, where anything was tracked.
 	States []States `json:"states,omitempty"`
 	// Drops say where the frames offered to each arm ended, by part.

@@ -20,21 +20,20 @@ const (
 )
 
 // searchSections are what a report shows of searches, in addition to what it shows of packets.
-func searchSections(s Spec, r Results) (out []Section) {
+func searchSections(s Spec, r Results) (out []document.Block) {
 	for _, p := range s.MeasuredParts(&r) {
 		if p.Search == nil {
 			continue
 		}
-		section := Section{Title: "The search for throughput", Note: searchNote}
+		title, note := "The search for throughput", searchNote
 		switch p.Search.Method {
 		case LossCurve:
-			section.Title, section.Note = "Frame loss over offered load", curveNote
+			title, note = "Frame loss over offered load", curveNote
 		case BackToBack:
-			section.Title, section.Note = "The longest bursts without loss", burstNote
+			title, note = "The longest bursts without loss", burstNote
 		}
-		section.figure(true, "part "+p.Name+", method "+p.Search.Method, "", func(w float64) string { return LossOverLoad(r, p.Name, w) })
-		section.add(true, searchTable(r, p.Name), burstTable(r, p.Name), curveTable(r, p.Name), latencyTable(r, p.Name))
-		out = append(out, section)
+		drawn := figure("part "+p.Name+", method "+p.Search.Method, "", func(w float64) string { return LossOverLoad(r, p.Name, w) })
+		out = append(out, section(title, note, append(drawn, searchTable(r, p.Name), burstTable(r, p.Name), curveTable(r, p.Name), latencyTable(r, p.Name))...)...)
 	}
 	return out
 }

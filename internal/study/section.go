@@ -7,61 +7,31 @@ import (
 	"linerate/internal/document"
 )
 
-// Place is where a section stands among the report's own.
-type Place int
-
-// Sections of a kind stand at the end, ahead of the effects in other parts, after the trials
-// in the order of time, or after the DUT's own counters.
-const (
-	AtEnd Place = iota
-	Ahead
-	AfterTrials
-	AfterCounters
-)
-
-// Section is what a report shows of a kind in addition to the verdicts; one without blocks
-// is not shown.
-type Section struct {
-	Place       Place
-	Title, Note string
-	// Blocks are shown, Folded are when a reader of the page asks for them.
-	Blocks, Folded []document.Block
-}
-
-// figure adds a picture of a part, which Draw draws at a width; nothing where it is "".
-func (x *Section) figure(shown bool, title, note string, draw func(width float64) string) {
-	x.add(shown, document.Figures(chart.Draw(title, note, draw))...)
-}
-
-// add adds blocks, but tables without rows.
-func (x *Section) add(shown bool, blocks ...document.Block) {
-	blocks = slices.DeleteFunc(blocks, rowless)
-	if shown {
-		x.Blocks = append(x.Blocks, blocks...)
-	} else {
-		x.Folded = append(x.Folded, blocks...)
+// section is a heading with a note for pages and what stands below it; nothing where no block
+// shows anything. Where only pages have its blocks, so have they the heading.
+func section(title, note string, blocks ...document.Block) []document.Block {
+	isTable := func(b document.Block) bool { _, is := b.(document.Table); return is }
+	blocks = slices.DeleteFunc(blocks, func(b document.Block) bool { return isTable(b) && len(b.(document.Table).Rows) == 0 })
+	if len(blocks) == 0 {
+		return nil
 	}
+	out := []document.Block{document.Heading(title)}
+	if !slices.ContainsFunc(blocks, isTable) {
+		out = []document.Block{document.OnPage(out)}
+	}
+	if note != "" {
+		out = append(out, document.OnPage{document.Note(note)})
+	}
+	return append(out, blocks...)
 }
 
-// rowless reports a table without rows, or nothing but such.
-func rowless(b document.Block) bool {
-	switch b := b.(type) {
-	case document.Table:
-		return len(b.Rows) == 0
-	case document.OnPage:
-		return !slices.ContainsFunc(b, func(b document.Block) bool { return !rowless(b) })
-	}
-	return false
+// figure is a picture that draw draws at a width; nothing where it is "".
+func figure(title, note string, draw func(width float64) string) []document.Block {
+	return document.Figures(chart.Draw(title, note, draw))
 }
 
 // MeasuredParts are the parts that results have trials of, in the study's order.
 func (s *Spec) MeasuredParts(r *Results) []Part {
 	measured := r.Measured()
 	return slices.DeleteFunc(slices.Clone(s.Parts), func(p Part) bool { return !slices.Contains(measured, p.Name) })
-}
-
-// Unfolded reports whether what a report shows of a measured part is in view: of few parts
-// all are, of many the primary metric's.
-func (s *Spec) Unfolded(r *Results, part string) bool {
-	return len(r.Measured()) <= 3 || part == s.Primary().Part
 }

@@ -7,34 +7,22 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
-	"linerate/internal/load/request"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 )
 
-// serveSections are how long requests took, by the clients and by the
-// server's own log.
-func serveSections(s Spec, r Results) []Section {
-	logs := ""
-	if slices.ContainsFunc(r.Trials, func(t Trial) bool {
-		return t.Observed != nil && t.Saw().Served != nil && t.Saw().Served.Log != nil
-	}) {
-		logs = ": filled as the clients saw them, hollow as the server's own access log has them. The log ends when the last byte is with the server's kernel; what is then still under way it does not see"
+// serveSections are how long requests took, by the clients and by the server's own log.
+func serveSections(s Spec, r Results) []document.Block {
+	note := "From when a request was due to the last byte of its answer, where more than a few took longer than a tenth of a second"
+	if slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Saw().Served != nil && t.Saw().Served.Log != nil }) {
+		note += ": filled as the clients saw them, hollow as the server's own access log has them. The log ends when the last byte is with the server's kernel; what is then still under way it does not see"
 	}
-	out := Section{Place: AfterTrials, Title: "How long requests took",
-		Note: "From when a request was due to the last byte of its answer. The first picture has the median (filled) and the 99th percentile (hollow), means over the valid trials; the second, where more than a few took longer than a tenth of a second, sorts requests by tenths" + logs + "."}
+	var drawn []document.Block
 	for _, part := range s.MeasuredParts(&r) {
-		if !isServed(part) {
-			continue
+		if isServed(part) {
+			drawn = append(drawn, figure("part "+part.Name+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
 		}
-		at := "part " + part.Name
-		out.figure(true, at+", median to 99th percentile", "", func(w float64) string {
-			return LatencyRanges(r, part.Name, RequestP50, RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
-		})
-		out.figure(true, at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })
-		out.add(true, document.OnPage{queueTable(r, part.Name)})
 	}
-	return []Section{out}
+	return section("How long requests took", note+".", drawn...)
 }
 
 // tally adds up an arm's valid trials of a part, by the clients and by the log.
@@ -224,37 +212,4 @@ func filesMethod(t turns, p Part) string {
 	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
 		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",
 		t.loop(f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
-}
-
-// queueTable says how many messages were on their way at most, and how long after a load
-// began nothing waited any more.
-func queueTable(r Results, part string) document.Table {
-	t := document.Table{Title: "part " + part + ", messages on their way", Header: []string{"variant", "at most", "empty after, median"}}
-	for _, arm := range r.Arms(part) {
-		if peak, settled, ok := queueOf(r, part, arm); ok {
-			t.Rows = append(t.Rows, []string{r.ArmName(arm), show.Count(peak), request.Seconds(settled)})
-		}
-	}
-	return t
-}
-
-// queueOf is the longest queue of an arm's valid trials, and the median over loads of how
-// long it lasted, in seconds.
-func queueOf(r Results, part, arm string) (peak int, settled float64, ok bool) {
-	var lasted []float64
-	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Saw().Served == nil || t.Saw().Served.Queue == nil {
-			continue
-		}
-		q := t.Saw().Served.Queue
-		peak = max(peak, q.Peak)
-		first := 0.0
-		for i, s := range q.Samples {
-			if i == 0 || s.Load != q.Samples[i-1].Load {
-				first, lasted = s.Seconds, append(lasted, 0)
-			}
-			lasted[len(lasted)-1] = s.Seconds - first
-		}
-	}
-	return peak, stats.Median(lasted), len(lasted) > 0
 }

@@ -79,8 +79,7 @@ type Workload struct {
 	Destinations int `yaml:"destinations,omitempty"`
 	// Link is the rate of the wire that rates are given as a share of.
 	Link string `yaml:"link,omitempty"`
-	// Queues are numbers of receive queues that the report computes the flows'
-	// spread over.
+	// Queues are of older records; nothing is computed from them.
 	Queues []int `yaml:"queues,omitempty,flow"`
 }
 
@@ -255,7 +254,6 @@ const (
 	maxAddresses = 50_000 // of a /16, whose end is the DUT's
 	minFrameSize = 64
 	maxFrameSize = 9216
-	maxQueues    = 1024
 )
 
 // vethMTU is what the testbed's wires have: the letter z of a genome.

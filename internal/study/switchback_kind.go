@@ -262,7 +262,7 @@ func enough(s Spec, trials []Trial) bool {
 	plan := planOf(&s, s.Parts[0])
 	for _, of := range plan.Treatments {
 		pairs := 0
-		for _, e := range effectsOf(windowsOf(trials, s.Parts[0].Name), "") {
+		for _, e := range effectsOf(windowsOf(trials, s.Parts[0].Name)) {
 			if e.of == of && e.valid {
 				pairs++
 			}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,27 +19,18 @@ func switchbackMethod(s Spec, p Part) string {
 }
 
 // switchbackSections are what a report shows of a live host's windows.
-func switchbackSections(s Spec, r Results) []Section {
+func switchbackSections(s Spec, r Results) []document.Block {
 	if !s.OnLiveHost() {
 		return nil
 	}
-	p := s.Parts[0]
-	windows := windowsOf(r.Trials, p.Name)
+	windows := windowsOf(r.Trials, s.Parts[0].Name)
 	if len(windows) == 0 {
 		return nil
 	}
-	section := Section{Title: "Windows on the live host"}
 	m, _ := MetricNamed(s.Primary().Metric)
-	section.figure(true, "The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
+	drawn := figure("The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
 		func(width float64) string { return series(windows, m, width) })
-	section.figure(true, "Effect of each pair", "Treated against control within the pair. Hollow: invalid, and not counted.",
-		func(width float64) string { return pairEffects(windows, m, width) })
-	var tables document.OnPage
-	for _, t := range []document.Table{guardTable(windows), disturbedTable(windows), lateTable(r), dropTable(windows)} {
-		tables = append(tables, t)
-	}
-	section.add(true, tables)
-	return []Section{section}
+	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), lateTable(r), dropTable(windows)})...)
 }
 
 // window is a trial with what it saw.
@@ -95,68 +85,32 @@ func axisText(m Metric, v float64) string {
 
 // effect is one pair of a treatment or of shams.
 type effect struct {
-	pair             int
-	of               string
-	control, treated float64 // the metric
-	valid            bool
-	first            bool // the treated half came first
-	seen             bool // the metric in both halves
+	of    string
+	valid bool
 }
 
-// percent is the effect; not finite of a control of nothing.
-func (e effect) percent() float64 { return 100 * (e.treated/e.control - 1) }
-
-func effectsOf(windows []window, metric string) (out []effect) {
+// effectsOf are the pairs of which both halves are on record.
+func effectsOf(windows []window) (out []effect) {
 	by := map[int][]window{}
 	for _, w := range windows {
 		if w.Pair > 0 {
 			by[w.Block] = append(by[w.Block], w)
 		}
 	}
-	for _, pair := range slices.Sorted(maps.Keys(by)) {
+	for _, pair := range by {
 		var control, treated *window
-		for i := range by[pair] {
-			if w := &by[pair][i]; w.treated() || w.sham() {
+		for i := range pair {
+			if w := &pair[i]; w.treated() || w.sham() {
 				treated = w
 			} else {
 				control = w
 			}
 		}
-		if control == nil || treated == nil {
-			continue
+		if control != nil && treated != nil {
+			out = append(out, effect{treated.Of, control.Valid && treated.Valid})
 		}
-		e := effect{pair: pair, of: treated.Of, valid: control.Valid && treated.Valid, first: treated.Half == 1}
-		var both bool
-		e.control, e.seen = control.Value[metric]
-		e.treated, both = treated.Value[metric]
-		e.seen = e.seen && both
-		out = append(out, e)
 	}
 	return out
-}
-
-// pairEffects draws each pair's effect, shams apart: in percent or, where a control's value
-// is 0, in the metric's unit.
-func pairEffects(windows []window, m Metric, width float64) string {
-	effects := slices.DeleteFunc(effectsOf(windows, m.Name), func(e effect) bool { return !e.seen })
-	if len(effects) == 0 {
-		return ""
-	}
-	if slices.ContainsFunc(effects, func(e effect) bool { return e.control == 0 }) {
-		return scatter(effects, width, "Difference of each pair in the "+m.Label, func(e effect) float64 { return e.treated - e.control }, func(v float64) string { return signedText(m, v) })
-	}
-	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent)
-}
-
-// signedText is a difference of a metric at an axis.
-func signedText(m Metric, v float64) string {
-	switch {
-	case v == 0:
-		return "0"
-	case v < 0:
-		return "−" + axisText(m, -v)
-	}
-	return "+" + axisText(m, v)
 }
 
 // orZero is a tick's text, but of nothing, which has no unit.
@@ -165,28 +119,6 @@ func orZero(v float64, text string) string {
 		return "0"
 	}
 	return text
-}
-
-// scatter draws a value of every pair.
-func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string) string {
-	zero := 0.0
-	a := chart.Axes{X: func(v float64) string { return fmt.Sprint(v) }, Y: func(v float64) string { return orZero(v, text(v)) }, Across: "pairs in the order of time; grey: shams", Close: true, Level: &zero}
-	all := []chart.Series{{Dots: "trial c2"}, {Dots: "trial c1"}, {Dots: "point hollow v-invalid"}}
-	for i, e := range effects {
-		s, order := &all[0], "second"
-		if e.of == Sham {
-			s = &all[1]
-		}
-		if !e.valid {
-			s = &all[2]
-		}
-		if e.first {
-			order = "first"
-		}
-		s.Points = append(s.Points, [2]float64{float64(i + 1), value(e)})
-		s.Words = append(s.Words, fmt.Sprintf("pair %d, %s: %s, treated half %s", e.pair, e.of, text(value(e)), order))
-	}
-	return chart.Lines(all, a, width, label)
 }
 
 // span is a length of time for people.

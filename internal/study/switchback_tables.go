@@ -82,13 +82,3 @@ func dropTable(windows []window) document.Table {
 	}
 	return t
 }
-
-func disturbedTable(windows []window) document.Table {
-	t := document.Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
-	for _, w := range windows {
-		for _, why := range w.Reasons {
-			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
-		}
-	}
-	return t
-}
