@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,29 +18,28 @@ import (
 
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
-	var at, format, out string
-	var asJSON, trials bool
+	var at, out string
+	var asJSON, asCSV, trials bool
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "list evidence or trials by tunable, hardware, release, workload …",
 		Example: `  linerate ledger query --tunable kern.random.harvest.mask
   linerate ledger query --nic i210 --verdict worse --json
-  linerate ledger query --format csv > evidence.csv
-  linerate ledger query --trials --format csv --out trials.csv`,
+  linerate ledger query --csv > evidence.csv
+  linerate ledger query --trials --csv --out trials.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case format != "" && !slices.Contains(dump.Formats, format):
-				return hint.Unknown("format", format, dump.Formats)
-			case asJSON && format != "":
-				return hint.Usagef("--json and --format are two documents: choose one")
-			case trials && (format == "" || format == "markdown"):
-				return hint.Usagef("--trials wants --format csv or jsonl")
+			if trials && !asCSV {
+				return hint.Usagef("--trials wants --csv")
 			}
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
 					if trials {
-						return writeTrials(cmd.Context(), w, s, f, format)
+						studies, err := s.Studies(cmd.Context(), f)
+						if err != nil {
+							return err
+						}
+						return dump.Trials(w, studies, func(id ledger.ID) ([]ledger.Trial, error) { return s.Trials(cmd.Context(), id) })
 					}
 					lines, err := ledger.Lines(cmd.Context(), s, f)
 					switch {
@@ -49,10 +47,8 @@ func newLedgerQueryCmd() *cobra.Command {
 						return err
 					case asJSON:
 						return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
-					case format == "markdown":
-						return dump.Markdown(w, lines)
-					case format != "":
-						return dump.Write(w, format, dump.Evidence(lines))
+					case asCSV:
+						return dump.Evidence(w, lines)
 					case len(lines) == 0:
 						return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
 					}
@@ -64,28 +60,12 @@ func newLedgerQueryCmd() *cobra.Command {
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
-	cmd.Flags().StringVar(&format, "format", "", "write rows as `FORM`: "+strings.Join(dump.Formats, ", "))
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "write rows as CSV")
 	cmd.Flags().BoolVar(&trials, "trials", false, "write the trials instead of the evidence")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	return cmd
-}
-
-// writeTrials writes the trials of the studies that a filter lets through.
-func writeTrials(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, format string) error {
-	studies, err := s.Studies(ctx, f)
-	if err != nil {
-		return err
-	}
-	var rows []dump.TrialRow
-	for i := range studies {
-		ts, err := s.Trials(ctx, studies[i].ID)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, dump.Trials(&studies[i], ts)...)
-	}
-	return dump.Write(w, format, rows)
 }
 
 // evidenceDoc is the document of ledger query --json.
