@@ -2,18 +2,15 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
-	"linerate/internal/ledger"
 	"linerate/internal/stats"
 	"linerate/internal/studydir"
 )
@@ -25,7 +22,6 @@ measurement could have shown, and warnings that name what to do.
     linerate compare before.txt after.txt
     linerate compare --column pps --better higher before.csv after.csv
     linerate compare results/firewall-rules
-    linerate compare STUDY                      # of the ledger
     linerate compare before-*.json -- after-*.json      # several runs a side
 
 Output of iperf3, wrk, fio, hyperfine and go test -bench is read as it is: what is
@@ -45,8 +41,6 @@ type compareFlags struct {
 	seed       uint64
 	paired     bool
 	asJSON     bool
-	ledger     string
-	workload   string
 }
 
 func newCompareCmd() *cobra.Command {
@@ -68,8 +62,6 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
 	fl.StringVar(&f.control, "control", "", "variant to compare with (default: its control)")
 	fl.StringVar(&f.variant, "variant", "", "variant of each of several studies")
-	addLedgerFlag(cmd, &f.ledger)
-	fl.StringVar(&f.workload, "workload", "", "workload of an archive's study, a part of it")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
@@ -85,7 +77,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	r, err := f.loadOrFind(cmd, args, opt)
+	r, err := f.load(cmd, args, opt)
 	if err != nil {
 		return err
 	}
@@ -112,38 +104,6 @@ func (f compareFlags) options() (stats.Options, error) {
 		return o, hint.Unknown("value of --better", f.better, []string{"higher", "lower"})
 	}
 	return o, checkFailOn(f.failOn)
-}
-
-// loadOrFind is load, but that one argument which is no file may be a study of
-// the ledger.
-func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Options) (r compare.Result, err error) {
-	if len(args) != 1 || args[0] == "-" {
-		return f.load(cmd, args, opt)
-	}
-	if _, err := os.Stat(args[0]); !errors.Is(err, os.ErrNotExist) {
-		return f.load(cmd, args, opt)
-	}
-	err = ledgers.OfStudy(cmd.Context(), f.ledger, args[0], func(s ledger.Store, st *ledger.Study) error {
-		if st.Kind != ledger.KindStudy {
-			arms, err := ledger.Arms(cmd.Context(), s, st, f.metric, f.control, f.workload)
-			if err != nil {
-				return err
-			}
-			opt.Better = cmp.Or(opt.Better, stats.HigherIsBetter)
-			r, err = compare.Run(arms, f.paired, opt)
-			return err
-		}
-		rec, err := ledger.OpenRecord(cmd.Context(), s, st)
-		if err != nil {
-			return err
-		}
-		own, err := compare.OfStudy(rec.Spec, derive(cmd, rec), f.metric, f.control)
-		if err == nil {
-			r = own.Compare(f.adopt(opt, own))
-		}
-		return err
-	})
-	return r, err
 }
 
 // load reads the arguments: one study compares its variants, anything else is

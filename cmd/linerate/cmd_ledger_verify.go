@@ -18,11 +18,10 @@ func newLedgerVerifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "recompute the whole chain of hashes",
-		Long: `Recompute every record's digest, every link of the chain, the hash of all raw
-bytes, and that of raw slices in the directories of studies on this machine.
-linerate report --verify derives a study's trials from its slices again. To detect removed entries as well, note the
-head that it prints in another place, and pass it with --head later. Exit code 1
-if anything is wrong.`,
+		Long: `Recompute every record's digest, every link of the chain and the hash of all raw
+bytes. linerate report --verify derives a study's trials from the slices in its
+directory again. To detect removed entries as well, note the head that it prints in
+another place, and pass it with --head later. Exit code 1 if anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
@@ -53,9 +52,6 @@ func printReport(w io.Writer, r *ledger.Report) {
 		state = "NOT verified"
 	}
 	fmt.Fprintf(w, "%s: %s: %d entries, %d records, %d raw files (%d bytes) kept; %d sources by hash only.\n", r.Place, state, r.Entries, r.Rows, r.Blobs, r.Bytes, r.Missing)
-	if r.RawChecked+r.RawGone > 0 {
-		fmt.Fprintf(w, "Files of slices in their studies' directories: %d verified, %d not there.\n", r.RawChecked, r.RawGone)
-	}
 	if r.Head != "" {
 		fmt.Fprintf(w, "head %s\n", r.Head)
 	}

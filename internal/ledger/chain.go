@@ -59,20 +59,16 @@ func (e *Entry) sum() string {
 
 // Report is the outcome of verifying a ledger.
 type Report struct {
-	Version int    `json:"version"`
-	Place   string `json:"place"`
-	OK      bool   `json:"ok"`
-	Entries int64  `json:"entries"`
-	Rows    int64  `json:"rows"`
-	Blobs   int64  `json:"blobs"`
-	Bytes   int64  `json:"raw_bytes"`
-	Missing int64  `json:"raw_missing"` // sources whose bytes are not kept here
-	// Of those, files of slices that were read where the study was, and are
-	// what was recorded; and those that are not there any more.
-	RawChecked int64    `json:"slices_checked"`
-	RawGone    int64    `json:"slices_gone"`
-	Head       string   `json:"head"` // hash of the last entry: note it down elsewhere
-	Problems   []string `json:"problems"`
+	Version  int      `json:"version"`
+	Place    string   `json:"place"`
+	OK       bool     `json:"ok"`
+	Entries  int64    `json:"entries"`
+	Rows     int64    `json:"rows"`
+	Blobs    int64    `json:"blobs"`
+	Bytes    int64    `json:"raw_bytes"`
+	Missing  int64    `json:"raw_missing"` // sources whose bytes are not kept here
+	Head     string   `json:"head"`        // hash of the last entry: note it down elsewhere
+	Problems []string `json:"problems"`
 }
 
 const maxProblems = 100
@@ -85,8 +81,7 @@ func (r *Report) problem(format string, args ...any) {
 
 // Verify recomputes the whole chain: every row's digest from its document,
 // its columns from the document, every entry's digest from its rows, every
-// link, every blob's hash from its bytes, and the hashes of raw slices in the
-// directories of studies that are on this machine. A head noted earlier must be
+// link, and every blob's hash from its bytes. A head noted earlier must be
 // among the entries, which shows that the end was not cut off; "" asks not.
 func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 	r := &Report{Version: 1, Place: s.Place(), Problems: []string{}}
@@ -98,9 +93,6 @@ func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 		return nil, err
 	}
 	if err := r.blobs(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := r.rawFiles(ctx, s); err != nil {
 		return nil, err
 	}
 	r.OK = len(r.Problems) == 0
