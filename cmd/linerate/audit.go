@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,14 +27,12 @@ type auditOptions struct {
 	suppress string
 	failOn   string
 	show     string
-	hosts    string
 	asJSON   bool
 	asSARIF  bool
 	each     bool
 	baseline string
 	record   string
 	diff     bool
-	write    string
 	fixes    string
 }
 
@@ -71,14 +68,6 @@ func giveRole(in *audit.Input, given string) error {
 	return hosts.GiveRole(in, given, "given with --role")
 }
 
-// give is giveRole, after which the list of hosts has its word.
-func (o *auditOptions) give(in *audit.Input, source string) error {
-	if listed := o.Listed[source].Role; o.role == "" && listed != "" {
-		return hosts.GiveRole(in, listed, "given by the list of hosts")
-	}
-	return giveRole(in, o.role)
-}
-
 // parseSeverity reads a flag's severity; "" stays "".
 func parseSeverity(flag, text string) (audit.Severity, error) {
 	if text == "" {
@@ -107,10 +96,10 @@ func (o *auditOptions) check() error {
 		return hint.Usagef("--json and --sarif are two documents: choose one")
 	case o.record != "" && o.failOn != "":
 		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
-	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != "" || o.fixes != ""):
-		return hint.Usagef("--diff, --write and --fixes need a whole host: omit --baseline, --write-baseline and --each")
-	case o.each && (o.hosts != "" || o.Root != ""):
-		return hint.Usagef("--each takes files: omit --hosts and --root")
+	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.fixes != ""):
+		return hint.Usagef("--diff and --fixes need a whole host: omit --baseline, --write-baseline and --each")
+	case o.each && o.Root != "":
+		return hint.Usagef("--each takes files: omit --root")
 	}
 	return nil
 }
@@ -200,7 +189,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 		return nil, err
 	}
 	in.Facts, a.facts = facts, facts
-	if err := o.give(&in, cmp.Or(named...)); err != nil {
+	if err := giveRole(&in, o.role); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -212,24 +201,24 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 	return a, nil
 }
 
-// checkShorter refuses --fixes of several hosts, and --diff and --write where there are
-// no files to change.
+// checkShorter refuses --fixes of several hosts, and --diff where there are no files to
+// change.
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
-	case o.fixes != "" && (o.asJSON || o.asSARIF || o.diff || o.write != ""):
+	case o.fixes != "" && (o.asJSON || o.asSARIF || o.diff):
 		return hint.Usagef("--fixes prints a whole document and cannot be combined with another form")
 	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
 		return hint.Usagef("--fixes is of one host")
 	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
 		return hint.Unknown("form of fixes", o.fixes, forms.Names())
-	case !o.diff && o.write == "":
+	case !o.diff:
 		return nil
 	case o.asJSON || o.asSARIF:
-		return hint.Usagef("--diff and --write do not go with --json and --sarif")
+		return hint.Usagef("--diff does not go with --json and --sarif")
 	case len(named) > 0 && (len(named) > 1 && !hosts.AreFiles(named) || hosts.IsRemote(named[0])):
-		return hint.With(hint.Usagef("--diff and --write want the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
+		return hint.With(hint.Usagef("--diff wants the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
 	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
-		return hint.With(hint.Usagef("--diff and --write want the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
+		return hint.With(hint.Usagef("--diff wants the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
 	}
 	return nil
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/role"
 )
 
 func newAuditCmd() *cobra.Command {
@@ -36,14 +33,12 @@ no privileges and changes nothing. ` + sourceHelp,
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.failOn, "fail-on", "", "exit 3 from this on: error, warning, info; also if unreadable")
 	f.StringVar(&o.show, "show", "info", "lowest severity to show: error, warning, info")
-	f.StringVar(&o.hosts, "hosts", "", "audit the hosts in `FILE`, one ssh://host per line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
 	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
 	f.StringVar(&o.baseline, "baseline", "", "print only findings not in this baseline `FILE`")
 	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
 	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")
-	f.StringVar(&o.write, "write", "", "write the files into `DIR` without those lines")
 	f.StringVar(&o.fixes, "fixes", "", "write the fixes as `FORM`, like plan show --format")
 	return cmd
 }
@@ -69,19 +64,9 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	o.Owned = !o.asJSON && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
-	named := args
-	if o.hosts != "" || !hosts.AreFiles(args) {
-		if named, o.Listed, err = hosts.Named(args, o.hosts); err != nil {
-			return err
-		}
-		for _, t := range o.Listed {
-			if t.Role == "" {
-				continue
-			}
-			if err := role.Check(t.Role); err != nil {
-				return hint.Usage(fmt.Errorf("%s: %w", t.Name, err))
-			}
-		}
+	named, err := hosts.Named(args)
+	if err != nil {
+		return err
 	}
 	if err := o.checkShorter(named); err != nil {
 		return err
@@ -101,8 +86,8 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	defer a.Close()
-	if o.diff || o.write != "" || o.fixes != "" {
-		do := func() error { return a.shorter(cmd.Context(), o, in, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
+	if o.diff || o.fixes != "" {
+		do := func() error { return a.shorter(cmd.Context(), in, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
 		if o.fixes != "" {
 			do = func() error { return a.fixes(o, in, cmd.OutOrStdout()) }
 		}

@@ -22,7 +22,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 		if in.Facts, err = o.Facts(ctx, []string{source}); err != nil {
 			return nil, err
 		}
-		if err := o.give(&in, source); err != nil {
+		if err := giveRole(&in, o.role); err != nil {
 			return nil, err
 		}
 		return audit.Run(in)

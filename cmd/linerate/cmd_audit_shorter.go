@@ -11,12 +11,11 @@ import (
 	forms "linerate/internal/export"
 	"linerate/internal/fact/redact"
 	"linerate/internal/plan"
-	"linerate/internal/show"
 )
 
-// shorter prints or writes the files without what the fixes take out of them.
+// shorter prints what the fixes take out of the files.
 // An appliance's configuration is more than lines: nothing is taken out of it.
-func (a *audited) shorter(ctx context.Context, o *auditOptions, in audit.Input, out, talk io.Writer) error {
+func (a *audited) shorter(ctx context.Context, in audit.Input, out, talk io.Writer) error {
 	fixes, err := plan.Fixes(a.facts, in.Catalogue, a.run)
 	if err != nil {
 		return err
@@ -25,24 +24,11 @@ func (a *audited) shorter(ctx context.Context, o *auditOptions, in audit.Input, 
 	if p := appliance.Of(a.facts); p != nil && len(files) == 0 {
 		fmt.Fprintf(talk, "nothing is taken out: the configuration of %s is changed there (%s)\n", p.Title, p.Tunables)
 	}
-	lines := 0
 	for _, f := range files {
-		lines += len(f.Cuts)
-		name := a.name(f.Path)
-		if o.diff {
-			seen, _ := redact.Text(redact.KindOf(f.Path, ""), f.Old)
-			if _, err := io.WriteString(out, plan.Unified(name, f.Old, seen, f.Cuts)); err != nil {
-				return err
-			}
+		seen, _ := redact.Text(redact.KindOf(f.Path, ""), f.Old)
+		if _, err := io.WriteString(out, plan.Unified(a.name(f.Path), f.Old, seen, f.Cuts)); err != nil {
+			return err
 		}
-		if o.write != "" {
-			if err := f.WriteBelow(o.write, name); err != nil {
-				return err
-			}
-		}
-	}
-	if o.write != "" && !o.diff {
-		fmt.Fprintf(out, "%s written below %s, %s shorter\n", show.Plural(len(files), "file"), o.write, show.Plural(lines, "line"))
 	}
 	return nil
 }

@@ -24,14 +24,12 @@ type Inspected struct {
 type HostDocument struct {
 	Source string `json:"source"`
 	// Error and Hint say why there is no document; "" where there is one.
-	Error string `json:"error,omitempty"`
-	Hint  string `json:"hint,omitempty"`
-	// Report is of an audit, Facts of an inspection.
+	Error  string        `json:"error,omitempty"`
+	Hint   string        `json:"hint,omitempty"`
 	Report *audit.Report `json:"report,omitempty"`
-	Facts  *Inspected    `json:"facts,omitempty"`
 }
 
-// Document is what a verb prints of several hosts with --json.
+// Document is what audit prints of several hosts with --json.
 type Document struct {
 	Version int            `json:"version"`
 	Hosts   []HostDocument `json:"hosts"`

@@ -164,11 +164,27 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestPausesGrow(t *testing.T) {
-	r := run[fleet.Observation]{visits: visits[fleet.Observation]{Pace: Pace{Pause: 2 * time.Second}}}
-	if a, b := r.pause("x", 0), r.pause("x", 1); b != 3*a || a < 1500*time.Millisecond || a > 2500*time.Millisecond {
-		t.Errorf("pauses %v, %v", a, b)
+	v := visits[fleet.Observation]{Pace: Pace{Pause: 2 * time.Second}}
+	for try, want := range []time.Duration{2 * time.Second, 6 * time.Second, 18 * time.Second} {
+		if d := v.pause(try); d < want*3/4 || d > want*5/4 {
+			t.Errorf("pause after try %d: %v", try, d)
+		}
 	}
-	if a := share("x"); a < 0 || a >= 1 || a == share("y") {
-		t.Errorf("share %v", a)
+}
+
+// TestSplay: hosts begin one after the other, in their order.
+func TestSplay(t *testing.T) {
+	f := newFakes()
+	task := f.task(5)
+	task.Splay = 50 * time.Millisecond
+	begun := time.Now()
+	p, err := task.run(t.Context())
+	if took := time.Since(begun); err != nil || p.Reached != 5 || took < 40*time.Millisecond {
+		t.Errorf("%+v, %v in %v", p, err, took)
+	}
+	for i := range f.stored {
+		if i > 0 && f.stored[i].Name < f.stored[i-1].Name {
+			t.Errorf("%s after %s", f.stored[i].Name, f.stored[i-1].Name)
+		}
 	}
 }

@@ -15,40 +15,20 @@ import (
 	"linerate/internal/host"
 )
 
-// Listed is what a list says of hosts, by how they are reached.
-type Listed map[string]fleet.Target
-
-// Named are the hosts that arguments and a file of hosts name, each once, and what the file
-// says of them.
-func Named(args []string, file string) ([]string, Listed, error) {
-	out, listed := slices.Clone(args), Listed{}
-	if file != "" {
-		more, err := List(file, fleet.ParseLines)
-		if err != nil {
-			return nil, nil, err
+// Named are the hosts that arguments name, each once, or the files of one host.
+func Named(args []string) (out []string, err error) {
+	if len(args) < 2 || AreFiles(args) {
+		return args, nil
+	}
+	for _, a := range args {
+		if !IsRemote(a) {
+			return nil, hint.With(hint.Usagef("%q is not a host over SSH", a), "several sources at once are all ssh://host; read bundles and trees one by one")
 		}
-		for _, t := range more {
-			out = append(out, t.Source)
-			listed[t.Source] = t
+		if !slices.Contains(out, a) {
+			out = append(out, a)
 		}
 	}
-	out = firsts(out)
-	if len(out) > 1 && (file != "" || !AreFiles(out)) {
-		if i := slices.IndexFunc(out, func(s string) bool { return !IsRemote(s) }); i >= 0 {
-			return nil, nil, hint.With(hint.Usagef("%q is not a host over SSH", out[i]), "several sources at once are all ssh://host; read bundles and trees one by one")
-		}
-	}
-	return out, listed, nil
-}
-
-// firsts drops a host that is named again.
-func firsts(names []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(names, func(n string) bool {
-		again := seen[n]
-		seen[n] = true
-		return again
-	})
+	return out, nil
 }
 
 // List reads a list of hosts: one host a line, or Ansible's inventory.

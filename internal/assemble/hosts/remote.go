@@ -34,7 +34,6 @@ type Remote struct {
 	Talk    func() io.Writer // takes notes for people
 	Room    sshhost.Room     // for large captures; nil: as many as there are
 	Most    int64            // bytes of a capture; 0: maxCapture
-	Listed  Listed           // what a list says of hosts; nil: nothing
 }
 
 // Line is the command line by which somebody says a verb to a host that was
@@ -83,7 +82,7 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	return sshhost.Dial(ctx, t, sshhost.Options{Become: cmp.Or(r.Become, r.Listed[source].Become), Alive: r.Alive, Config: r.Config})
+	return sshhost.Dial(ctx, t, sshhost.Options{Become: r.Become, Alive: r.Alive, Config: r.Config})
 }
 
 // Runner runs scripts on a host over SSH; it connects when the first is run.

@@ -2,10 +2,7 @@ package hosts
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"linerate/internal/host"
@@ -17,27 +14,6 @@ type Shorter struct {
 	Path     string
 	Old, New string
 	Cuts     []plan.Removal
-}
-
-// WriteBelow writes the file below a directory, and never outside of it, by a name that
-// may be a path.
-func (f Shorter) WriteBelow(dir, name string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	defer root.Close()
-	rel := filepath.Clean("/" + name)[1:]
-	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	if err := root.WriteFile(rel, []byte(f.New), 0o644); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	return nil
 }
 
 // Shorten takes a plan's cuts out of the host's files. A file that cannot be read whole

@@ -138,10 +138,10 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 		return nil, hint.With(hint.Usagef("both SOURCE %q and --root %s given", args[0], s.Root), "one host at a time: leave one out")
 	case s.Root != "":
 		return openTree(ctx, s.Root, s.Release)
-	case len(args) > 0 && IsRemote(args[0]):
-		return s.Remote.Open(ctx, args[0])
 	case len(args) > 1:
 		return nil, hint.With(hint.Usagef("%q and %q are not both of one host", args[0], args[1]), "several sources at once are files of one host's configuration: no bundle, no directory, no ssh://")
+	case len(args) > 0 && IsRemote(args[0]):
+		return s.Remote.Open(ctx, args[0])
 	case len(args) > 0 && isDir(args[0]):
 		return openTree(ctx, args[0], s.Release)
 	case len(args) > 0:

@@ -189,23 +189,23 @@ func TestProductsBackup(t *testing.T) {
 	}
 }
 
-// TestNamed: each host once, those of arguments first, and several only over SSH.
+// TestNamed: each host once, and several only over SSH.
 func TestNamed(t *testing.T) {
-	list := written(t, t.TempDir(), "hosts", "a role=web become=doas\nssh://b\nc:22\n")
-	names, listed, err := Named([]string{"ssh://b", "ssh://z", "ssh://b"}, list)
-	if err != nil || strings.Join(names, " ") != "ssh://b ssh://z ssh://a ssh://c:22" {
+	names, err := Named([]string{"ssh://b", "ssh://z", "ssh://b"})
+	if err != nil || strings.Join(names, " ") != "ssh://b ssh://z" {
 		t.Errorf("%v, %v", names, err)
 	}
-	if listed["ssh://a"].Role != "web" || listed["ssh://a"].Become != "doas" || listed["ssh://b"].Name != "b" || len(listed) != 3 {
-		t.Errorf("%+v", listed)
+	_, err = Named([]string{"ssh://b", t.TempDir()})
+	refused(t, "a tree and a host", err, "is not a host over SSH", "one by one")
+	if names, err := Named([]string{"capture.tar.gz"}); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
 	}
-	_, _, err = Named([]string{"tree"}, list)
-	refused(t, "a tree beside hosts", err, `"tree" is not a host over SSH`, "one by one")
-	_, _, err = Named(nil, filepath.Join(t.TempDir(), "none"))
+}
+
+// TestList: a list that is not there, and one of Ansible's.
+func TestList(t *testing.T) {
+	_, err := List(filepath.Join(t.TempDir(), "none"), fleet.ParseLines)
 	refused(t, "no list", err, "read the list of hosts", "one ssh://")
-	if names, _, err := Named([]string{"capture.tar.gz"}, ""); err != nil || len(names) != 1 {
-		t.Errorf("%v, %v", names, err)
-	}
 	if all, err := List(written(t, t.TempDir(), "inventory", `{"web": {"hosts": ["w1", "w2", "w3"]}}`), fleet.ParseAnsible); err != nil || len(all) != 3 {
 		t.Errorf("an inventory: %v, %v", all, err)
 	}
