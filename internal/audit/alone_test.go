@@ -83,7 +83,7 @@ func TestSlipsOfPublicFiles(t *testing.T) {
 		{note: "words that the kernel does not take", files: map[string]string{"/etc/sysctl.conf": "net.isr.dispatch=defered\n", "/etc/rc.conf": "pf_enable=\"TRU\"\ngateway_enable=\"YES\"\n"},
 			want: []string{"error LR-RANGE:net.isr.dispatch | none of direct, hybrid, deferred", "error LR-RANGE:pf_enable | none of YES and NO", "!LR-RANGE:gateway_enable"}},
 		{note: "a value that kills", files: map[string]string{"/etc/sysctl.conf": "kern.maxvnodes=-1\n"}, want: []string{"error LR-RANGE:kern.maxvnodes | The kernel stops over it"}},
-		{note: "a default pinned for safety", files: map[string]string{"/etc/sysctl.conf": "net.inet.ip.sourceroute=0\nnet.inet.tcp.sack.enable=1\n"}, want: []string{"!LR-DEFAULT:net.inet.ip.sourceroute", "info LR-DEFAULT:net.inet.tcp.sack.enable"}},
+		{note: "a default pinned for safety", files: map[string]string{"/etc/sysctl.conf": "net.inet.ip.sourceroute=0\nnet.inet.ip.forwarding=0\nnet.inet.tcp.syncookies=1\nnet.inet.tcp.sack.enable=1\n"}, want: []string{"!LR-DEFAULT:net.inet.ip", "!LR-DEFAULT:net.inet.tcp.syncookies", "info LR-DEFAULT:net.inet.tcp.sack.enable"}},
 		{note: "a device, and drivers that end in digits", files: map[string]string{"/etc/sysctl.conf": "dev.igc.0.eee_control=0\ndev.ig4.0.debug=1\ndev.p4tcc0.nothing=1\n"}, want: []string{"!error"}},
 		{note: "the kernel's own size", files: map[string]string{"/boot/loader.conf": "kern.ipc.nmbclusters=\"0\"\n"}, want: []string{"!warning", "info LR-RANGE:kern.ipc.nmbclusters"}},
 		{note: "a word that only rc.conf takes", files: map[string]string{"/boot/loader.conf": "pf_load=\"ON\"\nif_lagg_load=1\nzfs_load=YES\nccd_load=\"no\"\n"},
