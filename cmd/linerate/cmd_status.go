@@ -79,6 +79,9 @@ func writeStatus(w io.Writer, st apply.Status) {
 	default:
 		fmt.Fprintf(w, "%s is pending: reverted in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
 	}
+	if st.NoCron && st.State == "pending" {
+		fmt.Fprintln(w, "this host has no /etc/cron.d: if the switch and its guard are both killed, only a boot or linerate's next command reverts it")
+	}
 	for _, p := range st.History {
 		if st.Live != nil && p.OfLiveStudy() && p.Outcome == string(apply.Reverted) {
 			continue // its own, forgotten when it ends

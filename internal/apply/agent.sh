@@ -272,9 +272,7 @@ mend() {
 }
 
 # end_holder ends a command that never gives the lock back.
-end_holder() {
-	h=$(cat "$S/holder" 2>/dev/null) && case $(command_of "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
-}
+end_holder() { h=$(cat "$S/holder" 2>/dev/null) && case $(command_of "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac; }
 command_of() { case $OS in FreeBSD) ps -o args= -p "$1" ;; *) tr '\0' ' ' <"/proc/$1/cmdline" ;; esac; }
 reboot_now() { sync; shutdown -r now "linerate: trying a plan, or taking it back"; }
 # reboot boots only what a switch and a boot entry will take back.
@@ -637,6 +635,7 @@ status() {
 		elif armed; then say "armed yes"
 		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
+		[ "$(init_system)" = systemd ] || [ -e "$ROOT/etc/cron.d/linerate-revert" ] || say "no-cron"
 	fi
 	study_of lost; set +f
 	for h in "$S"/history/*; do

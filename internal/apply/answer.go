@@ -71,6 +71,9 @@ type Status struct {
 	// back, at this moment.
 	Busy  bool `json:"busy,omitempty"`
 	Ready bool `json:"ready,omitempty"`
+	// NoCron says that once the switch and its guard are both killed, nothing but a boot and
+	// linerate's next command takes the change back.
+	NoCron bool `json:"no_cron,omitempty"`
 	// History is every transaction, the oldest first.
 	History []Past  `json:"history"`
 	Drift   []Drift `json:"drift"`
@@ -213,6 +216,8 @@ func parseStatus(out []byte) (Status, error) {
 			st.Busy = rest == "yes"
 		case "ready":
 			st.Ready = rest == "yes"
+		case "no-cron":
+			st.NoCron = true
 		case "history":
 			st.History = append(st.History, past(rest))
 		case "when":

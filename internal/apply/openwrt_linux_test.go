@@ -191,7 +191,7 @@ func TestOpenWrt(t *testing.T) {
 			t.Fatalf("%s, %v", got, err)
 		}
 		st, err := m.Status(ctx)
-		if err != nil || st.State != "pending" || !st.Armed || !st.Ready {
+		if err != nil || st.State != "pending" || !st.Armed || !st.Ready || !st.NoCron {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		if v := r.ash(t, "sysctl -n net.ipv4.ip_default_ttl; ls -d "+plan.LinuxSysctl+" 2>/dev/null || echo none"); v != "77\nnone\n" {

@@ -181,13 +181,13 @@ func TestSnapshotsAreWhole(t *testing.T) {
 }
 
 func TestStatusParsed(t *testing.T) {
-	st, err := parseStatus([]byte("os Linux\nrelease 6.1\nhost h\nuid 0\ninit sysv\nstate pending\nid 000002-ab\ndigest sha256:ab\nleft 17\narmed yes\nready yes\nhistory 000001-cd.confirmed sha256:cd \nhistory 000000-ef.reverted sha256:ef taken back: why\ndrift link eth0 mtu =1500 =9000\ndrift sysctl - a.b =1 2 =!\ndrift-file /etc/x 2026-11-22T16:00:00Z\ndrift-line +b=2\ndrift-line -a=1\n"))
+	st, err := parseStatus([]byte("os Linux\nrelease 6.1\nhost h\nuid 0\ninit sysv\nstate pending\nid 000002-ab\ndigest sha256:ab\nleft 17\narmed yes\nready yes\nno-cron\nhistory 000001-cd.confirmed sha256:cd \nhistory 000000-ef.reverted sha256:ef taken back: why\ndrift link eth0 mtu =1500 =9000\ndrift sysctl - a.b =1 2 =!\ndrift-file /etc/x 2026-11-22T16:00:00Z\ndrift-line +b=2\ndrift-line -a=1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Drift{{What: "link eth0 mtu", Confirmed: "1500", Now: "9000"}, {What: "sysctl a.b", Confirmed: "1 2"},
 		{What: "/etc/x", Now: "another text", Changed: "2026-11-22T16:00:00Z", Lines: []string{"+b=2", "-a=1"}}}
-	if !st.Armed || !st.Ready || st.Left != 17 || len(st.History) != 2 || st.History[1].Why != "taken back: why" ||
+	if !st.Armed || !st.Ready || !st.NoCron || st.Left != 17 || len(st.History) != 2 || st.History[1].Why != "taken back: why" ||
 		!slices.EqualFunc(st.Drift, want, func(a, b Drift) bool { return cmp.Equal(a, b) }) {
 		t.Errorf("%+v", st)
 	}
