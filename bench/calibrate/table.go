@@ -103,8 +103,6 @@ func (r Row) kept(reps int) bool {
 		return high && low
 	case Conservative:
 		return high
-	case Unreachable:
-		return r.FalsePositive == 0
 	}
 	return true
 }

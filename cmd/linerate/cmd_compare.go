@@ -38,7 +38,6 @@ type compareFlags struct {
 	control    string
 	variant    string
 	failOn     string
-	seed       uint64
 	paired     bool
 	asJSON     bool
 }
@@ -63,7 +62,6 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.control, "control", "", "variant to compare with (default: its control)")
 	fl.StringVar(&f.variant, "variant", "", "variant of each of several studies")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	return cmd
@@ -94,7 +92,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 
 // options checks the flags.
 func (f compareFlags) options() (stats.Options, error) {
-	o := stats.Options{Alpha: 1 - f.confidence/100, MarginPercent: f.margin, Better: stats.Direction(f.better), Seed: f.seed}
+	o := stats.Options{Alpha: 1 - f.confidence/100, MarginPercent: f.margin, Better: stats.Direction(f.better)}
 	switch {
 	case !(f.confidence > 0 && f.confidence < 100):
 		return o, hint.Usagef("--confidence %g is not between 0 and 100", f.confidence)

@@ -57,26 +57,13 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 		p.line("  equivalence within ±%s: p %s", show.Percent(r.Options.MarginPercent), show.P(c.PEquivalentHolm))
 	}
 	p.Line(p.Dim("  decided by  " + c.Method))
-	p.beside(r, c, arm)
+	if m := r.ministat(arm); m != "" {
+		p.Line(p.Dim("  ministat    " + m))
+	}
 	for _, w := range c.Warnings {
 		p.Paragraph("  warning     ", "              ", w.Message+": "+w.Action)
 	}
 	p.Line("")
-}
-
-// beside shows the other tests, which never decide.
-func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
-	exact := "normal approximation"
-	if c.Rank.Exact {
-		exact = "exact"
-	}
-	p.Line(p.Dim(fmt.Sprintf("  beside it   Mann–Whitney p %s (%s), shift %s", show.P(c.Rank.P), exact, show.SignedValue(c.Rank.Shift.Estimate))))
-	if c.Design == stats.Blocks {
-		p.Line(p.Dim("              permutation within blocks p " + show.P(c.Permutation.P)))
-	}
-	if m := r.ministat(arm); m != "" {
-		p.Line(p.Dim("              ministat: " + m))
-	}
 }
 
 // inPercent reports whether the effect can be told in percent of the control.

@@ -93,8 +93,6 @@ type ComparisonDocument struct {
 	Design        stats.Design    `json:"design"`
 	Method        string          `json:"method"`
 	Scale         stats.Scale     `json:"scale"`
-	MannWhitney   RankDocument    `json:"mann_whitney"`
-	Permutation   stats.Number    `json:"p_permutation"`
 	Ministat      string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
 	Warnings      []stats.Warning `json:"warnings"`
 }
@@ -103,18 +101,6 @@ type ComparisonDocument struct {
 func (d ComparisonDocument) MarshalJSON() ([]byte, error) {
 	type fields ComparisonDocument
 	return stats.Document(fields(d), "verdict"+stats.EffectMembers+"p_value p_holm p_equivalent_holm n")
-}
-
-// RankDocument is the rank test, which is reported but never decides.
-type RankDocument struct {
-	U         stats.Number `json:"u"`
-	P         stats.Number `json:"p_value"`
-	Exact     bool         `json:"exact"`
-	SmallestP stats.Number `json:"smallest_p"`
-	Shift     stats.Number `json:"shift"`
-	ShiftLow  stats.Number `json:"shift_low"`
-	ShiftHigh stats.Number `json:"shift_high"`
-	Coverage  stats.Number `json:"shift_coverage"`
 }
 
 // Document returns the result for --json.
@@ -153,12 +139,7 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 		NControl: c.NControl, NVariant: c.NVariant,
 		Difference: stats.Num(c.Difference.Estimate), DiffLow: stats.Num(c.Difference.Low), DiffHigh: stats.Num(c.Difference.High),
 		MDE: stats.Num(c.DetectablePercent), Design: c.Design, Method: c.Method, Scale: c.Scale,
-		MannWhitney: RankDocument{
-			U: stats.Num(c.Rank.U), P: stats.Num(c.Rank.P), Exact: c.Rank.Exact, SmallestP: stats.Num(c.Rank.Smallest),
-			Shift: stats.Num(c.Rank.Shift.Estimate), ShiftLow: stats.Num(c.Rank.Shift.Low), ShiftHigh: stats.Num(c.Rank.Shift.High),
-			Coverage: stats.Num(c.Rank.Shift.Level),
-		},
-		Permutation: stats.Num(c.Permutation.P), Ministat: r.ministat(arm), Warnings: c.Warnings,
+		Ministat: r.ministat(arm), Warnings: c.Warnings,
 	}
 	if c.NForOnePercent > 0 {
 		d.ForOnePercent = &c.NForOnePercent

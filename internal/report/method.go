@@ -131,8 +131,7 @@ func commands(s study.Spec, r study.Results) []string {
 
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
-	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests of that kind. "+
-		"results.json also has the p-values of Welch's and Mann–Whitney's tests, which decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), tested(s))}
+	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests of that kind.", ordered(s, r.Seed), resets(s, r.Environment), tested(s))}
 	for _, p := range s.Parts {
 		if text := study.Method(s, r, p); text != "" {
 			out = append(out, text)

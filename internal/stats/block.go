@@ -34,7 +34,7 @@ const (
 )
 
 // Options of a comparison. Zero values mean: α 0.05, power 0.8, no margin,
-// 10,000 permutations.
+// 10,000 draws.
 type Options struct {
 	Alpha         float64
 	Power         float64 // of the minimum detectable effect
@@ -48,14 +48,13 @@ type Options struct {
 	// Bucket is how wide the buckets are of a histogram that values are read from, as a share of the
 	// value; 0: they are read from none.
 	Bucket float64
-	Draws  int    // of the permutation test, when not exact
+	Draws  int    // of the randomisation test, when not exact
 	Seed   uint64 // of those draws
 	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
 	// cost far more than the rest:
 	// for callers that compare thousands of samples which will not be repeated.
 	NoPlan bool
-	// Bare leaves out all tests but the deciding one (permutation, ranks, Welch): for
-	// callers that simulate studies by the thousand.
+	// Bare leaves out the estimate without selection: for callers that simulate studies by the thousand.
 	Bare bool
 }
 
@@ -66,8 +65,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Comparison is a variant set against its control. Effect and Holm's p decide;
-// Permutation, Rank and Plain are reported and never decide.
+// Comparison is a variant set against its control. Effect and Holm's p decide.
 type Comparison struct {
 	Control, Variant   string
 	Design             Design
@@ -87,9 +85,6 @@ type Comparison struct {
 	Detectable         float64     // minimum detectable effect at the stated power, on Scale
 	DetectablePercent  float64     // the same in percent of the control
 	NForOnePercent     int         // blocks, or values a side, that find an effect of 1 % at that power; 0: unknown or over 10,000
-	Permutation        Permutation
-	Plain              Test // Welch on Scale, ignoring blocks
-	Rank               RankTest
 	Verdict            Verdict
 	ControlSum         Summary
 	VariantSum         Summary
@@ -148,10 +143,6 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.Effect = rounded(OneSample(d, level), roundingOf(a, b, scale, opt.Bucket))
 	c.Method = "Student's t on block-wise " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
-	if !opt.Bare {
-		c.Permutation = SignFlip(d, opt.Draws, opt.Seed)
-		c.Plain = Welch(x, y, level)
-	}
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
@@ -166,9 +157,6 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 // finish fills what both designs share, once Effect is known.
 func (c *Comparison) finish(a, b []float64, opt Options) {
 	sa, sb := ascending(a), ascending(b)
-	if !opt.Bare {
-		c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
-	}
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.something = c.Scale == LogRatio || notZero(a, 1-opt.Alpha)
 	c.means = meansOf(a, b, c)
@@ -376,10 +364,6 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	}
 	if n < 5 {
 		c.warn(FewBlocks, "run at least 5 blocks", "%d blocks: the interval leans on normality that so few cannot show", n)
-	}
-	if c.Permutation.Smallest > opt.Alpha {
-		c.warn(LevelOutReach, "read it as a description, or run 6 blocks or more",
-			"the permutation test within %d blocks cannot give a p below %.3g", n, c.Permutation.Smallest)
 	}
 	if o := FindOutliers(d); len(o) > 0 {
 		c.warn(Outliers, "look at these trials; they are kept", "far from the rest: %s", numbers("block", o))

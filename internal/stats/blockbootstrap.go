@@ -46,7 +46,7 @@ func BlockBootstrap(blocks []int, draws int, level float64, seed uint64, statist
 	if len(values) < draws/2 || len(values) < 2 {
 		return noInterval(estimate, level)
 	}
-	SortFloats(values)
+	slices.Sort(values)
 	widen := math.Sqrt(float64(shortest) / float64(shortest-1))
 	at := func(q float64) float64 {
 		v := values[min(len(values)-1, int(q*float64(len(values))))]

@@ -4,8 +4,7 @@
 // One test decides. For a study of randomised complete blocks it is Student's t on the
 // block-wise log ratios variant/control (CompareBlocks); for two independent samples it is
 // Welch's t on the logarithms (CompareSamples). Both estimate the same quantity, the ratio
-// of geometric means, from which percentages and nanoseconds follow. Everything else here
-// (permutation, Mann–Whitney, bootstrap) is reported and never decides.
+// of geometric means, from which percentages and nanoseconds follow.
 //
 // Everything is pure: no input or output, no clock, and chance only from a
 // seed that the caller passes. Warnings are data: each says what is wrong

@@ -125,3 +125,6 @@ func finite(x []float64) []float64 {
 	}
 	return out
 }
+
+// ascending is a sorted copy of x.
+func ascending(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"linerate/internal/show"
 )
@@ -52,12 +53,9 @@ func FindTrend(x []float64) Trend {
 	if n < 3 {
 		return Trend{Tau: math.NaN(), P: math.NaN(), Change: math.NaN()}
 	}
-	keys := make([]uint64, n)
-	for i, v := range x {
-		keys[i] = sortKey(v + 0) // −0 and +0 are one value
-	}
-	discordant := inversions(keys, make([]uint64, n))
-	ties, tied := tieSums(keys)
+	inOrder := slices.Clone(x)
+	discordant := inversions(inOrder, make([]float64, n))
+	ties, tied := tieSums(inOrder)
 	pairs := float64(n) * float64(n-1) / 2
 	s := pairs - tied - 2*float64(discordant)
 	fn := float64(n)
@@ -74,7 +72,7 @@ func FindTrend(x []float64) Trend {
 
 // tieSums returns Σ t(t−1)(2t+5) and the number of tied pairs of sorted
 // values.
-func tieSums(s []uint64) (sum, pairs float64) {
+func tieSums(s []float64) (sum, pairs float64) {
 	for i := 0; i < len(s); {
 		j := i
 		for j < len(s) && s[j] == s[i] {
@@ -90,41 +88,23 @@ func tieSums(s []uint64) (sum, pairs float64) {
 
 // inversions counts pairs i < j with x[i] > x[j] by merge sort; x is sorted
 // afterwards.
-func inversions(x, buf []uint64) int {
+func inversions(x, buf []float64) int {
 	n := len(x)
-	if n <= 24 {
-		return insertions(x)
+	if n < 2 {
+		return 0
 	}
 	mid := n / 2
 	count := inversions(x[:mid], buf[:mid]) + inversions(x[mid:], buf[mid:])
-	i, j, k := 0, mid, 0
-	for i < mid && j < n {
-		v, right := x[i], 0
-		if x[j] < v { // a move, no branch: which comes next is as good as chance
-			v, right = x[j], 1
+	i, j := 0, mid
+	for k := range buf[:n] {
+		if i < mid && (j == n || x[i] <= x[j]) {
+			buf[k], i = x[i], i+1
+		} else {
+			count += mid - i
+			buf[k], j = x[j], j+1
 		}
-		buf[k] = v
-		count += (mid - i) * right
-		i += 1 - right
-		j += right
-		k++
 	}
-	copy(buf[k:], x[i:mid]) // what is left of the right half is in place
-	copy(x, buf[:j])
-	return count
-}
-
-// insertions is inversions of a few values, by insertion sort.
-func insertions(x []uint64) int {
-	count := 0
-	for i := 1; i < len(x); i++ {
-		v, j := x[i], i
-		for ; j > 0 && x[j-1] > v; j-- {
-			x[j] = x[j-1]
-		}
-		x[j] = v
-		count += i - j
-	}
+	copy(x, buf[:n])
 	return count
 }
 

@@ -14,114 +14,6 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// The smallest p-values and intervals that labs quote for small samples.
-func TestMannWhitneySmallest(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		want float64
-	}{{3, 0.1}, {4, 2.0 / 70}, {5, 2.0 / 252}, {6, 2.0 / 924}} {
-		a, b := ramp(0, c.n), ramp(100, c.n)
-		r := mannWhitney(ascending(a), ascending(b), 0.95)
-		near(t, "p", r.P, c.want, 1e-12)
-		near(t, "smallest", r.Smallest, c.want, 1e-12)
-		if !r.Exact {
-			t.Error("small samples must be counted")
-		}
-	}
-}
-
-func TestRankCritical(t *testing.T) {
-	c, p := RankCritical(5, 5, 0.05)
-	if c != 2 {
-		t.Fatalf("c = %d, want 2: the interval is [D(3), D(23)]", c)
-	}
-	near(t, "coverage", 1-2*p, 0.968254, 1e-6)
-	if c, _ := RankCritical(3, 3, 0.05); c != -1 {
-		t.Errorf("n = 3 reaches 5 %%: c = %d", c)
-	}
-	exact, _ := RankCritical(50, 50, 0.05)
-	approx := int(math.Floor(1250 - 0.5 - 1.959964*math.Sqrt(2500*101/12.0)))
-	if d := exact - approx; d < -1 || d > 1 {
-		t.Errorf("exact %d and approximate %d critical values disagree", exact, approx)
-	}
-}
-
-// Ties: all deals of the pooled values, by brute force.
-func TestMannWhitneyTiesByBruteForce(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
-		a, b := coarse(r, 2+r.IntN(4)), coarse(r, 2+r.IntN(4))
-		got := mannWhitney(ascending(a), ascending(b), 0.95)
-		near(t, "p", got.P, bruteRankP(a, b), 1e-9)
-		near(t, "U", got.U, bruteU(a, b), 0)
-	}
-}
-
-// Large samples: the normal approximation joins the exact distribution.
-func TestMannWhitneyApproximation(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	a, b := normal(r, 50, 0), normal(r, 50, 0.4)
-	exact := mannWhitney(ascending(a), ascending(b), 0.95)
-	_, groups := rankSum(sorted(a), sorted(b))
-	near(t, "approximate p", normalRankP(groups, 50, 50, exact.U), exact.P, 0.002)
-}
-
-func TestHodgesLehmannByBruteForce(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		a, b := normal(r, 1+r.IntN(12), 0), normal(r, 1+r.IntN(12), 1)
-		if r.IntN(2) == 0 {
-			a, b = coarse(r, len(a)), coarse(r, len(b))
-		}
-		var d []float64
-		for _, x := range a {
-			for _, y := range b {
-				d = append(d, y-x)
-			}
-		}
-		slices.Sort(d)
-		sa, sb := sorted(a), sorted(b)
-		for k := range d {
-			if got := newDifferences(sa, sb).nth(k + 1); got != d[k] {
-				t.Fatalf("difference %d of %v and %v = %g, want %g", k+1, a, b, got, d[k])
-			}
-		}
-		near(t, "shift", hodgesLehmann(ascending(a), ascending(b), 0.95).Estimate, Quantile(d, 0.5), 1e-12)
-	}
-}
-
-// Large samples, with extremes and ties that the search must not stumble on.
-func TestSelectDifferenceLarge(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for i, make := range []func() float64{
-		r.NormFloat64,
-		func() float64 { return float64(r.IntN(3)) },
-		func() float64 { return math.Exp(100 * r.NormFloat64()) },
-		func() float64 { return 7 },
-		func() float64 { return math.Round(r.NormFloat64()*4) * 1e-300 },
-	} {
-		size := 200
-		if i < 3 {
-			size = 8*thinned + 1 // where thinned samples guess
-		}
-		a, b := draw(size, make), draw(size+17, make)
-		var d []float64
-		for _, x := range a {
-			for _, y := range b {
-				d = append(d, y-x)
-			}
-		}
-		SortFloats(d)
-		sa, sb := sorted(a), sorted(b)
-		all := newDifferences(sa, sb)
-		for k := 1; k <= len(d); k += 1 + r.IntN(len(d)/100) {
-			if got := all.nth(k); got != d[k-1] {
-				t.Fatalf("difference %d = %g, want %g", k, got, d[k-1])
-			}
-		}
-	}
-}
-
 func TestHolm(t *testing.T) {
 	p := []float64{0.01, math.NaN(), 0.04, 0.03, 0.005}
 	holm := Holm(p)
@@ -197,7 +89,6 @@ func TestSleepData(t *testing.T) {
 	if c.Scale != Difference || c.Verdict != Better {
 		t.Errorf("scale %s, verdict %s: values without logarithms are compared by difference", c.Scale, c.Verdict)
 	}
-	near(t, "sign flips", c.Permutation.P, 4.0/1024, 1e-12) // one zero: every p doubles
 }
 
 func TestCompareBlocks(t *testing.T) {
@@ -219,9 +110,6 @@ func TestCompareBlocks(t *testing.T) {
 		}
 		if cs[i].N != 5 || !has(cs[i], MissingBlocks) {
 			t.Errorf("%s: n = %d, warnings %v: the block without a control must be left out, and said", cs[i].Variant, cs[i].N, cs[i].Warnings)
-		}
-		if !has(cs[i], LevelOutReach) {
-			t.Error("five blocks cannot reach 5 % by permutation: must be said")
 		}
 	}
 	near(t, "effect", cs[1].EffectPercent.Estimate, 70, 0.3)
@@ -305,29 +193,4 @@ func bruteU(a, b []float64) (u float64) {
 		}
 	}
 	return u
-}
-
-func bruteRankP(a, b []float64) float64 {
-	pool := append(slices.Clone(a), b...)
-	centre := float64(len(a)*len(b)) / 2
-	seen := math.Abs(bruteU(a, b) - centre)
-	extreme, total := 0, 0
-	for mask := range 1 << len(pool) {
-		var x, y []float64
-		for i, v := range pool {
-			if mask>>i&1 == 1 {
-				y = append(y, v)
-			} else {
-				x = append(x, v)
-			}
-		}
-		if len(y) != len(b) {
-			continue
-		}
-		total++
-		if math.Abs(bruteU(x, y)-centre) >= seen-1e-9 {
-			extreme++
-		}
-	}
-	return float64(extreme) / float64(total)
 }

@@ -41,8 +41,6 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	c.testAt(level)
 	c.Method = RandomisationTest + ", on " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
-	c.Permutation = Permutation{P: t.P(0), Exact: t.Exact, Smallest: t.Least()}
-	c.Plain = Welch(x, y, level)
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))

@@ -24,10 +24,8 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 		c.Method = "Welch's t on the logarithms"
 	}
 	c.Effect = Welch(x, y, level)
-	c.Plain = c.Effect
 	c.Difference = Welch(a, b, level)
 	c.SD = pooledSD(x, y)
-	c.Permutation = Permutation{P: math.NaN(), Smallest: math.NaN()}
 	c.finish(a, b, opt)
 	if c.N >= 2 {
 		// Same degrees of freedom and standard error as the test itself.
@@ -69,10 +67,6 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 	if r := math.Sqrt(max(vx, vy) / min(vx, vy)); r > 3 && !math.IsInf(r, 0) {
 		c.warn(UnequalSpread, "trust Welch's interval rather than ministat's pooled one",
 			"one sample scatters %.1f times as much as the other", r)
-	}
-	if c.Rank.Smallest > opt.Alpha {
-		c.warn(LevelOutReach, "read Mann–Whitney as a description, or measure more often",
-			"Mann–Whitney cannot give a p below %.3g with %d and %d values", c.Rank.Smallest, c.NControl, c.NVariant)
 	}
 	for _, s := range []struct {
 		name string

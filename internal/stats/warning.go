@@ -7,7 +7,6 @@ type Code string
 const (
 	TooFew        Code = "too-few"         // no interval at all can be given
 	FewBlocks     Code = "few-blocks"      // the t interval leans on normality
-	LevelOutReach Code = "level-unreached" // a rank or permutation test cannot reach its level at this n
 	MissingBlocks Code = "missing-blocks"  // blocks left out: a trial is missing or invalid
 	NotPositive   Code = "not-positive"    // no logarithm: differences were analysed instead of ratios
 	NoVariation   Code = "no-variation"    // all values equal: rounded, cached, or a counter that stands still

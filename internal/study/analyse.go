@@ -225,7 +225,6 @@ func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 		Better: stats.HigherIsBetter, Unit: m.Unit, MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean),
 		PEquivalent: stats.Num(c.PEquivalentHolm), MDE: stats.Num(c.DetectablePercent),
-		PWelch: stats.Num(c.Plain.P), PMannWhitney: stats.Num(c.Rank.P), PPermutation: stats.Num(c.Permutation.P),
 		Method: c.Method, Scale: string(c.Scale), Warnings: []string{},
 	}
 	if m.LowerIsBetter {

@@ -131,7 +131,6 @@ func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 		cs[i], _ = stats.AnyTime(c.N, alpha/float64(len(cs))).Settle(c, 0, opt)
 		cs[i].Unselected = math.NaN()
 		cs[i].P, cs[i].PHolm, cs[i].PEquivalentHolm = math.NaN(), math.NaN(), math.NaN()
-		cs[i].Plain.P, cs[i].Rank.P, cs[i].Permutation.P = math.NaN(), math.NaN(), math.NaN()
 		cs[i].Method += ", at any time (confidence sequence), Bonferroni over variants"
 	}
 }

@@ -113,10 +113,6 @@ type Verdict struct {
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	// Interleaved says how the arms took turns.
 	Interleaved Interleaving `json:"interleaved"`
-	// P-values of other tests, which never decide.
-	PWelch       stats.Number `json:"p_welch"`
-	PMannWhitney stats.Number `json:"p_mann_whitney"`
-	PPermutation stats.Number `json:"p_permutation"`
 	Method       string       `json:"method"`
 	Scale        string       `json:"scale"`
 	// Beds is the effect on each of several testbeds, and PBeds the p-value of no
