@@ -21,7 +21,7 @@ import (
 // loadHTTPFlags are the flags of load http as they were typed.
 type loadHTTPFlags struct {
 	loadFlags
-	connections, streams, version int
+	connections, version int
 	src, sweep, roots             string
 	headers                       []string
 	newConnections, insecure      bool
@@ -48,7 +48,6 @@ func newLoadHTTPCmd() *cobra.Command {
 	fs.StringVar(&f.sweep, "sweep", "", "closed loops with these connections: 10,50,100")
 	fs.BoolVar(&f.newConnections, "new-connections", false, "a new connection for every request")
 	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2")
-	fs.IntVar(&f.streams, "streams", 1, "requests at once a connection of HTTP/2")
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn")
 	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE' for every request")
 	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
@@ -98,7 +97,7 @@ func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (requ
 // spec turns the flags into a load, and the numbers of connections to offer
 // it with.
 func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec, counts []int, err error) {
-	s = httpload.Spec{Streams: f.streams, HTTP2: f.version == 2, NewEach: f.newConnections, Insecure: f.insecure}
+	s = httpload.Spec{HTTP2: f.version == 2, NewEach: f.newConnections, Insecure: f.insecure}
 	for _, u := range urls {
 		t, err := httpload.ParseTarget(u)
 		if err != nil {

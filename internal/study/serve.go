@@ -56,7 +56,7 @@ func Sets(v Variant) map[string]string {
 	if a == nil {
 		return out
 	}
-	for name, value := range map[string]any{"keepalive": a.Keepalive, "tls": a.TLS, "http": a.Version, "streams": a.Streams} {
+	for name, value := range map[string]any{"keepalive": a.Keepalive, "tls": a.TLS, "http": a.Version} {
 		switch value := value.(type) {
 		case *bool:
 			if value != nil {

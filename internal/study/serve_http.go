@@ -29,7 +29,6 @@ type HTTP struct {
 	Keepalive   bool    `yaml:"keepalive"`   // false: a new connection for every request
 	TLS         bool    `yaml:"tls"`
 	Version     int     `yaml:"http"`    // 1 for HTTP/1.1, or 2 (with tls)
-	Streams     int     `yaml:"streams"` // of HTTP/2, on each connection
 	Timeout     float64 `yaml:"timeout"` // seconds after which an answer is too late
 	Proxy       bool    `yaml:"proxy"`   // the server fetches all it is asked for from an origin, over the link
 }
@@ -47,7 +46,6 @@ type Asking struct {
 	Keepalive *bool `yaml:"keepalive,omitempty"`
 	TLS       *bool `yaml:"tls,omitempty"`
 	Version   *int  `yaml:"http,omitempty"`
-	Streams   *int  `yaml:"streams,omitempty"`
 }
 
 // AskedOf is the part as the variant's clients ask it.
@@ -60,7 +58,6 @@ func AskedOf(p Part, v Variant) Part {
 	instead(&h.Keepalive, by.Keepalive)
 	instead(&h.TLS, by.TLS)
 	instead(&h.Version, by.Version)
-	instead(&h.Streams, by.Streams)
 	p.HTTP = &h
 	return p
 }
@@ -186,8 +183,6 @@ func (h *HTTP) check(path string) *yamlfile.Problem {
 		return yamlfile.Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
 	case h.Version == 2 && !h.TLS:
 		return yamlfile.Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
-	case h.Streams < 1 || h.Streams > 1000 || h.Streams > 1 && (h.Version == 1 || !h.Keepalive):
-		return yamlfile.Wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
 	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):
 		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
 	}

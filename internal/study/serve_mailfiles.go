@@ -132,7 +132,7 @@ func wrongBurst(path string, n int) *yamlfile.Problem {
 
 // The workloads of a study that does not say.
 var (
-	defaultHTTP = HTTP{Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5}
+	defaultHTTP = HTTP{Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Timeout: 5}
 	defaultSMTP = SMTP{Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}
 	defaultFile = Files{Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20}
 )

@@ -149,9 +149,8 @@ func TestVariantsAskInTheirOwnWay(t *testing.T) {
 		}
 	}
 	for from, why := range map[string]string{
-		"http: {http: 2}":    "needs TLS",
-		"http: {rate: 2}":    "rate",
-		"http: {streams: 3}": "streams",
+		"http: {http: 2}": "needs TLS",
+		"http: {rate: 2}": "rate",
 	} {
 		if _, err := Parse("s.yaml", []byte(strings.Replace(text, "http: {tls: true, http: 2}", from, 1))); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", from, err)

@@ -81,7 +81,7 @@ func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr
 // spec is the load that asks for the objects.
 func (s *webArm) spec(at testbed.Site, h *study.HTTP, sizes []int) (httpload.Spec, error) {
 	l := httpload.Spec{
-		Connections: h.Connections, Streams: h.Streams, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
+		Connections: h.Connections, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
 		Load: client.Load{Rate: h.Rate, Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9)}, Sources: at.Sources, Enter: at.Enter,
 	}
 	base := url.URL{Scheme: "http", Host: at.Address.String()}

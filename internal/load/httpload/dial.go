@@ -63,8 +63,12 @@ func newDialer(ctx context.Context, s *Spec) (*dialer, error) {
 	}
 	d := &dialer{Dialer: to}
 	if u.Scheme == "https" {
+		protocol := "http/1.1"
+		if s.HTTP2 {
+			protocol = "h2"
+		}
 		// No session cache: every connection pays a whole handshake.
-		d.tls = &tls.Config{ServerName: serverName(s), InsecureSkipVerify: s.Insecure, RootCAs: s.Roots, NextProtos: []string{"http/1.1"}}
+		d.tls = &tls.Config{ServerName: serverName(s), InsecureSkipVerify: s.Insecure, RootCAs: s.Roots, NextProtos: []string{protocol}}
 	}
 	return d, nil
 }

@@ -7,36 +7,28 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"time"
 
 	"linerate/internal/load/client"
 )
 
-// idleFor is how long a connection is idle before it is looked at again: a
-// server that closes idle connections does so after seconds.
-const idleFor = 200 * time.Millisecond
+// maxHeaders bounds an answer's headers.
+const maxHeaders = 1 << 20
 
 // http1 is a lane of HTTP/1.1 with its own connection.
 type http1 struct {
-	d       *dialer
-	on      client.Events
+	wire
 	heads   [][]byte
-	newEach bool
-	timeout time.Duration
-	conn    net.Conn // nil: none
-	raw     *client.Conn
 	buf     []byte // what has come and was not looked at is buf[from:to]
 	from    int
 	to      int
 	careful *bufio.Reader    // of a connection whose answers are net/http's to read; nil: none
 	more    io.LimitedReader // what it reads of the connection, bounded while it reads heads
-	last    time.Time        // the deadline of the last request
 }
 
 func newHTTP1(r *source, on client.Events) *http1 {
-	return &http1{d: r.d, on: on, heads: r.heads, newEach: r.NewEach, timeout: r.Timeout, buf: make([]byte, r.bufferSize())}
+	return &http1{wire: r.wire(on), heads: r.heads, buf: make([]byte, r.bufferSize())}
 }
 
 // headOf is a request as it goes over the wire.
@@ -70,8 +62,12 @@ func requestOf(s *Spec, t Target) *http.Request {
 }
 
 func (l *http1) do(target int, deadline time.Time) (a answer, f *client.Failure) {
-	if f = l.ready(deadline); f != nil {
+	fresh, f := l.ready(deadline)
+	if f != nil {
 		return a, f
+	}
+	if fresh {
+		l.from, l.to, l.careful = 0, 0, nil
 	}
 	a, keep, f := l.exchange(target, deadline)
 	if f != nil || !keep || l.newEach {
@@ -79,35 +75,6 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *client.Failure)
 	}
 	l.last = deadline
 	return a, f
-}
-
-// ready sees to a connection. The deadlines tell how long one was idle, for to
-// ask the clock is dear on some machines.
-func (l *http1) ready(deadline time.Time) (f *client.Failure) {
-	if l.conn != nil && deadline.Sub(l.last) > idleFor && l.raw.Dead() {
-		l.close()
-		l.on.Reopened()
-	}
-	if l.conn != nil {
-		return nil
-	}
-	begin := time.Now()
-	ctx, cancel := l.d.Within(deadline)
-	defer cancel()
-	raw, err := l.d.TCP(ctx)
-	if err != nil {
-		return &client.Failure{At: client.Dialling, Err: err}
-	}
-	l.raw, l.conn = raw, raw
-	if l.d.tls != nil {
-		if l.conn, f = l.d.secure(ctx, raw, l.d.tls); f != nil {
-			l.conn = nil
-			return f
-		}
-	}
-	l.from, l.to, l.careful = 0, 0, nil
-	l.on.Connected(time.Since(begin))
-	return nil
 }
 
 // exchange asks and reads the answer.
@@ -210,11 +177,4 @@ func (l *http1) carefully() (a answer, keep bool, f *client.Failure) {
 		return a, false, &client.Failure{At: client.Reading, Err: err}
 	}
 	return a, !resp.Close, nil
-}
-
-func (l *http1) close() {
-	if l.conn != nil {
-		_ = l.conn.Close() // nothing is left to send
-		l.conn = nil
-	}
 }

@@ -1,140 +1,306 @@
 package httpload
 
 import (
-	"context"
-	"crypto/tls"
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
-	"net"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"linerate/internal/list"
 	"linerate/internal/load/client"
+	"linerate/internal/load/request"
 )
 
-// slot is a connection of HTTP/2 that some lanes share: a session, and the next
-// one when that has ended.
-type slot struct {
-	d       *dialer
-	on      client.Events // of its first lane
-	tls     *tls.Config   // nil without TLS
-	headers [][]field     // of each target's request
-	buffer  int           // of what comes in, in bytes
-	timeout time.Duration
-	mu      sync.Mutex // held while dialling: the other lanes wait for it
-	current *session
-}
+const (
+	// window is what a server may have under way on a stream, and on a
+	// connection, before it hears of the client again: h2load's, so large that
+	// no client's window is ever what limits.
+	window = 1 << 30
+	// fragment is the longest part of a block of headers in one frame, which
+	// every server takes (RFC 9113 4.2).
+	fragment = 16 << 10
+	// maxStrings bounds one string of a block of headers.
+	maxStrings = 64 << 10
+)
 
-// http2Lane is a lane of HTTP/2: one request at a time, of the many that its
-// connection has.
+// http2Lane is a lane of HTTP/2 with its own connection, by x/net's frames and
+// headers: one request at a time, as on HTTP/1.1, so that what differs between the
+// two is the protocol. x/net's client has goroutines, locks and a copy of each body,
+// which takes half as much CPU time again.
 type http2Lane struct {
-	slot    *slot
-	newEach bool
-	done    chan struct{} // the request has ended
-
-	// The session's, under its lock, while a request is on the way.
-	id       uint32 // of the stream; 0 before it has one
-	target   int
-	deadline time.Time
-	credit   int   // bytes of the body since the last update of the stream's window
-	length   int64 // of the body by its head; -1: it does not say
-	answer   answer
-	failure  *client.Failure
+	wire
+	requests [][]field // of each target
+	out      bytes.Buffer
+	frames   *http2.Framer
+	in       *bufio.Reader
+	encoder  *hpack.Encoder
+	decoder  *hpack.Decoder
+	block    bytes.Buffer // of a request's headers
+	next     uint32       // stream
+	owed     int          // bytes of bodies since the last update of the connection's window
+	got      reply
 }
 
-func newSlot(r *source, headers [][]field) *slot {
-	d := r.d
-	c := &slot{d: d, headers: headers, buffer: min(r.bufferSize()*r.Streams, 64<<10), timeout: r.Timeout}
-	if d.tls != nil {
-		c.tls = d.tls.Clone()
-		c.tls.NextProtos = []string{"h2"}
-	}
-	return c
+// reply is what has come of an answer.
+type reply struct {
+	answer
+	length int64 // of the body by its head; -1: it does not say
+	credit int   // bytes since the last update of the stream's window
+	code   int   // of the block of headers that is read
+	size   int   // of that block, unpacked and as it came
+	ends   bool  // the stream, with that block
+	over   bool
+	bad    error
 }
 
-// lane makes one of the slot's lanes. The first one's account gets the
-// connection.
-func (c *slot) lane(newEach bool, tell client.Events) *http2Lane {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.on == nil {
-		c.on = tell
-	}
-	return &http2Lane{slot: c, newEach: newEach, done: make(chan struct{}, 1)}
+func newHTTP2(r *source, on client.Events) *http2Lane {
+	return &http2Lane{wire: r.wire(on), requests: r.fields, in: bufio.NewReaderSize(nil, r.bufferSize())}
 }
 
-// get returns the session, begun if need be.
-func (c *slot) get(deadline time.Time) (*session, *client.Failure) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current != nil && c.current.usable() {
-		return c.current, nil
-	}
-	if c.current != nil {
-		c.current.retire()
-		c.current = nil
-		c.on.Reopened()
-	}
-	begin := time.Now()
-	ctx, cancel := c.d.Within(deadline)
-	defer cancel()
-	conn, f := c.connect(ctx)
-	if f != nil {
-		return nil, f
-	}
-	c.on.Connected(time.Since(begin))
-	c.current = newSession(conn, c.headers, c.buffer, c.timeout)
-	return c.current, nil
-}
-
-// connect makes the connection that a session uses.
-func (c *slot) connect(ctx context.Context) (net.Conn, *client.Failure) {
-	raw, err := c.d.TCP(ctx)
-	if err != nil {
-		return nil, &client.Failure{At: client.Dialling, Err: err}
-	}
-	if c.tls == nil {
-		return raw, nil
-	}
-	return c.d.secure(ctx, raw, c.tls)
-}
-
-func (c *slot) drop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current != nil {
-		c.current.end(net.ErrClosed)
-		c.current = nil
-	}
+// begin greets the server on a new connection, with the first request.
+func (l *http2Lane) begin() {
+	l.out.Reset()
+	l.in.Reset(l.conn)
+	l.frames = http2.NewFramer(&l.out, l.in)
+	l.frames.SetReuseFrames()
+	l.frames.SetMaxReadFrameSize(fragment)
+	l.encoder, l.decoder = hpack.NewEncoder(&l.block), hpack.NewDecoder(4096, l.header)
+	l.decoder.SetMaxStringLength(maxStrings)
+	l.next, l.owed = 1, 0
+	l.out.WriteString(http2.ClientPreface)
+	_ = l.frames.WriteSettings(http2.Setting{ID: http2.SettingEnablePush, Val: 0}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}) // to a buffer, as all below
+	_ = l.frames.WriteWindowUpdate(0, window-65_535)                                                                                               // what a connection's begins with
 }
 
 func (l *http2Lane) do(target int, deadline time.Time) (answer, *client.Failure) {
-	s, f := l.slot.get(deadline)
+	if l.conn != nil && l.next > 1<<30 { // far before the identifiers run out
+		l.close()
+	}
+	fresh, f := l.ready(deadline)
 	if f != nil {
 		return answer{}, f
 	}
-	if l.newEach {
-		defer l.slot.drop()
+	if fresh {
+		l.begin()
 	}
-	l.target, l.deadline, l.answer, l.failure = target, deadline, answer{}, nil
-	s.begin(l)
-	<-l.done
-	return l.answer, l.failure
+	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
+	f = l.exchange(target)
+	if f != nil || l.newEach {
+		l.close()
+	}
+	l.last = deadline
+	return l.got.answer, f
 }
 
-// close leaves the connection to the lanes that share it; the run drops it.
-func (l *http2Lane) close() {}
-
-// prepare2 makes the requests' headers and the connections of HTTP/2.
-func (r *source) prepare2() {
-	headers := list.Map(r.Targets, func(t Target) []field { return fieldsOf(r.Spec, t) })
-	for range r.Connections {
-		r.h2 = append(r.h2, newSlot(r, headers))
+// exchange asks and reads the answer.
+func (l *http2Lane) exchange(target int) *client.Failure {
+	l.got = reply{length: -1}
+	l.ask(target)
+	err := l.flush()
+	for err == nil && !l.got.over {
+		if err = l.frame(); err == nil && l.out.Len() > 0 {
+			err = l.flush()
+		}
 	}
+	l.next += 2
+	var f *client.Failure
+	var stream http2.StreamError
+	switch {
+	case err == nil && l.got.bad != nil:
+		return &client.Failure{At: l.stage(), Err: l.got.bad, As: request.Malformed}
+	case err == nil && (l.got.answer.code == 0 || l.got.length >= 0 && l.got.body != l.got.length):
+		return &client.Failure{At: l.stage(), Err: io.ErrUnexpectedEOF}
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &stream):
+		return &client.Failure{At: l.stage(), Err: err, As: request.Malformed}
+	}
+	return &client.Failure{At: l.stage(), Err: err}
+}
+
+// ask writes a request.
+func (l *http2Lane) ask(target int) {
+	l.block.Reset()
+	for _, f := range l.requests[target] {
+		_ = l.encoder.WriteField(f) // to a buffer
+	}
+	first := l.block.Next(fragment)
+	_ = l.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: l.next, BlockFragment: first, EndStream: true, EndHeaders: l.block.Len() == 0})
+	for l.block.Len() > 0 {
+		more := l.block.Next(fragment)
+		_ = l.frames.WriteContinuation(l.next, l.block.Len() == 0, more)
+	}
+}
+
+func (l *http2Lane) flush() error {
+	_, err := l.conn.Write(l.out.Bytes())
+	l.out.Reset()
+	return err
+}
+
+// stage is how far the request has come.
+func (l *http2Lane) stage() client.Stage {
+	if l.got.answer.code != 0 {
+		return client.Reading
+	}
+	return client.Waiting
+}
+
+// frame reads one frame and does what it says.
+func (l *http2Lane) frame() error {
+	head, err := l.frames.ReadFrameHeader()
+	if err != nil {
+		return err
+	}
+	if head.Type == http2.FrameData {
+		return l.data(head)
+	}
+	f, err := l.frames.ReadFrameForHeader(head)
+	if err != nil {
+		return err
+	}
+	switch f := f.(type) {
+	case *http2.HeadersFrame:
+		l.got.code, l.got.size, l.got.ends = 0, 0, f.StreamEnded()
+		l.decoder.SetEmitEnabled(true)
+		return l.headers(f.StreamID, f.HeaderBlockFragment(), f.HeadersEnded())
+	case *http2.ContinuationFrame:
+		return l.headers(f.StreamID, f.HeaderBlockFragment(), f.HeadersEnded())
+	case *http2.PushPromiseFrame:
+		return errors.New("the server pushes, although the client disabled push")
+	case *http2.SettingsFrame:
+		return l.settings(f)
+	case *http2.PingFrame:
+		if !f.IsAck() {
+			return l.frames.WritePing(true, f.Data)
+		}
+	case *http2.GoAwayFrame:
+		return l.away(f)
+	case *http2.RSTStreamFrame:
+		if f.StreamID == l.next {
+			return &client.Failure{At: l.stage(), Err: fmt.Errorf("the stream was reset: %s", f.ErrCode), As: request.Reset}
+		}
+	}
+	return nil
+}
+
+// settings takes what the server wants of the client's headers.
+func (l *http2Lane) settings(f *http2.SettingsFrame) error {
+	if f.IsAck() {
+		return nil
+	}
+	err := f.ForeachSetting(func(s http2.Setting) error {
+		if s.ID == http2.SettingHeaderTableSize {
+			l.encoder.SetMaxDynamicTableSizeLimit(s.Val)
+		}
+		return s.Valid()
+	})
+	return cmp.Or(err, l.frames.WriteSettingsAck())
+}
+
+// away: the connection is not used for another request, or not for this one.
+func (l *http2Lane) away(f *http2.GoAwayFrame) error {
+	l.retired = true
+	if f.LastStreamID < l.next {
+		return &client.Failure{At: client.Waiting, Err: fmt.Errorf("the server goes away: %s", f.ErrCode), As: request.Closed}
+	}
+	return nil
+}
+
+// header takes one of the fields of a block.
+func (l *http2Lane) header(f hpack.HeaderField) {
+	if l.got.size += int(f.Size()); l.got.size > maxHeaders {
+		l.got.bad = fmt.Errorf("headers of more than %d bytes", maxHeaders)
+	}
+	var err error
+	switch f.Name {
+	case ":status":
+		l.got.code, err = strconv.Atoi(f.Value)
+		if err != nil || len(f.Value) != 3 || l.got.code < 100 {
+			l.got.bad = fmt.Errorf("a status of %.40q", f.Value)
+		}
+	case "content-length":
+		l.got.length, err = strconv.ParseInt(f.Value, 10, 64)
+		if err != nil || l.got.length < 0 {
+			l.got.bad = fmt.Errorf("a length of %.40q", f.Value)
+		}
+		l.decoder.SetEmitEnabled(false) // nothing of the rest is looked at
+	}
+}
+
+// headers takes a part of a block of headers.
+func (l *http2Lane) headers(stream uint32, part []byte, whole bool) error {
+	if l.got.size += len(part); l.got.size > maxHeaders {
+		return fmt.Errorf("headers of more than %d bytes", maxHeaders)
+	}
+	if _, err := l.decoder.Write(part); err != nil || !whole {
+		return err
+	}
+	if err := l.decoder.Close(); err != nil || stream != l.next {
+		return err
+	}
+	g := &l.got
+	switch {
+	case g.code == 0 && g.answer.code == 0:
+		g.bad = cmp.Or(g.bad, errors.New("an answer without a status"))
+	case g.code != 0 && g.answer.code != 0:
+		g.bad = cmp.Or(g.bad, errors.New("a second answer"))
+	case g.code >= 200:
+		g.answer.code = g.code
+	}
+	if g.code == http.StatusNoContent || g.code == http.StatusNotModified { // the length is of what is not sent
+		g.length = -1
+	}
+	g.over = g.ends || g.bad != nil
+	return nil
+}
+
+// data discards a part of a body, and lets the server send as much again.
+func (l *http2Lane) data(head http2.FrameHeader) error {
+	if head.StreamID == 0 {
+		return errors.New("a body of no stream")
+	}
+	length, body := int(head.Length), int(head.Length)
+	if head.Flags.Has(http2.FlagDataPadded) && body > 0 {
+		pad, err := l.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if body, length = body-1-int(pad), length-1; body < 0 {
+			return fmt.Errorf("a frame of %d bytes, %d of them padding", head.Length, pad)
+		}
+	}
+	if _, err := l.in.Discard(length); err != nil {
+		return err
+	}
+	if l.owed += int(head.Length); l.owed > window/2 {
+		_ = l.frames.WriteWindowUpdate(0, uint32(l.owed)) // to a buffer
+		l.owed = 0
+	}
+	if head.StreamID != l.next {
+		return nil
+	}
+	l.got.body += int64(body)
+	if l.got.over = head.Flags.Has(http2.FlagDataEndStream); l.got.over {
+		return nil
+	}
+	if l.got.credit += int(head.Length); l.got.credit > window/2 {
+		_ = l.frames.WriteWindowUpdate(l.next, uint32(l.got.credit))
+		l.got.credit = 0
+	}
+	return nil
 }
 
 // field is one of a request's headers.

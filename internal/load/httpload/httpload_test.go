@@ -20,7 +20,7 @@ import (
 
 func spec(t *testing.T, urls ...string) Spec {
 	t.Helper()
-	s := Spec{Connections: 4, Streams: 1, Load: client.Load{Arrivals: request.Constant, Timeout: 5 * time.Second, Requests: 20, Seed: 1}}
+	s := Spec{Connections: 4, Load: client.Load{Arrivals: request.Constant, Timeout: 5 * time.Second, Requests: 20, Seed: 1}}
 	for _, u := range urls {
 		target, err := ParseTarget(u)
 		if err != nil {
@@ -192,9 +192,6 @@ func TestTLSAndHTTP2(t *testing.T) {
 	for _, two := range []bool{false, true} {
 		s := spec(t, server.URL)
 		s.HTTP2, s.Roots, s.Connections = two, roots, 2
-		if two {
-			s.Streams = 5
-		}
 		r := offer(t, s)
 		if r.Answered != 20 || r.Connections > 2 || r.BodyBytes != 100_000 || r.WireIn <= r.BodyBytes || (major.Load() == 2) != two {
 			t.Errorf("HTTP/2 %v: HTTP/%d, %d answered on %d connections, %d B of bodies, %d on the wire, %+v", two, major.Load(), r.Answered, r.Connections, r.BodyBytes, r.WireIn, r.Errors)
@@ -319,7 +316,6 @@ func TestSpecsThatAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"two servers":    func(s *Spec) { s.Targets = append(s.Targets, spec(t, "http://y/").Targets...) },
 		"no connections": func(s *Spec) { s.Connections = 0 },
-		"streams":        func(s *Spec) { s.Streams = 2 },
 		"rate":           func(s *Spec) { s.Rate = -1 },
 		"no end":         func(s *Spec) { s.Requests = 0 },
 		"timeout":        func(s *Spec) { s.Timeout = 0 },

@@ -20,7 +20,6 @@ type Document struct {
 type Offer struct {
 	URLs           []string `json:"urls"`
 	HTTP           string   `json:"http"`
-	Streams        int      `json:"streams"`
 	NewConnections bool     `json:"new_connections"`
 	Verified       *bool    `json:"certificate_verified"`
 	Sources        int      `json:"sources"`
@@ -36,7 +35,7 @@ type Point struct {
 // OfferOf is what a spec offers to the URLs, as they were typed.
 func OfferOf(s Spec, urls []string) Offer {
 	o := Offer{
-		URLs: urls, HTTP: "1.1", Streams: s.Streams, NewConnections: s.NewEach, Sources: len(s.Sources),
+		URLs: urls, HTTP: "1.1", NewConnections: s.NewEach, Sources: len(s.Sources),
 		Pace: s.Pace(),
 	}
 	if s.HTTP2 {
@@ -94,9 +93,6 @@ func (o Offer) headline(points []Point) string {
 	what := o.Words("req/s", show.Plural(points[0].Connections, "connection"))
 	if len(points) > 1 {
 		what = "closed loops"
-	}
-	if o.Streams > 1 {
-		what += fmt.Sprintf(" of %d streams", o.Streams)
 	}
 	if o.NewConnections {
 		what += ", a new connection each"

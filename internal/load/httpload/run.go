@@ -11,9 +11,9 @@ import (
 // source makes the lanes of one run.
 type source struct {
 	*Spec
-	d     *dialer
-	heads [][]byte // HTTP/1.1
-	h2    []*slot  // HTTP/2
+	d      *dialer
+	heads  [][]byte  // HTTP/1.1
+	fields [][]field // HTTP/2
 }
 
 // Run offers the load until its end or ctx's, and returns its account. A run
@@ -32,7 +32,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	if err := s.Validate(); err != nil {
 		return nil, request.Meter{}, err
 	}
-	l := client.Spec{Load: s.Load, Weights: s.weights(), Lanes: s.Connections * s.Streams}
+	l := client.Spec{Load: s.Load, Weights: s.weights(), Lanes: s.Connections}
 	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
 }
 
@@ -42,11 +42,11 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 	if r.d, err = newDialer(ctx, s); err != nil {
 		return nil, err
 	}
-	if s.HTTP2 {
-		r.prepare2()
-		return r, nil
-	}
 	for _, t := range s.Targets {
+		if s.HTTP2 {
+			r.fields = append(r.fields, fieldsOf(s, t))
+			continue
+		}
 		head, err := headOf(s, t)
 		if err != nil {
 			return nil, err
@@ -63,19 +63,15 @@ func (r *source) Used() client.Used {
 	return client.Used{CPU: user + system, In: in, Out: out, Negotiated: r.d.agreed()}
 }
 
-// Close drops the connections that lanes share.
-func (r *source) Close() {
-	for _, c := range r.h2 {
-		c.drop()
-	}
-}
+// Close has nothing to end: lanes share nothing.
+func (r *source) Close() {}
 
 // Lane makes the i-th of the lanes.
-func (r *source) Lane(i int, tell client.Events) client.Lane {
+func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
 		return asked{newHTTP1(r, tell)}
 	}
-	return asked{r.h2[i/r.Streams].lane(r.NewEach, tell)}
+	return asked{newHTTP2(r, tell)}
 }
 
 // asked is a lane as package loop knows it.
@@ -94,7 +90,7 @@ func (l asked) Close() { l.close() }
 // and all together are to take no more than some 64 MB until there are
 // thousands of lanes.
 func (r *source) bufferSize() int {
-	return min(max(32<<20/(r.Connections*r.Streams), 4<<10), 64<<10)
+	return min(max(32<<20/r.Connections, 4<<10), 64<<10)
 }
 
 // lane sends one request after the other.
