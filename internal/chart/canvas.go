@@ -49,12 +49,6 @@ func (c *Canvas) Rect(class string, x, y, w, h float64) {
 	c.Shape(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, max(0, w), max(0, h))
 }
 
-// Bar is a Rect with a text that appears when it is pointed at.
-func (c *Canvas) Bar(class string, x, y, w, h float64, title string) {
-	c.Shape(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`,
-		class, x, y, max(0, w), max(0, h), html.EscapeString(title))
-}
-
 // Cell is a Rect of an opacity from 0 to 1.
 func (c *Canvas) Cell(class string, x, y, w, h, opacity float64) {
 	c.Shape(`<rect class="%s" x="%.2f" y="%.1f" width="%.2f" height="%.1f" opacity="%.2f"/>`, class, x, y, w, h, opacity)

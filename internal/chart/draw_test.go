@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/show"
 )
@@ -238,37 +237,6 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// TestColumns: parts stand on each other, as high as their values, and nothing has no part.
-func TestColumns(t *testing.T) {
-	series := []Series{{Name: "low", Class: 0, Points: [][2]float64{{0, 10}, {10, 0}, {20, 30}}}, {Name: "high", Class: 1, Points: [][2]float64{{0, 20}, {10, 5}, {20, 30}}}}
-	a := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick}
-	for _, width := range widths {
-		all, _, _ := drawn(t, Columns(series, 10, a, width, "label"))
-		low, high := of(all, "rect", "part p0"), of(all, "rect", "part p1")
-		if len(low) != 2 || len(high) != 3 {
-			t.Fatalf("%d and %d parts", len(low), len(high))
-		}
-		unit := low[0].at["height"] / 10
-		for i, want := range []float64{20, 5, 30} {
-			if h := high[i].at["height"]; !(math.Abs(h/unit-want) <= 0.2) {
-				t.Errorf("part %d is %g high, want %g times %g", i, h, want, unit)
-			}
-		}
-		if top, foot := low[0].at["y"], high[0].at["y"]+high[0].at["height"]; !(math.Abs(top-foot) <= 0.15) {
-			t.Errorf("the second part stands at %g, the first ends at %g", foot, top)
-		}
-		if gap := low[1].at["x"] - low[0].at["x"] - low[0].at["width"]; gap < low[0].at["width"] {
-			t.Errorf("columns two apart have a gap of %g", gap)
-		}
-		if high[1].text != "x10: high, 5" {
-			t.Errorf("%q", high[1].text)
-		}
-	}
-	if Columns(nil, 1, a, Wide, "") != "" || Columns([]Series{{Name: "s", Class: 0, Points: nil}}, 1, a, Wide, "") != "" {
-		t.Error("columns of nothing")
-	}
-}
-
 // TestForest: effects stand right of nothing where they are more and left where they are less,
 // their intervals around them, the margin as a band around nothing.
 func TestForest(t *testing.T) {
@@ -309,44 +277,11 @@ func TestForest(t *testing.T) {
 	}
 }
 
-// TestTimeAxis: ticks stand at round times within what is shown, not too many, and say when
-// they are.
-func TestTimeAxis(t *testing.T) {
-	start := time.Date(2026, 2, 27, 22, 47, 0, 0, time.UTC)
-	for _, c := range []struct {
-		span         time.Duration
-		first, label string
-		n            int
-	}{
-		{7 * time.Minute, "22:47", "22:47", 8}, {40 * time.Minute, "22:50", "22:50", 8}, {2 * time.Hour, "23:00", "23:00", 8}, {9 * time.Hour, "23:00", "23:00", 9},
-		{48 * time.Hour, "00:00", "28 Feb 00:00", 8}, {8 * 24 * time.Hour, "00:00", "28 Feb", 8}, {60 * 24 * time.Hour, "00:00", "5 Mar", 8}, {300 * 24 * time.Hour, "00:00", "Mar 26", 10}, {1200 * 24 * time.Hour, "00:00", "Mar 26", 10},
-	} {
-		from, to := Day(start), Day(start.Add(c.span))
-		a := Axes{}.TimeAxis(from, to, Wide)
-		if len(a.XTicks) == 0 || len(a.XTicks) > maxTimeTicks+1 || !slices.IsSorted(a.XTicks) || a.XTicks[0] < from-1e-6 || a.XTicks[len(a.XTicks)-1] > to+1e-6 {
-			t.Errorf("%s: ticks %v of %g to %g", c.span, a.XTicks, from, to)
-			continue
-		}
-		if first := dayTime(a.XTicks[0]); first.Format("15:04") != c.first || a.X(a.XTicks[0]) != c.label {
-			t.Errorf("%s: begins at %s, told as %q", c.span, first, a.X(a.XTicks[0]))
-		}
-		if phone := (Axes{}).TimeAxis(from, to, Narrow); len(phone.XTicks) > 6 {
-			t.Errorf("%s: %d ticks on a phone", c.span, len(phone.XTicks))
-		}
-	}
-	for _, at := range []time.Time{start, time.Unix(0, 0).UTC(), time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)} {
-		if got := dayTime(Day(at)); !got.Equal(at) {
-			t.Errorf("%s comes back as %s", at, got)
-		}
-	}
-}
-
 // TestShapes: what has no size is drawn with none, ticks stay within the chart, and long
 // names are cut to what they may have.
 func TestShapes(t *testing.T) {
 	c := New(Wide, 40)
 	c.Rect("a", 10, 10, -5, -5)
-	c.Bar("b", 10, 10, -5, 5, "<t>")
 	c.Cell("c", 10, 10, 5, 5, 0.5)
 	c.Tick(-50, 20, "1,000,000")
 	c.Tick(5000, 20, "1,000,000")

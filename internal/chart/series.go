@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Series is a named line of points, or a part of columns.
+// Series is a named line of points.
 type Series struct {
 	Name   string // "" is written nowhere
 	Class  int    // its colour, 0 to 7
@@ -173,38 +173,6 @@ func (f plot) law(class string, law func(float64) float64) {
 			f.c.Line(class, px, f.y.At(a), px+step, f.y.At(b))
 		}
 	}
-}
-
-// Columns draws series as columns stacked on each other, the first at the bottom; every
-// series has the same places on the horizontal axis, step apart. Without any it is "".
-func Columns(series []Series, step float64, a Axes, width float64, label string) string {
-	if len(series) == 0 || len(series[0].Points) == 0 {
-		return ""
-	}
-	first, most := series[0].Points, 0.0
-	sums := make([]float64, len(first))
-	for _, s := range series {
-		for i, p := range s.Points {
-			sums[i] += p[1]
-			most = max(most, sums[i])
-		}
-	}
-	f := newPlot(series, a, [4]float64{first[0][0] - step/2, first[len(first)-1][0] + step/2, 0, max(1, most*1.05)}, width)
-	clear(sums)
-	wide := max(0.5, f.x.At(first[0][0]+step)-f.x.At(first[0][0])-1)
-	at := make([]float64, len(series))
-	for k, s := range series {
-		for i, p := range s.Points {
-			if p[1] > 0 {
-				y := f.y.At(sums[i] + p[1])
-				f.c.Bar(fmt.Sprintf("part p%d", s.Class%8), f.x.At(p[0])-wide/2, y, wide, f.y.At(sums[i])-y, fmt.Sprintf("%s: %s, %s", a.X(p[0]), s.Name, a.Y(p[1])))
-			}
-			sums[i] += p[1]
-		}
-		at[k] = f.y.At(sums[len(sums)-1] - s.Points[len(s.Points)-1][1]/2)
-	}
-	f.names(series, a, at)
-	return f.c.SVG(label)
 }
 
 // plot is a chart's axes, and where what stands.

@@ -297,15 +297,6 @@ type TunableCount struct {
 	RuleCount
 }
 
-// Day is how many changes of a sort a day had (UTC).
-type Day struct {
-	Day      string         `json:"day"` // 2026-11-23
-	Kind     Kind           `json:"kind"`
-	Cause    Cause          `json:"cause"`
-	Severity audit.Severity `json:"severity,omitempty"`
-	Changes  int            `json:"changes"`
-}
-
 // ChangeFilter narrows changes; zero fields admit all.
 type ChangeFilter struct {
 	Since, Until time.Time // from, and before

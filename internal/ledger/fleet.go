@@ -31,8 +31,6 @@ type FleetReader interface {
 	// TunableCounts is RuleCounts of the findings about tunables of a system, by those of
 	// the names under which hosts have findings that is accepts.
 	TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error)
-	// Days counts changes by day, oldest first.
-	Days(ctx context.Context, since time.Time) ([]fleet.Day, error)
 	// Waves lists waves, newest first; limit 0 lists all.
 	Waves(ctx context.Context, limit int) ([]fleet.Wave, error)
 	// WaveEvents are what happened to hosts in waves, oldest first.

@@ -35,7 +35,7 @@ func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observ
 }
 
 func (s fleetDB) observing(ctx context.Context, tx Tx, sweep string) *observing {
-	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, days: map[fleet.Day]int{}, findings: map[string]int64{}}
+	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, findings: map[string]int64{}}
 }
 
 func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
@@ -70,8 +70,7 @@ type observing struct {
 	reached, unreachable int
 	changes              []fleet.Change
 	rules                map[fleet.RuleCount]int // what is added to the counts, by key without Hosts
-	days                 map[fleet.Day]int
-	findings             map[string]int64 // numbers, by digest
+	findings             map[string]int64        // numbers, by digest
 }
 
 func (o *observing) exec(query string, values ...any) error {
@@ -270,7 +269,6 @@ func (o *observing) add(changes []fleet.Change) error {
 		o.seq++
 		c.Seq, c.Sweep, c.Time = o.seq, o.id, timeOf(millis(c.Time))
 		o.changes = append(o.changes, c)
-		o.days[fleet.Day{Day: c.Time.Format(time.DateOnly), Kind: c.Kind, Cause: c.Cause, Severity: c.Severity}]++
 		if err := o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text, c.Expected, c.Found); err != nil {
 			return err
@@ -296,13 +294,6 @@ func (o *observing) end() error {
 		if err := o.exec(`INSERT INTO fleet_rule_counts (rule, severity, role, os, release, hosts) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (rule, severity, role, os, release) DO UPDATE SET hosts = fleet_rule_counts.hosts + excluded.hosts`,
 			k.Rule, string(k.Severity), k.Role, k.OS, k.Release, by); err != nil {
-			return err
-		}
-	}
-	for d, n := range o.days {
-		if err := o.exec(`INSERT INTO fleet_days (day, kind, cause, severity, changes) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (day, kind, cause, severity) DO UPDATE SET changes = fleet_days.changes + excluded.changes`,
-			d.Day, string(d.Kind), string(d.Cause), string(d.Severity), n); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
@@ -193,17 +192,6 @@ func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount
 		var c fleet.RuleCount
 		err := r.Scan(&c.Rule, &c.Severity, &c.Role, &c.OS, &c.Release, &c.Hosts)
 		out = append(out, c)
-		return err
-	})
-	return out, err
-}
-
-func (s fleetDB) Days(ctx context.Context, since time.Time) ([]fleet.Day, error) {
-	out := []fleet.Day{}
-	err := s.each(ctx, "SELECT day, kind, cause, severity, changes FROM fleet_days WHERE day >= ? ORDER BY day"+s.d.Order+", kind, cause, severity", []any{since.UTC().Format(time.DateOnly)}, func(r rowScan) error {
-		var d fleet.Day
-		err := r.Scan(&d.Day, &d.Kind, &d.Cause, &d.Severity, &d.Changes)
-		out = append(out, d)
 		return err
 	})
 	return out, err

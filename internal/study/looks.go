@@ -205,16 +205,23 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
 }
 
-// SoFar are the effects by the primary metric, by variant, of a study that goes on: their intervals hold
-// whenever somebody stops it.
-func (s Spec) SoFar(seed uint64, trials []Trial) map[string]stats.Effect {
-	cs, opt := s.soFar(seed, trials)
+// NoVerdicts leaves of a study that goes on the effects by the primary metric, with intervals
+// that hold whenever somebody stops it, and takes the verdicts back: stopping at the first
+// that pleases would inflate false positives.
+func (r *Results) NoVerdicts(s Spec) {
+	cs, opt := s.soFar(r.Seed, r.Trials)
 	atAnyTime(cs[:len(cs)-1], opt)
-	out := map[string]stats.Effect{}
-	for _, c := range cs[:len(cs)-1] {
-		out[c.Variant] = c.Result().Effect
+	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(v Verdict) bool { return !v.Primary })
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		for _, c := range cs[:len(cs)-1] {
+			if c.Variant == v.Variant {
+				v.Effect, v.Method = c.Result().Effect, c.Method
+			}
+		}
+		v.Verdict, v.PHolm = stats.Inconclusive, stats.Number{}
 	}
-	return out
+	r.Answer = "There is no verdict before the study's end: the intervals so far hold at any time, and get narrower."
 }
 
 // Quick returns the study with half the blocks, trials of 0.4 times their length, and

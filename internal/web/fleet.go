@@ -14,19 +14,12 @@ import (
 	"linerate/internal/ledger"
 )
 
-// year is how far back the pages of a fleet look.
-const year = 365 * 24 * time.Hour
-
 // Fleet is the JSON document of a fleet as a whole.
 type Fleet struct {
 	Document
 	Ledger bool `json:"ledger"`
 	fleet.Status
 	Rules []fleet.RuleTotal `json:"rules"`
-	// Days are the changes of a year by day.
-	Days []fleet.Day `json:"days"`
-
-	weeks []fleet.Week
 }
 
 // sweepsShown is how many sweeps the fleet's page knows: of a year of nights.
@@ -43,7 +36,7 @@ func (s *Server) ofFleet(r *http.Request) (ledger.FleetReader, error) {
 
 // fleet shows how a fleet fares.
 func (s *Server) fleet(r *http.Request) (*answer, error) {
-	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}, Days: []fleet.Day{}}
+	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}}
 	f, err := s.ofFleet(r)
 	if err != nil {
 		return nil, err
@@ -58,10 +51,6 @@ func (s *Server) fleet(r *http.Request) (*answer, error) {
 			return nil, err
 		}
 		doc.Rules = fleet.Total(counts)
-		if doc.Days, err = f.Days(r.Context(), s.Now().Add(-year)); err != nil {
-			return nil, err
-		}
-		doc.weeks = fleet.Weeks(doc.Days, s.Now())
 	}
 	return &answer{title: "Fleet", doc: doc, refresh: 300}, nil
 }

@@ -59,18 +59,14 @@ func (s *Server) measure(r *http.Request, m *metrics) error {
 	if err != nil {
 		return err
 	}
-	var done, total, widest []value
+	var done, total []value
 	for _, p := range runs {
 		labels := []string{"record", p.Name, "study", p.Study}
 		done, total = append(done, sample(float64(p.Done), labels...)), append(total, sample(float64(p.Total), labels...))
-		if half, ok := p.Widest.Get(); ok {
-			widest = append(widest, sample(half, labels...))
-		}
 	}
 	m.gauge("linerate_studies_running", "Studies that run on this machine.", sample(float64(len(runs))))
 	m.gauge("linerate_study_trials_done", "Trials of a running study that have ended.", done...)
 	m.gauge("linerate_study_trials_total", "Trials that a running study has at most.", total...)
-	m.gauge("linerate_study_widest_half_width", "Half the widest of the variants' 95 % intervals, in percent, or points of shares.", widest...)
 	return nil
 }
 

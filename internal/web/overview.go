@@ -106,24 +106,6 @@ func beds(all []queue.TestbedState) map[string]int {
 	return n
 }
 
-// live are the studies on disk that run now.
-func (s *Server) live() ([]Progress, error) {
-	out := []Progress{}
-	if s.Runs == nil {
-		return out, nil
-	}
-	all, err := s.Runs.List()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range all[:min(len(all), onFront)] {
-		if p := s.runs.of(s, s.onDisk(r)); p.State == StateRunning {
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
 // Earlier and Later are the neighbouring pages of the list, "" where there is none.
 func (d Studies) Earlier() string { return d.at(d.Page - 1) }
 

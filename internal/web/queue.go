@@ -41,19 +41,6 @@ func (s *Server) queue(r *http.Request) (*answer, error) {
 	return &answer{title: "Queue and testbeds", doc: doc, refresh: 15}, nil
 }
 
-// queued shows how a study of the queue gets on.
-func (s *Server) queued(r *http.Request) (*answer, error) {
-	p, err := s.progress(r)
-	if err != nil {
-		return nil, err
-	}
-	a := &answer{title: p.Study, doc: p}
-	if p.State == StateRunning {
-		a.refresh = 10
-	}
-	return a, nil
-}
-
 // ofQueue is a study of the queue, by the beginning of its ID, as something to be watched.
 func (s *Server) ofQueue(r *http.Request) (source, error) {
 	id := r.PathValue("id")

@@ -2,15 +2,14 @@ package web
 
 import (
 	"fmt"
-	"math"
+	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"linerate/internal/chart"
-	"linerate/internal/show"
-	"linerate/internal/stats"
+	"linerate/internal/report"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -33,8 +32,8 @@ const (
 	StateUnread   State = "unread"   // its record cannot be read
 )
 
-// Progress is the JSON document of a study on disk: how far it is, and how wide the
-// intervals of its primary metric are by now.
+// Progress is the JSON document of a study on disk: how far it is, and what its trials
+// came to so far.
 type Progress struct {
 	Document
 	Run
@@ -47,70 +46,60 @@ type Progress struct {
 	Done    int `json:"done"`
 	Total   int `json:"total"`
 	Invalid int `json:"invalid"`
-	// Started is when the first trial began.
-	Started *time.Time `json:"started"`
-	// LeftSeconds are about what the rest takes at the pace so far; null where nothing
-	// is known of it.
-	LeftSeconds stats.Number `json:"left_seconds"`
-	Metric      string       `json:"metric"`
-	Points      bool         `json:"points"` // widths are percentage points, not percent
-	// AA and Widest are half the A/A arm's interval and half the widest of the variants'.
-	AA     stats.Number `json:"aa_half_width"`
-	Widest stats.Number `json:"widest_half_width"`
-	// Effects are the variants' so far.
-	Effects []Effect `json:"effects"`
-	// Last is the trial that ended last.
-	Last *Last `json:"last"`
+	// Results are those of the page of one study.
+	Results *study.Results `json:"results,omitempty"`
+	Body    template.HTML  `json:"-"`
 }
 
-// Effect is how a variant stands against the control; Verdict is "" before the study is
-// complete.
-type Effect struct {
-	Variant string `json:"variant"`
-	N       int    `json:"n"` // blocks
-	stats.Effect
-	Verdict stats.Verdict `json:"verdict,omitempty"`
-}
+// Share is how much of it is done, from 0 to 100.
+func (p Progress) Share() int { return 100 * p.Done / max(1, p.Total) }
 
-// Last is a trial in a few words.
-type Last struct {
-	Part    string    `json:"part"`
-	Variant string    `json:"variant"`
-	Block   int       `json:"block"`
-	Start   time.Time `json:"start"`
-	Valid   bool      `json:"valid"`
-	Why     []string  `json:"why,omitempty"`
-}
+// runsShown is how many studies on disk a page lists.
+const runsShown = maxReports
 
 // running lists the studies on disk.
 func (s *Server) running(*http.Request) (*answer, error) {
-	doc := Running{Document: version1, Studies: []Progress{}}
-	if s.Runs != nil {
-		all, err := s.Runs.List()
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range all[:min(len(all), perPage)] {
-			doc.Studies = append(doc.Studies, s.runs.of(s, s.onDisk(r)))
-		}
-	}
-	return &answer{title: "Studies on this machine", doc: doc, refresh: 30}, nil
+	all, err := s.onDiskNow(runsShown)
+	return &answer{title: "Studies on this machine", doc: Running{Document: version1, Studies: all}, refresh: 30}, err
 }
 
-// run shows how a study on disk gets on.
+// onDiskNow is how the studies on disk that changed last stand.
+func (s *Server) onDiskNow(most int) ([]Progress, error) {
+	out := []Progress{}
+	if s.Runs == nil {
+		return out, nil
+	}
+	all, err := s.Runs.List()
+	for _, r := range all[:min(len(all), most)] {
+		out = append(out, s.progress(s.onDisk(r), false))
+	}
+	return out, err
+}
+
+// live are those that run.
+func (s *Server) live() ([]Progress, error) {
+	all, err := s.onDiskNow(onFront)
+	return slices.DeleteFunc(all, func(p Progress) bool { return p.State != StateRunning }), err
+}
+
+// run shows how a study on disk, or of the queue, gets on.
 func (s *Server) run(r *http.Request) (*answer, error) {
-	p, err := s.progress(r)
+	src, err := s.ofDisk(r.PathValue("name"))
+	if r.PathValue("id") != "" {
+		src, err = s.ofQueue(r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{title: p.Name, doc: p}
+	p := s.progress(src, true)
+	a := &answer{title: p.Name, doc: p, inline: strings.Contains(string(p.Body), ` style="`)}
 	if p.State == StateRunning {
 		a.refresh = 10
 	}
 	return a, nil
 }
 
-// source is a record to be watched: where its progress is kept, how it lies there now, and
+// source is a record to be watched: where its report is kept, how it lies there now, and
 // how it is read.
 type source struct {
 	key  string
@@ -118,102 +107,19 @@ type source struct {
 	read func() (*record.Record, error)
 }
 
-// progress is how the study that a request names gets on.
-func (s *Server) progress(r *http.Request) (Progress, error) {
-	src, err := s.ofDisk(r.PathValue("name"))
-	if r.PathValue("id") != "" {
-		src, err = s.ofQueue(r)
-	}
-	if err != nil {
-		return Progress{}, err
-	}
-	return s.runs.of(s, src), nil
-}
-
-// runs keeps what was worked out of records, until they change.
-type runs struct {
-	mu    sync.Mutex
-	known map[string]*watched
-}
-
-// watched is one record, and what was made of it when it had so many bytes.
-type watched struct {
-	mu   sync.Mutex
-	at   Run
-	made bool
-	p    Progress
-}
-
-// maxWatched bounds the records that are kept in mind.
-const maxWatched = 200
-
-// of is the progress of a record as it lies there now.
-func (c *runs) of(s *Server, src source) Progress {
-	c.mu.Lock()
-	if c.known == nil || len(c.known) > maxWatched {
-		c.known = map[string]*watched{}
-	}
-	w := c.known[src.key]
-	if w == nil {
-		w = &watched{}
-		c.known[src.key] = w
-	}
-	c.mu.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	r := src.run
-	if !w.made || w.at.Bytes != r.Bytes || !w.at.Changed.Equal(r.Changed) {
-		w.p, w.at, w.made = s.look(src), r, true
-	}
-	p := w.p
-	p.Run = r
-	p.State = p.stateAt(s.Now())
-	return p
-}
-
-// look works out how a study gets on.
-func (s *Server) look(src source) Progress {
-	r := src.run
-	p := Progress{Document: version1, Run: r, State: StateUnread, Effects: []Effect{}}
-	rec, err := src.read()
-	if err != nil {
+// progress is how a study gets on; whole has its report.
+func (s *Server) progress(src source, whole bool) Progress {
+	p := Progress{Document: version1, Run: src.run, State: StateUnread}
+	rep := s.reports.of(src.key, fmt.Sprint(src.run.Bytes, src.run.Changed.UnixNano()), src.read)
+	if rep.err != nil {
 		p.Problem = "its record cannot be read"
-		s.Log(fmt.Errorf("study %s: %w", r.Name, err))
+		s.Log(fmt.Errorf("study %s: %w", p.Name, rep.err))
 		return p
 	}
-	p.State, p.Study, p.Question = "", rec.Spec.Name, rec.Spec.Question
-	res := rec.Results()
-	g := rec.Spec.Primary()
-	m, _ := res.Metric(g.Metric)
-	p.Metric, p.Points, p.Started = m.Label, m.Share, res.Started
-	soFar := map[string]stats.Effect{}
-	if !res.Complete {
-		soFar = rec.Spec.SoFar(rec.Seed, rec.Trials)
-	}
-	for _, v := range res.Verdicts {
-		if v.Primary {
-			if e, goesOn := soFar[v.Variant]; goesOn {
-				v.Effect = e
-			}
-			p.Effects = append(p.Effects, Effect{v.Variant, v.N, v.Effect, ""})
-			if res.Complete {
-				p.Effects[len(p.Effects)-1].Verdict = v.Verdict
-			}
-		}
-	}
-	p.count(rec.Spec, rec.Seed, rec.Trials)
-	if res.Complete {
-		p.State = StateComplete
-	}
-	p.AA, p.Widest = rec.Spec.Interim(rec.Seed, rec.Trials)
-	return p
-}
-
-// count counts trials, and foresees the rest at the pace so far.
-func (p *Progress) count(spec study.Spec, seed uint64, trials []study.Trial) {
+	p.Study, p.Question, p.Total = rep.spec.Name, rep.spec.Question, len(study.Schedule(rep.spec, rep.results.Seed))
 	seconds := 0.0
-	for i := range trials {
-		t := &trials[i]
+	for i := range rep.results.Trials {
+		t := &rep.results.Trials[i]
 		seconds += t.Seconds
 		if !t.Valid {
 			p.Invalid++
@@ -222,95 +128,90 @@ func (p *Progress) count(spec study.Spec, seed uint64, trials []study.Trial) {
 			p.Done++
 		}
 	}
-	p.Total = max(p.Done, len(study.Schedule(spec, seed)))
-	if n := len(trials); n > 0 {
-		t := &trials[n-1]
-		p.Last = &Last{t.Part, t.Variant, t.Block, t.Start, t.Valid, t.Why()}
-		p.LeftSeconds = stats.Num(seconds / float64(n) * float64(p.Total-p.Done))
+	p.Total = max(p.Total, p.Done)
+	p.State = p.stateAt(s.Now(), rep.results.Complete, study.Seconds(seconds/float64(max(1, len(rep.results.Trials)))))
+	if whole {
+		p.Results, p.Body = &rep.results, rep.body()
 	}
+	return p
 }
 
 // patience is how long a study may be without a trial's end before it counts as stopped:
 // at least a minute, and ten times what a trial took so far.
 const patience = time.Minute
 
-// stateAt is how the study stands at a time.
-func (p *Progress) stateAt(now time.Time) State {
+// stateAt is how the study stands at a time; a trial takes so long.
+func (p *Progress) stateAt(now time.Time, complete bool, trial time.Duration) State {
 	switch {
-	case p.State == StateUnread:
-		return p.State
 	case p.Queued != nil:
 		return stateQueued(p.Queued)
-	case p.State != "":
-		return p.State
-	}
-	each := 0.0
-	if left, ok := p.LeftSeconds.Get(); ok && p.Total > p.Done {
-		each = left / float64(p.Total-p.Done)
-	}
-	if now.Sub(p.Changed) > max(patience, time.Duration(10*each*float64(time.Second))) {
+	case complete:
+		return StateComplete
+	case now.Sub(p.Changed) > max(patience, 10*trial):
 		return StateStopped
 	}
 	return StateRunning
 }
 
-// Width prints half an interval.
-func (p Progress) Width(n stats.Number) string {
-	w, ok := n.Get()
-	switch {
-	case !ok || math.IsNaN(w) || w >= 100:
-		return "unknown"
-	case p.Points:
-		return "±" + show.Points(w)
-	}
-	return "±" + show.Percent(w)
+// reports keeps the reports that were asked for last, until their records change: an
+// analysis takes a while.
+type reports struct {
+	mu   sync.Mutex
+	made map[string]*rendered
+	used []string // the last one last
 }
 
-// Left prints what the rest takes.
-func (p Progress) Left() string {
-	s, ok := p.LeftSeconds.Get()
-	if !ok || p.State != StateRunning {
-		return ""
-	}
-	return show.Clock(time.Duration(s * float64(time.Second)))
+// rendered is a study's report.
+type rendered struct {
+	once    sync.Once
+	stamp   string // of the record when it was read
+	spec    study.Spec
+	results study.Results
+	body    func() template.HTML
+	err     error
 }
 
-// Share is how much of it is done, from 0 to 100.
-func (p Progress) Share() int {
-	if p.Total == 0 {
-		return 0
+// maxReports bounds the reports that are kept.
+const maxReports = 32
+
+// of is the report of a record, which read reads when its stamp is another than before.
+func (c *reports) of(key, stamp string, read func() (*record.Record, error)) *rendered {
+	c.mu.Lock()
+	if c.made == nil {
+		c.made = map[string]*rendered{}
 	}
-	return 100 * p.Done / p.Total
+	rep := c.made[key]
+	if rep == nil || rep.stamp != stamp {
+		rep = &rendered{stamp: stamp}
+		c.made[key] = rep
+	}
+	c.used = append(slices.DeleteFunc(c.used, func(k string) bool { return k == key }), key)
+	if len(c.used) > maxReports {
+		delete(c.made, c.used[0])
+		c.used = c.used[1:]
+	}
+	c.mu.Unlock()
+	rep.once.Do(func() { rep.make(read) })
+	if rep.err != nil { // the next one asks again
+		c.mu.Lock()
+		if c.made[key] == rep {
+			delete(c.made, key)
+		}
+		c.mu.Unlock()
+	}
+	return rep
 }
 
-// Forest draws the effects so far; before the study is complete none has a verdict's
-// colour.
-func (p Progress) Forest() []chart.Figure {
-	var rows []chart.Effect
-	for _, e := range p.Effects {
-		row := chart.Effect{Name: e.Variant, Class: "aa", Main: "–"}
-		size, low, high := e.Size()
-		row.Value, row.Known = size.Get()
-		row.Low, row.High = row.Value, row.Value
-		if row.Known {
-			row.Main = e.Effect.Text()
-		}
-		if low.Known() && high.Known() {
-			row.Low, row.High, row.Aside = low.Float(), high.Float(), e.Bounds()
-		}
-		if p.State == StateComplete {
-			row.Class, row.Main = string(e.Verdict), row.Main+"  "+string(e.Verdict)
-		}
-		rows = append(rows, row)
+func (rep *rendered) make(read func() (*record.Record, error)) {
+	rec, err := read()
+	if err != nil {
+		rep.err = err
+		return
 	}
-	if !slices.ContainsFunc(rows, func(e chart.Effect) bool { return e.Known }) {
-		return nil
+	rep.spec, rep.results = rec.Spec, rec.Results()
+	rep.results.Warnings = append(rec.Warnings(rep.results), rep.results.Warnings...)
+	if !rep.results.Complete {
+		rep.results.NoVerdicts(rec.Spec)
 	}
-	title := "Effects so far"
-	if p.State == StateComplete {
-		title = "Effects"
-	}
-	return chart.Draw(title+": "+p.Metric, "", func(w float64) string {
-		return chart.Forest(rows, 0, chart.LinearPart(rows), chart.SignedTick(p.Points), w, "effects of the variants with their 95 % intervals")
-	})
+	rep.body = sync.OnceValue(func() template.HTML { return report.Of(rep.spec, rep.results).Body() })
 }

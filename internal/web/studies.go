@@ -2,17 +2,15 @@ package web
 
 import (
 	"context"
-	"errors"
 	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"linerate/internal/ledger"
-	"linerate/internal/report"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 	"linerate/internal/tunable/explain"
 )
 
@@ -121,16 +119,19 @@ func (s *Server) study(r *http.Request) (*answer, error) {
 		}
 	}
 	a := &answer{title: st.Name}
-	rep, err := s.reports.of(r.Context(), l, st)
-	switch {
-	case err == nil:
-		doc.Results, doc.Body = &rep.results, rep.body
-		a.inline = strings.Contains(string(rep.body), ` style="`)
-	case errors.Is(err, ledger.ErrNotFound):
+	if st.Kind != ledger.KindStudy { // it has evidence alone
 		doc.Measured = explain.Measured(ledger.Rows(doc.Evidence))
-	default:
-		return nil, err
+		a.doc = doc
+		return a, nil
 	}
+	rep := s.reports.of("ledger/"+string(st.ID), "", func() (*record.Record, error) {
+		return ledger.OpenRecord(context.WithoutCancel(r.Context()), l, st)
+	})
+	if rep.err != nil {
+		return nil, rep.err
+	}
+	doc.Results, doc.Body = &rep.results, rep.body()
+	a.inline = strings.Contains(string(doc.Body), ` style="`)
 	a.doc = doc
 	return a, nil
 }
@@ -150,63 +151,4 @@ func named(ctx context.Context, l ledger.Reader, id string) (*ledger.Study, erro
 		return nil, none
 	}
 	return &all[0], nil
-}
-
-// reports keeps the reports that were asked for last: a study's record never changes, and
-// an analysis takes a while.
-type reports struct {
-	mu   sync.Mutex
-	made map[ledger.ID]*rendered
-	used []ledger.ID // the last one last
-}
-
-// rendered is a study's report.
-type rendered struct {
-	once    sync.Once
-	results study.Results
-	body    template.HTML
-	err     error
-}
-
-// maxReports bounds the reports that are kept.
-const maxReports = 32
-
-// of is the report of a study, ledger.ErrNotFound of one that is not linerate's own.
-func (c *reports) of(ctx context.Context, l ledger.Reader, st *ledger.Study) (*rendered, error) {
-	if st.Kind != ledger.KindStudy {
-		return nil, ledger.ErrNotFound
-	}
-	c.mu.Lock()
-	if c.made == nil {
-		c.made = map[ledger.ID]*rendered{}
-	}
-	rep := c.made[st.ID]
-	if rep == nil {
-		rep = &rendered{}
-		c.made[st.ID] = rep
-	}
-	c.used = append(slices.DeleteFunc(c.used, func(id ledger.ID) bool { return id == st.ID }), st.ID)
-	if len(c.used) > maxReports {
-		delete(c.made, c.used[0])
-		c.used = c.used[1:]
-	}
-	c.mu.Unlock()
-	rep.once.Do(func() { rep.make(context.WithoutCancel(ctx), l, st) })
-	if rep.err != nil { // the next one asks again
-		c.mu.Lock()
-		delete(c.made, st.ID)
-		c.mu.Unlock()
-	}
-	return rep, rep.err
-}
-
-func (rep *rendered) make(ctx context.Context, l ledger.Reader, st *ledger.Study) {
-	rec, err := ledger.OpenRecord(ctx, l, st)
-	if err != nil {
-		rep.err = err
-		return
-	}
-	rep.results = rec.Results()
-	rep.results.Warnings = append(rec.Warnings(rep.results), rep.results.Warnings...)
-	rep.body = report.Of(rec.Spec, rep.results).Body()
 }

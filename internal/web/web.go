@@ -67,7 +67,6 @@ type Server struct {
 	mux     *http.ServeMux
 	ledger  opened[ledger.Reader]
 	waiting opened[queue.Reader]
-	runs    runs
 	reports reports
 }
 
@@ -102,7 +101,7 @@ func (s *Server) routes() {
 	s.page("/running", "running", s.running)
 	s.page("/running/{name}", "run", s.run)
 	s.page("/queue", "queue", s.queue)
-	s.page("/queue/{id}", "queued", s.queued)
+	s.page("/queue/{id}", "queued", s.run)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
