@@ -39,7 +39,7 @@ func newRootCmd() *cobra.Command {
 	f.StringVar(&o.maintainer, "maintainer", "linerate <linerate@localhost>", "who packages name as `NAME <ADDRESS>`")
 	f.StringVar(&o.homepage, "homepage", "", "the `URL` that packages name")
 	f.StringSliceVar(&o.platforms, "platform", nil, "only these `OS/ARCH`")
-	f.BoolVar(&o.noSource, "no-source", false, "leave out the source archive and the port")
+	f.BoolVar(&o.noSource, "no-source", false, "leave out the source archive")
 	return cmd
 }
 

@@ -15,9 +15,9 @@ import (
 
 // logsFlags are the flags of linerate logs.
 type logsFlags struct {
-	format, unit, status, path, since, until string
-	under                                    []time.Duration
-	compare, asJSON                          bool
+	format, unit, status, path string
+	under                      []time.Duration
+	compare, asJSON            bool
 }
 
 func newLogsCmd() *cobra.Command {
@@ -45,9 +45,7 @@ zstd files, and standard input (-). It detects the format and the request time;
 	fs.StringVar(&f.format, "format", "", "combined, common, json, json:NAME of the request time, an NGINX log_format or an Apache LogFormat (default: found from the lines)")
 	fs.StringVar(&f.unit, "unit", "", "unit of the request time: s, ms, us, ns (default: the format's)")
 	fs.StringVar(&f.status, "status", "200", "select statuses: 200, 2xx, 200-299, a list, or all")
-	fs.StringVar(&f.path, "path", "", "select paths by prefix, or by a pattern with *")
-	fs.StringVar(&f.since, "since", "", "select from this time on: 2026-03-01T12:00:00Z, 2026-03-01, or 1h ago as 1h")
-	fs.StringVar(&f.until, "until", "", "select up to this time")
+	fs.StringVar(&f.path, "path", "", "select paths by prefix")
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
 	fs.BoolVar(&f.compare, "compare", false, "compare the first log with each of the others")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document")
@@ -55,22 +53,20 @@ zstd files, and standard input (-). It detects the format and the request time;
 }
 
 // options checks the flags and turns them into a reading.
-func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
+func (f *logsFlags) options() (*accesslog.Options, error) {
 	o := &accesslog.Options{Under: f.under, Filter: accesslog.Filter{Path: f.path}, Timeline: f.compare}
 	for _, u := range f.under {
 		if u < time.Microsecond {
 			return nil, hint.Usagef("--under %v: a threshold is at least 1µs", u)
 		}
 	}
-	var errs [5]error
+	var errs [3]error
 	o.Filter.Statuses, errs[0] = accesslog.ParseStatuses(f.status)
-	o.Filter.Since, errs[1] = accesslog.ParseTime(f.since, now)
-	o.Filter.Until, errs[2] = accesslog.ParseTime(f.until, now)
 	if f.format != "" {
-		o.Format, errs[3] = accesslog.ParseFormat(f.format)
+		o.Format, errs[1] = accesslog.ParseFormat(f.format)
 	}
 	if f.unit != "" {
-		o.Unit, errs[4] = accesslog.ParseUnit(f.unit)
+		o.Unit, errs[2] = accesslog.ParseUnit(f.unit)
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -82,7 +78,7 @@ func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
 
 // read reads logs as one. A tally with an error is what could be read.
 func (f *logsFlags) read(cmd *cobra.Command, paths []string) (*accesslog.Tally, error) {
-	o, err := f.options(time.Now())
+	o, err := f.options()
 	if err != nil {
 		return nil, err
 	}

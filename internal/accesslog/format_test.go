@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 			if tally.Lines != 2 || tally.Selected != 2 {
 				t.Fatalf("%d lines, %d selected; bad %v %q", tally.Lines, tally.Selected, tally.Bad, tally.Example)
 			}
-			one := NewTally(&Options{Format: tally.opts.Format, Timeline: true, Filter: Filter{Statuses: []StatusRange{{c.status, c.status}}, Path: "*"}})
+			one := NewTally(&Options{Format: tally.opts.Format, Timeline: true, Filter: Filter{Statuses: []StatusRange{{c.status, c.status}}, Path: "/"}})
 			one.line([]byte(c.line))
 			path := string(one.at[Path])
 			if tally.Max != c.us || one.Selected != 1 || path != c.path && !strings.HasPrefix(c.path, path) {
@@ -154,9 +154,6 @@ h - - [10/Oct/2025:14:00:00 +0000] "GET /api/v2 HTTP/1.1" 503 5 "-" "ua" 0.3
 		{"all", Filter{}, 3},
 		{"2xx", Filter{Statuses: []StatusRange{{200, 299}}}, 2},
 		{"prefix", Filter{Path: "/api/"}, 2},
-		{"pattern", Filter{Path: "/api/*2"}, 1},
-		{"pattern in the middle", Filter{Path: "/*/v"}, 0},
-		{"any css", Filter{Path: "*.css"}, 1},
 	} {
 		o := &Options{Filter: c.f}
 		tally, _, err := Read(context.Background(), []string{"-"}, strings.NewReader(log), o)

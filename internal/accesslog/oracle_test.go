@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,17 +69,12 @@ var selections = []struct {
 	{"errors", statuses("4xx,500-599"), func(s served) bool { return s.status >= 400 }},
 	{"one status", statuses("204"), func(s served) bool { return s.status == 204 }},
 	{"below a path", func(*testing.T) Filter { return Filter{Path: "/a"} }, func(s served) bool { return strings.HasPrefix(s.path, "/a") }},
-	{"a pattern", func(*testing.T) Filter { return Filter{Path: "/api/*/users"} }, func(s served) bool { return s.path == "/api/v1/users" }},
-	{"a minute", func(*testing.T) Filter {
-		from := time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC)
-		return Filter{Since: from, Until: from.Add(time.Minute)}
-	}, func(s served) bool { return s.at.Minute() == 1 }},
 	{"all at once", func(t *testing.T) Filter {
 		f := statuses("2xx")(t)
-		f.Path, f.Since = "*.js", time.Date(2026, 3, 1, 12, 2, 0, 0, time.UTC)
+		f.Path = "/a"
 		return f
 	}, func(s served) bool {
-		return s.status/100 == 2 && strings.HasSuffix(s.path, ".js") && s.at.Minute() >= 2
+		return s.status/100 == 2 && strings.HasPrefix(s.path, "/a")
 	}},
 }
 
@@ -180,37 +174,6 @@ func held(t *testing.T, got *Tally, kept []served) {
 	}
 	if inSlots != got.Selected {
 		t.Errorf("%d requests in the timeline, %d selected", inSlots, got.Selected)
-	}
-}
-
-// TestPathsAgainstRegexp: a pattern with stars is the regular expression that has .* in
-// their places; only a star at the end, or none at all, leaves the end open.
-func TestPathsAgainstRegexp(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	text := func(letters string, n int) string {
-		b := make([]byte, r.IntN(n))
-		for i := range b {
-			b[i] = letters[r.IntN(len(letters))]
-		}
-		return string(b)
-	}
-	hits := 0
-	for range 20_000 {
-		pattern, path := text("ab/*", 6), text("ab/", 9)
-		expr := "^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
-		if strings.Contains(pattern, "*") {
-			expr += "$"
-		}
-		want := regexp.MustCompile(expr).MatchString(path)
-		if got := matchPath(pattern, []byte(path)); got != want {
-			t.Fatalf("%q takes %q: %v", pattern, path, got)
-		}
-		if want {
-			hits++
-		}
-	}
-	if hits < 1000 {
-		t.Errorf("only %d patterns matched", hits)
 	}
 }
 

@@ -160,11 +160,11 @@ func (t *Tally) line(b []byte) {
 			return
 		}
 	}
-	if !f.takesStatus(status) || f.Path != "" && !matchPath(f.Path, t.at[Path]) {
+	if !f.takesStatus(status) || f.Path != "" && !bytes.HasPrefix(t.at[Path], []byte(f.Path)) {
 		return
 	}
 	unix := t.Lines // of a log without times
-	if f.timed() || t.timeline != nil && t.opts.Format.Has(Time) {
+	if t.timeline != nil && t.opts.Format.Has(Time) {
 		if unix, ok = t.clock.parse(t.at[Time]); !ok {
 			t.bad(BadTime, b)
 			return
@@ -172,9 +172,7 @@ func (t *Tally) line(b []byte) {
 		if t.prev != 0 && unix < t.prev-60 {
 			t.Backward++
 		}
-		if t.prev = unix; !f.takesTime(unix) {
-			return
-		}
+		t.prev = unix
 	}
 	us, ok := parseLatency(t.at[Latency], unit)
 	switch {

@@ -28,21 +28,6 @@ func TestParseStatuses(t *testing.T) {
 	}
 }
 
-// TestMatchPath: without a * a prefix, with one a pattern of the whole path.
-func TestMatchPath(t *testing.T) {
-	for _, c := range []struct {
-		pattern, path string
-		want          bool
-	}{
-		{"/a", "/a/b", true}, {"/a", "/b/a", false}, {"/a*", "/a", true}, {"*", "", true}, {"*.css", "/x/y.css", true}, {"*.css", "/x.css?v=1", false},
-		{"/a/*/c", "/a/b/c", true}, {"/a/*/c", "/a/c", false}, {"/a*b*c", "/aXbYc", true}, {"/a*b*c", "/aXcYb", false}, {"/*/x/*", "/1/x/2", true}, {"/*/x/*", "/x/2", false}, {"/a*a", "/a", false}, {"**", "/a", true},
-	} {
-		if got := matchPath(c.pattern, []byte(c.path)); got != c.want {
-			t.Errorf("%s of %s: %v", c.pattern, c.path, got)
-		}
-	}
-}
-
 func TestPathOf(t *testing.T) {
 	for line, want := range map[string]string{
 		"GET /a HTTP/1.1": "/a", "GET /a": "/a", "GET /a b HTTP/1.1": "/a b", "GET  HTTP/1.1": "", "": "", " GET": "", "\\x16\\x03": "",
@@ -60,7 +45,7 @@ func TestFilterNeedsAField(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, filter := range map[string]Filter{
-		"status": {Statuses: []StatusRange{{200, 200}}}, "path": {Path: "/"}, "time": {Since: time.Unix(1, 0)},
+		"status": {Statuses: []StatusRange{{200, 200}}}, "path": {Path: "/"},
 	} {
 		if err := filter.check(f); err == nil || !strings.Contains(err.Error(), "no "+what+" to filter by") {
 			t.Errorf("%s: %v", what, err)
@@ -71,20 +56,6 @@ func TestFilterNeedsAField(t *testing.T) {
 	}
 	if _, err := (&Options{Format: f, Failed: true}).prepare(nil); err == nil {
 		t.Error("failures of a log without statuses are counted")
-	}
-}
-
-// TestSinceAndUntil: the first second counts, the last does not.
-func TestSinceAndUntil(t *testing.T) {
-	at := func(s int) time.Time { return time.Date(2025, 10, 10, 12, 0, s, 0, time.UTC) }
-	log := requests(200, 1, 2, 3, 4, 5)
-	for _, c := range []struct {
-		f    Filter
-		want int64
-	}{{Filter{Since: at(1)}, 4}, {Filter{Until: at(1)}, 1}, {Filter{Since: at(1), Until: at(3)}, 2}, {Filter{Since: at(9)}, 0}} {
-		if got := tallied(t, &Options{Filter: c.f}, log); got.Selected != c.want || got.Lines != 5 || got.BadLines() != 0 {
-			t.Errorf("%+v: %d of %d lines", c.f, got.Selected, got.Lines)
-		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package dist makes what a release of linerate consists of: archives, packages of
-// Debian's, RPM and FreeBSD's, a port, and the lists that go with them.
+// Debian's, RPM and FreeBSD's, and the lists that go with them.
 // The same sources make the same bytes, wherever they lie: every time, owner, order and
 // level of compression is given, none is the machine's.
 package dist

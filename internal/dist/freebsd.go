@@ -43,7 +43,7 @@ var freebsdABI = map[string][2]string{
 	"arm64": {"FreeBSD:*:aarch64", "freebsd:*:aarch64:64"},
 }
 
-// FreeBSDOrigin is where the port lies in the tree of ports.
+// FreeBSDOrigin is the package's origin.
 const FreeBSDOrigin = "benchmarks/linerate"
 
 // FreeBSDPackage is the package as pkg-add(8) installs it: a tar archive, compressed

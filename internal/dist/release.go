@@ -144,11 +144,7 @@ func (r *Release) Files() ([]File, error) {
 	}
 	all = append(all, File{"linerate-" + r.Version + ".cdx.json", bill})
 	if r.Source != nil {
-		port, err := r.port()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, File{r.SourceName, r.Source}, port)
+		all = append(all, File{r.SourceName, r.Source})
 	}
 	return append(all, File{"SHA256SUMS", sums(all)}), nil
 }
@@ -217,23 +213,6 @@ func Archive(entries []Entry, at time.Time) ([]byte, error) {
 		return nil, err
 	}
 	return gzipped(b.Bytes())
-}
-
-// port is the skeleton of the port, as an archive.
-func (r *Release) port() (File, error) {
-	p := Platform{"freebsd", "amd64"}
-	entries, err := r.entries(p, freebsd)
-	if err != nil {
-		return File{}, err
-	}
-	var plist []string
-	for _, e := range sorted(entries) {
-		if at := strings.TrimPrefix(e.Path, "/usr/local/"); !strings.HasPrefix(at, "share/doc/") {
-			plist = append(plist, at)
-		}
-	}
-	archive, err := Archive(Port(r.packageOf(p, nil), r.SourceName, r.Source, plist), r.At)
-	return File{"linerate-" + r.Version + "-port.tar.gz", archive}, err
 }
 
 // sums are the files' SHA-256, as sha256sum(1) checks them.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/chart"
 	"linerate/internal/list"
@@ -92,9 +91,6 @@ func (g curveGroup) words() (out []string) {
 		if f := c.Fit; f != nil {
 			out = append(out, c.Name+": "+perOne(*f, g.metric))
 		}
-		if u := c.USL; u != nil {
-			out = append(out, c.Name+": "+scales(*u))
-		}
 		if k := c.Knee; k != nil {
 			out = append(out, c.Name+": "+knee(*k))
 		} else if c.Offered && len(c.Points) > 2 {
@@ -131,25 +127,6 @@ func round3(v float64) float64 {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
 	return math.Round(v/unit) * unit
-}
-
-// scales says what the law's terms mean: σ is waiting for one another, κ what
-// each pair costs the other.
-func scales(u study.Scales) string {
-	text := fmt.Sprintf("one CPU %s; %s%s of the work is done by one CPU at a time (contention σ, as at a lock), and each pair of CPUs costs the other %s%s (coherency κ, as of cache lines that both write)",
-		show.Rate(u.Gamma), show.Percent(100*u.Sigma), percents(u.SigmaLow, u.SigmaHigh), show.Percent(100*u.Kappa), percents(u.KappaLow, u.KappaHigh))
-	if peak, ok := u.Peak.Get(); ok && !math.IsInf(peak, 0) {
-		text += fmt.Sprintf("; beyond %s CPUs more would make it slower", show.Digits(peak))
-	}
-	return text + ". " + strings.TrimSuffix(u.Limit, ".")
-}
-
-// percents is an interval of shares in percent, in brackets.
-func percents(low, high stats.Number) string {
-	if !low.Known() || !high.Known() {
-		return ""
-	}
-	return fmt.Sprintf(" [%s, %s]", show.Digits(100*low.Float()), show.Digits(100*high.Float()))
 }
 
 func knee(k study.Knee) string {
@@ -199,11 +176,8 @@ func curveChart(g curveGroup, width float64) string {
 				a.XTicks = append(a.XTicks, p.X)
 			}
 		}
-		switch {
-		case curve.Fit != nil:
+		if curve.Fit != nil {
 			s.Law = curve.Fit.At
-		case curve.USL != nil:
-			s.Law = curve.USL.At
 		}
 		if k := curve.Knee; k != nil && k.Load > 0 {
 			s.Knee = [2]float64{k.Load, k.Load}

@@ -28,50 +28,6 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-func TestUSL(t *testing.T) {
-	n := []float64{1, 2, 4, 8, 12, 16, 24, 32}
-	exact := make([]float64, len(n))
-	for i := range n {
-		exact[i] = uslAt(1000, 0.05, 0.002, n[i])
-	}
-	u, err := FitUSL(n, exact, 50, 0.95, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "gamma", u.Gamma.Estimate, 1000, 0.5)
-	near(t, "sigma", u.Sigma.Estimate, 0.05, 1e-4)
-	near(t, "kappa", u.Kappa.Estimate, 0.002, 1e-5)
-	near(t, "peak", u.Peak.Estimate, math.Sqrt(0.95/0.002), 0.1)
-	r := rand.New(rand.NewPCG(8, 8))
-	hits := 0
-	for k := range 30 {
-		y := make([]float64, len(n))
-		for i := range y {
-			y[i] = exact[i] * math.Exp(0.02*r.NormFloat64())
-		}
-		u, err := FitUSL(n, y, 60, 0.95, uint64(k))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if u.Sigma.Contains(0.05) {
-			hits++
-		}
-	}
-	if hits < 24 {
-		t.Errorf("the interval of sigma covers the true value in %d of 30", hits)
-	}
-	// Linear scaling lies on the bounds.
-	for i := range n {
-		exact[i] = 500 * n[i]
-	}
-	if u, err = FitUSL(n, exact, 20, 0.95, 1); err != nil || u.Sigma.Estimate > 1e-4 || u.Kappa.Estimate > 1e-5 || len(u.Warnings) == 0 {
-		t.Errorf("%+v %v", u, err)
-	}
-	if _, err := FitUSL([]float64{1, 2, 4, 4}, []float64{1, 2, 3, 4}, 10, 0.95, 1); err == nil {
-		t.Error("three different core counts are too few")
-	}
-}
-
 // Critical values as tabulated: O'Brien–Fleming-type spending at five equal
 // looks (Lan & DeMets 1983; e.g. Proschan, Lan & Wittes 2006, table 5.1) and
 // Pocock-type.

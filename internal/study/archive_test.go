@@ -16,8 +16,7 @@ import (
 
 // TestCoresOfTheArchive puts measurements of a router with one to four receive
 // queues on as many cores (an APU2 with FreeBSD 11.1) through the analysis of the
-// study of cores: no contention and no coherency is to be seen in them, and one
-// queue gives a rate near what its own trials had.
+// study of cores: four forward nearly four times as much as one.
 func TestCoresOfTheArchive(t *testing.T) {
 	dir := sharedtest.Dir(t, "data/netbenches/AMD_GX-412TC_4Cores/Intel_i210AT/hw.igb.num_queues/results/fbsd11.1")
 	text, err := studies.Read("cores")
@@ -44,15 +43,10 @@ func TestCoresOfTheArchive(t *testing.T) {
 		}
 	}
 	r := study.Analyse(s, 1, study.Environment{}, trials)
-	if len(r.Curves) != 1 || r.Curves[0].USL == nil || len(r.Curves[0].Points) != 4 {
+	if len(r.Curves) != 1 || len(r.Curves[0].Points) != 4 {
 		t.Fatalf("curves %+v", r.Curves)
 	}
-	u := *r.Curves[0].USL
-	t.Logf("%+v", u)
-	if !strings.HasPrefix(u.Limit, "It scales") && !strings.HasPrefix(u.Limit, "These rates") {
-		t.Errorf("limit %q", u.Limit)
-	}
-	if u.Sigma > 0.02 || u.Kappa > 0.01 || u.Gamma < 140e3 || u.Gamma > 200e3 {
-		t.Errorf("fit %+v", u)
+	if first, last := r.Curves[0].Points[0].Value, r.Curves[0].Points[3].Value; first < 140e3 || first > 200e3 || last < 3.5*first {
+		t.Errorf("points %+v", r.Curves[0].Points)
 	}
 }

@@ -17,7 +17,6 @@ type Curve struct {
 	Offered bool    `json:"offered,omitempty"`
 	Points  []Spot  `json:"points"` // by X
 	Fit     *PerOne `json:"fit,omitempty"`
-	USL     *Scales `json:"usl,omitempty"`
 	Knee    *Knee   `json:"knee,omitempty"`
 }
 
@@ -50,22 +49,6 @@ type PerOne struct {
 	// Off is the largest distance of a point from the line, in percent.
 	Off float64 `json:"largest_deviation_percent"`
 }
-
-// Scales is the Universal Scalability Law's fit, with 95 % intervals.
-type Scales struct {
-	Gamma     float64      `json:"gamma"` // rate of one
-	Sigma     float64      `json:"sigma"` // contention
-	Kappa     float64      `json:"kappa"` // coherency
-	SigmaLow  stats.Number `json:"sigma_low"`
-	SigmaHigh stats.Number `json:"sigma_high"`
-	KappaLow  stats.Number `json:"kappa_low"`
-	KappaHigh stats.Number `json:"kappa_high"`
-	Peak      stats.Number `json:"peak"`  // beyond which more make it slower; unknown where that is far beyond what was measured
-	Limit     string       `json:"limit"` // what limits, in words
-}
-
-// At is the rate that the law gives n.
-func (u Scales) At(n float64) float64 { return u.Gamma * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1)) }
 
 const (
 	// KneeLoss is the loss ratio up to which a load counts as carried: the

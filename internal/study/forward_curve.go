@@ -2,37 +2,10 @@ package study
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"linerate/internal/stats"
 )
-
-// scalesDraws is how often the fit is resampled.
-const scalesDraws = 400
-
-// scales fits the law to every block's value of a curve's points; nil where
-// they are too few.
-func scales(points []Spot, blocks func(Spot) map[int]float64) *Scales {
-	var n, x []float64
-	for _, p := range points {
-		all := blocks(p)
-		for _, block := range slices.Sorted(maps.Keys(all)) {
-			n, x = append(n, p.X), append(x, all[block])
-		}
-	}
-	u, err := stats.FitUSL(n, x, scalesDraws, 0.95, 1)
-	if err != nil {
-		return nil
-	}
-	out := &Scales{Gamma: u.Gamma.Estimate, Sigma: u.Sigma.Estimate, Kappa: u.Kappa.Estimate,
-		SigmaLow: stats.Num(u.Sigma.Low), SigmaHigh: stats.Num(u.Sigma.High), KappaLow: stats.Num(u.Kappa.Low), KappaHigh: stats.Num(u.Kappa.High),
-		Limit: u.Limit()}
-	if len(u.Warnings) == 0 { // else it lies far beyond what was measured
-		out.Peak = stats.Num(u.Peak.Estimate)
-	}
-	return out
-}
 
 // curves are all of a study's, from its valid trials.
 func curves(s Spec, trials []Trial) []Curve {
@@ -84,7 +57,9 @@ func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
 		if own == 0 {
 			continue // no more than what other curves begin with
 		}
-		fit(&c, w, func(spot Spot) map[int]float64 { return byBlock(trials, p.Name, spot.Name, m.Name) })
+		if w.Fit == FitLinear {
+			fitLine(&c, func(spot Spot) map[int]float64 { return byBlock(trials, p.Name, spot.Name, m.Name) })
+		}
 		out = append(out, c)
 	}
 	return out
@@ -121,7 +96,9 @@ func overParts(s Spec, w Sweep, trials []Trial) []Curve {
 		if byLoad {
 			knee(&c)
 		} else {
-			fit(&c, w, func(spot Spot) map[int]float64 { return byBlock(trials, spot.Name, v.Name, m.Name) })
+			if w.Fit == FitLinear {
+				fitLine(&c, func(spot Spot) map[int]float64 { return byBlock(trials, spot.Name, v.Name, m.Name) })
+			}
 		}
 		out = append(out, c)
 	}
@@ -240,14 +217,4 @@ func knee(c *Curve) {
 	}
 	k.Beyond, k.Most = last.Value/k.Best, last.X/k.Best
 	c.Knee = &k
-}
-
-// fit holds a curve against its sweep's law.
-func fit(c *Curve, w Sweep, blocks func(Spot) map[int]float64) {
-	switch w.Fit {
-	case FitLinear:
-		fitLine(c, blocks)
-	case FitUSL:
-		c.USL = scales(c.Points, blocks)
-	}
 }

@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 )
 
@@ -96,42 +95,6 @@ func TestNoLineToNothing(t *testing.T) {
 	fitLine(&c, func(Spot) map[int]float64 { return nil })
 	if c.Fit != nil {
 		t.Errorf("fit %+v", c.Fit)
-	}
-}
-
-// TestCurveOfCPUs: the law that made the rates is found in them.
-func TestCurveOfCPUs(t *testing.T) {
-	s := sweptStudy(t, `name: x
-question: q
-sweep: [{parameter: cpus, values: [1, 2, 4, 6, 8], fit: usl}]
-variants: [{name: cpus-$cpus, settings: [{cpus: $cpus}]}]
-parts: [{mode: overload}]
-`)
-	for _, c := range []struct {
-		law  Scales
-		want string
-		peak bool // is it where it was measured?
-	}{
-		{Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}, "A share is serial: look for a lock", true},
-		{Scales{Gamma: 1.6e6, Sigma: 0.05, Kappa: 0.03}, "look for cache lines", true},
-		{Scales{Gamma: 1.6e6}, "It scales", false},
-	} {
-		cs := curves(s, trialsOf(s, OverloadRate, func(_ Part, v Variant, b int) map[string]float64 {
-			return map[string]float64{OverloadRate: c.law.At(v.At["cpus"]) * (1 + 0.001*math.Sin(float64(b)+v.At["cpus"]))}
-		}))
-		if len(cs) != 1 || cs[0].USL == nil {
-			t.Fatalf("curves %+v", cs)
-		}
-		u := *cs[0].USL
-		if !(math.Abs(u.Sigma-c.law.Sigma) <= 0.01) || !(math.Abs(u.Kappa-c.law.Kappa) <= 0.001) || !(math.Abs(u.Gamma/c.law.Gamma-1) <= 0.01) {
-			t.Errorf("fit %+v of %+v", u, c.law)
-		}
-		if !strings.Contains(u.Limit, c.want) || u.SigmaLow.Float() > u.Sigma+1e-9 || u.SigmaHigh.Float() < u.Sigma-1e-9 {
-			t.Errorf("%+v, want %q", u, c.want)
-		}
-		if u.Peak.Known() != c.peak {
-			t.Errorf("of %+v the peak is %v", c.law, u.Peak)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package study_test
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -176,9 +175,6 @@ func TestEffectsInTime(t *testing.T) {
 	step := study.PerOne{Base: 100, Each: 2, Any: stats.Num(30)}
 	if line.At(0) != 100 || line.At(10) != 120 || step.At(0) != 100 || step.At(10) != 150 {
 		t.Errorf("a line at 10 is %g, with a step %g", line.At(10), step.At(10))
-	}
-	if got, want := (study.Scales{Gamma: 1000, Sigma: 0.1, Kappa: 0.01}).At(4), 1000*4/(1+0.1*3+0.01*12); !(math.Abs(got-want) <= 1e-9) {
-		t.Errorf("four cores: %g, want %g", got, want)
 	}
 	for d, want := range map[study.Disturbed]string{
 		{}: "none was disturbed", {Switched: 2}: "2 shared their CPU with other work", {Underway: 1, Leftover: 3, Stalled: 4}: "1 lost or delayed frames, 3 began with frames of the arm before and 4 stalled",

@@ -113,8 +113,8 @@ type Verdict struct {
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	// Interleaved says how the arms took turns.
 	Interleaved Interleaving `json:"interleaved"`
-	Method       string       `json:"method"`
-	Scale        string       `json:"scale"`
+	Method      string       `json:"method"`
+	Scale       string       `json:"scale"`
 	// Beds is the effect on each of several testbeds, and PBeds the p-value of no
 	// difference between them (stats.AmongGroups); none where the study had one.
 	Beds  []BedEffect  `json:"by_testbed,omitempty"`

@@ -334,7 +334,7 @@ type Sweep struct {
 	Values []float64 `yaml:"values,flow"`
 	// Quick are those of the values that Spec.Quick keeps; none: all.
 	Quick []float64 `yaml:"quick,omitempty,flow"`
-	// Fit is the law that its curves are held against: FitLinear, FitUSL or "".
+	// Fit is the law that its curves are held against: FitLinear or "".
 	Fit string `yaml:"fit,omitempty"`
 }
 

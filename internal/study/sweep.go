@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// The laws of curves: so much more for each one, and the Universal Scalability
-// Law over CPUs.
+// The laws of curves: so much more for each one; older studies name a law over CPUs, which is fitted no longer.
 const (
 	FitLinear = "linear"
-	FitUSL    = "usl"
+	fitUSL    = "usl"
 )
 
 // Limits of sweeps. What they are spread to has its own.
@@ -90,8 +89,8 @@ func (w Sweep) check(path string) *yamlfile.Problem {
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
 		return yamlfile.Wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).Advise("values: [1, 10, 100]")
 	}
-	if w.Fit != "" && w.Fit != FitLinear && w.Fit != FitUSL {
-		return yamlfile.OneOf(path+".fit", w.Fit, FitLinear, FitUSL)
+	if w.Fit != "" && w.Fit != FitLinear && w.Fit != fitUSL {
+		return yamlfile.OneOf(path+".fit", w.Fit, FitLinear)
 	}
 	for i, v := range w.Values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)
