@@ -184,7 +184,7 @@ func (p inPlace) Run(_ string, f func(testscript.T)) { f(p) }
 
 // pktGen speaks like netmap's pkt-gen: it takes its options, sends by linerate
 // until it is interrupted, and closes with its account. As a receiver it counts
-// what its interface does.
+// what its interface does, or says that it has as many as -n has.
 const pktGen = `#!/bin/sh
 dev='' n='' R='' l=60 f='' D=''
 while getopts N46f:i:w:l:s:d:S:D:R:n: o; do
@@ -195,7 +195,7 @@ account() { echo "$1 $2 packets $((60 * $2)) bytes 9 events $l bytes each in $3 
 before=$(count $f)
 echo "001.001 start_threads [2697] Ready..."
 if [ $f = rx ]; then
-	trap 'account Received $(($(count rx) - before)) 9.99' INT
+	trap 'account Received ${n:-$(($(count rx) - before))} 9.99' INT
 	while :; do sleep 0.1; done
 fi
 linerate load send --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &

@@ -27,7 +27,6 @@ const (
 const (
 	ToolLinerate = "linerate" // this program, copied there and removed
 	ToolPktGen   = "pkt-gen"  // netmap's, installed there
-	ToolCommand  = "command"  // the user's own, with parsers
 )
 
 // File is a testbed: a device under test between a generator and a receiver.
@@ -118,22 +117,11 @@ const ImagePlaceholder = "image"
 
 // Traffic says what makes and counts the traffic.
 type Traffic struct {
-	Tool string `yaml:"tool,omitempty"` // linerate, pkt-gen or command
-	// Generate and Receive are the commands of tool: command, and add to
-	// pkt-gen's own of tool: pkt-gen. Placeholders stand for what the trial
-	// offers. Without Receive the receiver's interface counts.
+	Tool string `yaml:"tool,omitempty"` // linerate or pkt-gen
+	// Generate and Receive add to pkt-gen's own arguments.
 	Generate []string `yaml:"generate,omitempty,flow"`
 	Receive  []string `yaml:"receive,omitempty,flow"`
-	// Sent and Got are patterns (tooltext.Compile) that find packets, seconds
-	// and pps in what the commands print.
-	Sent string `yaml:"sent,omitempty"`
-	Got  string `yaml:"got,omitempty"`
-	// Ready is what Receive prints when it begins; "": it begins at once.
-	Ready string `yaml:"ready,omitempty"`
 }
-
-// Placeholders are what {NAME} in a word of Generate may name.
-var Placeholders = []string{"dev", "seconds", "packets", "pps", "size", "src", "src_last", "dst", "dst_last", "sport", "dport", "src_mac", "dst_mac"}
 
 // Duration is a time.Duration as Go writes it: 90s, 5m.
 type Duration time.Duration

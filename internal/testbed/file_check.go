@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/tooltext"
 	"linerate/internal/yamlfile"
 )
 
@@ -221,47 +220,13 @@ func (f *File) checkImage() *yamlfile.Problem {
 
 func (f *File) checkTraffic() *yamlfile.Problem {
 	t := f.Traffic
-	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen, ToolCommand); p != nil {
+	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen); p != nil {
 		return p
 	}
-	for key, argv := range map[string][]string{"generate": t.Generate, "receive": t.Receive} {
-		if p := template("traffic."+key, argv, Placeholders...); p != nil {
-			return p
-		}
+	if t.Tool == ToolLinerate && len(t.Generate)+len(t.Receive) > 0 {
+		return yamlfile.Wrong("traffic", "generate and receive belong to tool: pkt-gen")
 	}
-	patterns := t.Sent != "" || t.Got != "" || t.Ready != ""
-	switch {
-	case t.Tool == ToolLinerate && (patterns || len(t.Generate)+len(t.Receive) > 0):
-		return yamlfile.Wrong("traffic", "generate, receive, sent, got and ready belong to tool: command or pkt-gen")
-	case t.Tool == ToolPktGen && patterns:
-		return yamlfile.Wrong("traffic", "sent, got and ready belong to tool: command: what pkt-gen prints is known")
-	case t.Tool == ToolCommand:
-		return t.checkCommand()
-	}
-	return nil
-}
-
-// checkCommand checks a user's own generator.
-func (t Traffic) checkCommand() *yamlfile.Problem {
-	switch {
-	case len(t.Generate) == 0 || t.Sent == "":
-		return yamlfile.Wrong("traffic", "tool: command needs generate: and sent:").Advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
-	case (len(t.Receive) == 0) != (t.Got == ""):
-		return yamlfile.Wrong("traffic", "receive: and got: need each other").Advise("without both the receiver's interface counts")
-	case t.Ready != "" && len(t.Receive) == 0:
-		return yamlfile.Wrong("traffic.ready", "ready: is what receive: prints, and there is no receive:")
-	}
-	for key, text := range map[string]string{"sent": t.Sent, "got": t.Got} {
-		if text == "" {
-			continue
-		}
-		if _, err := tooltext.Compile(text); err != nil {
-			p := yamlfile.Wrong("traffic."+key, "%v", err)
-			p.Advice = hint.Of(err)
-			return p
-		}
-	}
-	return nil
+	return cmp.Or(words("traffic.generate", t.Generate), words("traffic.receive", t.Receive))
 }
 
 // placeholder is a word in braces.

@@ -65,13 +65,8 @@ func TestRefused(t *testing.T) {
 		{"to: receiver/ix1", "to: receiver/ix1, share: 2", "a share of the load is offered where it begins", "from generator to dut"},
 		{"wait: 10m", "wait: 10ms", "is not within 5s and 2h", ""},
 		{"power: [ipmitool,", "power: [\"a\\nb\",", "no line of text", ""},
-		{"hosts:", "traffic: {tool: command}\nhosts:", "needs generate: and sent:", "packets"},
-		{"hosts:", "traffic: {tool: pkt-gen, sent: 'x'}\nhosts:", "what pkt-gen prints is known", ""},
-		{"hosts:", "traffic: {tool: command, generate: [x], sent: 'x('}\nhosts:", "not a regular expression", ""},
-		{"hosts:", "traffic: {tool: command, generate: [x], sent: '(?P<packet>.)'}\nhosts:", `unknown quantity "packet"`, "packets"},
-		{"hosts:", "traffic: {tool: command, generate: [x, '{second}'], sent: '(?P<packets>.)'}\nhosts:", `unknown placeholder "second"`, "seconds"},
-		{"hosts:", "traffic: {tool: command, generate: [x], sent: '(?P<packets>.)', ready: go}\nhosts:", "there is no receive:", ""},
-		{"hosts:", "traffic: {tool: command, generate: [x], receive: [y], sent: '(?P<packets>.)'}\nhosts:", "need each other", "interface counts"},
+		{"hosts:", "traffic: {generate: [-p, '2']}\nhosts:", "belong to tool: pkt-gen", ""},
+		{"hosts:", "traffic: {tool: pkt-gen, generate: ['']}\nhosts:", "is empty", ""},
 		{"hosts:", "services: [[service, sshd, restart]]\nhosts:", "touches sshd", ""},
 		{"hosts:", "services: [[ifconfig, em0, down]]\nhosts:", "touches em0", ""},
 	} {
@@ -179,7 +174,7 @@ func TestTouches(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
-	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\ntraffic: {tool: command, sent: '(?P<packets>.)'}\n"))
+	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\ntraffic: {tool: pkt-gen, generate: [-p, '2']}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := Parse("f", data)
 		if err != nil {

@@ -218,29 +218,14 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestToolOfAFile: a testbed's commands and patterns are what its engine runs and reads.
-func TestToolOfAFile(t *testing.T) {
-	text := bed + "traffic:\n  tool: command\n  generate: [gen, '{dev}', '{packets}']\n  sent: '(?P<packets>\\d+) sent'\n"
-	f := parsed(t, text)
-	tool, err := toolOf(f.Traffic)
-	if err != nil || tool.Receive != nil {
-		t.Fatalf("%+v, %v", tool, err)
-	}
-	if a, err := tool.Sent("7 sent"); err != nil || a.Packets != 7 {
-		t.Errorf("%+v, %v", a, err)
-	}
-	f = parsed(t, text+"  receive: [recv, '{dev}']\n  got: '(?P<packets>\\d+) got'\n  ready: listening\n")
-	if tool, err = toolOf(f.Traffic); err != nil || tool.Receive == nil || tool.Ready != "listening" {
-		t.Fatalf("%+v, %v", tool, err)
-	}
-	if a, err := tool.Got("9 got"); err != nil || a.Packets != 9 {
-		t.Errorf("%+v, %v", a, err)
-	}
+// TestPktGenOfAFile: a testbed's words are pkt-gen's.
+func TestPktGenOfAFile(t *testing.T) {
+	f := parsed(t, bed+"traffic: {tool: pkt-gen, generate: [-p, '2'], receive: [-p, '3']}\n")
 	e, err := (&Machines{File: f, Talk: io.Discard}).Engine()
-	if err != nil || e.Name() != "command" || e.Available() != nil {
-		t.Errorf("%v, %v", e, err)
+	if err != nil || e.Name() != "pkt-gen" || e.Available() != nil {
+		t.Fatalf("%v, %v", e, err)
 	}
-	if _, err := e.Shout(t.Context(), testbed.Generator, "ix0", 3); !errors.Is(err, sshbed.ErrUntried) {
-		t.Errorf("a tool that cannot be told where to: %v", err)
+	if g := e.(pktGen); !slices.Equal(g.Generate, []string{"-p", "2"}) || !slices.Equal(g.Receive, []string{"-p", "3"}) || g.Generator.Host == nil || g.PktGen.Receiver.Host == nil {
+		t.Errorf("%+v", g)
 	}
 }

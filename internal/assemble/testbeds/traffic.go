@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/sshbed"
-	"linerate/internal/tooltext"
 )
 
 // Traffic is what makes and counts frames on a testbed's machines.
@@ -31,7 +29,7 @@ type Traffic interface {
 // Engine makes what generates and counts.
 func (m *Machines) Engine() (Traffic, error) {
 	if m.File.Traffic.Tool != testbed.ToolLinerate {
-		return m.toolEngine()
+		return m.pktGen()
 	}
 	g, err := m.side(testbed.Generator)
 	if err != nil {
@@ -85,23 +83,15 @@ func (m *Machines) side(role string) (*remoteload.Side, error) {
 	}}, nil
 }
 
-// toolTraffic is another program's, by role: to shout, a receiver generates too.
-type toolTraffic struct {
-	*remoteload.ToolEngine
+// pktGen is netmap's pkt-gen, by role: to shout, a receiver generates too.
+type pktGen struct {
+	*remoteload.PktGen
 	conns []sshbed.Conn
-	// told: the command can be told how many frames to send, and to whom.
-	told bool
 }
 
-func (m *Machines) toolEngine() (Traffic, error) {
-	tool, err := toolOf(m.File.Traffic)
-	if err != nil {
-		return nil, err
-	}
-	line := strings.Join(m.File.Traffic.Generate, " ")
-	t := toolTraffic{ToolEngine: &remoteload.ToolEngine{Tool: tool},
-		told: m.File.Traffic.Tool == testbed.ToolPktGen || strings.Contains(line, "{packets}") && strings.Contains(line, "{dst_mac}")}
-	for role, at := range map[string]*remoteload.Machine{testbed.Generator: &t.Generator, testbed.Receiver: &t.Receiver} {
+func (m *Machines) pktGen() (Traffic, error) {
+	t := pktGen{PktGen: &remoteload.PktGen{Generate: m.File.Traffic.Generate, Receive: m.File.Traffic.Receive}}
+	for role, at := range map[string]*remoteload.Machine{testbed.Generator: &t.PktGen.Generator, testbed.Receiver: &t.PktGen.Receiver} {
 		c, err := m.conn(role)
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
@@ -115,42 +105,17 @@ func (m *Machines) toolEngine() (Traffic, error) {
 	return t, nil
 }
 
-// toolOf is the program of a testbed's file.
-func toolOf(t testbed.Traffic) (remoteload.Tool, error) {
-	if t.Tool == testbed.ToolPktGen {
-		return remoteload.PktGen(t.Generate, t.Receive), nil
-	}
-	tool := remoteload.Tool{Name: t.Tool, Generate: remoteload.Command(t.Generate), Ready: t.Ready}
-	sent, err := tooltext.Compile(t.Sent)
-	if err != nil {
-		return tool, err
-	}
-	tool.Sent = sent.Read
-	if len(t.Receive) == 0 {
-		return tool, nil
-	}
-	got, err := tooltext.Compile(t.Got)
-	if err != nil {
-		return tool, err
-	}
-	tool.Receive, tool.Got = remoteload.Command(t.Receive), got.Read
-	return tool, nil
-}
+func (t pktGen) Ready(context.Context, string) error { return nil }
 
-func (t toolTraffic) Ready(context.Context, string) error { return nil }
-
-func (t toolTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
-	if !t.told {
-		return 0, fmt.Errorf("%w: %s cannot use {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
-	}
-	e := remoteload.ToolEngine{Tool: t.Tool, Generator: t.Generator}
+func (t pktGen) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
+	e := remoteload.PktGen{Generate: t.Generate, Generator: t.Generator}
 	if role == testbed.Receiver {
-		e.Generator = t.Receiver
+		e.Generator = t.PktGen.Receiver
 	}
 	return shoutBy(ctx, &e, device, n)
 }
 
-func (t toolTraffic) Close() (err error) {
+func (t pktGen) Close() (err error) {
 	for _, c := range t.conns {
 		err = errors.Join(err, c.Close())
 	}

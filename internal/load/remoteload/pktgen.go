@@ -5,35 +5,14 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/tooltext"
 )
-
-// pairs are what stands for the words of a template (testbed.Placeholders).
-func pairs(j Job) []string {
-	f := j.Spec.Flows
-	pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes)
-	size := 0
-	if len(j.Spec.Sizes) > 0 {
-		size = j.Spec.Sizes[0]
-	}
-	src, dst := endsOf(f)
-	return []string{
-		"{dev}", j.Spec.Device,
-		"{seconds}", strconv.FormatFloat(j.Offer.Limit.Duration.Seconds(), 'f', -1, 64),
-		"{packets}", strconv.FormatUint(j.Offer.Limit.Packets, 10),
-		"{pps}", strconv.FormatFloat(pps, 'f', 0, 64),
-		"{size}", strconv.Itoa(size),
-		"{src}", src.first.String(), "{src_last}", src.last.String(), "{dst}", dst.first.String(), "{dst_last}", dst.last.String(),
-		"{sport}", strconv.Itoa(int(src.port)), "{dport}", strconv.Itoa(int(dst.port)),
-		"{src_mac}", j.Spec.SrcMAC.String(), "{dst_mac}", j.Spec.DstMAC.String(),
-	}
-}
 
 // end is where flows come from or go to.
 type end struct {
@@ -41,14 +20,9 @@ type end struct {
 	port        uint16
 }
 
-// endsOf are a workload's; those of replies have changed places.
+// endsOf are a workload's.
 func endsOf(f load.FlowSpace) (src, dst end) {
-	src = end{f.Src, plus(f.Src, max(f.SrcSpan, 1)-1), f.SrcPort}
-	dst = end{f.Dst, plus(f.Dst, max(f.DstSpan, 1)-1), f.DstPort}
-	if f.Reply {
-		return dst, src
-	}
-	return src, dst
+	return end{f.Src, plus(f.Src, max(f.SrcSpan, 1)-1), f.SrcPort}, end{f.Dst, plus(f.Dst, max(f.DstSpan, 1)-1), f.DstPort}
 }
 
 // plus is the n-th address after a.
@@ -75,19 +49,21 @@ func pktGenIdle(o load.Offer) time.Duration {
 // fcs is the frame check sequence, which pkt-gen's lengths leave out.
 const fcs = 4
 
-// PktGen is netmap's pkt-gen(8), with more words for its generator and its
-// receiver.
-func PktGen(generate, receive []string) Tool {
-	return Tool{
-		Name: "pkt-gen", Sent: tooltext.PktGen, Got: tooltext.PktGen, Ready: tooltext.PktGenReady, Stops: true, Idle: pktGenIdle,
-		Generate: func(j Job) ([]string, error) {
-			argv, err := pktGenLine(j, threadsOf(generate))
-			return append(argv, generate...), err
-		},
-		Receive: func(j Job) ([]string, error) {
-			return append([]string{"pkt-gen", "-N", "-f", "rx", "-i", j.Spec.Device, "-w", strconv.Itoa(pktGenWait)}, receive...), nil
-		},
-	}
+// job is what pkt-gen is to do.
+type job struct {
+	spec  load.Spec
+	offer load.Offer
+}
+
+// sending is the command line of a generator.
+func (e *PktGen) sending(j job) ([]string, error) {
+	argv, err := pktGenLine(j, threadsOf(e.Generate))
+	return slices.Concat([]string{e.name()}, argv, e.Generate), err
+}
+
+// receiving is that of a receiver.
+func (e *PktGen) receiving(device string) []string {
+	return slices.Concat([]string{e.name(), "-N", "-f", "rx", "-i", device, "-w", strconv.Itoa(pktGenWait)}, e.Receive)
 }
 
 // threadsOf is how many threads a testbed's words (-p N) give pkt-gen: each of them
@@ -106,8 +82,8 @@ func threadsOf(words []string) float64 {
 	return float64(n)
 }
 
-func pktGenLine(j Job, threads float64) ([]string, error) {
-	f := j.Spec.Flows
+func pktGenLine(j job, threads float64) ([]string, error) {
+	f := j.spec.Flows
 	addresses := max(f.SrcSpan, 1) * max(f.DstSpan, 1)
 	ports := max(f.Count/addresses, 1)
 	if f.Reply {
@@ -118,15 +94,15 @@ func pktGenLine(j Job, threads float64) ([]string, error) {
 			"give the workload flows: that are a multiple of sources: times destinations:")
 	}
 	src, dst := endsOf(f)
-	argv := []string{"pkt-gen", "-N", "-f", "tx", "-i", j.Spec.Device, "-w", strconv.Itoa(pktGenWait), "-l", strconv.Itoa(j.Spec.Sizes[0] - fcs),
+	argv := []string{"-N", "-f", "tx", "-i", j.spec.Device, "-w", strconv.Itoa(pktGenWait), "-l", strconv.Itoa(j.spec.Sizes[0] - fcs),
 		family(f.Src), "-s", span(src, ports), "-d", span(dst, 1)}
-	if j.Spec.SrcMAC != nil {
-		argv = append(argv, "-S", j.Spec.SrcMAC.String())
+	if j.spec.SrcMAC != nil {
+		argv = append(argv, "-S", j.spec.SrcMAC.String())
 	}
-	if j.Spec.DstMAC != nil {
-		argv = append(argv, "-D", j.Spec.DstMAC.String())
+	if j.spec.DstMAC != nil {
+		argv = append(argv, "-D", j.spec.DstMAC.String())
 	}
-	if pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes); pps >= 1 {
+	if pps := j.offer.Rate.FramesPerSecond(j.spec.Sizes); pps >= 1 {
 		argv = append(argv, "-R", strconv.FormatFloat(math.Max(1, pps/threads), 'f', 0, 64))
 	}
 	if n := pktGenFrames(j); n > 0 {
@@ -137,11 +113,11 @@ func pktGenLine(j Job, threads float64) ([]string, error) {
 
 // pktGenFrames is after how many frames pkt-gen ends by itself: all that a paced
 // offer has. One that cannot keep the pace is interrupted. 0: none.
-func pktGenFrames(j Job) uint64 {
-	if n := j.Offer.Limit.Packets; n > 0 {
+func pktGenFrames(j job) uint64 {
+	if n := j.offer.Limit.Packets; n > 0 {
 		return n
 	}
-	return uint64(math.Round(j.Offer.Rate.FramesPerSecond(j.Spec.Sizes) * j.Offer.Limit.Duration.Seconds()))
+	return uint64(math.Round(j.offer.Rate.FramesPerSecond(j.spec.Sizes) * j.offer.Limit.Duration.Seconds()))
 }
 
 func family(a netip.Addr) string {

@@ -54,9 +54,6 @@ type checker struct {
 // ErrCheck says that a step failed; tell has heard which.
 var ErrCheck = errors.New("the testbed is not ready")
 
-// ErrUntried says that a wire was not tried: what generates cannot do it.
-var ErrUntried = errors.New("not tried")
-
 // Check proves a testbed step by step and tells each. Nothing of the DUT is
 // changed. A step that the next ones stand on ends the check when it fails.
 func Check(ctx context.Context, o Options, t Traffic, tell func(Step)) error {

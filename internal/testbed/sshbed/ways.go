@@ -179,7 +179,7 @@ func (b *Bed) Ways() []testbed.Way {
 // carry both, and each outer end can do the other's work.
 func (b *Bed) BothWays(on bool) error {
 	if on && b.o.File.Traffic.Tool == testbed.ToolPktGen {
-		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "whether two pkt-gens can share an interface is not known; linerate's own generator and tool: command send both ways"}
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "whether two pkt-gens can share an interface is not known; linerate's own generator sends both ways"}
 	}
 	for _, w := range b.ways {
 		if on && w.Receiver.Peer == nil {

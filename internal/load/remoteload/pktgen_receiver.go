@@ -11,10 +11,9 @@ import (
 	"linerate/internal/load"
 )
 
-// receiver counts by a program, or by the counters of its interface.
-type toolReceiver struct {
-	e      *ToolEngine
-	at     *Machine
+// pktReceiver counts by a pkt-gen that runs from one Reset to Finish.
+type pktReceiver struct {
+	e      *PktGen
 	stream int
 	device string
 	run    *program // nil: none, or it has ended
@@ -30,44 +29,40 @@ const (
 )
 
 // Reset starts to count anew.
-func (r *toolReceiver) Reset() error {
+func (r *pktReceiver) Reset() error {
 	ctx, cancel := context.WithTimeout(context.Background(), started)
 	defer cancel()
 	if err := r.Close(); err != nil {
 		return err
 	}
 	r.e.forget(r.stream)
-	r.got = load.Received{Engine: r.e.Tool.Name}
+	r.got = load.Received{Engine: r.e.Name()}
 	var err error
-	if r.before, err = r.at.Count(ctx, r.device); err != nil || r.e.Tool.Receive == nil {
-		return err
-	}
-	argv, err := r.e.Tool.Receive(Job{Spec: load.Spec{Device: r.device}})
-	if err != nil {
+	if r.before, err = r.e.Receiver.Count(ctx, r.device); err != nil {
 		return err
 	}
 	// It outlives ctx, and no controller for longer than a day.
-	if r.run, err = start(context.Background(), r.at.Host, argv, 24*time.Hour); err != nil || r.e.Tool.Ready == "" {
+	if r.run, err = start(context.Background(), r.e.Receiver.Host, r.e.receiving(r.device), 24*time.Hour); err != nil {
 		return err
 	}
-	if err := r.run.await(ctx, r.e.Tool.Ready); err != nil {
+	if err := r.run.await(ctx, pktGenReady); err != nil {
 		return errors.Join(fmt.Errorf("start the receiver: %w", err), r.Close())
 	}
 	return nil
 }
 
-// Snapshot is the account of the last Finish: programs tell theirs at the end.
-func (r *toolReceiver) Snapshot() (load.Received, error) { return r.got, nil }
+// Snapshot is the account of the last Finish: pkt-gen gives its own at the end.
+func (r *pktReceiver) Snapshot() (load.Received, error) { return r.got, nil }
 
 // Finish waits until nothing more arrives, ends the program and reads its account.
-func (r *toolReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+func (r *pktReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
 	now, err := r.settle(ctx, patience)
 	if err != nil {
 		return r.got, err
 	}
 	counted := now.Received - r.before.Received
 	sent := r.e.sent(r.stream)
-	g := load.Received{Engine: r.e.Tool.Name, RxPackets: counted, Seconds: sent.Seconds}
+	g := load.Received{Engine: r.e.Name(), RxPackets: counted, Seconds: sent.Seconds}
 	if r.run != nil {
 		if err := r.tell(&g, counted); err != nil {
 			return g, err
@@ -79,15 +74,15 @@ func (r *toolReceiver) Finish(ctx context.Context, patience time.Duration) (load
 }
 
 // settle waits until the counter of the interface stands still.
-func (r *toolReceiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
+func (r *pktReceiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
 	deadline := time.Now().Add(patience)
-	last, err := r.at.Count(ctx, r.device)
+	last, err := r.e.Receiver.Count(ctx, r.device)
 	for err == nil {
 		if err := wait.For(ctx, settling); err != nil {
 			return last, err
 		}
 		var now Counts
-		if now, err = r.at.Count(ctx, r.device); now == last || time.Now().After(deadline) {
+		if now, err = r.e.Receiver.Count(ctx, r.device); now == last || time.Now().After(deadline) {
 			return now, err
 		}
 		last = now
@@ -96,29 +91,27 @@ func (r *toolReceiver) settle(ctx context.Context, patience time.Duration) (Coun
 }
 
 // tell ends the program and takes its word for what arrived.
-func (r *toolReceiver) tell(g *load.Received, counted uint64) error {
+func (r *pktReceiver) tell(g *load.Received, counted uint64) error {
 	r.run.interrupt()
 	text, err := r.run.end()
 	r.run = nil
 	if err != nil {
 		return err
 	}
-	a, err := r.e.Tool.Got(text)
+	a, err := readPktGen(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.e.Tool.Name, err)
+		return err
 	}
-	if a.Counted {
-		g.RxPackets = a.Packets
-		if counted > 0 && differ(counted, a.Packets) {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("%s says that %d frames arrived, and %s counts %d", r.e.Tool.Name, a.Packets, r.device, counted))
-		}
+	g.RxPackets = a.packets
+	if counted > 0 && differ(counted, a.packets) {
+		g.Warnings = append(g.Warnings, fmt.Sprintf("pkt-gen says that %d frames arrived, and %s counts %d", a.packets, r.device, counted))
 	}
 	return nil
 }
 
 // close balances the account: what was sent and did not arrive is lost. The
 // interface also counts unsolicited frames.
-func (r *toolReceiver) close(g *load.Received, sent load.Sent) {
+func (r *pktReceiver) close(g *load.Received, sent load.Sent) {
 	tx := sent.TxPackets
 	if over := g.RxPackets - tx; g.RxPackets > tx && over <= chatter {
 		g.RxPackets, g.Foreign = tx, over
@@ -134,7 +127,7 @@ func (r *toolReceiver) close(g *load.Received, sent load.Sent) {
 }
 
 // Close ends the program.
-func (r *toolReceiver) Close() error {
+func (r *pktReceiver) Close() error {
 	if r.run == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package tooltext
+package remoteload
 
 import (
 	"errors"
@@ -7,6 +7,18 @@ import (
 	"strconv"
 
 	"linerate/internal/hint"
+)
+
+// account is what pkt-gen says of one run; a time that it does not know is 0.
+type account struct {
+	packets uint64
+	seconds float64
+}
+
+// Bounds of what is believed: no program of these years counts further.
+const (
+	maxPackets = 1 << 53
+	maxSeconds = 30 * 24 * 3600
 )
 
 // pktGenEnd is the account that pkt-gen closes with: of FreeBSD 10 (with
@@ -41,48 +53,43 @@ func pktGenError(text string) error {
 	return hint.With(fmt.Errorf("a thread of pkt-gen's could not go on: %.120s", why), "is the interface still there, up, and free?")
 }
 
-// ErrUnclosed says that pkt-gen ended without its account: it was killed, and
+// errUnclosed says that pkt-gen ended without its account: it was killed, and
 // what it counted last is not known. What it reported before comes with it.
-var ErrUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
+var errUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
 
-// PktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
-// closing account the packets of its intervals are added up, with ErrUnclosed; so
+// readPktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
+// closing account the packets of its intervals are added up, with errUnclosed; so
 // they are where the account says nothing and they do not: of pcap: and tap: ports
 // pkt-gen forgets what it received when it is interrupted (receiver_body in pkt-gen.c).
-func PktGen(text string) (Account, error) {
+func readPktGen(text string) (account, error) {
 	if err := pktGenError(text); err != nil {
-		return Account{}, err
+		return account{}, err
 	}
 	if all := pktGenEnd.FindAllStringSubmatch(text, -1); len(all) > 0 {
 		m := all[len(all)-1]
-		n, err := whole(m[1])
-		if err != nil {
-			return Account{}, err
+		n, err := strconv.ParseUint(m[1], 10, 64)
+		seconds, err2 := strconv.ParseFloat(m[2], 64)
+		if m[2][0] == '-' { // a receiver that saw nothing for a while subtracts more than it had
+			seconds, err2 = 0, nil
 		}
-		// A receiver that saw nothing for a while subtracts more than it had.
-		seconds, err := number(m[2], "seconds", maxSeconds)
-		if m[2][0] == '-' {
-			seconds, err = 0, nil
+		if err != nil || err2 != nil || n > maxPackets || seconds > maxSeconds {
+			return account{}, fmt.Errorf("pkt-gen's summary is of no run: %.120q", m[0])
 		}
-		a := Account{Packets: n, Seconds: seconds, Counted: true}
-		if seconds > 0 {
-			a.PPS = float64(n) / seconds
-		}
-		return a, err
+		return account{n, seconds}, nil
 	}
 	a := pktGenIntervals(text)
 	switch {
 	case !pktGenNone.MatchString(text):
-		return a, ErrUnclosed
-	case a.Packets > 0:
-		return a, fmt.Errorf("pkt-gen says that it had nothing, and counted %d packets on the way", a.Packets)
+		return a, errUnclosed
+	case a.packets > 0:
+		return a, fmt.Errorf("pkt-gen says that it had nothing, and counted %d packets on the way", a.packets)
 	}
-	return Account{Counted: true}, nil
+	return account{}, nil
 }
 
 // pktGenIntervals adds up what pkt-gen told as it ran. Counters that it took back
 // wrapped: those are no packets.
-func pktGenIntervals(text string) (a Account) {
+func pktGenIntervals(text string) (a account) {
 	for _, m := range pktGenInterval.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		usec, err2 := strconv.ParseFloat(m[3], 64)
@@ -90,13 +97,13 @@ func pktGenIntervals(text string) (a Account) {
 		if err != nil || err2 != nil || n > maxPackets || usec > maxSeconds*1e6 {
 			continue
 		}
-		if a.Packets += uint64(n); a.Packets > maxPackets {
+		if a.packets += uint64(n); a.packets > maxPackets {
 			break
 		}
-		a.Seconds += usec / 1e6
+		a.seconds += usec / 1e6
 	}
 	return a
 }
 
-// PktGenReady is what pkt-gen prints when the link is up and it begins.
-const PktGenReady = "Ready..."
+// pktGenReady is what pkt-gen prints when the link is up and it begins.
+const pktGenReady = "Ready..."
