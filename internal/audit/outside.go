@@ -34,6 +34,9 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 	}
 	if p.Outside != tunable.Refused {
 		w := outsideWords[p.Outside]
+		if p.Outside == tunable.Off && strings.HasSuffix(j.Name, "_enable") {
+			w.severity = Error // pf_enable="TRU" leaves a firewall open
+		}
 		return w.severity, w.why
 	}
 	if j.Stage == fact.Sysctl && p.Kind == tunable.ProblemType && j.rec.Type.Integer() && j.rec.OS == tunable.FreeBSD {

@@ -8,11 +8,24 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
+// service stands for the record of a service's NAME_enable that the catalogue does not have.
+var service = &tunable.Record{OS: tunable.FreeBSD, Type: tunable.YesNo, Mechanism: setting.RC, Sources: []string{"rc.subr(8)"}}
+
+// asService gives the switch of a service that the catalogue does not have its record.
+func asService(j judged) judged {
+	if j.rec == nil && j.Stage == fact.RCConf && strings.HasSuffix(j.Name, "_enable") && j.Value != "" {
+		j.rec, j.st = service, tunable.State{Exists: true}
+	}
+	return j
+}
+
 // rejected reports values that the system refuses, or replaces by others.
 func (a *auditor) rejected(j judged) []candidate {
+	j = asService(j)
 	if j.rec == nil {
 		return nil
 	}
@@ -43,6 +56,7 @@ func (a *auditor) rejected(j judged) []candidate {
 // noChoice reports a hidden word where only some words are taken: those are never
 // hidden, so this is none of them.
 func (a *auditor) noChoice(j judged) []candidate {
+	j = asService(j)
 	if j.rec == nil || strings.TrimSpace(j.Value) != redact.Mark || !j.st.Exists {
 		return nil
 	}
@@ -57,9 +71,6 @@ func (a *auditor) noChoice(j judged) []candidate {
 	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Action: Change, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s is set to a word that is none of %s", j.Name, choices), Fix: "Correct the word, or remove the line."}.at(j.Line)
 	f.Severity, f.Why = outside(&tunable.ValueProblem{Kind: tunable.ProblemChoice, Outside: x.Outside}, j)
-	if x.Outside == tunable.Off && strings.HasSuffix(j.Name, "_enable") {
-		f.Severity = Error // pf_enable="TRU" leaves a firewall open
-	}
 	return one(outOfRange, f)
 }
 

@@ -73,7 +73,7 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 	}
 	switch x.Domain {
 	case Switch:
-		return rejectSwitch(v, x.Outside)
+		return rejectSwitch(value, x.Outside) // "yes " is no yes to rc.subr(8) and the loader
 	case Vectors:
 		return r.rejectVector(rel, x, v)
 	case Whole:
