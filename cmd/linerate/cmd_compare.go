@@ -15,7 +15,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-const compareLong = `Compare samples with the first one: files of numbers, CSV or JSON columns, or
+const compareLong = `Compare samples with the first one: files of numbers, CSV columns, or
 the trials of a study. The effect comes with its interval, a verdict, what the
 measurement could have shown, and warnings that name what to do.
 
@@ -53,7 +53,7 @@ func newCompareCmd() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.in.Column, "column", "C", "", "column: number, CSV heading or path of JSON keys")
+	fl.StringVarP(&f.in.Column, "column", "C", "", "column: number or CSV heading")
 	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
 	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals, in percent")
 	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent")

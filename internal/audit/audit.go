@@ -79,10 +79,9 @@ func Run(in Input) (*Report, error) {
 		r.RoleReasons = []string{}
 	}
 	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
-	var more, hidden unlisted
-	r.Findings, more = bound(r.Findings, func(f *Finding) *Finding { return f })
-	r.Suppressed, hidden = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })
-	r.Unlisted, r.UnlistedNames, r.SuppressedUnlisted = more.by, more.names, hidden.by
+	r.Findings, r.Unlisted = bound(r.Findings, func(f *Finding) *Finding { return f })
+	r.Hidden = len(r.Suppressed)
+	r.Suppressed, _ = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })
 	if len(a.errs) > 0 {
 		return r, fmt.Errorf("audit: %w", a.errs[0])
 	}

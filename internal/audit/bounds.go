@@ -17,34 +17,23 @@ const (
 	maxText     = 2000 // bytes of a sentence or of a line of a file
 )
 
-// unlisted is what a report's bounds leave out.
-type unlisted struct {
-	by    map[Severity]int
-	names []string // that no listed finding is about, the first of them
-}
-
-// bound bounds what a report lists: of findings with one id the first ones,
-// of all of them the worst. It counts the others by severity.
-func bound[T any](findings []T, of func(*T) *Finding) (list []T, out unlisted) {
-	same, told := map[string]int{}, map[string]bool{}
+// bound lists findings, sorted worst first, as far as the bounds go, and counts the others by severity.
+func bound[T any](findings []T, of func(*T) *Finding) (list []T, unlisted map[Severity]int) {
+	same := map[string]int{}
 	list = findings[:0]
 	for i := range findings {
 		f := *of(&findings[i])
 		id := sameID(f.ID)
 		if same[id]++; same[id] <= maxSame && len(list) < maxFindings {
-			told[f.Name] = true
 			list = append(list, findings[i])
 			continue
 		}
-		if out.by == nil {
-			out.by = map[Severity]int{}
+		if unlisted == nil {
+			unlisted = map[Severity]int{}
 		}
-		if out.by[f.Severity]++; !told[f.Name] && len(out.names) < maxNames {
-			told[f.Name] = true
-			out.names = append(out.names, f.Name)
-		}
+		unlisted[f.Severity]++
 	}
-	return list, out
+	return list, unlisted
 }
 
 // sameID is an id without what unique added to it.

@@ -170,13 +170,9 @@ type Report struct {
 	// Unlisted counts findings beyond the report's bounds, by severity: of a
 	// host with thousands the worst are listed.
 	Unlisted map[Severity]int `json:"unlisted,omitempty"`
-	// UnlistedNames are names that only findings beyond the bounds are about,
-	// the first of them.
-	UnlistedNames []string `json:"unlisted_names,omitempty"`
-	// Suppressed are findings that the suppressions hide.
+	// Suppressed are findings that the suppressions hide, and Hidden how many, listed or not.
 	Suppressed []Suppressed `json:"suppressed"`
-	// SuppressedUnlisted counts those beyond the bounds.
-	SuppressedUnlisted map[Severity]int `json:"suppressed_unlisted,omitempty"`
+	Hidden     int          `json:"suppressed_count"`
 	// Stale are suppressions that expired or that hid nothing.
 	Stale []StaleSuppression `json:"stale_suppressions"`
 	// Baseline is what it has of a baseline, where it was held against one: its
@@ -238,15 +234,6 @@ func (r *Report) Count(floor Severity) int {
 		if s.AtLeast(floor) {
 			n += more
 		}
-	}
-	return n
-}
-
-// hiddenCount is how many findings the suppressions hide, listed or not.
-func (r *Report) hiddenCount() int {
-	n := len(r.Suppressed)
-	for _, more := range r.SuppressedUnlisted {
-		n += more
 	}
 	return n
 }

@@ -30,8 +30,8 @@ func Join(reports []*Report) *Report {
 			out.Suppressed = append(out.Suppressed, s)
 		}
 		out.Unread = append(out.Unread, r.Unread...)
-		out.Unlisted, out.SuppressedUnlisted = sum(out.Unlisted, r.Unlisted), sum(out.SuppressedUnlisted, r.SuppressedUnlisted)
-		out.UnlistedNames = append(out.UnlistedNames, r.UnlistedNames...)
+		out.Unlisted = sum(out.Unlisted, r.Unlisted)
+		out.Hidden += r.Hidden
 		for _, s := range r.Stale {
 			stale[s]++
 		}

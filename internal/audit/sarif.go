@@ -161,7 +161,7 @@ func (h SARIFHost) run(toolVersion string) sarifRun {
 		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage},
 	}
 	if len(r.Unlisted) > 0 {
-		run.Props["unlisted"], run.Props["unlistedNames"] = r.Unlisted, r.UnlistedNames
+		run.Props["unlisted"] = r.Unlisted
 	}
 	index := map[string]int{}
 	run.Tool.Driver = sarifDriver{Name: "linerate", Version: toolVersion, Rules: sarifRules(r, index)}
@@ -241,11 +241,7 @@ func sarifNotes(r *Report) []sarifNotification {
 		note("note", text)
 	}
 	if more := r.Count(Info) - len(r.Findings); more > 0 {
-		text := show.Plural(more, "finding") + " of the same kinds not listed"
-		if n := len(r.UnlistedNames); n > 0 {
-			text += ", among them of " + strings.Join(r.UnlistedNames[:min(n, named)], ", ")
-		}
-		note("warning", text)
+		note("warning", show.Plural(more, "finding")+" of the same kinds not listed")
 	}
 	for _, u := range r.Unread {
 		note("warning", "not read: "+u.Source+": "+u.Reason)

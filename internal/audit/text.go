@@ -165,7 +165,7 @@ func (r *Report) counts(hidden int) string {
 	if hidden > 0 {
 		s += fmt.Sprintf(" (%s not shown)", show.Count(hidden))
 	}
-	if n := r.hiddenCount(); n > 0 {
+	if n := r.Hidden; n > 0 {
 		s += fmt.Sprintf(", %s suppressed", show.Count(n))
 	}
 	if len(r.Findings) == 0 || r.Coverage.blind() && r.Coverage.Set+r.Coverage.Running > 0 {

@@ -19,12 +19,12 @@ import (
 // MaxBytes bounds an input.
 const MaxBytes = 256 << 20
 
-// maxCells bounds the columns of one CSV line and the depth of a JSON path.
+// maxCells bounds the columns of one CSV line.
 const maxCells = 10_000
 
 // Input says where in a file the numbers are.
 type Input struct {
-	Column     string // a number from 1, a CSV heading, or a path of JSON keys with dots; "" is the first
+	Column     string // a number from 1, or a CSV heading; "" is the first
 	Delimiters string // between columns of plain files; "" means blanks and tabs
 }
 
@@ -40,7 +40,7 @@ func Read(name string, data []byte, in Input) (stats.Arm, error) {
 	first := bytes.TrimLeft(data, " \t\r\n\ufeff")
 	switch {
 	case len(first) > 0 && (first[0] == '[' || first[0] == '{'):
-		arm.Values, err = readJSON(first, in.Column)
+		arm.Values, err = readJSON(first)
 	case isCSV(name, first, in):
 		arm.Values, err = readCSV(name, first, in.Column)
 	default:
@@ -180,54 +180,11 @@ func findColumn(cells []string, column string) (index int, heading bool, err err
 	return n - 1, !isNumber(cells[n-1]), nil
 }
 
-// readJSON reads an array of numbers, or the values at a path of keys in one
-// document or several (JSON lines). Arrays on the way are gone through, or
-// entered at an index.
-func readJSON(data []byte, column string) ([]float64, error) {
-	var path []string
-	if column != "" {
-		path = strings.Split(column, ".")
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
+// readJSON reads an array of numbers.
+func readJSON(data []byte) ([]float64, error) {
 	var out []float64
-	for {
-		var doc any
-		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("read JSON: %w", err)
-		}
-		out = gather(out, doc, path)
-	}
-	if len(out) == 0 {
-		return nil, hint.With(fmt.Errorf("no numbers at %q", column), "give the path to them, such as %s", hint.Option("column", "trials.metrics.cost"))
+	if err := json.Unmarshal(data, &out); err != nil {
+		return nil, hint.With(fmt.Errorf("read JSON: %w", err), "give an array of numbers, [1.2, 1.3]: jq writes one of any document")
 	}
 	return out, nil
-}
-
-// gather appends the numbers under a path.
-func gather(out []float64, doc any, path []string) []float64 {
-	switch v := doc.(type) {
-	case float64:
-		if len(path) == 0 {
-			out = append(out, v)
-		}
-	case []any:
-		if len(path) > 0 {
-			if i, err := strconv.Atoi(path[0]); err == nil {
-				if i >= 0 && i < len(v) {
-					out = gather(out, v[i], path[1:])
-				}
-				return out
-			}
-		}
-		for _, e := range v {
-			out = gather(out, e, path)
-		}
-	case map[string]any:
-		if len(path) > 0 {
-			out = gather(out, v[path[0]], path[1:])
-		}
-	}
-	return out
 }

@@ -51,7 +51,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	}
 	p.line("  n           %s", sizes(c))
 	if !math.IsNaN(c.DetectablePercent) {
-		p.line("  detectable  %s (what %d %% of such measurements would have shown)%s", show.Percent(c.DetectablePercent), int(math.Round(100*power(r))), onePercent(c))
+		p.line("  detectable  %s (what %d %% of such measurements would have shown)", show.Percent(c.DetectablePercent), int(math.Round(100*power(r))))
 	}
 	if r.Options.MarginPercent > 0 && !math.IsNaN(c.PEquivalentHolm) {
 		p.line("  equivalence within ±%s: p %s", show.Percent(r.Options.MarginPercent), show.P(c.PEquivalentHolm))
@@ -105,17 +105,6 @@ func holm(r Result, c stats.Comparison) string {
 		return ""
 	}
 	return fmt.Sprintf(" (Holm over %d: %s)", len(r.Comparisons), show.P(c.PHolm))
-}
-
-// onePercent answers how many measurements would show an effect of 1 %.
-func onePercent(c stats.Comparison) string {
-	switch {
-	case c.NForOnePercent == 0:
-		return ""
-	case c.Design == stats.Blocks:
-		return fmt.Sprintf("; for 1 %%: %s blocks", show.Count(c.NForOnePercent))
-	}
-	return fmt.Sprintf("; for 1 %%: %s a side", show.Count(c.NForOnePercent))
 }
 
 func sizes(c stats.Comparison) string {

@@ -82,19 +82,18 @@ type ComparisonDocument struct {
 	Control string `json:"control"`
 	Variant string `json:"variant"`
 	stats.Result
-	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
-	NControl      int             `json:"n_control"`
-	NVariant      int             `json:"n_variant"`
-	Difference    stats.Number    `json:"difference"`
-	DiffLow       stats.Number    `json:"difference_low"`
-	DiffHigh      stats.Number    `json:"difference_high"`
-	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
-	ForOnePercent *int            `json:"n_for_one_percent"` // null: unknown, or over 10,000
-	Design        stats.Design    `json:"design"`
-	Method        string          `json:"method"`
-	Scale         stats.Scale     `json:"scale"`
-	Ministat      string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
-	Warnings      []stats.Warning `json:"warnings"`
+	PEquivalent stats.Number    `json:"p_equivalent_holm"`
+	NControl    int             `json:"n_control"`
+	NVariant    int             `json:"n_variant"`
+	Difference  stats.Number    `json:"difference"`
+	DiffLow     stats.Number    `json:"difference_low"`
+	DiffHigh    stats.Number    `json:"difference_high"`
+	MDE         stats.Number    `json:"minimum_detectable_effect_percent"`
+	Design      stats.Design    `json:"design"`
+	Method      string          `json:"method"`
+	Scale       stats.Scale     `json:"scale"`
+	Ministat    string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
+	Warnings    []stats.Warning `json:"warnings"`
 }
 
 // MarshalJSON writes the comparison in its documented order.
@@ -140,9 +139,6 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 		Difference: stats.Num(c.Difference.Estimate), DiffLow: stats.Num(c.Difference.Low), DiffHigh: stats.Num(c.Difference.High),
 		MDE: stats.Num(c.DetectablePercent), Design: c.Design, Method: c.Method, Scale: c.Scale,
 		Ministat: r.ministat(arm), Warnings: c.Warnings,
-	}
-	if c.NForOnePercent > 0 {
-		d.ForOnePercent = &c.NForOnePercent
 	}
 	if d.Warnings == nil {
 		d.Warnings = []stats.Warning{}

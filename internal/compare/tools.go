@@ -337,15 +337,10 @@ func ReadSide(files []File, in Input) (Side, error) {
 	var s Side
 	for i, f := range files {
 		o, known, err := ReadTool(f.Name, f.Data, in.Column)
-		if err != nil && in.Column != "" { // a path of one's own into the tool's output
-			if arm, rerr := Read(f.Name, f.Data, in); rerr == nil {
-				o, known, err = Output{Values: arm.Values}, false, nil
-			}
-		}
 		if err != nil {
 			return s, err
 		}
-		if !known && o.Values == nil {
+		if !known {
 			arm, err := Read(f.Name, f.Data, in)
 			if err != nil {
 				return s, err

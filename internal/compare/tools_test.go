@@ -79,10 +79,6 @@ func TestSides(t *testing.T) {
 	if err != nil || !slices.Equal(plain.Values, []float64{1, 2, 3, 4}) || plain.Of != nil {
 		t.Error(plain, err)
 	}
-	own, err := ReadSide([]File{file("h.json", hyperJSON)}, Input{Column: "results.1.times"})
-	if err != nil || !slices.Equal(own.Values, []float64{2.01, 2.02}) {
-		t.Error(own, err)
-	}
 	wrk, err := ReadSide([]File{file("w", wrkText)}, Input{})
 	if err != nil {
 		t.Fatal(err)

@@ -50,8 +50,8 @@ type Options struct {
 	Bucket float64
 	Draws  int    // of the randomisation test, when not exact
 	Seed   uint64 // of those draws
-	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
-	// cost far more than the rest:
+	// NoPlan leaves out, in blocks, DetectablePercent, which
+	// costs far more than the rest:
 	// for callers that compare thousands of samples which will not be repeated.
 	NoPlan bool
 	// Bare leaves out the estimate without selection: for callers that simulate studies by the thousand.
@@ -84,7 +84,6 @@ type Comparison struct {
 	PEquivalentHolm    float64     // NaN without a margin
 	Detectable         float64     // minimum detectable effect at the stated power, on Scale
 	DetectablePercent  float64     // the same in percent of the control
-	NForOnePercent     int         // blocks, or values a side, that find an effect of 1 % at that power; 0: unknown or over 10,000
 	Verdict            Verdict
 	ControlSum         Summary
 	VariantSum         Summary
@@ -146,9 +145,6 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
-		if scale == LogRatio {
-			c.NForOnePercent = BlocksFor(c.SD, math.Log(1.01), opt.Alpha, opt.Power, planLimit)
-		}
 	}
 	warnBlocks(&c, d, opt)
 	return c

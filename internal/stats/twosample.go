@@ -30,9 +30,6 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 	if c.N >= 2 {
 		// Same degrees of freedom and standard error as the test itself.
 		c.detectable(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
-		if scale == LogRatio && !opt.NoPlan {
-			c.NForOnePercent = SamplesFor(spread(x, y), math.Log(1.01), opt.Alpha, opt.Power, planLimit)
-		}
 	}
 	warnSamples(&c, x, y, opt)
 	return c
