@@ -48,6 +48,7 @@ type proveFlags struct {
 	margin  percentage
 	harm    percentage
 	plan    string
+	per     string
 	made    apply.Identity // what the plan was made for
 	dryRun  bool
 	detach  bool
@@ -67,6 +68,7 @@ func newProveCmd() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to watch; the first decides")
 	flags.StringVar(&f.terms.Better, "better", "", "lower or higher, for your own values")
+	flags.StringVar(&f.per, "per", "", "connection: each connection draws its arm (Linux)")
 	flags.StringVar(&f.plan, "plan", "", "try all settings of a plan's `FILE`, then each")
 	flags.DurationVar(&f.time, "time", 0, "how long it may take")
 	flags.IntVar(&f.pairs, "pairs", 0, "pairs of windows (default: what the pilot asks for)")
@@ -95,6 +97,13 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 	q, err := f.question(args)
 	if err != nil {
 		return err
+	}
+	switch f.per {
+	case "":
+	case "connection":
+		return f.perConnection(cmd, q)
+	default:
+		return hint.With(hint.Usagef("--per %s: not known", f.per), "known: connection")
 	}
 	s, err := f.spec(cmd, q)
 	if err != nil {

@@ -85,6 +85,9 @@ func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hos
 		return err
 	}
 	defer at.Close()
+	if dir.Spec.Design == study.Concurrent {
+		return f.split(cmd, at, dir)
+	}
 	results, err := f.conductLive(cmd, at, dir)
 	if err != nil {
 		return err
@@ -94,14 +97,10 @@ func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hos
 
 // conductLive runs what a directory of a live host has left, and prints the outcome.
 func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) (study.Results, error) {
-	env := study.EnvironmentOf(at.facts)
-	env.Label, env.Engine = assemble.LiveLabel, "its own traffic"
-	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
-	ref, err := dir.KeepFacts(at.facts)
+	env, err := liveEnvironment(at, dir)
 	if err != nil {
 		return study.Results{}, err
 	}
-	env.Facts = []study.FactsRef{ref}
 	o, err := at.Options(dir.Spec, dir.Seed, at.facts)
 	if err != nil {
 		return study.Results{}, err

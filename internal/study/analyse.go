@@ -24,7 +24,14 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	_, more := Next(s, seed, run, func(p Part) bool {
 		return env.Lacks(p) || s.OutOfReach(p, trials) != ""
 	})
-	r.Complete = !more || s.OnLiveHost() && (enough(s, run) || s.Settled(seed, run))
+	switch s.Design {
+	case Switchback:
+		r.Complete = !more || enough(s, run) || s.Settled(seed, run)
+	case Concurrent:
+		r.Complete = allWindows(s, run)
+	default:
+		r.Complete = !more
+	}
 	if _, trip := TripOf(trials); trip != nil {
 		r.Complete = true
 	}
@@ -39,7 +46,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
 	deriveForward(&r, s)
-	deriveSwitchback(&r, s)
+	deriveLive(&r, s)
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
@@ -174,7 +181,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 	m = m.In(s.workload())
 	control, arms := s.armsOf(g, seed, trials)
 	opt := options(m, g, seed)
-	cs := s.compare(g, control, arms, opt)
+	cs := s.compare(g, control, arms, trials, opt)
 	if l := s.looksAt(g, len(control.Values), len(arms)); !complete && s.OnLiveHost() {
 		atAnyTime(cs, opt)
 	} else if l != nil {
@@ -198,12 +205,6 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 		out = append(out, v)
 	}
 	return out
-}
-
-// compare judges arms as the kind of the goal's part does.
-func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
-	p, _ := s.Part(g.Part)
-	return compareArms(p, control, arms, opt)
 }
 
 // armsOf are the values of the control and of every available variant.
@@ -289,7 +290,7 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 
 // aa compares the control with itself by a metric.
 func (s Spec) aa(g Goal, seed uint64, trials []Trial, control stats.Arm, opt stats.Options) stats.Comparison {
-	c := s.compare(g, control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)[0]
+	c := s.compare(g, control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, trials, opt)[0]
 	if l := s.looksAt(g, len(control.Values), 1); l != nil {
 		c, _ = l.aa.Settle(c, l.look, opt)
 	}
@@ -382,7 +383,7 @@ func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Opti
 	opt.NoPlan, opt.Bare = true, true
 	control, arms := s.armsOf(g, seed, trials)
 	again := ArmValues(s, seed, g, AA, trials)
-	return append(s.compare(g, control, arms, opt), s.compare(g, control, []stats.Arm{again}, opt)...), opt
+	return append(s.compare(g, control, arms, trials, opt), s.compare(g, control, []stats.Arm{again}, trials, opt)...), opt
 }
 
 // Settled reports whether the trials on record let the study end before all

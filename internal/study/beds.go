@@ -105,6 +105,9 @@ func (r *Results) shareBeds() {
 // addBeds tells the effect on each of several testbeds, and whether they differ.
 func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant stats.Arm, opt stats.Options, blocks []int, trials []Trial) {
 	byBlock, names := bedsOf(trials)
+	if len(names) < 2 {
+		return
+	}
 	opt.NoPlan, opt.Bare = true, true
 	var groups [][]float64
 	for _, name := range names {
@@ -118,7 +121,7 @@ func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant s
 			return own
 		}
 		a, b := here(control), here(variant)
-		of := s.compare(g, a, []stats.Arm{b}, opt)[0]
+		of := s.compare(g, a, []stats.Arm{b}, trials, opt)[0]
 		if of.N == 0 {
 			continue
 		}

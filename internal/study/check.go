@@ -159,7 +159,7 @@ func (p Part) checkKeys(path string) *yamlfile.Problem {
 	given := list.Filter([]key{
 		{p.Usable, KindForward, "management"}, {p.Flood != "", KindForward, "flood"}, {p.Search != nil, KindSearch, "search"},
 		{p.HTTP != nil, KindServe, "http"}, {p.SMTP != nil, KindServe, "smtp"}, {p.Files != nil, KindServe, "files"}, {p.Link != nil, KindServe, "link"},
-		{p.Live != nil, KindSwitchback, "live"},
+		{p.Live != nil && p.Mode != ConnectionsMode, KindSwitchback, "live"},
 	}, func(k key) bool { return k.given })
 	for _, k := range given {
 		if k.kind != given[0].kind {

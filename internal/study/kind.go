@@ -19,16 +19,17 @@ type Kind string
 
 // The kinds.
 const (
-	KindForward    Kind = "forward"    // packets through a DUT, or floods of packets to the DUT itself
-	KindSearch     Kind = "search"     // for throughput: packets at loads that a method chooses
-	KindServe      Kind = "serve"      // requests to servers: of the web, for mail, or for files
-	KindSwitchback Kind = "switchback" // a live host, switched back and forth
+	KindForward     Kind = "forward"     // packets through a DUT, or floods of packets to the DUT itself
+	KindSearch      Kind = "search"      // for throughput: packets at loads that a method chooses
+	KindServe       Kind = "serve"       // requests to servers: of the web, for mail, or for files
+	KindSwitchback  Kind = "switchback"  // a live host, switched back and forth
+	KindConnections Kind = "connections" // of a live host, each in an arm that it drew
 )
 
 // kinds are all, in the order of reports, and modes those of their parts.
 var (
-	kinds = []Kind{KindForward, KindSearch, KindServe, KindSwitchback}
-	modes = []string{string(testbed.Cost), string(testbed.Overload), string(testbed.Serve), string(SwitchbackMode)}
+	kinds = []Kind{KindForward, KindSearch, KindServe, KindSwitchback, KindConnections}
+	modes = []string{string(testbed.Cost), string(testbed.Overload), string(testbed.Serve), string(SwitchbackMode), string(ConnectionsMode)}
 )
 
 // KindOf is the kind of a part; "" of one that was not found.
@@ -36,6 +37,8 @@ func KindOf(p Part) Kind {
 	switch {
 	case p.Mode == SwitchbackMode:
 		return KindSwitchback
+	case p.Mode == ConnectionsMode:
+		return KindConnections
 	case isServed(p):
 		return KindServe
 	case p.Search != nil:
@@ -54,6 +57,8 @@ func offersPackets(p Part) bool { return slices.Contains(kinds[:2], KindOf(p)) }
 // testbed, so that the check says what is missing.
 func (s *Spec) defaultMode() testbed.Mode {
 	switch {
+	case s.Design == Concurrent:
+		return ConnectionsMode
 	case s.OnLiveHost() || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Live != nil }):
 		return SwitchbackMode
 	case asks(s.Workload):
@@ -91,6 +96,8 @@ func (s *Spec) fillOwn(place int, said func(path string) bool) {
 		fillAsked(s, place, said)
 	case KindSwitchback:
 		fillTerms(p, func(key string) bool { return said(path + ".live." + key) })
+	case KindConnections:
+		fillConnections(p, func(key string) bool { return said(path + ".live." + key) })
 	}
 }
 
@@ -105,15 +112,20 @@ func (s *Spec) checkOwn(place int, path string) *yamlfile.Problem {
 		return checkServe(s, s.Parts[place], path)
 	case KindSwitchback:
 		return checkTerms(s, s.Parts[place].Live, path+".live")
+	case KindConnections:
+		return checkConnections(s, s.Parts[place].Live, path+".live")
 	}
 	return nil
 }
 
-// compareArms judges arms by one metric; each arm has the values of the control and its own,
+// compare judges arms by one metric; each arm has the values of the control and its own,
 // one a block.
-func compareArms(p Part, control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
-	if KindOf(p) == KindSwitchback {
+func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, trials []Trial, opt stats.Options) []stats.Comparison {
+	switch p, _ := s.Part(g.Part); KindOf(p) {
+	case KindSwitchback:
 		return compareSwitchback(control, arms, opt)
+	case KindConnections:
+		return compareConnections(s, g, trials, arms, opt)
 	}
 	return stats.CompareBlocks(control, arms, opt)
 }
@@ -131,6 +143,8 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 		return Lockstep
 	case KindServe:
 		return interleavingOfServers(s, p)
+	case KindConnections:
+		return Together
 	}
 	return InSequence
 }
@@ -190,7 +204,7 @@ func (s *Spec) insideParts() (parts []Part) {
 
 // metrics are all that trials of the kind measure, in the order of reports.
 func (k Kind) metrics() []Metric {
-	return map[Kind][]Metric{KindForward: forwardMetrics, KindSearch: searchMetrics, KindServe: serveMetrics, KindSwitchback: switchbackMetrics}[k]
+	return map[Kind][]Metric{KindForward: forwardMetrics, KindSearch: searchMetrics, KindServe: serveMetrics, KindSwitchback: switchbackMetrics, KindConnections: ofConnections()}[k]
 }
 
 // gates are what trials of the kind must pass, in the order of reports.
@@ -204,6 +218,8 @@ func (k Kind) gates() []Gate {
 		return serveGates
 	case KindSwitchback:
 		return windowGates
+	case KindConnections:
+		return connectionGates
 	}
 	return nil
 }
@@ -225,6 +241,8 @@ func (p Part) yields(m Metric) bool {
 	case KindSwitchback: // what it watches
 		t := p.terms()
 		return slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
+	case KindConnections:
+		return slices.ContainsFunc(p.terms().Watch, func(source string) bool { c, _ := connectionMetric(source); return c.Name == m.Name })
 	}
 	return true
 }
@@ -239,7 +257,7 @@ func measure(p Part, o Observation, block []Trial) map[string]float64 {
 		measureSearch(m, p, o)
 	case KindServe:
 		measureServed(m, o)
-	case KindSwitchback:
+	case KindSwitchback, KindConnections:
 		if o.Window != nil {
 			maps.Copy(m, o.Window.Value)
 		}
@@ -249,8 +267,11 @@ func measure(p Part, o Observation, block []Trial) map[string]float64 {
 
 // Replicates is what reports call the blocks of a metric.
 func Replicates(metric string) string {
-	if m, _ := MetricNamed(metric); m.Mode == SwitchbackMode {
+	switch m, _ := MetricNamed(metric); m.Mode {
+	case SwitchbackMode:
 		return "pairs"
+	case ConnectionsMode:
+		return "connections"
 	}
 	return "blocks"
 }
@@ -266,13 +287,15 @@ func Method(s Spec, r Results, p Part) string {
 		return serveMethod(s, r, p)
 	case KindSwitchback:
 		return switchbackMethod(s, p)
+	case KindConnections:
+		return connectionsMethod(s, r, p)
 	}
 	return ""
 }
 
 // Sections are what a report shows in addition to the verdicts.
 func Sections(s Spec, r Results) []document.Block {
-	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r))
+	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r), connectionSections(s, r))
 }
 
 // Timeline is the metric that shows the drift of a part's trials best.
@@ -285,6 +308,9 @@ func Timeline(p Part) (Metric, bool) {
 		return timelineOfServers(p)
 	case k == KindSwitchback && len(p.terms().Watch) > 0:
 		name = MetricOf(p.Live.Watch[0], p.Live.Better)
+	case k == KindConnections && len(p.terms().Watch) > 0:
+		m, _ := connectionMetric(p.Live.Watch[0])
+		name = m.Name
 	case k == KindForward && p.Flood != "":
 		name = ManagementLoss
 	case k == KindForward && inCost(p):

@@ -41,10 +41,10 @@ func (s *Spec) OnMachines() bool {
 
 // checkTestbed checks testbed, reset and design together.
 func (s *Spec) checkTestbed() *yamlfile.Problem {
-	if p := yamlfile.OneOf("design", s.Design, Blocks, Switchback); p != nil {
+	if p := yamlfile.OneOf("design", s.Design, Blocks, Switchback, Concurrent); p != nil {
 		return p
 	}
-	if s.OnLiveHost() || s.Design == Switchback {
+	if s.OnLiveHost() || s.Design != Blocks {
 		return s.checkLive()
 	}
 	if !s.OnMachines() {
@@ -69,8 +69,8 @@ func (s *Spec) checkTestbed() *yamlfile.Problem {
 func (s *Spec) checkLive() *yamlfile.Problem {
 	switch {
 	case !s.OnLiveHost():
-		return yamlfile.Wrong("design", "design switchback is of a live host").Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
-	case s.Design != Switchback:
+		return yamlfile.Wrong("design", "design %s is of a live host", s.Design).Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
+	case s.Design == Blocks:
 		return yamlfile.Wrong("design", "a live host can only be switched back and forth: its settings are one at a time").Advise("write design: switchback")
 	case s.Testbed.File != "":
 		return yamlfile.Wrong("testbed.file", "testbed live has no file").Advise("name the host: host: ssh://www1")

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,11 +74,12 @@ type Ended struct {
 	Trip
 	Variant string `json:"variant"`
 	Pairs   int    `json:"pairs"`
+	what    string // else than pairs
 }
 
 // Outcome is the end in one sentence.
 func (e Ended) Outcome() string {
-	return fmt.Sprintf("guardrail %q ended the study under %s after %s, and the host was restored: %s", e.Guardrail, e.Variant, show.Plural(e.Pairs, "pair"), e.Text)
+	return fmt.Sprintf("guardrail %q ended the study under %s after %s, and the host was restored: %s", e.Guardrail, e.Variant, show.Plural(e.Pairs, cmp.Or(e.what, "pair")), e.Text)
 }
 
 // Verdict is the outcome of comparing one variant with the control by one
@@ -120,8 +122,10 @@ type Verdict struct {
 	Beds  []BedEffect  `json:"by_testbed,omitempty"`
 	PBeds stats.Number `json:"p_testbeds,omitzero"`
 	// Late says whether the window before still acts on the next, of a live host.
-	Late     *Late    `json:"late_effects,omitempty"`
-	Warnings []string `json:"warnings"`
+	Late *Late `json:"late_effects,omitempty"`
+	// Host is what the whole host gains, where each connection drew its arm.
+	Host     *HostEffect `json:"host,omitempty"`
+	Warnings []string    `json:"warnings"`
 }
 
 // Late is what the windows of a live host show of effects that outlast their own window.

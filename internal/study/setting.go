@@ -41,6 +41,7 @@ type Setting struct {
 	Value      string     `yaml:"value,omitempty"`
 	Undo       []string   `yaml:"undo,omitempty,flow"` // takes a command back
 	Via        string     `yaml:"via,omitempty"`       // a route's next hop
+	Socket     string     `yaml:"socket,omitempty"`    // an option of each accepted connection
 	Device     string     `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
 	Over       string     `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
 	Scope      string     `yaml:"scope,omitempty"`     // "host" or nothing
@@ -123,6 +124,7 @@ var targets = []target{
 	{key: "filesystem", mechanism: setting.FileSystem, given: func(s *Setting) bool { return s.FileSystem != nil }, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
 		set:   func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }, // a study that was read has a valid one
 		check: func(s *Setting, path string) *yamlfile.Problem { return s.FileSystem.check(path) }},
+	{key: "socket", mechanism: setting.Socket, name: func(s *Setting) string { return s.Socket }, prefix: "socket ", value: true},
 	{key: "files", mechanism: setting.Files, name: func(s *Setting) string { return s.Files }, machines: true},
 	{key: "rc", mechanism: setting.RC, name: func(s *Setting) string { return s.RC }, value: true, machines: true},
 	{key: "loader", mechanism: setting.Loader, name: func(s *Setting) string { return s.Loader }, value: true, machines: true, boot: "a loader variable is read by a boot"},

@@ -67,8 +67,13 @@ func fillTerms(p *Part, said func(key string) bool) {
 // checkSwitched: a live host is studied by parts of this kind, and by no other.
 func checkSwitched(s *Spec) *yamlfile.Problem {
 	for i, p := range s.Parts {
-		if s.OnLiveHost() != (p.Mode == SwitchbackMode) {
-			return yamlfile.Wrong(PartPath(i)+".mode", "mode %s is of testbed live, and of no other", SwitchbackMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+		if s.OnLiveHost() != (p.Mode == SwitchbackMode || p.Mode == ConnectionsMode) {
+			return yamlfile.Wrong(PartPath(i)+".mode", "modes %s and %s are of testbed live, and of no other", SwitchbackMode, ConnectionsMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+		}
+	}
+	for i, p := range s.Parts {
+		if s.OnLiveHost() && (s.Design == Concurrent) != (p.Mode == ConnectionsMode) {
+			return yamlfile.Wrong(PartPath(i)+".mode", "mode %s is of design %s, and of no other", ConnectionsMode, Concurrent)
 		}
 	}
 	if s.OnLiveHost() && len(s.Parts) != 1 {
@@ -168,7 +173,7 @@ func compareSwitchback(control stats.Arm, arms []stats.Arm, opt stats.Options) [
 }
 
 // gateTexts say what a window must be.
-var gateTexts = []struct{ name, must string }{
+var gateTexts = []windowGate{
 	{GateKey, "nobody else may change what is studied"},
 	{GateReload, "the watched service must not be started anew"},
 	{GateBoot, "the host must not boot"},
@@ -179,24 +184,30 @@ var gateTexts = []struct{ name, must string }{
 	{GateGuard, "no guardrail may end the window"},
 }
 
+type windowGate struct{ name, must string }
+
 // windowGates are what windows must pass.
-var windowGates = list.Map(gateTexts, func(g struct{ name, must string }) Gate {
-	return Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == SwitchbackMode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
-		w := a.Observed.Window
-		if w == nil {
-			return nil
-		}
-		for _, d := range w.Disturbed {
-			if d.Gate == g.name {
-				faults = append(faults, d.Text)
+var windowGates = gatesOfWindows(SwitchbackMode, gateTexts)
+
+func gatesOfWindows(mode testbed.Mode, texts []windowGate) []Gate {
+	return list.Map(texts, func(g windowGate) Gate {
+		return Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == mode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
+			w := a.Observed.Window
+			if w == nil {
+				return nil
 			}
-		}
-		if g.name == GateGuard && w.Trip != nil {
-			faults = append(faults, w.Trip.Text)
-		}
-		return faults
-	}}
-})
+			for _, d := range w.Disturbed {
+				if d.Gate == g.name {
+					faults = append(faults, d.Text)
+				}
+			}
+			if g.name == GateGuard && w.Trip != nil {
+				faults = append(faults, w.Trip.Text)
+			}
+			return faults
+		}}
+	})
+}
 
 // TripOf is the guardrail that ended a study, and under which variant.
 func TripOf(trials []Trial) (variant string, trip *Trip) {
@@ -215,15 +226,22 @@ func windowOf(t Trial) *Window {
 	return t.Observed.Window
 }
 
-// deriveSwitchback: where a guardrail ended the study, no metric is reported for that
+// deriveLive: where a guardrail ended the study, no metric is reported for that
 // variant. The data end because the variant looked bad, so their mean is biased.
-func deriveSwitchback(r *Results, s Spec) {
-	if !s.OnLiveHost() {
+func deriveLive(r *Results, s Spec) {
+	switch s.Design {
+	case Switchback:
+		detectable(r)
+	case Concurrent:
+		deriveConnections(r, s)
+	default:
 		return
 	}
-	detectable(r)
 	if variant, trip := TripOf(r.Trials); trip != nil {
 		r.Ended = &Ended{Trip: *trip, Variant: variant}
+		if s.Design == Concurrent {
+			r.Ended.what = "connection"
+		}
 		for i := range r.Verdicts {
 			r.Ended.end(&r.Verdicts[i])
 		}

@@ -54,7 +54,7 @@ func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.La
 // outlast judges comparisons of a live host by late effects.
 func (s Spec) outlast(cs []stats.Comparison, g Goal, seed uint64, trials []Trial, opt stats.Options) {
 	for i := range cs {
-		if s.OnLiveHost() && cs[i].N >= stats.LeastPairs {
+		if s.Design == Switchback && cs[i].N >= stats.LeastPairs {
 			cs[i].Outlast(s.late(g, cs[i].Variant, seed, trials), len(cs), opt)
 		}
 	}

@@ -20,7 +20,7 @@ func switchbackMethod(s Spec, p Part) string {
 
 // switchbackSections are what a report shows of a live host's windows.
 func switchbackSections(s Spec, r Results) []document.Block {
-	if !s.OnLiveHost() {
+	if s.Design != Switchback {
 		return nil
 	}
 	windows := windowsOf(r.Trials, s.Parts[0].Name)

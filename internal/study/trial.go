@@ -68,6 +68,8 @@ type Observation struct {
 	Redone *Redone `json:"redone,omitempty"`
 	// Window is what was seen in a window of a live host.
 	Window *Window `json:"window,omitempty"`
+	// Connections are those of the arm, where each connection drew its arm.
+	Connections *Connections `json:"connections,omitempty"`
 }
 
 // Saw is what was observed; empty, never nil, of a trial that observed nothing.

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"linerate/internal/assemble"
+	"linerate/internal/cli"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/live"
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+// ofConnections are the flags that a study by connection takes.
+var ofConnections = []string{"per", "metric", "time", "window", "harm", "service", "margin", "yes", "out", "seed", "json", "fail-on", "ledger"}
+
+// perConnection has each connection draw its arm.
+func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
+	if q.Host != "" {
+		return hint.With(hint.Usagef("connections draw their arms on the machine that linerate runs on"), "copy linerate to %s and run it there as root", q.Host)
+	}
+	var other []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(ofConnections, flag.Name) {
+			other = append(other, "--"+flag.Name)
+		}
+	})
+	if len(other) > 0 {
+		return hint.Usagef("%s: not with --per connection, whose arms are up at once", strings.Join(other, ", "))
+	}
+	s, err := f.specOfConnections(cmd, q)
+	if err != nil {
+		return err
+	}
+	at, err := reachLive(cmd, s, &f.Remote)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if !strings.EqualFold(at.facts.OS, fact.Linux) {
+		return hint.With(fmt.Errorf("%s sets congestion control and TCP stacks for listening sockets, not for connections", at.facts.OS), "leave out --per: the host is then switched back and forth")
+	}
+	if _, err := live.SocketOptions(s); err != nil {
+		return err
+	}
+	if err := f.consentToSplit(cmd, s); err != nil {
+		return err
+	}
+	dir, err := studydir.CreateNew(f.run.out, s, time.Now())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f.run.split(cmd, at, dir)
+}
+
+func (f *proveFlags) specOfConnections(cmd *cobra.Command, q study.Question) (study.Spec, error) {
+	if err := checkFailOn(f.run.failOn); err != nil {
+		return study.Spec{}, err
+	}
+	if len(f.metrics) == 0 {
+		f.metrics = []string{"duration", "rtt", "delivery-rate", "retransmits"}
+	}
+	f.terms.Watch, f.terms.HarmPercent = f.metrics, float64(f.harm)
+	if cmd.Flags().Changed("window") {
+		f.terms.Window = f.window.Seconds()
+	}
+	d := study.Design{Terms: f.terms, Time: f.time, Margin: float64(f.margin), Seed: f.run.seed, Names: flagOf}
+	if !cmd.Flags().Changed("seed") {
+		d.Seed = uint64(rand.Uint32())
+	}
+	return q.PerConnection(&d)
+}
+
+// consentToSplit says what is going to happen, and asks whether it may.
+func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
+	w := cmd.ErrOrStderr()
+	page := show.NewPage(cli.StyleOf(w))
+	page.Line(s.Question)
+	of := "this machine"
+	if f.terms.Service != "" {
+		of = f.terms.Service
+	}
+	page.Paragraph("  ", "  ", fmt.Sprintf("For about %s each TCP connection that %s accepts draws an arm: at first %s of them get the setting, then 10, 50 or 90 %%. "+
+		"The kernel detaches the program when this command ends, however it ends; connections that got the setting keep it until they close. The study ends when they are shown to be %s worse.",
+		show.Clock(study.Lasts(s.Parts[0])), of, show.WholePercent(100*study.Ramp), &f.harm))
+	if err := page.Flush(w); err != nil || f.yes {
+		return err
+	}
+	yes, err := cli.Confirm(cmd, "Split the connections of this host?")
+	if err == nil && !yes {
+		err = errors.New("nothing was changed")
+	}
+	return err
+}
+
+// split runs the study and prints its outcome.
+func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) error {
+	if len(dir.Trials) > 0 {
+		return hint.With(fmt.Errorf("%s: a study by connection does not go on: the clients of its windows cannot be told again", dir.Path), "run it anew: linerate study run %s %s",
+			host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
+	}
+	env, err := liveEnvironment(at, dir)
+	if err != nil {
+		return err
+	}
+	run := live.Split{Spec: dir.Spec, Seed: dir.Seed, Say: talker(cmd), Sink: dir.Append, Trials: func() []study.Trial { return dir.Trials },
+		Told: func(window int) {
+			fmt.Fprintln(cmd.ErrOrStderr(), study.ConnectionsLine(dir.Spec, dir.Seed, dir.Trials, window))
+		}}
+	out, runErr := run.Run(cmd.Context())
+	env.Testbeds = map[string]study.BedNotes{string(study.ConnectionsMode): {Kind: study.KindLive, Notes: out.Notes}}
+	return f.finishLive(cmd, dir, env, runErr, func() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the record so far: %s\n", dir.Path)
+	})
+}
+
+// liveEnvironment is what the record of a live host says of where it was measured.
+func liveEnvironment(at *liveAt, dir *studydir.Dir) (study.Environment, error) {
+	env := study.EnvironmentOf(at.facts)
+	env.Label, env.Engine = assemble.LiveLabel, "its own traffic"
+	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
+	ref, err := dir.KeepFacts(at.facts)
+	env.Facts = []study.FactsRef{ref}
+	return env, err
+}
+
+// finishLive keeps and prints what became of a study of a live host.
+func (f *runFlags) finishLive(cmd *cobra.Command, dir *studydir.Dir, env study.Environment, runErr error, cut func()) error {
+	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
+	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if runErr != nil {
+		cut()
+		return runErr
+	}
+	if f.ledger != noLedger {
+		noteStudy(cmd, f.ledger, dir.Path)
+	}
+	if err := printResults(cmd, dir.Spec, results, f.asJSON); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
+	return failOnResults(f.failOn, results)
+}

@@ -1,0 +1,271 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+	"linerate/internal/show"
+	"linerate/internal/sockops"
+	"linerate/internal/study"
+)
+
+// Split is a study in which each connection that this machine accepts draws its arm.
+type Split struct {
+	Spec study.Spec
+	Seed uint64
+	// Sink takes each arm of a window when it is over; its error ends the study. Told is called
+	// after all arms of one.
+	Sink func(study.Trial) error
+	Told func(window int)
+	Say  func(format string, args ...any)
+	// Trials are those on record so far.
+	Trials func() []study.Trial
+}
+
+// SplitOutcome is how one ended.
+type SplitOutcome struct {
+	Trip  *study.Trip
+	Notes []string
+}
+
+const (
+	splitEvery = 100 * time.Millisecond // between two readings of the ring
+	// mostKept are the connections of an arm and a window that the record keeps: more are sampled.
+	mostKept = 3000
+	// refusedAfter is when the first connections show whether the kernel takes the setting.
+	refusedAfter = 5 * time.Second
+)
+
+// splitting is a study under way.
+type splitting struct {
+	Split
+	kernel *sockops.Splitter
+	length time.Duration
+	share  map[int]float64
+	start  map[int]time.Time
+	// seen are the connections of windows that are not on record yet, by window and arm, and
+	// count how many there were.
+	seen  map[int]*[3]study.Connections
+	count map[int]*[3]int
+	salt  maphash.Seed
+	rng   *rand.Rand
+	cost  time.Duration
+}
+
+// SocketOptions are a study's treatment as the kernel takes it.
+func SocketOptions(s study.Spec) (out []sockops.Option, err error) {
+	for _, v := range s.Variants {
+		for _, set := range v.Settings {
+			o, err := setting.SocketOptionNamed(set.Setting().Name)
+			if err != nil {
+				return nil, err
+			}
+			value, err := o.Parse(set.Value)
+			if err != nil {
+				return nil, err
+			}
+			to := sockops.Option{Level: o.Level, Name: o.Number, Value: value}
+			if o.Text {
+				to.Text = set.Value
+			}
+			if err := sockops.Try(to); err != nil {
+				return nil, hint.With(fmt.Errorf("this kernel does not take %s=%s for a connection: %w", o.Alias, set.Value, err), "linerate explain %s says what it needs", o.Name)
+			}
+			out = append(out, to)
+		}
+	}
+	return out, nil
+}
+
+// Run runs the study to its end, or until ctx is over. What it attached is gone when it returns.
+func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
+	options, err := SocketOptions(o.Spec)
+	if err != nil {
+		return out, err
+	}
+	group, err := sockops.Cgroup(o.Spec.Parts[0].Live.Service)
+	if err != nil {
+		return out, err
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, study.NameHash("connections")))
+	kernel, err := sockops.Attach(group, sockops.Key{rng.Uint64(), rng.Uint64()}, options)
+	if err != nil {
+		return out, err
+	}
+	defer func() {
+		if bad := kernel.Close(); err == nil {
+			err = bad
+		}
+	}()
+	s := &splitting{Split: o, kernel: kernel, length: time.Duration(o.Spec.Parts[0].Live.Window * float64(time.Second)), salt: maphash.MakeSeed(), rng: rng,
+		share: map[int]float64{}, start: map[int]time.Time{}, seen: map[int]*[3]study.Connections{}, count: map[int]*[3]int{}}
+	out.Trip, err = s.windows(ctx)
+	out.Notes = []string{"connections of cgroup " + group}
+	if s.cost > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("the program took %s a call, two calls a connection, and none a packet", show.Brief(s.cost)))
+	}
+	return out, err
+}
+
+// windows runs the ramp, all windows, and one more in which the last connections end.
+func (s *splitting) windows(ctx context.Context) (*study.Trip, error) {
+	blocks := s.Spec.Parts[0].Blocks
+	shares := append([]float64{study.Ramp}, study.Shares(s.Seed, blocks)...)
+	for w, share := range append(shares, 0) {
+		if err := s.window(ctx, w, share); err != nil {
+			return nil, err
+		}
+		if w == 0 {
+			continue
+		}
+		trip, err := s.record(w - 1)
+		if err != nil || trip != nil {
+			return trip, err
+		}
+	}
+	return nil, nil
+}
+
+// window lets connections draw their arms for its length.
+func (s *splitting) window(ctx context.Context, w int, share float64) error {
+	if w == 0 {
+		stop, err := sockops.CountCost()
+		if err == nil {
+			defer func() {
+				s.cost, _ = s.kernel.Cost()
+				_ = stop()
+			}()
+		}
+	}
+	s.share[w], s.start[w] = share, time.Now()
+	s.seen[w], s.count[w] = &[3]study.Connections{}, &[3]int{}
+	if err := s.kernel.Set(uint32(w), share); err != nil {
+		return err
+	}
+	for asked := false; time.Since(s.start[w]) < s.length; {
+		if err := pause(ctx, min(splitEvery, s.length-time.Since(s.start[w]))); err != nil {
+			return err
+		}
+		if err := s.read(); err != nil {
+			return err
+		}
+		if since := time.Since(s.start[w]); w == 0 && !asked && since > min(refusedAfter, s.length/2) {
+			asked = true
+			if err := s.taken(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// taken asks whether the kernel took the setting for the first connections.
+func (s *splitting) taken() error {
+	tallies, err := s.kernel.Tallies(0)
+	if err != nil {
+		return err
+	}
+	if t := tallies[sockops.Treated]; t.Refused > 0 {
+		return hint.With(fmt.Errorf("the kernel refused the setting for %d of %d connections: %w", t.Refused, t.Opened, t.Err()), "nothing was changed for them; a newer kernel may take it")
+	}
+	return nil
+}
+
+// read takes the connections that have ended.
+func (s *splitting) read() error {
+	ended, err := s.kernel.Read()
+	for _, c := range ended {
+		w := int(c.Window)
+		if s.seen[w] == nil || c.Arm > sockops.Treated {
+			continue // it outlasted its study's record
+		}
+		s.count[w][c.Arm]++
+		s.keep(&s.seen[w][c.Arm], s.count[w][c.Arm], s.connection(c))
+	}
+	return err
+}
+
+// keep adds a connection, or lets it take the place of another where there are as many as are
+// kept: each of all then has the same chance to be in it.
+func (s *splitting) keep(c *study.Connections, n int, o study.Connection) {
+	if n <= mostKept {
+		c.Add(o)
+	} else if at := s.rng.IntN(n); at < mostKept {
+		c.Set(at, o)
+	}
+}
+
+func (s *splitting) connection(c sockops.Closed) study.Connection {
+	return study.Connection{
+		Client: s.client(c.Remote.Addr()), FirstRTT: round4(c.FirstRTT.Seconds()), RTT: round4(c.RTT.Seconds()), Duration: round4(c.Duration.Seconds()),
+		Rate: round4(8 * c.Rate), Segments: float64(c.Segments), Again: float64(c.Again), Bytes: float64(c.BytesSent),
+	}
+}
+
+// client is a hash of an address, of an IPv6 network of 64 bits as a whole: its hosts are one
+// client's. The salt is in no record.
+func (s *splitting) client(a netip.Addr) uint32 {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			a = p.Addr()
+		}
+	}
+	return uint32(maphash.Comparable(s.salt, a))
+}
+
+// round4 rounds to four significant digits, more than a round trip has.
+func round4(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}
+
+// record hands over a window that had one more to end in, and asks the guardrails.
+func (s *splitting) record(w int) (*study.Trip, error) {
+	tallies, err := s.kernel.Tallies(uint32(w))
+	if err != nil {
+		return nil, err
+	}
+	var trials []study.Trial
+	for arm, variant := range map[sockops.Arm]string{sockops.Control: s.Spec.Control, sockops.Again: study.AA, sockops.Treated: s.treated()} {
+		c, t := s.seen[w][arm], tallies[arm]
+		c.Share, c.Opened, c.Refused, c.Lost = s.share[w], int(t.Opened), int(t.Refused), int(t.Lost)
+		c.Open = max(0, c.Opened-s.count[w][arm]-c.Lost)
+		trial := study.ConnectionTrial(s.Spec, study.Window{Pair: w, Ramp: w == 0, Traffic: float64(t.Opened) / s.length.Seconds()}, variant, c)
+		trial.Start, trial.Seconds = s.start[w], s.length.Seconds()
+		trials = append(trials, trial)
+	}
+	delete(s.seen, w)
+	trip := study.HarmIn(s.Spec, s.Seed, append(s.Trials(), trials...))
+	for _, t := range trials {
+		if t.Variant == s.treated() && trip != nil {
+			t.Observed.Window.Trip = trip
+			t.Metrics, t.Reasons = study.Judge(s.Spec.Parts[0], s.Spec.Gates, *t.Observed)
+			t.Valid = false
+		}
+		if err := s.Sink(t); err != nil {
+			return nil, err
+		}
+	}
+	s.Told(w)
+	return trip, nil
+}
+
+// treated is the name of the variant that is not the control.
+func (s *splitting) treated() string {
+	for _, v := range s.Spec.Variants {
+		if v.Name != s.Spec.Control {
+			return v.Name
+		}
+	}
+	return ""
+}

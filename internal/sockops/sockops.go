@@ -1,0 +1,94 @@
+package sockops
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// Arm is what the coin of a connection chose.
+type Arm uint32
+
+// The arms. Again is the control once more, by a second coin.
+const (
+	Control Arm = iota
+	Again
+	Treated
+	arms
+)
+
+// Option is a socket option for the treated connections, as setsockopt(2) takes it.
+type Option struct {
+	Level, Name int
+	// Text is the value of an option that takes a string; else Value is.
+	Text  string
+	Value int32
+}
+
+// Closed is a connection that has ended.
+type Closed struct {
+	Window        uint32
+	Arm           Arm
+	Remote, Local netip.AddrPort
+	Duration      time.Duration
+	BytesSent     uint64 // and acknowledged
+	BytesReceived uint64
+	// FirstRTT is that of the handshake, before any option was set; RTT the smoothed one at
+	// the end; MinRTT the least of the last minutes. 0: not measured.
+	FirstRTT, RTT, MinRTT time.Duration
+	// Segments are those with data that were sent, Again those sent again.
+	Segments, Again uint32
+	// Rate is the last delivery rate, in bytes a second; 0: not measured.
+	Rate float64
+}
+
+// Tally counts the connections of an arm that were opened in a window.
+type Tally struct {
+	Opened, Closed uint64
+	Refused        uint64 // the kernel did not take an option
+	Lost           uint64 // not reported: no memory, or not read in time
+	Errno          int64  // of the last refusal, negative
+}
+
+// Err is why the kernel refused an option; nil where it did not.
+func (t Tally) Err() error {
+	if t.Errno == 0 {
+		return nil
+	}
+	return syscall.Errno(-t.Errno)
+}
+
+// Key is what the coin is drawn with.
+type Key [2]uint64
+
+// Draw is the arm of a connection where a share of all is treated: what the program draws.
+func (k Key) Draw(remote, local netip.AddrPort, share float64) Arm {
+	h := k[0]
+	for _, a := range []netip.AddrPort{remote, local} {
+		b := a.Addr().As16()
+		h = mix(mix(h, words(b[:8])), words(b[8:]))
+	}
+	h = mix(mix(h, uint64(remote.Port())<<32|uint64(local.Port())), k[1])
+	switch {
+	case h>>32 < below(share):
+		return Treated
+	case h&1 == 1:
+		return Again
+	}
+	return Control
+}
+
+// words are two of an address as the program loads them: the object is for little endian.
+func words(b []byte) uint64 {
+	return uint64(binary.LittleEndian.Uint32(b))<<32 | uint64(binary.LittleEndian.Uint32(b[4:]))
+}
+
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0xff51afd7ed558ccd
+	h = (h ^ h>>32) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>29
+}
+
+// below is the number of 32 bits that a share of all draws is below.
+func below(share float64) uint64 { return uint64(share * (1 << 32)) }

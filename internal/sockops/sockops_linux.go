@@ -1,0 +1,263 @@
+package sockops
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+)
+
+// Splitter splits the connections of a cgroup until it is closed.
+type Splitter struct {
+	objs  connectionsObjects
+	link  link.Link
+	ended *ringbuf.Reader
+	plan  connectionsPlan
+}
+
+// windows are how many the program counts apart: WINDOWS.
+const windows = 64
+
+// Cgroup is the directory of the cgroup v2 that a service's processes are in: the one of the
+// process with that name, or the root for "".
+func Cgroup(service string) (string, error) {
+	root, err := cgroupRoot()
+	if err != nil || service == "" {
+		return root, err
+	}
+	comms, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		return "", err
+	}
+	for _, comm := range comms {
+		if name, err := os.ReadFile(comm); err != nil || strings.TrimSpace(string(name)) != service {
+			continue
+		}
+		groups, err := os.ReadFile(filepath.Join(filepath.Dir(comm), "cgroup"))
+		if err != nil {
+			continue // it has ended
+		}
+		for line := range strings.Lines(string(groups)) {
+			if path, ok := strings.CutPrefix(line, "0::"); ok {
+				return filepath.Join(root, strings.TrimSpace(path)), nil
+			}
+		}
+	}
+	return "", hint.With(fmt.Errorf("no process %s runs on this machine", service), "name it as ps -e -o comm prints it, or leave it out for all services")
+}
+
+func cgroupRoot() (string, error) {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return "", fmt.Errorf("find the cgroup v2: %w", err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > 2 && f[2] == "cgroup2" {
+			return f[1], nil
+		}
+	}
+	return "", hint.With(errors.New("this machine has no cgroup v2, and the hook for connections is one of its"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
+}
+
+// Try sets an option on a socket of no connection: an error says that this kernel does not take
+// it, or has not loaded what it needs. Options that only programs of BPF can set pass untried.
+func Try(o Option) error {
+	const ofBPF = 1000 // TCP_BPF_IW and above
+	if o.Name >= ofBPF {
+		return nil
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if o.Text != "" {
+		return unix.SetsockoptString(fd, o.Level, o.Name, o.Text)
+	}
+	return unix.SetsockoptInt(fd, o.Level, o.Name, int(o.Value))
+}
+
+// Attach begins to split the connections that the cgroup's processes accept. Nothing is
+// treated before Set.
+func Attach(cgroup string, key Key, options []Option) (_ *Splitter, err error) {
+	s := &Splitter{plan: connectionsPlan{Key: key}}
+	if len(options) > len(s.plan.Option) {
+		return nil, fmt.Errorf("%d options for a connection, of which the program sets %d", len(options), len(s.plan.Option))
+	}
+	for i, o := range options {
+		if err := s.plan.set(i, o); err != nil {
+			return nil, err
+		}
+	}
+	if err := loadConnectionsObjects(&s.objs, nil); err != nil {
+		return nil, refused("load", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	group, err := os.Open(cgroup)
+	if err != nil {
+		return nil, fmt.Errorf("open the cgroup: %w", err)
+	}
+	defer group.Close()
+	// A link, never an attachment: the kernel takes it off when this process ends.
+	if s.link, err = link.AttachRawLink(link.RawLinkOptions{Target: int(group.Fd()), Program: s.objs.Split, Attach: ebpf.AttachCGroupSockOps}); err != nil {
+		return nil, refused("attach", err)
+	}
+	if s.ended, err = ringbuf.NewReader(s.objs.Ended); err != nil {
+		return nil, fmt.Errorf("read ended connections: %w", err)
+	}
+	return s, s.Set(0, 0)
+}
+
+func (p *connectionsPlan) set(i int, o Option) error {
+	to := &p.Option[i]
+	to.Level, to.Name, to.Length = uint32(o.Level), uint32(o.Name), 4
+	value := binary.NativeEndian.AppendUint32(nil, uint32(o.Value))
+	if o.Text != "" {
+		value, to.Length = []byte(o.Text), uint32(len(to.Value))
+	}
+	if len(value) >= len(to.Value) {
+		return fmt.Errorf("value %q of a socket option is longer than %d bytes", o.Text, len(to.Value)-1)
+	}
+	for j, b := range value {
+		to.Value[j] = int8(b)
+	}
+	p.Options = uint32(i + 1)
+	return nil
+}
+
+func refused(what string, err error) error {
+	err = fmt.Errorf("%s the program for connections: %w", what, err)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return hint.With(err, "it needs root, or CAP_BPF and CAP_NET_ADMIN")
+	}
+	return hint.With(err, "it needs Linux 5.10 or later with CONFIG_CGROUP_BPF and BTF")
+}
+
+// Set begins a window in which a share of the connections is treated, 0 to 1, and clears the
+// counts of the one that had its place before.
+func (s *Splitter) Set(window uint32, share float64) error {
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return err
+	}
+	for arm := range uint32(arms) {
+		if err := s.objs.Tallies.Put(window%windows*uint32(arms)+arm, make([]connectionsTally, cpus)); err != nil {
+			return fmt.Errorf("begin a window: %w", err)
+		}
+	}
+	s.plan.Window, s.plan.Below = window, below(share)
+	if err := s.objs.Plans.Put(uint32(0), &s.plan); err != nil {
+		return fmt.Errorf("set the share of treated connections: %w", err)
+	}
+	return nil
+}
+
+// Tallies are the counts of a window, by arm.
+func (s *Splitter) Tallies(window uint32) (out [arms]Tally, err error) {
+	for arm := range out {
+		var per []connectionsTally
+		if err := s.objs.Tallies.Lookup(window%windows*uint32(arms)+uint32(arm), &per); err != nil {
+			return out, fmt.Errorf("count connections: %w", err)
+		}
+		for _, c := range per {
+			t := &out[arm]
+			t.Opened, t.Closed, t.Refused, t.Lost = t.Opened+c.Opened, t.Closed+c.Closed, t.Refused+c.Refused, t.Lost+c.Lost
+			t.Errno = min(t.Errno, c.Errno)
+		}
+	}
+	return out, nil
+}
+
+// Read gives the connections that have ended since the last call, without waiting.
+func (s *Splitter) Read() (out []Closed, err error) {
+	s.ended.SetDeadline(time.Now())
+	var r ringbuf.Record
+	for {
+		if err := s.ended.ReadInto(&r); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return out, nil
+			}
+			return out, fmt.Errorf("read ended connections: %w", err)
+		}
+		var c connectionsClosed
+		if err := binary.Read(bytes.NewReader(r.RawSample), binary.NativeEndian, &c); err != nil {
+			return out, fmt.Errorf("read an ended connection of %d bytes: %w", len(r.RawSample), err)
+		}
+		out = append(out, closedOf(&c))
+	}
+}
+
+func closedOf(c *connectionsClosed) Closed {
+	out := Closed{
+		Window: c.Window, Arm: Arm(c.Arm), Remote: endpoint(c.Remote, c.RemotePort), Local: endpoint(c.Local, c.LocalPort),
+		Duration: time.Duration(c.Closed - c.Opened), BytesSent: c.BytesAcked, BytesReceived: c.BytesReceived,
+		FirstRTT: micros(c.FirstRttUs), RTT: micros(c.RttUs), MinRTT: micros(c.MinRttUs), Segments: c.Segments, Again: c.Again,
+	}
+	if c.IntervalUs > 0 {
+		out.Rate = float64(c.Delivered) * float64(c.Mss) / (float64(c.IntervalUs) / 1e6)
+	}
+	return out
+}
+
+// unmeasured is the kernel's word for a least round trip that there was none of.
+const unmeasured = ^uint32(0)
+
+func micros(v uint32) time.Duration {
+	if v == unmeasured {
+		return 0
+	}
+	return time.Duration(v) * time.Microsecond
+}
+
+func endpoint(words [4]uint32, port uint32) netip.AddrPort {
+	var b [16]byte
+	for i, w := range words {
+		binary.NativeEndian.PutUint32(b[4*i:], w)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom16(b).Unmap(), uint16(port))
+}
+
+// Cost is how long the program takes for one call, on average since CountCost; 0 before any.
+func (s *Splitter) Cost() (time.Duration, error) {
+	info, err := s.objs.Split.Stats()
+	if err != nil || info.RunCount == 0 {
+		return 0, err
+	}
+	return info.Runtime / time.Duration(info.RunCount), nil
+}
+
+// CountCost has the kernel time its BPF programs until the returned function is called.
+func CountCost() (stop func() error, err error) {
+	c, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))
+	if err != nil {
+		return nil, fmt.Errorf("time the program for connections: %w", err)
+	}
+	return c.Close, nil
+}
+
+// Close takes the program off the cgroup.
+func (s *Splitter) Close() (err error) {
+	if s.link != nil {
+		err = s.link.Close()
+	}
+	if s.ended != nil {
+		err = errors.Join(err, s.ended.Close())
+	}
+	return errors.Join(err, s.objs.Close())
+}

@@ -1,0 +1,308 @@
+package sockops
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/google/go-cmp/cmp"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/labtest"
+)
+
+// Roles of this test's binary when it runs again in a cgroup and a network namespace.
+const roleEnv = "LINERATE_SOCKOPS_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleEnv) {
+	case "server":
+		serveForever()
+	case "splitter":
+		splitForever()
+	}
+	os.Exit(m.Run())
+}
+
+// serveForever accepts connections in this namespace from itself, as many as each line of
+// standard input says, and prints the client's address and the congestion control of each.
+func serveForever() {
+	lo, err := netlink.LinkByName("lo")
+	if err == nil {
+		err = errors.Join(netlink.LinkSetUp(lo), netlink.AddrAdd(lo, &netlink.Addr{IPNet: &net.IPNet{IP: net.IPv4(198, 18, 0, 1), Mask: net.CIDRMask(32, 32)}}))
+	}
+	l, err2 := net.Listen("tcp", "198.18.0.1:0")
+	if err := errors.Join(err, err2); err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	fmt.Println("ready", l.Addr())
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var n int
+		fmt.Sscan(in.Text(), &n)
+		for range n {
+			fmt.Println(oneConnection(l))
+		}
+		fmt.Println("done")
+	}
+	os.Exit(0)
+}
+
+func oneConnection(l net.Listener) string {
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return "error " + err.Error()
+	}
+	defer client.Close()
+	server, err := l.Accept()
+	if err != nil {
+		return "error " + err.Error()
+	}
+	raw, err := server.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return "error " + err.Error()
+	}
+	name := ""
+	_ = raw.Control(func(fd uintptr) {
+		name, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	})
+	_, _ = server.Write(make([]byte, 20_000))
+	_ = server.Close()
+	_, _ = io.Copy(io.Discard, client)
+	return client.LocalAddr().String() + " " + name
+}
+
+// splitForever splits a cgroup until it is killed.
+func splitForever() {
+	s, err := Attach(os.Args[len(os.Args)-1], Key{1, 2}, nil)
+	if err == nil {
+		err = s.Set(1, 0.5)
+	}
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
+
+// helper starts this binary again in a role.
+func helper(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string) (in io.Writer, out *bufio.Scanner, stop func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env, cmd.SysProcAttr, cmd.Stderr = append(os.Environ(), roleEnv+"="+role), attr, os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	t.Cleanup(stop)
+	out = bufio.NewScanner(stdout)
+	if !out.Scan() || !strings.HasPrefix(out.Text(), "ready") || strings.Contains(out.Text(), "error") {
+		t.Fatalf("%s: %q", role, out.Text())
+	}
+	return stdin, out, stop
+}
+
+// cgroup makes one below the root of cgroup v2, and takes it away.
+func cgroup(t *testing.T) string {
+	t.Helper()
+	labtest.Need(t)
+	root, err := Cgroup("")
+	if err != nil {
+		labtest.Without(t, "%v", err)
+	}
+	path := filepath.Join(root, fmt.Sprintf("linerate-test-%d", os.Getpid()))
+	if err := os.Mkdir(path, 0o755); err != nil {
+		labtest.Without(t, "no cgroup can be made: %v", err)
+	}
+	t.Cleanup(func() {
+		if !labtest.Eventually(func() bool { return os.Remove(path) == nil }) {
+			t.Errorf("%s cannot be removed", path)
+		}
+	})
+	return path
+}
+
+// attached counts the programs on a cgroup.
+func attached(t *testing.T, path string) int {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := link.QueryPrograms(link.QueryOptions{Target: int(f.Fd()), Attach: ebpf.AttachCGroupSockOps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(got.Programs)
+}
+
+// server is one in a namespace and a cgroup; ask has it accept connections, and gives the
+// congestion control by the client's address.
+func server(t *testing.T, path string) (ask func(n int) map[string]string) {
+	t.Helper()
+	group, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	in, out, _ := helper(t, "server", &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, UseCgroupFD: true, CgroupFD: int(group.Fd())})
+	return func(n int) map[string]string {
+		fmt.Fprintln(in, n)
+		seen := map[string]string{}
+		for out.Scan() && out.Text() != "done" {
+			client, name, _ := strings.Cut(out.Text(), " ")
+			if client == "error" {
+				t.Fatal(out.Text())
+			}
+			seen[client] = name
+		}
+		return seen
+	}
+}
+
+func TestSplitsByCoin(t *testing.T) {
+	path := cgroup(t)
+	ask := server(t, path)
+	usual := ""
+	for _, name := range ask(1) {
+		usual = name
+	}
+	if usual == "reno" {
+		labtest.Without(t, "the default congestion control is reno, which the test sets")
+	}
+	key := Key{0x1234567890abcdef, 42}
+	s, err := Attach(path, key, []Option{{Level: unix.IPPROTO_TCP, Name: unix.TCP_CONGESTION, Text: "reno"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const n = 1000
+	for window, share := range []float64{0, 0.5, 0.1} {
+		if err := s.Set(uint32(window), share); err != nil {
+			t.Fatal(err)
+		}
+		seen := ask(n)
+		closed, err := s.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := [arms]uint64{}
+		for _, c := range closed {
+			count[c.Arm]++
+			want := usual
+			if c.Arm == Treated {
+				want = "reno"
+			}
+			if got := seen[c.Remote.String()]; got != want {
+				t.Fatalf("%s drew arm %d and has %q, not %q", c.Remote, c.Arm, got, want)
+			}
+			if again := key.Draw(c.Remote, c.Local, share); again != c.Arm {
+				t.Fatalf("%s → %s drew arm %d, and %d when drawn again", c.Remote, c.Local, c.Arm, again)
+			}
+			if c.Window != uint32(window) || c.BytesSent != 20_000+1 && c.BytesSent != 20_000 || c.Segments == 0 || c.Duration <= 0 || c.RTT <= 0 {
+				t.Fatalf("not what was sent: %+v", c)
+			}
+		}
+		tallies, err := s.Tallies(uint32(window))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for arm, tally := range tallies {
+			if want := (Tally{Opened: count[arm], Closed: count[arm]}); tally != want {
+				t.Errorf("window %d, arm %d: %+v; %d were read", window, arm, tally, count[arm])
+			}
+		}
+		if got := float64(count[Treated]) / n; len(closed) != n || got < share-0.05 || got > share+0.05 {
+			t.Errorf("%d connections of %d, %.3f of them treated, not %.2f", len(closed), n, got, share)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for client, name := range ask(20) {
+		if name != usual {
+			t.Errorf("%s has %s after the end", client, name)
+		}
+	}
+}
+
+func TestRefusedOptionsAreCounted(t *testing.T) {
+	path := cgroup(t)
+	ask := server(t, path)
+	s, err := Attach(path, Key{3, 4}, []Option{{Level: unix.IPPROTO_TCP, Name: unix.TCP_CONGESTION, Text: "nonesuch"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Set(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	ask(10)
+	tallies, err := s.Tallies(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Tally{Opened: 10, Closed: 10, Refused: 10, Errno: -int64(unix.ENOENT)}
+	if diff := cmp.Diff(want, tallies[Treated]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNothingOutlivesTheProcess(t *testing.T) {
+	path := cgroup(t)
+	for range 5 {
+		_, _, kill := helper(t, "splitter", nil, path)
+		if n := attached(t, path); n != 1 {
+			t.Fatalf("%d programs on the cgroup while it is split", n)
+		}
+		kill()
+		if !labtest.Eventually(func() bool { return attached(t, path) == 0 }) {
+			t.Fatal("a program outlived its process")
+		}
+	}
+}
+
+func TestDrawTakesBothFamilies(t *testing.T) {
+	key := Key{7, 8}
+	four, six := netip.MustParseAddrPort("198.18.0.1:80"), netip.MustParseAddrPort("[::ffff:198.18.0.1]:80")
+	counts := [arms]int{}
+	for port := range uint16(20_000) {
+		remote := netip.AddrPortFrom(netip.MustParseAddr("2001:2::1"), port)
+		arm := key.Draw(remote, four, 0.2)
+		if arm != key.Draw(remote, six, 0.2) {
+			t.Fatal("a mapped address draws another arm")
+		}
+		counts[arm]++
+	}
+	for arm, want := range [arms]int{8000, 8000, 4000} {
+		if d := counts[arm] - want; d < -300 || d > 300 {
+			t.Errorf("arm %d: %d of 20,000, not about %d", arm, counts[arm], want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+//go:build !linux
+
+package sockops
+
+import (
+	"time"
+
+	"linerate/internal/hint"
+)
+
+// Splitter needs Linux.
+type Splitter struct{}
+
+var errOther = hint.With(hint.Usagef("single connections cannot draw their arms on this system"),
+	"congestion control and TCP stacks are per listening socket there: try them on the whole host, in windows")
+
+// Cgroup fails.
+func Cgroup(string) (string, error) { return "", errOther }
+
+// Try fails.
+func Try(Option) error { return errOther }
+
+// Attach fails.
+func Attach(string, Key, []Option) (*Splitter, error) { return nil, errOther }
+
+// CountCost fails.
+func CountCost() (stop func() error, err error) { return nil, errOther }
+
+// Set fails.
+func (*Splitter) Set(uint32, float64) error { return errOther }
+
+// Tallies fails.
+func (*Splitter) Tallies(uint32) (out [arms]Tally, err error) { return out, errOther }
+
+// Read fails.
+func (*Splitter) Read() ([]Closed, error) { return nil, errOther }
+
+// Cost fails.
+func (*Splitter) Cost() (time.Duration, error) { return 0, errOther }
+
+// Close does nothing.
+func (*Splitter) Close() error { return nil }

@@ -1,0 +1,209 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Unit is one thing that a coin put into an arm, such as a connection.
+type Unit struct {
+	Value float64
+	Of    float64 // of a ratio, what the value is a share of
+	// Weight is one over the probability of the arm that it drew.
+	Weight float64
+	// Cluster is what it may resemble others by: a connection's client.
+	Cluster uint64
+	Again   bool // of the control's units: a second coin chose it
+}
+
+// UnitArm is an arm's units.
+type UnitArm struct {
+	Name  string
+	Units []Unit
+}
+
+// leastClusters is the fewest clusters, each as large as the others, whose scatter says anything
+// of further ones; leastTail the fewest units beyond a quantile.
+const (
+	leastClusters = 10
+	leastTail     = 20
+)
+
+// CompareUnits compares arms by a quantile of their units' values, or for 0 by the ratio of all
+// values to all they are shares of. Each unit drew its arm, independently of the
+// others. Units of a cluster may resemble each other, as connections of a client do: variances are
+// those of sums over clusters, of the units' influence on the estimate, and Student's t has as
+// many degrees of freedom as there are clusters of equal size, less one. A quantile's influence
+// needs the density there, which is read off the interval of the distribution function
+// (Woodruff, J. Am. Stat. Assoc. 47, 1952; Deng, Knoblich & Lu, KDD 2018, for clusters); the
+// number of clusters is that of Carter, Schnepel & Steigerwald (Rev. Econ. Stat. 99, 2017).
+// P-values are corrected over the variants by Holm.
+func CompareUnits(control UnitArm, variants []UnitArm, quantile float64, opt Options) []Comparison {
+	opt = opt.filled()
+	out := make([]Comparison, len(variants))
+	for i, v := range variants {
+		out[i] = compareUnits(control, v, quantile, opt)
+	}
+	correct(out, opt)
+	return out
+}
+
+func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
+	a, b := control.Units, variant.Units
+	c := Comparison{Control: control.Name, Variant: variant.Name, Design: Independent, N: min(len(a), len(b)), NControl: len(a), NVariant: len(b),
+		Share: opt.Share, Scale: LogRatio, Method: "Student's t over clients, on the influence of connections"}
+	ea, eb := estimateOf(a, q), estimateOf(b, q)
+	from, to := ea.at, eb.at
+	if q == 0 {
+		c.Scale = Difference
+	} else {
+		from, to = math.Log(from), math.Log(to)
+	}
+	s := scatterOf(ea, eb)
+	c.Effect = newTest(to-from, math.Sqrt(s.aa+s.bb-2*s.ab), s.clusters-1, 1-opt.Alpha)
+	c.ControlSum, c.VariantSum = Summary{N: len(a), Mean: ea.at}, Summary{N: len(b), Mean: eb.at}
+	c.something = ea.at > 0
+	c.means = &meanPair{ea.at, eb.at, s.aa, s.bb, s.ab, s.clusters - 1}
+	c.Difference = c.Effect
+	if c.Scale == LogRatio {
+		scaled := func(v float64) float64 { return v * ea.at }
+		c.Difference.Interval = c.Effect.Map(math.Expm1).Map(scaled)
+	}
+	c.finishUnits(s, q, opt)
+	return c
+}
+
+// finishUnits fills what follows from the effect, and refuses one that too little stands behind.
+func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
+	c.Plain, c.Rank, c.Permutation = Test{P: math.NaN()}, RankTest{P: math.NaN()}, Permutation{P: math.NaN()}
+	c.inPercent()
+	c.P, c.PHolm = c.Effect.P, c.Effect.P
+	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
+	if low, high := c.margins(opt); high > low {
+		c.Equivalence = c.equivalence(low, high, opt.Alpha)
+		c.PEquivalentHolm = c.Equivalence.P
+	}
+	if c.Effect.SE > 0 && !opt.NoPlan {
+		c.detectable(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
+	}
+	tail := float64(c.N)
+	if q > 0 {
+		tail *= min(q, 1-q)
+	}
+	switch {
+	case tail < leastTail:
+		c.warn(TooFew, "run for longer, or watch a quantile nearer the median", "%d connections in the smaller arm are too few for this metric", c.N)
+	case s.clusters < leastClusters:
+		c.warn(TooFew, "run for longer, when more clients come", "the connections are of %d clients, some with so many that they count as %s: too few to say anything of others", s.all, twoDigits(s.clusters))
+	default:
+		return
+	}
+	c.P, c.PHolm, c.PEquivalentHolm = math.NaN(), math.NaN(), math.NaN()
+}
+
+// estimate is what is compared of an arm, with each unit's influence on it, on the scale of the
+// effect.
+type estimate struct {
+	units     []Unit
+	at        float64
+	influence []float64
+}
+
+func estimateOf(units []Unit, q float64) estimate {
+	e := estimate{units: units, at: math.NaN(), influence: make([]float64, len(units))}
+	if len(units) == 0 {
+		return e
+	}
+	if q == 0 {
+		e.ratio()
+	} else {
+		e.quantile(q)
+	}
+	return e
+}
+
+func (e *estimate) ratio() {
+	sum, of := 0.0, 0.0
+	for _, u := range e.units {
+		sum, of = sum+u.Weight*u.Value, of+u.Weight*u.Of
+	}
+	if e.at = sum / of; !(of > 0) {
+		e.at = math.NaN()
+	}
+	for i, u := range e.units {
+		e.influence[i] = u.Weight * (u.Value - e.at*u.Of) / of
+	}
+}
+
+// quantile is the weighted one, with its influence on the logarithm.
+func (e *estimate) quantile(q float64) {
+	order := make([]int, len(e.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(e.units[i].Value, e.units[j].Value) })
+	sums, all := make([]float64, len(order)), 0.0
+	for i, at := range order {
+		all += e.units[at].Weight
+		sums[i] = all
+	}
+	value := func(share float64) float64 {
+		at, _ := slices.BinarySearch(sums, min(1, max(0, share))*all)
+		return e.units[order[min(at, len(order)-1)]].Value
+	}
+	e.at = value(q)
+	for i, u := range e.units {
+		below := 0.0
+		if u.Value <= e.at {
+			below = 1
+		}
+		e.influence[i] = u.Weight * (below - q) / all
+	}
+	// How far the share below is from q by chance, and where the quantile then is.
+	se := math.Sqrt(scatterOf(*e, estimate{}).aa)
+	low, high := value(q-1.96*se), value(q+1.96*se)
+	steep := (math.Log(high) - math.Log(low)) / (2 * 1.96 * se)
+	for i := range e.influence {
+		e.influence[i] *= -steep
+	}
+}
+
+// clusterScatter are the variances of two estimates and their covariance.
+type clusterScatter struct {
+	aa, bb, ab float64
+	clusters   float64 // of equal size that would scatter as much
+	all        int
+}
+
+func scatterOf(a, b estimate) (s clusterScatter) {
+	type sums struct{ a, b, alone float64 }
+	by := map[uint64]*sums{}
+	of := func(u Unit) *sums {
+		if by[u.Cluster] == nil {
+			by[u.Cluster] = &sums{}
+		}
+		return by[u.Cluster]
+	}
+	for i, u := range a.units {
+		c := of(u)
+		c.a, c.alone = c.a+a.influence[i], c.alone+a.influence[i]*a.influence[i]
+	}
+	for i, u := range b.units {
+		c := of(u)
+		c.b, c.alone = c.b+b.influence[i], c.alone+b.influence[i]*b.influence[i]
+	}
+	sum, squares := 0.0, 0.0
+	for _, c := range by {
+		s.aa, s.bb, s.ab = s.aa+c.a*c.a, s.bb+c.b*c.b, s.ab+c.a*c.b
+		sum, squares = sum+c.alone, squares+c.alone*c.alone
+	}
+	s.all = len(by)
+	if s.clusters = sum * sum / squares; !(squares > 0) {
+		s.clusters = 0
+	}
+	n := float64(len(by))
+	small := n / max(1, n-1)
+	s.aa, s.bb, s.ab = s.aa*small, s.bb*small, s.ab*small
+	return s
+}
