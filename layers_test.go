@@ -27,7 +27,7 @@ var (
 	}
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/client", "internal/cputime", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
-		"internal/instrument", "internal/responsive", "internal/rollout",
+		"internal/instrument", "internal/sockops", "internal/responsive", "internal/rollout",
 		"internal/cli", "internal/wait", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.

@@ -7,6 +7,7 @@ import (
 
 	"linerate/bench/provebench"
 	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -18,16 +19,30 @@ intervals, its power, how often it turns a gain into harm and judges an effect
 to be late, next to a comparison of before with after and a t-test over
 the same windows. Then how often the guardrail ends a day without harm, and how
 many treated windows it takes to end one with harm; and how those on requests that
-stay away do, with a request a minute as with many a look.`
+stay away do, with a request a minute as with many a look.
+
+With --per connection it simulates studies in which each connection draws its arm: clients
+with many connections or few, heavy-tailed durations, drift, and a bottleneck that the arms
+share, where what one connection gains the others lose.`
 
 // newProveCmd simulates the switchback design.
 func newProveCmd() *cobra.Command {
 	s := simulated{flag: "studies", usage: "simulated studies of each shape", usual: 2000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
-	return s.command(&cobra.Command{
+	per := ""
+	cmd := s.command(&cobra.Command{
 		Use:   "prove",
 		Short: "false-positive rate, coverage and guardrails of studies on live hosts, by simulation",
 		Long:  benchProveLong,
 	}, func(cmd *cobra.Command, studies int, seed uint64) (doc any, page func(*show.Page), err error) {
+		switch per {
+		case "":
+		case "connection":
+			var crowds []provebench.CrowdRow
+			err = cli.UntilStopped(cmd.Context(), func() { crowds = provebench.Connections(studies, seed) })
+			return map[string]any{"version": 1, "studies": studies, "seed": seed, "rows": crowds}, func(p *show.Page) { writeCrowds(p, studies, crowds) }, err
+		default:
+			return nil, nil, hint.Usagef("--per %s: not known; known: connection", per)
+		}
 		var rows []provebench.Row
 		var guards []provebench.Guard
 		var silences []provebench.Silence
@@ -39,6 +54,21 @@ func newProveCmd() *cobra.Command {
 		return map[string]any{"version": 1, "studies": studies, "seed": seed,
 			"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards, "silences": silences}, func(p *show.Page) { writeProve(p, studies, rows, guards, silences) }, err
 	})
+	cmd.Flags().StringVar(&per, "per", "", "connection: studies in which each connection draws its arm")
+	return cmd
+}
+
+func writeCrowds(page *show.Page, studies int, rows []provebench.CrowdRow) {
+	page.Line(fmt.Sprintf("%d simulated studies of 20 windows of 600 connections each a crowd; a claim is 5 %% false positives and 95 %% coverage.", studies))
+	t := show.Table{Header: []string{"crowd", "false positives", "coverage", "finds 4 %", "20 %: better", "20 %: the host does not gain"}, Right: []bool{false, true, true, true, true, true}}
+	for _, r := range rows {
+		row := []string{r.Crowd}
+		for _, v := range []float64{r.FalsePositiveRate, r.Coverage, r.Power, r.Better, r.Refused} {
+			row = append(row, show.Percent(100*v))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	page.Table(t)
 }
 
 func writeProve(page *show.Page, studies int, rows []provebench.Row, guards []provebench.Guard, silences []provebench.Silence) {

@@ -18,7 +18,7 @@ const everyKey = "testdata/every-key.yaml"
 
 // everyKeyElsewhere are studies of the keys that have no meaning on the
 // simulated testbed: of servers, of machines over SSH, and of floods.
-var everyKeyElsewhere = []string{"testdata/every-key-servers.yaml", "testdata/every-key-mail.yaml", "testdata/every-key-files.yaml", "testdata/every-key-machines.yaml", "testdata/every-key-flood.yaml", "testdata/every-key-live.yaml"}
+var everyKeyElsewhere = []string{"testdata/every-key-servers.yaml", "testdata/every-key-mail.yaml", "testdata/every-key-files.yaml", "testdata/every-key-machines.yaml", "testdata/every-key-flood.yaml", "testdata/every-key-live.yaml", "testdata/every-key-connections.yaml"}
 
 // keysOf are the YAML keys of a type and of all that it holds.
 func keysOf(t reflect.Type, into map[string]bool) {

@@ -182,7 +182,7 @@ func TestPerConnection(t *testing.T) {
 	}
 	v := r.Verdicts[0]
 	low, high := v.CILow.Float(), v.CIHigh.Float()
-	t.Logf("%s %s of a truth of %.1f %%; host %+v", v.Text(), v.Bounds(), truth, v.Host)
+	t.Logf("%s %s of a truth of %.1f %%\n%s", v.Text(), v.Bounds(), truth, said)
 	if v.Verdict != stats.Better || truth < low-5 || truth > high+5 {
 		t.Errorf("%s, %s %s, where separate runs say %.1f %%\n%s", v.Verdict, v.Text(), v.Bounds(), truth, said)
 	}

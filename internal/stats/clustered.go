@@ -10,6 +10,8 @@ import (
 type Unit struct {
 	Value float64
 	Of    float64 // of a ratio, what the value is a share of
+	// Known is of the unit before it drew its arm, and explains some of its value.
+	Known float64
 	// Weight is one over the probability of the arm that it drew.
 	Weight float64
 	// Cluster is what it may resemble others by: a connection's client.
@@ -60,6 +62,8 @@ func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
 	} else {
 		from, to = math.Log(from), math.Log(to)
 	}
+	known := (ea.known() + eb.known()) / 2
+	from, to = from-ea.adjust(known), to-eb.adjust(known)
 	s := scatterOf(ea, eb)
 	c.Effect = newTest(to-from, math.Sqrt(s.aa+s.bb-2*s.ab), s.clusters-1, 1-opt.Alpha)
 	c.ControlSum, c.VariantSum = Summary{N: len(a), Mean: ea.at}, Summary{N: len(b), Mean: eb.at}
@@ -76,7 +80,6 @@ func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
 
 // finishUnits fills what follows from the effect, and refuses one that too little stands behind.
 func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
-	c.Plain, c.Rank, c.Permutation = Test{P: math.NaN()}, RankTest{P: math.NaN()}, Permutation{P: math.NaN()}
 	c.inPercent()
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
@@ -100,6 +103,34 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 		return
 	}
 	c.P, c.PHolm, c.PEquivalentHolm = math.NaN(), math.NaN(), math.NaN()
+}
+
+// known is the mean of what was known of the units.
+func (e *estimate) known() float64 {
+	sum, all := 0.0, 0.0
+	for _, u := range e.units {
+		sum, all = sum+u.Weight*u.Known, all+u.Weight
+	}
+	return sum / all
+}
+
+// adjust is what an estimate owes to an arm's units being other than all are, by what was known of
+// them: the regression of their influence on it (Deng et al., WSDM 2013, for means; an estimate
+// is the mean of its units' influence). It is taken out of their influence too.
+func (e *estimate) adjust(all float64) float64 {
+	mean, sum, of, weights := e.known(), 0.0, 0.0, 0.0
+	for i, u := range e.units {
+		x := u.Known - mean
+		sum, of, weights = sum+e.influence[i]*x, of+u.Weight*x*x, weights+u.Weight
+	}
+	if !(of > 1e-12*weights) { // all are alike, but for rounding
+		return 0
+	}
+	slope := sum * weights / of
+	for i, u := range e.units {
+		e.influence[i] -= slope * u.Weight / weights * (u.Known - mean)
+	}
+	return slope * (mean - all)
 }
 
 // estimate is what is compared of an arm, with each unit's influence on it, on the scale of the

@@ -56,3 +56,31 @@ func Welch(a, b []float64, level float64) Test {
 	}
 	return newTest(mb-ma, math.Sqrt(qa+qb), df, level)
 }
+
+// Slope is Student's t of the slope of y over x by least squares; false where x has fewer than
+// three values or does not vary.
+func Slope(x, y []float64) (Test, bool) {
+	if len(x) < 3 {
+		return Test{}, false
+	}
+	mx, vx := meanVariance(x)
+	my, _ := meanVariance(y)
+	n, sum := float64(len(x)), 0.0
+	if !(vx > 0) {
+		return Test{}, false
+	}
+	for i := range x {
+		sum += (x[i] - mx) * (y[i] - my)
+	}
+	slope, rest := sum/(vx*(n-1)), 0.0
+	for i := range x {
+		e := y[i] - my - slope*(x[i]-mx)
+		rest += e * e
+	}
+	return newTest(slope, math.Sqrt(rest/(n-2)/(vx*(n-1))), n-2, 0.95), true
+}
+
+// SumOf is a test's estimate plus another's with its standard error, which does not depend on it.
+func SumOf(t Test, estimate, se float64) Test {
+	return newTest(t.Estimate+estimate, math.Hypot(t.SE, se), t.DF, t.Level)
+}

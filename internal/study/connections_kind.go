@@ -230,7 +230,7 @@ func ConnectionTrial(s Spec, w Window, variant string, c Connections) Trial {
 	part := s.Parts[0]
 	w.Of, w.Value = variant, map[string]float64{}
 	for _, m := range connectionMetrics {
-		if v := m.of(c); len(v) > 0 {
+		if v := m.of(c); len(v) > 0 && part.yields(m.Metric) {
 			w.Value[m.Name] = m.summary(v)
 		}
 	}

@@ -76,7 +76,7 @@ func (m unitMetric) of(c Connections) (out []stats.Unit) {
 		return nil
 	}
 	for i, v := range m.column(c) {
-		u := stats.Unit{Value: m.scale * v, Cluster: uint64(c.Client[i])}
+		u := stats.Unit{Value: m.scale * v, Cluster: uint64(c.Client[i]), Known: math.Log(max(c.FirstRTT[i], leastTrip))}
 		if m.quantile == 0 {
 			u.Of = c.Segments[i]
 		} else if !(v > 0) {
@@ -86,6 +86,9 @@ func (m unitMetric) of(c Connections) (out []stats.Unit) {
 	}
 	return out
 }
+
+// leastTrip stands for round trips of the handshake that were not measured, or are shorter.
+const leastTrip = 10e-6
 
 // summary is the metric of units of one weight.
 func (m unitMetric) summary(units []stats.Unit) float64 {

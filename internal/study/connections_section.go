@@ -10,17 +10,20 @@ import (
 	"linerate/internal/stats"
 )
 
-// HostEffect is what a whole host gains where connections draw their arms: the variant with nine
-// connections in ten treated against the control with one in ten, window against window. Where
-// the arms share a bottleneck, a connection may gain what another loses.
+// HostEffect is what a whole host gains, by the windows' shares: all connections treated against
+// none. Where the arms share a bottleneck, a connection may gain what another loses.
 type HostEffect struct {
 	stats.Effect
-	Fours int `json:"fours"` // of windows, one of each share in random order
+	Windows int `json:"windows"`
 	// P is of "no other than the effect between the connections of a window", and Apart says
 	// that the host is not shown to gain what its connections do.
 	P     stats.Number `json:"p_value"`
 	Apart bool         `json:"apart,omitempty"`
 }
+
+// apartLevel is the level at which a host's effect is no longer taken for its connections': a
+// verdict is to be lost rather than to promise a host what it does not get.
+const apartLevel = 0.1
 
 // deriveConnections asks whether the arms disturb each other, and takes back verdicts on the host
 // where they do.
@@ -30,77 +33,72 @@ func deriveConnections(r *Results, s Spec) {
 		if v.Host = hostEffect(*r, *v); v.Host == nil || !v.Host.Apart {
 			continue
 		}
-		v.Warnings = append(v.Warnings, fmt.Sprintf("the connections differ by %s and the whole host by %s %s: the arms share a bottleneck, and what one gains the other loses",
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the connections differ by %s, the whole host by %s %s: they share a bottleneck, and what one gains another loses",
 			v.Text(), v.Host.Text(), v.Host.Bounds()))
 		v.Verdict = stats.Inconclusive
 	}
 }
 
-// hostEffect compares the outer shares of each four windows; nil where there are too few.
+// hostEffect adds to the effect between connections what all of them lose or gain by the share
+// that is treated: the slope, over the windows, of the metric of all connections of a window after
+// the effect is taken out of the treated. The shares are in random order, so that drift is noise.
 func hostEffect(r Results, v Verdict) *HostEffect {
 	m, ok := metricOfConnections(v.Metric)
+	size, low, high := v.Size()
+	if !ok || !size.Known() || !low.Known() {
+		return nil
+	}
+	onScale := func(x float64) float64 { return math.Log1p(max(-0.999, x/100)) }
+	if m.Share {
+		onScale = func(x float64) float64 { return x / 100 }
+	}
+	direct := onScale(size.Float())
+	se := (onScale(high.Float()) - onScale(low.Float())) / (2 * 1.96)
+	windows, shares := map[int][]stats.Unit{}, map[int]float64{}
+	for _, t := range r.Trials {
+		c := t.Saw().Connections
+		if c == nil || t.Block == 0 || !t.Valid {
+			continue
+		}
+		units := m.of(*c)
+		for i := range units {
+			switch {
+			case t.Variant != v.Variant:
+			case m.Share:
+				units[i].Value -= direct * units[i].Of
+			default:
+				units[i].Value *= math.Exp(-direct)
+			}
+		}
+		windows[t.Block], shares[t.Block] = append(windows[t.Block], units...), c.Share
+	}
+	var x, y []float64
+	for block, units := range windows {
+		value := m.summary(units)
+		if !m.Share {
+			value = math.Log(value)
+		}
+		if !math.IsNaN(value) && !math.IsInf(value, 0) {
+			x, y = append(x, shares[block]), append(y, value)
+		}
+	}
+	slope, ok := stats.Slope(x, y)
 	if !ok {
 		return nil
 	}
-	type four struct{ direct, windows, few, most float64 }
-	fours := map[int]*four{}
-	values := map[[2]any]float64{}
-	for _, t := range r.Trials {
-		if x, ok := t.Metrics[v.Metric]; ok && t.Valid && t.Block > 0 && t.Saw().Connections != nil {
-			values[[2]any{t.Block, t.Variant}] = x
-		}
-	}
-	scale := func(x float64) float64 {
-		if m.Share {
-			return x
-		}
-		return math.Log(x)
-	}
-	for _, t := range r.Trials {
-		c := t.Saw().Connections
-		control, both := values[[2]any{t.Block, v.Control}]
-		treated, is := values[[2]any{t.Block, v.Variant}]
-		if c == nil || t.Variant != v.Variant || !both || !is {
-			continue
-		}
-		f := fours[(t.Block-1)/4]
-		if f == nil {
-			f = &four{few: math.NaN(), most: math.NaN()}
-			fours[(t.Block-1)/4] = f
-		}
-		f.direct, f.windows = f.direct+scale(treated)-scale(control), f.windows+1
-		switch c.Share {
-		case fewTreated:
-			f.few = scale(control)
-		case mostOfAll:
-			f.most = scale(treated)
-		}
-	}
-	var whole, apart []float64
-	for _, f := range fours {
-		if total := f.most - f.few; !math.IsNaN(total) && !math.IsInf(total, 0) {
-			whole, apart = append(whole, total), append(apart, total-f.direct/f.windows)
-		}
-	}
-	if len(whole) < 2 {
-		return nil
-	}
-	return judgeHost(stats.OneSample(whole, 0.95), stats.OneSample(apart, 0.95), v, m, len(whole))
-}
-
-func judgeHost(whole, apart stats.Test, v Verdict, m unitMetric, fours int) *HostEffect {
-	h := &HostEffect{Fours: fours, P: stats.Num(apart.P)}
+	whole := stats.SumOf(slope, direct, se)
+	h := &HostEffect{Windows: len(x), P: stats.Num(slope.P)}
 	if m.Share {
 		h.EffectPoints, h.PointsLow, h.PointsHigh = stats.Num(100*whole.Estimate), stats.Num(100*whole.Low), stats.Num(100*whole.High)
 	} else {
 		h.Effect = stats.EffectOf(whole.Map(stats.Percent))
 	}
-	size, _, _ := v.Size()
+	against := (slope.Estimate > 0) != (direct > 0)
 	switch v.Verdict {
 	case stats.Better, stats.Worse:
-		h.Apart = apart.P <= 0.05 && !(whole.Low > 0 && size.Float() > 0 || whole.High < 0 && size.Float() < 0)
+		h.Apart = against && slope.P <= apartLevel && whole.Contains(0)
 	case stats.Equivalent:
-		h.Apart = apart.P <= 0.05 && !whole.Contains(0)
+		h.Apart = slope.P <= apartLevel && !whole.Contains(0)
 	}
 	return h
 }
@@ -117,13 +115,11 @@ func connectionsMethod(s Spec, r Results, p Part) string {
 var classes = []float64{0, 0.005, 0.02, 0.1, math.Inf(1)}
 
 // connectionSections are what a report shows of studies by connection.
-func connectionSections(s Spec, r Results) []Section {
+func connectionSections(s Spec, r Results) []document.Block {
 	if s.Design != Concurrent || len(r.Trials) == 0 {
 		return nil
 	}
-	section := Section{Title: "Connections"}
-	section.add(true, classTable(s, r), hostTable(r), countTable(s, r))
-	return []Section{section}
+	return section("Connections", "", classTable(s, r), hostTable(r), countTable(s, r))
 }
 
 // classTable has the primary effect by the distance of clients.
@@ -182,8 +178,8 @@ func ofClass(trials []Trial, from, to float64) (out []Trial) {
 
 // hostTable has what the shares say of the whole host.
 func hostTable(r Results) document.Table {
-	t := document.Table{Title: "The whole host", Header: []string{"metric", "variant", "between connections", "90 % against 10 % treated", "95 % interval", "p of a difference", ""},
-		Note: "Connections that share a bottleneck may take from each other. Windows with most and with few treated connections show what the host gains as a whole."}
+	t := document.Table{Title: "The whole host", Header: []string{"metric", "variant", "between connections", "all against none treated", "95 % interval", "p of a difference", ""},
+		Note: "Connections that share a bottleneck may take from each other. How the metric of all moves with the share of treated ones, from window to window, shows what the host gains as a whole."}
 	for _, v := range r.Verdicts {
 		if v.Host == nil {
 			continue

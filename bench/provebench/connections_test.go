@@ -1,0 +1,21 @@
+package provebench
+
+import "testing"
+
+// Studies by connection keep their level, see a large gain, and do not promise it to a host whose
+// connections take it from each other.
+func TestConnections(t *testing.T) {
+	const studies = 20
+	for i, c := range Crowds() {
+		if c.Name != "clients" && c.Name != "all shared" {
+			continue
+		}
+		row := c.row(studies, uint64(i+1))
+		if row.FalsePositiveRate > 0.2 || row.Coverage < 0.8 {
+			t.Errorf("%+v: beyond three standard errors", row)
+		}
+		if shared := c.Shared == 1; shared && (row.Better > 0.2 || row.Refused < 0.7) || !shared && row.Better < 0.9 {
+			t.Errorf("%+v", row)
+		}
+	}
+}
