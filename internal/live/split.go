@@ -236,7 +236,7 @@ func (s *splitting) record(w int) (*study.Trip, error) {
 		return nil, err
 	}
 	var trials []study.Trial
-	for arm, variant := range map[sockops.Arm]string{sockops.Control: s.Spec.Control, sockops.Again: study.AA, sockops.Treated: s.treated()} {
+	for arm, variant := range []string{sockops.Control: s.Spec.Control, sockops.Again: study.AA, sockops.Treated: s.treated()} {
 		c, t := s.seen[w][arm], tallies[arm]
 		c.Share, c.Opened, c.Refused, c.Lost = s.share[w], int(t.Opened), int(t.Refused), int(t.Lost)
 		c.Open = max(0, c.Opened-s.count[w][arm]-c.Lost)
