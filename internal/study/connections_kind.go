@@ -14,12 +14,11 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// ConnectionsMode is that of parts in which each connection draws its arm, and Concurrent the
-// design of their studies: both arms at once.
-const (
-	ConnectionsMode testbed.Mode = "connections"
-	Concurrent                   = "concurrent"
-)
+// ConnectionsMode is that of parts in which each connection draws its arm.
+const ConnectionsMode testbed.Mode = "connections"
+
+// Concurrent is the design of their studies: both arms at once.
+const Concurrent = "concurrent"
 
 // Connection is one that a live host accepted, when it had ended. Times are in seconds.
 type Connection struct {
