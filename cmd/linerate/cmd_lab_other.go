@@ -9,5 +9,5 @@ import (
 )
 
 func newLabCmd() *cobra.Command {
-	return cli.NotHere("lab", "build and remove the namespace testbed by hand")
+	return cli.NotHere("lab", "check a testbed of real machines; put back what a killed study left")
 }

@@ -87,8 +87,6 @@ var documents = []described{
 	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported]()}},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
-	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},
-	{"labs", "linerate lab status --json", []string{"lab status"}, typeOf[labsDocument]()},
 	{"testbed-check", "linerate lab check --json", []string{"lab check"}, typeOf[checkDocument]()},
 	{"tune", "linerate tune --json", []string{"tune"}, []reflect.Type{reflect.TypeFor[searchDocumentOf](), reflect.TypeFor[spaceDocument]()}},
 	{"generated", "linerate load send --json", []string{"load send"}, typeOf[sentDoc]()},

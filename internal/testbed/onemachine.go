@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"regexp"
 	"strconv"
 
-	"linerate/internal/hint"
 	"linerate/internal/setting"
 )
 
@@ -92,28 +90,4 @@ func PathOf(settings []setting.Setting) (p HopPath, rest []setting.Setting, err 
 		p = HopPath{n, s.Name, s}
 	}
 	return p, rest, nil
-}
-
-// LabName is how a lab that stays may be called.
-var LabName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
-
-// CheckLabName refuses other names.
-func CheckLabName(name string) error {
-	if LabName.MatchString(name) {
-		return nil
-	}
-	return hint.With(hint.Usagef("lab name %q is not valid", name), "use up to 16 lower-case letters and digits, a letter first")
-}
-
-// LabIsUp refuses a name that is taken.
-func LabIsUp(name string) error {
-	return hint.With(fmt.Errorf("lab %s is up already", name), "use another %s, or remove it: linerate lab down %s", hint.Option("name", "NAME"), name)
-}
-
-// NoLab says which of the labs that are up was meant.
-func NoLab(name string, up []string) error {
-	if len(up) == 0 {
-		return hint.With(hint.Usagef("no lab named %q", name), "no lab is up; linerate lab up makes one")
-	}
-	return hint.Unknown("lab", name, up)
 }

@@ -43,8 +43,6 @@ type Bed struct {
 	journal *knob.HostSysctls // nil: none may be changed
 	arms    []*armJail
 	raised  int // DUTs so far
-	// persists: the jails outlive this process (UpNamed).
-	persists bool
 }
 
 var _ testbed.Multi = (*Bed)(nil)
@@ -95,10 +93,8 @@ const childrenMost = 64
 // build makes the jails that outlive resets, and the bypass.
 func (b *Bed) build(ctx context.Context, name string) error {
 	var err error
-	if !b.persists {
-		if b.held, b.life, err = os.Pipe(); err != nil {
-			return err
-		}
+	if b.held, b.life, err = os.Pipe(); err != nil {
+		return err
 	}
 	if b.gen, err = b.jailed(name, childrenMost); err != nil {
 		return err
@@ -114,16 +110,14 @@ func (b *Bed) build(ctx context.Context, name string) error {
 	return b.bypass(ctx, genBypass, sinkBypass)
 }
 
-// jailed makes a jail that ends with this process, or persists.
+// jailed makes a jail that ends with this process.
 func (b *Bed) jailed(name string, children int) (*jail, error) {
 	j, err := create(name, children)
 	if err != nil {
 		return nil, err
 	}
-	if !b.persists {
-		if err := j.hold(b.held); err != nil {
-			return nil, errors.Join(err, j.remove())
-		}
+	if err := j.hold(b.held); err != nil {
+		return nil, errors.Join(err, j.remove())
 	}
 	return j, nil
 }

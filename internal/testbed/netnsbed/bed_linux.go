@@ -92,10 +92,10 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 
 // build makes the namespaces that outlive resets, and the bypass.
 func (b *Bed) build() (err error) {
-	if b.gen, err = newNamespace(""); err != nil {
+	if b.gen, err = newNamespace(); err != nil {
 		return err
 	}
-	if b.sink, err = newNamespace(""); err != nil {
+	if b.sink, err = newNamespace(); err != nil {
 		return err
 	}
 	return wire(b.gen, genBypass, b.sink, sinkBypass)
@@ -177,7 +177,7 @@ func (b *Bed) renew(p testbed.HopPath) (err error) {
 	if err := b.clear(); err != nil {
 		return err
 	}
-	if b.dut.first, err = newNamespace(""); err != nil {
+	if b.dut.first, err = newNamespace(); err != nil {
 		return err
 	}
 	if err := connect(b.gen, &b.dut, b.sink, p); err != nil {

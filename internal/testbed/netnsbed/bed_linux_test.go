@@ -165,7 +165,7 @@ func snapshot(t *testing.T) map[string]string {
 			s["rule "+r.String()] = ""
 		}
 	}
-	named, _ := filepath.Glob(netnsDir + "/*")
+	named, _ := filepath.Glob("/run/netns/*")
 	for _, n := range named {
 		if !strings.HasPrefix(filepath.Base(n), labtest.Prefix) {
 			s["namespace "+n] = ""

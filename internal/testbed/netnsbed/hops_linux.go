@@ -76,7 +76,7 @@ func (r *routers) build(gen *namespace, genEnd end, sink *namespace, sinkEnd end
 }
 
 func newRouter() (*namespace, error) {
-	ns, err := newNamespace("")
+	ns, err := newNamespace()
 	if err != nil {
 		return nil, err
 	}

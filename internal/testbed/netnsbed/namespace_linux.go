@@ -1,10 +1,7 @@
 package netnsbed
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -12,77 +9,25 @@ import (
 	"linerate/internal/port"
 )
 
-// netnsDir is where iproute2 looks for named namespaces.
-const netnsDir = "/run/netns"
+// namespace is a network namespace held open by a descriptor. It ends with its last
+// descriptor: nothing is left behind by a kill -9.
+type namespace struct{ fd int }
 
-// namespace is a network namespace held open by a descriptor. One without a
-// name ends with its last descriptor: nothing is left behind by a kill -9.
-type namespace struct {
-	fd   int
-	name string
-}
-
-// newNamespace makes a network namespace; with a name it is bound to
-// /run/netns/NAME, for ip netns exec, and outlives the process.
-func newNamespace(name string) (*namespace, error) {
-	ns := &namespace{fd: -1, name: name}
+// newNamespace makes a network namespace.
+func newNamespace() (*namespace, error) {
+	ns := &namespace{fd: -1}
 	err := onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("make a network namespace: %w", err)
 		}
-		self := fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid())
-		fd, err := unix.Open(self, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		fd, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return fmt.Errorf("open the new network namespace: %w", err)
 		}
 		ns.fd = fd
-		if name == "" {
-			return nil
-		}
-		return bindName(self, filepath.Join(netnsDir, name))
+		return nil
 	})
-	if err != nil {
-		ns.close()
-		return nil, err
-	}
-	return ns, nil
-}
-
-// openNamespace opens a named namespace.
-func openNamespace(name string) (*namespace, error) {
-	fd, err := unix.Open(filepath.Join(netnsDir, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open network namespace %s: %w", name, err)
-	}
-	return &namespace{fd: fd, name: name}, nil
-}
-
-func bindName(self, path string) error {
-	if err := os.MkdirAll(netnsDir, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", netnsDir, err)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o444)
-	if err != nil {
-		return fmt.Errorf("name a network namespace: %w", err)
-	}
-	f.Close()
-	if err := unix.Mount(self, path, "", unix.MS_BIND, ""); err != nil {
-		os.Remove(path)
-		return fmt.Errorf("bind a network namespace to %s: %w", path, err)
-	}
-	return nil
-}
-
-// removeName unbinds a named namespace; one that is gone is no error.
-func removeName(name string) error {
-	path := filepath.Join(netnsDir, name)
-	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("unbind network namespace %s: %w", name, err)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove network namespace %s: %w", name, err)
-	}
-	return nil
+	return ns, err
 }
 
 func (ns *namespace) close() {

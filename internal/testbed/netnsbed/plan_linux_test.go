@@ -1,8 +1,6 @@
 package netnsbed
 
 import (
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,20 +10,6 @@ import (
 )
 
 // What a lab decides without touching the machine.
-
-func TestNamespacesOfALab(t *testing.T) {
-	if got := (Lab{Name: "x"}).Namespaces(); strings.Join(got, " ") != "x-gen x-dut x-sink" {
-		t.Errorf("%v", got)
-	}
-}
-
-// TestAlive: a process is one by its number and its start; another that has its number is not it.
-func TestAlive(t *testing.T) {
-	me := startTime(os.Getpid())
-	if me == "" || !alive(os.Getpid(), me) || alive(os.Getpid(), me+"0") || alive(os.Getpid(), "") || alive(1<<30, me) {
-		t.Errorf("started at %q", me)
-	}
-}
 
 // TestLinkBy: a link is made by as little as does what is asked.
 func TestLinkBy(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // probe tries what studies like to use, in namespaces that are not measured,
 // and notes what this kernel lacks. A version number is never asked.
 func (b *Bed) probe() {
-	scratch, err := newNamespace("")
+	scratch, err := newNamespace()
 	if err != nil {
 		return
 	}

@@ -37,7 +37,7 @@ func can(what string, try func() error) bool {
 		return v.(bool)
 	}
 	ok := false
-	if ns, err := newNamespace(""); err == nil {
+	if ns, err := newNamespace(); err == nil {
 		ok = ns.do(try) == nil
 		ns.close()
 	}

@@ -135,10 +135,10 @@ func (b *Sites) Global(_ context.Context, settings []setting.Setting) error {
 }
 
 func (s *site) build(l testbed.Layout, seed uint64) (err error) {
-	if s.clients, err = newNamespace(""); err != nil {
+	if s.clients, err = newNamespace(); err != nil {
 		return err
 	}
-	if s.server, err = newNamespace(""); err != nil {
+	if s.server, err = newNamespace(); err != nil {
 		return err
 	}
 	for _, ns := range []*namespace{s.clients, s.server} {
@@ -152,7 +152,7 @@ func (s *site) build(l testbed.Layout, seed uint64) (err error) {
 		}
 		return s.clients.do(func() error { return population(l.Clients) })
 	}
-	if s.origin, err = newNamespace(""); err != nil {
+	if s.origin, err = newNamespace(); err != nil {
 		return err
 	}
 	if err := wire(s.clients, clientEnd, s.server, serverEnd); err != nil {
