@@ -5,14 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/manual"
 )
 
 // newManualCmd writes the manual pages that packages install.
@@ -24,18 +25,26 @@ func newManualCmd() *cobra.Command {
 			if b.Date == "" {
 				return hint.With(fmt.Errorf("this binary does not know the date of its sources"), "`make dist` builds one that does")
 			}
-			for _, p := range manual.All(cmd.Root(), manual.Of{Version: b.Version, Date: b.Date}) {
-				to := filepath.Join(args[0], filepath.FromSlash(p.File()))
-				if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-					return fmt.Errorf("write the manual: %w", err)
-				}
-				if err := os.WriteFile(to, []byte(p.Source), 0o644); err != nil {
-					return fmt.Errorf("write the manual: %w", err)
-				}
+			date, err := time.Parse(time.DateOnly, b.Date)
+			if err != nil {
+				return fmt.Errorf("the date of the sources: %w", err)
 			}
-			return nil
+			dir := filepath.Join(args[0], "man1")
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("write the manual: %w", err)
+			}
+			return writeManual(cmd.Root(), dir, "linerate "+b.Version, date)
 		},
 	}
+}
+
+// writeManual writes a page for each command, linerate-study-run.1 and so on.
+func writeManual(root *cobra.Command, dir, source string, date time.Time) error {
+	root.DisableAutoGenTag = true
+	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: source, Manual: "linerate"}, dir); err != nil {
+		return fmt.Errorf("write the manual: %w", err)
+	}
+	return nil
 }
 
 func init() { cobra.AddTemplateFunc("versionText", versionText) }
