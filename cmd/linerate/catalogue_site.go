@@ -72,10 +72,9 @@ func siteInput() (in site.Input, err error) {
 		in.Built += " of " + d
 	}
 	rules, rerr := hosts.Rules()
-	advice, aerr := hosts.Advice(in.Catalogue)
-	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
-		return in, errors.Join(err, rerr, aerr)
+	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr) != nil {
+		return in, errors.Join(err, rerr)
 	}
-	in.Rules, in.Advice = rules.Rules(), advice.Advice
+	in.Rules = rules.Rules()
 	return in, nil
 }

@@ -6,7 +6,6 @@ package chart
 import (
 	"fmt"
 	"html"
-	"math"
 	"strings"
 
 	"linerate/internal/show"
@@ -89,6 +88,3 @@ func (c *Canvas) SVG(label string) string {
 
 // TextWidth estimates the width of a label in the chart's 12-pixel type.
 func TextWidth(s string) float64 { return 7 * float64(show.Width(s)) }
-
-// Fit cuts a text to a width in pixels.
-func Fit(s string, width float64) string { return show.KeepStart(s, int(math.Max(1, width/7))) }

@@ -60,30 +60,6 @@ func TestTicksOfShortScales(t *testing.T) {
 	}
 }
 
-// TestSymmetricLogarithm: a scale that is linear about zero keeps order and signs,
-// and parts small values from zero.
-func TestSymmetricLogarithm(t *testing.T) {
-	s := Scale{From: -20, To: 5000, Left: 100, Span: 700, Linear: 1}
-	last := math.Inf(-1)
-	for _, v := range []float64{-20, -5, -1, 0, 1, 2, 10, 100, 5000} {
-		if at := s.At(v); at <= last {
-			t.Errorf("%g is at %g, not right of %g", v, at, last)
-		} else {
-			last = at
-		}
-	}
-	if s.At(-20) != 100 || !(math.Abs(s.At(5000)-800) <= 1e-9) {
-		t.Errorf("ends at %g and %g", s.At(-20), s.At(5000))
-	}
-	if gap := s.At(5) - s.At(0); gap < 70 {
-		t.Errorf("5 of 5,000 is %.0f pixels from zero", gap)
-	}
-	ticks := s.Ticks(8)
-	if !slices.Contains(ticks, 0) || !slices.Contains(ticks, 1000) || !slices.IsSorted(ticks) || len(ticks) < 4 || len(ticks) > 9 {
-		t.Errorf("ticks %v", ticks)
-	}
-}
-
 // TestAlone: a chart by itself escapes texts and brings its style.
 func TestAlone(t *testing.T) {
 	c := New(Wide, 40)

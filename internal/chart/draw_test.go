@@ -245,40 +245,38 @@ func TestForest(t *testing.T) {
 		{Name: "less", Class: "worse", Value: -40, Low: -60, High: -20, Main: "−40 %", Known: true},
 		{Name: "unknown", Class: "invalid", Main: "–"},
 	}
+	percent := func(v float64) string { return fmt.Sprintf("%g %%", v) }
 	for _, width := range widths {
-		for _, linear := range []float64{0, 1} {
-			all, _, _ := drawn(t, Forest(rows, 2, linear, SignedTick(false), width, "label"))
-			zero := of(all, "line", "zero")[0].at["x1"]
-			dots := of(all, "circle", "point")
-			if len(dots) < 2 || dots[0].at["cx"] <= zero || dots[1].at["cx"] >= zero {
-				t.Fatalf("linear %g: nothing is at %g, effects at %+v", linear, zero, dots)
-			}
-			band := of(all, "rect", "band")[0]
-			if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; !(math.Abs(left-right) <= 0.3) || left <= 0 {
-				t.Errorf("linear %g: the band reaches %g to the left and %g to the right", linear, left, right)
-			}
-			for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
-				_ = of
-				var reach []float64
-				for _, s := range all {
-					if s.name == "line" && strings.Contains(s.class, "v-"+rows[i].Class) && s.at["y1"] == s.at["y2"] {
-						reach = append(reach, s.at["x1"], s.at["x2"])
-					}
-				}
-				if len(reach) == 0 || slices.Min(reach) >= dots[i].at["cx"] || slices.Max(reach) <= dots[i].at["cx"] {
-					t.Errorf("linear %g: %s is at %g, its interval from %v", linear, rows[i].Name, dots[i].at["cx"], reach)
+		all, _, _ := drawn(t, Forest(rows, 2, percent, width, "label"))
+		zero := of(all, "line", "zero")[0].at["x1"]
+		dots := of(all, "circle", "point")
+		if len(dots) < 2 || dots[0].at["cx"] <= zero || dots[1].at["cx"] >= zero {
+			t.Fatalf("nothing is at %g, effects at %+v", zero, dots)
+		}
+		band := of(all, "rect", "band")[0]
+		if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; !(math.Abs(left-right) <= 0.3) || left <= 0 {
+			t.Errorf("the band reaches %g to the left and %g to the right", left, right)
+		}
+		for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
+			_ = of
+			var reach []float64
+			for _, s := range all {
+				if s.name == "line" && strings.Contains(s.class, "v-"+rows[i].Class) && s.at["y1"] == s.at["y2"] {
+					reach = append(reach, s.at["x1"], s.at["x2"])
 				}
 			}
-			all0, _, _ := drawn(t, Forest(rows, 0, linear, SignedTick(false), width, "label"))
-			if len(of(all0, "rect", "band")) != 0 {
-				t.Error("a band without a margin")
+			if len(reach) == 0 || slices.Min(reach) >= dots[i].at["cx"] || slices.Max(reach) <= dots[i].at["cx"] {
+				t.Errorf("%s is at %g, its interval from %v", rows[i].Name, dots[i].at["cx"], reach)
 			}
+		}
+		all0, _, _ := drawn(t, Forest(rows, 0, percent, width, "label"))
+		if len(of(all0, "rect", "band")) != 0 {
+			t.Error("a band without a margin")
 		}
 	}
 }
 
-// TestShapes: what has no size is drawn with none, ticks stay within the chart, and long
-// names are cut to what they may have.
+// TestShapes: what has no size is drawn with none, and ticks stay within the chart.
 func TestShapes(t *testing.T) {
 	c := New(Wide, 40)
 	c.Rect("a", 10, 10, -5, -5)
@@ -295,9 +293,6 @@ func TestShapes(t *testing.T) {
 	if ticks[0].at["x"] < TextWidth("1,000,000")/2 || ticks[1].at["x"] > Wide-TextWidth("1,000,000")/2 {
 		t.Errorf("%+v", ticks)
 	}
-	if got := Fit("a name that is long", 70); show.Width(got) != 10 || !strings.HasSuffix(got, "…") || Fit("short", 70) != "short" || Fit("x", 0) == "" {
-		t.Errorf("%q", got)
-	}
 	if TextWidth("µs") != 14 || TextWidth("") != 0 {
 		t.Error("widths of texts")
 	}
@@ -306,37 +301,11 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestLinearPart: the axis of effects is logarithmic only where they are unlike, and then
-// linear as far as the least that excludes nothing.
-func TestLinearPart(t *testing.T) {
+// TestForestRange: a very wide interval does not squeeze the rest.
+func TestForestRange(t *testing.T) {
 	known := func(v, low, high float64) Effect { return Effect{Value: v, Low: low, High: high, Known: true} }
-	for name, c := range map[string]struct {
-		rows []Effect
-		want float64
-	}{
-		"none":                   {nil, 0},
-		"of a size":              {[]Effect{known(2, 1, 3), known(-40, -50, -30)}, 0},
-		"unlike":                 {[]Effect{known(2, 1, 3), known(-50, -60, -30)}, 1},
-		"the least shows":        {[]Effect{known(0.1, -1, 1), known(2, 1, 3), known(-60, -70, -30)}, 1},
-		"nothing shows":          {[]Effect{known(0.1, -1, 1), known(60, -70, 130)}, 0},
-		"beyond all measure":     {[]Effect{known(0.001, 0.0005, 0.002), known(1000, 900, 1100)}, 0.1},
-		"unknown ones are apart": {[]Effect{{Value: 1e9}, known(2, 1, 3)}, 0},
-	} {
-		if got := LinearPart(c.rows); !(math.Abs(got-c.want) <= 1e-12) {
-			t.Errorf("%s: linear up to %g, want %g", name, got, c.want)
-		}
-	}
-	if got := SignedTick(true)(5); got != "+5 points" {
-		t.Errorf("%q", got)
-	}
-	// A very wide interval does not squeeze the rest.
-	from, to := forestRange([]Effect{known(1, -1e6, 1e6), known(2, 1, 3)}, 0)
-	if from < -5 || to > 8 {
+	if from, to := forestRange([]Effect{known(1, -1e6, 1e6), known(2, 1, 3)}, 0); from < -5 || to > 8 {
 		t.Errorf("from %g to %g", from, to)
-	}
-	from, to = bothSides([]Effect{known(10, -1e6, 1e6)}, 1)
-	if from < -40 || to > 40 || from > -1 || to < 10 {
-		t.Errorf("on both sides from %g to %g", from, to)
 	}
 }
 
@@ -344,7 +313,7 @@ func TestLinearPart(t *testing.T) {
 func TestIntervalsBeyondTheAxis(t *testing.T) {
 	draw := func(low, high float64) int {
 		rows := []Effect{{Name: "a", Class: "worse", Value: 1, Low: low, High: high, Known: true}}
-		return strings.Count(Forest(rows, 0, 0, func(float64) string { return "" }, Wide, ""), `class="interval`)
+		return strings.Count(Forest(rows, 0, func(float64) string { return "" }, Wide, ""), `class="interval`)
 	}
 	if inside, left, both := draw(0.5, 1.5), draw(-100, 1.5), draw(-100, 100); inside != 3 || left != 4 || both != 5 {
 		t.Errorf("%d, %d and %d lines, want 3, 4 and 5: an arrow has two", inside, left, both)

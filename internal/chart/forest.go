@@ -1,11 +1,5 @@
 package chart
 
-import (
-	"math"
-
-	"linerate/internal/show"
-)
-
 // Effect is one effect with its interval, a row of a forest plot.
 type Effect struct {
 	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid, stopped; or aa
@@ -15,10 +9,9 @@ type Effect struct {
 }
 
 // Forest draws effects with 95 % intervals against a line of no effect. band
-// is the equivalence margin, shaded; 0 draws none. Beyond ±linear the axis is
-// logarithmic; 0 leaves it linear. Wide charts put words
+// is the equivalence margin, shaded; 0 draws none. Wide charts put words
 // next to the plot, narrow ones above each row.
-func Forest(rows []Effect, band, linear float64, print func(float64) string, width float64, label string) string {
+func Forest(rows []Effect, band float64, print func(float64) string, width float64, label string) string {
 	narrow := IsNarrow(width)
 	rowHeight, top := 34.0, 10.0
 	left, right := 10.0, 10.0
@@ -32,10 +25,7 @@ func Forest(rows []Effect, band, linear float64, print func(float64) string, wid
 	}
 	c := New(width, top+rowHeight*float64(len(rows))+30)
 	from, to := forestRange(rows, band)
-	if linear > 0 {
-		from, to = bothSides(rows, linear)
-	}
-	s := Scale{From: from, To: to, Left: left, Span: width - left - right, Linear: linear}
+	s := Scale{From: from, To: to, Left: left, Span: width - left - right}
 	bottom := c.H - 26
 	if band > 0 {
 		c.Rect("band", s.At(max(from, -band)), top, s.At(min(to, band))-s.At(max(from, -band)), bottom-top)
@@ -106,46 +96,4 @@ func forestRange(rows []Effect, band float64) (from, to float64) {
 	}
 	pad := 0.04*(to-from) + max(0, 1-(to-from))/2
 	return from - pad, to + pad
-}
-
-// bothSides is forestRange of an axis that is logarithmic on either side of zero.
-func bothSides(rows []Effect, linear float64) (from, to float64) {
-	for _, r := range rows {
-		if r.Known {
-			reach := 3 * max(linear, math.Abs(r.Value)) // of very wide intervals
-			from, to = min(from, r.Value, max(r.Low, -reach)), max(to, r.Value, min(r.High, reach))
-		}
-	}
-	return min(1.2*from, -linear), max(1.2*to, linear)
-}
-
-// unlike is how many times its smallest effect a chart's largest must be to be drawn
-// on a logarithmic axis: on a linear one the smallest would lie at zero.
-const unlike = 25
-
-// LinearPart is how far from zero the axis of effects is linear: half the smallest
-// effect that excludes zero; 0 where all are of a size.
-func LinearPart(rows []Effect) float64 {
-	least, most := math.Inf(1), 0.0
-	for _, r := range rows {
-		if a := math.Abs(r.Value); r.Known && a > 0 {
-			most = max(most, a)
-			if r.Low > 0 || r.High < 0 {
-				least = min(least, a)
-			}
-		}
-	}
-	if most < unlike*least || math.IsInf(least, 1) {
-		return 0
-	}
-	return max(least/2, most/1e4)
-}
-
-// SignedTick prints effects at an axis: in percent, or in percentage points.
-func SignedTick(points bool) func(float64) string {
-	unit := " %"
-	if points {
-		unit = " points"
-	}
-	return func(v float64) string { return show.SignedValue(v) + unit }
 }

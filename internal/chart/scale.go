@@ -5,24 +5,18 @@ import (
 	"slices"
 )
 
-// Scale maps values to pixels: linearly, by their logarithms, or, where Linear is
-// not 0, linearly up to about ±Linear and by logarithms beyond, on either side of
-// zero.
+// Scale maps values to pixels: linearly, or by their logarithms.
 type Scale struct {
 	From, To   float64 // values
 	Left, Span float64 // pixels
 	Log        bool
-	Linear     float64
 }
 
 // At is where a value lies.
 func (s Scale) At(v float64) float64 {
 	a, b := s.From, s.To
-	switch {
-	case s.Log:
+	if s.Log {
 		a, b, v = math.Log(a), math.Log(b), math.Log(v)
-	case s.Linear > 0:
-		a, b, v = math.Asinh(a/s.Linear), math.Asinh(b/s.Linear), math.Asinh(v/s.Linear)
 	}
 	if a == b {
 		return s.Left
@@ -33,11 +27,8 @@ func (s Scale) At(v float64) float64 {
 // Ticks are round values within the scale, about n of them; equal steps also
 // where a logarithmic scale spans too little for powers.
 func (s Scale) Ticks(n int) []float64 {
-	switch {
-	case s.Log && s.To > 2*s.From:
+	if s.Log && s.To > 2*s.From {
 		return logTicks(s.From, s.To, n)
-	case s.Linear > 0:
-		return s.bothWays(n)
 	}
 	step := niceStep((s.To - s.From) / float64(max(1, n)))
 	var out []float64
@@ -47,28 +38,6 @@ func (s Scale) Ticks(n int) []float64 {
 		}
 		out = append(out, v)
 	}
-	return out
-}
-
-// bothWays are the ticks of a scale that is linear about zero: zero, powers of ten
-// from the largest down, and values between them as far as there is room.
-func (s Scale) bothWays(n int) (out []float64) {
-	gap := math.Abs(s.Span) / float64(max(1, n))
-	put := func(v float64) {
-		if v < s.From || v > s.To || slices.ContainsFunc(out, func(o float64) bool { return math.Abs(s.At(o)-s.At(v)) < gap }) {
-			return
-		}
-		out = append(out, v)
-	}
-	put(0)
-	most := math.Ceil(math.Log10(max(-s.From, s.To)))
-	for _, m := range []float64{1, 5, 2} {
-		for e := most; math.Pow(10, e)*m >= s.Linear/2; e-- {
-			put(m * math.Pow(10, e))
-			put(-m * math.Pow(10, e))
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 

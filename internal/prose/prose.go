@@ -231,3 +231,18 @@ func Plain(text string) string {
 	}
 	return b.String()
 }
+
+// Anchor is the name of a heading within its page, as forges make it: small letters,
+// blanks as dashes, no marks.
+func Anchor(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(Plain(heading)) {
+		switch {
+		case r == ' ' || r == '-':
+			b.WriteByte('-')
+		case r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,57 +96,24 @@ func TestPagesOnDemand(t *testing.T) {
 	}
 }
 
-// TestIndexIsRead: what the script adds up again leads from each word to the entries that
-// have it, by weight; a name's words weigh most.
+// TestIndexIsRead: the script has every record, with what is known of it.
 func TestIndexIsRead(t *testing.T) {
-	c := small(t)
-	var x indexer
-	m := newMaker(Input{Catalogue: c}, nil)
-	for _, r := range c.Records {
-		x.add(c, r, m.page(r, nil, nil), m.urls[r], []string{"web", "router"}[:1+len(x.entries)%2])
-	}
-	text, err := x.script()
-	if err != nil {
+	in := Input{Catalogue: small(t)}
+	var text string
+	if err := Write(in, func(name string, data []byte) error {
+		if name == "index.js" {
+			text = string(data)
+		}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	var index struct {
-		Entries []entry
-		Words   string
-		Posts   [][]int
-		Roles   []string
-	}
-	data := strings.TrimSuffix(strings.TrimPrefix(string(text), "window.LINERATE="), ";\n")
-	if err := json.Unmarshal([]byte(data), &index); err != nil {
+	var index struct{ Entries []entry }
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(text, "window.LINERATE="), ";\n")), &index); err != nil {
 		t.Fatal(err)
 	}
-	words := strings.Fields(index.Words)
-	if !slices.IsSorted(words) || len(words) != len(index.Posts) || !slices.Equal(index.Roles, []string{"web", "router"}) {
-		t.Fatalf("%q, %d posts, %q", words, len(index.Posts), index.Roles)
-	}
-	has := func(word string) map[string]int {
-		found := map[string]int{}
-		i := slices.Index(words, word)
-		if i < 0 {
-			return found
-		}
-		sum := 0
-		for _, step := range index.Posts[i] {
-			sum += step
-			e := index.Entries[sum>>3]
-			found[[]string{"freebsd ", "linux "}[e.OS]+e.Name] = sum & 7
-		}
-		return found
-	}
-	for word, want := range map[string]int{"limit": 4, "queue": 1, "slash": 1, "other": 1, "the": 0, "of": 0, "limits": 0, "queues": 0} {
-		if got := has(word); len(got) != want {
-			t.Errorf("%s is of %v, want %d", word, got, want)
-		}
-	}
-	if got := has("limit")["linux net.x.limit"]; got != inName {
-		t.Errorf("a name's word, in the summary too, weighs %d", got)
-	}
-	if got := has("queue")["linux net.x.limit"]; got != inSummary {
-		t.Errorf("a summary's word weighs %d", got)
+	if len(index.Entries) != 4 {
+		t.Fatalf("%d entries", len(index.Entries))
 	}
 	for _, e := range index.Entries {
 		gone := e.OS == 0
@@ -163,13 +129,8 @@ func TestIndexIsRead(t *testing.T) {
 	}
 }
 
-// TestWordsOfPages: stems, first sentences, expressions and patterns.
+// TestWordsOfPages: first sentences and expressions.
 func TestWordsOfPages(t *testing.T) {
-	for w, want := range map[string]string{"queues": "queue", "class": "class", "gas": "gas", "bus": "bus", "rss": "rss", "flows": "flow", "": ""} {
-		if got := Stem(w); got != want {
-			t.Errorf("%s: %s, want %s", w, got, want)
-		}
-	}
 	for text, want := range map[string]string{"One. Two.": "One", "One.": "One", "": "", strings.Repeat("a", 140): strings.Repeat("a", 140), strings.Repeat("é", 141): strings.Repeat("é", 138) + " …", strings.Repeat("a ", 71): strings.TrimSpace(strings.Repeat("a ", 69)) + " …"} {
 		if got := firstSentence(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -178,26 +139,6 @@ func TestWordsOfPages(t *testing.T) {
 	for text, want := range map[string]string{"a": "a", "a ${line.name} ${line.value} c ${size(bdp_of)}": "a net.x VALUE c bdp of", "${a": "${a", "}${a + b}{": "}…{", "${}": "…"} {
 		if got := filled(text, "net.x"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	for pattern, want := range map[string]bool{"net.x.limit": true, "net.*": true, "*": false, "*.limit": false, "!net.x.*": false, "net.y.*": false, "[": false} {
-		if globbed(pattern, "net.x.limit") != want {
-			t.Errorf("%s has net.x.limit: %v", pattern, !want)
-		}
-	}
-}
-
-// TestLinksOfDocuments lead to the site's pages, keep their part, and go where the site has
-// none.
-func TestLinksOfDocuments(t *testing.T) {
-	where := map[string]string{"reference/facts.md": "facts.html"}
-	with := rewrite("reference", where)
-	for to, want := range map[string]string{
-		"facts.md": "facts.html", "facts.md#nics": "facts.html#nics", "../reference/facts.md": "facts.html", "#here": "#here", "https://x.org/a.md": "https://x.org/a.md", "../guide/live.md#a": "", "../guide/p.svg": "",
-		"../../README.md": "", "nosuch.md": "", "../design/apply.md": "",
-	} {
-		if got := with(to); got != want {
-			t.Errorf("%s leads to %q, want %q", to, got, want)
 		}
 	}
 }

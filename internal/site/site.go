@@ -1,5 +1,5 @@
 // Package site makes the catalogue a site: a page for each tunable and its JSON, lists,
-// concepts that systems share, the reference, and a search that runs in the reader's
+// concepts that systems share, and a search that runs in the reader's
 // browser. It loads nothing from elsewhere and works from file://.
 package site
 
@@ -14,13 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/docs"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
 	"linerate/internal/list"
-	"linerate/internal/plan"
-	"linerate/internal/prose"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -29,7 +26,6 @@ import (
 type Input struct {
 	Catalogue *tunable.Catalogue
 	Rules     []*audit.Rule
-	Advice    []*plan.Advice
 	Evidence  []evidence.Row
 	Built     string // version and date, for the foot of pages
 	// Within is the navigation of a server of which the site is a part; the site's own
@@ -69,13 +65,13 @@ func Write(in Input, put func(name string, data []byte) error) error {
 
 // all writes all pages: each tunable's by one, then those that are about several.
 func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) error {
-	var index indexer
+	var entries []entry
 	for _, r := range m.Catalogue.Records {
 		p := m.page(r, nil, nil)
 		if err := one(r, p, nil); err != nil {
 			return err
 		}
-		index.add(m.Catalogue, r, p, m.urls[r], m.roles(r, p))
+		entries = append(entries, entryOf(m.Catalogue, r, p, m.urls[r]))
 		at := link{r.OS, r.Name, m.urls[r] + ".html", ""}
 		if len(p.Evidence) > 0 {
 			m.measured = append(m.measured, at)
@@ -84,10 +80,10 @@ func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) err
 			m.refuted = append(m.refuted, at)
 		}
 	}
-	if err := m.assets(&index); err != nil {
+	if err := m.assets(entries); err != nil {
 		return err
 	}
-	for _, make := range []func() error{m.front, m.lists, m.ideas, m.reference} {
+	for _, make := range []func() error{m.front, m.lists, m.ideas} {
 		if err := make(); err != nil {
 			return err
 		}
@@ -122,50 +118,6 @@ func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.P
 	return p
 }
 
-// Mention is a rule or a piece of advice that mentions a tunable.
-type Mention struct {
-	Kind string `json:"kind"` // rule, plan
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
-
-// mentions are the rules and the advice of plans about a record.
-func (m *maker) mentions(r *tunable.Record) (all []Mention) {
-	for _, rule := range m.Rules {
-		if rule.OS != "" && rule.OS != r.OS || !slices.ContainsFunc(slices.Concat(rule.Names, rule.At), func(g string) bool { return g == r.Name || globbed(g, r.Name) }) {
-			continue
-		}
-		all = append(all, Mention{"rule", rule.ID, filled(rule.Message, r.Name)})
-	}
-	for _, a := range m.Advice {
-		if a.OS != r.OS || !advises(a, r) {
-			continue
-		}
-		what := "left alone"
-		if a.Set != "" {
-			what = "may be set"
-		}
-		all = append(all, Mention{"plan", strings.Join(a.Roles, ", "), what + ": " + filled(a.Reason, r.Name)})
-	}
-	return all
-}
-
-// globbed: a rule's pattern has the name. One that is everything says nothing of it.
-func globbed(pattern, name string) bool {
-	if strings.HasPrefix(pattern, "!") || strings.HasPrefix(pattern, "*") {
-		return false
-	}
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
-}
-
-func advises(a *plan.Advice, r *tunable.Record) bool {
-	if len(a.Drivers) == 0 {
-		return a.Name() == r.Name
-	}
-	return slices.ContainsFunc(a.Drivers, func(d string) bool { return strings.ReplaceAll(a.Name(), "{driver}", d) == r.Name })
-}
-
 // plainly matches an expression that is a name, or a function of one.
 var plainly = regexp.MustCompile(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
 
@@ -195,26 +147,11 @@ func filled(text, name string) string {
 	}
 }
 
-// roles are those that the catalogue says something about.
-func (m *maker) roles(r *tunable.Record, p explain.Page) (all []string) {
-	for _, a := range p.Recommended {
-		all = append(all, a.Role)
-	}
-	for _, a := range m.Advice {
-		if a.OS == r.OS && advises(a, r) {
-			all = append(all, a.Roles...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// beside is a page's JSON: what explain prints, and what mentions the tunable.
+// beside is a page's JSON: what explain prints, with links.
 type beside struct {
 	explain.Page
-	Mentions []Mention `json:"mentions,omitempty"`
-	Same     []link    `json:"same_concept_pages,omitempty"`
-	Fleet    *OnFleet  `json:"fleet,omitempty"` // of a server with a ledger
+	Same  []link   `json:"same_concept_pages,omitempty"`
+	Fleet *OnFleet `json:"fleet,omitempty"` // of a server with a ledger
 }
 
 // link is a page of the site, from the page that has it.
@@ -227,7 +164,7 @@ type link struct {
 
 // tunable writes a record's page and its JSON.
 func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
-	d := beside{p, m.mentions(r), m.same(r), on}
+	d := beside{p, m.same(r), on}
 	doc, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write the JSON of %s: %w", r.Name, err)
@@ -235,7 +172,7 @@ func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
 	if err := m.put(m.urls[r]+".json", doc); err != nil {
 		return err
 	}
-	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on), "Charts": byStudy(p.Evidence)})
+	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on)})
 }
 
 // shown are the verdicts that a page shows at once: of the primary metrics, the
@@ -301,7 +238,7 @@ func (m *maker) write(name, template, title string, data map[string]any) error {
 
 // nav is the site's navigation as a page that lies so deep has it.
 func (m *maker) nav(root string) []Link {
-	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}, {"Ideas", root + "ideas.html"}, {"Reference", root + "help/index.html"}}
+	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}, {"Ideas", root + "ideas.html"}}
 	if m.Within != nil {
 		all[0].Name = "Search"
 	}
@@ -377,40 +314,4 @@ func (m *maker) front() error {
 		"FreeBSD": count[tunable.FreeBSD], "Linux": count[tunable.Linux], "Claims": claims, "Verdicts": len(m.Evidence),
 		"Measured": m.measured, "Refuted": m.refuted,
 	})
-}
-
-// reference writes the pages that help shows.
-func (m *maker) reference() error {
-	where := map[string]string{}
-	for _, t := range docs.Topics() {
-		where[t.File()] = t.Name + ".html"
-	}
-	var list []link
-	for _, t := range docs.Topics() {
-		list = append(list, link{Name: t.Title(), URL: t.Name + ".html"})
-		text := prose.HTML(prose.Parse(t.Text()), rewrite(path.Dir(t.File()), where))
-		if err := m.write("help/"+t.Name+".html", "text", t.Title(), map[string]any{"Text": trusted(text)}); err != nil {
-			return err
-		}
-	}
-	return m.write("help/index.html", "links", "Reference", map[string]any{"Links": list})
-}
-
-// rewrite leads links between the documentation's pages to the site's; what the site
-// does not have loses its link.
-func rewrite(dir string, where map[string]string) func(string) string {
-	return func(to string) string {
-		target, anchor, has := strings.Cut(to, "#")
-		if strings.Contains(to, "://") || target == "" {
-			return to
-		}
-		page, ok := where[path.Join(dir, target)]
-		switch {
-		case !ok:
-			return ""
-		case has:
-			page += "#" + anchor
-		}
-		return page
-	}
 }

@@ -10,78 +10,31 @@
   var box = document.getElementById("q");
   if (!box) { addEventListener("hashchange", unfold); unfold(); return; }
 
-  var index = window.LINERATE, words = index.words.split(" "), number = new Map();
-  words.forEach(function (w, i) { number.set(w, i); });
-  index.posts.forEach(function (p) { for (var i = 1; i < p.length; i++) p[i] += p[i - 1]; });
-  var lower = index.entries.map(function (e) { return e.n.toLowerCase(); });
+  var index = window.LINERATE;
+  var lower = index.entries.map(function (e) { return [e.n, e.i || "", e.t].map(function (s) { return s.toLowerCase(); }); });
 
-  function stem(w) { return w.length > 3 && w.endsWith("s") && !w.endsWith("ss") ? w.slice(0, -1) : w; }
-
-  // Edits between two words (a swap of neighbours is one), more than most is most + 1.
-  function edits(a, b, most) {
-    if (Math.abs(a.length - b.length) > most) return most + 1;
-    var before = [], last = [], row = [], i, j;
-    for (j = 0; j <= b.length; j++) last[j] = j;
-    for (i = 1; i <= a.length; i++) {
-      row = [i];
-      var least = i;
-      for (j = 1; j <= b.length; j++) {
-        var v = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) v = Math.min(v, before[j - 2] + 1);
-        row[j] = v;
-        if (v < least) least = v;
-      }
-      if (least > most) return most + 1;
-      before = last; last = row;
-    }
-    return last[b.length];
+  // What a word of the query is worth for an entry: in its name, its idea or its text; 0 where
+  // it is in none. A plural's s does not matter.
+  function worth(n, w) {
+    var at = lower[n];
+    return at[0].includes(w) ? 6 : at[1].includes(w) ? 3 : at[2].includes(w) ? 2 : w.length > 3 && w.endsWith("s") ? worth(n, w.slice(0, -1)) : 0;
   }
-
-  // What a word of the query finds: entry → worth. Whole words first, then their
-  // beginnings; misspelt ones where there is neither.
-  function hits(w) {
-    var found = new Map();
-    function take(i, share) {
-      index.posts[i].forEach(function (p) {
-        var n = p >> 3, s = (p & 7) * share;
-        if (!(found.get(n) >= s)) found.set(n, s);
-      });
-    }
-    var exact = number.get(stem(w));
-    if (exact !== undefined) take(exact, 4);
-    if (w.length > 1) for (var i = 0; i < words.length; i++) if (i !== exact && words[i].startsWith(w)) take(i, 3);
-    if (w.length > 2) for (var k = 0; k < lower.length; k++) if (lower[k].includes(w) && !(found.get(k) >= 12)) found.set(k, 12);
-    if (!found.size && w.length > 3) {
-      var most = w.length > 7 ? 2 : 1;
-      for (i = 0; i < words.length; i++) {
-        var d = edits(w, words[i], most);
-        if (d <= most) take(i, 3 - d);
-      }
-    }
-    return found;
-  }
-
   function search(query) {
-    var parts = query.toLowerCase().split(/[^a-z0-9]+/).filter(Boolean), sum = null, whole = query.trim().toLowerCase();
-    if (!parts.length) return index.entries.map(function (_, n) { return [n, 0]; });
-    parts.forEach(function (w) {
-      var h = hits(w), next = new Map();
-      if (sum) sum.forEach(function (s, n) { if (h.has(n)) next.set(n, s + h.get(n)); });
-      sum = sum ? next : h;
+    var parts = query.toLowerCase().split(/[^a-z0-9]+/).filter(Boolean), whole = query.trim().toLowerCase(), all = [];
+    index.entries.forEach(function (e, n) {
+      var sum = 0;
+      for (var k = 0; k < parts.length; k++) {
+        var s = worth(n, parts[k]);
+        if (!s) return;
+        sum += s;
+      }
+      if (lower[n][0] === whole) sum += 100; else if (whole && lower[n][0].endsWith(whole)) sum += 20;
+      all.push([n, sum - (e.f & 2 ? 3 : 0) - (e.f & 8 ? 2 : 0)]);
     });
-    var all = [];
-    sum.forEach(function (s, n) {
-      var e = index.entries[n];
-      if (lower[n] === whole) s += 100; else if (lower[n].endsWith(whole)) s += 20;
-      if (e.f & 2) s -= 8;
-      if (e.f & 8) s -= 4;
-      all.push([n, s]);
-    });
-    return all.sort(function (a, b) { return b[1] - a[1] || lower[a[0]].length - lower[b[0]].length || a[0] - b[0]; });
+    return parts.length ? all.sort(function (a, b) { return b[1] - a[1] || lower[a[0]][0].length - lower[b[0]][0].length || a[0] - b[0]; }) : all;
   }
 
-  var fields = ["os", "release", "role", "is"].map(function (id) { return document.getElementById(id); });
-  index.roles.slice().sort().forEach(function (r) { fields[2].add(new Option(r, r)); });
+  var fields = ["os", "release", "is"].map(function (id) { return document.getElementById(id); });
   function releases() {
     var have = fields[1].value;
     fields[1].length = 1;
@@ -94,13 +47,12 @@
     if (fields[1].selectedIndex < 0) fields[1].selectedIndex = 0;
   }
   function passes(e) {
-    var f = fields, is = f[3].value;
+    var f = fields, is = f[2].value;
     if (f[0].value !== "" && e.o !== +f[0].value) return false;
     if (f[1].value) {
       var at = f[1].value.split(":"), bit = index.releases[+at[0]].indexOf(at[1]);
       if (e.o !== +at[0] || !(e.r >>> bit & 1)) return false;
     }
-    if (f[2].value && (e.g || []).indexOf(index.roles.indexOf(f[2].value)) < 0) return false;
     return !is || (e.f & +is) !== 0;
   }
 

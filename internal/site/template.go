@@ -44,7 +44,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"join":    func(list []string) string { return strings.Join(list, ", ") },
 		"anchor":  prose.Anchor,
 		"short":   short,
-		"value":   valueOf,
+		"value":   func(v string) string { return cmp.Or(v, "default") },
 		"count":   show.Count[int],
 		"query":   query,
 		"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as addresses have it
@@ -56,11 +56,8 @@ var templates = sync.OnceValue(func() *template.Template {
 // change.
 var sections = map[string]string{
 	"releases": "By release", "idea": "The same idea elsewhere", "when": "When it helps and hurts", "cautions": "Cautions", "coupled": "Coupled with",
-	"roles": "For a role", "mentions": "Rules and plans that mention it", "fleet": "In your fleet", "claims": "Claims", "measured": "Measured", "notes": "Notes", "sources": "Sources",
+	"roles": "For a role", "fleet": "In your fleet", "claims": "Claims", "measured": "Measured", "notes": "Notes", "sources": "Sources",
 }
-
-// trusted marks what prose rendered: it escapes every text.
-func trusted(html string) template.HTML { return template.HTML(html) } //nolint:gosec // rendered by prose
 
 // short keeps a formula from filling a table.
 func short(s string) string {

@@ -20,6 +20,8 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
 		Unavailable: unavailable(trials), Warnings: []string{}, CarryOver: []CarryOver{}, Drops: []Drops{},
 	}
+	e := &r.Environment
+	e.Mitigations, e.Testbeds, e.Unavailable = orEmpty(e.Mitigations), orEmpty(e.Testbeds), orEmpty(e.Unavailable)
 	run := asRun(trials)
 	_, more := Next(s, seed, run, func(p Part) bool {
 		return env.Lacks(p) || s.OutOfReach(p, trials) != ""

@@ -176,3 +176,11 @@ func put[V any](m *map[string]V, key string, v V) {
 	fresh[key] = v
 	*m = fresh
 }
+
+// orEmpty is a map that JSON has as an object even where nothing is in it.
+func orEmpty[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return m
+}

@@ -20,7 +20,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
-	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/site"
 	"linerate/internal/stats"
@@ -42,12 +41,11 @@ var pages = sync.OnceValues(func() (*site.Pages, error) {
 		return nil, err
 	}
 	rules, rerr := audit.LoadRules(catalogue.Files())
-	advice, aerr := plan.Load(catalogue.Files(), c)
 	rows, err := catalogue.Evidence()
-	if err := errors.Join(err, rerr, aerr); err != nil {
+	if err := errors.Join(err, rerr); err != nil {
 		return nil, err
 	}
-	return site.NewPages(site.Input{Catalogue: c, Rules: rules.Rules(), Advice: advice.Advice, Evidence: rows, Built: "test", Within: web.Nav()}), nil
+	return site.NewPages(site.Input{Catalogue: c, Rules: rules.Rules(), Evidence: rows, Built: "test", Within: web.Nav()}), nil
 })
 
 const spec = `name: small
@@ -322,7 +320,7 @@ func TestPagesAndTheirJSON(t *testing.T) {
 }
 
 // TestTunablePage: it has the fleet's findings about the tunable, with their hosts, and what
-// the ledger measured, with a chart; its JSON has the same; a name of one device leads there.
+// was measured; its JSON has the same; a name of one device leads there.
 func TestTunablePage(t *testing.T) {
 	h := newDesk(t).Handler()
 	for path, wants := range map[string][]string{
@@ -331,7 +329,7 @@ func TestTunablePage(t *testing.T) {
 		"/catalogue/t/linux/net.core.somaxconn.html":     {"LR-APPLIED"},
 		"/fleet":                                 {"/fleet/hosts?role=web&amp;rule=LR-", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web\""},
 		"/fleet/hosts?tunable=net.ipv4.tcp_rmem": {"About <code>net.ipv4.tcp_rmem</code>", "aaaabbbbccccdddd"},
-		"/catalogue/t/freebsd/kern.random.harvest.mask.html": {"Effects on the forwarding rate under overload", "chart narrow"},
+		"/catalogue/t/freebsd/kern.random.harvest.mask.html": {"forwarding rate under overload", "<th>effect</th>"},
 	} {
 		w := ask(h, "GET", path, withToken())
 		for _, want := range wants {
