@@ -10,7 +10,7 @@ import (
 )
 
 // TestChangesAreSafe: whatever a tree holds, what is offered to change it does no harm.
-// LINERATE_CASES is how many trees there are; linerate-bench changes runs more.
+// LINERATE_CASES is how many trees there are.
 func TestChangesAreSafe(t *testing.T) {
 	cases, err := strconv.Atoi(os.Getenv("LINERATE_CASES"))
 	if err != nil {

@@ -28,7 +28,7 @@ func newRootCmd() *cobra.Command {
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newTuneCmd(), newChangesCmd(), newLabCmd()}},
+		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newTuneCmd(), newLabCmd()}},
 		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd()}},
 	}
 }

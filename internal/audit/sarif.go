@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"linerate/internal/show"
@@ -17,111 +16,12 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // read is filled: go-sarif, by which the tests read the log back, writes every
 // default and empty list of the format, and would bring a schema validator
 // and net/http into a package of values.
-type SARIF struct {
-	Schema  string     `json:"$schema"`
-	Version string     `json:"version"`
-	Runs    []sarifRun `json:"runs"`
-}
+type SARIF = members
 
-type sarifRun struct {
-	Auto    *sarifAuto          `json:"automationDetails,omitempty"`
-	Tool    sarifTool           `json:"tool"`
-	Calls   []sarifInvocation   `json:"invocations"`
-	Results []sarifResult       `json:"results"`
-	Bases   map[string]sarifURI `json:"originalUriBaseIds"`
-	Props   map[string]any      `json:"properties"`
-}
+// members are those of an object of the format.
+type members = map[string]any
 
-// sarifAuto tells the run from others of one log: services refuse two of a name.
-type sarifAuto struct {
-	ID string `json:"id"`
-}
-
-// sarifInvocation is where a log says what its results do not cover.
-type sarifInvocation struct {
-	Done  bool                `json:"executionSuccessful"`
-	Notes []sarifNotification `json:"toolExecutionNotifications"`
-}
-
-type sarifNotification struct {
-	Level   string    `json:"level"`
-	Message sarifText `json:"message"`
-}
-
-type sarifTool struct {
-	Driver sarifDriver `json:"driver"`
-}
-
-type sarifDriver struct {
-	Name    string      `json:"name"`
-	Version string      `json:"version,omitempty"`
-	Rules   []sarifRule `json:"rules"`
-}
-
-type sarifRule struct {
-	ID     string         `json:"id"`
-	Short  sarifText      `json:"shortDescription"`
-	Full   sarifText      `json:"fullDescription"`
-	Help   sarifHelp      `json:"help"`
-	URI    string         `json:"helpUri,omitempty"`
-	Config sarifConfig    `json:"defaultConfiguration"`
-	Props  map[string]any `json:"properties"`
-}
-
-type sarifHelp struct {
-	Text     string `json:"text"`
-	Markdown string `json:"markdown"`
-}
-
-type sarifConfig struct {
-	Level string `json:"level"`
-}
-
-type sarifText struct {
-	Text string `json:"text"`
-}
-
-type sarifResult struct {
-	RuleID       string             `json:"ruleId"`
-	RuleIndex    int                `json:"ruleIndex"`
-	Level        string             `json:"level"`
-	Message      sarifText          `json:"message"`
-	Locations    []sarifLocation    `json:"locations,omitempty"`
-	Fingerprints map[string]string  `json:"partialFingerprints"`
-	Baseline     string             `json:"baselineState,omitempty"`
-	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	Props        map[string]any     `json:"properties"`
-}
-
-type sarifLocation struct {
-	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-}
-
-type sarifPhysical struct {
-	Place  sarifURI     `json:"artifactLocation"`
-	Region *sarifRegion `json:"region,omitempty"`
-}
-
-type sarifURI struct {
-	URI    string `json:"uri"`
-	BaseID string `json:"uriBaseId,omitempty"`
-}
-
-type sarifRegion struct {
-	StartLine int        `json:"startLine"`
-	Snippet   *sarifText `json:"snippet,omitempty"`
-}
-
-type sarifLogical struct {
-	Name string `json:"fullyQualifiedName"`
-}
-
-type sarifSuppression struct {
-	Kind          string `json:"kind"`
-	Status        string `json:"status"`
-	Justification string `json:"justification"`
-}
+func sarifText(text string) members { return members{"text": text} }
 
 // SARIFHost is one host of a log.
 type SARIFHost struct {
@@ -144,99 +44,96 @@ func ToSARIF(r *Report, toolVersion string) SARIF {
 
 // ToSARIFs converts the reports of several hosts, a run for each.
 func ToSARIFs(toolVersion string, hosts ...SARIFHost) SARIF {
-	log := SARIF{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{}}
+	runs := []members{}
 	for _, h := range hosts {
-		log.Runs = append(log.Runs, h.run(toolVersion))
+		runs = append(runs, h.run(toolVersion))
 	}
-	return log
+	return SARIF{"$schema": sarifSchema, "version": "2.1.0", "runs": runs}
 }
 
 // run is the run of one host.
-func (h SARIFHost) run(toolVersion string) sarifRun {
-	r := h.Report
-	run := sarifRun{
-		Results: []sarifResult{},
-		Bases:   map[string]sarifURI{"HOST": baseURI(h.Root)},
-		Calls:   []sarifInvocation{{Done: true, Notes: sarifNotes(r)}},
-		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage},
+func (h SARIFHost) run(toolVersion string) members {
+	r, index := h.Report, map[string]int{}
+	driver := members{"name": "linerate", "rules": sarifRules(r, index)}
+	if toolVersion != "" {
+		driver["version"] = toolVersion
 	}
-	if len(r.Unlisted) > 0 {
-		run.Props["unlisted"] = r.Unlisted
+	bases := members{"HOST": members{"uri": baseURI(h.Root)}}
+	results := []members{}
+	add := func(f Finding, more string, with any) {
+		if h.inSources(f.File) {
+			bases[sourcesBase] = members{"uri": baseURI(h.Sources)}
+		}
+		res := h.result(f, index)
+		if more != "" {
+			res[more] = with
+		}
+		results = append(results, res)
 	}
-	index := map[string]int{}
-	run.Tool.Driver = sarifDriver{Name: "linerate", Version: toolVersion, Rules: sarifRules(r, index)}
 	state := ""
 	if r.Baseline != nil {
-		state = "new"
+		state = "baselineState"
 		for _, f := range r.Baseline.Known {
-			res := h.result(f, index)
-			res.Baseline = "unchanged"
-			run.Results = append(run.Results, res)
+			add(f, state, "unchanged")
 		}
 	}
 	for _, f := range r.Findings {
-		res := h.result(f, index)
-		res.Baseline = state
-		run.Results = append(run.Results, res)
+		add(f, state, "new")
 	}
 	for _, s := range r.Suppressed {
-		res := h.result(s.Finding, index)
-		res.Suppressions = []sarifSuppression{{Kind: "external", Status: "accepted", Justification: s.Reason}}
-		run.Results = append(run.Results, res)
+		add(s.Finding, "suppressions", []members{{"kind": "external", "status": "accepted", "justification": s.Reason}})
 	}
-	name := cmp.Or(h.Name, r.Host)
-	for i := range run.Results {
-		if name != "" { // the same trouble on two hosts is two results
-			run.Results[i].Fingerprints["hostFindingId/v1"] = name + "/" + run.Results[i].Fingerprints["findingId/v1"]
-		}
+	props := members{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage}
+	if len(r.Unlisted) > 0 {
+		props["unlisted"] = r.Unlisted
 	}
-	if slices.ContainsFunc(run.Results, inSources) {
-		run.Bases[sourcesBase] = baseURI(h.Sources)
-	}
-	if name != "" {
-		run.Props["host"] = name
-		run.Auto = &sarifAuto{ID: "linerate/" + pathURI(name) + "/"}
+	run := members{"tool": members{"driver": driver}, "results": results, "originalUriBaseIds": bases, "properties": props,
+		"invocations": []members{{"executionSuccessful": true, "toolExecutionNotifications": sarifNotes(r)}}}
+	if name := h.name(); name != "" { // it tells the run from others of one log: services refuse two of a name
+		props["host"], run["automationDetails"] = name, members{"id": "linerate/" + pathURI(name) + "/"}
 	}
 	return run
 }
 
-// inSources reports a result at a place in the tree of sources.
-func inSources(r sarifResult) bool {
-	return slices.ContainsFunc(r.Locations, func(l sarifLocation) bool { return l.Physical != nil && l.Physical.Place.BaseID == sourcesBase })
-}
+func (h SARIFHost) name() string { return cmp.Or(h.Name, h.Report.Host) }
 
 // sourcesBase is the base of places in a tree of sources, as code scanning services
 // know it.
 const sourcesBase = "SRCROOT"
 
 // baseURI is a directory on this machine as a base of places.
-func baseURI(dir string) sarifURI {
+func baseURI(dir string) string {
 	uri := "file:///" + pathURI(strings.Trim(dir, "/"))
 	if !strings.HasSuffix(uri, "/") {
 		uri += "/"
 	}
-	return sarifURI{URI: uri}
+	return uri
+}
+
+// inSources reports a file at a place in the tree of sources.
+func (h SARIFHost) inSources(file string) bool {
+	return file != "" && (h.Prefix != "" && strings.HasPrefix(file, "/") || h.Sources != "" && !strings.HasPrefix(file, "/"))
 }
 
 // place is where a file is: in the tree of sources, below the host's root, or as it was
 // named.
-func (h SARIFHost) place(file string) sarifURI {
+func (h SARIFHost) place(file string) members {
 	switch {
-	case h.Prefix != "" && strings.HasPrefix(file, "/"):
-		return sarifURI{URI: pathURI(strings.TrimPrefix(h.Prefix+file, "./")), BaseID: sourcesBase}
+	case h.inSources(file) && strings.HasPrefix(file, "/"):
+		return members{"uri": pathURI(strings.TrimPrefix(h.Prefix+file, "./")), "uriBaseId": sourcesBase}
+	case h.inSources(file):
+		return members{"uri": pathURI(strings.TrimPrefix(file, "./")), "uriBaseId": sourcesBase}
 	case strings.HasPrefix(file, "/"):
-		return sarifURI{URI: pathURI(file), BaseID: "HOST"}
-	case h.Sources != "":
-		return sarifURI{URI: pathURI(strings.TrimPrefix(file, "./")), BaseID: sourcesBase}
+		return members{"uri": pathURI(file), "uriBaseId": "HOST"}
 	}
-	return sarifURI{URI: pathURI(file)}
+	return members{"uri": pathURI(file)}
 }
 
 // sarifNotes say what the results are silent of: names that could not be
 // judged, findings beyond the bounds, sources that could not be read.
-func sarifNotes(r *Report) []sarifNotification {
-	notes := []sarifNotification{}
-	note := func(level, text string) { notes = append(notes, sarifNotification{level, sarifText{text}}) }
+func sarifNotes(r *Report) []members {
+	notes := []members{}
+	note := func(level, text string) { notes = append(notes, members{"level": level, "message": sarifText(text)}) }
 	if text := r.Coverage.sentences(); text != "" {
 		note("note", text)
 	}
@@ -250,28 +147,34 @@ func sarifNotes(r *Report) []sarifNotification {
 }
 
 // result is a finding as a log has it.
-func (h SARIFHost) result(f Finding, index map[string]int) sarifResult {
-	res := sarifResult{
-		RuleID: f.Rule(), RuleIndex: index[f.Rule()], Level: sarifLevel(f.Severity),
-		Message:      sarifText{strings.TrimSpace(sentence(f.Message) + " " + f.Fix)},
-		Fingerprints: map[string]string{"findingId/v1": f.ID},
-		Props:        map[string]any{"id": f.ID, "kind": f.Kind, "action": f.Action, "name": f.Name, "why": f.Why, "sources": f.Sources},
+func (h SARIFHost) result(f Finding, index map[string]int) members {
+	prints := members{"findingId/v1": f.ID}
+	if name := h.name(); name != "" { // the same trouble on two hosts is two results
+		prints["hostFindingId/v1"] = name + "/" + f.ID
 	}
-	loc := sarifLocation{}
+	res := members{
+		"ruleId": f.Rule(), "ruleIndex": index[f.Rule()], "level": sarifLevel(f.Severity),
+		"message":             sarifText(strings.TrimSpace(sentence(f.Message) + " " + f.Fix)),
+		"partialFingerprints": prints,
+		"properties":          members{"id": f.ID, "kind": f.Kind, "action": f.Action, "name": f.Name, "why": f.Why, "sources": f.Sources},
+	}
+	loc := members{}
 	if f.Name != "" {
-		loc.Logical = []sarifLogical{{f.Name}}
+		loc["logicalLocations"] = []members{{"fullyQualifiedName": f.Name}}
 	}
 	if f.File != "" {
-		loc.Physical = &sarifPhysical{Place: h.place(f.File)}
+		physical := members{"artifactLocation": h.place(f.File)}
 		if f.Line > 0 {
-			loc.Physical.Region = &sarifRegion{StartLine: f.Line}
+			region := members{"startLine": f.Line}
 			if f.Text != "" {
-				loc.Physical.Region.Snippet = &sarifText{f.Text}
+				region["snippet"] = sarifText(f.Text)
 			}
+			physical["region"] = region
 		}
+		loc["physicalLocation"] = physical
 	}
-	if loc.Physical != nil || loc.Logical != nil {
-		res.Locations = []sarifLocation{loc}
+	if len(loc) > 0 {
+		res["locations"] = []members{loc}
 	}
 	return res
 }

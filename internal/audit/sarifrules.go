@@ -8,7 +8,7 @@ import (
 
 // sarifRules lists the rules that the report's findings come from, by id, and
 // fills index with their places.
-func sarifRules(r *Report, index map[string]int) []sarifRule {
+func sarifRules(r *Report, index map[string]int) []members {
 	all := slices.Clone(r.Findings)
 	for _, s := range r.Suppressed {
 		all = append(all, s.Finding)
@@ -17,16 +17,18 @@ func sarifRules(r *Report, index map[string]int) []sarifRule {
 		all = append(all, r.Baseline.Known...)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
-	rules := []sarifRule{}
+	rules := []members{}
 	for _, f := range all {
 		if _, seen := index[f.Rule()]; seen {
 			continue
 		}
 		index[f.Rule()] = len(rules)
-		rules = append(rules, sarifRule{
-			ID: f.Rule(), Short: sarifText{describe(f)}, Full: sarifText{sentence(ruleText(f))}, Help: helpOf(f), URI: helpURI(f),
-			Config: sarifConfig{sarifLevel(f.Severity)}, Props: map[string]any{"kind": f.Kind},
-		})
+		rule := members{"id": f.Rule(), "shortDescription": sarifText(describe(f)), "fullDescription": sarifText(sentence(ruleText(f))), "help": helpOf(f),
+			"defaultConfiguration": members{"level": sarifLevel(f.Severity)}, "properties": members{"kind": f.Kind}}
+		if uri := helpURI(f); uri != "" {
+			rule["helpUri"] = uri
+		}
+		rules = append(rules, rule)
 	}
 	return rules
 }
@@ -52,7 +54,7 @@ func describe(f Finding) string {
 func ruleText(f Finding) string { return cmp.Or(structural[f.Rule()], f.Why, describe(f)) }
 
 // helpOf is what a reader of a rule's finding wants to know next.
-func helpOf(f Finding) sarifHelp {
+func helpOf(f Finding) members {
 	text, marked := sentence(ruleText(f)), sentence(ruleText(f))
 	add := func(plain, markdown string) { text, marked = text+"\n\n"+plain, marked+"\n\n"+markdown }
 	if structural[f.Rule()] == "" && f.Fix != "" {
@@ -60,7 +62,7 @@ func helpOf(f Finding) sarifHelp {
 	}
 	add("linerate explain NAME tells what is known of a tunable; linerate help auditing shows how to hide a finding, with a reason.",
 		"`linerate explain NAME` tells what is known of a tunable; `linerate help auditing` shows how to hide a finding, with a reason.")
-	return sarifHelp{text, marked}
+	return members{"text": text, "markdown": marked}
 }
 
 // helpURI is where the rule can be read about: the first of its sources that is on the
