@@ -25,7 +25,7 @@ import (
 )
 
 // ofConnections are the flags that a study by connection takes.
-var ofConnections = []string{"per", "metric", "time", "window", "harm", "service", "margin", "yes", "out", "seed", "json", "fail-on", "ledger"}
+var ofConnections = []string{"per", "metric", "time", "window", "dry-run", "harm", "service", "margin", "yes", "out", "seed", "json", "fail-on", "ledger"}
 
 // perConnection has each connection draw its arm.
 func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
@@ -53,7 +53,11 @@ func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	if !strings.EqualFold(at.facts.OS, fact.Linux) {
 		return hint.With(fmt.Errorf("%s sets congestion control and TCP stacks for listening sockets, not for connections", at.facts.OS), "leave out --per: the host is then switched back and forth")
 	}
-	if _, err := live.SocketOptions(s); err != nil {
+	split := live.Split{Spec: s, Seed: *s.Seed}
+	if f.dryRun {
+		return foresee(cmd, split)
+	}
+	if err := split.Check(); err != nil {
 		return err
 	}
 	if err := f.consentToSplit(cmd, s); err != nil {
@@ -65,6 +69,20 @@ func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	}
 	defer dir.Close()
 	return f.run.split(cmd, at, dir)
+}
+
+// foresee is a dry run: a window in which nothing is treated.
+func foresee(cmd *cobra.Command, split live.Split) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "linerate: looking at connections for %s, and as long again at how they end; nothing is changed\n", show.Clock(study.Lasts(split.Spec.Parts[0])/time.Duration(split.Spec.Parts[0].Blocks+2)))
+	trials, err := split.Look(cmd.Context())
+	if err != nil {
+		return err
+	}
+	page := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
+	for _, line := range study.ForeseeConnections(split.Spec, trials) {
+		page.Paragraph("", "  ", line)
+	}
+	return page.Flush(cmd.OutOrStdout())
 }
 
 func (f *proveFlags) specOfConnections(cmd *cobra.Command, q study.Question) (study.Spec, error) {

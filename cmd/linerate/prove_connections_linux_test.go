@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -249,6 +251,11 @@ func TestPerConnectionHarm(t *testing.T) {
 func TestPerConnectionKilled(t *testing.T) {
 	p := newPages(t, testbed.Link{})
 	p.visitors(4)
+	look, foreseen, dir := p.prove("notsent-lowat=16384", "--metric", "duration", "--window", "500ms", "--dry-run")
+	err := look.Run()
+	if _, stat := os.Stat(dir); err != nil || !errors.Is(stat, fs.ErrNotExist) || !strings.Contains(foreseen.String(), "a study would see") {
+		t.Errorf("a dry run: %v, %v\n%s", err, stat, foreseen)
+	}
 	for i := range 8 {
 		cmd, said, _ := p.prove("notsent-lowat=16384", "--metric", "duration", "--window", "500ms", "--time", "30s")
 		if err := cmd.Start(); err != nil {

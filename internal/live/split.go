@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -59,8 +60,8 @@ type splitting struct {
 	cost  time.Duration
 }
 
-// SocketOptions are a study's treatment as the kernel takes it.
-func SocketOptions(s study.Spec) (out []sockops.Option, err error) {
+// socketOptions are a study's treatment as the kernel takes it.
+func socketOptions(s study.Spec) (out []sockops.Option, err error) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {
 			o, err := setting.SocketOptionNamed(set.Setting().Name)
@@ -84,28 +85,63 @@ func SocketOptions(s study.Spec) (out []sockops.Option, err error) {
 	return out, nil
 }
 
-// Run runs the study to its end, or until ctx is over. What it attached is gone when it returns.
-func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
-	options, err := SocketOptions(o.Spec)
+// open attaches the program: nothing is treated yet.
+func (o Split) open() (s *splitting, group string, err error) {
+	options, err := socketOptions(o.Spec)
 	if err != nil {
-		return out, err
+		return nil, "", err
 	}
-	group, err := sockops.Cgroup(o.Spec.Parts[0].Live.Service)
-	if err != nil {
-		return out, err
+	if group, err = sockops.Cgroup(o.Spec.Parts[0].Live.Service); err != nil {
+		return nil, "", err
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, study.NameHash("connections")))
 	kernel, err := sockops.Attach(group, sockops.Key{rng.Uint64(), rng.Uint64()}, options)
 	if err != nil {
+		return nil, "", err
+	}
+	return &splitting{Split: o, kernel: kernel, length: time.Duration(o.Spec.Parts[0].Live.Window * float64(time.Second)), salt: maphash.MakeSeed(), rng: rng,
+		share: map[int]float64{}, start: map[int]time.Time{}, seen: map[int]*[3]study.Connections{}, count: map[int]*[3]int{}}, group, nil
+}
+
+// Check says why the study cannot be run on this machine; nil where it can.
+func (o Split) Check() error {
+	s, _, err := o.open()
+	if err != nil {
+		return err
+	}
+	return s.kernel.Close()
+}
+
+// Look treats nothing for a window, and gives what connections there were.
+func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
+	s, _, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	s.Trials, s.Told = func() []study.Trial { return trials }, func(int) {}
+	s.Sink = func(t study.Trial) error {
+		t.Block = 1 // it is the only window
+		trials = append(trials, t)
+		return nil
+	}
+	for w := range 2 {
+		if err == nil {
+			err = s.window(ctx, w, 0)
+		}
+	}
+	if err == nil {
+		_, err = s.record(0)
+	}
+	return trials, errors.Join(err, s.kernel.Close())
+}
+
+// Run runs the study to its end, or until ctx is over. What it attached is gone when it returns.
+func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
+	s, group, err := o.open()
+	if err != nil {
 		return out, err
 	}
-	defer func() {
-		if bad := kernel.Close(); err == nil {
-			err = bad
-		}
-	}()
-	s := &splitting{Split: o, kernel: kernel, length: time.Duration(o.Spec.Parts[0].Live.Window * float64(time.Second)), salt: maphash.MakeSeed(), rng: rng,
-		share: map[int]float64{}, start: map[int]time.Time{}, seen: map[int]*[3]study.Connections{}, count: map[int]*[3]int{}}
+	defer func() { err = errors.Join(err, s.kernel.Close()) }()
 	out.Trip, err = s.windows(ctx)
 	out.Notes = []string{"connections of cgroup " + group}
 	if s.cost > 0 {

@@ -151,9 +151,13 @@ func primaryTable(r study.Results) document.Table {
 // verdictTable has the verdicts by a metric in a part.
 func verdictTable(r study.Results, g study.Goal) document.Table {
 	m, _ := r.Metric(g.Metric)
+	n := fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name)))
+	if m.Mode == study.ConnectionsMode { // its values are windows, and n of the others is of connections
+		n = ""
+	}
 	t := document.Table{
 		Header: []string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "verdict"},
-		Rows:   [][]string{{r.Control, controlMean(r, m, g), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", ""}},
+		Rows:   [][]string{{r.Control, controlMean(r, m, g), "control", "", "", n, "", ""}},
 	}
 	for _, v := range r.Verdicts {
 		if v.Metric != g.Metric || v.Part != g.Part {

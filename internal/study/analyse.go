@@ -199,7 +199,11 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 	var out []Verdict
 	for i, c := range cs {
 		v := verdictOf(m, g, c)
-		if c.Method != stats.OverBothArms {
+		switch {
+		case s.Design == Concurrent && m.NS == IsTime:
+			d := c.Difference
+			v.EffectNS, v.NSLow, v.NSHigh = stats.Num(d.Estimate), stats.Num(d.Low), stats.Num(d.High)
+		case c.Method != stats.OverBothArms:
 			v.addNS(m, control.Values, arms[i].Values)
 		}
 		v.Interleaved = howOf(trials, g.Part, v.Variant)

@@ -102,3 +102,33 @@ func ConnectionsLine(s Spec, seed uint64, trials []Trial, window int) string {
 	}
 	return line
 }
+
+// ForeseeConnections says what a study would see, by a window in which nothing was treated: the
+// two halves of the control stand for its arms.
+func ForeseeConnections(s Spec, trials []Trial) (lines []string) {
+	all, p := 0, s.Parts[0]
+	for _, t := range trials {
+		if c := t.Saw().Connections; c != nil {
+			all += c.Opened
+		}
+	}
+	lines = append(lines, fmt.Sprintf("%s connections in a window of %s: about %s in the %d windows of the study.", show.Count(all), span(seconds(p.terms().Window)), show.Count(all*p.Blocks), p.Blocks))
+	for _, g := range s.Metrics {
+		m, _ := MetricNamed(g.Metric)
+		c := compareConnections(s, g, trials, []stats.Arm{{Name: AA}}, options(m, g, 0))[0]
+		if !(c.Effect.SE > 0) {
+			lines = append(lines, m.Label+": too few connections to say what a study would see.")
+			continue
+		}
+		// Of four windows with 10, 50, 50 and 90 %, an arm's variance is 1.9 times that of four halves:
+		// Σp⁻¹/16 for 1/2.
+		const unequal = 1.9
+		see := stats.DetectableEffect(100, alpha, 0.8) * c.Effect.SE * math.Sqrt(unequal/float64(p.Blocks))
+		text := show.Percent(stats.Percent(see))
+		if m.Share {
+			text = show.Points(100 * see)
+		}
+		lines = append(lines, fmt.Sprintf("%s: a study would see %s between connections (power 0.8).", m.Label, text))
+	}
+	return lines
+}
