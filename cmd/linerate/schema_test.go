@@ -64,7 +64,6 @@ var documents = []described{
 	{"fleet-sweep", "linerate fleet sweep --json", []string{"fleet sweep"}, typeOf[sweepDocument]()},
 	{"fleet-status", "linerate fleet status --json", []string{"fleet status"}, []reflect.Type{reflect.TypeFor[fleetStatusDocument](), reflect.TypeFor[fleetHostDocument](), reflect.TypeFor[fleetRuleDocument]()}},
 	{"fleet-changes", "linerate fleet changes --json", []string{"fleet changes"}, typeOf[fleetChangesDocument]()},
-	{"serve-overview", "linerate serve: /api/v1/", nil, typeOf[web.Overview]()},
 	{"serve-fleet", "linerate serve: /api/v1/fleet", nil, typeOf[web.Fleet]()},
 	{"serve-hosts", "linerate serve: /api/v1/fleet/hosts", nil, typeOf[web.Hosts]()},
 	{"serve-host", "linerate serve: /api/v1/fleet/hosts/ID", nil, typeOf[web.Host]()},

@@ -120,7 +120,7 @@ func TestVirtualMachineTune(t *testing.T) {
 	t.Logf("%s", b.interrupted(t, syscall.SIGINT, func(ups, _ int) bool { return b.ups(t) > ups+1 }, 2*time.Second, args...))
 	out := b.run(t, "tune", "--resume", "search", "--ledger=none")
 	t.Logf("%s", out)
-	if !strings.Contains(out, "3 settings tried in") || !strings.Contains(out, "Nothing ") {
+	if !strings.Contains(out, "3 settings on the workload") || !strings.Contains(out, "Nothing ") {
 		t.Errorf("the search came to\n%s", out)
 	}
 	data, err := os.ReadFile(filepath.Join(b.dir, "search/screen-1-1/trials.jsonl"))

@@ -9,24 +9,9 @@ import (
 // textfile collector: without timestamps, which it refuses, and with the time of the
 // last whole sweep, by which a file that is written no more shows.
 func Textfile(st Status, rules []RuleCount) string {
-	var b strings.Builder
-	family := func(name, help string) {
-		fmt.Fprintf(&b, "# HELP linerate_fleet_%s %s\n# TYPE linerate_fleet_%s gauge\n", name, help, name)
-	}
-	put := func(name string, value any, labels ...string) {
-		b.WriteString("linerate_fleet_" + name)
-		for i := 0; i+1 < len(labels); i += 2 {
-			sep := "{"
-			if i > 0 {
-				sep = ","
-			}
-			fmt.Fprintf(&b, `%s%s="%s"`, sep, labels[i], escape.Replace(labels[i+1]))
-		}
-		if len(labels) > 0 {
-			b.WriteString("}")
-		}
-		fmt.Fprintf(&b, " %v\n", value)
-	}
+	var m Gauges
+	family := func(name, help string) { m.Family("linerate_fleet_"+name, help) }
+	put := func(name string, value any, labels ...string) { m.Put("linerate_fleet_"+name, value, labels...) }
 	group := func(g *Group) []string { return []string{"role", g.Role, "os", g.OS, "release", g.Release} }
 	family("hosts", "Hosts that are known.")
 	for i := range st.Groups {
@@ -57,9 +42,9 @@ func Textfile(st Status, rules []RuleCount) string {
 	}
 	last := lastEnded(st.Sweeps)
 	if last == nil {
-		return b.String()
+		return m.String()
 	}
-	for _, m := range []struct {
+	for _, is := range []struct {
 		name, help string
 		value      any
 	}{
@@ -70,10 +55,40 @@ func Textfile(st Status, rules []RuleCount) string {
 		{"last_sweep_changes", "Changes that it stored.", last.Changes},
 		{"last_sweep_alerts", "Those of them that are for the worse.", last.Alerts},
 	} {
-		family(m.name, m.help)
-		put(m.name, m.value)
+		family(is.name, is.help)
+		put(is.name, is.value)
 	}
-	return b.String()
+	return m.String()
+}
+
+// Gauges are metrics in Prometheus' text format, in the making.
+type Gauges struct{ strings.Builder }
+
+// Family begins a metric.
+func (g *Gauges) Family(name, help string) {
+	fmt.Fprintf(g, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+}
+
+// Put adds a value with its labels: name, value, name, value …
+func (g *Gauges) Put(name string, value any, labels ...string) {
+	g.WriteString(name)
+	for i := 0; i+1 < len(labels); i += 2 {
+		sep := "{"
+		if i > 0 {
+			sep = ","
+		}
+		fmt.Fprintf(g, `%s%s="%s"`, sep, labels[i], escape.Replace(labels[i+1]))
+	}
+	if len(labels) > 0 {
+		g.WriteString("}")
+	}
+	fmt.Fprintf(g, " %v\n", value)
+}
+
+// One adds a metric of one value.
+func (g *Gauges) One(name, help string, value any) {
+	g.Family(name, help)
+	g.Put(name, value)
 }
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

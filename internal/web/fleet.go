@@ -79,7 +79,7 @@ func (d Fleet) Last() *fleet.Sweep {
 }
 
 // Recent are the newest sweeps.
-func (d Fleet) Recent() []fleet.Sweep { return d.Sweeps[:min(len(d.Sweeps), onFront)] }
+func (d Fleet) Recent() []fleet.Sweep { return d.Sweeps[:min(len(d.Sweeps), 8)] }
 
 // Hosts is the JSON document of a list of hosts.
 type Hosts struct {

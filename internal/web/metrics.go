@@ -1,46 +1,33 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
-	"linerate/internal/list"
 	"linerate/internal/queue"
 )
 
 // metrics answers in the text format of Prometheus.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
-	m := &metrics{}
-	if err := s.measure(r, m); err != nil {
+	var m fleet.Gauges
+	if err := s.measure(r, &m); err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write([]byte(m.b.String()))
+	_, _ = w.Write([]byte(m.String()))
 }
 
 // measure collects the metrics.
-func (s *Server) measure(r *http.Request, m *metrics) error {
+func (s *Server) measure(r *http.Request, m *fleet.Gauges) error {
 	l, err := s.reader(r.Context())
 	if err != nil {
 		return err
 	}
-	m.gauge("linerate_ledger_present", "1 where there is a ledger.", sample(btoi(l != nil)))
+	m.One("linerate_ledger_present", "1 where there is a ledger.", bit(l != nil))
 	if l != nil {
-		all, err := l.Studies(r.Context(), ledger.Filter{})
-		if err != nil {
-			return err
-		}
-		head, _, err := l.Head(r.Context())
-		if err != nil {
-			return err
-		}
-		m.gauge("linerate_ledger_entries", "Entries of the ledger's chain.", sample(float64(head.Seq)))
-		m.gauge("linerate_ledger_studies", "Studies in the ledger.", sample(float64(len(all))))
-		if err := m.fleet(r, l.FleetReader()); err != nil {
+		if err := ofLedger(r, m, l); err != nil {
 			return err
 		}
 	}
@@ -53,84 +40,68 @@ func (s *Server) measure(r *http.Request, m *metrics) error {
 		if err != nil {
 			return err
 		}
-		m.queue(now)
+		ofQueue(m, now)
 	}
 	runs, err := s.live()
 	if err != nil {
 		return err
 	}
-	var done, total []value
-	for _, p := range runs {
-		labels := []string{"record", p.Name, "study", p.Study}
-		done, total = append(done, sample(float64(p.Done), labels...)), append(total, sample(float64(p.Total), labels...))
+	m.One("linerate_studies_running", "Studies that run on this machine.", len(runs))
+	if len(runs) == 0 {
+		return nil
 	}
-	m.gauge("linerate_studies_running", "Studies that run on this machine.", sample(float64(len(runs))))
-	m.gauge("linerate_study_trials_done", "Trials of a running study that have ended.", done...)
-	m.gauge("linerate_study_trials_total", "Trials that a running study has at most.", total...)
+	m.Family("linerate_study_trials_done", "Trials of a running study that have ended.")
+	for _, p := range runs {
+		m.Put("linerate_study_trials_done", p.Done, "record", p.Name, "study", p.Study)
+	}
+	m.Family("linerate_study_trials_total", "Trials that a running study has at most.")
+	for _, p := range runs {
+		m.Put("linerate_study_trials_total", p.Total, "record", p.Name, "study", p.Study)
+	}
 	return nil
 }
 
-// fleet writes what is known of a fleet, nothing where there is none.
-func (m *metrics) fleet(r *http.Request, f ledger.FleetReader) error {
-	st, err := f.Status(r.Context(), sweepsShown)
+// ofLedger adds what is known of studies and of a fleet, where there is one.
+func ofLedger(r *http.Request, m *fleet.Gauges, l ledger.Reader) error {
+	all, err := l.Studies(r.Context(), ledger.Filter{})
+	if err != nil {
+		return err
+	}
+	head, _, err := l.Head(r.Context())
+	if err != nil {
+		return err
+	}
+	m.One("linerate_ledger_entries", "Entries of the ledger's chain.", head.Seq)
+	m.One("linerate_ledger_studies", "Studies in the ledger.", len(all))
+	st, err := l.FleetReader().Status(r.Context(), sweepsShown)
 	if err != nil || st.Hosts == 0 {
 		return err
 	}
-	rules, err := f.RuleCounts(r.Context(), "")
-	m.b.WriteString(fleet.Textfile(st, rules))
+	rules, err := l.FleetReader().RuleCounts(r.Context(), "")
+	m.WriteString(fleet.Textfile(st, rules))
 	return err
 }
 
-// queue writes how a queue stands.
-func (m *metrics) queue(now queue.Document) {
-	blocks, running, by := 0, 0, beds(now.Testbeds)
+// ofQueue adds how a queue stands.
+func ofQueue(m *fleet.Gauges, now queue.Document) {
+	blocks, running, by := 0, 0, map[string]int{}
 	for _, s := range now.Studies {
 		blocks, running = blocks+s.Blocks-s.Done-s.Running, running+s.Running
 	}
-	m.gauge("linerate_queue_studies", "Studies that wait or run in the queue.", sample(float64(len(now.Studies))))
-	m.gauge("linerate_queue_blocks_waiting", "Blocks of them that wait for a testbed.", sample(float64(blocks)))
-	m.gauge("linerate_queue_blocks_running", "Blocks of them that run.", sample(float64(running)))
-	m.gauge("linerate_queue_paused", "1 where nothing begins.", sample(btoi(now.Paused != "")))
-	states := list.Map([]string{queue.BedFree, queue.BedLeased, queue.BedQuarantined}, func(s string) value { return sample(float64(by[s]), "state", s) })
-	m.gauge("linerate_testbeds", "Testbeds by state.", states...)
-}
-
-// metrics is a page of metrics being written.
-type metrics struct{ b strings.Builder }
-
-// value is a value with its labels.
-type value struct {
-	v      float64
-	labels []string // name, value, name, value …
-}
-
-func sample(v float64, labels ...string) value { return value{v, labels} }
-
-// gauge writes one metric; without values it is left out.
-func (m *metrics) gauge(name, help string, values ...value) {
-	if len(values) == 0 {
-		return
+	for _, b := range now.Testbeds {
+		by[b.State]++
 	}
-	fmt.Fprintf(&m.b, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
-	for _, v := range values {
-		m.b.WriteString(name)
-		for i := 0; i+1 < len(v.labels); i += 2 {
-			sep := ","
-			if i == 0 {
-				sep = "{"
-			}
-			fmt.Fprintf(&m.b, `%s%s="%s"`, sep, v.labels[i], labelText.Replace(v.labels[i+1]))
-		}
-		if len(v.labels) > 0 {
-			m.b.WriteString("}")
-		}
-		fmt.Fprintf(&m.b, " %v\n", v.v)
+	m.One("linerate_queue_studies", "Studies that wait or run in the queue.", len(now.Studies))
+	m.One("linerate_queue_blocks_waiting", "Blocks of them that wait for a testbed.", blocks)
+	m.One("linerate_queue_blocks_running", "Blocks of them that run.", running)
+	m.One("linerate_queue_paused", "1 where nothing begins.", bit(now.Paused != ""))
+	m.Family("linerate_testbeds", "Testbeds by state.")
+	for _, state := range []string{queue.BedFree, queue.BedLeased, queue.BedQuarantined} {
+		m.Put("linerate_testbeds", by[state], "state", state)
 	}
 }
 
-var labelText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-
-func btoi(b bool) float64 {
+func bit(b bool) int {
 	if b {
 		return 1
 	}

@@ -101,7 +101,7 @@ func described(w http.ResponseWriter, of string) {
 
 // nav is the navigation of all pages.
 func nav() []site.Link {
-	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
+	return []site.Link{{Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
 
 // Nav is the navigation for the catalogue's pages (site.Input.Within).
@@ -113,9 +113,6 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name st
 	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: nav(), Refresh: a.refresh}
 	link := *r.URL
 	link.Path, link.RawPath = API+strings.TrimSuffix(link.Path, "/"), ""
-	if link.Path == API {
-		link.Path += "/"
-	}
 	err := templates().ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})
 	if err != nil {
 		s.Log(fmt.Errorf("make the page %s: %w", r.URL.Path, err))

@@ -78,7 +78,7 @@ func (s *Server) onDiskNow(most int) ([]Progress, error) {
 
 // live are those that run.
 func (s *Server) live() ([]Progress, error) {
-	all, err := s.onDiskNow(onFront)
+	all, err := s.onDiskNow(runsShown)
 	return slices.DeleteFunc(all, func(p Progress) bool { return p.State != StateRunning }), err
 }
 

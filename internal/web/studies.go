@@ -4,6 +4,7 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,4 +152,24 @@ func named(ctx context.Context, l ledger.Reader, id string) (*ledger.Study, erro
 		return nil, none
 	}
 	return &all[0], nil
+}
+
+// Earlier and Later are the neighbouring pages of the list, "" where there is none.
+func (d Studies) Earlier() string { return d.at(d.Page - 1) }
+
+// Later is the page of older studies.
+func (d Studies) Later() string { return d.at(d.Page + 1) }
+
+func (d Studies) at(n int) string {
+	if n < 1 || n > d.Pages {
+		return ""
+	}
+	q := url.Values{}
+	for name, value := range map[string]string{"q": d.Query, "kind": d.Kind} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	q.Set("page", strconv.Itoa(n))
+	return "/studies?" + q.Encode()
 }

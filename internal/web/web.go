@@ -90,7 +90,10 @@ func (s *Server) Handler() http.Handler { return s.Door.guard(s) }
 func (s *Server) Close() error { return errors.Join(s.ledger.close(), s.waiting.close()) }
 
 func (s *Server) routes() {
-	s.page("/{$}", "overview", s.overview)
+	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/fleet")
+		w.WriteHeader(http.StatusSeeOther)
+	})
 	s.page("/fleet", "fleet", s.fleet)
 	s.page("/fleet/hosts", "hosts", s.hosts)
 	s.page("/fleet/hosts/{id...}", "host", s.host)

@@ -247,7 +247,6 @@ func (f folder) Read(name string) (*record.Record, error) {
 // every is each kind of page, with what it says and what its JSON has.
 func (d *desk) every() []struct{ path, says, has string } {
 	return []struct{ path, says, has string }{
-		{"/", "hosts in the fleet", `"drifted": `},
 		{"/fleet", "Roles and releases", `"groups":`},
 		{"/fleet/hosts", "cdn00096.example.org", `"next": "?after=`},
 		{"/fleet/hosts?q=web0000", "web00000.example.org", `"name": "web00000.example.org"`},
@@ -385,7 +384,7 @@ func TestWithoutALedger(t *testing.T) {
 		return sqlite.OpenReadOnly(ctx, path, sqlite.Owner{UID: -1, GID: -1})
 	}})
 	defer s.Close()
-	for _, p := range []string{"/", "/fleet", "/studies"} {
+	for _, p := range []string{"/fleet", "/studies"} {
 		if w := ask(s.Handler(), "GET", p, withToken()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "There is no ledger yet") {
 			t.Errorf("%s: %d %.300s", p, w.Code, w.Body)
 		}
@@ -410,12 +409,12 @@ func TestMistakesAreNotTold(t *testing.T) {
 		return nil, errors.New("password of /secret/place")
 	}, Log: func(err error) { logged = append(logged, err.Error()) }})
 	defer s.Close()
-	for _, p := range []string{"/", "/fleet", "/metrics", web.API + "/studies"} {
+	for _, p := range []string{"/fleet", "/metrics", web.API + "/studies"} {
 		if w := ask(s.Handler(), "GET", p, withToken()); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", p, w.Code, w.Body)
 		}
 	}
-	if len(logged) != 4 || !strings.Contains(logged[0], "secret") {
+	if len(logged) != 3 || !strings.Contains(logged[0], "secret") {
 		t.Errorf("logged: %q", logged)
 	}
 }

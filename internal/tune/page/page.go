@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/document"
 	"linerate/internal/show"
@@ -123,61 +122,43 @@ func (r *Report) became(f, level int, factors []space.Entry) string {
 // row of a table.
 type row = []string
 
-// Terminal prints the short form of the report.
+// Terminal prints the report without the tables below the effects.
 func (r *Report) Terminal(w io.Writer, style show.Style) error {
-	p := show.NewPage(style)
-	p.Paragraph("", "", r.Answer)
-	p.Line("")
-	p.Line(fmt.Sprintf("%s tried in %s (%s)%s; confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
-		show.Plural(r.Result.Trials, "trial"), r.Result.Array, map[bool]string{true: ", by " + strings.TrimSpace(r.of()) + " (less is better)"}[r.less()], r.Confirmation, 100*r.Alpha))
-	if len(r.Result.Invalid) > 0 {
-		p.Paragraph("", "", r.invalid()+".")
-	}
-	for _, text := range r.unmeasured() {
-		p.Paragraph("", "", text)
-	}
-	document.Print(p, r.effectsTable())
-	if text := r.margins(); text != "" {
-		p.Paragraph("", "", text)
-	}
-	return p.Flush(w)
-}
-
-func (r *Report) effectsTable() document.Table {
-	return document.Table{Header: row{"setting", "main effect", "real", "what became of it"}, Rows: r.effects()}
+	return r.document().Terminal(w, style)
 }
 
 // HTML writes the report as a page.
-func (r *Report) HTML(w io.Writer) error {
+func (r *Report) HTML(w io.Writer) error { return r.document().HTML(w) }
+
+func (r *Report) document() document.Document {
 	less := ""
 	if r.less() {
 		less = " (less is better)"
 	}
 	d := document.Document{Title: r.Question}
 	d.Answer(r.Answer, "", "")
-	d.Add(document.Note(fmt.Sprintf("%d settings on the workload of study %s for role %s, by %s%s: %s, %d trials. This is confirmation %d of the question; its level is %.4f, so that all confirmations of it together claim a winner where there is none in at most one of twenty.",
-		len(r.Factors), r.Study, r.Role, r.Metric, less, r.Result.Array, r.Result.Trials, r.Confirmation, r.Alpha)))
+	d.Add(document.Note(fmt.Sprintf("%s on the workload of study %s for role %s, by %s%s: %s, %s. This is confirmation %d of the question, at a level of %.2g %%: all confirmations of it together claim a winner where there is none in at most one of twenty.",
+		show.Plural(len(r.Factors), "setting"), r.Study, r.Role, r.Metric, less, r.Result.Array, show.Plural(r.Result.Trials, "trial"), r.Confirmation, 100*r.Alpha)))
 	if len(r.Result.Invalid) > 0 {
 		d.Add(document.Note(r.invalid() + "."))
 	}
-	d.Add(document.Contents{}, document.Heading("Effects"))
+	d.Add(document.OnTerminal(func(p *show.Page) {
+		for _, text := range r.unmeasured() {
+			p.Paragraph("  ", "    ", text)
+		}
+	}), document.Contents{}, document.OnPage{document.Heading("Effects")})
 	if text := r.margins(); text != "" {
 		d.Add(document.Note(text + " Real: the probability that the effect is not zero, judged by all of them. The further levels of a setting, below the others, were measured in separate blocks."))
 	}
-	d.Add(r.effectsTable())
+	d.Add(document.Table{Header: row{"setting", "main effect", "real", "what became of it"}, Rows: r.effects()})
 	for _, s := range r.sections() {
 		if len(s.Rows) > 0 {
-			note := s.Note
-			s.Note = ""
-			d.Add(document.Heading(s.Title))
-			if note != "" {
-				d.Add(document.Note(note))
-			}
+			heading := document.Heading(s.Title)
 			s.Title = ""
-			d.Add(s)
+			d.Add(document.OnPage{heading, s})
 		}
 	}
-	return d.HTML(w)
+	return d
 }
 
 // sections are the tables of a page below the effects; one without rows is left out.
