@@ -2,6 +2,7 @@ package linux
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func (t *tuned) profile(name string) {
 // of the same section.
 func (t *tuned) file(p, profile, text string) {
 	entries := ini(text)
+	for i := range entries {
+		entries[i].value = strings.TrimSpace(inlineComment.ReplaceAllString(entries[i].value, ""))
+	}
 	for _, e := range entries {
 		if e.section == "main" && e.key == "include" {
 			for _, more := range strings.FieldsFunc(e.value, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -105,6 +109,9 @@ func (t *tuned) file(p, profile, text string) {
 		fresh[e.section] = true
 	}
 }
+
+// inlineComment ends a value: tuned's parser takes # after a blank for one.
+var inlineComment = regexp.MustCompile(`(^|[ \t]+)#.*$`)
 
 // unit is the section of that name, made where there is none.
 func (t *tuned) unit(name string) *tunedUnit {
