@@ -18,6 +18,9 @@ var ofSystem = []string{"lxc", "lxc-libvirt", "systemd-nspawn"}
 // contained reports sysctls in a container's own files that only the host, or the
 // container's configuration there, can set.
 func (a *auditor) contained(j judged) []candidate {
+	if slices.Contains([]string{pod, daemonSet, composed}, a.f.Container) {
+		return a.inPod(j)
+	}
 	if j.rec == nil || j.Stage != fact.Sysctl || j.st.Mechanism != setting.Sysctl || !slices.Contains(ofSystem, a.f.Container) {
 		return nil
 	}

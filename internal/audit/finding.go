@@ -180,6 +180,45 @@ type Report struct {
 	Baseline *Against `json:"baseline,omitempty"`
 	// Unread are sources that could not be read: what the audit cannot see.
 	Unread []Unread `json:"unread"`
+	// Files are the files of a repository, of which each was audited by itself.
+	Files []FileSummary `json:"files,omitempty"`
+}
+
+// FileSummary is what an audit found in one file of a repository, or for one machine, pod
+// or container to which it gives settings.
+type FileSummary struct {
+	File string `json:"file"`
+	// Form is what the file is: "Talos", "Ansible", "sysctl.d".
+	Form string `json:"form"`
+	// Node is what its settings are for: a node role, a group of hosts, a workload.
+	Node string `json:"node,omitempty"`
+	// Release is that of the system by which it was judged, and Pinned what in the
+	// repository names it.
+	Release  string `json:"release,omitempty"`
+	Pinned   string `json:"pinned,omitempty"`
+	Lines    int    `json:"lines"`
+	Errors   int    `json:"errors"`
+	Warnings int    `json:"warnings"`
+	Info     int    `json:"info"`
+}
+
+// Summarise files a report under what it is of.
+func (r *Report) Summarise(s FileSummary) {
+	s.Lines, s.Release, s.Pinned = r.Lines, r.Release, r.Coverage.Shipped
+	r.Files = []FileSummary{s}
+}
+
+// LeaveOut says that a setting could not be judged, and why: one whose value a variable
+// gives.
+func (r *Report) LeaveOut(name, why string) {
+	r.Coverage.Set++
+	r.Coverage.leave(clean(name), why)
+}
+
+// OnlyOn keeps the findings on lines that are said to matter: those that a change touches.
+func (r *Report) OnlyOn(matters func(file string, line int) bool) {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return !matters(f.File, f.Line) })
+	r.Suppressed = slices.DeleteFunc(r.Suppressed, func(s Suppressed) bool { return !matters(s.File, s.Line) })
 }
 
 // Unread is a source that an audit could not use.

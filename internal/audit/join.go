@@ -3,6 +3,7 @@ package audit
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Join makes one report of files that were audited each by itself: of hosts that have
@@ -18,6 +19,10 @@ func Join(reports []*Report) *Report {
 		out.OS, out.Release = common(out.OS, r.OS), common(out.Release, r.Release)
 		if out.Role = common(out.Role, r.Role); out.Role == "" {
 			out.RoleReasons = []string{"each file has its own"}
+		}
+		for _, f := range r.Files {
+			f.Errors, f.Warnings, f.Info = r.Count(Error), r.Count(Warning)-r.Count(Error), r.Count(Info)-r.Count(Warning)
+			out.Files = append(out.Files, f)
 		}
 		out.Lines += r.Lines
 		out.Quiet += r.Quiet
@@ -49,7 +54,7 @@ func Join(reports []*Report) *Report {
 
 // in is the finding with its file in its id, whatever other files there are.
 func (f Finding) in() Finding {
-	if f.File != "" {
+	if f.File != "" && !strings.HasSuffix(f.ID, "@"+f.File) {
 		f.ID += "@" + f.File
 	}
 	return f

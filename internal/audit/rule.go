@@ -152,6 +152,8 @@ type Lists struct {
 	InGeneric []string `yaml:"in_generic"`
 	// PCTSysctls are the sysctls that Proxmox VE takes in a container's configuration.
 	PCTSysctls []string `yaml:"pct_sysctls"`
+	// KubernetesSafe are the sysctls that a kubelet gives any pod.
+	KubernetesSafe []string `yaml:"kubernetes_safe"`
 	// Brings are modules (globs) that load others with them.
 	Brings map[string][]string `yaml:"brings"`
 	// Writes are the side effects of writing tunables.
@@ -209,6 +211,7 @@ func (l *Lists) merge(o Lists, file string) error {
 		l.Whole[os] = append(l.Whole[os], families...)
 	}
 	l.PCTSysctls = append(l.PCTSysctls, o.PCTSysctls...)
+	l.KubernetesSafe = append(l.KubernetesSafe, o.KubernetesSafe...)
 	l.BootWords = append(l.BootWords, o.BootWords...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)

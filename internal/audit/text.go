@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -28,6 +29,7 @@ func (p *page) f(format string, args ...any) { p.Line(fmt.Sprintf(format, args..
 func (r *Report) Write(w io.Writer, s Style) error {
 	p := &page{show.NewPage(s.Style)}
 	p.head(r)
+	p.files(r.Files)
 	shown := r.Findings
 	if s.Floor != "" {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(f Finding) bool { return !f.Severity.AtLeast(s.Floor) })
@@ -69,6 +71,25 @@ func (p *page) head(r *Report) {
 		p.f("role: %s (%s)", r.Role, clean(strings.Join(r.RoleReasons, "; ")))
 	}
 }
+
+// files are the files of a repository, a row each.
+func (p *page) files(all []FileSummary) {
+	if len(all) < 2 {
+		return
+	}
+	table := show.Table{Header: []string{"FILE", "FORM", "FOR", "RELEASE", "LINES", "ERRORS", "WARNINGS", "INFO"}, Right: []bool{false, false, false, false, true, true, true, true}}
+	for _, f := range all {
+		release := f.Release
+		if f.Pinned != "" {
+			release = f.Pinned
+		}
+		table.Add(clean(f.File), clean(f.Form), dash(clean(f.Node)), dash(clean(release)), show.Count(f.Lines), show.Count(f.Errors), show.Count(f.Warnings), show.Count(f.Info))
+	}
+	p.Line("")
+	p.Lines(table.Lines(p.Style))
+}
+
+func dash(s string) string { return cmp.Or(s, "–") }
 
 func (p *page) heading(f Finding) {
 	p.Line("")
