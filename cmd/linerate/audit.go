@@ -30,6 +30,7 @@ type auditOptions struct {
 	asJSON   bool
 	asSARIF  bool
 	each     bool
+	changed  string
 	baseline string
 	record   string
 	diff     bool
@@ -98,6 +99,8 @@ func (o *auditOptions) check() error {
 		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
 	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.fixes != ""):
 		return hint.Usagef("--diff and --fixes need a whole host: omit --baseline, --write-baseline and --each")
+	case o.changed != "" && (o.Root != "" || o.record != ""):
+		return hint.Usagef("--changed is of files in a repository: omit --root and --write-baseline")
 	case o.each && o.Root != "":
 		return hint.Usagef("--each takes files: omit --root")
 	}

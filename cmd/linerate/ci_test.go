@@ -93,6 +93,7 @@ func TestPreCommitHooks(t *testing.T) {
 		for name, wanted := range map[string]bool{
 			"etc/sysctl.conf": true, "sysctl.conf": true, "roles/x/files/sysctl.d/90-x.conf": true, "fw/boot/loader.conf": true, "fw/boot/loader.conf.d/x": true,
 			"etc/rc.conf": true, "etc/pf.conf": true, "etc/modprobe.d/nic.conf": true, "network/10-x.link": true, "etc/default/grub": true,
+			"talos/cp1.yaml": true, "hosts/fw.nix": true, "group_vars/web.yml": true, "aks.tf": true,
 			"README.md": false, "sysctl.conf.md": false, "my-sysctl.conf": false, "sysctl.d/README": false, "etc/default/locale": false,
 		} {
 			if got := regexp.MustCompile(h.Files).MatchString(name); got != wanted {

@@ -24,7 +24,8 @@ no privileges and changes nothing. ` + sourceHelp,
     ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
     linerate audit sysctl.conf --diff | patch -p1
     linerate audit fw1.tar.gz --fixes ansible > fixes.yml
-    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning`,
+    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning
+    linerate audit . --changed origin/main --sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
 	o.addFlags(cmd)
@@ -36,6 +37,7 @@ no privileges and changes nothing. ` + sourceHelp,
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
 	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
+	f.StringVar(&o.changed, "changed", "", "only findings on lines that differ from this git `BASE`")
 	f.StringVar(&o.baseline, "baseline", "", "print only findings not in this baseline `FILE`")
 	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
 	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")
@@ -64,9 +66,15 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	o.Owned = !o.asJSON && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
-	named, err := hosts.Named(args)
-	if err != nil {
+	o.each = o.each || o.Root == "" && (o.changed != "" || o.declared(args))
+	if err := o.check(); err != nil {
 		return err
+	}
+	named := args
+	if !o.each {
+		if named, err = hosts.Named(args); err != nil {
+			return err
+		}
 	}
 	if err := o.checkShorter(named); err != nil {
 		return err

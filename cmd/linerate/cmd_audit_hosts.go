@@ -69,25 +69,3 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 	}
 	return hint.Exit(worst)
 }
-
-// auditEach audits every file by itself, and prints one report of all.
-func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, files []string, by judged) error {
-	if !hosts.AreFiles(files) {
-		return hint.Usagef("--each takes files of configuration, by name")
-	}
-	var reports []*audit.Report
-	for _, file := range files {
-		if !hosts.IsConfiguration(file, o.OS) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "skipped: %s is no configuration that linerate knows\n", show.Clean(file))
-			continue
-		}
-		a, err := auditOne(cmd, o, in, []string{file})
-		if err != nil {
-			return err
-		}
-		a.Close()
-		a.report.Rename(a.Given)
-		reports = append(reports, a.report)
-	}
-	return o.end(cmd, audit.Join(reports), "", by)
-}

@@ -61,11 +61,17 @@ func IsConfiguration(name, system string) bool {
 	if err != nil {
 		return true
 	}
-	if _, _, own := export.Read(string(text)); own {
+	if OwnExport(text) {
 		return true
 	}
 	_, ok := filehost.Recognise(name, string(text), system)
 	return ok && len(bytes.TrimSpace(text)) > 0
+}
+
+// OwnExport reports a text that linerate's own plan show --format wrote.
+func OwnExport(text []byte) bool {
+	_, _, own := export.Read(string(text))
+	return own
 }
 
 // files reads configuration files as a host. given maps their places on that host to the

@@ -1,0 +1,178 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/declared"
+	"linerate/internal/hint"
+	"linerate/internal/host/filehost"
+)
+
+// Repository is a directory in which files of many hosts are kept, such as a checkout.
+type Repository struct {
+	dir  string
+	root *os.Root
+	// Files are those that may set something, as paths from the directory.
+	Files []string
+	// Pinned are the releases that its files name, by distribution, where they agree.
+	Pinned map[string]string
+}
+
+// IsRepository tells a repository from a host's directory: it has a .git, or none of the
+// directories that a host has.
+func IsRepository(dir string) bool {
+	if !isDir(dir) {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		return true
+	}
+	tree, err := filehost.OpenTree(dir)
+	if err != nil || tree.OS() != "" {
+		return false
+	}
+	defer tree.Close()
+	return !slices.ContainsFunc([]string{"boot", "cf", "etc", "proc", "usr"}, func(d string) bool { return isDir(filepath.Join(dir, d)) })
+}
+
+// maxFiles bounds the files of a repository that are looked at.
+const maxFiles = 50_000
+
+// skipped are directories of other people's files, and of none.
+var skipped = []string{".git", ".hg", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
+
+// plainName is how files of settings are called that a host reads itself.
+var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*sysctl[^/]*\.conf|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
+
+// OpenRepository finds the files of a repository, within which symbolic links are not followed.
+// The caller closes it.
+func OpenRepository(dir string) (*Repository, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{dir: dir, root: root, Pinned: map[string]string{}}
+	pins := map[string][]string{}
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be listed has no files
+		case d.IsDir() && slices.Contains(skipped, d.Name()):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !plainName.MatchString(name) && !declared.May(name) && path.Base(name) != "flake.lock":
+			return nil
+		case len(r.Files) == maxFiles:
+			return hint.With(fmt.Errorf("%s: more than %d files that may have settings", dir, maxFiles), "name a directory of it")
+		}
+		text, err := r.Read(name)
+		if err != nil {
+			return nil
+		}
+		for system, versions := range declared.Pinned(string(text)) {
+			pins[system] = append(pins[system], versions...)
+		}
+		r.Files = append(r.Files, name)
+		return nil
+	})
+	for system, versions := range pins {
+		slices.Sort(versions)
+		if versions = slices.Compact(versions); len(versions) == 1 {
+			r.Pinned[system] = versions[0]
+		}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the directory.
+func (r *Repository) Close() error { return r.root.Close() }
+
+// Read reads a file to the bound of those that declare settings.
+func (r *Repository) Read(name string) ([]byte, error) {
+	info, err := r.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > declared.MaxFile {
+		return nil, errors.New("not a regular file, or too large")
+	}
+	f, err := r.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, declared.MaxFile+1))
+}
+
+// Plain reports a file of settings that a host reads itself.
+func Plain(name string) bool { return plainName.MatchString(filepath.ToSlash(name)) }
+
+// hunk is where lines of a new file are: @@ -1,2 +3,4 @@.
+var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+
+// Changed are the lines that differ from where the work left a base, by file as seen from
+// a directory, as git(1) says.
+func Changed(ctx context.Context, dir, base string) (map[string][][2]int, error) {
+	if strings.HasPrefix(base, "-") {
+		return nil, hint.Usagef("--changed %s: want a commit or a branch", base)
+	}
+	cmd := exec.CommandContext(ctx, "git", "-C", dir, "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "diff", "--merge-base", "--relative", "--unified=0", "--no-color",
+		"--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, "--")
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, hint.With(fmt.Errorf("changes since %s: git diff: %w: %s", base, err, strings.TrimSpace(said.String())), "the checkout needs the base's history: fetch-depth: 0, or git fetch")
+	}
+	return hunks(out.String()), nil
+}
+
+// hunks reads git's diff without context.
+func hunks(diff string) map[string][][2]int {
+	changed := map[string][][2]int{}
+	file, rest := "", 0
+	for line := range strings.Lines(diff) {
+		line = strings.TrimRight(line, "\n")
+		switch m := hunk.FindStringSubmatch(line); {
+		case rest > 0 && line != "" && line[0] != '\\':
+			rest--
+		case m != nil:
+			from, _ := strconv.Atoi(m[2])
+			n := lengthOf(m[3])
+			rest = lengthOf(m[1]) + n
+			changed[file] = append(changed[file], [2]int{from, from + n - 1})
+		case strings.HasPrefix(line, "+++ "):
+			file = strings.TrimSuffix(line[4:], "\t")
+			if name, err := strconv.Unquote(file); err == nil {
+				file = name
+			}
+			file = strings.TrimPrefix(file, "b/")
+		}
+	}
+	return changed
+}
+
+// lengthOf is a hunk's count of lines, which is left out for one.
+func lengthOf(s string) int {
+	if s == "" {
+		return 1
+	}
+	n, _ := strconv.Atoi(s)
+	return n
+}

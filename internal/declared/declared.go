@@ -1,0 +1,169 @@
+// Package declared reads the settings that files of other tools declare for machines and
+// containers: Talos, Kubernetes, compose, MachineConfig, Butane and Ignition, Tuned,
+// Bottlerocket, cloud-init, Ansible, Helm, NixOS, Terraform, puppet. What such a file gives
+// a machine is written as the files that the machine would have, each line with its place
+// in the file that declares it; the readers of a machine's files do the rest. Input is
+// hostile: sizes are bounded, and nothing is executed or looked up.
+package declared
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// MaxFile bounds a file that is read for settings.
+const MaxFile = 1 << 20
+
+// maxLines bounds the lines that one file declares.
+const maxLines = 20_000
+
+// Containers to which a file may give sysctls (Host.Container).
+const (
+	Pod        = "kubernetes-pod"        // securityContext.sysctls: set by the kubelet for the pod
+	Privileged = "kubernetes-privileged" // written from within a privileged container of a pod
+	DaemonSet  = "kubernetes-daemonset"  // the same, of a DaemonSet
+	Docker     = "compose"               // sysctls of compose
+)
+
+// Host is a machine, a pod or a container to which a file gives settings.
+type Host struct {
+	// Form is what the file is, in its makers' words: "Talos", "MachineConfig".
+	Form string
+	// Node is what the settings are for: a node role, a group of hosts, a workload; "" where
+	// the file does not tell.
+	Node string
+	// Container is where they are set, "" for the machine itself.
+	Container string
+	// Workload is the kind of Kubernetes object: DaemonSet, Pod.
+	Workload string
+	// System and Version are the distribution that the file itself pins.
+	System, Version string
+	// Files are those that the machine would have, by their paths.
+	Files map[string][]Line
+	// Unresolved are settings whose value the file alone does not tell.
+	Unresolved []Unresolved
+
+	settings int
+}
+
+// RunsPods reports a node of Kubernetes, or one of its pods.
+func (h *Host) RunsPods() bool {
+	return h.Workload != "" || h.Container != "" || slices.Contains([]string{"Talos", "MachineConfig", "Tuned", "Tuned profile", "Bottlerocket", "Terraform"}, h.Form)
+}
+
+// Alternatives reports a form in which two lines of a name are for different hosts or cases,
+// as conditions and variables decide, so that neither overrides the other.
+func (h *Host) Alternatives() bool {
+	return !slices.Contains([]string{"Talos", "MachineConfig", "Butane", "Ignition", "Bottlerocket", "compose"}, h.Form) || h.Node == "talconfig"
+}
+
+// Line is one line of a machine's file, and the line of the file that declares it.
+type Line struct {
+	Text string
+	At   int
+	// Place is the key that holds it.
+	Place string
+}
+
+// Unresolved is a setting without a value.
+type Unresolved struct {
+	Name string
+	At   int
+	Why  string
+}
+
+// SysctlFile is where the settings of a form stand that writes no file by itself.
+const SysctlFile = "/etc/sysctl.d/declared.conf"
+
+// Read returns what a file declares, nil where that is nothing. name is its path in the
+// repository, which tells some forms.
+func Read(name string, text []byte) []*Host {
+	if len(text) > MaxFile || strings.IndexByte(string(text), 0) >= 0 {
+		return nil
+	}
+	var hosts []*Host
+	switch lang := language(name, string(text)); lang {
+	case "":
+		hosts = readYAML(name, string(text))
+	default:
+		hosts = readLines(name, string(text), lang)
+	}
+	return slices.DeleteFunc(hosts, func(h *Host) bool { return h.settings == 0 && len(h.Unresolved) == 0 })
+}
+
+// May reports a file that may declare settings, by its name; Read looks into it.
+func May(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json", ".ign", ".bu", ".j2", ".tpl", ".nix", ".tf", ".tfvars", ".hcl", ".toml", ".sh", ".eyaml"}, path.Ext(name))
+}
+
+// languages are files of lines, by the end of their names; others are YAML.
+var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh"}
+
+// tomlSection begins Bottlerocket's settings.
+var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
+
+// nixModule is how a module of NixOS begins or sets a sysctl.
+var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
+
+// language tells a file of lines from YAML, for which it is "".
+func language(name, text string) string {
+	ext := path.Ext(strings.TrimSuffix(strings.TrimSuffix(name, ".j2"), ".tpl"))
+	switch lang := languages[ext]; {
+	case lang != "":
+		return lang
+	case ext == ".conf" || ext == ".cfg":
+		return "conf"
+	case ext == ".yaml" || ext == ".yml" || ext == ".json" || ext == ".ign" || ext == ".bu":
+		return ""
+	case tomlSection.MatchString(text):
+		return "toml"
+	case nixModule.MatchString(text):
+		return "nix"
+	}
+	return ""
+}
+
+// add appends a line to one of the machine's files.
+func (h *Host) add(file, text, place string, at int) {
+	if h.settings >= maxLines || len(text) > 1<<14 {
+		return
+	}
+	if h.Files == nil {
+		h.Files = map[string][]Line{}
+	}
+	h.settings++
+	h.Files[file] = append(h.Files[file], Line{Text: strings.NewReplacer("\n", " ", "\r", "").Replace(text), At: at, Place: place})
+}
+
+// variable is what a template or a program puts in for a value.
+var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$\(|\$[A-Za-z_(]|<%|@[A-Za-z_]+@|` + "`")
+
+// set adds a sysctl, or says why its value is not known.
+func (h *Host) set(name, value, place string, at int) {
+	value = strings.TrimSpace(value)
+	switch {
+	case h.settings+len(h.Unresolved) >= maxLines:
+	case variable.MatchString(name):
+		h.Unresolved = append(h.Unresolved, Unresolved{name, at, "its name holds a variable"})
+	case value == "" || variable.MatchString(value):
+		why := "its value is not in the file"
+		switch {
+		case strings.Contains(value, templated):
+			why = "its value comes from a template"
+		case value != "":
+			why = "its value is a variable: " + short(value)
+		}
+		h.Unresolved = append(h.Unresolved, Unresolved{name, at, why})
+	default:
+		h.add(SysctlFile, name+" = "+value, place, at)
+	}
+}
+
+func short(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}

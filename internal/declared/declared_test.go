@@ -1,0 +1,351 @@
+package declared
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// show is what was read, a line each: for whom, file:line, text.
+func show(hosts []*Host) string {
+	var b strings.Builder
+	for _, h := range hosts {
+		fmt.Fprintf(&b, "%s %s %s", h.Form, h.Node, h.Container)
+		if h.Version != "" {
+			fmt.Fprintf(&b, " on %s %s", h.System, h.Version)
+		}
+		b.WriteString("\n")
+		for _, file := range slices.Sorted(maps.Keys(h.Files)) {
+			for _, l := range h.Files[file] {
+				fmt.Fprintf(&b, "%d %s %s\n", l.At, strings.TrimPrefix(file, "/etc/"), l.Text)
+			}
+		}
+		for _, u := range h.Unresolved {
+			fmt.Fprintf(&b, "%d ? %s: %s\n", u.At, u.Name, u.Why)
+		}
+	}
+	return b.String()
+}
+
+// gz is a text as Ignition carries it.
+func gz(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	z.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// TestForms reads each form as its makers document it: what is for whom, at which line.
+func TestForms(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, want string }{
+		"a machine configuration of Talos": {"talos/cp1.yaml", `machine:
+  type: controlplane
+  install:
+    image: ghcr.io/siderolabs/installer:v1.9.5
+    extraKernelArgs: [talos.platform=metal, -selinux]
+  sysctls:
+    net.core.somaxconn: "65535"
+    net.ipv4.tcp_rmem: 4096	131072 16777216 # with a tab
+    net/ipv6/conf/bond0.70/disable_ipv6: 1
+  sysfs:
+    devices.system.cpu.cpu0.cpufreq.scaling_governor: performance
+---
+apiVersion: v1alpha1
+kind: SysctlConfig
+params: {vm.nr_hugepages: "1024"}
+`, `Talos controlplane 
+5 kernel/cmdline talos.platform=metal
+11 rc.local echo performance > /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+7 sysctl.d/declared.conf net.core.somaxconn = 65535
+8 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 131072 16777216
+9 sysctl.d/declared.conf net/ipv6/conf/bond0.70/disable_ipv6 = 1
+15 sysctl.d/declared.conf vm.nr_hugepages = 1024
+`},
+		"a template of Jinja with directives": {"talos/cluster.yaml.j2", `{% set n = 1 %}
+machine:
+  sysctls:
+    {% if big %}
+    net.core.rmem_max: "67108864"
+    {% endif %}
+    net.core.wmem_max: {{ wmem | default(4) }}
+    net.ipv4.conf.{{ dev }}.rp_filter: 0
+`, `Talos cluster.yaml 
+5 sysctl.d/declared.conf net.core.rmem_max = 67108864
+7 ? net.core.wmem_max: its value comes from a template
+8 ? net.ipv4.conf.TEMPLATED.rp_filter: its name holds a variable
+`},
+		"a pod, its privileged container, and a DaemonSet on the node's network": {"k8s.yaml", `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      securityContext:
+        sysctls:
+        - name: net.core.somaxconn
+          value: "1024"
+        - {name: vm.swappiness, value: "10"}
+      initContainers:
+      - name: init
+        securityContext: {privileged: true}
+        command: ["sh", "-c", "sysctl -w vm.max_map_count=262144 && sysctl -w 'net.ipv4.tcp_rmem=4096 87380 6291456'"]
+      containers: [{name: web}]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: tune}
+spec:
+  template:
+    spec:
+      hostNetwork: true
+      containers:
+      - command: [sysctl, -w, net.core.somaxconn=2048]
+`, `Kubernetes Deployment web kubernetes-privileged
+15 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 87380 6291456
+15 sysctl.d/declared.conf vm.max_map_count = 262144
+Kubernetes Deployment web kubernetes-pod
+9 sysctl.d/declared.conf net.core.somaxconn = 1024
+11 sysctl.d/declared.conf vm.swappiness = 10
+Kubernetes DaemonSet tune 
+26 sysctl.d/declared.conf net.core.somaxconn = 2048
+`},
+		"compose, as a mapping and as a list": {"docker-compose.yml", `services:
+  vpn:
+    image: wg
+    sysctls:
+      - net.ipv4.ip_forward=1
+      - "net.ipv4.conf.all.src_valid_mark=1"
+  web:
+    sysctls: {net.core.somaxconn: 1024}
+`, `compose vpn compose
+5 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+6 sysctl.d/declared.conf net.ipv4.conf.all.src_valid_mark = 1
+compose web compose
+8 sysctl.d/declared.conf net.core.somaxconn = 1024
+`},
+		"MachineConfig with data URLs, plain, of base64 and zipped": {"99-worker.yaml", `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  labels: {machineconfiguration.openshift.io/role: worker}
+spec:
+  kernelArguments: [nosmt]
+  config:
+    storage:
+      files:
+      - path: /etc/sysctl.d/99-a.conf
+        contents: {source: "data:,net.core.somaxconn%20%3D%204096%0Avm.swappiness%3D10"}
+      - path: /etc/sysctl.d/99-b.conf
+        contents:
+          source: data:text/plain;charset=utf-8;base64,` + base64.StdEncoding.EncodeToString([]byte("net.ipv4.tcp_sack=0\n")) + `
+      - path: /etc/sysctl.d/99-c.conf
+        contents:
+          compression: gzip
+          source: data:;base64,` + gz("vm.max_map_count=262144\n") + `
+`, `MachineConfig worker 
+6 kernel/cmdline nosmt
+11 sysctl.d/99-a.conf net.core.somaxconn = 4096
+11 sysctl.d/99-a.conf vm.swappiness=10
+14 sysctl.d/99-b.conf net.ipv4.tcp_sack=0
+18 sysctl.d/99-c.conf vm.max_map_count=262144
+`},
+		"Butane, which pins a release of OpenShift": {"a.bu", `variant: openshift
+version: 4.12.0
+metadata:
+  labels: {machineconfiguration.openshift.io/role: master}
+storage:
+  files:
+  - path: /etc/sysctl.d/90.conf
+    contents:
+      inline: |
+        # a comment
+        vm.swappiness = 1
+kernel_arguments: {should_exist: [quiet]}
+`, `Butane master  on openshift 4.12
+12 kernel/cmdline quiet
+10 sysctl.d/90.conf # a comment
+11 sysctl.d/90.conf vm.swappiness = 1
+`},
+		"Ignition": {"a.ign", `{"ignition": {"version": "3.4.0"}, "storage": {"files": [{"path": "/etc/sysctl.d/1.conf",
+"contents": {"source": "data:,vm.swappiness%3D1"}}]}}`, "Ignition  \n2 sysctl.d/1.conf vm.swappiness=1\n"},
+		"a profile of Tuned, in a block and in quotes": {"tuned.yaml", `apiVersion: tuned.openshift.io/v1
+kind: Tuned
+spec:
+  profile:
+  - name: ingress
+    data: |
+      [sysctl]
+      net.ipv4.tcp_tw_reuse=1
+  - data: "[sysctl]\nvm.swappiness=10\n
+      vm.stat_interval=10\n"
+    name: quoted
+  recommend:
+  - {priority: 20, profile: ingress}
+`, `Tuned profile ingress 
+6 tuned/active_profile ingress
+7 tuned/ingress/tuned.conf [sysctl]
+8 tuned/ingress/tuned.conf net.ipv4.tcp_tw_reuse=1
+Tuned profile quoted 
+9 tuned/active_profile quoted
+9 tuned/quoted/tuned.conf [sysctl]
+9 tuned/quoted/tuned.conf vm.swappiness=10
+10 tuned/quoted/tuned.conf  vm.stat_interval=10
+`},
+		"Bottlerocket": {"user-data.toml", `[settings.kernel.sysctl]
+"net.core.rmem_max" = "8388608"
+# "vm.swappiness" = "1"
+"user.max_user_namespaces"="16384"
+`, `Bottlerocket  
+2 sysctl.d/declared.conf net.core.rmem_max = 8388608
+4 sysctl.d/declared.conf user.max_user_namespaces = 16384
+`},
+		"cloud-init": {"user-data.yaml", `#cloud-config
+write_files:
+- path: /etc/sysctl.d/10.conf
+  content: |
+    vm.swappiness=1
+- path: /etc/sysctl.d/11.conf
+  encoding: b64
+  content: ` + base64.StdEncoding.EncodeToString([]byte("net.core.somaxconn=1\n")) + `
+runcmd:
+- sysctl -w net.ipv4.ip_forward=1
+- echo 2 > /proc/sys/net/ipv4/conf/all/rp_filter
+`, `cloud-init  
+5 sysctl.d/10.conf vm.swappiness=1
+8 sysctl.d/11.conf net.core.somaxconn=1
+10 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+11 sysctl.d/declared.conf net.ipv4.conf.all.rp_filter = 2
+`},
+		"tasks of Ansible": {"roles/net/tasks/main.yml", `- name: forward
+  ansible.posix.sysctl: {name: net.ipv4.ip_forward, value: 1, state: present}
+- sysctl: name=vm.swappiness value="{{ swappiness }}" state=present
+- ansible.posix.sysctl:
+    name: net.core.somaxconn
+    state: absent
+- ansible.posix.sysctl:
+    name: "{{ item.key }}"
+    value: "{{ item.value }}"
+  loop:
+  - {key: net.core.rmem_max, value: 8388608}
+- lineinfile: {path: /etc/sysctl.conf, line: net.ipv4.tcp_sack = 0}
+- copy:
+    dest: /etc/sysctl.d/9.conf
+    content: |
+      vm.dirty_ratio = 5
+- fail: {msg: net.ipv4.tcp_sack = 1 is wanted}
+  when: x
+`, `Ansible net 
+12 sysctl.conf net.ipv4.tcp_sack = 0
+16 sysctl.d/9.conf vm.dirty_ratio = 5
+2 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+11 sysctl.d/declared.conf net.core.rmem_max = 8388608
+3 ? vm.swappiness: its value is a variable: {{ swappiness }}
+`},
+		"variables of a group": {"inventory/group_vars/routers.yml", `sysctl_config:
+  net.ipv4.conf.all.forwarding: 1
+  net.ipv4.tcp_sack: "{{ sack }}"
+extra: [{name: vm.swappiness, value: 10}]
+`, `Ansible routers 
+2 sysctl.d/declared.conf net.ipv4.conf.all.forwarding = 1
+4 sysctl.d/declared.conf vm.swappiness = 10
+3 ? net.ipv4.tcp_sack: its value is a variable: {{ sack }}
+`},
+		"values of a chart": {"charts/x/values.yaml", "sysctl:\n  net.core.somaxconn: 4096\nspark:\n  fs.s3a.endpoint: x\n", "Helm values  \n2 sysctl.d/declared.conf net.core.somaxconn = 4096\n"},
+		"hiera of puppet": {"data/common.yaml", "sysctl::base::values:\n  net.core.somaxconn:\n    value: '4096'\n  vm.swappiness: {ensure: present, value: 5}\n",
+			"puppet  \n2 sysctl.d/declared.conf net.core.somaxconn = 4096\n4 sysctl.d/declared.conf vm.swappiness = 5\n"},
+		"a module of NixOS": {"hosts/fw/default.nix", `{ lib, pkgs, ... }: {
+  boot.kernelPackages = pkgs.linuxPackages_6_12;
+  boot.kernelParams = [ "mitigations=off" "nosmt"
+    "net.ifnames=0" ];
+  boot.kernel.sysctl = {
+    "net.ipv4.ip_forward" = true; # routes
+    "net.core.somaxconn" = lib.mkForce 4096;
+    "vm.swappiness" = config.my.swappiness;
+    # "vm.dirty_ratio" = 1;
+  };
+  boot.kernel.sysctl."net.ipv4.tcp_rmem" = lib.mkDefault "4096 87380 6291456";
+}
+`, `NixOS fw  on kernel 6.12
+3 kernel/cmdline mitigations=off
+3 kernel/cmdline nosmt
+4 kernel/cmdline net.ifnames=0
+6 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+7 sysctl.d/declared.conf net.core.somaxconn = 4096
+11 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 87380 6291456
+8 ? vm.swappiness: its value is an expression: config.my.swappiness
+`},
+		"node pools in Terraform": {"aks.tf", `linux_os_config {
+  sysctl_config {
+    net_core_somaxconn = 4096
+    vm_max_map_count   = var.map_count
+    fs_file_max        = optional(number)
+    net_ipv4_ip_local_port_range_min = 1024
+  }
+}
+linux_node_config { sysctls = { "net.core.rmem_max" = "8388608" } }
+`, `Terraform  
+3 sysctl.d/declared.conf net.core.somaxconn = 4096
+9 sysctl.d/declared.conf net.core.rmem_max = 8388608
+4 ? vm.max_map_count: its value is an expression: var.map_count
+6 ? net.ipv4.ip_local_port_range: its two numbers stand in two keys
+`},
+		"node pools of Azure's API": {"pool.json", `{"linuxOSConfig": {"sysctls": {"netCoreSomaxconn": 4096}}}`, "YAML  \n1 sysctl.d/declared.conf net.core.somaxconn = 4096\n"},
+		"nothing":                   {"README.yaml", "a: 1\nuser.name: x\nnet.example: y\n", ""},
+		"nothing that parses":       {"x.yaml", "a: [\n\x01", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, show(Read(c.file, []byte(c.text)))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestBombs: what grows in the reading does not grow beyond bounds.
+func TestBombs(t *testing.T) {
+	var laughs strings.Builder
+	laughs.WriteString("a0: &a0 {net.core.somaxconn: 1}\n")
+	for i := 1; i < 40; i++ {
+		fmt.Fprintf(&laughs, "a%d: &a%d [*a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1)
+	}
+	if got := Read("x.yaml", []byte(laughs.String())); len(got) != 1 || len(got[0].Files[SysctlFile]) != 1 {
+		t.Errorf("aliases: %s", show(got))
+	}
+	zeros := gz(strings.Repeat("vm.swappiness=1\n", 2<<20))
+	bomb := "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfig\nspec: {f: {path: /etc/sysctl.d/1.conf, contents: {compression: gzip, source: 'data:;base64," + zeros + "'}}}\n"
+	if got := Read("x.yaml", []byte(bomb)); len(got) != 1 || len(got[0].Files["/etc/sysctl.d/1.conf"]) > maxLines {
+		t.Errorf("a bomb of gzip: %d hosts", len(got))
+	}
+	if got := Read("x.yaml", bytes.Repeat([]byte("a"), MaxFile+1)); got != nil {
+		t.Error("a file beyond the bound was read")
+	}
+	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
+	Read("x.yaml", []byte(deep))
+}
+
+// FuzzRead: no text makes a reader panic, loop, or place a line where there is none.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"x.yaml", "x.nix", "x.tf", "x.toml", "x.sh", "x.j2"} {
+		f.Add(name, "machine:\n  sysctls: {net.core.somaxconn: 1}\n")
+		f.Add(name, "boot.kernel.sysctl.\"vm.swappiness\" = 1;\n{{ x }}\nkernelParams = [ \"a\"")
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		lines := strings.Count(text, "\n") + 2
+		for _, h := range Read(name, []byte(text)) {
+			for file, all := range h.Files {
+				for _, l := range all {
+					if l.At < 1 || l.At > lines {
+						t.Errorf("%s:%d of %d lines: %q", file, l.At, lines, l.Text)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package declared
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"linerate/internal/yamlfile"
+)
+
+// node is a value of YAML with its line. Aliases are the nodes that they name.
+type node struct {
+	line   int
+	text   string // a scalar's
+	lined  bool   // a block of text as it stands: its lines follow the node's
+	keys   []entry
+	items  []*node
+	scalar bool
+}
+
+// entry is a key of a mapping.
+type entry struct {
+	key  string
+	line int
+	*node
+}
+
+// get is the value of a key, an empty node where there is none.
+func (n *node) get(keys ...string) *node {
+	for _, k := range keys {
+		found := &node{}
+		for _, e := range n.keys {
+			if e.key == k {
+				found = e.node
+			}
+		}
+		n = found
+	}
+	return n
+}
+
+// first is the first of the keys that has a value.
+func (n *node) first(keys ...string) *node {
+	for _, k := range keys {
+		if v := n.get(k); v.line > 0 {
+			return v
+		}
+	}
+	return &node{}
+}
+
+// maxNodes bounds a document.
+const maxNodes = 200_000
+
+// documents parses YAML, or JSON. A template is parsed without its directives, each
+// expression as a word that names it.
+func documents(text string) []*node {
+	text = strings.ReplaceAll(text, "\t", " ") // which the parser drops out of plain values
+	if docs, ok := parse(text); ok {
+		return docs
+	}
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return nil
+	}
+	docs, _ := parse(withoutTemplates(text))
+	return docs
+}
+
+func parse(text string) (docs []*node, ok bool) {
+	if yamlfile.CheckShape("", yamlfile.Kind{Most: MaxFile}, []byte(text)) != nil {
+		return nil, false
+	}
+	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, false
+	}
+	for _, d := range file.Docs {
+		if d.Body != nil {
+			m := maker{anchors: map[string]*node{}}
+			docs = append(docs, m.node(d.Body, 0))
+		}
+	}
+	return docs, true
+}
+
+// maker turns a syntax tree into nodes.
+type maker struct {
+	anchors map[string]*node
+	made    int
+}
+
+// maxLevels bounds how deep a document is followed.
+const maxLevels = 100
+
+func (m *maker) node(n ast.Node, depth int) *node {
+	out := &node{line: 1}
+	if n == nil || depth > maxLevels || m.made > maxNodes {
+		return out
+	}
+	m.made++
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		out.line = t.Position.Line
+	}
+	switch v := n.(type) {
+	case *ast.AnchorNode:
+		out = m.node(v.Value, depth+1)
+		m.anchors[v.Name.GetToken().Value] = out
+	case *ast.AliasNode:
+		if to := m.anchors[v.Value.GetToken().Value]; to != nil {
+			return to
+		}
+	case *ast.TagNode:
+		return m.node(v.Value, depth+1)
+	case *ast.MappingNode:
+		for _, e := range v.Values {
+			out.keys = append(out.keys, m.entry(e, depth))
+		}
+	case *ast.MappingValueNode:
+		out.keys = []entry{m.entry(v, depth)}
+	case *ast.SequenceNode:
+		for _, e := range v.Values {
+			out.items = append(out.items, m.node(e, depth+1))
+		}
+	case *ast.LiteralNode:
+		out.text, out.scalar = v.Value.Value, true
+		out.lined = v.Start != nil && strings.HasPrefix(v.Start.Value, "|")
+	case *ast.StringNode:
+		out.text, out.scalar = v.Value, true
+	case *ast.NullNode:
+	case ast.ScalarNode:
+		out.text, out.scalar = n.GetToken().Value, true
+	}
+	return out
+}
+
+func (m *maker) entry(v *ast.MappingValueNode, depth int) entry {
+	e := entry{node: m.node(v.Value, depth+1), line: 1}
+	if v.Key == nil || v.Key.GetToken() == nil {
+		return e
+	}
+	e.key = v.Key.GetToken().Value
+	if p := v.Key.GetToken().Position; p != nil {
+		e.line = p.Line
+	}
+	return e
+}
+
+// templated is the word that stands for a template's expression.
+const templated = "TEMPLATED"
+
+// withoutTemplates blanks the directives of Go's templates and of Jinja, line by line,
+// and puts a word for each expression in a value.
+func withoutTemplates(text string) string {
+	var out strings.Builder
+	open := ""
+	for raw := range strings.Lines(text) {
+		s := strings.TrimSpace(raw)
+		switch begin := s[:min(2, len(s))]; {
+		case open != "":
+			if strings.Contains(s, open) {
+				open = ""
+			}
+		case directives[begin] != "":
+			if !strings.Contains(s, directives[begin]) {
+				open = directives[begin]
+			}
+		default:
+			out.WriteString(expressions.ReplaceAllStringFunc(strings.TrimRight(raw, "\r\n"), func(e string) string {
+				if strings.HasPrefix(e, "{{") {
+					return templated
+				}
+				return ""
+			}))
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+var (
+	directives  = map[string]string{"{{": "}}", "{%": "%}", "{#": "#}"}
+	expressions = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}`)
+)

@@ -1,0 +1,242 @@
+package declared
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// readYAML reads every document of a file.
+func readYAML(name, text string) []*Host {
+	docs := documents(text)
+	if docs == nil { // a template that only its engine can read: line by line
+		h := &Host{Form: lineForms["conf"], Node: place(name)}
+		r := lineReader{h: h, lang: "template"}
+		r.text(text)
+		return []*Host{h}
+	}
+	var all []*Host
+	for _, doc := range docs {
+		base := formOf(name, text, doc)
+		w := walker{base: &base, seen: map[*node]bool{}, source: strings.Split(text, "\n")}
+		w.hosts = append(w.hosts, w.base)
+		w.walk(doc, nil, w.base)
+		all = append(all, w.hosts...)
+	}
+	return merge(all)
+}
+
+// merge makes one host of the machines of a file that are the same: Talos has a document
+// a setting.
+func merge(all []*Host) []*Host {
+	var out []*Host
+	for _, h := range all {
+		i := slices.IndexFunc(out, func(o *Host) bool {
+			return o.Container == "" && h.Container == "" && o.Form == h.Form && (o.Node == h.Node || o.Form == "Talos") && !strings.HasPrefix(h.Form, "Tuned")
+		})
+		if i < 0 {
+			out = append(out, h)
+			continue
+		}
+		o := out[i]
+		for p, lines := range h.Files {
+			for _, l := range lines {
+				o.add(p, l.Text, l.Place, l.At)
+			}
+		}
+		o.Unresolved = append(o.Unresolved, h.Unresolved...)
+		if o.Version == "" {
+			o.System, o.Version = h.System, h.Version
+		}
+	}
+	return out
+}
+
+// walker looks through a document for what sets something.
+type walker struct {
+	base   *Host
+	hosts  []*Host
+	seen   map[*node]bool
+	source []string
+}
+
+// other is a host besides the document's own.
+func (w *walker) other(h Host) *Host {
+	h.Files, h.Unresolved, h.settings = nil, nil, 0
+	w.hosts = append(w.hosts, &h)
+	return &h
+}
+
+// prose are keys whose texts are about settings.
+var prose = []string{"description", "message", "summary", "title", "help", "when", "msg", "fail_msg", "success_msg"}
+
+func (w *walker) walk(n *node, at []string, h *Host) {
+	if n == nil || w.seen[n] || len(at) > maxLevels {
+		return
+	}
+	w.seen[n] = true
+	last := ""
+	if len(at) > 0 {
+		last = at[len(at)-1]
+	}
+	switch {
+	case slices.Contains(prose, last):
+	case n.scalar:
+		w.scalar(n, last, h)
+	case n.items != nil:
+		for _, item := range n.items {
+			if slices.Contains(bootKeys, last) && item.scalar {
+				w.parameter(item, last, h)
+				continue
+			}
+			w.walk(item, at, h)
+		}
+	case n.keys != nil:
+		w.mapping(n, at, h)
+	}
+}
+
+// bootKeys are keys of lists of the kernel's parameters: Talos, MachineConfig, Ignition
+// and Butane, NixOS in YAML.
+var bootKeys = []string{"extraKernelArgs", "kernelArguments", "shouldExist", "should_exist"}
+
+// parameter adds a word of the command line; Talos takes one away by a dash.
+func (w *walker) parameter(n *node, key string, h *Host) {
+	if !strings.HasPrefix(n.text, "-") && !variable.MatchString(n.text) {
+		h.add(commandLine, n.text, key, n.line)
+	}
+}
+
+// mapping reads a mapping: a setting in two keys, a file, a pod, or settings by their names.
+func (w *walker) mapping(n *node, at []string, h *Host) {
+	if n.get("state").text == "absent" || w.file(n, h) || w.tuned(n, h) {
+		return
+	}
+	name, value := n.first("name", "key", "sysctl", "param"), n.first("value", "val")
+	if wholeName.MatchString(name.text) && (value.line > 0 || n.get("state").line > 0) {
+		h.set(name.text, value.text, strings.Join(at[max(0, len(at)-2):], "."), name.line)
+		return
+	}
+	h = w.inside(n, at, h)
+	for _, e := range n.keys {
+		if e.key == "<<" {
+			w.walk(e.node, at, h)
+			continue
+		}
+		if !w.named(e, at, h) {
+			w.walk(e.node, append(slices.Clip(at), e.key), h)
+		}
+	}
+}
+
+// named reads a key that is a sysctl's name, or a path below /sys.
+func (w *walker) named(e entry, at []string, h *Host) bool {
+	where := strings.Join(at[max(0, len(at)-2):], ".")
+	name, v := e.key, e.node
+	if azureName, ok := azure(name); ok && v.scalar && slices.ContainsFunc(at, func(k string) bool { return strings.Contains(strings.ToLower(k), "sysctl") }) {
+		if strings.Contains(squeeze(name), "portrange") && number.MatchString(v.text) {
+			h.Unresolved = append(h.Unresolved, Unresolved{azureName, e.line, "its two numbers stand in two keys"})
+			return true
+		}
+		name = azureName
+	}
+	switch {
+	case h.Form == "Talos" && len(at) > 0 && at[len(at)-1] == "sysfs" && v.scalar && !variable.MatchString(name+v.text):
+		h.add("/etc/rc.local", "echo "+v.text+" > /sys/"+strings.ReplaceAll(strings.Trim(name, "/"), ".", "/"), where, e.line)
+	case !wholeName.MatchString(name):
+		return false
+	case v.scalar:
+		h.set(name, oneLine(v.text), where, e.line)
+	case v.get("value").line > 0: // puppet's
+		h.set(name, v.get("value").text, where, e.line)
+	case len(v.keys)+len(v.items) > 0:
+		return false
+	}
+	return true
+}
+
+// inside is whom a mapping's settings are for, if not for whom those around it are.
+func (w *walker) inside(n *node, at []string, h *Host) *Host {
+	depth := len(at)
+	switch {
+	case depth > 0 && at[depth-1] == "securityContext" && n.get("sysctls").line > 0 && h.Workload != "":
+		pod := *h
+		pod.Container = Pod
+		return w.other(pod)
+	case n.get("containers").items != nil && h.Workload != "" && n.get("hostNetwork").text != "true":
+		pod := *h
+		if pod.Container = Privileged; h.Workload == "DaemonSet" {
+			pod.Container = DaemonSet
+		}
+		return w.other(pod)
+	case depth == 2 && at[0] == "services" && n.get("sysctls").line > 0:
+		c := *h
+		c.Form, c.Node = "compose", at[1]
+		if c.Container = Docker; n.get("network_mode").text == "host" {
+			c.Node += " (network of the host)"
+		}
+		return w.other(c)
+	}
+	return h
+}
+
+// oneLine is a value that YAML folds over lines.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// scalar reads a text: lines of sysctl.conf, a script, a command.
+func (w *walker) scalar(n *node, key string, h *Host) {
+	if strings.Contains(n.text, "[settings.") {
+		w.lines(n, "toml", key, h)
+		return
+	}
+	if strings.Contains(n.text, "=") || strings.Contains(n.text, "/proc/sys/") {
+		w.lines(n, "conf", key, h)
+	}
+}
+
+func (w *walker) lines(n *node, lang, key string, h *Host) {
+	r := lineReader{h: h, lang: lang, where: key}
+	for i, raw := range strings.Split(n.text, "\n") {
+		r.line(strings.TrimSpace(raw), w.lineOf(n, i, raw))
+	}
+}
+
+// lineOf is where the i-th line of a node's text stands: below a block's head, or for a text
+// in quotes where its first word is found next.
+func (w *walker) lineOf(n *node, i int, text string) int {
+	if n.lined {
+		return n.line + 1 + i
+	}
+	word := strings.TrimSpace(text)
+	if at := strings.IndexAny(word, "= "); at > 0 {
+		word = word[:at]
+	}
+	for at := n.line; i > 0 && len(word) > 3 && at < len(w.source) && at < n.line+1000; at++ {
+		if strings.Contains(w.source[at-1], word) {
+			return at
+		}
+	}
+	return n.line
+}
+
+// tuned reads a profile of the Tuned operator: a host for itself.
+func (w *walker) tuned(n *node, h *Host) bool {
+	data, name := n.get("data"), n.get("name").text
+	if h.Form != "Tuned" || !data.scalar || name == "" || path.Base(name) != name {
+		return false
+	}
+	p := *h
+	p.Form, p.Node = "Tuned profile", name
+	profile := w.other(p)
+	w.addText(profile, "/etc/tuned/"+name+"/tuned.conf", data.text, "profile "+name, data)
+	profile.add("/etc/tuned/active_profile", name, "", data.line)
+	w.seen[n] = true
+	return true
+}
+
+// addText adds the lines of a file that a node holds.
+func (w *walker) addText(h *Host, file, text, where string, n *node) {
+	for i, raw := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		h.add(file, raw, where, w.lineOf(n, i, raw))
+	}
+}
