@@ -199,7 +199,7 @@ func TestContainers(t *testing.T) {
 		{note: "of other namespaces, of which the host has its own", files: inside("kernel.hostname=a\nkernel.domainname=b\nuser.max_user_namespaces=100\n"), want: []string{"!LR-CONTAINER"}},
 		{note: "the host's until 6.14", files: inside("kernel.pid_max=65536\n"), want: []string{"warning LR-CONTAINER:kernel.pid_max | on the host"}},
 		{note: "a pod's", files: map[string]string{"/etc/sysctl.d/x.conf": "vm.swappiness=10\nnet.core.rmem_max=8388608\nnet.core.somaxconn=8192\nnet.ipv4.tcp_keepalive_time=600\n", "/run/systemd/container": "kubernetes-pod"},
-			want: []string{"error LR-POD-SYSCTL:vm.swappiness | on the node", "error LR-POD-SYSCTL:net.core.rmem_max | on the node", "info LR-POD-UNSAFE:net.core.somaxconn | allowed-unsafe-sysctls", "!LR-POD-UNSAFE:net.ipv4.tcp_keepalive_time"}},
+			want: []string{"error LR-POD-SYSCTL:vm.swappiness | on the node", "error LR-POD-SYSCTL:net.core.rmem_max | on the node", "info LR-POD-UNSAFE:net.core.somaxconn | allowedUnsafeSysctls", "!LR-POD-UNSAFE:net.ipv4.tcp_keepalive_time"}},
 		{note: "compose's", files: map[string]string{"/etc/sysctl.d/x.conf": "vm.swappiness=10\nnet.core.somaxconn=8192\n", "/run/systemd/container": "compose"},
 			want: []string{"error LR-POD-SYSCTL:vm.swappiness | on the host", "!LR-POD-SYSCTL:net.core.somaxconn"}},
 		{note: "a DaemonSet's", files: map[string]string{"/etc/sysctl.d/x.conf": "vm.swappiness=10\nnet.core.somaxconn=8192\n", "/run/systemd/container": "kubernetes-daemonset"},

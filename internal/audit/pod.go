@@ -32,7 +32,7 @@ func (a *auditor) inPod(j judged) []candidate {
 		f.Why = "It is in no namespace. A pod can be given sysctls of its own network and IPC namespaces: net.…, kernel.shm…, kernel.msg…, kernel.sem, fs.mqueue.…"
 		f.Fix = "Set it on the node: by its machine configuration, the Node Tuning Operator, or a privileged DaemonSet."
 	case a.f.Container == composed && (!namespaced || ofHost):
-		f.Sources = []string{"docker run(1), --sysctl", "runc libcontainer/configs/validate"}
+		f.Sources = []string{"docker-run(1)", "runc libcontainer/configs/validate"}
 		f.Message = fmt.Sprintf("%s is the host's: the container does not start with it", j.Name)
 		f.Why = "Docker sets sysctls of a container's own network and IPC namespaces alone."
 		f.Fix = fmt.Sprintf("Set it on the host, in /etc/sysctl.d/: %s = %s.", j.Name, j.Value)
@@ -44,7 +44,7 @@ func (a *auditor) inPod(j judged) []candidate {
 		f.ID, f.Kind, f.Severity, f.Action = "LR-POD-UNSAFE:"+j.Name, Coupled, Info, Keep
 		f.Message = fmt.Sprintf("%s is an unsafe sysctl to Kubernetes: the pod runs only where the node allows it", j.Name)
 		f.Why = "It is the pod's own, but not on the kubelet's list of safe sysctls."
-		f.Fix = fmt.Sprintf("The nodes' kubelets need --allowed-unsafe-sysctls=%s (allowedUnsafeSysctls).", j.Name)
+		f.Fix = fmt.Sprintf("Add it to allowedUnsafeSysctls of the nodes' kubelets: [%s].", j.Name)
 		return []candidate{{Finding: f, class: lineRule}}
 	case a.f.Container == daemonSet && j.rec != nil && j.rec.ScopeOn(j.Name, a.f.Release) != tunable.Host && strings.HasPrefix(j.Name, "net."):
 		f.ID, f.Severity, f.Action = "LR-POD-OWN:"+j.Name, Warning, Change
