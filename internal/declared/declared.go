@@ -90,7 +90,10 @@ func Read(name string, text []byte) []*Host {
 	default:
 		hosts = readLines(name, string(text), lang)
 	}
-	return slices.DeleteFunc(hosts, func(h *Host) bool { return h.settings == 0 && len(h.Unresolved) == 0 })
+	return slices.DeleteFunc(hosts, func(h *Host) bool {
+		unsaid := h.Form == "YAML" || h.Form == lineForms["conf"]
+		return h.settings == 0 && len(h.Unresolved) == 0 || unsaid && !May(name) // sysctl.conf by another name
+	})
 }
 
 // May reports a file that may declare settings, by its name; Read looks into it.
