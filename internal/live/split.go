@@ -145,7 +145,7 @@ func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
 	out.Trip, err = s.windows(ctx)
 	out.Notes = []string{"connections of cgroup " + group}
 	if s.cost > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("the program took %s a call, two calls a connection, and none a packet", show.Brief(s.cost)))
+		out.Notes = append(out.Notes, fmt.Sprintf("the program took %s a call, two calls a connection, and none a packet", show.Nanos(float64(s.cost))))
 	}
 	return out, err
 }
