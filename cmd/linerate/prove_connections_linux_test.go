@@ -184,7 +184,7 @@ func TestPerConnection(t *testing.T) {
 	}
 	v := r.Verdicts[0]
 	low, high := v.CILow.Float(), v.CIHigh.Float()
-	t.Logf("%s %s of a truth of %.1f %%\n%s", v.Text(), v.Bounds(), truth, said)
+	t.Logf("%s %s of a truth of %.1f %%; %v\n%s", v.Text(), v.Bounds(), truth, r.Environment.Testbeds, said)
 	if v.Verdict != stats.Better || truth < low-5 || truth > high+5 {
 		t.Errorf("%s, %s %s, where separate runs say %.1f %%\n%s", v.Verdict, v.Text(), v.Bounds(), truth, said)
 	}
