@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/load/client"
@@ -22,15 +21,8 @@ const (
 	operations
 )
 
-var operationNames = [operations]string{"create", "read", "append", "delete"}
-
-// operation is what was done of one kind.
-type operation struct {
-	count, bytes uint64
-	took         *hdrhistogram.Histogram
-}
-
-func newOperation() operation { return operation{took: hdrhistogram.New(1, int64(time.Hour), 3)} }
+// tally is what was done of one operation.
+type tally struct{ count, bytes uint64 }
 
 // file is one of a lane's.
 type file struct {
@@ -46,20 +38,18 @@ type lane struct {
 	buf    []byte
 	files  []file
 	next   uint64
-	ops    [operations]operation
+	ops    [operations]tally
 }
 
-// forget begins to count anew.
-func (l *lane) forget() {
-	for i := range l.ops {
-		l.ops[i] = newOperation()
-	}
+// moved is how many bytes the lane has read and written.
+func (l *lane) moved() uint64 {
+	return l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes
 }
 
 // Do does one transaction. A system call cannot be called off: what takes
 // longer than the deadline is late, and done.
 func (l *lane) Do(target int, deadline time.Time) client.Answer {
-	before := l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes
+	before := l.moved()
 	var first, second error
 	if target == readCreate || target == readDelete {
 		first = l.read()
@@ -71,7 +61,7 @@ func (l *lane) Do(target int, deadline time.Time) client.Answer {
 	} else if len(l.files) > 0 {
 		second = l.remove(l.rng.IntN(len(l.files)))
 	}
-	a := client.Answer{Body: int64(l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes - before)}
+	a := client.Answer{Body: int64(l.moved() - before)}
 	switch err := errors.Join(first, second); {
 	case err != nil:
 		a.Kind, a.Detail = kindOf(err), err.Error()
@@ -103,20 +93,13 @@ func (l *lane) at(f file) (dir int, name string) {
 	return d[int(f.n)%len(d)], l.prefix + strconv.FormatUint(f.n, 10)
 }
 
-// count notes an operation that began at a time.
-func (l *lane) count(op int, begin time.Time, bytes int) {
-	o := &l.ops[op]
-	if o.took == nil {
-		*o = newOperation()
-	}
-	o.count++
-	o.bytes += uint64(bytes)
-	_ = o.took.RecordValue(min(max(int64(time.Since(begin)), 1), int64(time.Hour))) // within its range
+func (l *lane) count(op, bytes int) {
+	l.ops[op].count++
+	l.ops[op].bytes += uint64(bytes)
 }
 
 // create makes a file of a random size.
 func (l *lane) create() error {
-	begin := time.Now()
 	f := file{n: l.next, size: l.set.Min + l.rng.IntN(l.set.Max-l.set.Min+1)}
 	l.next++
 	dir, name := l.at(f)
@@ -125,7 +108,7 @@ func (l *lane) create() error {
 		return err
 	}
 	l.files = append(l.files, f)
-	l.count(opCreate, begin, f.size)
+	l.count(opCreate, f.size)
 	return nil
 }
 
@@ -138,14 +121,13 @@ func (l *lane) append() error {
 	if f.size >= l.set.Max {
 		return nil
 	}
-	begin := time.Now()
 	more := 1 + l.rng.IntN(l.set.Max-f.size)
 	dir, name := l.at(*f)
 	if err := l.write(dir, name, unix.O_APPEND, more); err != nil {
 		return err
 	}
 	f.size += more
-	l.count(opAppend, begin, more)
+	l.count(opAppend, more)
 	return nil
 }
 
@@ -178,7 +160,6 @@ func (l *lane) read() error {
 		return nil
 	}
 	f := l.files[l.rng.IntN(len(l.files))]
-	begin := time.Now()
 	dir, name := l.at(f)
 	fd, err := again(func() (int, error) { return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -196,7 +177,7 @@ func (l *lane) read() error {
 	if err != nil {
 		return named("read", name, err)
 	}
-	l.count(opRead, begin, sum)
+	l.count(opRead, sum)
 	return nil
 }
 
@@ -204,14 +185,13 @@ var errShort = errors.New("it is shorter than what was written")
 
 // remove deletes one of the files.
 func (l *lane) remove(i int) error {
-	begin := time.Now()
 	dir, name := l.at(l.files[i])
 	if err := unix.Unlinkat(dir, name, 0); err != nil {
 		return named("delete", name, err)
 	}
 	l.files[i] = l.files[len(l.files)-1]
 	l.files = l.files[:len(l.files)-1]
-	l.count(opDelete, begin, 0)
+	l.count(opDelete, 0)
 	return nil
 }
 
@@ -238,30 +218,4 @@ func named(what, name string, err error) error {
 		return nil
 	}
 	return &fault{what, name, err}
-}
-
-// Operation sums up what was done of one kind.
-type Operation struct {
-	Name    string             `json:"name"` // "create", "read", "append" or "delete"
-	Count   uint64             `json:"count"`
-	Bytes   uint64             `json:"bytes"`
-	Latency *request.Quantiles `json:"latency_ns"`
-}
-
-// Operations are those of all loads so far, warm-ups included; not those by
-// which the files were made and removed.
-func (s *Set) Operations() []Operation {
-	var out []Operation
-	for op := range operations {
-		sum := newOperation()
-		for _, l := range s.lanes {
-			if o := l.ops[op]; o.took != nil {
-				sum.count += o.count
-				sum.bytes += o.bytes
-				sum.took.Merge(o.took)
-			}
-		}
-		out = append(out, Operation{operationNames[op], sum.count, sum.bytes, request.QuantilesOf(sum.took)})
-	}
-	return out
 }

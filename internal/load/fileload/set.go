@@ -49,9 +49,6 @@ func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
 		}
 		return nil
 	})
-	for _, l := range s.lanes {
-		l.forget() // what was before the load is not of its operations
-	}
 	if err != nil {
 		err = errors.Join(explain(fmt.Errorf("make %d files: %w", p.Files, err)), s.Remove(context.WithoutCancel(ctx)))
 		s.Release()

@@ -1,7 +1,6 @@
 package packetload
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -94,14 +93,4 @@ func (p *outPort) Send(frames [][]byte) (int, error) {
 		return 0, nil
 	}
 	return 0, hint.With(fmt.Errorf("send through %s: %w", p.device, errno), "is the device still up? ip link show dev %s", p.device)
-}
-
-// Raw sends one batch of frames again and again, 64 to a system call, until
-// ctx ends: the bare sendmmsg that a generator on AF_PACKET is compared with.
-func Raw(ctx context.Context, spec load.Spec, in port.Place) error {
-	g, err := newGenerator(spec, in)
-	if err != nil {
-		return err
-	}
-	return errors.Join(g.Bare(ctx), g.Close())
 }

@@ -218,26 +218,6 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	return sent, ctx.Err()
 }
 
-// Bare sends one batch of frames again and again until ctx ends: what the
-// system calls alone come to, for comparison.
-func (g *Generator) Bare(ctx context.Context) error {
-	w := g.workers[0]
-	w.reset(g, 0, transmission{})
-	w.fill(Batch, 0)
-	var stop atomic.Bool
-	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
-	return g.In(func() error {
-		return wire.OnCPU(w.cpu, func(int) error {
-			for !stop.Load() {
-				if _, err := w.push(Batch, &stop); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-}
-
 // Batch is how many frames a worker hands over at once, at most.
 const Batch = 64
 

@@ -280,9 +280,6 @@ func TestRunFails(t *testing.T) {
 	if _, err := g.Run(t.Context(), load.Offer{}, nil); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
-	if err := g.Bare(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("bare: %v", err)
-	}
 }
 
 // TestRunIsEnded by its context, with the account of what was sent until then, and sends
@@ -309,9 +306,6 @@ func TestRunIsEnded(t *testing.T) {
 		if found, _ := load.FindStamp(b); found.Flow != uint32(i) || found.Sequence != 0 {
 			t.Errorf("frame %d of the second run: %+v", i, found)
 		}
-	}
-	if err := g.Bare(ctx); err != nil { // it has ended
-		t.Errorf("bare: %v", err)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 var _ testbed.Multi = (*Bed)(nil)
 
-// arm is one of several DUTs. All have the same devices and addresses within;
-// only their ends in the generator's and the receiver's namespace differ by
+// arm is a DUT, or one of several. All have the same devices and addresses within;
+// of several the ends in the generator's and the receiver's namespace differ by
 // name, and have no addresses: nothing there is routed.
 type arm struct {
 	dut       routers // none: a bypass
@@ -31,10 +31,16 @@ type arm struct {
 // newArm names the ends of the n-th arm. They face the DUT with the addresses
 // that its neighbours have in a bed of one.
 func newArm(n int) *arm {
-	a := &arm{gen: genPort, sink: sinkPort}
-	a.gen.Group, a.sink.Group = armGroup, armGroup
+	a := single()
 	a.gen.Device, a.sink.Device = fmt.Sprintf("gen0-%d", n), fmt.Sprintf("sink0-%d", n)
 	a.gen.IPv4, a.gen.IPv6, a.sink.IPv4, a.sink.IPv6 = netip.Prefix{}, netip.Prefix{}, netip.Prefix{}, netip.Prefix{}
+	return a
+}
+
+// single is the arm of a bed of one.
+func single() *arm {
+	a := &arm{gen: genPort, sink: sinkPort}
+	a.gen.Group, a.sink.Group = armGroup, armGroup
 	return a
 }
 
@@ -133,11 +139,12 @@ func (b *Bed) clear() error {
 	if err := b.host.Restore(); err != nil {
 		return err
 	}
-	return errors.Join(b.demolish(), b.raze())
+	return b.raze()
 }
 
 // raze ends all arms. Their wires go in one stroke a side, for the kernel waits
-// for all CPUs after each. Connections are flushed first, as in demolish.
+// for all CPUs after each. Connections are flushed first: a namespace that ends with
+// a million of them keeps a kernel thread busy into the next trial.
 func (b *Bed) raze() error {
 	if len(b.arms) == 0 {
 		return nil
@@ -151,7 +158,7 @@ func (b *Bed) raze() error {
 	for _, a := range b.arms {
 		a.dut.close()
 	}
-	b.arms = nil
+	b.arms, b.dut = nil, routers{}
 	return err
 }
 

@@ -45,8 +45,8 @@ type Bed struct {
 	missing    []string
 	host       *knob.HostSysctls
 	gen, sink  *namespace // live as long as the bed
-	dut        routers    // rebuilt by every Reset
-	arms       []*arm     // or these, by every Raise
+	arms       []*arm     // rebuilt by every Reset or Raise
+	dut        routers    // of the one that Reset made
 	raised     int        // arms so far
 	privileged bool
 	dutThread  int  // of mode overload, made anew by every Reset
@@ -177,13 +177,15 @@ func (b *Bed) renew(p testbed.HopPath) (err error) {
 	if err := b.clear(); err != nil {
 		return err
 	}
-	if b.dut.first, err = newNamespace(); err != nil {
+	a := single()
+	b.arms = append(b.arms, a)
+	err = a.build(b, false, p)
+	if b.dut = a.dut; err != nil {
 		return err
 	}
-	if err := connect(b.gen, &b.dut, b.sink, p); err != nil {
-		return err
-	}
-	if err := b.open(&b.dut); err != nil {
+	err = errors.Join(b.gen.do(func() error { return introduceHost(genPort, ingress, sinkPort) }),
+		b.sink.do(func() error { return introduceHost(sinkPort, egress, genPort) }))
+	if err != nil {
 		return err
 	}
 	if b.mode == testbed.Overload {
