@@ -1,7 +1,10 @@
 package instrument
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -9,7 +12,7 @@ import (
 )
 
 // events are the counters that are read, in the order they are shown.
-var events = []Event{
+var events = []event{
 	{"cycles", unix.PERF_COUNT_HW_CPU_CYCLES},
 	{"instructions", unix.PERF_COUNT_HW_INSTRUCTIONS},
 	{"cache references", unix.PERF_COUNT_HW_CACHE_REFERENCES},
@@ -23,17 +26,17 @@ var events = []Event{
 // and no error.
 func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
 	if len(cpus) == 0 {
-		if cpus, err = Online(); err != nil {
+		if cpus, err = online(); err != nil {
 			return nil, err
 		}
 	}
-	var open []*Counter
+	var open []counter
 	var lack []study.Missing
 	for _, e := range events {
 		for _, cpu := range cpus {
-			one, err := e.Open(cpu)
+			one, err := e.open(cpu)
 			if err != nil {
-				lack = append(lack, study.Missing{What: e.Name, Why: Because(err)})
+				lack = append(lack, study.Missing{What: e.name, Why: because(err)})
 				break
 			}
 			open = append(open, one)
@@ -41,21 +44,61 @@ func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, 
 	}
 	return func() (counts []study.PerPacket, _ []study.Missing, failed error) {
 		for _, o := range open {
-			r, err := o.Read()
-			n := r.Since(Reading{}) // 0 of one that never ran
-			failed = errors.Join(failed, err, o.Close())
-			if last := len(counts) - 1; last >= 0 && counts[last].Event == o.event.Name {
+			n, err := o.read()
+			failed = errors.Join(failed, err, unix.Close(o.fd))
+			if last := len(counts) - 1; last >= 0 && counts[last].Event == o.name {
 				counts[last].Count += n
 				continue
 			}
-			counts = append(counts, study.PerPacket{Event: o.event.Name, Count: n})
+			counts = append(counts, study.PerPacket{Event: o.name, Count: n})
 		}
 		return counts, lack, failed
 	}, nil
 }
 
-// Because says why a counter cannot be had.
-func Because(err error) string {
+// event is one that the CPU's hardware counts, by the kernel's generic name for it
+// (perf_event_open(2), PERF_TYPE_HARDWARE).
+type event struct {
+	name   string
+	config uint64
+}
+
+// counter is one that runs until it is closed, or the process ends.
+type counter struct {
+	name string
+	fd   int
+}
+
+// open starts to count an event of all that runs on a CPU. Its error says why this
+// machine does not. exclude_idle is not used: most drivers ignore it, arm64's refuses it.
+func (e event) open(cpu int) (counter, error) {
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_HARDWARE, Config: e.config,
+		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING}
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	return counter{e.name, fd}, err
+}
+
+// read is what was counted, scaled up by the share of the time that the counter ran,
+// for counters may have to take turns; 0 of one that never did.
+func (c counter) read() (float64, error) {
+	var b [24]byte // the count, and ns that it was enabled and ran
+	if n, err := unix.Read(c.fd, b[:]); err != nil || n != len(b) {
+		return 0, fmt.Errorf("read the counter of %s: %d bytes, %w", c.name, n, err)
+	}
+	ne := binary.NativeEndian
+	return scaled(ne.Uint64(b[:]), ne.Uint64(b[8:]), ne.Uint64(b[16:])), nil
+}
+
+func scaled(value, enabled, running uint64) float64 {
+	if running == 0 {
+		return 0
+	}
+	return float64(value) * float64(enabled) / float64(running)
+}
+
+// because says why a counter cannot be had.
+func because(err error) string {
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
 		return "not supported by this machine"

@@ -132,3 +132,15 @@ func (c *DropCounter) name(key dropsDropsKey) (string, error) {
 
 // Close ends counting.
 func (c *DropCounter) Close() error { return errors.Join(c.link.Close(), c.objs.Close()) }
+
+// Reasons counts the packets dropped in the namespace of a place.
+func (Local) Reasons(dut port.Place) (end func() (drop.Counters, error), err error) {
+	c, err := CountDrops(dut)
+	if err != nil {
+		return nil, err
+	}
+	return func() (drop.Counters, error) {
+		defer c.Close()
+		return c.Read()
+	}, nil
+}

@@ -25,7 +25,7 @@ func TestSoftirqsGrowWithPackets(t *testing.T) {
 		labtest.Lacking(t, "%v", err)
 	}
 	defer k.Close()
-	cpus, err := Online()
+	cpus, err := online()
 	if err != nil {
 		t.Fatal(err)
 	}

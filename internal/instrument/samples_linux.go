@@ -48,6 +48,8 @@ type recording struct {
 	names symbols
 	task  func(tid uint32) string
 	lost  uint64
+	event string
+	rings []*ring
 }
 
 // record takes one record of a ring.

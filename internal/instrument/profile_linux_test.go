@@ -8,8 +8,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestRecord samples this machine while the test keeps a CPU busy.
-func TestRecord(t *testing.T) {
+// TestProfile samples this machine while the test keeps a CPU busy.
+func TestProfile(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
@@ -21,19 +21,16 @@ func TestRecord(t *testing.T) {
 			}
 		}
 	}()
-	p, err := Record(t.Context(), RecordOptions{Time: 300 * time.Millisecond, Hertz: 997})
+	end, err := Local{}.Profile(t.Context(), nil)
 	if err != nil {
 		labtest.Lacking(t, "no sampling here: %v (%s)", err, hint.Of(err))
 	}
+	time.Sleep(300 * time.Millisecond)
+	p, err := end()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if p.Samples == 0 || p.Total() == 0 {
 		t.Errorf("%d samples that weigh %d", p.Samples, p.Total())
-	}
-}
-
-func TestOptions(t *testing.T) {
-	for _, o := range []RecordOptions{{Time: time.Second}, {Hertz: 99}, {Hertz: 99, Time: 1000 * time.Hour}} {
-		if _, err := Record(t.Context(), o); !hint.IsUsage(err) {
-			t.Errorf("%+v: %v", o, err)
-		}
 	}
 }

@@ -15,52 +15,87 @@ import (
 	"linerate/internal/fact/linux"
 	"linerate/internal/hint"
 	"linerate/internal/profile"
+	"linerate/internal/show"
 )
+
+// hertz is how often a CPU is sampled: often enough that a second tells a
+// point from two, and off the round numbers of the kernel's timers.
+const hertz = 3989
 
 // ringPages are the pages of a CPU's ring of records, a power of two.
 const ringPages = 256
 
-// Record samples CPUs for a time: on CPU cycles where there is such a counter,
-// else on the CPU's clock, which cannot see functions that run with interrupts
-// off. An interrupted recording is returned as far as it is.
-func Record(ctx context.Context, o RecordOptions) (*profile.Profile, error) {
-	if err := o.check(); err != nil {
+// packets are functions below which the kernel, or the generator within it,
+// works for packets: a stack with none of them is another program's.
+var packets = []string{"net_rx_action", "napi_threaded_poll", "bpf_prog_test_run_xdp", "packet_sendmsg"}
+
+// Profile samples CPUs until it is ended: on CPU cycles where there is such a counter,
+// else on the CPU's clock, which cannot see functions that run with interrupts off.
+// Only the time that packets took is kept, where there is any: not what the CPUs did
+// for other programs.
+func (Local) Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error) {
+	r, err := record(cpus)
+	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	followed := make(chan error, 1)
+	go func() { followed <- r.follow(ctx) }()
+	return func() (*profile.Profile, error) {
+		cancel()
+		err := <-followed
+		r.close()
+		if err != nil {
+			return nil, err
+		}
+		p, err := r.profile()
+		if err != nil {
+			return nil, err
+		}
+		return ofPackets(p), nil
+	}, nil
+}
+
+func ofPackets(p *profile.Profile) *profile.Profile {
+	own := p.Through(packets)
+	if own == nil {
+		return p
+	}
+	other := 100 - 100*float64(own.Total())/float64(p.Total())
+	own.Notes = append(own.Notes, fmt.Sprintf("%s of the time was idle, or other programs', and is left out.", show.Percent(other)))
+	return own
+}
+
+// record begins to sample CPUs; none: all that are online.
+func record(cpus []int) (r *recording, err error) {
 	file, err := os.Open("/proc/kallsyms")
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	names, err := readSymbols(file)
-	if err != nil {
+	r = &recording{task: tasks()}
+	if r.names, err = readSymbols(file); err != nil {
 		return nil, err
 	}
-	if len(o.CPUs) == 0 {
-		if o.CPUs, err = Online(); err != nil {
+	if len(cpus) == 0 {
+		if cpus, err = online(); err != nil {
 			return nil, err
 		}
 	}
-	rings, event, unit, err := open(o)
-	defer func() {
-		for _, r := range rings {
-			r.close()
-		}
-	}()
-	if err != nil {
+	var unit string
+	if r.rings, r.event, unit, err = open(cpus); err != nil {
 		return nil, err
 	}
-	if o.Ready != nil {
-		o.Ready()
-	}
-	r := &recording{b: profile.NewBuilder(event, unit, "perf_event_open"), names: names, task: tasks()}
-	if err := r.follow(ctx, rings, o.Time); err != nil {
-		return nil, err
-	}
+	r.b = profile.NewBuilder(r.event, unit, "perf_event_open")
+	return r, nil
+}
+
+// profile is what was sampled.
+func (r *recording) profile() (*profile.Profile, error) {
 	if r.lost > 0 {
 		r.b.Note(fmt.Sprintf("%d samples were lost: the machine was too busy to take them.", r.lost))
 	}
-	if event == "cpu-clock" {
+	if r.event == "cpu-clock" {
 		r.b.Note("No counter of CPU cycles here: samples are by the CPU's clock, which counts code that runs with interrupts off where they are turned on again.")
 	}
 	p := r.b.Profile()
@@ -70,31 +105,23 @@ func Record(ctx context.Context, o RecordOptions) (*profile.Profile, error) {
 	return p, nil
 }
 
-func (o RecordOptions) check() error {
-	switch {
-	case o.Hertz < leastHertz || o.Hertz > mostHertz:
-		return hint.Usagef("%d samples per second are not between %d and %d", o.Hertz, leastHertz, mostHertz)
-	case o.Time <= 0 || o.Time > mostTime:
-		return hint.Usagef("a recording of %v is not between 0 and %v", o.Time, mostTime)
+func (r *recording) close() {
+	for _, one := range r.rings {
+		one.close()
 	}
-	return nil
 }
 
-// follow reads the rings until the time is over.
-func (r *recording) follow(ctx context.Context, rings []*ring, d time.Duration) error {
-	end := time.NewTimer(d)
-	defer end.Stop()
+// follow reads the rings until ctx ends.
+func (r *recording) follow(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for over := false; !over; {
 		select {
 		case <-ctx.Done():
 			over = true
-		case <-end.C:
-			over = true
 		case <-tick.C:
 		}
-		for _, ring := range rings {
+		for _, ring := range r.rings {
 			if over {
 				ring.stop()
 			}
@@ -107,19 +134,19 @@ func (r *recording) follow(ctx context.Context, rings []*ring, d time.Duration) 
 }
 
 // open begins sampling on every CPU, by cycles if all have them.
-func open(o RecordOptions) (rings []*ring, event, unit string, err error) {
+func open(cpus []int) (rings []*ring, event, unit string, err error) {
 	for _, e := range []struct {
 		event, unit string
 		attr        unix.PerfEventAttr
 	}{
-		{"cycles", "cycles", unix.PerfEventAttr{Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_CPU_CYCLES, Sample: uint64(o.Hertz), Bits: unix.PerfBitFreq}},
-		{"cpu-clock", "nanoseconds", unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(time.Second) / uint64(o.Hertz)}},
+		{"cycles", "cycles", unix.PerfEventAttr{Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_CPU_CYCLES, Sample: hertz, Bits: unix.PerfBitFreq}},
+		{"cpu-clock", "nanoseconds", unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(time.Second) / hertz}},
 	} {
 		attr := e.attr
 		attr.Size = uint32(unsafe.Sizeof(attr))
 		attr.Sample_type = unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_PERIOD | unix.PERF_SAMPLE_CALLCHAIN
 		attr.Bits |= unix.PerfBitExcludeCallchainUser
-		for _, cpu := range o.CPUs {
+		for _, cpu := range cpus {
 			var r *ring
 			if r, err = openRing(&attr, cpu); err != nil {
 				break
@@ -204,8 +231,8 @@ func (r *ring) copyOut(at, n uint64) []byte {
 	return append(r.rec, r.data[:n-first]...)
 }
 
-// Online are the CPUs that run, by the kernel's own list; a missing list is the error.
-func Online() ([]int, error) {
+// online are the CPUs that run, by the kernel's own list; a missing list is the error.
+func online() ([]int, error) {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
 		return nil, err
