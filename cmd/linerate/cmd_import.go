@@ -31,7 +31,7 @@ const importMemory = 640 << 20
 
 // importFlags are what linerate import takes.
 type importFlags struct {
-	ledger, out         string
+	ledger              string
 	asJSON              bool
 	tunable, was        string // of outputs
 	outputs.Measurement        // what is known of them besides
@@ -48,26 +48,20 @@ an archive of FreeBSD forwarding benchmarks (netbenches); an export of another l
 What the ledger has is not taken again.
 
 Outputs before -- are runs without the change, those after it runs with --tunable set:
-evidence "measured by others". With --out, a configuration of bench-lab.sh and its
-directory of configuration sets become a study and a testbed.`,
+evidence "measured by others".`,
 		Example: `  linerate import results/firewall-rules
   linerate import ~/netbenches
-  linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
-  linerate import bench-lab.config configs --out lab`,
+  linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
+			if len(args) == 0 {
 				return cmd.Help()
-			case f.out != "":
-				return importBenchLab(cmd, args, f.out)
 			}
 			return f.run(cmd, args)
 		},
 	}
 	addLedgerFlag(cmd, &f.ledger)
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "", "directory to make of a bench-lab configuration")
 	f.outputFlags(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document (archives and outputs)")
 	return cmd

@@ -103,7 +103,7 @@ var (
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
 	// needsMore matches commands that need what a test of documents has not:
 	// real interfaces, other hosts, packets of others, a database, many minutes.
-	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|import bench-lab|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--metric (cpu|softirq)-per-packet|--per connection`)
+	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--metric (cpu|softirq)-per-packet|--per connection`)
 	// mayFind matches commands that say by their exit code what they found.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.
@@ -116,7 +116,7 @@ func typed(line string) string {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
 	line = strings.TrimPrefix(line, "sudo ")
 	line = strings.Replace(line, "go run -exec sudo ./cmd/linerate", "linerate", 1)
-	line = docRemark.ReplaceAllString(line, "")
+	line = strings.TrimSuffix(docRemark.ReplaceAllString(line, ""), " &")
 	for _, r := range [][2]string{{"/var/log/nginx/", ""}, {"/backup/fw1", "fw1"}, {"/mnt", "fw1"}, {"./fw1", "fw1"}, {"import DIR", "import netbenches"}, {"resume DIR", "resume demo"},
 		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}} {
 		line = strings.ReplaceAll(line, r[0], r[1])

@@ -231,7 +231,7 @@ const maxRuleFile = 1 << 20
 
 // LoadRules reads rules/*.yaml, each a document with one key, rules. Every
 // mistake is reported with its file and rule. Expressions are compiled when
-// they are first needed; CheckExpressions compiles them all.
+// they are first needed.
 func LoadRules(fsys fs.FS) (*RuleSet, error) {
 	files, err := fs.Glob(fsys, "rules/*.yaml")
 	if err != nil {
@@ -366,26 +366,4 @@ func (r *Rule) takes(spellings []string) bool {
 			return err == nil && ok
 		})
 	})
-}
-
-// CheckExpressions compiles every expression of the rules, those in texts
-// too.
-func (s *RuleSet) CheckExpressions() error {
-	var errs []error
-	for _, r := range s.rules {
-		for _, err := range []error{
-			language().CheckCondition(r.When), language().CheckCondition(r.Worse), language().CheckText(r.Name),
-			language().CheckText(r.Message), language().CheckText(r.Why), language().CheckText(r.Fix), language().CheckText(strings.Join(r.Sets, "\n")),
-		} {
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %s: %w", r.file, r.ID, err))
-			}
-		}
-	}
-	for _, w := range s.Writes {
-		if err := w.checkExpressions(); err != nil {
-			errs = append(errs, fmt.Errorf("write of %s: %w", strings.Join(w.Names, ", "), err))
-		}
-	}
-	return errors.Join(errs...)
 }

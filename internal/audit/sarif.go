@@ -37,11 +37,6 @@ type SARIFHost struct {
 	Sources string
 }
 
-// ToSARIF converts a report; toolVersion is linerate's.
-func ToSARIF(r *Report, toolVersion string) SARIF {
-	return ToSARIFs(toolVersion, SARIFHost{Report: r})
-}
-
 // ToSARIFs converts the reports of several hosts, a run for each.
 func ToSARIFs(toolVersion string, hosts ...SARIFHost) SARIF {
 	runs := []members{}

@@ -72,15 +72,6 @@ func (w *Write) check() error {
 	return nil
 }
 
-// checkExpressions compiles the conditions and texts.
-func (w *Write) checkExpressions() error {
-	errs := []error{language().CheckCondition(w.Refused), language().CheckText(w.Why), language().CheckText(w.Fix)}
-	for _, e := range w.Sets {
-		errs = append(errs, language().CheckCondition(e.When), language().CheckText(e.Value), language().CheckText(e.Why))
-	}
-	return errors.Join(errs...)
-}
-
 // of reports whether a host's write of a name is one of these.
 func (w *Write) of(os string, rel release.Release, name string) bool {
 	if w.OS != os || !rel.IsZero() && (rel.Before(w.Since) || rel.Compare(w.Since) == 0 && rel.Patch < w.Since.Patch || !w.Until.IsZero() && !rel.Before(w.Until)) || rel.IsZero() && !w.Until.IsZero() {

@@ -1,0 +1,43 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// CheckExpressions compiles every expression of the rules, those in texts
+// too.
+func (s *RuleSet) CheckExpressions() error {
+	var errs []error
+	for _, r := range s.rules {
+		for _, err := range []error{
+			language().CheckCondition(r.When), language().CheckCondition(r.Worse), language().CheckText(r.Name),
+			language().CheckText(r.Message), language().CheckText(r.Why), language().CheckText(r.Fix), language().CheckText(strings.Join(r.Sets, "\n")),
+		} {
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %s: %w", r.file, r.ID, err))
+			}
+		}
+	}
+	for _, w := range s.Writes {
+		if err := w.checkExpressions(); err != nil {
+			errs = append(errs, fmt.Errorf("write of %s: %w", strings.Join(w.Names, ", "), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkExpressions compiles the conditions and texts.
+func (w *Write) checkExpressions() error {
+	errs := []error{language().CheckCondition(w.Refused), language().CheckText(w.Why), language().CheckText(w.Fix)}
+	for _, e := range w.Sets {
+		errs = append(errs, language().CheckCondition(e.When), language().CheckText(e.Value), language().CheckText(e.Why))
+	}
+	return errors.Join(errs...)
+}
+
+// ToSARIF converts a report; toolVersion is linerate's.
+func ToSARIF(r *Report, toolVersion string) SARIF {
+	return ToSARIFs(toolVersion, SARIFHost{Report: r})
+}
