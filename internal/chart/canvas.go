@@ -1,6 +1,6 @@
 // Package chart draws the charts of linerate's pages as SVG and frames the
 // pages that they stand in. Charts load nothing, and take their looks from
-// classes: one style sheet knows light, dark, paper and phones.
+// classes: one style sheet knows light, dark and paper.
 package chart
 
 import (
@@ -11,20 +11,17 @@ import (
 	"linerate/internal/show"
 )
 
-// Widths that charts are drawn in: for a desk and for a phone.
-const (
-	Wide   = 860.0
-	Narrow = 350.0
-)
+// Width is that of all charts; small screens pan them.
+const Width = 860.0
 
 // Canvas collects the shapes of one chart.
 type Canvas struct {
-	W, H float64 // in pixels, as its 12-pixel type
-	b    strings.Builder
+	H float64 // in pixels, as its 12-pixel type
+	b strings.Builder
 }
 
 // New begins a chart.
-func New(width, height float64) *Canvas { return &Canvas{W: width, H: height} }
+func New(height float64) *Canvas { return &Canvas{H: height} }
 
 // Shape adds an element; the caller escapes its texts.
 func (c *Canvas) Shape(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
@@ -66,24 +63,13 @@ func (c *Canvas) Text(class, anchor string, x, y float64, s string) {
 // Tick labels an axis, kept within the chart.
 func (c *Canvas) Tick(x, y float64, s string) {
 	half := TextWidth(s)/2 + 1
-	c.Text("tick", "middle", max(half, min(c.W-half, x)), y, s)
+	c.Text("tick", "middle", max(half, min(Width-half, x)), y, s)
 }
-
-// Narrow reports whether the chart is one for a phone.
-func (c *Canvas) Narrow() bool { return IsNarrow(c.W) }
-
-// IsNarrow reports whether a width is a phone's, where labels go above what they name
-// instead of next to it.
-func IsNarrow(width float64) bool { return width < 500 }
 
 // SVG closes the chart. The label describes it to readers who cannot see it.
 func (c *Canvas) SVG(label string) string {
-	class := "chart wide"
-	if c.Narrow() {
-		class = "chart narrow"
-	}
-	return fmt.Sprintf(`<svg class="%s" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg">`+"\n%s</svg>",
-		class, c.W, c.H, html.EscapeString(label), c.b.String())
+	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg">`+"\n%s</svg>",
+		Width, c.H, html.EscapeString(label), c.b.String())
 }
 
 // TextWidth estimates the width of a label in the chart's 12-pixel type.

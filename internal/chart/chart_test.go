@@ -62,7 +62,7 @@ func TestTicksOfShortScales(t *testing.T) {
 
 // TestAlone: a chart by itself escapes texts and brings its style.
 func TestAlone(t *testing.T) {
-	c := New(Wide, 40)
+	c := New(40)
 	c.Text("name", "start", 0, 10, "<b>")
 	c.Dot("trial c1", 4, 4, 3, `"quoted" & more`)
 	for _, want := range []string{"&lt;b&gt;", "&#34;quoted&#34; &amp; more", "prefers-color-scheme: dark"} {

@@ -113,8 +113,6 @@ func texts(shapes []shape) (out []string) {
 	return out
 }
 
-var widths = []float64{Wide, Narrow}
-
 // TestLines: higher values stand higher, later ones further right; what is no number, or has
 // no logarithm, is left out; each line is named where it ends.
 func TestLines(t *testing.T) {
@@ -124,43 +122,41 @@ func TestLines(t *testing.T) {
 		{Name: "falls", Class: 9, Points: [][2]float64{{1, 900}, {2, 0}, {4, 20}}},
 	}
 	plain := Axes{X: func(v float64) string { return fmt.Sprintf("x%g", v) }, Y: show.Tick, Across: "night", Up: "ns"}
-	for _, width := range widths {
-		for _, log := range []bool{false, true} {
-			a := plain
-			a.LogY = log
-			all, w, _ := drawn(t, Lines(series, a, width, "label"))
-			lines, dots := of(all, "polyline", "curve"), of(all, "circle", "trial")
-			if w != width || len(lines) != 2 || lines[0].class != "curve c0" || lines[1].class != "curve c1" {
-				t.Fatalf("%g wide: %+v", w, lines)
+	for _, log := range []bool{false, true} {
+		a := plain
+		a.LogY = log
+		all, w, _ := drawn(t, Lines(series, a, "label"))
+		lines, dots := of(all, "polyline", "curve"), of(all, "circle", "trial")
+		if w != Width || len(lines) != 2 || lines[0].class != "curve c0" || lines[1].class != "curve c1" {
+			t.Fatalf("%g wide: %+v", w, lines)
+		}
+		wantPoints := map[bool]int{false: 3, true: 2}[log]
+		if len(lines[0].points) != 3 || len(lines[1].points) != wantPoints {
+			t.Errorf("logarithmic %t: %d and %d points", log, len(lines[0].points), len(lines[1].points))
+		}
+		for i := 1; i < 3; i++ {
+			if a, b := lines[0].points[i-1], lines[0].points[i]; a[0] >= b[0] || a[1] <= b[1] {
+				t.Errorf("growth goes from %v to %v", a, b)
 			}
-			wantPoints := map[bool]int{false: 3, true: 2}[log]
-			if len(lines[0].points) != 3 || len(lines[1].points) != wantPoints {
-				t.Errorf("logarithmic %t: %d and %d points", log, len(lines[0].points), len(lines[1].points))
-			}
-			for i := 1; i < 3; i++ {
-				if a, b := lines[0].points[i-1], lines[0].points[i]; a[0] >= b[0] || a[1] <= b[1] {
-					t.Errorf("growth goes from %v to %v", a, b)
-				}
-			}
-			if a, b, c := lines[0].points[0], lines[0].points[1], lines[0].points[2]; log && !(math.Abs((a[1]-b[1])-(b[1]-c[1])) <= 0.2) {
-				t.Errorf("tenfold is not as far as tenfold: %v %v %v", a, b, c)
-			}
-			if !slices.Contains(texts(dots), "grows <fast>: x4, 1k") {
-				t.Errorf("dots %q", texts(dots))
-			}
-			names := of(all, "text", "name")
-			if len(names) != 2 || names[0].text != "grows <fast>" || width == Wide && names[0].at["y"] >= names[1].at["y"] {
-				t.Errorf("names %+v", names)
-			}
-			ticks := texts(of(all, "text", "tick"))
-			if !slices.Contains(ticks, "night") || !slices.Contains(ticks, "ns") || !slices.Contains(ticks, "x2") {
-				t.Errorf("ticks %q", ticks)
-			}
+		}
+		if a, b, c := lines[0].points[0], lines[0].points[1], lines[0].points[2]; log && !(math.Abs((a[1]-b[1])-(b[1]-c[1])) <= 0.2) {
+			t.Errorf("tenfold is not as far as tenfold: %v %v %v", a, b, c)
+		}
+		if !slices.Contains(texts(dots), "grows <fast>: x4, 1k") {
+			t.Errorf("dots %q", texts(dots))
+		}
+		names := of(all, "text", "name")
+		if len(names) != 2 || names[0].text != "grows <fast>" || names[0].at["y"] >= names[1].at["y"] {
+			t.Errorf("names %+v", names)
+		}
+		ticks := texts(of(all, "text", "tick"))
+		if !slices.Contains(ticks, "night") || !slices.Contains(ticks, "ns") || !slices.Contains(ticks, "x2") {
+			t.Errorf("ticks %q", ticks)
 		}
 	}
 	steady := []Series{{Name: "s", Class: 0, Points: [][2]float64{{1, 1000}, {2, 1002}, {3, 1001}}}}
 	spread := func(a Axes) float64 {
-		all, _, _ := drawn(t, Lines(steady, a, Wide, ""))
+		all, _, _ := drawn(t, Lines(steady, a, ""))
 		p := of(all, "polyline", "curve")[0].points
 		return p[0][1] - p[1][1]
 	}
@@ -173,17 +169,17 @@ func TestLines(t *testing.T) {
 	for i := range maxDots + 1 {
 		long.Points = append(long.Points, [2]float64{float64(i), 1})
 	}
-	if all, _, _ := drawn(t, Lines([]Series{long}, plain, Wide, "")); len(of(all, "circle", "")) != 0 {
+	if all, _, _ := drawn(t, Lines([]Series{long}, plain, "")); len(of(all, "circle", "")) != 0 {
 		t.Error("a long line has dots")
 	}
 	for _, none := range [][]Series{nil, {{Name: "s", Class: 0, Points: nil}}, {{Name: "s", Class: 0, Points: [][2]float64{{1, nan}}}}} {
-		if Lines(none, plain, Wide, "") != "" {
+		if Lines(none, plain, "") != "" {
 			t.Errorf("%v is drawn", none)
 		}
 	}
 	if a := plain; true {
 		a.LogY = true
-		if Lines([]Series{{Name: "s", Class: 0, Points: [][2]float64{{1, 0}, {2, -1}}}}, a, Wide, "") != "" {
+		if Lines([]Series{{Name: "s", Class: 0, Points: [][2]float64{{1, 0}, {2, -1}}}}, a, "") != "" {
 			t.Error("what has no logarithm is drawn")
 		}
 	}
@@ -196,43 +192,41 @@ func TestCurves(t *testing.T) {
 	a := Axes{X: show.Tick, Y: show.Tick, LogX: true, LogY: true, Level: new(float64), LevelName: "none", Diagonal: true}
 	*a.Level = 40
 	a.XTicks = []float64{64, 128, 256, 512, 1024, 1280, 1518}
-	for _, width := range widths {
-		for n := 1; n <= 8; n++ {
-			var series []Series
-			for i := range n {
-				s := Series{Name: fmt.Sprint("curve ", i), Class: i}
-				for _, x := range a.XTicks {
-					s.Points, s.Spans = append(s.Points, [2]float64{x, 100}), append(s.Spans, [2]float64{50, 200})
-				}
-				series = append(series, s)
+	for n := 1; n <= 8; n++ {
+		var series []Series
+		for i := range n {
+			s := Series{Name: fmt.Sprint("curve ", i), Class: i}
+			for _, x := range a.XTicks {
+				s.Points, s.Spans = append(s.Points, [2]float64{x, 100}), append(s.Spans, [2]float64{50, 200})
 			}
-			series[0].Law, series[0].Knee = func(float64) float64 { return 90 }, [2]float64{512, 512}
-			all, _, _ := drawn(t, Lines(series, a, width, ""))
-			if len(of(all, "line", "law c0")) < 10 || len(of(all, "line", "knee c0")) != 1 || len(of(all, "polyline", "curve")) != n-1 || len(of(all, "line", "interval")) != 7*n {
-				t.Fatalf("%d curves: %+v", n, all)
-			}
-			sum, at := 0.0, make([]float64, n)
-			bare, _, _ := drawn(t, Lines([]Series{{Name: "curve 0", Points: series[0].Points}}, a, width, ""))
-			for i := range n {
-				at[i] = of(all, "circle", fmt.Sprintf("trial c%d", i))[0].at["cx"]
-				sum += at[i] - of(bare, "circle", "trial c0")[0].at["cx"]
-				if i > 0 && !(at[i]-at[i-1] >= 1.4 && at[i]-at[i-1] <= 4.1) {
-					t.Errorf("%d curves stand %g pixels apart", n, at[i]-at[i-1])
-				}
-			}
-			if math.Abs(sum) > 0.1*float64(n) {
-				t.Errorf("%d curves stand %g pixels to the right of their place", n, sum/float64(n))
+			series = append(series, s)
+		}
+		series[0].Law, series[0].Knee = func(float64) float64 { return 90 }, [2]float64{512, 512}
+		all, _, _ := drawn(t, Lines(series, a, ""))
+		if len(of(all, "line", "law c0")) < 10 || len(of(all, "line", "knee c0")) != 1 || len(of(all, "polyline", "curve")) != n-1 || len(of(all, "line", "interval")) != 7*n {
+			t.Fatalf("%d curves: %+v", n, all)
+		}
+		sum, at := 0.0, make([]float64, n)
+		bare, _, _ := drawn(t, Lines([]Series{{Name: "curve 0", Points: series[0].Points}}, a, ""))
+		for i := range n {
+			at[i] = of(all, "circle", fmt.Sprintf("trial c%d", i))[0].at["cx"]
+			sum += at[i] - of(bare, "circle", "trial c0")[0].at["cx"]
+			if i > 0 && !(at[i]-at[i-1] >= 1.4 && at[i]-at[i-1] <= 4.1) {
+				t.Errorf("%d curves stand %g pixels apart", n, at[i]-at[i-1])
 			}
 		}
-		f := newPlot(nil, a, [4]float64{51, 1900, 40, 200}, width)
-		got := f.fitting(a.XTicks, a.X)
-		if got[0] != 64 || got[len(got)-1] != 1518 {
-			t.Errorf("%g wide: %v", width, got)
+		if math.Abs(sum) > 0.1*float64(n) {
+			t.Errorf("%d curves stand %g pixels to the right of their place", n, sum/float64(n))
 		}
-		for i := 1; i < len(got); i++ {
-			if f.x.At(got[i])-f.x.At(got[i-1]) < TextWidth(a.X(got[i]))/2 {
-				t.Errorf("%g wide: %g lies over %g", width, got[i], got[i-1])
-			}
+	}
+	f := newPlot(nil, a, [4]float64{51, 1900, 40, 200})
+	got := f.fitting(a.XTicks, a.X)
+	if got[0] != 64 || got[len(got)-1] != 1518 {
+		t.Errorf("%g wide: %v", Width, got)
+	}
+	for i := 1; i < len(got); i++ {
+		if f.x.At(got[i])-f.x.At(got[i-1]) < TextWidth(a.X(got[i]))/2 {
+			t.Errorf("%g wide: %g lies over %g", Width, got[i], got[i-1])
 		}
 	}
 }
@@ -246,39 +240,37 @@ func TestForest(t *testing.T) {
 		{Name: "unknown", Class: "invalid", Main: "–"},
 	}
 	percent := func(v float64) string { return fmt.Sprintf("%g %%", v) }
-	for _, width := range widths {
-		all, _, _ := drawn(t, Forest(rows, 2, percent, width, "label"))
-		zero := of(all, "line", "zero")[0].at["x1"]
-		dots := of(all, "circle", "point")
-		if len(dots) < 2 || dots[0].at["cx"] <= zero || dots[1].at["cx"] >= zero {
-			t.Fatalf("nothing is at %g, effects at %+v", zero, dots)
-		}
-		band := of(all, "rect", "band")[0]
-		if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; !(math.Abs(left-right) <= 0.3) || left <= 0 {
-			t.Errorf("the band reaches %g to the left and %g to the right", left, right)
-		}
-		for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
-			_ = of
-			var reach []float64
-			for _, s := range all {
-				if s.name == "line" && strings.Contains(s.class, "v-"+rows[i].Class) && s.at["y1"] == s.at["y2"] {
-					reach = append(reach, s.at["x1"], s.at["x2"])
-				}
-			}
-			if len(reach) == 0 || slices.Min(reach) >= dots[i].at["cx"] || slices.Max(reach) <= dots[i].at["cx"] {
-				t.Errorf("%s is at %g, its interval from %v", rows[i].Name, dots[i].at["cx"], reach)
+	all, _, _ := drawn(t, Forest(rows, 2, percent, "label"))
+	zero := of(all, "line", "zero")[0].at["x1"]
+	dots := of(all, "circle", "point")
+	if len(dots) < 2 || dots[0].at["cx"] <= zero || dots[1].at["cx"] >= zero {
+		t.Fatalf("nothing is at %g, effects at %+v", zero, dots)
+	}
+	band := of(all, "rect", "band")[0]
+	if left, right := zero-band.at["x"], band.at["x"]+band.at["width"]-zero; !(math.Abs(left-right) <= 0.3) || left <= 0 {
+		t.Errorf("the band reaches %g to the left and %g to the right", left, right)
+	}
+	for i, of := range []struct{ low, high bool }{{true, true}, {false, false}} {
+		_ = of
+		var reach []float64
+		for _, s := range all {
+			if s.name == "line" && strings.Contains(s.class, "v-"+rows[i].Class) && s.at["y1"] == s.at["y2"] {
+				reach = append(reach, s.at["x1"], s.at["x2"])
 			}
 		}
-		all0, _, _ := drawn(t, Forest(rows, 0, percent, width, "label"))
-		if len(of(all0, "rect", "band")) != 0 {
-			t.Error("a band without a margin")
+		if len(reach) == 0 || slices.Min(reach) >= dots[i].at["cx"] || slices.Max(reach) <= dots[i].at["cx"] {
+			t.Errorf("%s is at %g, its interval from %v", rows[i].Name, dots[i].at["cx"], reach)
 		}
+	}
+	all0, _, _ := drawn(t, Forest(rows, 0, percent, "label"))
+	if len(of(all0, "rect", "band")) != 0 {
+		t.Error("a band without a margin")
 	}
 }
 
 // TestShapes: what has no size is drawn with none, and ticks stay within the chart.
 func TestShapes(t *testing.T) {
-	c := New(Wide, 40)
+	c := New(40)
 	c.Rect("a", 10, 10, -5, -5)
 	c.Cell("c", 10, 10, 5, 5, 0.5)
 	c.Tick(-50, 20, "1,000,000")
@@ -290,14 +282,11 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	ticks := of(all, "text", "tick")
-	if ticks[0].at["x"] < TextWidth("1,000,000")/2 || ticks[1].at["x"] > Wide-TextWidth("1,000,000")/2 {
+	if ticks[0].at["x"] < TextWidth("1,000,000")/2 || ticks[1].at["x"] > Width-TextWidth("1,000,000")/2 {
 		t.Errorf("%+v", ticks)
 	}
 	if TextWidth("µs") != 14 || TextWidth("") != 0 {
 		t.Error("widths of texts")
-	}
-	if !IsNarrow(Narrow) || IsNarrow(Wide) {
-		t.Error("a phone is wide")
 	}
 }
 
@@ -313,7 +302,7 @@ func TestForestRange(t *testing.T) {
 func TestIntervalsBeyondTheAxis(t *testing.T) {
 	draw := func(low, high float64) int {
 		rows := []Effect{{Name: "a", Class: "worse", Value: 1, Low: low, High: high, Known: true}}
-		return strings.Count(Forest(rows, 0, func(float64) string { return "" }, Wide, ""), `class="interval`)
+		return strings.Count(Forest(rows, 0, func(float64) string { return "" }, ""), `class="interval`)
 	}
 	if inside, left, both := draw(0.5, 1.5), draw(-100, 1.5), draw(-100, 100); inside != 3 || left != 4 || both != 5 {
 		t.Errorf("%d, %d and %d lines, want 3, 4 and 5: an arrow has two", inside, left, both)

@@ -9,23 +9,17 @@ type Effect struct {
 }
 
 // Forest draws effects with 95 % intervals against a line of no effect. band
-// is the equivalence margin, shaded; 0 draws none. Wide charts put words
-// next to the plot, narrow ones above each row.
-func Forest(rows []Effect, band float64, print func(float64) string, width float64, label string) string {
-	narrow := IsNarrow(width)
-	rowHeight, top := 34.0, 10.0
+// is the equivalence margin, shaded; 0 draws none.
+func Forest(rows []Effect, band float64, print func(float64) string, label string) string {
+	const rowHeight, top = 34.0, 10.0
 	left, right := 10.0, 10.0
-	if narrow {
-		rowHeight = 50
-	} else {
-		for _, r := range rows {
-			left = max(left, 14+TextWidth(r.Name))
-			right = max(right, 18+1.1*TextWidth(r.Main), 18+TextWidth(r.Aside)) // it is bold
-		}
+	for _, r := range rows {
+		left = max(left, 14+TextWidth(r.Name))
+		right = max(right, 18+1.1*TextWidth(r.Main), 18+TextWidth(r.Aside)) // it is bold
 	}
-	c := New(width, top+rowHeight*float64(len(rows))+30)
+	c := New(top + rowHeight*float64(len(rows)) + 30)
 	from, to := forestRange(rows, band)
-	s := Scale{From: from, To: to, Left: left, Span: width - left - right}
+	s := Scale{From: from, To: to, Left: left, Span: Width - left - right}
 	bottom := c.H - 26
 	if band > 0 {
 		c.Rect("band", s.At(max(from, -band)), top, s.At(min(to, band))-s.At(max(from, -band)), bottom-top)
@@ -34,21 +28,12 @@ func Forest(rows []Effect, band float64, print func(float64) string, width float
 		c.Line("grid", s.At(v), top, s.At(v), bottom)
 		c.Tick(s.At(v), bottom+16, print(v))
 	}
-	if !narrow {
-		c.Line("zero", s.At(0), top-4, s.At(0), bottom+4)
-	}
+	c.Line("zero", s.At(0), top-4, s.At(0), bottom+4)
 	for i, r := range rows {
 		y := top + rowHeight*(float64(i)+0.5)
-		if narrow { // words stand above each row: the line spares them
-			c.Line("zero", s.At(0), y-1, s.At(0), y+21)
-			c.Text("name", "start", 2, y-8, r.Name)
-			c.Text("number v-"+r.Class, "end", width-2, y-8, r.Main)
-			y += 10
-		} else {
-			c.Text("name", "end", left-10, y+4, r.Name)
-			c.Text("number v-"+r.Class, "start", width-right+12, y-1, r.Main)
-			c.Text("aside", "start", width-right+12, y+13, r.Aside)
-		}
+		c.Text("name", "end", left-10, y+4, r.Name)
+		c.Text("number v-"+r.Class, "start", Width-right+12, y-1, r.Main)
+		c.Text("aside", "start", Width-right+12, y+13, r.Aside)
 		drawEffect(c, s, r, y)
 	}
 	return c.SVG(label)

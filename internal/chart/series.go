@@ -102,12 +102,12 @@ func (a Axes) span(series []Series) (x0, x1, y0, y1 float64) {
 
 // Lines draws series as lines with points. What has no number (NaN) is left out; without
 // any it is "".
-func Lines(series []Series, a Axes, width float64, label string) string {
+func Lines(series []Series, a Axes, label string) string {
 	x0, x1, y0, y1 := a.span(series)
 	if x1 < x0 {
 		return ""
 	}
-	f := newPlot(series, a, [4]float64{x0, x1, y0, y1}, width)
+	f := newPlot(series, a, [4]float64{x0, x1, y0, y1})
 	at := make([]float64, len(series))
 	for i, s := range series {
 		aside := 0.0
@@ -184,24 +184,19 @@ type plot struct {
 }
 
 // newPlot draws axes over from and to of either.
-func newPlot(series []Series, a Axes, span [4]float64, width float64) plot {
+func newPlot(series []Series, a Axes, span [4]float64) plot {
 	left, right, top := 18.0, 14.0, 22.0
 	f := plot{bottom: top + cmp.Or(a.Height, 178)}
-	height, named := f.bottom+48, a.named(series)
-	if IsNarrow(width) {
-		height += 18 * math.Ceil(float64(len(named))/2)
-	} else {
-		for _, s := range named {
-			right = max(right, 26+TextWidth(s.Name))
-		}
+	for _, s := range a.named(series) {
+		right = max(right, 26+TextWidth(s.Name))
 	}
 	f.y = Scale{From: span[2], To: span[3], Left: f.bottom, Span: top - f.bottom, Log: a.LogY}
 	ticks := f.y.Ticks(5)
 	for _, v := range ticks {
 		left = max(left, 12+TextWidth(a.Y(v)))
 	}
-	f.c, f.right = New(width, height), width-right
-	f.x = Scale{From: span[0], To: span[1], Left: left, Span: width - left - right, Log: a.LogX}
+	f.c, f.right = New(f.bottom+48), Width-right
+	f.x = Scale{From: span[0], To: span[1], Left: left, Span: Width - left - right, Log: a.LogX}
 	for _, b := range a.Bands {
 		f.c.Cell(b.Class, f.x.At(b.From), top, f.x.At(b.To)-f.x.At(b.From), f.bottom-top, 0.16)
 	}
@@ -250,21 +245,9 @@ func (a Axes) named(series []Series) []Series {
 	return out
 }
 
-// names labels series where they end, or under a narrow chart.
+// names labels series where they end.
 func (f plot) names(series []Series, a Axes, at []float64) {
 	named := a.named(series)
-	if f.c.Narrow() {
-		for i, s := range named {
-			x, y := 8+float64(i%2)*f.c.W/2, f.bottom+54+18*float64(i/2)
-			if s.Class < 0 {
-				f.c.Line("lossless", x-2, y-4, x+10, y-4)
-			} else {
-				f.c.Dot(cmp.Or(s.Dots, fmt.Sprintf("trial c%d", s.Class%8)), x+4, y-4, 4.5, s.Name)
-			}
-			f.c.Text("name", "start", x+14, y, s.Name)
-		}
-		return
-	}
 	var ends []float64
 	for i, s := range series {
 		if s.Name != "" {

@@ -17,7 +17,7 @@ func TestHTML(t *testing.T) {
 	d.Add(Contents{}, Heading("How & why"), Text("<i> 12 ms, `a<b`"), Heading("How, why?"), Heading("2 ms"), Warning("<w>"), Note("<n>"), Code("<c>"),
 		Tiles{{"<v>", "<l>"}}, Fold{"<s>", []Block{Text("in")}}, OnTerminal(func(p *show.Page) { p.Line("dots") }),
 		Table{Title: "<t>", Header: []string{"a", "<h>"}, Rows: [][]string{{"<x>", "worse"}}}, Table{Title: "no rows"})
-	d.Add(Figures(chart.Draw("a chart", "", func(float64) string { return "<svg/>" }))...)
+	d.Add(Figures(chart.Draw("a chart", "", "<svg/>"))...)
 	var b strings.Builder
 	if err := d.HTML(&b); err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func (h *page) blocks(all []Block) {
 		case Figure:
 			h.add("<figure>")
 			h.titled(b.Title, b.Note)
-			h.add("%s\n%s</figure>\n", b.Wide, b.Narrow)
+			h.add("<div class=\"scroll\">%s</div></figure>\n", b.SVG)
 		case Picture:
 			h.add("<figure>")
 			h.titled(b.Title, "")

@@ -154,7 +154,7 @@ func (g curveGroup) axis(v float64) string {
 
 // curveChart draws a group on logarithmic axes: points with 95 % intervals, the
 // control as a level line, fits dashed, the knee as an upright one.
-func curveChart(g curveGroup, width float64) string {
+func curveChart(g curveGroup) string {
 	a := chart.Axes{X: placeTick, Y: g.axis, Across: g.Label, Up: g.metric.Label, LogX: true, LogY: true, Height: 288}
 	if g.metric.Unit == "ns/packet" {
 		a.Up += " per packet"
@@ -186,7 +186,7 @@ func curveChart(g curveGroup, width float64) string {
 	}
 	slices.Sort(a.XTicks)
 	a.XTicks = slices.Compact(a.XTicks)
-	return chart.Lines(all, a, width, g.title()+", logarithmic axes")
+	return chart.Lines(all, a, g.title()+", logarithmic axes")
 }
 
 // placeTick prints a value to its last digit where that is in the thousands.

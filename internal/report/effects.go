@@ -34,9 +34,7 @@ func effectCharts(r study.Results, g study.Goal) []document.Figure {
 	}
 	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
 		m.Label, r.Control, better, g.Margin())
-	return chart.Draw(m.Label+" · part "+g.Part, note, func(w float64) string {
-		return chart.Forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
-	})
+	return chart.Draw(m.Label+" · part "+g.Part, note, chart.Forest(rows, band, tick, "effects on "+m.Label+" with 95 % intervals"))
 }
 
 // effectRow is an effect as a row of a chart.

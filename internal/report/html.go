@@ -72,7 +72,7 @@ func curveFigures(groups []curveGroup) (out []document.Block) {
 		if note != "" {
 			note += "."
 		}
-		out = append(out, document.Figures(chart.Draw(g.title(), note, func(w float64) string { return curveChart(g, w) }))...)
+		out = append(out, document.Figures(chart.Draw(g.title(), note, curveChart(g)))...)
 	}
 	if len(out) == 0 {
 		return nil

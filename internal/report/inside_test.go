@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/drop"
 	"linerate/internal/study"
@@ -89,7 +88,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(string(page), -1)
-	if len(charts) < 4 {
+	if len(charts) < 2 {
 		t.Fatalf("%d charts", len(charts))
 	}
 	for _, c := range charts {
@@ -105,19 +104,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 			}
 			g.curves = append(g.curves, c)
 		}
-		for _, width := range []float64{chart.Narrow, chart.Wide} {
-			checkPicture(t, curveChart(g, width))
-		}
-		_, height, shapes := shapesOf(t, curveChart(g, chart.Narrow))
-		lowest := 0.0
-		for _, s := range shapes {
-			if y, err := strconv.ParseFloat(s["y"], 64); err == nil && s["element"] == "text" {
-				lowest = max(lowest, y)
-			}
-		}
-		if height-lowest > 12 {
-			t.Errorf("%d curves: %g of a phone's picture are empty below the legend", n, height-lowest)
-		}
+		checkPicture(t, curveChart(g))
 	}
 }
 

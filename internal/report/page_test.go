@@ -85,7 +85,7 @@ func TestManyPartsInOneTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(page); strings.Count(text, "Other metrics and parts") != 2 || strings.Count(text, `class="chart wide"`) != 2 {
+	if text := string(page); strings.Count(text, "Other metrics and parts") != 2 || strings.Count(text, `class="chart"`) != 2 {
 		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h2|h3|summary).*>").FindAllString(text, -1))
 	}
 }

@@ -12,13 +12,13 @@ func Picture(s study.Spec, r study.Results) []byte {
 	svg := ""
 	part, _ := s.Part(s.Primary().Part)
 	if groups := curveGroups(r); len(groups) > 0 {
-		svg = curveChart(groups[0], chart.Wide)
+		svg = curveChart(groups[0])
 	} else if part.Search != nil && part.Search.Method == study.LossCurve {
-		svg = study.LossOverLoad(r, part.Name, chart.Wide)
+		svg = study.LossOverLoad(r, part.Name)
 	}
 	if svg == "" {
 		if effects := effectCharts(r, s.Primary()); len(effects) > 0 {
-			svg = string(effects[0].Wide)
+			svg = string(effects[0].SVG)
 		}
 	}
 	if svg == "" {

@@ -16,9 +16,7 @@ const namedArms = 8
 // inTime draws every trial of the primary metric over time.
 func inTime(r study.Results) []document.Block {
 	m, part := primary(r)
-	drawn := chart.Draw(m.Label+" · part "+part, "A slope is drift, scatter is noise; hollow points are invalid trials.", func(w float64) string {
-		return trialChart(r, m, part, w)
-	})
+	drawn := chart.Draw(m.Label+" · part "+part, "A slope is drift, scatter is noise; hollow points are invalid trials.", trialChart(r, m, part))
 	if len(drawn) == 0 {
 		return nil
 	}
@@ -26,7 +24,7 @@ func inTime(r study.Results) []document.Block {
 }
 
 // trialChart has a point for each trial of a part that has a value.
-func trialChart(r study.Results, m study.Metric, part string, width float64) string {
+func trialChart(r study.Results, m study.Metric, part string) string {
 	arms := r.Arms(part)
 	all := make([]chart.Series, 2*len(arms))
 	for i, arm := range arms {
@@ -47,6 +45,6 @@ func trialChart(r study.Results, m study.Metric, part string, width float64) str
 			s.Points, s.Words = append(s.Points, [2]float64{t.Start.Sub(*r.Started).Seconds(), v}), append(s.Words, words)
 		}
 	}
-	return chart.Lines(all, chart.Axes{X: func(v float64) string { return show.Brief(study.Seconds(v)) }, Y: m.Text, Close: true}, width,
+	return chart.Lines(all, chart.Axes{X: func(v float64) string { return show.Brief(study.Seconds(v)) }, Y: m.Text, Close: true},
 		fmt.Sprintf("%s of every trial of part %s in time order", m.Label, part))
 }

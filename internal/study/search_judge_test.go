@@ -277,14 +277,11 @@ func TestPagesOfSearches(t *testing.T) {
 	if !slices.EqualFunc(table.Rows, want, slices.Equal) {
 		t.Errorf("%q", table.Rows)
 	}
-	svg := LossOverLoad(r, "p", 800)
+	svg := LossOverLoad(r, "p")
 	if n := strings.Count(svg, "<circle"); n != 2*5 || strings.Count(svg, "hollow") != 2 || !strings.Contains(svg, ">none<") || strings.Contains(svg, "NaN") {
 		t.Errorf("%d points: %s", n, svg)
 	}
-	if narrow := LossOverLoad(r, "p", 300); narrow == svg || !strings.Contains(narrow, ">offered, pps<") {
-		t.Error("on a narrow page")
-	}
-	if LossOverLoad(Results{Control: "a"}, "p", 800) != "" {
+	if LossOverLoad(Results{Control: "a"}, "p") != "" {
 		t.Error("a picture of nothing")
 	}
 	curve := func(loss ...float64) *SearchRun {

@@ -32,7 +32,7 @@ func searchSections(s Spec, r Results) (out []document.Block) {
 		case BackToBack:
 			title, note = "The longest bursts without loss", burstNote
 		}
-		drawn := figure("part "+p.Name+", method "+p.Search.Method, "", func(w float64) string { return LossOverLoad(r, p.Name, w) })
+		drawn := figure("part "+p.Name+", method "+p.Search.Method, "", LossOverLoad(r, p.Name))
 		out = append(out, section(title, note, append(drawn, searchTable(r, p.Name), burstTable(r, p.Name), curveTable(r, p.Name), latencyTable(r, p.Name))...)...)
 	}
 	return out
@@ -55,7 +55,7 @@ func searchesBy(r Results, part, arm string, valid bool) []*SearchRun {
 const lossFloor = 1e-5
 
 // LossOverLoad draws every trial of the searches: what was lost over what was offered.
-func LossOverLoad(r Results, part string, width float64) string {
+func LossOverLoad(r Results, part string) string {
 	a := chart.Axes{X: show.Tick, Across: "offered, pps", Up: "lost", LogX: true, LogY: true, Height: 230, Y: func(v float64) string {
 		if v <= lossFloor*(1+1e-9) {
 			return "none"
@@ -76,7 +76,7 @@ func LossOverLoad(r Results, part string, width float64) string {
 			all = append(all, lossSeries(s, named, name, fmt.Sprintf("trial c%d", i%8), i))
 		}
 	}
-	return chart.Lines(all, a, width, fmt.Sprintf("loss over offered load in the searches of part %s", part))
+	return chart.Lines(all, a, fmt.Sprintf("loss over offered load in the searches of part %s", part))
 }
 
 // lossSeries are a search's runs of traffic; those of a loss curve are a line.

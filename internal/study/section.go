@@ -25,9 +25,9 @@ func section(title, note string, blocks ...document.Block) []document.Block {
 	return append(out, blocks...)
 }
 
-// figure is a picture that draw draws at a width; nothing where it is "".
-func figure(title, note string, draw func(width float64) string) []document.Block {
-	return document.Figures(chart.Draw(title, note, draw))
+// figure is a picture; nothing where it is "".
+func figure(title, note, svg string) []document.Block {
+	return document.Figures(chart.Draw(title, note, svg))
 }
 
 // MeasuredParts are the parts that results have trials of, in the study's order.

@@ -19,7 +19,7 @@ func serveSections(s Spec, r Results) []document.Block {
 	var drawn []document.Block
 	for _, part := range s.MeasuredParts(&r) {
 		if isServed(part) {
-			drawn = append(drawn, figure("part "+part.Name+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
+			drawn = append(drawn, figure("part "+part.Name+", share of requests by tenths of a second", "", tenths(r, part.Name))...)
 		}
 	}
 	return section("How long requests took", note+".", drawn...)
@@ -65,7 +65,7 @@ func shares(counts []float64) []float64 {
 // tenths draws the guide's picture for every arm: which share of the requests
 // took how many tenths of a second. Solid is what the clients saw, hollow what
 // the server's log says of the same requests.
-func tenths(r Results, part string, width float64) string {
+func tenths(r Results, part string) string {
 	list := r.Arms(part)
 	clients, logs := make([][]float64, len(list)), make([][]float64, len(list))
 	last := 0
@@ -80,16 +80,15 @@ func tenths(r Results, part string, width float64) string {
 	if !slices.ContainsFunc(clients, slow) && !slices.ContainsFunc(logs, slow) {
 		return "" // one bar, as tall as the picture
 	}
-	narrow := chart.IsNarrow(width)
 	const head, plot, gap = 18.0, 60.0, 14.0
-	c := chart.New(width, float64(len(list))*(head+plot+gap)+26)
-	x := chart.Scale{To: float64(last + 1), Left: 8, Span: width - 16}
+	c := chart.New(float64(len(list))*(head+plot+gap) + 26)
+	x := chart.Scale{To: float64(last + 1), Left: 8, Span: chart.Width - 16}
 	bar := x.Span / float64(last+1)
 	for i, a := range list {
 		base := float64(i)*(head+plot+gap) + head + plot
 		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
-		c.Text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
-		c.Line("grid", 8, base, width-8, base)
+		c.Text("number", "end", chart.Width-8, base-plot-4, within(clients[i], logs[i]))
+		c.Line("grid", 8, base, chart.Width-8, base)
 		for k := 0; k <= last; k++ {
 			h, l := plot*serveAt(clients[i], k), plot*serveAt(logs[i], k)
 			c.Rect("tenths", x.At(float64(k))+0.06*bar, base-h, 0.42*bar, h)
@@ -114,12 +113,9 @@ func serveAt(x []float64, i int) float64 {
 }
 
 // within says the share of the first tenth in words.
-func within(clients, log []float64, narrow bool) string {
+func within(clients, log []float64) string {
 	if log == nil {
 		return show.Percent(100*serveAt(clients, 0)) + " within 0.1 s"
-	}
-	if narrow {
-		return fmt.Sprintf("< 0.1 s: %s, log %s", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
 	}
 	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
 }

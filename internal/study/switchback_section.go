@@ -29,7 +29,7 @@ func switchbackSections(s Spec, r Results) []document.Block {
 	}
 	m, _ := MetricNamed(s.Primary().Metric)
 	drawn := figure("The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
-		func(width float64) string { return series(windows, m, width) })
+		series(windows, m))
 	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), lateTable(r), dropTable(windows)})...)
 }
 
@@ -53,7 +53,7 @@ func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
 func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
 
 // series draws the metric over time, windows shaded.
-func series(windows []window, m Metric, width float64) string {
+func series(windows []window, m Metric) string {
 	begin := windows[0].Start
 	a := chart.Axes{X: func(v float64) string { return orZero(v, span(seconds(v))) }, Y: func(v float64) string { return orZero(v, axisText(m, v)) }, Close: true}
 	var all []chart.Series
@@ -71,7 +71,7 @@ func series(windows []window, m Metric, width float64) string {
 		}
 		all = append(all, line)
 	}
-	return chart.Lines(all, a, width, "The "+m.Label+" over the time of the study, windows under treatment shaded")
+	return chart.Lines(all, a, "The "+m.Label+" over the time of the study, windows under treatment shaded")
 }
 
 // axisText is a value at an axis, whose chart names the metric: of requests a second the

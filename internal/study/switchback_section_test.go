@@ -59,7 +59,7 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 	if len(blocks) != 3 {
 		t.Fatalf("%d pictures", len(blocks)-1)
 	}
-	if svg := string(blocks[1].(document.Figure).Wide); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
+	if svg := string(blocks[1].(document.Figure).SVG); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
 		t.Errorf("%.200s", svg)
 	}
 }
