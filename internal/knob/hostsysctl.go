@@ -79,8 +79,31 @@ type HostSysctls struct {
 // journal whose lock is free belongs to the dead.
 const ownerSuffix = ".owner"
 
-// OpenHostSysctls makes the caller the owner of a journal, until Close.
-func OpenHostSysctls(journal string) (*HostSysctls, error) {
+// LockState holds a directory of journals against other labs.
+func LockState(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("keep what labs change of the host: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock what labs change of the host: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock what labs change of the host: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// OpenHostSysctls makes the caller the owner of this process's journal in a
+// directory, until Close.
+func OpenHostSysctls(dir string) (*HostSysctls, error) {
+	unlock, err := LockState(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	journal := filepath.Join(dir, fmt.Sprintf("%d.journal", os.Getpid()))
 	f, err := os.OpenFile(journal+ownerSuffix, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("own a journal of host settings: %w", err)
@@ -112,9 +135,16 @@ func (h *HostSysctls) Close() error {
 // without an owner.
 func (h *HostSysctls) Forget() { h.owner.Close() }
 
-// RestoreDead undoes what the journals of dead owners in a directory list. Who
-// opens journals there must be kept from it meanwhile.
+// RestoreDead undoes what the journals of dead owners in a directory list.
 func RestoreDead(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return nil //nolint:nilerr // no lab ever changed the host
+	}
+	unlock, err := LockState(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	owners, err := filepath.Glob(filepath.Join(dir, "*.journal"+ownerSuffix))
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ variants:
       - {sysctl: net.ipv4.ip_forward_use_pmtu, value: 1}
       - nft: |
           table ip f { }
-      - {route: 240.0.0.0/8*1000, via: blackhole}
+      - {route: 240.0.0.0/8, via: blackhole}
       - {link: gro, device: egress, value: on}
       - {napi: threaded, device: ingress, value: 1}
       - command: [ethtool, -K, dut0, gro, on]
@@ -83,7 +83,7 @@ variants:
 	want := []setting.Setting{
 		{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward_use_pmtu", Value: "1"},
 		{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "table ip f { }\n"}},
-		{Mechanism: setting.Route, Name: "240.0.0.0/8*1000", Value: "blackhole"},
+		{Mechanism: setting.Route, Name: "240.0.0.0/8", Value: "blackhole"},
 		{Mechanism: setting.Link, Name: "gro", Device: "egress", Value: "on"},
 		{Mechanism: setting.NAPI, Name: "threaded", Device: "ingress", Value: "1"},
 		{Mechanism: setting.Command, Argv: []string{"ethtool", "-K", "dut0", "gro", "on"}},

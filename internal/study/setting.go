@@ -15,7 +15,7 @@ type Setting struct {
 	Sysctl   string      `yaml:"sysctl,omitempty"`
 	NFT      *Ruleset    `yaml:"nft,omitempty"`
 	Firewall *Rules      `yaml:"firewall,omitempty"` // what a packet filter is to do, in each testbed's own way
-	Route    string      `yaml:"route,omitempty"`    // PREFIX or PREFIX*COUNT
+	Route    string      `yaml:"route,omitempty"`    // PREFIX
 	Routes   *RouteTable `yaml:"routes,omitempty"`
 	// Hops are further routers behind the DUT's first.
 	Hops int `yaml:"hops,omitempty"`

@@ -117,12 +117,8 @@ func checkRoute(s *Setting, path string) *yamlfile.Problem {
 	if s.Via == "" {
 		return yamlfile.Wrong(strings.TrimSuffix(path, ".route"), "the route has no next hop").Advise("add via: ADDRESS, ingress, egress or blackhole")
 	}
-	prefix, times, many := strings.Cut(s.Route, "*")
-	if _, err := netip.ParsePrefix(prefix); err != nil {
-		return yamlfile.Wrong(path, "route %q is not a prefix", s.Route).Advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
-	}
-	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
-		return yamlfile.Wrong(path, "route %q: the count is not within 1 and %d", s.Route, maxRoutes)
+	if _, err := netip.ParsePrefix(s.Route); err != nil {
+		return yamlfile.Wrong(path, "route %q is not a prefix", s.Route).Advise("write 240.0.0.0/8; routes: {count: N} is a table of many")
 	}
 	return nil
 }

@@ -61,20 +61,21 @@ func requestOf(s *Spec, t Target) *http.Request {
 	return &http.Request{Method: http.MethodGet, URL: t.URL, Host: host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 }
 
-func (l *http1) do(target int, deadline time.Time) (a answer, f *client.Failure) {
+// Do asks for a target and reads the answer whole.
+func (l *http1) Do(target int, deadline time.Time) client.Answer {
 	fresh, f := l.ready(deadline)
 	if f != nil {
-		return a, f
+		return answer{}.with(f)
 	}
 	if fresh {
 		l.from, l.to, l.careful = 0, 0, nil
 	}
 	a, keep, f := l.exchange(target, deadline)
 	if f != nil || !keep || l.newEach {
-		l.close()
+		l.Close()
 	}
 	l.last = deadline
-	return a, f
+	return a.with(f)
 }
 
 // exchange asks and reads the answer.

@@ -82,13 +82,14 @@ func (l *http2Lane) begin() {
 	_ = l.frames.WriteWindowUpdate(0, window-65_535)                                                                                               // what a connection's begins with
 }
 
-func (l *http2Lane) do(target int, deadline time.Time) (answer, *client.Failure) {
+// Do asks for a target and reads the answer whole.
+func (l *http2Lane) Do(target int, deadline time.Time) client.Answer {
 	if l.conn != nil && l.next > 1<<30 { // far before the identifiers run out
-		l.close()
+		l.Close()
 	}
 	fresh, f := l.ready(deadline)
 	if f != nil {
-		return answer{}, f
+		return answer{}.with(f)
 	}
 	if fresh {
 		l.begin()
@@ -96,10 +97,10 @@ func (l *http2Lane) do(target int, deadline time.Time) (answer, *client.Failure)
 	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
 	f = l.exchange(target)
 	if f != nil || l.newEach {
-		l.close()
+		l.Close()
 	}
 	l.last = deadline
-	return l.got.answer, f
+	return l.got.answer.with(f)
 }
 
 // exchange asks and reads the answer.

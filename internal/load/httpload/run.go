@@ -2,7 +2,6 @@ package httpload
 
 import (
 	"context"
-	"time"
 
 	"linerate/internal/load/client"
 	"linerate/internal/load/request"
@@ -69,22 +68,10 @@ func (r *source) Close() {}
 // Lane makes the i-th of the lanes.
 func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
-		return asked{newHTTP1(r, tell)}
+		return newHTTP1(r, tell)
 	}
-	return asked{newHTTP2(r, tell)}
+	return newHTTP2(r, tell)
 }
-
-// asked is a lane as package loop knows it.
-type asked struct{ lane }
-
-// Do asks for a target and reads the answer whole.
-func (l asked) Do(target int, deadline time.Time) client.Answer {
-	a, f := l.do(target, deadline)
-	kind, detail := kindOf(a, f)
-	return client.Answer{Kind: kind, Code: a.code, Body: a.body, Detail: detail}
-}
-
-func (l asked) Close() { l.close() }
 
 // bufferSize is of each of a lane's buffers: large ones save system calls,
 // and all together are to take no more than some 64 MB until there are
@@ -93,26 +80,20 @@ func (r *source) bufferSize() int {
 	return min(max(32<<20/r.Connections, 4<<10), 64<<10)
 }
 
-// lane sends one request after the other.
-type lane interface {
-	// do asks for a target and reads the answer whole.
-	do(target int, deadline time.Time) (answer, *client.Failure)
-	close()
-}
-
 // answer is what came back, as far as it came.
 type answer struct {
 	code int
 	body int64
 }
 
-// kindOf is the kind of an outcome.
-func kindOf(a answer, f *client.Failure) (request.Kind, string) {
+// with is the answer for the loop, or its failure.
+func (a answer) with(f *client.Failure) client.Answer {
+	out := client.Answer{Code: a.code, Body: a.body}
 	switch {
 	case f != nil:
-		return f.Kind(), f.Error()
+		out.Kind, out.Detail = f.Kind(), f.Error()
 	case a.code >= 400:
-		return request.Status, ""
+		out.Kind = request.Status
 	}
-	return request.OK, ""
+	return out
 }

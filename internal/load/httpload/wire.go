@@ -31,7 +31,7 @@ func (r *source) wire(on client.Events) wire {
 // long one was idle, for to ask the clock is dear on some machines.
 func (l *wire) ready(deadline time.Time) (fresh bool, f *client.Failure) {
 	if l.conn != nil && (l.retired || deadline.Sub(l.last) > idleFor && l.raw.Dead()) {
-		l.close()
+		l.Close()
 		l.on.Reopened()
 	}
 	if l.conn != nil {
@@ -55,7 +55,8 @@ func (l *wire) ready(deadline time.Time) (fresh bool, f *client.Failure) {
 	return true, nil
 }
 
-func (l *wire) close() {
+// Close ends the connection.
+func (l *wire) Close() {
 	if l.conn != nil {
 		_ = l.conn.Close() // nothing is left to send
 		l.conn = nil

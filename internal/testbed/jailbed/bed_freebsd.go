@@ -72,7 +72,8 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	}
 	b := &Bed{options: o}
 	if o.AllowHostSettings {
-		if err := b.openJournal(); err != nil {
+		var err error
+		if b.journal, err = knob.OpenHostSysctls(stateDir); err != nil {
 			return nil, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/knob"
 )
 
 // The flags of jail_set(2) and jail_get(2), sys/jail.h.
@@ -194,7 +195,7 @@ func jails() (map[string]int, error) {
 
 // Sweep removes what dead owners left: host settings that were not put back,
 // and jails, where a process ended between making one and holding it.
-func Sweep() error { return errors.Join(restoreDead(), sweepJails()) }
+func Sweep() error { return errors.Join(knob.RestoreDead(stateDir), sweepJails()) }
 
 func sweepJails() error {
 	all, err := jails()

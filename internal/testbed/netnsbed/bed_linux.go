@@ -72,7 +72,7 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	}
 	if o.AllowHostSettings {
 		var err error
-		if b.host, err = openJournal(); err != nil {
+		if b.host, err = knob.OpenHostSysctls(registryDir()); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
+	"linerate/internal/knob"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
@@ -64,7 +65,7 @@ func assign(mode testbed.Mode, allowed []int, asked *testbed.CPUs) (testbed.CPUs
 
 // thread gives a DUT's ingress a kernel thread on the DUTs' CPU.
 func (b *Bed) thread(dut *namespace) (pid int, err error) {
-	unlock, err := lockRegistry()
+	unlock, err := knob.LockState(registryDir())
 	if err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	}
 	b := &Sites{home: home, privileged: !InUserNamespace()}
 	if allowHost { // last: what was opened before is easily closed, a journal is a file
-		if b.host, err = openJournal(); err != nil {
+		if b.host, err = knob.OpenHostSysctls(registryDir()); err != nil {
 			unix.Close(home)
 			return nil, err
 		}
