@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	"linerate/internal/list"
@@ -38,26 +37,13 @@ func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 
 // confirmed puts one gain into the plan.
 func (p *planning) confirmed(g Gain) {
-	n := p.at(g.Name, "")
 	r, ok := p.Catalogue.Lookup(p.Facts.OS, g.Name)
-	if !ok {
+	switch {
+	case !ok:
 		p.byHand(g, g.Do)
-		return
-	}
-	current := p.current(g.Name, n)
-	s := Step{Name: g.Name, Value: g.Value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
-		Reason: g.Reason, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: g.Evidence}
-	if current.Known {
-		s.Current.Value = &current.Value
-	}
-	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime {
+	case !p.gains(g.Name, r, g.Value, p.at(g.Name, ""), g.Reason, g.Evidence):
 		p.byHand(g, setBy(r, g.Name, g.Value))
-		return
 	}
-	s.Undo = undo(s)
-	s.For, s.Against = p.claims(r, g.Value)
-	p.taken[g.Name] = set
-	p.plan.Settings = append(p.plan.Settings, s)
 }
 
 // byHand puts a gain among what the reader sets.

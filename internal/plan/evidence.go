@@ -96,24 +96,29 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Change) 
 
 // take puts a measured gain into the plan.
 func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *names) {
-	current := p.current(name, n)
 	if problem := r.Reject(c.After); problem != nil {
 		p.leave(name, c.Text+" This system does not take "+c.After+": "+problem.Message+".", n)
-		return
+	} else if !p.gains(name, r, c.After, n, c.Text, Evidence{Kind: MeasuredHere, Text: c.Text, Refs: c.Verdicts}) {
+		p.leave(name, c.Text+" linerate has no file of its own to set it in.", n)
 	}
-	s := Step{Name: name, Value: c.After, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
-		Reason: c.Text, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: Evidence{Kind: MeasuredHere, Text: c.Text, Refs: c.Verdicts}}
+}
+
+// gains puts a value that was measured to help into the plan, if there is a place to set it.
+func (p *planning) gains(name string, r *tunable.Record, value string, n *names, reason string, e Evidence) bool {
+	current := p.current(name, n)
+	s := Step{Name: name, Value: value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+		Reason: reason, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: e}
 	if current.Known {
 		s.Current.Value = &current.Value
 	}
-	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || c.After == "" {
-		p.leave(name, c.Text+" linerate has no file of its own to set it in.", n)
-		return
+	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || value == "" {
+		return false
 	}
 	s.Undo = undo(s)
-	s.For, s.Against = p.claims(r, c.After)
+	s.For, s.Against = p.claims(r, value)
 	p.taken[name] = set
 	p.plan.Settings = append(p.plan.Settings, s)
+	return true
 }
 
 // claims are what others say of a value: those whose word the catalogue found
