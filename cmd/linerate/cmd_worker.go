@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/ledgers"
@@ -107,11 +106,10 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 	var all []*worker.Worker
 	say := saying(cmd.ErrOrStderr())
 	for _, t := range f.testbeds {
-		bed, release, err := f.testbed(t)
+		bed, err := f.testbed(t)
 		if err != nil {
 			return err
 		}
-		defer release()
 		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: ledgers.Keeper(f.ledger)})
 	}
 	errs := make([]error, len(all))
@@ -154,34 +152,20 @@ func (f *workerFlags) whileBusy(ctx context.Context, q queue.Queue, stop func())
 	}
 }
 
-// testbed is one that the flags name; release gives its lock back.
-func (f *workerFlags) testbed(arg string) (t worker.Testbed, release func(), err error) {
+// testbed is one that the flags name.
+func (f *workerFlags) testbed(arg string) (t worker.Testbed, err error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return t, nil, fmt.Errorf("what is this machine called: %w", err)
+		return t, fmt.Errorf("what is this machine called: %w", err)
 	}
 	t.Claim = queue.Claim{Testbed: f.name, Label: f.label, Kind: testbed.KindNetns, Holder: host + ":" + strconv.Itoa(os.Getpid())}
 	if arg == hereBed {
 		t.Testbed = cmp.Or(t.Testbed, host)
 		t.Fit, t.Open = f.fitHere, f.opener("")
-	} else if err := f.machines(arg, &t); err != nil {
-		return t, nil, err
+		return t, nil
 	}
-	t.Lock, release, err = worker.Lock(lockDir(), t.Testbed)
-	return t, release, err
-}
-
-// lockDir is where testbeds are locked on this machine: root's place, where root is not
-// only that of a user namespace, else one of the user's.
-func lockDir() string {
-	const system = "/var/run/linerate"
-	if dir := os.Getenv("LINERATE_LOCKS"); dir != "" { // as tests set it
-		return dir
-	}
-	if os.Geteuid() == 0 && os.MkdirAll(system, 0o755) == nil && unix.Access(system, unix.W_OK) == nil {
-		return system
-	}
-	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
+	err = f.machines(arg, &t)
+	return t, err
 }
 
 // machines is a testbed of machines, by its file.

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,8 +26,8 @@ import (
 const killsEnv = "LINERATE_TEST_KILLS"
 
 // TestQueueUnderKills runs studies on simulated testbeds through the queue in PostgreSQL, a
-// process each worker, and kills at random moments: workers that start again on their
-// machine, workers whose machine is gone, and PostgreSQL. Then it counts: trials that
+// process each worker, and kills at random moments: workers, which start again, and
+// PostgreSQL. Then it counts: trials that
 // were lost or recorded twice, times that two processes had their hands on one
 // testbed, and the longest that a testbed was idle while blocks waited. The trials and their times
 // are simulated, all else is what users run.
@@ -43,7 +42,7 @@ func TestQueueUnderKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Kills != b.kills || o.Kills != o.Restarted+o.Gone+o.Postgres || o.Lost+o.Twice+o.TwoHands > 0 || o.LedgerTrials != b.trials || !o.LedgerIntact || o.Leases < int64(b.workers) || o.Begun < b.trials {
+	if o.Kills != b.kills || o.Kills != o.Restarted+o.Postgres || o.Lost+o.Twice+o.TwoHands > 0 || o.LedgerTrials != b.trials || !o.LedgerIntact || o.Leases < int64(b.workers) || o.Begun < b.trials {
 		t.Errorf("%+v", o)
 	}
 	text, _ := json.Marshal(o)
@@ -59,16 +58,16 @@ type queueBench struct {
 
 // queueOutcome is what came of it.
 type queueOutcome struct {
-	Seconds                          float64
-	Kills, Restarted, Gone, Postgres int // kills of workers that came back where they were, elsewhere, and of PostgreSQL
-	Lost, Twice                      int // trials that are not recorded, or were and are no more; that are more than once
-	TwoHands                         int // times that two processes had one testbed
-	LongestIdle                      float64
-	IdleBed                          string
-	Leases                           int64 // how often a testbed changed hands
-	Begun                            int   // trials, those that a kill ended among them
-	LedgerStudies, LedgerTrials      int
-	LedgerIntact                     bool
+	Seconds                     float64
+	Kills, Restarted, Postgres  int // kills of workers, which came back, and of PostgreSQL
+	Lost, Twice                 int // trials that are not recorded, or were and are no more; that are more than once
+	TwoHands                    int // times that two processes had one testbed
+	LongestIdle                 float64
+	IdleBed                     string
+	Leases                      int64 // how often a testbed changed hands
+	Begun                       int   // trials, those that a kill ended among them
+	LedgerStudies, LedgerTrials int
+	LedgerIntact                bool
 }
 
 // armsEach is how many trials a block of the bench's studies has: four variants and the
@@ -109,10 +108,8 @@ type chaos struct {
 
 // killable is a worker's process.
 type killable struct {
-	bed   string
-	locks string
-	cmd   *exec.Cmd
-	moves int // how often its machine was gone
+	bed string
+	cmd *exec.Cmd
 }
 
 func (b *queueBench) run(ctx context.Context, dir string, talk io.Writer) (queueOutcome, error) {
@@ -146,7 +143,7 @@ func (c *chaos) all(ctx context.Context) error {
 	}
 	begun := time.Now()
 	for i := range c.queueBench.workers {
-		k := &killable{bed: fmt.Sprintf("bed%d", i+1), locks: filepath.Join(c.dir, "machine")}
+		k := &killable{bed: fmt.Sprintf("bed%d", i+1)}
 		if err := c.start(k); err != nil {
 			return err
 		}
@@ -176,7 +173,7 @@ func (c *chaos) with(ctx context.Context, f func(queue.Queue) error) error {
 
 // start starts a worker.
 func (c *chaos) start(k *killable) error {
-	text, err := json.Marshal(benchWorker{c.url, k.bed, c.dir, k.locks, c.trial, c.patience})
+	text, err := json.Marshal(benchWorker{c.url, k.bed, c.dir, c.trial, c.patience})
 	if err != nil {
 		return err
 	}
@@ -200,7 +197,7 @@ func (c *chaos) kill(ctx context.Context, w *watcher) error {
 		if chance := c.rand.IntN(8); chance == 0 {
 			err = c.killPostgres()
 		} else {
-			err = c.killWorker(chance == 1)
+			err = c.killWorker()
 		}
 		if err != nil {
 			return err
@@ -227,9 +224,8 @@ func (c *chaos) killPostgres() error {
 	return c.server.Start()
 }
 
-// killWorker kills a worker, if one lives; gone: its machine is gone too, and another
-// takes the testbed, which cannot know that the first is dead.
-func (c *chaos) killWorker(gone bool) error {
+// killWorker kills a worker, if one lives: the next one cannot know that it is dead.
+func (c *chaos) killWorker() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	alive := list.Filter(c.workers, func(k *killable) bool { return k.cmd != nil })
@@ -243,12 +239,7 @@ func (c *chaos) killWorker(gone bool) error {
 	}
 	_ = k.cmd.Wait() // it was killed
 	k.cmd = nil
-	if c.out.Restarted++; gone {
-		c.out.Restarted--
-		c.out.Gone++
-		k.moves++
-		k.locks = filepath.Join(c.dir, fmt.Sprintf("machine-%s-%d", k.bed, k.moves))
-	}
+	c.out.Restarted++
 	back := c.pause(min(time.Second, c.every))
 	c.away.Go(func() {
 		time.Sleep(back)

@@ -34,9 +34,9 @@ const benchLabel = "bench"
 
 // benchWorker is a worker in a separate process that TestQueueUnderKills kills. It runs the code that users run; only the testbed is simulated, and takes time.
 type benchWorker struct {
-	Ledger, Bed, Dir, Locks string
-	Trial                   time.Duration
-	Patience                queue.Patience
+	Ledger, Bed, Dir string
+	Trial            time.Duration
+	Patience         queue.Patience
 }
 
 // workerEnv makes the test's program a worker: it has a benchWorker as JSON.
@@ -69,12 +69,7 @@ func (w *benchWorker) run(ctx context.Context) error {
 		return err
 	}
 	defer q.Close()
-	lock, release, err := worker.Lock(w.Locks, w.Bed)
-	if err != nil {
-		return err
-	}
-	defer release()
-	claim := queue.Claim{Testbed: w.Bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
+	claim := queue.Claim{Testbed: w.Bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid())}
 	return (&worker.Worker{Queue: q, Keep: ledgers.Keeper(w.Ledger), Retry: w.Patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
 		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.Bed+" "+format+"\n", args...) }}).Run(ctx)
 }

@@ -121,10 +121,6 @@ type Claim struct {
 	Label   string // equal testbeds share it
 	Kind    string
 	Holder  string // for people: host and process
-	// Lock names something that only one process at a time can hold, and that ends
-	// with it: a claimant with the lock of the last holder knows that
-	// one dead. "" knows nothing.
-	Lock string
 }
 
 // Lease is a testbed in a worker's hands.
@@ -205,9 +201,8 @@ type Queue interface {
 	// Free lets a testbed out of quarantine.
 	Free(ctx context.Context, testbed string) error
 
-	// Lease takes a testbed: one that is free, whose holder was not heard of for
-	// Patience.Lost, or is known to be dead by the claim's lock. ErrHeld and
-	// ErrQuarantined otherwise.
+	// Lease takes a testbed: one that is free, or whose holder was not heard of for
+	// Patience.Lost. ErrHeld and ErrQuarantined otherwise.
 	Lease(ctx context.Context, c Claim) (Lease, error)
 	// Work keeps a lease, asks fit (which may be nil) whether the testbed is, and then does
 	// jobs, one after the other. It returns when ctx ends (nil, and the testbed is free again), when

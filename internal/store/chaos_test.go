@@ -140,9 +140,7 @@ func (c *chaos) step(depth int) {
 	bed := fmt.Sprintf("bed%d", c.rand.IntN(3))
 	switch n := c.rand.IntN(24); {
 	case n < 4:
-		claim := claim(bed)
-		claim.Lock = []string{"", "lock of " + bed}[c.rand.IntN(2)]
-		if l, err := c.Lease(ctx, claim); err == nil {
+		if l, err := c.Lease(ctx, claim(bed)); err == nil {
 			c.workers = append(c.workers, c.worker(l, c.work(bed, depth)))
 		}
 	case n < 12:

@@ -19,9 +19,9 @@ func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err err
 			ON CONFLICT (name) DO NOTHING`, c.Testbed, c.Label, c.Kind, queue.BedFree); err != nil {
 			return err
 		}
-		var state, why, holder, lock string
+		var state, why, holder string
 		var epoch, beat int64
-		if err := row(ctx, tx, "SELECT state, why, holder, holder_lock, epoch, beat FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, []any{c.Testbed}, &state, &why, &holder, &lock, &epoch, &beat); err != nil {
+		if err := row(ctx, tx, "SELECT state, why, holder, epoch, beat FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, []any{c.Testbed}, &state, &why, &holder, &epoch, &beat); err != nil {
 			return err
 		}
 		now, err := b.now(ctx, tx)
@@ -29,15 +29,15 @@ func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err err
 			return err
 		}
 		left := b.Patience.Lost - time.Duration(now-beat)*time.Millisecond
-		switch dead := c.Lock != "" && c.Lock == lock; {
+		switch {
 		case state == queue.BedQuarantined:
 			return &queue.NotAvailable{Err: queue.ErrQuarantined, Why: why}
-		case state == queue.BedLeased && left > 0 && !dead:
+		case state == queue.BedLeased && left > 0:
 			return &queue.NotAvailable{Err: queue.ErrHeld, Holder: holder, Wait: left}
 		}
 		l = queue.Lease{Claim: c, Epoch: epoch + 1}
-		if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = '', label = ?, kind = ?, holder = ?, holder_lock = ?, epoch = ?, beat = ? WHERE name = ?",
-			queue.BedLeased, c.Label, c.Kind, c.Holder, c.Lock, l.Epoch, now, c.Testbed); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = '', label = ?, kind = ?, holder = ?, epoch = ?, beat = ? WHERE name = ?",
+			queue.BedLeased, c.Label, c.Kind, c.Holder, l.Epoch, now, c.Testbed); err != nil {
 			return err
 		}
 		return b.drop(ctx, tx, c.Testbed, 0)
@@ -52,13 +52,11 @@ func (b *Book) drop(ctx context.Context, tx Tx, testbed string, but int64) error
 		block int
 		job   int64
 	}
-	var all []begun
-	if err := tx.Query(ctx, "SELECT study, block, job FROM queue_blocks WHERE testbed = ? AND state = 'running' AND job <> ?", []any{testbed, but}, func(scan func(...any) error) error {
-		var x begun
-		err := scan(&x.study, &x.block, &x.job)
-		all = append(all, x)
-		return err
-	}); err != nil {
+	all, err := collect(ctx, tx, "SELECT study, block, job FROM queue_blocks WHERE testbed = ? AND state = 'running' AND job <> ?", []any{testbed, but}, func(r scanner) (x begun, err error) {
+		err = r.Scan(&x.study, &x.block, &x.job)
+		return x, err
+	})
+	if err != nil {
 		return err
 	}
 	for _, x := range all {
@@ -140,7 +138,7 @@ func (b *Book) revive(ctx context.Context, tx Tx, lost int64) error {
 
 // release takes a testbed out of its holder's hands.
 func (b *Book) release(ctx context.Context, tx Tx, name, state, why string) error {
-	if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = ?, holder = '', holder_lock = '', epoch = epoch + 1 WHERE name = ?", state, why, name); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = ?, holder = '', epoch = epoch + 1 WHERE name = ?", state, why, name); err != nil {
 		return err
 	}
 	return b.drop(ctx, tx, name, 0)

@@ -227,19 +227,6 @@ func leases(t *testing.T, open openQueue) {
 	if err := q.Quarantine(t.Context(), first, "x"); !errors.Is(err, queue.ErrLost) {
 		t.Errorf("the first still speaks for the testbed: %v", err)
 	}
-	// A lock that ends with its process needs no patience.
-	c := claim("other")
-	c.Lock = "lock-1"
-	if _, err := q.Lease(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := q.Lease(t.Context(), c); err != nil {
-		t.Errorf("the holder of the lock is known to be dead: %v", err)
-	}
-	c.Lock = "lock-2"
-	if _, err := q.Lease(t.Context(), c); !errors.Is(err, queue.ErrHeld) {
-		t.Errorf("another lock: %v", err)
-	}
 	if err := work(t, q, second, plain("bed"))(); err != nil {
 		t.Errorf("a worker that is asked to stop: %v", err)
 	}
@@ -288,7 +275,6 @@ func zombie(t *testing.T, open openQueue) {
 func lostWorker(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	c := claim("bed")
-	c.Lock = "same"
 	l, err := q.Lease(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +292,7 @@ func lostWorker(t *testing.T, open openQueue) {
 		})
 	}()
 	<-begun
-	second, err := q.Lease(t.Context(), c)
+	second, err := open(t, queue.Patience{Beat: time.Hour}).Lease(t.Context(), c) // which gives up at once
 	if err != nil {
 		t.Fatal(err)
 	}

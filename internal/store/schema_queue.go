@@ -1,6 +1,7 @@
 package store
 
 // queueSchema is the queue: studies, their blocks and trials, testbeds and their leases.
+// queue_testbeds.holder_lock is not used any more.
 const queueSchema = `
 CREATE TABLE queue_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO queue_settings (name, value) VALUES ('brake', ''), ('cap_ms', '86400000');

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"linerate/internal/fact"
-	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
 	"linerate/internal/labtest"
@@ -284,37 +283,4 @@ func TestHeldTestbedIsWaitedFor(t *testing.T) {
 	if !slices.ContainsFunc(s.said, func(line string) bool { return strings.Contains(line, "is held by bed") }) {
 		t.Errorf("said %q", s.said)
 	}
-}
-
-func TestLock(t *testing.T) {
-	dir := t.TempDir()
-	name, release, err := worker.Lock(dir, "a/b bed")
-	if err != nil || len(name) != 32 {
-		t.Fatal(name, err)
-	}
-	if _, _, err := worker.Lock(dir, "a/b bed"); err == nil || hint.Of(err) == "" {
-		t.Errorf("a second worker: %v", err)
-	}
-	for _, bed := range []string{"other", "a_b_bed", "a_b/bed"} {
-		if other, free, err := worker.Lock(dir, bed); err != nil || other == name {
-			t.Errorf("%s: %q, %v", bed, other, err)
-		} else {
-			free()
-		}
-	}
-	release()
-	again, release, err := worker.Lock(dir, "a/b bed")
-	if err != nil || again != name {
-		t.Errorf("the lock was %s, is %s, %v", name, again, err)
-	}
-	release()
-	file := filepath.Join(dir, "testbed-a_b_bed-40e0c7f4aad29123.lock")
-	if err := os.WriteFile(file, []byte("torn"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	fresh, release, err := worker.Lock(dir, "a/b bed")
-	if err != nil || len(fresh) != 32 || fresh == name {
-		t.Errorf("%q, %v", fresh, err)
-	}
-	release()
 }
