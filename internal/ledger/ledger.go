@@ -111,11 +111,7 @@ type Reader interface {
 	// cache, no part of the chain.
 	Imported(ctx context.Context, fingerprint, tool string) (bool, error)
 
-	// Fleet is the part about many hosts over time.
-	Fleet() FleetStore
-
-	// FleetReader is the part about many hosts over time, to be read.
-	FleetReader() FleetReader
+	FleetReader
 
 	// Place says where the ledger is, without secrets.
 	Place() string
@@ -126,6 +122,7 @@ type Reader interface {
 // several processes too.
 type Store interface {
 	Reader
+	FleetStore
 	// Append adds the batches, one entry each, in one transaction: when it
 	// returns nil everything is on stable storage, otherwise nothing is there.
 	// A batch whose kind and ref the ledger has is skipped; added counts the

@@ -93,15 +93,23 @@ func Retry(ctx context.Context, busy func(error) bool, once func() error) error 
 	}
 }
 
-// Column is the one column of a query's rows.
-func Column[T any](ctx context.Context, q Querier, query string, args ...any) (all []T, err error) {
-	err = q.Query(ctx, query, args, func(scan func(...any) error) error {
-		var v T
-		err := scan(&v)
+// collect is what a query's rows are scanned to; not nil.
+func collect[T any](ctx context.Context, q Querier, query string, args []any, scan func(scanner) (T, error)) ([]T, error) {
+	all := []T{}
+	err := q.Query(ctx, query, args, func(row func(...any) error) error {
+		v, err := scan(rowScan(row))
 		all = append(all, v)
 		return err
 	})
 	return all, err
+}
+
+// Column is the one column of a query's rows.
+func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
+	return collect(ctx, q, query, args, func(r scanner) (v T, err error) {
+		err = r.Scan(&v)
+		return v, err
+	})
 }
 
 // errNoRow: a query that must find something found nothing.

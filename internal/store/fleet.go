@@ -9,17 +9,6 @@ import (
 	"linerate/internal/ledger"
 )
 
-// fleetDB is the part of a ledger about fleets.
-type fleetDB struct{ *Ledger }
-
-// Fleet is the part about many hosts over time.
-func (s *Ledger) Fleet() ledger.FleetStore { return fleetDB{s} }
-
-// FleetReader is the reading half of Fleet, and no more.
-func (s *Ledger) FleetReader() ledger.FleetReader { return fleetReader{fleetDB{s}} }
-
-type fleetReader struct{ ledger.FleetReader }
-
 // millis is a time as it is stored, 0 for none.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
@@ -54,7 +43,7 @@ func scanSweep(row scanner) (w fleet.Sweep, err error) {
 	return w, err
 }
 
-func (s fleetDB) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
+func (s *Ledger) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		out, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", w.ID))
 		if !errors.Is(err, errNoRow) {
@@ -81,7 +70,7 @@ func next(ctx context.Context, tx Tx, column, table string) (n int64, err error)
 	return n, err
 }
 
-func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
+func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
 	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r rowScan) error {
 		var name string
@@ -92,7 +81,7 @@ func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 	return done, err
 }
 
-func (s fleetDB) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
+func (s *Ledger) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {
 			return err

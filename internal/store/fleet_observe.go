@@ -14,7 +14,7 @@ import (
 )
 
 // Observe stores what a sweep saw, as far as it is new.
-func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
+func (s *Ledger) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, sweep)
 		if err := o.begin(); err != nil {
@@ -34,11 +34,11 @@ func (s fleetDB) Observe(ctx context.Context, sweep string, seen ...fleet.Observ
 	return changes, nil
 }
 
-func (s fleetDB) observing(ctx context.Context, tx Tx, sweep string) *observing {
+func (s *Ledger) observing(ctx context.Context, tx Tx, sweep string) *observing {
 	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, findings: map[string]int64{}}
 }
 
-func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
+func (s *Ledger) Forget(ctx context.Context, name string, at time.Time) error {
 	return s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, "")
 		var last int64
@@ -61,7 +61,7 @@ func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
 
 // observing is one transaction of a sweep.
 type observing struct {
-	s   fleetDB
+	s   *Ledger
 	ctx context.Context
 	tx  Tx
 	id  string // of the sweep
@@ -302,18 +302,14 @@ func (o *observing) end() error {
 }
 
 // findingsOf lists the findings of a host, worst first; not nil.
-func (s fleetDB) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
-	out := []fleet.Finding{}
-	err := in.Query(ctx, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
-		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(scan func(...any) error) error {
-		var f fleet.Finding
+func (s *Ledger) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
+	return collect(ctx, in, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
+		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(r scanner) (f fleet.Finding, err error) {
 		var since int64
-		err := scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since)
+		err = r.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since)
 		f.Since = timeOf(since)
-		out = append(out, f)
-		return err
+		return f, err
 	})
-	return out, err
 }
 
 // worstFirst orders by a column of severities.

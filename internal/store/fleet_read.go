@@ -10,14 +10,8 @@ import (
 	"linerate/internal/ledger"
 )
 
-func (s fleetDB) Sweeps(ctx context.Context, limit int) ([]fleet.Sweep, error) {
-	out := []fleet.Sweep{}
-	err := s.each(ctx, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, func(r rowScan) error {
-		w, err := scanSweep(r)
-		out = append(out, w)
-		return err
-	})
-	return out, err
+func (s *Ledger) Sweeps(ctx context.Context, limit int) ([]fleet.Sweep, error) {
+	return collect(ctx, s.db, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, scanSweep)
 }
 
 func limited(n int) string {
@@ -27,7 +21,7 @@ func limited(n int) string {
 	return fmt.Sprintf(" LIMIT %d", n)
 }
 
-func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
+func (s *Ledger) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
 	err := s.each(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
 		SUM(errors), SUM(warnings), SUM(infos), SUM(CASE WHEN drifts > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN record IN ('', 'none') THEN 0 ELSE 1 END),
@@ -59,7 +53,7 @@ func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	return st, err
 }
 
-func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, error) {
+func (s *Ledger) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, error) {
 	var w where
 	for _, c := range []struct{ column, value string }{{"h.role", f.Role}, {"h.os", f.OS}, {"h.release", f.Release}} {
 		if c.value != "" {
@@ -88,29 +82,18 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	if len(of.args) > 0 {
 		w.add("h.n IN (SELECT a.host FROM fleet_findings f JOIN fleet_host_findings a ON a.finding = f.n"+of.sql()+")", of.args...)
 	}
-	out := []fleet.Host{}
-	err := s.each(ctx, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r rowScan) error {
-		h, err := scanHost(r)
-		out = append(out, h)
-		return err
-	})
-	return out, err
+	return collect(ctx, s.db, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r scanner) (fleet.Host, error) { return scanHost(r) })
 }
 
-func (s fleetDB) Host(ctx context.Context, name string) (fleet.Host, error) {
+func (s *Ledger) Host(ctx context.Context, name string) (fleet.Host, error) {
 	tries := []string{"WHERE h.n = (SELECT host FROM fleet_names WHERE name = ?)", "WHERE h.hostname = ?", "WHERE h.id = ?"}
 	values := [][]any{{name}, {name}, {name}}
 	if len(name) >= minPrefix && strings.Trim(name, "0123456789abcdef") == "" {
 		tries, values = append(tries, "WHERE h.id >= ? AND h.id < ?"), append(values, []any{name, name + "g"})
 	}
 	for i, where := range tries {
-		var found []fleet.Host
 		var n int64
-		err := s.each(ctx, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r rowScan) error {
-			h, err := scanHost(r, &n)
-			found = append(found, h)
-			return err
-		})
+		found, err := collect(ctx, s.db, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r scanner) (fleet.Host, error) { return scanHost(r, &n) })
 		if err != nil {
 			return fleet.Host{}, err
 		}
@@ -122,21 +105,15 @@ func (s fleetDB) Host(ctx context.Context, name string) (fleet.Host, error) {
 }
 
 // whole adds what only one host at a time is asked for.
-func (s fleetDB) whole(ctx context.Context, h fleet.Host, n int64) (fleet.Host, error) {
-	err := s.each(ctx, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, []any{n, h.Name}, func(r rowScan) error {
-		var name string
-		err := r.Scan(&name)
-		h.Aliases = append(h.Aliases, name)
-		return err
-	})
-	if err != nil {
+func (s *Ledger) whole(ctx context.Context, h fleet.Host, n int64) (_ fleet.Host, err error) {
+	if h.Aliases, err = Column[string](ctx, s.db, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, n, h.Name); err != nil {
 		return h, err
 	}
 	h.Findings, err = s.findingsOf(ctx, s.db, n)
 	return h, err
 }
 
-func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Change, error) {
+func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Change, error) {
 	var w where
 	if !f.Since.IsZero() {
 		w.add("c.time >= ?", millis(f.Since))
@@ -167,32 +144,24 @@ func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	if f.Before > 0 {
 		w.add("(c.time, c.seq) < ((SELECT time FROM fleet_changes WHERE seq = ?), ?)", f.Before, f.Before)
 	}
-	out := []fleet.Change{}
 	query := "SELECT c.seq, COALESCE(w.id, ''), c." + strings.ReplaceAll(changeColumns, ", ", ", c.") + " FROM fleet_changes c LEFT JOIN fleet_sweeps w ON w.n = c.sweep" + w.sql() + " ORDER BY c.time DESC, c.seq DESC" + limited(f.Limit)
-	err := s.each(ctx, query, args(w.args...), func(r rowScan) error {
-		var c fleet.Change
+	return collect(ctx, s.db, query, args(w.args...), func(r scanner) (c fleet.Change, err error) {
 		var at int64
-		err := r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text, &c.Expected, &c.Found)
+		err = r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text, &c.Expected, &c.Found)
 		c.Time = timeOf(at)
-		out = append(out, c)
-		return err
+		return c, err
 	})
-	return out, err
 }
 
-func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error) {
+func (s *Ledger) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error) {
 	var w where
 	w.add("hosts > 0")
 	if rule != "" {
 		w.add("rule = ?", rule)
 	}
-	out := []fleet.RuleCount{}
-	err := s.each(ctx, "SELECT rule, severity, role, os, release, hosts FROM fleet_rule_counts"+w.sql()+
-		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r rowScan) error {
-		var c fleet.RuleCount
-		err := r.Scan(&c.Rule, &c.Severity, &c.Role, &c.OS, &c.Release, &c.Hosts)
-		out = append(out, c)
-		return err
+	return collect(ctx, s.db, "SELECT rule, severity, role, os, release, hosts FROM fleet_rule_counts"+w.sql()+
+		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r scanner) (c fleet.RuleCount, err error) {
+		err = r.Scan(&c.Rule, &c.Severity, &c.Role, &c.OS, &c.Release, &c.Hosts)
+		return c, err
 	})
-	return out, err
 }

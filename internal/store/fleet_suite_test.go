@@ -28,7 +28,7 @@ func TestFleet(t *testing.T) {
 		} {
 			t.Run(d.name+"/"+c.name, func(t *testing.T) {
 				open := d.fresh(t).ledger
-				c.test(t, open(t).Fleet(), open)
+				c.test(t, open(t), open)
 			})
 		}
 	}
@@ -445,7 +445,7 @@ func testResume(t *testing.T, s ledger.FleetStore, open openLedger) {
 	must(t, err)
 	_, err = s.Observe(t.Context(), "w", seen("a", day), failed("c"))
 	must(t, err)
-	s = open(t).Fleet()
+	s = open(t)
 	w, err := s.BeginSweep(t.Context(), fleet.Sweep{ID: "w", Start: day.Add(night), Hosts: 9})
 	must(t, err)
 	if w.Hosts != 3 || w.Reached != 1 || w.Unreachable != 1 || !w.Start.Equal(day.Truncate(time.Millisecond)) {
@@ -483,7 +483,7 @@ func testTwoSweeps(t *testing.T, first ledger.FleetStore, open openLedger) {
 	const hosts = 20
 	var wg sync.WaitGroup
 	for _, id := range []string{"one", "two"} {
-		s := open(t).Fleet()
+		s := open(t)
 		_, err := s.BeginSweep(t.Context(), fleet.Sweep{ID: id, Start: day, Hosts: hosts})
 		must(t, err)
 		wg.Go(func() {

@@ -12,7 +12,7 @@ import (
 // device are many on a fleet.
 const maxNamesOf = 400
 
-func (s fleetDB) TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error) {
+func (s *Ledger) TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error) {
 	var names []any
 	err := s.each(ctx, "SELECT DISTINCT tunable FROM fleet_findings WHERE tunable <> ''", nil, func(r rowScan) error {
 		var name string
@@ -22,22 +22,19 @@ func (s fleetDB) TunableCounts(ctx context.Context, os string, is func(name stri
 		}
 		return err
 	})
-	out := []fleet.TunableCount{}
 	if err != nil || len(names) == 0 {
-		return out, err
+		return []fleet.TunableCount{}, err
 	}
 	worst := []audit.Severity{audit.Error, audit.Warning, audit.Info} // by the number of worstFirst
-	err = s.each(ctx, `SELECT c.tunable, c.rule, c.worst, h.role, h.release, COUNT(*) FROM (
+	return collect(ctx, s.db, `SELECT c.tunable, c.rule, c.worst, h.role, h.release, COUNT(*) FROM (
 			SELECT f.tunable AS tunable, f.rule AS rule, a.host AS host, MIN(`+worstFirst("f.severity")+`) AS worst FROM fleet_findings f
 			JOIN fleet_host_findings a ON a.finding = f.n WHERE f.tunable IN (?`+strings.Repeat(", ?", len(names)-1)+`) GROUP BY f.tunable, f.rule, a.host
 		) c JOIN fleet_hosts h ON h.n = c.host WHERE h.os = ? GROUP BY c.tunable, c.rule, c.worst, h.role, h.release
-		ORDER BY c.tunable`+s.d.Order+", c.worst, c.rule"+s.d.Order+", COUNT(*) DESC, h.role"+s.d.Order+", h.release"+s.d.Order, append(names, os), func(r rowScan) error {
+		ORDER BY c.tunable`+s.d.Order+", c.worst, c.rule"+s.d.Order+", COUNT(*) DESC, h.role"+s.d.Order+", h.release"+s.d.Order, append(names, os), func(r scanner) (fleet.TunableCount, error) {
 		c := fleet.TunableCount{RuleCount: fleet.RuleCount{OS: os}}
 		var n int
 		err := r.Scan(&c.Tunable, &c.Rule, &n, &c.Role, &c.Release, &c.Hosts)
 		c.Severity = worst[n]
-		out = append(out, c)
-		return err
+		return c, err
 	})
-	return out, err
 }

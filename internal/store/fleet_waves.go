@@ -16,23 +16,19 @@ const (
 	eventColumns = "time, name, host, source, become, step, state, digest, txn, text"
 )
 
-func (s fleetDB) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
-	out := []fleet.Wave{}
-	err := s.each(ctx, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r rowScan) error {
-		var w fleet.Wave
+func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
+	return collect(ctx, s.db, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r scanner) (w fleet.Wave, err error) {
 		var began, ended int64
-		var options string
-		if err := r.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Outcome, &w.Reason, &options); err != nil {
-			return err
+		var options []byte
+		if err = r.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Outcome, &w.Reason, &options); err == nil {
+			err = json.Unmarshal(options, &w.Options)
 		}
 		w.Start, w.End = timeOf(began), timeOf(ended)
-		out = append(out, w)
-		return json.Unmarshal([]byte(options), &out[len(out)-1].Options)
+		return w, err
 	})
-	return out, err
 }
 
-func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
+func (s *Ledger) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
 	var w where
 	if f.Wave != "" {
 		w.add("w.id = ?", f.Wave)
@@ -46,20 +42,16 @@ func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.Wa
 			}
 		}
 	}
-	out := []fleet.WaveEvent{}
 	query := "SELECT e.seq, w.id, e." + strings.ReplaceAll(eventColumns, ", ", ", e.") + " FROM fleet_wave_events e JOIN fleet_waves w ON w.n = e.wave" + w.sql() + " ORDER BY e.seq"
-	err := s.each(ctx, query, args(w.args...), func(r rowScan) error {
-		var e fleet.WaveEvent
+	return collect(ctx, s.db, query, args(w.args...), func(r scanner) (e fleet.WaveEvent, err error) {
 		var at int64
-		err := r.Scan(&e.Seq, &e.Wave, &at, &e.Name, &e.Host, &e.Source, &e.Become, &e.Step, &e.State, &e.Digest, &e.Transaction, &e.Text)
+		err = r.Scan(&e.Seq, &e.Wave, &at, &e.Name, &e.Host, &e.Source, &e.Become, &e.Step, &e.State, &e.Digest, &e.Transaction, &e.Text)
 		e.Time = timeOf(at)
-		out = append(out, e)
-		return err
+		return e, err
 	})
-	return out, err
 }
 
-func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error {
+func (s *Ledger) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error {
 	options, err := json.Marshal(w.Options)
 	if err != nil {
 		return err
@@ -77,7 +69,7 @@ func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	})
 }
 
-func (s fleetDB) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
+func (s *Ledger) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
 	return s.write(ctx, func(tx Tx) error {
 		var n int64
 		if err := lookup(ctx, tx, "SELECT n FROM fleet_waves WHERE id = ?", wave).Scan(&n); errors.Is(err, errNoRow) {
@@ -89,7 +81,7 @@ func (s fleetDB) NoteWave(ctx context.Context, wave string, events ...fleet.Wave
 	})
 }
 
-func (s fleetDB) waveEvents(ctx context.Context, tx Tx, wave int64, events []fleet.WaveEvent) error {
+func (s *Ledger) waveEvents(ctx context.Context, tx Tx, wave int64, events []fleet.WaveEvent) error {
 	seq, err := next(ctx, tx, "seq", "fleet_wave_events")
 	if err != nil {
 		return err
@@ -104,7 +96,7 @@ func (s fleetDB) waveEvents(ctx context.Context, tx Tx, wave int64, events []fle
 }
 
 // EndWave notes how a wave ended; one that goes on has the outcome fleet.WaveRuns.
-func (s fleetDB) EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error {
+func (s *Ledger) EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error {
 	ended := millis(at)
 	if outcome == fleet.WaveRuns {
 		ended = 0

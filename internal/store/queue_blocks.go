@@ -256,31 +256,17 @@ func (b *Book) lacks(ctx context.Context, tx Tx, id string) (map[string]string, 
 }
 
 // beds are what each testbed was for a study, by name.
-func (b *Book) beds(ctx context.Context, tx Tx, id string) (beds []queue.BedRecord, err error) {
-	err = tx.Query(ctx, "SELECT testbed, environment, facts FROM queue_beds WHERE study = ? ORDER BY testbed"+b.Dialect.Order, []any{id}, func(scan func(...any) error) error {
-		var x queue.BedRecord
-		var doc string
-		if err := scan(&x.Testbed, &doc, &x.Facts); err != nil {
-			return err
+func (b *Book) beds(ctx context.Context, tx Tx, id string) ([]queue.BedRecord, error) {
+	return collect(ctx, tx, "SELECT testbed, environment, facts FROM queue_beds WHERE study = ? ORDER BY testbed"+b.Dialect.Order, []any{id}, func(r scanner) (x queue.BedRecord, err error) {
+		var doc []byte
+		if err = r.Scan(&x.Testbed, &doc, &x.Facts); err == nil {
+			err = json.Unmarshal(doc, &x.Environment)
 		}
-		err := json.Unmarshal([]byte(doc), &x.Environment)
-		beds = append(beds, x)
-		return err
+		return x, err
 	})
-	return beds, err
 }
 
 // trials are a study's, by block and place; and narrows them.
-func (b *Book) trials(ctx context.Context, tx Tx, id, and string, args ...any) (trials []study.Trial, err error) {
-	err = tx.Query(ctx, "SELECT doc FROM queue_trials WHERE study = ? "+and+" ORDER BY block, place", append([]any{id}, args...), func(scan func(...any) error) error {
-		var doc string
-		if err := scan(&doc); err != nil {
-			return err
-		}
-		var t study.Trial
-		err := json.Unmarshal([]byte(doc), &t)
-		trials = append(trials, t)
-		return err
-	})
-	return trials, err
+func (b *Book) trials(ctx context.Context, tx Tx, id, and string, args ...any) ([]study.Trial, error) {
+	return docs[study.Trial](ctx, tx, "SELECT doc FROM queue_trials WHERE study = ? "+and+" ORDER BY block, place", append([]any{id}, args...)...)
 }

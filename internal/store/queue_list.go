@@ -14,8 +14,8 @@ import (
 )
 
 // setting is a value of the whole queue.
-func (b *Book) setting(ctx context.Context, tx Tx, name, lock string) (string, error) {
-	return one[string](ctx, tx, "SELECT value FROM queue_settings WHERE name = ?"+lock, name)
+func (b *Book) setting(ctx context.Context, q Querier, name, lock string) (string, error) {
+	return one[string](ctx, q, "SELECT value FROM queue_settings WHERE name = ?"+lock, name)
 }
 
 func (b *Book) set(ctx context.Context, name, value string) error {
@@ -25,19 +25,11 @@ func (b *Book) set(ctx context.Context, name, value string) error {
 	})
 }
 
-func (b *Book) get(ctx context.Context, name string) (v string, err error) {
-	err = b.DB.Do(ctx, func(tx Tx) (err error) {
-		v, err = b.setting(ctx, tx, name, "")
-		return err
-	})
-	return v, err
-}
-
 // Brake keeps blocks from beginning; "" lets go.
 func (b *Book) Brake(ctx context.Context, why string) error { return b.set(ctx, "brake", why) }
 
 // Braked is why nothing begins.
-func (b *Book) Braked(ctx context.Context) (string, error) { return b.get(ctx, "brake") }
+func (b *Book) Braked(ctx context.Context) (string, error) { return b.setting(ctx, b.DB, "brake", "") }
 
 // SetCap bounds a submitter's testbed time of a day; 0: without bound.
 func (b *Book) SetCap(ctx context.Context, d time.Duration) error {
@@ -46,7 +38,7 @@ func (b *Book) SetCap(ctx context.Context, d time.Duration) error {
 
 // Cap is that bound.
 func (b *Book) Cap(ctx context.Context) (time.Duration, error) {
-	v, err := b.get(ctx, "cap_ms")
+	v, err := b.setting(ctx, b.DB, "cap_ms", "")
 	if err != nil {
 		return 0, err
 	}
@@ -55,29 +47,22 @@ func (b *Book) Cap(ctx context.Context) (time.Duration, error) {
 }
 
 // Studies are all that were submitted, newest first.
-func (b *Book) Studies(ctx context.Context, all bool) (list []queue.Study, err error) {
+func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
 	where := ""
 	if !all {
 		where = fmt.Sprintf("WHERE s.state IN ('%s', '%s')", queue.Open, queue.Finishing)
 	}
-	err = b.DB.Do(ctx, func(tx Tx) error {
-		list = nil
-		return tx.Query(ctx, `SELECT s.id, s.name, s.label, s.kind, s.submitter, s.submitted, s.state, s.why, s.estimate, s.ledger,
-			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0),
-			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'done'),
-			(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'running'),
-			(SELECT COUNT(*) FROM queue_trials t WHERE t.study = s.id)
-			FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(scan func(...any) error) error {
-			var s queue.Study
-			var state string
-			var submitted, estimate int64
-			err := scan(&s.ID, &s.Name, &s.Label, &s.Kind, &s.Submitter, &submitted, &state, &s.Why, &estimate, &s.Ledger, &s.Blocks, &s.Done, &s.Running, &s.Trials)
-			s.State, s.Submitted, s.Estimate = queue.State(state), time.UnixMilli(submitted).UTC(), time.Duration(estimate)*time.Millisecond
-			list = append(list, s)
-			return err
-		})
+	return collect(ctx, b.DB, `SELECT s.id, s.name, s.label, s.kind, s.submitter, s.submitted, s.state, s.why, s.estimate, s.ledger,
+		(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0),
+		(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'done'),
+		(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'running'),
+		(SELECT COUNT(*) FROM queue_trials t WHERE t.study = s.id)
+		FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(r scanner) (s queue.Study, err error) {
+		var submitted, estimate int64
+		err = r.Scan(&s.ID, &s.Name, &s.Label, &s.Kind, &s.Submitter, &submitted, &s.State, &s.Why, &estimate, &s.Ledger, &s.Blocks, &s.Done, &s.Running, &s.Trials)
+		s.Submitted, s.Estimate = time.UnixMilli(submitted).UTC(), time.Duration(estimate)*time.Millisecond
+		return s, err
 	})
-	return list, err
 }
 
 // Study is one study, by the beginning of its ID.
@@ -133,12 +118,12 @@ func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err e
 		if len(sets) > len("{}") {
 			files = append(files, queue.File{Name: queue.SetsFile, Data: sets})
 		}
-		return tx.Query(ctx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(scan func(...any) error) error {
-			var f queue.File
-			err := scan(&f.Name, &f.Data)
-			files = append(files, f)
-			return err
+		raw, err := collect(ctx, tx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(r scanner) (f queue.File, err error) {
+			err = r.Scan(&f.Name, &f.Data)
+			return f, err
 		})
+		files = append(files, raw...)
+		return err
 	})
 	return files, err
 }
@@ -150,15 +135,13 @@ func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
 		if err != nil {
 			return err
 		}
-		list = nil
-		if err := tx.Query(ctx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(scan func(...any) error) error {
-			var t queue.Testbed
+		list, err = collect(ctx, tx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r scanner) (t queue.Testbed, err error) {
 			var beat int64
-			err := scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
+			err = r.Scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
 			t.Silent = time.Duration(now-beat) * time.Millisecond
-			list = append(list, t)
-			return err
-		}); err != nil {
+			return t, err
+		})
+		if err != nil {
 			return err
 		}
 		return tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(scan func(...any) error) error {

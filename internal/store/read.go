@@ -43,7 +43,7 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.StoredRow
 	})
 }
 
-func scanRow(r rowScan, t *ledger.Table) (ledger.StoredRow, error) {
+func scanRow(r scanner, t *ledger.Table) (ledger.StoredRow, error) {
 	row := ledger.StoredRow{Table: t.Name, Cols: make([]any, len(t.Columns))}
 	texts, numbers := make([]string, len(t.Columns)), make([]int64, len(t.Columns))
 	dest := []any{&row.ID, &row.Entry, &row.Digest, &row.Doc}
@@ -77,14 +77,11 @@ func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.StoredRow, er
 	for _, t := range ledger.Tables {
 		query := "SELECT id, entry, digest, doc, " + strings.Join(t.Columns, ", ") + " FROM " + t.Name +
 			" WHERE id >= ? AND id < ? ORDER BY id" + s.d.Order + " LIMIT 20"
-		err := s.each(ctx, query, []any{prefix, prefix + "g"}, func(r rowScan) error {
-			row, err := scanRow(r, &t)
-			out = append(out, row)
-			return err
-		})
+		rows, err := collect(ctx, s.db, query, []any{prefix, prefix + "g"}, func(r scanner) (ledger.StoredRow, error) { return scanRow(r, &t) })
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, rows...)
 	}
 	if len(out) == 0 {
 		return nil, ledger.ErrNotFound
@@ -184,60 +181,46 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 	if f.Limit > 0 {
 		query += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
-	var out []ledger.Evidence
-	err := s.each(ctx, query, w.args, func(r rowScan) error {
-		var ev ledger.Evidence
+	return collect(ctx, s.db, query, w.args, func(r scanner) (ev ledger.Evidence, err error) {
 		var v, st, e []byte
-		if err := r.Scan(&ev.Entry, &v, &st, &e); err != nil {
-			return err
+		if err = r.Scan(&ev.Entry, &v, &st, &e); err == nil {
+			err = errors.Join(json.Unmarshal(v, &ev.Verdict), json.Unmarshal(st, &ev.Study), json.Unmarshal(e, &ev.Environment))
 		}
-		if err := errors.Join(json.Unmarshal(v, &ev.Verdict), json.Unmarshal(st, &ev.Study), json.Unmarshal(e, &ev.Environment)); err != nil {
-			return err
-		}
-		out = append(out, ev)
-		return nil
+		return ev, err
 	})
-	return out, err
 }
 
 // docs decodes one document a row.
-func docs[T any](ctx context.Context, s *Ledger, query string, args ...any) ([]T, error) {
-	var out []T
-	err := s.each(ctx, query, args, func(r rowScan) error {
+func docs[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
+	return collect(ctx, q, query, args, func(r scanner) (v T, err error) {
 		var doc []byte
-		var v T
-		if err := r.Scan(&doc); err != nil {
-			return err
+		if err = r.Scan(&doc); err == nil {
+			err = json.Unmarshal(doc, &v)
 		}
-		if err := json.Unmarshal(doc, &v); err != nil {
-			return err
-		}
-		out = append(out, v)
-		return nil
+		return v, err
 	})
-	return out, err
 }
 
 // Trials of a study.
 func (s *Ledger) Trials(ctx context.Context, study ledger.ID) ([]ledger.Trial, error) {
-	return docs[ledger.Trial](ctx, s, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, string(study))
+	return docs[ledger.Trial](ctx, s.db, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, string(study))
 }
 
 // Sources of a study.
 func (s *Ledger) Sources(ctx context.Context, study ledger.ID) ([]ledger.Source, error) {
-	return docs[ledger.Source](ctx, s, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, string(study))
+	return docs[ledger.Source](ctx, s.db, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, string(study))
 }
 
 // Studies that a filter admits.
 func (s *Ledger) Studies(ctx context.Context, f ledger.Filter) ([]ledger.Study, error) {
 	var w where
 	w.study(&f)
-	return docs[ledger.Study](ctx, s, "SELECT s.doc FROM studies s"+w.sql()+" ORDER BY s.entry, s.id"+s.d.Order, w.args...)
+	return docs[ledger.Study](ctx, s.db, "SELECT s.doc FROM studies s"+w.sql()+" ORDER BY s.entry, s.id"+s.d.Order, w.args...)
 }
 
 // Exclusions in order.
 func (s *Ledger) Exclusions(ctx context.Context) ([]ledger.Exclusion, error) {
-	return docs[ledger.Exclusion](ctx, s, "SELECT doc FROM exclusions ORDER BY entry, id"+s.d.Order)
+	return docs[ledger.Exclusion](ctx, s.db, "SELECT doc FROM exclusions ORDER BY entry, id"+s.d.Order)
 }
 
 // Tunables counts verdicts by tunable.

@@ -31,7 +31,7 @@ func TestLedgerToRead(t *testing.T) {
 			if _, writes := r.(ledger.Store); writes {
 				t.Error("a ledger that was opened to be read can be written")
 			}
-			if _, writes := r.FleetReader().(ledger.FleetStore); writes {
+			if _, writes := r.(ledger.FleetStore); writes {
 				t.Error("the fleet of a ledger that was opened to be read can be written")
 			}
 			appendOne(t, s, storetest.Sample("after"))

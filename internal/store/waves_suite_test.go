@@ -30,7 +30,7 @@ func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 		t.Errorf("the end of a wave that is not: %v", err)
 	}
 	must(t, s.EndWave(t.Context(), "one", at.Add(night), fleet.WaveStopped, "b failed"))
-	again := open(t).Fleet()
+	again := open(t)
 	waves, err := again.Waves(t.Context(), 0)
 	must(t, err)
 	first.Outcome, first.Reason, first.End = fleet.WaveStopped, "b failed", at.Add(night)

@@ -71,7 +71,7 @@ func (s *Server) about(ctx context.Context, l ledger.Reader, rec *tunable.Record
 	if has.Mine, has.Siblings, err = ledger.About(ctx, l, c, rec); err != nil {
 		return has, err
 	}
-	f := l.FleetReader()
+	f := l
 	st, err := f.Status(ctx, 0)
 	if err != nil || st.Hosts == 0 {
 		return has, err

@@ -31,7 +31,7 @@ func (s *Server) ofFleet(r *http.Request) (ledger.FleetReader, error) {
 	if l == nil || err != nil {
 		return nil, err
 	}
-	return l.FleetReader(), nil
+	return l, nil
 }
 
 // fleet shows how a fleet fares.

@@ -73,11 +73,11 @@ func ofLedger(r *http.Request, m *fleet.Gauges, l ledger.Reader) error {
 	}
 	m.One("linerate_ledger_entries", "Entries of the ledger's chain.", head.Seq)
 	m.One("linerate_ledger_studies", "Studies in the ledger.", len(all))
-	st, err := l.FleetReader().Status(r.Context(), sweepsShown)
+	st, err := l.Status(r.Context(), sweepsShown)
 	if err != nil || st.Hosts == 0 {
 		return err
 	}
-	rules, err := l.FleetReader().RuleCounts(r.Context(), "")
+	rules, err := l.RuleCounts(r.Context(), "")
 	m.WriteString(fleet.Textfile(st, rules))
 	return err
 }

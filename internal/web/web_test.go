@@ -134,18 +134,18 @@ func (d *desk) fill(t *testing.T, done string) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := (madeUp{Hosts: 260, Days: 40, Seed: 3, End: time.Now()}).Fill(t.Context(), l.Fleet(), nil); err != nil {
+	if _, err := (madeUp{Hosts: 260, Days: 40, Seed: 3, End: time.Now()}).Fill(t.Context(), l, nil); err != nil {
 		t.Fatal(err)
 	}
 	hostile := fleet.Observation{Name: "<script>alert(1)</script>", Time: time.Now(), ID: "aaaabbbbccccdddd", Hostname: "x\"onload=\"alert(2)", OS: "linux", Release: "6.12", Role: "web",
 		Findings: []fleet.Finding{{ID: "LR-X:y", Rule: "LR-X", Tunable: "net.ipv4.tcp_rmem", Severity: audit.Error, Text: "</td><script>alert(3)</script>"}}}
-	if _, err := l.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "late", Start: time.Now(), Hosts: 1}); err != nil {
+	if _, err := l.BeginSweep(t.Context(), fleet.Sweep{ID: "late", Start: time.Now(), Hosts: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Fleet().Observe(t.Context(), "late", hostile); err != nil {
+	if _, err := l.Observe(t.Context(), "late", hostile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Fleet().EndSweep(t.Context(), "late", time.Now()); err != nil {
+	if _, err := l.EndSweep(t.Context(), "late", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	s, all := trials(t)

@@ -47,7 +47,7 @@ func TestReadOnly(t *testing.T) {
 	if err := w.NoteImport(t.Context(), "f", "t", "r", time.Now()); err == nil {
 		t.Error("a note was taken")
 	}
-	if _, err := w.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
+	if _, err := w.BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
 		t.Error("a sweep was begun")
 	}
 }
