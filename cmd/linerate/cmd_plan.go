@@ -13,7 +13,6 @@ import (
 	"linerate/internal/appliance"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
-	"linerate/internal/audit"
 	"linerate/internal/cli"
 	forms "linerate/internal/export"
 	"linerate/internal/fact"
@@ -30,7 +29,7 @@ type planOptions struct {
 	connectionRate                 string
 	out, ledger, format            string
 	include                        []string
-	diff, asJSON                   bool
+	diff                           bool
 	fleet                          planFleet
 }
 
@@ -68,7 +67,8 @@ the reason. --hosts and --ansible plan every host of a list into --out.
 	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice, labelled")
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's files")
 	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show --format")
-	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
+	cli.JSONFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("diff", "format", "json")
 	cmd.AddCommand(newPlanShowCmd())
 	return cmd
 }
@@ -89,9 +89,6 @@ func warnProblems(w io.Writer, all []fact.Problem) {
 }
 
 func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
-	if o.diff && o.asJSON || o.format != "" && (o.diff || o.asJSON) {
-		return hint.Usagef("--diff, --json and --format are documents of their own: choose one")
-	}
 	in, err := o.input(cmd, args)
 	if err != nil {
 		return err
@@ -112,19 +109,25 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 			return err
 		}
 	}
+	if o.diff {
+		return o.printFiles(cmd.OutOrStdout(), p)
+	}
+	return printPlan(cmd, p, o.format, cli.AsJSON(cmd))
+}
+
+// printPlan prints a plan as its document, in a form, or for people.
+func printPlan(cmd *cobra.Command, p plan.Plan, format string, document bool) error {
 	w := cmd.OutOrStdout()
 	switch {
-	case o.asJSON:
+	case document:
 		doc, err := plan.Marshal(p)
 		if err != nil {
 			return err
 		}
 		_, err = w.Write(doc)
 		return err
-	case o.diff:
-		return o.printFiles(w, p)
-	case o.format != "":
-		text, err := forms.Write(p, o.format)
+	case format != "":
+		text, err := forms.Write(p, format)
 		fmt.Fprint(w, text)
 		return err
 	}
@@ -133,37 +136,38 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 
 // input reads the host and all that a plan of it rests on.
 func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, error) {
-	in := plan.Input{}
-	var err error
-	if in.Unmeasured, err = o.unmeasured(); err != nil {
-		return in, err
-	}
-	if in.Needs, err = o.needs(); err != nil {
-		return in, err
-	}
-	known, err := auditInput(&auditOptions{role: o.role})
+	needs, err := o.needs()
 	if err != nil {
-		return in, err
+		return plan.Input{}, err
 	}
-	if known.Facts, err = o.Facts(cmd.Context(), args); err != nil {
-		return in, err
-	}
-	if known.Facts.Release.IsZero() && known.Facts.From.Alone {
-		return in, hint.With(hint.Usagef("a plan needs the release that reads %s", known.Facts.From.Path), "give it: %s", hint.Option("release", "25.7"))
-	}
-	if err := giveRole(&known, o.role); err != nil {
-		return in, err
-	}
-	report, err := audit.Run(known)
+	planner, err := o.planner(cmd)
 	if err != nil {
-		return in, err
+		return plan.Input{}, err
 	}
-	in.Facts, in.Catalogue, in.Role, in.Findings, in.Judge = known.Facts, known.Catalogue, known.Role, report.Findings, plan.By(known)
-	if in.Library, err = hosts.Advice(in.Catalogue); err != nil {
-		return in, err
+	f, err := o.Facts(cmd.Context(), args)
+	if err != nil {
+		return plan.Input{}, err
 	}
-	in.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
-	return in, err
+	if f.Release.IsZero() && f.From.Alone {
+		return plan.Input{}, hint.With(hint.Usagef("a plan needs the release that reads %s", f.From.Path), "give it: %s", hint.Option("release", "25.7"))
+	}
+	return planner.Input(f, o.role, "given with --role", needs)
+}
+
+// planner checks what the flags say of any host, and reads what plans rest on.
+func (o *planOptions) planner(cmd *cobra.Command) (*hosts.Planner, error) {
+	if err := checkRole(o.role); err != nil {
+		return nil, err
+	}
+	unmeasured, err := o.unmeasured()
+	if err != nil {
+		return nil, err
+	}
+	evidence, err := ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
+	if err != nil {
+		return nil, err
+	}
+	return hosts.NewPlanner(evidence, unmeasured)
 }
 
 // unmeasured reads --include.
@@ -245,7 +249,7 @@ func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
 }
 
 func newPlanShowCmd() *cobra.Command {
-	var asJSON, seal bool
+	var seal bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "show FILE",
@@ -265,47 +269,20 @@ linerate help plans.
     linerate plan show edited.json --seal > sealed.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case asJSON && format != "" || seal && (asJSON || format != ""):
-				return hint.Usagef("--json, --format and --seal print different documents: choose one")
-			case seal:
-				return sealPlan(cmd, args[0])
+			parse := plan.Parse
+			if seal {
+				parse = plan.ParseUnsealed
 			}
-			p, err := readPlan(args[0], cmd.InOrStdin())
+			p, err := readPlan(args[0], cmd.InOrStdin(), parse)
 			if err != nil {
 				return err
 			}
-			switch {
-			case asJSON:
-				return cli.PrintJSON(cmd.OutOrStdout(), p)
-			case format != "":
-				text, err := forms.Write(p, format)
-				fmt.Fprint(cmd.OutOrStdout(), text)
-				return err
-			}
-			return p.Text(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
+			return printPlan(cmd, p, format, seal || cli.AsJSON(cmd))
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "write it as `FORM`: "+strings.Join(forms.Names(), ", "))
 	cmd.Flags().BoolVar(&seal, "seal", false, "check a plan with a missing or wrong digest, and print it with a new one")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
+	cli.JSONFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("seal", "format", "json")
 	return cmd
-}
-
-// sealPlan prints a plan that was written by hand with its digest.
-func sealPlan(cmd *cobra.Command, file string) error {
-	doc, err := readDocument(file, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	p, err := plan.ParseUnsealed(doc)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	sealed, err := plan.Marshal(p)
-	if err != nil {
-		return err
-	}
-	_, err = cmd.OutOrStdout().Write(sealed)
-	return err
 }

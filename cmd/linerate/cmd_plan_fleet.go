@@ -8,12 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
-	"linerate/internal/role"
 	"linerate/internal/show"
 )
 
@@ -36,23 +34,15 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20:
 		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20")
 	}
-	if o.role != "" {
-		if err := role.Check(o.role); err != nil {
-			return err
-		}
-	}
 	if _, err := o.needs(); err != nil {
 		return err
 	}
 	job := hosts.Plans{Pace: o.fleet.Pace, Dir: o.out, Remote: o.Remote, Resume: o.fleet.resume, Role: o.role, Needs: o.given()}
 	var err error
-	if job.Unmeasured, err = o.unmeasured(); err != nil {
+	if job.Planner, err = o.planner(cmd); err != nil {
 		return err
 	}
 	if job.Targets, _, err = o.fleet.targets(); err != nil {
-		return err
-	}
-	if job.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd)); err != nil {
 		return err
 	}
 	progress := newSweepProgress(cmd.ErrOrStderr())
@@ -66,7 +56,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	doc := plannedDocument{fleetVersion, o.out, fleet.Summarise(planned)}
-	err = cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) {
+	err = cli.Answer(cmd, doc, func(p *show.Page) {
 		s := &doc.PlanSummary
 		p.Paragraph("", "", fmt.Sprintf("%s: %s with a plan, %s with nothing to do, %s without a plan. The plans are in %s.", show.Plural(s.Hosts, "host"), show.Count(s.Planned), show.Count(s.Right), show.Count(s.Failed), show.Clean(o.out)))
 		page.Plans(p, *s)

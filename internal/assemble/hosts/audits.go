@@ -10,6 +10,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
+	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/judge"
@@ -45,6 +46,39 @@ func Advice(c *tunable.Catalogue) (*plan.Library, error) {
 		return l, nil
 	}
 	return plan.Load(catalogue.Files(), c)
+}
+
+// Planner has all that plans of hosts rest on but the hosts.
+type Planner struct {
+	known      audit.Input
+	library    *plan.Library
+	evidence   []evidence.Row
+	unmeasured bool
+}
+
+// NewPlanner is a planner by evidence; unmeasured includes advice that was not measured.
+func NewPlanner(evidence []evidence.Row, unmeasured bool) (*Planner, error) {
+	in, err := Input()
+	if err != nil {
+		return nil, err
+	}
+	library, err := Advice(in.Catalogue)
+	return &Planner{in, library, evidence, unmeasured}, err
+}
+
+// Input is what the plan of a host is made of. Its role was given, which why says, or is
+// guessed.
+func (p *Planner) Input(f *fact.Facts, given, why string, needs plan.Needs) (plan.Input, error) {
+	known := p.known
+	known.Facts = f
+	if err := GiveRole(&known, given, why); err != nil {
+		return plan.Input{}, err
+	}
+	report, err := audit.Run(known)
+	if err != nil {
+		return plan.Input{}, err
+	}
+	return plan.Input{Facts: f, Catalogue: known.Catalogue, Library: p.library, Role: known.Role, Needs: needs, Findings: report.Findings, Judge: plan.By(known), Evidence: p.evidence, Unmeasured: p.unmeasured}, nil
 }
 
 // GiveRole takes the role that somebody gave, which why says, or guesses it from the

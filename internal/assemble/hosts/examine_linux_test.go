@@ -16,21 +16,17 @@ import (
 	"linerate/internal/plan"
 )
 
-// maker makes plans in a directory.
-func maker(t *testing.T, p *Plans) *planMaker {
+// maker makes plans in a directory, with unmeasured advice.
+func maker(t *testing.T, p *Plans) *Plans {
 	t.Helper()
-	in, err := Input()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &planMaker{Plans: p, in: in}
-	if m.library, err = Advice(in.Catalogue); err != nil {
+	var err error
+	if p.Planner, err = NewPlanner(nil, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.begin(); err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return p
 }
 
 // TestPlanOfACapture: the plan of a host is in the directory as its line of the index says, made for what
@@ -42,7 +38,7 @@ func TestPlanOfACapture(t *testing.T) {
 	}
 	data := bundle.Bytes()
 	dir := t.TempDir()
-	m := maker(t, &Plans{Dir: dir, Role: "web", Unmeasured: true})
+	m := maker(t, &Plans{Dir: dir, Role: "web"})
 	small, err := m.examine(t.Context(), &fleet.Target{Name: "db 1", Source: "ssh://db1", Become: "sudo", Role: "firewall"}, data)
 	if err != nil {
 		t.Fatal(err)

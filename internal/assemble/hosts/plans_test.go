@@ -63,15 +63,9 @@ func TestReadPlans(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "a" || all[0].Failure != "" || all[0].File != "plans/a.json" || all[1].Name != "b" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if err := cutShort(filepath.Join(dir, indexName)); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(filepath.Join(dir, indexName)); !strings.HasSuffix(string(text), "a.json\"}\n") || strings.Count(string(text), "\n") != 3 {
-		t.Errorf("what was torn is still there: %q", text)
-	}
 	for what, c := range map[string][]string{
 		"out of the directory": {line("a", `,"file":"../plan.json"`)}, "an absolute path": {line("a", `,"file":"/etc/passwd"`)}, "no name": {line("", "")}, "another version": {`{"version":2,"name":"a","source":"ssh://a"}` + "\n"},
-		"no host over SSH": {`{"version":1,"name":"a","source":"/tmp/a.tar.gz"}` + "\n"}, "no JSON": {line("a", ""), "hello\n"}, "an empty line": {"\n"}, "a long line": {line("a", `,"failure":"`+strings.Repeat("x", maxIndexLine)+`"`)},
+		"no host over SSH": {`{"version":1,"name":"a","source":"/tmp/a.tar.gz"}` + "\n"}, "no JSON": {line("a", ""), "hello\n"}, "an empty line": {"\n"},
 	} {
 		if all, err := ReadPlans(indexed(t, c...)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s:%d", indexName, len(c))) {
 			t.Errorf("%s: %+v, %v", what, all, err)
@@ -96,10 +90,9 @@ func TestPlansGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer index.Close()
-	m := &planMaker{Plans: p, index: index}
 	put := func(name, failure string) {
 		t.Helper()
-		if err := m.store(t.Context(), []fleet.Planned{{Version: 1, Name: name, Source: "ssh://" + name, Failure: failure}}); err != nil {
+		if err := addTo(index, []fleet.Planned{{Version: 1, Name: name, Source: "ssh://" + name, Failure: failure}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,6 +110,10 @@ func TestPlansGoOn(t *testing.T) {
 	if err != nil || !done["a"] || !done["z"] || done["b"] || done["c"] {
 		t.Fatalf("%v, %v", done, err)
 	}
+	if index, err = os.OpenFile(filepath.Join(dir, indexName), os.O_APPEND|os.O_WRONLY, 0); err != nil { // without what was torn
+		t.Fatal(err)
+	}
+	defer index.Close()
 	put("c", "")
 	put("b", "")
 	all, err := p.inOrder()
@@ -155,7 +152,7 @@ func TestPlansGoOnWithoutTheirFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"whole": string(good), "empty": "", "changed": strings.Replace(string(good), `"router"`, `"firewall"`, 1)} {
-		if err := writeWhole(filepath.Join(dir, plansName, name+".json"), []byte(text)); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, plansName, name+".json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
