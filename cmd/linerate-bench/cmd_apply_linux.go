@@ -21,7 +21,6 @@ func newApplyCmd() *cobra.Command {
 	var o fault.Options
 	var sabotage string
 	var kinds []string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "inject faults at every step of apply, confirm and rollback",
@@ -45,7 +44,7 @@ was confirmed. Exits with 1 if one is not.`,
 				}
 				o.Kinds = append(o.Kinds, fault.Kind(k))
 			}
-			return benchApply(cmd, o, asJSON)
+			return benchApply(cmd, o)
 		},
 	}
 	cmd.Flags().IntVar(&o.Faults, "faults", 500, "how many")
@@ -53,7 +52,7 @@ was confirmed. Exits with 1 if one is not.`,
 	cmd.Flags().IntVar(&o.Workers, "workers", 4, "hosts struck at the same time")
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only faults of this kind: "+strings.Join(kindNames(), ", "))
 	cmd.Flags().StringVar(&sabotage, "break", "", "sabotage the agent, to see the check fail: `revert` or sync")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -61,7 +60,7 @@ func kindNames() []string {
 	return list.Map(fault.Kinds(), func(k fault.Kind) string { return string(k) })
 }
 
-func benchApply(cmd *cobra.Command, o fault.Options, asJSON bool) error {
+func benchApply(cmd *cobra.Command, o fault.Options) error {
 	if os.Getuid() != 0 {
 		return hint.With(fmt.Errorf("bench apply makes namespaces and file systems, which needs root"), "run it with sudo")
 	}
@@ -78,7 +77,7 @@ func benchApply(cmd *cobra.Command, o fault.Options, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if cli.AsJSON(cmd) {
 		if err := cli.PrintJSON(cmd.OutOrStdout(), r); err != nil {
 			return err
 		}

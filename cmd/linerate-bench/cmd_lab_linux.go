@@ -21,7 +21,6 @@ something. Each phase has at least one study. 200 comparisons of nothing take
 // newLabCmd measures the lab's resolution.
 func newLabCmd() *cobra.Command {
 	var b labbench.Bench
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "the lab's resolution: A/A intervals, false alarms, planted effects",
@@ -41,12 +40,12 @@ func newLabCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cli.Answer(cmd, asJSON, found, found.Page)
+				return cli.Answer(cmd, found, found.Page)
 			})
 		},
 	}
 	cmd.Flags().DurationVar(&b.Budget, "time", 5*time.Minute, "approximate time to measure")
 	cmd.Flags().Uint64Var(&b.Seed, "seed", 1, "seed of the studies' schedules")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }

@@ -21,7 +21,7 @@ type simulated struct {
 func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n int, seed uint64) (any, func(*show.Page), error)) *cobra.Command {
 	var n int
 	var seed uint64
-	var quick, asJSON bool
+	var quick bool
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if n < s.least || n > s.most {
@@ -34,13 +34,13 @@ func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n in
 		if err != nil {
 			return err
 		}
-		return cli.Answer(cmd, asJSON, doc, page)
+		return cli.Answer(cmd, doc, page)
 	}
 	cmd.Flags().IntVar(&n, s.flag, s.usual, s.usage)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, s.seed)
 	if s.quick > 0 {
 		cmd.Flags().BoolVar(&quick, "quick", false, s.quickly)
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }

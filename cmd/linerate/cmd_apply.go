@@ -32,8 +32,7 @@ type applyFlags struct {
 	within  time.Duration
 	checks  []string
 	chosen, // confirm-within was given
-	yes, dryRun, noWait, reboot,
-	asJSON bool
+	yes, dryRun, noWait, reboot bool
 	waves waveFlags
 }
 
@@ -73,13 +72,13 @@ not confirmed. linerate fleet wave shows it, linerate rollback --wave takes it b
 	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "check and show, change nothing")
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "exit as soon as it can be confirmed")
 	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "reboot to apply boot-time settings too")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome as one JSON document")
+	cli.JSONFlag(cmd)
 	f.waves.addFlags(cmd)
 	return cmd
 }
 
 func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
-	p, err := readPlan(file, cmd.InOrStdin())
+	p, err := readPlan(file, cmd.InOrStdin(), plan.Parse)
 	if err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 		Ask:  func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
 		Say:  func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
 	})
-	if f.asJSON {
+	if cli.AsJSON(cmd) {
 		if err != nil {
 			report.Error = err.Error()
 		}
@@ -168,24 +167,16 @@ func writeChange(w io.Writer, t apply.Transaction) error {
 }
 
 // readPlan reads a plan's file; - is standard input.
-func readPlan(name string, stdin io.Reader) (plan.Plan, error) {
-	doc, err := readDocument(name, stdin)
+func readPlan(name string, stdin io.Reader, parse func([]byte) (plan.Plan, error)) (plan.Plan, error) {
+	doc, err := readInput(stdin, name, plan.MaxDocument)
 	if err != nil {
-		return plan.Plan{}, err
+		return plan.Plan{}, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
 	}
-	p, err := plan.Parse(doc)
+	p, err := parse(doc)
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
-}
-
-func readDocument(name string, stdin io.Reader) ([]byte, error) {
-	doc, err := readInput(stdin, name, plan.MaxDocument)
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
-	}
-	return doc, nil
 }
 
 // waveFlags are those of apply that are about many hosts.

@@ -102,7 +102,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 		if job.ID, err = newID(); err != nil {
 			return err
 		}
-		job.Store = s.Fleet()
+		job.Store = s
 		if err := job.Store.BeginWave(cmd.Context(), job.Wave, stand...); err != nil {
 			return err
 		}
@@ -190,15 +190,8 @@ func (f *applyFlags) goThrough(cmd *cobra.Command, job *hosts.Wave, stand []flee
 	} else if err != nil && hint.Of(err) == "" {
 		err = hint.Left(hint.With(err, "fix it, then continue with linerate apply --resume=%s; linerate rollback --wave %s reverts what was confirmed", job.ID, job.ID))
 	}
-	return errors.Join(f.printWave(cmd, job), err)
-}
-
-func (f *applyFlags) printWave(cmd *cobra.Command, job *hosts.Wave) error {
-	doc, err := waveOf(context.WithoutCancel(cmd.Context()), job.Store, job.ID)
-	if err != nil {
-		return err
-	}
-	return cli.Answer(cmd, f.asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) })
+	_, unprinted := printWave(cmd, job.Store, job.ID)
+	return errors.Join(unprinted, err)
 }
 
 // lookAtAll is a dry run.
@@ -216,7 +209,7 @@ func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *hosts.Wave, stand []flee
 	if err := job.Run(cmd.Context(), stand); err != nil {
 		return err
 	}
-	if f.asJSON {
+	if cli.AsJSON(cmd) {
 		doc := waveDocument{Version: fleetVersion, Wave: job.Wave, Counts: map[fleet.WaveState]int{}, Hosts: stand}
 		for i := range stand {
 			if why, ok := skipped[stand[i].Name]; ok {

@@ -34,7 +34,7 @@ no privileges and changes nothing. ` + sourceHelp,
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.failOn, "fail-on", "", "exit 3 from this on: error, warning, info; also if unreadable")
 	f.StringVar(&o.show, "show", "info", "lowest severity to show: error, warning, info")
-	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
 	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
 	f.StringVar(&o.changed, "changed", "", "only findings on lines that differ from this git `BASE`")
@@ -42,6 +42,7 @@ no privileges and changes nothing. ` + sourceHelp,
 	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
 	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")
 	f.StringVar(&o.fixes, "fixes", "", "write the fixes as `FORM`, like plan show --format")
+	cmd.MarkFlagsMutuallyExclusive("json", "sarif", "diff", "fixes")
 	return cmd
 }
 
@@ -65,7 +66,7 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Owned = !o.asJSON && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
+	o.Owned = !cli.AsJSON(cmd) && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
 	o.each = o.each || o.Root == "" && (o.changed != "" || o.declared(args))
 	if err := o.check(); err != nil {
 		return err

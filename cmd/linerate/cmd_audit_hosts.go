@@ -59,8 +59,8 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 			err = fmt.Errorf("%s of %d could not be read, and are not in the log", show.Plural(len(results)-len(log), "host"), len(results))
 		}
 	default:
-		err = printHosts(cmd, o.asJSON, doc, table, results)
-		if !o.asJSON {
+		err = printHosts(cmd, doc, table, results)
+		if !cli.AsJSON(cmd) {
 			rules.Print(cmd.OutOrStdout())
 		}
 	}

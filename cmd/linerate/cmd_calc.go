@@ -20,7 +20,6 @@ type calcDoc struct {
 }
 
 func newCalcCmd() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "calc [WHAT [INPUT=VALUE …]]",
 		Short: "calculate line rates, windows, buffers and table sizes, with sources",
@@ -33,16 +32,16 @@ inputs and their defaults.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w := cmd.OutOrStdout()
 			if len(args) == 0 {
-				return cli.Print(cmd, asJSON, calculatorsDocument{1, calc.All()}, listCalculators)
+				return cli.Print(cmd, calculatorsDocument{1, calc.All()}, listCalculators)
 			}
 			r, err := calculate(args[0], args[1:])
 			if err != nil {
 				return err
 			}
-			return cli.Print(cmd, asJSON, calcDoc{1, r}, func(io.Writer) error { return printCalc(w, r) })
+			return cli.Print(cmd, calcDoc{1, r}, func(io.Writer) error { return printCalc(w, r) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 

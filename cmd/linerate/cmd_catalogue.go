@@ -19,7 +19,6 @@ import (
 // listOptions are the flags of catalogue.
 type listOptions struct {
 	os, release string
-	json        bool
 }
 
 func newCatalogueCmd() *cobra.Command {
@@ -36,11 +35,11 @@ it; words that no name contains are searched in summaries and concepts.
     linerate catalogue hashsize
     linerate explain net.inet.tcp.mssdflt`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd.OutOrStdout(), o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd, o, args) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")
 	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.AddCommand(newCatalogueSiteCmd())
 	return cmd
 }
@@ -53,7 +52,7 @@ type listDocument struct {
 	Entries []tunable.Entry `json:"entries"`
 }
 
-func runCatalogueList(w io.Writer, o listOptions, args []string) error {
+func runCatalogueList(cmd *cobra.Command, o listOptions, args []string) error {
 	rel, err := releaseFlag(o.release)
 	if err != nil {
 		return err
@@ -75,10 +74,7 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 	if entries, err = filterEntries(c, o.os, rel, entries, strings.Join(args, " ")); err != nil {
 		return err
 	}
-	if o.json {
-		return cli.PrintJSON(w, listDocument{1, o.os, o.release, entries})
-	}
-	return printEntries(w, o.os, entries)
+	return cli.Print(cmd, listDocument{1, o.os, o.release, entries}, func(w io.Writer) error { return printEntries(w, o.os, entries) })
 }
 
 // filterEntries keeps the entries whose name contains the text, or else those

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -39,7 +40,6 @@ type compareFlags struct {
 	variant    string
 	failOn     string
 	paired     bool
-	asJSON     bool
 }
 
 func newCompareCmd() *cobra.Command {
@@ -63,7 +63,7 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.variant, "variant", "", "variant of each of several studies")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -79,12 +79,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
-		err = cli.PrintJSON(cmd.OutOrStdout(), r.Document())
-	} else {
-		err = r.Print(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
-	}
-	if err != nil {
+	if err := cli.Print(cmd, r.Document(), func(w io.Writer) error { return r.Print(w, cli.StyleOf(w)) }); err != nil {
 		return err
 	}
 	return failOn(f.failOn, r.Verdicts())

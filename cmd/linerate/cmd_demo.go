@@ -47,7 +47,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})))
 	path, err := f.runNew(cmd, s)
 	var code hint.Exit
-	if err != nil && !errors.As(err, &code) || f.asJSON {
+	if err != nil && !errors.As(err, &code) || cli.AsJSON(cmd) {
 		return err
 	}
 	fmt.Fprint(cmd.OutOrStdout(), nextSteps(path), moreRights())

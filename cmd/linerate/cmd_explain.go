@@ -27,7 +27,6 @@ type explainOptions struct {
 	source
 	value  string
 	ledger string
-	json   bool
 }
 
 func newExplainCmd() *cobra.Command {
@@ -66,12 +65,11 @@ machine has the tunable, else for the newest known release.
 	cmd.Flags().Lookup("os").Usage = "freebsd or linux (default the one that has the name)"
 	cmd.Flags().StringVar(&o.value, "value", "", "check this value")
 	addLedgerFlag(cmd, &o.ledger)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
 func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
-	w := cmd.OutOrStdout()
 	words, from := splitSource(args)
 	name := strings.Join(words, " ")
 	if strings.TrimSpace(name) == "" {
@@ -122,10 +120,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	if err := ledgers.Explain(cmd.Context(), o.ledger, c, r, &p, doubting(cmd)); err != nil {
 		return err
 	}
-	if o.json {
-		return cli.PrintJSON(w, p)
-	}
-	return p.Text(w, cli.StyleOf(w))
+	return cli.Print(cmd, p, func(w io.Writer) error { return p.Text(w, cli.StyleOf(w)) })
 }
 
 // splitSource takes the SOURCE from behind a name: a host over SSH, or files
@@ -163,8 +158,8 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	}
 	w := cmd.OutOrStdout()
 	if !strings.ContainsAny(name, "./:") {
-		err := searchTunables(w, c, o, name, rel, unknown)
-		if len(lines) == 0 || o.json && err == nil {
+		err := searchTunables(cmd, c, o, name, rel, unknown)
+		if len(lines) == 0 || cli.AsJSON(cmd) && err == nil {
 			return err
 		}
 		if err == nil {
@@ -174,7 +169,7 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	switch {
 	case len(lines) == 0:
 		return unknown
-	case o.json:
+	case cli.AsJSON(cmd):
 		return cli.PrintJSON(w, unlistedDocument{1, name, nil, lines})
 	}
 	fmt.Fprintf(w, "%s is a setting of studies in your ledger; the catalogue has no page about it.\n\n", show.Clean(name))
@@ -195,7 +190,7 @@ const mostFound = 20
 
 // searchTunables prints what words find; unknown is the error when that is
 // nothing.
-func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words string, rel release.Release, unknown error) error {
+func searchTunables(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, words string, rel release.Release, unknown error) error {
 	found := c.Search(o.OS, words, mostFound)
 	if len(found) == 0 {
 		return unknown
@@ -204,14 +199,11 @@ func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words s
 	for i, m := range found {
 		entries[i] = m.Record.Entry(rel)
 	}
-	if o.json {
-		return cli.PrintJSON(w, listDocument{1, o.OS, o.Release, entries})
-	}
 	t := show.Table{Header: []string{"OS", "NAME", "WHAT IT DOES"}}
 	for i, m := range found {
 		t.Add(entries[i].OS, entries[i].Name, firstSentence(m.Record.Summary))
 	}
-	return t.Write(w, cli.StyleOf(w))
+	return cli.Print(cmd, listDocument{1, o.OS, o.Release, entries}, func(w io.Writer) error { return t.Write(w, cli.StyleOf(w)) })
 }
 
 // firstSentence is what a summary says first; the points within names end nothing.

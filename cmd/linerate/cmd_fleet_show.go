@@ -39,7 +39,7 @@ that became unreachable, settings that drifted. The cause is the host, its basel
 alerts consider only changes caused by the host.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			floor, err := parseFailOn(fail)
+			floor, err := parseFailOn(fail, failOnNews)
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func kindNames() []string {
 }
 
 func (o *fleetForms) printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) error {
-	return cli.Answer(cmd, o.asJSON, fleetChangesDocument{fleetVersion, since.UTC(), changes}, func(p *show.Page) {
+	return cli.Answer(cmd, fleetChangesDocument{fleetVersion, since.UTC(), changes}, func(p *show.Page) {
 		if len(changes) == 0 {
 			p.Line("No changes.")
 		}
@@ -99,7 +99,7 @@ func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetStore, name stri
 	if err != nil {
 		return err
 	}
-	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
+	return cli.Answer(cmd, doc, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
 }
 
 func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDocument, error) {
@@ -144,7 +144,7 @@ func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetStore, rule stri
 	if err != nil {
 		return err
 	}
-	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
+	return cli.Answer(cmd, doc, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
 }
 
 func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDocument, error) {

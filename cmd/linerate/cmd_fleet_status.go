@@ -28,30 +28,11 @@ type fleetStatusDocument struct {
 	Drifted     []fleet.Host `json:"drifted"`
 }
 
-// standing decides whether fleet status ends with a distinct exit code.
-type standing struct {
-	floor              audit.Severity
-	unreachable, drift bool
-}
+// failOnStanding are the values of --fail-on of fleet status.
+var failOnStanding = []string{"drift", "unreachable", "error", "warning", "info"}
 
-func parseStanding(text string) (f standing, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		switch word {
-		case "":
-		case "unreachable":
-			f.unreachable = true
-		case "drift":
-			f.drift = true
-		default:
-			if f.floor, err = parseSeverity("--fail-on", word); err != nil {
-				return f, hint.Unknown("value of --fail-on", word, []string{"drift", "unreachable", "error", "warning", "info"})
-			}
-		}
-	}
-	return f, nil
-}
-
-func (f standing) exit(st *fleet.Status) error {
+// standing is the exit code of a fleet as it stands.
+func (f worsened) standing(st *fleet.Status) error {
 	of := map[audit.Severity]int{audit.Error: st.Errors, audit.Warning: st.Errors + st.Warnings, audit.Info: st.Errors + st.Warnings + st.Infos}
 	if f.drift && st.Drifted > 0 || f.unreachable && st.Unreachable > 0 || of[f.floor] > 0 {
 		return hint.Exit(cli.ExitFindings)
@@ -69,7 +50,7 @@ func newFleetStatusCmd() *cobra.Command {
 and changes, of a RULE (LR-…) the hosts on which it finds something.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fail, err := parseStanding(failOn)
+			fail, err := parseFailOn(failOn, failOnStanding)
 			if err != nil {
 				return err
 			}
@@ -93,7 +74,7 @@ and changes, of a RULE (LR-…) the hosts on which it finds something.`,
 }
 
 // showFleet prints how the whole fleet stands.
-func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail standing) error {
+func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail worsened) error {
 	ctx := cmd.Context()
 	st, err := s.Status(ctx, 10)
 	if err != nil {
@@ -109,9 +90,9 @@ func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail sta
 	if doc.Drifted, err = s.Hosts(ctx, fleet.HostFilter{Rule: fleet.DriftRule}); err != nil {
 		return err
 	}
-	if st.Hosts == 0 && !o.asJSON {
+	if st.Hosts == 0 && !cli.AsJSON(cmd) {
 		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
 	}
-	err = cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
-	return cmp.Or(err, fail.exit(&st))
+	err = cli.Answer(cmd, doc, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
+	return cmp.Or(err, fail.standing(&st))
 }

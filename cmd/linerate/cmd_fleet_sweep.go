@@ -76,7 +76,7 @@ type sweepDocument struct {
 }
 
 func runSweep(cmd *cobra.Command, o *sweepOptions) error {
-	fail, err := parseFailOn(o.failOn)
+	fail, err := parseFailOn(o.failOn, failOnNews)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	var changes []fleet.Change
 	var w fleet.Sweep
 	err = ledgers.With(cmd.Context(), o.ledger, func(s ledger.Store) error {
-		id, err := o.id(cmd.Context(), s.Fleet())
+		id, err := o.id(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
 		p := newSweepProgress(cmd.ErrOrStderr())
 		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
-			Store: s.Fleet(), Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
+			Store: s, Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
 		job.Remote.Talk = func() io.Writer { return io.Discard } // ten thousand copies of a note are noise
 		w, err = job.Run(cmd.Context())
 		p.done()
@@ -111,7 +111,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 			return hint.With(hint.Usagef("the sweep %s came to its end", id), "leave --resume out to begin another")
 		}
 		if err == nil && o.textfile != "" {
-			err = writeTextfile(cmd.Context(), s.Fleet(), o.textfile)
+			err = writeTextfile(cmd.Context(), s, o.textfile)
 		}
 		return err
 	})
@@ -121,7 +121,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	if changes == nil {
 		changes = []fleet.Change{}
 	}
-	if err := cli.Answer(cmd, o.asJSON, sweepDocument{fleetVersion, w, changes}, func(p *show.Page) { page.Sweep(p, w, changes) }); err != nil {
+	if err := cli.Answer(cmd, sweepDocument{fleetVersion, w, changes}, func(p *show.Page) { page.Sweep(p, w, changes) }); err != nil {
 		return err
 	}
 	return fail.exit(changes)

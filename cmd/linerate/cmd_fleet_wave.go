@@ -90,11 +90,11 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 // withWave opens the ledger for a wave and how its hosts stand.
 func withWave(ctx context.Context, place, id string, f func(ledger.FleetStore, fleet.Wave, []fleet.WaveEvent) error) error {
 	return ledgers.Read(ctx, place, func(s ledger.Store) error {
-		doc, err := waveOf(ctx, s.Fleet(), id)
+		doc, err := waveOf(ctx, s, id)
 		if err != nil {
 			return err
 		}
-		return f(s.Fleet(), doc.Wave, doc.Hosts)
+		return f(s, doc.Wave, doc.Hosts)
 	})
 }
 
@@ -112,7 +112,7 @@ func (o *fleetForms) showWaves(cmd *cobra.Command, s ledger.FleetStore) error {
 		}
 		doc.Waves = append(doc.Waves, waveLine{w, fleet.CountStates(fleet.Last(events))})
 	}
-	return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWaves(w, doc.Waves) })
+	return cli.Print(cmd, doc, func(w io.Writer) error { return printWaves(w, doc.Waves) })
 }
 
 func printWaves(out io.Writer, waves []waveLine) error {
@@ -137,7 +137,7 @@ reverted, rolled-back and skipped hosts have their old settings; applying, pendi
 and unsettled ones revert by themselves unless confirmed. A prefix of an ID will do.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fails, err := parseStates(failOn)
+			fails, err := wordsOf("state of a host in a wave", failOn, stateNames())
 			if err != nil {
 				return err
 			}
@@ -145,17 +145,11 @@ and unsettled ones revert by themselves unless confirmed. A prefix of an ID will
 				if len(args) == 0 {
 					return o.showWaves(cmd, s)
 				}
-				doc, err := waveOf(cmd.Context(), s, args[0])
-				if err != nil {
-					return err
+				doc, err := printWave(cmd, s, args[0])
+				if err == nil && slices.ContainsFunc(doc.Hosts, func(h fleet.WaveEvent) bool { return slices.Contains(fails, string(h.State)) }) {
+					err = hint.Exit(cli.ExitFindings)
 				}
-				if err := cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) }); err != nil {
-					return err
-				}
-				if slices.ContainsFunc(doc.Hosts, func(h fleet.WaveEvent) bool { return slices.Contains(fails, h.State) }) {
-					return hint.Exit(cli.ExitFindings)
-				}
-				return nil
+				return err
 			})
 		},
 	}
@@ -168,20 +162,17 @@ func stateNames() (out []string) {
 	return list.Map(fleet.WaveStates(), func(s fleet.WaveState) string { return string(s) })
 }
 
-func parseStates(text string) (out []fleet.WaveState, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		if word != "" && !slices.Contains(stateNames(), word) {
-			return nil, hint.Usage(hint.Unknown("state of a host in a wave", word, stateNames()))
-		}
-		if word != "" {
-			out = append(out, fleet.WaveState(word))
-		}
+// printWave prints a wave as it stands, and returns it.
+func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocument, error) {
+	doc, err := waveOf(context.WithoutCancel(cmd.Context()), s, id)
+	if err != nil {
+		return doc, err
 	}
-	return out, nil
+	return doc, cli.Answer(cmd, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) })
 }
 
 // rollbackWave puts the hosts of a wave back.
-func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON bool) error {
+func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force bool) error {
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
@@ -190,11 +181,8 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON
 		if err := job.Rollback(ctx, stand, force); err != nil {
 			return err
 		}
-		doc, err := waveOf(ctx, s, w.ID)
+		doc, err := printWave(cmd, s, w.ID)
 		if err != nil {
-			return err
-		}
-		if err := cli.Answer(cmd, asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) }); err != nil {
 			return err
 		}
 		left := 0

@@ -32,7 +32,6 @@ const importMemory = 640 << 20
 // importFlags are what linerate import takes.
 type importFlags struct {
 	ledger              string
-	asJSON              bool
 	tunable, was        string // of outputs
 	outputs.Measurement        // what is known of them besides
 }
@@ -63,7 +62,7 @@ evidence "measured by others".`,
 	addLedgerFlag(cmd, &f.ledger)
 	fl := cmd.Flags()
 	f.outputFlags(fl)
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document (archives and outputs)")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -234,5 +233,5 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 			"give a study's directory, or an archive laid out as github.com/ocochard/netbenches")
 	}
 	out := netbenches.ImportedOf(t, got, s.Place(), time.Since(start))
-	return cli.Print(cmd, f.asJSON, out, out.Write)
+	return cli.Print(cmd, out, out.Write)
 }

@@ -56,7 +56,7 @@ func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return cli.Answer(cmd, f.asJSON, out, out.Print)
+	return cli.Answer(cmd, out, out.Print)
 }
 
 // complete reads the files and what the flags say of them.

@@ -14,7 +14,6 @@ import (
 // newInspectCmd shows what is known of a host.
 func newInspectCmd() *cobra.Command {
 	var src source
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "inspect " + sourceUse + " …",
 		Short: "show a host's hardware, configuration and drop counters",
@@ -31,10 +30,10 @@ drops. It is read-only, needs no privileges, and lists what it could not read.
 			if err != nil {
 				return err
 			}
-			return cli.Print(cmd, asJSON, hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
+			return cli.Print(cmd, hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
 		},
 	}
 	src.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the facts as one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }

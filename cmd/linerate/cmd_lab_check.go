@@ -18,7 +18,6 @@ import (
 
 func newLabCheckCmd() *cobra.Command {
 	var config string
-	var asJSON bool
 	var long time.Duration
 	cmd := &cobra.Command{
 		Use:   "check TESTBED.yaml",
@@ -37,8 +36,8 @@ proves. It changes nothing on the DUT.`,
 				return err
 			}
 			m := &testbeds.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
-			steps, err := checkTestbed(cmd, m, long.Seconds(), asJSON)
-			if asJSON {
+			steps, err := checkTestbed(cmd, m, long.Seconds())
+			if cli.AsJSON(cmd) {
 				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
 			}
 			return err
@@ -46,7 +45,7 @@ proves. It changes nothing on the DUT.`,
 	}
 	addSSHConfig(cmd, &config)
 	cmd.Flags().DurationVar(&long, "time", time.Second, "how long a step offers traffic through the DUT")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -59,11 +58,11 @@ type checkDocument struct {
 }
 
 // checkTestbed proves a testbed and prints each step as it ends.
-func checkTestbed(cmd *cobra.Command, m *testbeds.Machines, seconds float64, quiet bool) ([]sshbed.Step, error) {
+func checkTestbed(cmd *cobra.Command, m *testbeds.Machines, seconds float64) ([]sshbed.Step, error) {
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
 		steps = append(steps, s)
-		if quiet {
+		if cli.AsJSON(cmd) {
 			return
 		}
 		mark := map[bool]string{true: "ok    ", false: "FAILED"}[s.OK]

@@ -19,7 +19,7 @@ import (
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
 	var at, out string
-	var asJSON, asCSV, trials bool
+	var asCSV, trials bool
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "list evidence or trials by tunable, hardware, release, workload …",
@@ -45,7 +45,7 @@ func newLedgerQueryCmd() *cobra.Command {
 					switch {
 					case err != nil:
 						return err
-					case asJSON:
+					case cli.AsJSON(cmd):
 						return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
 					case asCSV:
 						return dump.Evidence(w, lines)
@@ -63,7 +63,7 @@ func newLedgerQueryCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "write rows as CSV")
 	cmd.Flags().BoolVar(&trials, "trials", false, "write the trials instead of the evidence")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	return cmd
 }

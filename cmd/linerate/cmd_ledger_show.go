@@ -19,7 +19,7 @@ import (
 
 func newLedgerShowCmd() *cobra.Command {
 	var at string
-	var asJSON, raw bool
+	var raw bool
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "show a study, trial, verdict or file, down to its raw bytes",
@@ -32,7 +32,7 @@ func newLedgerShowCmd() *cobra.Command {
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				switch {
 				case len(args) == 0:
-					return showOverview(cmd.Context(), cmd.OutOrStdout(), s, asJSON)
+					return showOverview(cmd, s)
 				case raw:
 					return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
 				}
@@ -41,7 +41,7 @@ func newLedgerShowCmd() *cobra.Command {
 		},
 	}
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false, "print the bytes kept under a SHA-256")
 	return cmd
 }
@@ -119,7 +119,8 @@ type overviewDocument struct {
 }
 
 // showOverview says what is in the ledger.
-func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool) error {
+func showOverview(cmd *cobra.Command, s ledger.Store) error {
+	ctx := cmd.Context()
 	head, ok, err := s.Head(ctx)
 	if err != nil {
 		return err
@@ -132,16 +133,19 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return cli.PrintJSON(w, overviewDocument{1, s.Place(), head.Seq, head.Hash, studies, names})
-	}
-	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", s.Place(), counted(int(head.Seq), "entry", "entries"), counted(len(studies), "study", "studies"), show.Plural(len(names), "tunable"))
-	if !ok {
+	doc := overviewDocument{1, s.Place(), head.Seq, head.Hash, studies, names}
+	return cli.Print(cmd, doc, func(w io.Writer) error { return doc.print(w, ok) })
+}
+
+// print prints it for people, some of it if the ledger is filled.
+func (d *overviewDocument) print(w io.Writer, filled bool) error {
+	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", d.Ledger, counted(int(d.Entries), "entry", "entries"), counted(len(d.Studies), "study", "studies"), show.Plural(len(d.Tunables), "tunable"))
+	if !filled {
 		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import DIR")
 		return nil
 	}
 	var t show.Table
-	for _, st := range studies {
+	for _, st := range d.Studies {
 		t.Add(st.ID.Short(), placeText(&st), st.Question)
 	}
 	return t.Write(w, cli.StyleOf(w))

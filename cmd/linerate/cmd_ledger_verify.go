@@ -14,7 +14,6 @@ import (
 
 func newLedgerVerifyCmd() *cobra.Command {
 	var at, head string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "recompute the whole chain of hashes",
@@ -29,7 +28,7 @@ another place, and pass it with --head later. Exit code 1 if anything is wrong.`
 				if err != nil {
 					return err
 				}
-				err = cli.Print(cmd, asJSON, r, func(w io.Writer) error { printReport(w, r); return nil })
+				err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
 				if err == nil && !r.OK {
 					return hint.Exit(cli.ExitFailed)
 				}
@@ -39,7 +38,7 @@ another place, and pass it with --head later. Exit code 1 if anything is wrong.`
 	}
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVar(&head, "head", "", "hash of a head noted earlier, which must be among the entries")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 

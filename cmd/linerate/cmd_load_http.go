@@ -76,7 +76,7 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 		}
 	}
 	if len(doc.Points) > 0 {
-		err = errors.Join(cli.Answer(cmd, f.json, doc, func(p *show.Page) { doc.Page(p, f.sweep != "") }), err)
+		err = errors.Join(cli.Answer(cmd, doc, func(p *show.Page) { doc.Page(p, f.sweep != "") }), err)
 	}
 	switch {
 	case err != nil:

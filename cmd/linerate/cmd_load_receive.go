@@ -1,5 +1,3 @@
-//go:build linux || freebsd
-
 package main
 
 import (
@@ -20,7 +18,7 @@ type receiveFlags struct {
 	device, engine string
 	stream, flows  int
 	long           time.Duration
-	once, json     bool
+	once           bool
 }
 
 func newReceiveCmd() *cobra.Command {
@@ -39,7 +37,7 @@ func newReceiveCmd() *cobra.Command {
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
 	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "largest number of flows to account for")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -76,7 +74,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(cli.Print(cmd, f.json, receivedDoc{1, got}, got.Print), err)
+	return errors.Join(cli.Print(cmd, receivedDoc{1, got}, got.Print), err)
 }
 
 // watch waits for the end, showing counters. Without a time limit Ctrl-C is

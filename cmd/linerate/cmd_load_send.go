@@ -1,5 +1,3 @@
-//go:build linux || freebsd
-
 package main
 
 import (
@@ -31,7 +29,7 @@ type sendFlags struct {
 	stream                                   uint16
 	count, seed                              uint64
 	long                                     time.Duration
-	random, json                             bool
+	random                                   bool
 	elephant                                 float64
 }
 
@@ -64,7 +62,7 @@ func newSendCmd() *cobra.Command {
 	fs.Uint64Var(&f.count, "count", 0, "stop after so many frames")
 	fs.StringVar(&f.cpus, "cpu", "", "CPUs to send from: 0,1 or 0-3 (default: not pinned)")
 	fs.Uint16Var(&f.stream, "stream", 1, "stream number in every frame")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -98,7 +96,7 @@ func runSend(cmd *cobra.Command, f sendFlags) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(cli.Print(cmd, f.json, sentDoc{1, sent}, sent.Print), err)
+	return errors.Join(cli.Print(cmd, sentDoc{1, sent}, sent.Print), err)
 }
 
 // traffic turns the flags into what is to be sent, and how fast and long.

@@ -17,7 +17,7 @@ import (
 type logsFlags struct {
 	format, unit, status, path string
 	under                      []time.Duration
-	compare, asJSON            bool
+	compare                    bool
 }
 
 func newLogsCmd() *cobra.Command {
@@ -48,7 +48,7 @@ zstd files, and standard input (-). It detects the format and the request time;
 	fs.StringVar(&f.path, "path", "", "select paths by prefix")
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
 	fs.BoolVar(&f.compare, "compare", false, "compare the first log with each of the others")
-	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -94,7 +94,7 @@ func showLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
 	if t == nil {
 		return err
 	}
-	if f.asJSON {
+	if cli.AsJSON(cmd) {
 		return errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), t.Summary(args)))
 	}
 	name := args[0]
@@ -121,7 +121,7 @@ func compareLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
 		}
 	}
 	out := cmd.OutOrStdout()
-	if f.asJSON {
+	if cli.AsJSON(cmd) {
 		return cli.PrintJSON(out, accesslog.ComparisonsOf(args, ts, cs))
 	}
 	var docs []document.Document

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/list"
 	"linerate/internal/live"
+	"linerate/internal/plan"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -87,7 +88,7 @@ func newProveCmd() *cobra.Command {
 	flags.StringVar(&f.run.out, "out", "", "directory of the record")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
 	flags.Var(&f.run.precision, "precision", "effect to see; stop at an interval so narrow")
-	flags.BoolVar(&f.run.asJSON, "json", false, "print the results as one JSON document")
+	cli.JSONFlag(cmd)
 	addFailOn(cmd, &f.run.failOn)
 	addLedgerFlag(cmd, &f.run.ledger)
 	return cmd
@@ -162,7 +163,7 @@ func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q stu
 	if err != nil {
 		return err
 	}
-	if !f.run.asJSON {
+	if !cli.AsJSON(cmd) {
 		for _, line := range q.Needed(each) {
 			fmt.Fprintln(cmd.OutOrStdout(), line)
 		}
@@ -206,7 +207,7 @@ func (f *proveFlags) question(args []string) (q study.Question, err error) {
 
 // planned takes the settings of the plan's file that a running host has.
 func (f *proveFlags) planned(q *study.Question) error {
-	p, err := readPlan(f.plan, os.Stdin)
+	p, err := readPlan(f.plan, os.Stdin, plan.Parse)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
-	if err := printResults(cmd, dir.Spec, results, f.asJSON); err != nil {
+	if err := printResults(cmd, dir.Spec, results); err != nil {
 		return results, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))

@@ -18,7 +18,7 @@ import (
 )
 
 func newReportCmd() *cobra.Command {
-	var asJSON, verify bool
+	var verify bool
 	var fail, at string
 	cmd := &cobra.Command{
 		Use:   "report DIR|STUDY",
@@ -36,10 +36,10 @@ STUDY may also be a study in the ledger, by identifier, name or directory.`,
 				return err
 			}
 			if _, err := os.Stat(args[0]); os.IsNotExist(err) && !verify {
-				return reportFromLedger(cmd, at, args[0], fail, asJSON)
+				return reportFromLedger(cmd, at, args[0], fail)
 			}
 			if verify {
-				return verifyStudy(cmd.OutOrStdout(), args[0], asJSON)
+				return verifyStudy(cmd, args[0])
 			}
 			rec, err := studydir.Read(args[0])
 			if err != nil {
@@ -49,14 +49,14 @@ STUDY may also be a study in the ledger, by identifier, name or directory.`,
 			if err := writeOutcome(args[0], rec.Spec, r); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
 			}
-			if err := printResults(cmd, rec.Spec, r, asJSON); err != nil {
+			if err := printResults(cmd, rec.Spec, r); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(args[0], studydir.ReportFile))
 			return failOnResults(fail, r)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&verify, "verify", false, "derive the trials from their raw slices again, and write nothing")
 	addFailOn(cmd, &fail)
 	addLedgerFlag(cmd, &at)
@@ -64,16 +64,12 @@ STUDY may also be a study in the ledger, by identifier, name or directory.`,
 }
 
 // verifyStudy holds a study's trials against the raw slices in its directory.
-func verifyStudy(w io.Writer, dir string, asJSON bool) error {
+func verifyStudy(cmd *cobra.Command, dir string) error {
 	v, err := studydir.Verify(dir)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = cli.PrintJSON(w, v)
-	} else {
-		printVerification(w, dir, v)
-	}
+	err = cli.Print(cmd, v, func(w io.Writer) error { printVerification(w, dir, v); return nil })
 	if err == nil && !v.OK {
 		return hint.Exit(cli.ExitFailed)
 	}
@@ -97,18 +93,18 @@ func printVerification(w io.Writer, dir string, v record.Verification) {
 
 // reportFromLedger prints the results of a study in the ledger: linerate's own from its
 // record, an imported one from its evidence.
-func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) error {
+func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
 	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
-			return reportArchive(cmd, s, st, asJSON)
+			return reportArchive(cmd, s, st)
 		}
 		rec, err := ledger.OpenRecord(ctx, s, st)
 		if err != nil {
 			return err
 		}
 		r := derive(cmd, rec)
-		if err := printResults(cmd, rec.Spec, r, asJSON); err != nil {
+		if err := printResults(cmd, rec.Spec, r); err != nil {
 			return err
 		}
 		return failOnResults(fail, r)
@@ -122,13 +118,13 @@ type archiveDocument struct {
 	Evidence []ledger.Line `json:"evidence"`
 }
 
-func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON bool) error {
+func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study) error {
 	lines, err := ledger.Lines(cmd.Context(), s, ledger.Filter{Study: string(st.ID)})
 	if err != nil {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	if asJSON {
+	if cli.AsJSON(cmd) {
 		return cli.PrintJSON(w, archiveDocument{1, st, nonNil(lines)})
 	}
 	fmt.Fprintf(w, "%s\n%s\n", st.Question, st.Place)

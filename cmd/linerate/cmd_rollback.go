@@ -14,7 +14,7 @@ import (
 // newRollbackCmd takes changes back.
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
-	var force, asJSON, yes bool
+	var force, yes bool
 	cmd := onTarget("rollback", "revert an applied plan, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
@@ -40,7 +40,7 @@ before it reverts a confirmed plan.`,
 	single := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case wave == "" && asJSON:
+		case wave == "" && cli.AsJSON(cmd):
 			return hint.Usagef("--json is of --wave")
 		case wave == "":
 			return single(cmd, args)
@@ -54,10 +54,10 @@ before it reverts a confirmed plan.`,
 		r.Become, _ = cmd.Flags().GetString("become")
 		r.Config, _ = cmd.Flags().GetString("ssh-config")
 		r.Timeout, _ = cmd.Flags().GetDuration("timeout")
-		return rollbackWave(cmd, &r, ledger, wave, force, asJSON)
+		return rollbackWave(cmd, &r, ledger, wave, force)
 	}
 	cmd.Flags().StringVar(&wave, "wave", "", "roll back every host of the wave `ID` (linerate fleet wave)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the state of the wave's hosts as one JSON document")
+	cli.JSONFlag(cmd)
 	addLedgerFlag(cmd, &ledger)
 	cmd.Flags().StringVar(&to, "to", "", "restore the state before this `ID` of the history (linerate status)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")

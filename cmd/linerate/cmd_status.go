@@ -22,14 +22,13 @@ type statusDocument struct {
 
 // newStatusCmd shows what is pending, and what became of what was confirmed.
 func newStatusCmd() *cobra.Command {
-	var asJSON bool
 	var failOn string
 	cmd := onTarget("status", "show a host's pending change, history and drift",
 		`Status says what is pending and until when, what was applied before, and what
 is no longer as the plan that was confirmed last left it. Where a switch was
 killed it finishes what that would have done; else it only looks.`,
 		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
-			err := cli.Print(cmd, asJSON, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
+			err := cli.Print(cmd, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
 			if err == nil && failOn == "drift" && len(st.Drift) > 0 {
 				return hint.Exit(cli.ExitFindings)
 			}
@@ -42,7 +41,7 @@ killed it finishes what that would have done; else it only looks.`,
 		return nil
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 on `drift`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as one JSON document")
+	cli.JSONFlag(cmd)
 	return cmd
 }
 

@@ -42,7 +42,7 @@ type studiesDocument struct {
 }
 
 func newStudyListCmd() *cobra.Command {
-	var asJSON, long bool
+	var long bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the built-in studies: question, source, duration",
@@ -52,10 +52,10 @@ func newStudyListCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cli.Answer(cmd, asJSON, studiesDocument{1, lines}, func(p *show.Page) { listStudies(p, lines, long) })
+			return cli.Answer(cmd, studiesDocument{1, lines}, func(p *show.Page) { listStudies(p, lines, long) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&long, "long", false, "also print each study's source, and why this machine cannot run some")
 	return cmd
 }

@@ -24,7 +24,6 @@ import (
 type queueFlags struct {
 	ledger   string
 	all      bool
-	asJSON   bool
 	pause    string
 	goOn     bool
 	dailyCap time.Duration
@@ -63,13 +62,13 @@ the testbed time per submitter and day, --free releases a testbed from quarantin
 				if err != nil {
 					return err
 				}
-				return cli.Answer(cmd, f.asJSON, doc, func(p *show.Page) { queuePage(p, doc) })
+				return cli.Answer(cmd, doc, func(p *show.Page) { queuePage(p, doc) })
 			})
 		},
 	}
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().BoolVar(&f.all, "all", false, "include studies that have ended")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	cmd.Flags().StringVar(&f.pause, "pause", "", "start no new blocks, for this `REASON`")
 	cmd.Flags().BoolVar(&f.goOn, "continue", false, "start blocks again after --pause")
 	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time per submitter and day; 0: no limit")

@@ -36,7 +36,6 @@ type runFlags struct {
 	blocks    int
 	engine    string
 	allowHost bool
-	asJSON    bool
 	precision percentage
 	within    time.Duration
 	failOn    string
@@ -47,7 +46,7 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the results as one JSON document")
+	cli.JSONFlag(cmd)
 	addFailOn(cmd, &f.failOn)
 	addLedgerFlag(cmd, &f.ledger)
 }
@@ -91,7 +90,7 @@ submitter and day is limited (linerate study queue --daily-cap).`,
 			}
 			switch {
 			case dryRun:
-				return f.schedule(cmd.OutOrStdout(), s)
+				return f.schedule(cmd, s)
 			case label != "":
 				return f.submit(cmd, s, args[0], label)
 			}
@@ -174,13 +173,13 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 }
 
 // schedule prints what a study would run here, and what it would leave out.
-func (f *runFlags) schedule(w io.Writer, s study.Spec) error {
+func (f *runFlags) schedule(cmd *cobra.Command, s study.Spec) error {
 	if !s.OnMachines() && !s.OnLiveHost() {
 		if err := assemble.Carries(s); err != nil {
 			return err
 		}
 	}
-	return printSchedule(w, s, hereWith(f.allowHost).LeftOut(s), f.asJSON)
+	return printSchedule(cmd, s, hereWith(f.allowHost).LeftOut(s))
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.
@@ -249,7 +248,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
-	if err := printResults(cmd, dir.Spec, results, f.asJSON); err != nil {
+	if err := printResults(cmd, dir.Spec, results); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
@@ -300,11 +299,8 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 }
 
 // printResults prints a study's results.
-func printResults(cmd *cobra.Command, s study.Spec, r study.Results, asJSON bool) error {
-	if asJSON {
-		return cli.PrintJSON(cmd.OutOrStdout(), r)
-	}
-	return report.Terminal(cmd.OutOrStdout(), s, r, cli.StyleOf(cmd.OutOrStdout()))
+func printResults(cmd *cobra.Command, s study.Spec, r study.Results) error {
+	return cli.Print(cmd, r, func(w io.Writer) error { return report.Terminal(w, s, r, cli.StyleOf(w)) })
 }
 
 // recordHost keeps the host's facts in a study's record and draws the study's

@@ -50,7 +50,7 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	if err != nil {
 		return err
 	}
-	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed, f.asJSON) })
+	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed) })
 }
 
 // submissionOf makes a submission of a study.
@@ -92,7 +92,7 @@ func submitter() string {
 	return name + "@" + host
 }
 
-func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed uint64, asJSON bool) error {
+func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed uint64) error {
 	beds, err := q.Testbeds(cmd.Context())
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed u
 		}
 		return err
 	}
-	if asJSON {
+	if cli.AsJSON(cmd) {
 		return cli.PrintJSON(cmd.OutOrStdout(), doc)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), sub.ID)

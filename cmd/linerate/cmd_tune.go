@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -74,7 +73,7 @@ func newTuneCmd() *cobra.Command {
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted search in this `DIR`")
 	flags.DurationVar(&f.more, "more", 0, "with --resume: time for metrics left open")
 	addLabFlags(cmd, &f.run.engine, &f.run.allowHost, &f.run.sshConfig)
-	flags.BoolVar(&f.run.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 	addLedgerFlag(cmd, &f.run.ledger)
 	return cmd
 }
@@ -88,7 +87,7 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 		return err
 	}
 	if f.dryRun {
-		return f.printSpace(cmd.OutOrStdout(), s)
+		return f.printSpace(cmd, s)
 	}
 	if len(space.Factors(s.Space)) == 0 {
 		return hint.With(errors.New("the space is empty: there is nothing to try"), "--dry-run says why; --allow-host-settings, --space FILE widen it")
@@ -233,11 +232,12 @@ type spaceDocument struct {
 	Space   []space.Entry `json:"space"`
 }
 
-func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
-	if f.run.asJSON {
-		return cli.PrintJSON(w, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space})
-	}
-	p := show.NewPage(cli.StyleOf(w))
+func (f *tuneFlags) printSpace(cmd *cobra.Command, s *tuning) error {
+	return cli.Answer(cmd, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space}, s.spacePage)
+}
+
+// spacePage lists the settings in the space, and those that are not.
+func (s *tuning) spacePage(p *show.Page) {
 	in := len(space.Factors(s.Space))
 	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
 	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.HasSuffix(e.Why, "may not change host settings") }) {
@@ -260,7 +260,6 @@ func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 			p.Line("")
 		}
 	}
-	return p.Flush(w)
 }
 
 // readSearch reads a search's directory.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,17 +28,16 @@ import (
 // fleetForms are how the verbs about a fleet print.
 type fleetForms struct {
 	ledger string
-	asJSON bool
 }
 
 func (o *fleetForms) addFlags(cmd *cobra.Command) {
 	addLedgerFlag(cmd, &o.ledger)
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON document")
+	cli.JSONFlag(cmd)
 }
 
 // read opens the ledger's fleet.
 func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.FleetStore) error) error {
-	return ledgers.Read(cmd.Context(), o.ledger, func(s ledger.Store) error { return f(s.Fleet()) })
+	return ledgers.Read(cmd.Context(), o.ledger, func(s ledger.Store) error { return f(s) })
 }
 
 // fleetVersion is the version of the documents about fleets.
@@ -54,23 +54,34 @@ var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable",
 
 const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
 
-func parseFailOn(text string) (f worsened, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		switch severity, isNew := strings.CutPrefix(word, "new-"); {
-		case word == "":
-		case word == "unreachable":
+// parseFailOn reads what --fail-on has of the words for it.
+func parseFailOn(text string, known []string) (f worsened, err error) {
+	words, err := wordsOf("value of --fail-on", text, known)
+	for _, word := range words {
+		switch word {
+		case "unreachable":
 			f.unreachable = true
-		case word == "drift":
+		case "drift":
 			f.drift = true
-		case isNew:
-			if f.floor, err = parseSeverity("--fail-on", severity); err != nil {
-				return f, hint.Unknown("value of --fail-on", word, failOnNews)
-			}
 		default:
-			return f, hint.Unknown("value of --fail-on", word, failOnNews)
+			f.floor = audit.Severity(strings.TrimPrefix(word, "new-"))
 		}
 	}
-	return f, nil
+	return f, err
+}
+
+// wordsOf are words by commas, all of them known.
+func wordsOf(kind, text string, known []string) (out []string, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		switch {
+		case word == "":
+		case slices.Contains(known, word):
+			out = append(out, word)
+		default:
+			return nil, hint.Usage(hint.Unknown(kind, word, known))
+		}
+	}
+	return out, nil
 }
 
 // exit is the exit code of changes, nil where none of them is so bad.

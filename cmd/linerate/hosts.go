@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -22,14 +23,8 @@ func readMany[T any](cmd *cobra.Command, named []string, one func(ctx context.Co
 
 // printHosts prints the document or the table; hosts that could not be read
 // make it an error, after all others were printed.
-func printHosts[T any](cmd *cobra.Command, asJSON bool, doc hosts.Document, table show.Table, results []hosts.Read[T]) error {
-	w := cmd.OutOrStdout()
-	var err error
-	if asJSON {
-		err = cli.PrintJSON(w, doc)
-	} else {
-		err = table.Write(w, cli.StyleOf(w))
-	}
+func printHosts[T any](cmd *cobra.Command, doc hosts.Document, table show.Table, results []hosts.Read[T]) error {
+	err := cli.Print(cmd, doc, func(w io.Writer) error { return table.Write(w, cli.StyleOf(w)) })
 	failed := 0
 	var last error
 	for _, r := range results {
@@ -45,7 +40,7 @@ func printHosts[T any](cmd *cobra.Command, asJSON bool, doc hosts.Document, tabl
 		return last
 	}
 	unread := fmt.Errorf("%s of %d could not be read", show.Plural(failed, "host"), len(results))
-	if asJSON {
+	if cli.AsJSON(cmd) {
 		return hint.With(unread, "the document says of each why, and what to do")
 	}
 	doc.Advise(cmd.ErrOrStderr())

@@ -24,7 +24,7 @@ type loadFlags struct {
 	arrivals                         string
 	duration, warmup, timeout, every time.Duration
 	most, seed                       uint64
-	strict, json                     bool
+	strict                           bool
 }
 
 // add defines the flags.
@@ -39,7 +39,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals and mix")
 	fs.DurationVar(&f.every, "interval", 0, "how often to show progress")
 	fs.BoolVar(&f.strict, "strict", false, "exit 1 if one failed, or the generator was saturated")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	cli.JSONFlag(cmd)
 }
 
 // perSecond is a flag's rate: 500, 2k, 1.5k/s.

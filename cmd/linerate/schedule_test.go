@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"linerate/internal/knob"
 	"linerate/internal/study"
 )
@@ -20,7 +22,9 @@ func TestAScheduleIsOfWhatRunsHere(t *testing.T) {
 	seed := uint64(5)
 	s.Seed = &seed
 	var page bytes.Buffer
-	if err := printSchedule(&page, s, jails.LeftOut(s), false); err != nil {
+	cmd := &cobra.Command{}
+	cmd.SetOut(&page)
+	if err := printSchedule(cmd, s, jails.LeftOut(s)); err != nil {
 		t.Fatal(err)
 	}
 	schedule, notes, _ := strings.Cut(page.String(), "not here: ")

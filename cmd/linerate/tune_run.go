@@ -291,7 +291,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	if err := s.save(searchDocument, func(w io.Writer) error { _, err := w.Write(doc.Bytes()); return err }); err != nil {
 		return err
 	}
-	if s.flags.asJSON {
+	if cli.AsJSON(cmd) {
 		_, err := cmd.OutOrStdout().Write(doc.Bytes())
 		return err
 	}

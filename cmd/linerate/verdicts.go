@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -71,34 +72,32 @@ type scheduleDocument struct {
 }
 
 // printSchedule prints which trial would run when.
-func printSchedule(w io.Writer, s study.Spec, gone []study.Unavailable, asJSON bool) error {
+func printSchedule(cmd *cobra.Command, s study.Spec, gone []study.Unavailable) error {
 	slots := slices.DeleteFunc(study.Schedule(s, *s.Seed), func(slot study.Slot) bool {
 		return slices.ContainsFunc(gone, func(u study.Unavailable) bool { return u.Variant == slot.Variant })
 	})
-	if asJSON {
-		out := make([]scheduled, len(slots))
-		for i, slot := range slots {
-			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
+	rows := list.Map(slots, func(t study.Slot) scheduled { return scheduled{t.Part, t.Block, t.Order, t.Variant} })
+	return cli.Print(cmd, scheduleDocument{1, s.Name, *s.Seed, rows, gone}, func(w io.Writer) error {
+		fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
+		if n := s.Reboots(slots); n > 0 {
+			fmt.Fprintf(w, ", %d boots of the DUT", n)
 		}
-		return cli.PrintJSON(w, scheduleDocument{1, s.Name, *s.Seed, out, gone})
-	}
-	fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
-	if n := s.Reboots(slots); n > 0 {
-		fmt.Fprintf(w, ", %d boots of the DUT", n)
-	}
-	fmt.Fprintln(w)
-	row := func(i int) string { return fmt.Sprintf("%s block %d", slots[i].Part, slots[i].Block) }
-	for i, slot := range slots {
-		if i == 0 || row(i) != row(i-1) {
-			fmt.Fprintf(w, "%s:", row(i))
+		fmt.Fprintln(w)
+		block := ""
+		for _, slot := range slots {
+			if b := fmt.Sprintf("%s block %d:", slot.Part, slot.Block); b != block {
+				if block != "" {
+					fmt.Fprintln(w)
+				}
+				block = b
+				fmt.Fprint(w, b)
+			}
+			fmt.Fprintf(w, " %s", slot.Variant)
 		}
-		fmt.Fprintf(w, " %s", slot.Variant)
-		if i+1 == len(slots) || row(i) != row(i+1) {
-			fmt.Fprintln(w)
+		fmt.Fprintln(w)
+		for _, u := range gone {
+			fmt.Fprintf(w, "not here: %s: %s\n", u.Variant, u.Reason)
 		}
-	}
-	for _, u := range gone {
-		fmt.Fprintf(w, "not here: %s: %s\n", u.Variant, u.Reason)
-	}
-	return nil
+		return nil
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/host/sshhost/sshtest"
 	"linerate/internal/labtest"
+	"linerate/internal/plan"
 )
 
 // smallFleet is hosts in namespaces, each behind an sshd of its own, and a controller
@@ -152,7 +153,7 @@ func (f *smallFleet) harmless(dir string) {
 		if out, err := exec.Command("mkplan", file, "net.ipv4.ip_forward:0=1").CombinedOutput(); err != nil {
 			f.t.Fatalf("mkplan: %v: %s", err, out)
 		}
-		made, err := readPlan(file, nil)
+		made, err := readPlan(file, nil, plan.Parse)
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -124,11 +124,20 @@ func TestNotTerminals(t *testing.T) {
 	}
 	cmd := &cobra.Command{}
 	cmd.SetOut(&b)
-	if err := Answer(cmd, true, map[string]string{"a": "<1>"}, nil); err != nil || b.String() != "{\n  \"a\": \"<1>\"\n}\n" {
+	JSONFlag(cmd)
+	must := func(value string) {
+		t.Helper()
+		if err := cmd.Flags().Set("json", value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must("true")
+	if err := Answer(cmd, map[string]string{"a": "<1>"}, nil); err != nil || b.String() != "{\n  \"a\": \"<1>\"\n}\n" {
 		t.Errorf("%v, %q", err, b.String())
 	}
 	b.Reset()
-	if err := Answer(cmd, false, nil, func(p *show.Page) { p.Line("words") }); err != nil || b.String() != "words\n" {
+	must("false")
+	if err := Answer(cmd, nil, func(p *show.Page) { p.Line("words") }); err != nil || b.String() != "words\n" {
 		t.Errorf("%v, %q", err, b.String())
 	}
 	if err := PrintJSON(&b, func() {}); err == nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -42,7 +43,22 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return conclude(root.Name(), root.ExecuteContext(ctx), ctx.Err() != nil, stderr)
+	return conclude(root.Name(), exclusive(root.ExecuteContext(ctx)), ctx.Err() != nil, stderr)
+}
+
+// bothSet is how cobra refuses flags that exclude each other.
+var bothSet = regexp.MustCompile(`^if any flags in the group .*\[([^\]]*)\] were all set$`)
+
+// exclusive says so in words.
+func exclusive(err error) error {
+	if err == nil {
+		return nil
+	}
+	m := bothSet.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	return hint.Usagef("--%s exclude each other: choose one", strings.Join(strings.Fields(m[1]), " and --"))
 }
 
 // UntilInterrupted ends with the first interrupt. The second ends the process:

@@ -22,9 +22,18 @@ func StyleOf(w io.Writer) show.Style {
 	return show.Style{Colour: WantsColour(w), Width: widthOf(w), Fold: IsTerminal(w)}
 }
 
+// JSONFlag lets a command print one JSON document instead of a page.
+func JSONFlag(cmd *cobra.Command) { cmd.Flags().Bool("json", false, "print one JSON document") }
+
+// AsJSON reports a command that is to print one JSON document.
+func AsJSON(cmd *cobra.Command) bool {
+	asked, _ := cmd.Flags().GetBool("json") // a command without the flag prints none
+	return asked
+}
+
 // Answer writes a command's result: a document for programs, or a page for people.
-func Answer(cmd *cobra.Command, asJSON bool, document any, fill func(p *show.Page)) error {
-	return Print(cmd, asJSON, document, func(w io.Writer) error {
+func Answer(cmd *cobra.Command, document any, fill func(p *show.Page)) error {
+	return Print(cmd, document, func(w io.Writer) error {
 		p := show.NewPage(StyleOf(w))
 		fill(p)
 		return p.Flush(w)
@@ -32,8 +41,8 @@ func Answer(cmd *cobra.Command, asJSON bool, document any, fill func(p *show.Pag
 }
 
 // Print is Answer with a text that is no page.
-func Print(cmd *cobra.Command, asJSON bool, document any, text func(w io.Writer) error) error {
-	if asJSON {
+func Print(cmd *cobra.Command, document any, text func(w io.Writer) error) error {
+	if AsJSON(cmd) {
 		return PrintJSON(cmd.OutOrStdout(), document)
 	}
 	return text(cmd.OutOrStdout())
