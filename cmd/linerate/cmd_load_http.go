@@ -21,10 +21,10 @@ import (
 // loadHTTPFlags are the flags of load http as they were typed.
 type loadHTTPFlags struct {
 	loadFlags
-	connections, version int
-	src, sweep, roots             string
-	headers                       []string
-	newConnections, insecure      bool
+	connections, version     int
+	src, sweep, roots        string
+	headers                  []string
+	newConnections, insecure bool
 }
 
 const loadHTTPLong = `Ask a server for objects, and account for every request. With --rate the loop is open:

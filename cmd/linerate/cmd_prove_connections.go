@@ -169,7 +169,7 @@ func (f *runFlags) finishLive(cmd *cobra.Command, dir *studydir.Dir, env study.E
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
-	if err := printResults(cmd, dir.Spec, results, f.asJSON); err != nil {
+	if err := printResults(cmd, dir.Spec, results); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
