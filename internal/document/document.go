@@ -46,7 +46,7 @@ func (d *Document) Answer(text, strong, verdict string) {
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
 
 // Block is a Heading, Text, Note, Warning, Code, Contents, Tiles, Table, Figure,
-// Picture, Fold, OnPage or OnTerminal.
+// Picture, OnPage or OnTerminal.
 type Block any
 
 // Heading begins a section; pages list it in their Contents.
@@ -90,12 +90,6 @@ func Figures(all []Figure) []Block {
 type Picture struct {
 	Title, Text, Caption string
 	SVG                  template.HTML
-}
-
-// Fold is what a page shows when it is asked for; a terminal leaves it out.
-type Fold struct {
-	Summary string
-	Blocks  []Block
 }
 
 // OnPage is left out of terminals.

@@ -118,10 +118,6 @@ func (h *page) blocks(all []Block) {
 				h.add("<p>%s</p>\n", html.EscapeString(b.Text))
 			}
 			h.add("<p class=\"cue note\">Wider than this screen: swipe sideways to see the rest →</p>\n<div class=\"scroll pan\">%s</div>\n<p class=\"note\">%s</p></figure>\n", b.SVG, html.EscapeString(b.Caption))
-		case Fold:
-			h.add("<details><summary>%s</summary>\n", html.EscapeString(b.Summary))
-			h.blocks(b.Blocks)
-			h.add("</details>\n")
 		case OnPage:
 			h.blocks(b)
 		}

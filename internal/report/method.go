@@ -26,20 +26,8 @@ func gatesAndInvalid(s study.Spec, r study.Results) []document.Block {
 	if n := len(bad.Rows); n > 0 {
 		said = document.Text(fmt.Sprintf("%d trials are invalid. They stay in the record and are left out of all verdicts.", n))
 	}
-	all := document.Table{Header: []string{"gate", "limit", "tripped"}, Prose: true}
-	tripped := 0
-	for _, g := range study.GatesOf(s, r.Trials) {
-		all.Rows = append(all.Rows, []string{g.Name, g.Limit(s.Gates), fmt.Sprint(g.Trials)})
-		if g.Trials > 0 {
-			tripped++
-		}
-	}
-	some := "none"
-	if tripped > 0 {
-		some = fmt.Sprint(tripped)
-	}
 	return []document.Block{document.Heading("Gates and invalid trials"), said, bad,
-		document.Fold{Summary: fmt.Sprintf("Every trial had to pass %d gates, %s of them tripped", len(all.Rows), some), Blocks: []document.Block{all}}}
+		document.Note("Every trial had to pass the gates " + show.List(study.GatesOf(s)) + "; study.yaml has their limits.")}
 }
 
 // howMeasured says how the numbers came to be, where, and how to repeat them.

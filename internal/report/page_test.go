@@ -11,41 +11,12 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 )
 
 // plainHTML is the page with its no-break spaces as plain ones.
 func plainHTML(s study.Spec, r study.Results) ([]byte, error) {
 	page, err := HTML(s, r)
 	return bytes.ReplaceAll(page, []byte("\u00a0"), []byte(" ")), err
-}
-
-// TestGatesOfTheModes: a page names gates of the modes that the study has, and
-// others that a trial tripped.
-func TestGatesOfTheModes(t *testing.T) {
-	s, r := results(t)
-	s.Parts = s.Parts[:1]
-	names := func() (out []string) {
-		blocks := gatesAndInvalid(s, r)
-		for _, row := range blocks[len(blocks)-1].(document.Fold).Blocks[0].(document.Table).Rows {
-			out = append(out, row[0])
-		}
-		return out
-	}
-	if got := names(); slices.Contains(got, "lag") || slices.Contains(got, "headroom") || !slices.Contains(got, "cost") {
-		t.Errorf("of mode cost: %v", got)
-	}
-	if got := names(); !slices.Contains(got, "rounds") || slices.Contains(got, "queue") {
-		t.Errorf("of mode cost: %v", got)
-	}
-	r.Trials[5].Reasons = study.Reasons("lag: late", "queue: 3 messages")
-	if got := names(); !slices.Contains(got, "lag") || !slices.Contains(got, "queue") {
-		t.Errorf("tripped: %v", got)
-	}
-	s.Parts[0].Mode = testbed.Serve
-	if got := names(); slices.Contains(got, "cost") || !slices.Contains(got, "failed") {
-		t.Errorf("of mode serve: %v", got)
-	}
 }
 
 // TestLackingTogether: variants that one thing is missing for are named together.

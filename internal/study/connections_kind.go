@@ -212,16 +212,11 @@ const leastFours = 8
 
 // The gates of windows by connection, beside a guardrail's.
 const (
-	GateRefused = "refused" // the kernel took the setting
-	GateLost    = "lost"    // connections ended unseen
+	GateRefused = "refused" // the kernel took the setting of not every treated connection
+	GateLost    = "lost"    // one connection in a hundred or more ended unseen
 )
 
-var connectionGates = gatesOfWindows(ConnectionsMode, []windowGate{
-	{GateRefused, "the kernel must take the setting for every treated connection"},
-	{GateLost, "fewer than one connection in a hundred may end unseen"},
-	{GateNothing, "there must be something to measure"},
-	{GateGuard, "no guardrail may end the window"},
-})
+var connectionGates = gatesOfWindows(GateRefused, GateLost, GateNothing, GateGuard)
 
 // ConnectionTrial is an arm of a window as a study's record keeps it; ramp is of windows that do
 // not count.

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"slices"
 
 	"linerate/internal/list"
 )
@@ -11,13 +10,6 @@ import (
 type Gate struct {
 	// Name begins the reason of a trial that did not: "drift".
 	Name string
-	// Before, where given, is the gate of another kind before which reports list it.
-	Before string
-	// AppliesTo reports whether it matters to a part, so that a report lists it;
-	// nil: it is listed where one tripped.
-	AppliesTo func(p Part) bool
-	// Limit says what must be, by the study's limits, for people.
-	Limit func(g Gates) string
 	// Ask says how a trial fails it: a text for each fault, none where it passes.
 	Ask func(a Asked) []string
 	// Cut: what fails it is no disturbance; the arm's settings cut the path.
@@ -60,31 +52,6 @@ func Reasons(texts ...string) []Refusal {
 // Why are a trial's reasons as records have them; nil of none.
 func (t Trial) Why() []string { return list.Map(t.Reasons, Refusal.String) }
 
-func placeOf(gates []Gate, name string) int {
-	return slices.IndexFunc(gates, func(g Gate) bool { return g.Name == name })
-}
-
-// Tripped is a gate and how many trials it refused.
-type Tripped struct {
-	Gate
-	Trials int
-}
-
-func refused(trials []Trial, gate string) (n int) {
-	for _, t := range trials {
-		if slices.ContainsFunc(t.Reasons, func(r Refusal) bool { return r.Gate == gate }) {
-			n++
-		}
-	}
-	return n
-}
-
-// Always is of gates that every part's trials must pass.
-func Always(Part) bool { return true }
-
-// Must is a limit that no number has.
-func Must(text string) func(Gates) string { return func(Gates) string { return text } }
-
 // FaultIf is a gate's one fault, or none.
 func FaultIf(is bool, fault string) []string {
 	if !is {
@@ -95,12 +62,8 @@ func FaultIf(is bool, fault string) []string {
 
 // Drift and Stolen ask whether the machine was itself.
 var (
-	Drift = Gate{Name: "drift", AppliesTo: Always, Ask: askDrift, Limit: func(g Gates) string {
-		return fmt.Sprintf("a CPU's calibration spin may change by %g %%", g.DriftPercent)
-	}}
-	Stolen = Gate{Name: "stolen time", AppliesTo: Always, Ask: AskStolen, Limit: func(g Gates) string {
-		return fmt.Sprintf("the hypervisor may take %g %% of a CPU", g.StealPercent)
-	}}
+	Drift  = Gate{Name: "drift", Ask: askDrift}
+	Stolen = Gate{Name: "stolen time", Ask: AskStolen}
 )
 
 func askDrift(a Asked) (bad []string) {

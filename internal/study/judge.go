@@ -1,6 +1,7 @@
 package study
 
 import (
+	"linerate/internal/list"
 	"slices"
 	"strings"
 )
@@ -29,16 +30,12 @@ func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]f
 	return a.Metrics, reasons
 }
 
-// AllGates are those of every kind, each once, in the order of reports.
-func AllGates() (all []Gate) {
-	for _, k := range kinds {
+// AllGates are those of some kinds, each once.
+func AllGates(of ...Kind) (all []Gate) {
+	for _, k := range of {
 		for _, g := range k.gates() {
-			if placeOf(all, g.Name) < 0 {
-				at := placeOf(all, g.Before)
-				if at < 0 {
-					at = len(all)
-				}
-				all = slices.Insert(all, at, g)
+			if !slices.ContainsFunc(all, func(o Gate) bool { return o.Name == g.Name }) {
+				all = append(all, g)
 			}
 		}
 	}
@@ -47,23 +44,12 @@ func AllGates() (all []Gate) {
 
 // GateNamed finds a gate.
 func GateNamed(name string) (Gate, bool) {
-	all := AllGates()
-	if i := placeOf(all, name); i >= 0 {
-		return all[i], true
-	}
-	return Gate{}, false
+	return list.Find(AllGates(kinds...), func(g Gate) bool { return g.Name == name })
 }
 
-// GatesOf are the gates that matter to a study's parts, and those that refused
-// one of its trials, each with how many.
-func GatesOf(s Spec, trials []Trial) (all []Tripped) {
-	for _, g := range AllGates() {
-		applies := g.AppliesTo != nil && slices.ContainsFunc(s.Parts, g.AppliesTo)
-		if n := refused(trials, g.Name); applies || n > 0 {
-			all = append(all, Tripped{g, n})
-		}
-	}
-	return all
+// GatesOf are the names of the gates that trials of a study's parts must pass.
+func GatesOf(s Spec) []string {
+	return list.Map(AllGates(list.Map(s.Parts, KindOf)...), func(g Gate) string { return g.Name })
 }
 
 // lasting reports whether all that a trial was refused for would be there again.

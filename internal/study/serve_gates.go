@@ -19,32 +19,29 @@ func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Dura
 // gates are what requests must pass.
 var serveGates = []Gate{
 	Drift, stolen,
-	{Name: "queue", Limit: Must("all mail must have left the queue"), Ask: ofRequests(func(_ Asked, v *Served) []string {
+	{Name: "queue", Ask: ofRequests(func(_ Asked, v *Served) []string {
 		if v.Queue == nil {
 			return nil
 		}
 		return FaultIf(v.Queue.Waiting > 0, fmt.Sprintf("%d messages were on their way still when the wait for them ended", v.Queue.Waiting))
 	})},
-	{Name: "delivery", Limit: Must("no mail may bounce or be put off"), Ask: ofRequests(func(_ Asked, v *Served) []string {
+	{Name: "delivery", Ask: ofRequests(func(_ Asked, v *Served) []string {
 		if v.Mail == nil {
 			return nil
 		}
 		return FaultIf(v.Mail.Bounced+v.Mail.Deferred > 0, fmt.Sprintf("%d messages bounced, and %d times a delivery was put off", v.Mail.Bounced, v.Mail.Deferred))
 	})},
-	{Name: "no requests", AppliesTo: isServed, Limit: Must("clients must ask"), Ask: func(a Asked) []string {
+	{Name: "no requests", Ask: func(a Asked) []string {
 		v := a.Observed.Served
 		return FaultIf(v == nil || v.Requests == 0, "the clients asked for nothing")
 	}},
-	{Name: "failed", AppliesTo: isServed, Ask: ofRequests(askFailed), Limit: func(g Gates) string {
-		return fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)
-	}},
-	{Name: "saturated", AppliesTo: isServed, Limit: Must("the clients must not be what limits"), Ask: ofRequests(askSaturated)},
-	{Name: "lag", AppliesTo: isServed, Ask: ofRequests(func(a Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) }),
-		Limit: Must("one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms get requests at the same time one in ten may, and all on average by a tenth of the mean latency")},
-	{Name: "link", AppliesTo: isServed, Ask: ofRequests(func(a Asked, v *Served) []string {
+	{Name: "failed", Ask: ofRequests(askFailed)},
+	{Name: "saturated", Ask: ofRequests(askSaturated)},
+	{Name: "lag", Ask: ofRequests(func(a Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) })},
+	{Name: "link", Ask: ofRequests(func(a Asked, v *Served) []string {
 		lost := FaultIf(v.Link.Missed > 0, fmt.Sprintf("its emulation lost %d packets that it should have carried", v.Link.Missed))
 		return append(lost, v.lateLink(asksTogether(a.Observed))...)
-	}), Limit: Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms get requests at the same time by a fortieth of its round trip, or 2 ms, on average")},
+	})},
 }
 
 // sharedTheft is how many times as much CPU time the hypervisor may take where arms share
@@ -54,13 +51,11 @@ var serveGates = []Gate{
 const sharedTheft = 10
 
 // stolen is study.Stolen for arms that are up at once too.
-var stolen = Gate{Name: Stolen.Name, AppliesTo: Stolen.AppliesTo, Ask: func(a Asked) []string {
+var stolen = Gate{Name: Stolen.Name, Ask: func(a Asked) []string {
 	if a.Observed.Interleaved != nil {
 		a.Limits.StealPercent *= sharedTheft
 	}
 	return AskStolen(a)
-}, Limit: func(g Gates) string {
-	return fmt.Sprintf("%s; %d times as much where the arms share it, asked at the same time or in turns", Stolen.Limit(g), sharedTheft)
 }}
 
 func isServed(p Part) bool { return p.Mode == testbed.Serve }

@@ -172,36 +172,22 @@ func compareSwitchback(control stats.Arm, arms []stats.Arm, opt stats.Options) [
 	return stats.CompareSwitchback(controls, own, opt)
 }
 
-// gateTexts say what a window must be.
-var gateTexts = []windowGate{
-	{GateKey, "nobody else may change what is studied"},
-	{GateReload, "the watched service must not be started anew"},
-	{GateBoot, "the host must not boot"},
-	{GateClock, "the host's clock must not be set"},
-	{GateTraffic, "the halves of a pair must handle like amounts of traffic"},
-	{GateNothing, "there must be something to measure"},
-	{GateRead, "the host must answer"},
-	{GateGuard, "no guardrail may end the window"},
-}
-
-type windowGate struct{ name, must string }
-
 // windowGates are what windows must pass.
-var windowGates = gatesOfWindows(SwitchbackMode, gateTexts)
+var windowGates = gatesOfWindows(GateKey, GateReload, GateBoot, GateClock, GateTraffic, GateNothing, GateRead, GateGuard)
 
-func gatesOfWindows(mode testbed.Mode, texts []windowGate) []Gate {
-	return list.Map(texts, func(g windowGate) Gate {
-		return Gate{Name: g.name, AppliesTo: func(p Part) bool { return p.Mode == mode }, Limit: Must(g.must), Ask: func(a Asked) (faults []string) {
+func gatesOfWindows(names ...string) []Gate {
+	return list.Map(names, func(name string) Gate {
+		return Gate{Name: name, Ask: func(a Asked) (faults []string) {
 			w := a.Observed.Window
 			if w == nil {
 				return nil
 			}
 			for _, d := range w.Disturbed {
-				if d.Gate == g.name {
+				if d.Gate == name {
 					faults = append(faults, d.Text)
 				}
 			}
-			if g.name == GateGuard && w.Trip != nil {
+			if name == GateGuard && w.Trip != nil {
 				faults = append(faults, w.Trip.Text)
 			}
 			return faults
