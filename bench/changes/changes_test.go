@@ -10,7 +10,7 @@ import (
 )
 
 // TestChangesAreSafe: whatever a tree holds, what is offered to change it does no harm.
-// LINERATE_CASES is how many trees there are.
+// LINERATE_CASES is how many trees there are, LINERATE_TREES a directory with more.
 func TestChangesAreSafe(t *testing.T) {
 	cases, err := strconv.Atoi(os.Getenv("LINERATE_CASES"))
 	if err != nil {
@@ -22,6 +22,11 @@ func TestChangesAreSafe(t *testing.T) {
 	}
 	if err := b.Read("../../internal/audit/testdata"); err != nil {
 		t.Fatal(err)
+	}
+	if dir := os.Getenv("LINERATE_TREES"); dir != "" {
+		if err := b.Read(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Run("generated", func(t *testing.T) { b.run(t, 0, cases) })
 	t.Run("published", func(t *testing.T) {

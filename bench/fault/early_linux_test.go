@@ -26,5 +26,5 @@ func TestPowerCuts(t *testing.T) {
 	if got.Mixed+got.Lost != 0 || got.New == 0 || got.Old == 0 {
 		t.Errorf("%+v", got)
 	}
-	t.Logf("%+v", got)
+	t.Log(got)
 }

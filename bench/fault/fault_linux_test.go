@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 	if got.Mixed+got.Lost != 0 || got.Old+got.New != got.Faults || got.New == 0 || got.Old == 0 || (o.Faults == 0 && len(got.Kinds) != len(kinds)) {
 		t.Errorf("%+v", got)
 	}
-	t.Logf("%+v", got)
+	t.Log(got)
 }
 
 // TestBrokenRevert: the check can fail. With the revert sabotaged it finds

@@ -8,10 +8,6 @@ import (
 	"linerate/internal/cli"
 )
 
-func newApplyCmd() *cobra.Command {
-	return cli.NotHere("apply", "inject faults at every step of apply, confirm and rollback")
-}
-
 func newLabCmd() *cobra.Command {
 	return cli.NotHere("lab", "the lab's resolution: A/A intervals, false alarms, planted effects")
 }

@@ -1,5 +1,5 @@
 // Command linerate-bench measures linerate itself: its statistics and searches by
-// simulation, its safety net by faults. It is for those who develop linerate, or doubt it.
+// simulation, its lab by measuring nothing. It is for those who develop linerate, or doubt it.
 package main
 
 import (
@@ -22,13 +22,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // newRootCmd wires every bench. A new one is a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes, what is left when it is killed."}, benches())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes."}, benches())
 }
 
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newTuneCmd(), newLabCmd()}},
-		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd()}},
 	}
 }

@@ -23,13 +23,6 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
 }
 
-// TestLabScripts are those that take network namespaces.
-func TestLabScripts(t *testing.T) {
-	t.Parallel()
-	labtest.Namespaces(t)
-	testscript.Run(t, testscript.Params{Dir: "testdata/lab", RequireExplicitExec: true})
-}
-
 // TestEveryBenchRefusesUnknownFlags: with exit code 2, naming the flag and where help
 // is, and without a word on stdout.
 func TestEveryBenchRefusesUnknownFlags(t *testing.T) {

@@ -43,7 +43,7 @@ func newImportCmd() *cobra.Command {
 		Short: "import studies, archives and other people's results into the ledger",
 		Long: `Import takes into the ledger what each PATH is: a study's directory, or one that holds
 many; a directory of public studies (ledger export --public), each of which is checked;
-an archive of FreeBSD forwarding benchmarks (netbenches); an export of another ledger; or a benchmark's output (iperf3, netperf, flent, TRex, wrk, fio, hyperfine …).
+an archive of FreeBSD forwarding benchmarks (netbenches); an export of another ledger; or a benchmark's output (iperf3, wrk, fio, hyperfine, go test -bench).
 What the ledger has is not taken again.
 
 Outputs before -- are runs without the change, those after it runs with --tunable set:

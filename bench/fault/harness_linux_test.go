@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"linerate/internal/apply"
@@ -46,8 +45,6 @@ type Options struct {
 	Sabotage Sabotage
 	// Runner makes the runner of scripts in a sandbox, with an environment.
 	Runner func(r *Sandbox, env []string) host.Runner
-	// Progress is called with how many are done, by any worker; nil is silence.
-	Progress func(done int)
 }
 
 // Result counts what was left of the host.
@@ -68,6 +65,11 @@ type Result struct {
 	Kinds map[Kind]int `json:"kinds"`
 	// Bad describes the first of the mixed and lost.
 	Bad []string `json:"bad,omitempty"`
+}
+
+// String says what was left of the hosts.
+func (r Result) String() string {
+	return fmt.Sprintf("%d faults: %d hosts as they were, %d as confirmed, %d mixed, %d lost", r.Faults, r.Old, r.New, r.Mixed, r.Lost)
 }
 
 // maxBad is how many bad ends are described.
@@ -113,12 +115,11 @@ func Run(ctx context.Context, dir string, o Options) (Result, error) {
 		o.Faults = len(cases)
 	}
 	errs := make([]error, workers)
-	var done atomic.Int64
 	var wg sync.WaitGroup
 	for w, l := range labs {
 		wg.Go(func() {
 			if errs[w] = l.as(labs[0]); errs[w] == nil {
-				errs[w] = l.work(ctx, cases, w, workers, o.Faults, &done)
+				errs[w] = l.work(ctx, cases, w, workers, o.Faults)
 			}
 			if errs[w] != nil {
 				cancel()
@@ -169,16 +170,13 @@ func (l *lab) as(first *lab) error {
 }
 
 // work does every workers-th of so many faults.
-func (l *lab) work(ctx context.Context, cases []attack, first, workers, faults int, done *atomic.Int64) error {
+func (l *lab) work(ctx context.Context, cases []attack, first, workers, faults int) error {
 	for i := first; i < faults; i += workers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := l.strike(ctx, cases[i%len(cases)]); err != nil {
 			return err
-		}
-		if l.Progress != nil {
-			l.Progress(int(done.Add(1)))
 		}
 	}
 	return nil

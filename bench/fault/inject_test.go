@@ -94,9 +94,6 @@ const (
 	BreakSync   Sabotage = "sync"   // the notes of when and why a change ended are not synced
 )
 
-// Sabotages lists all of them.
-func Sabotages() []Sabotage { return []Sabotage{BreakRevert, BreakSync} }
-
 var sabotages = map[Sabotage]string{BreakRevert: `
 restore_file() { return 0; }
 undone() { return 0; }
