@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/fact"
+	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/linux"
 	"linerate/internal/testbed"
 )
 
@@ -30,30 +33,41 @@ const ticks = "ticks"
 // a counter.
 func parseTelemetry(text string) testbed.Telemetry {
 	t := testbed.Telemetry{Counters: map[string]float64{}, Gauges: map[string]float64{}}
-	section, of := "", ""
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) > 1 && f[0] == "==" {
-			section, of = f[1], strings.Join(f[2:], " ")
-			continue
+	for section := range strings.SplitSeq("\n"+text, "\n== ") {
+		title, body, _ := strings.Cut(section, "\n")
+		kind, of, _ := strings.Cut(title, " ")
+		if add := facts[kind]; add != nil {
+			var f fact.Facts
+			add(&f, body)
+			for _, c := range f.Counters {
+				t.Counters[c.Name] += float64(c.Value)
+			}
 		}
-		if parse := sections[section]; parse != nil && len(f) > 0 {
-			parse(&t, of, f)
+		for line := range strings.Lines(body) {
+			if f := strings.Fields(line); len(f) > 0 && lines[kind] != nil {
+				lines[kind](&t, of, f)
+			}
 		}
 	}
 	return t
 }
 
-var sections = map[string]func(t *testbed.Telemetry, of string, f []string){
+// facts are the sections that are facts of a host too, and named as they are.
+var facts = map[string]func(*fact.Facts, string){
+	"softnet": linux.AddSoftnet, "netstat-I": freebsd.AddNetstatI, "netstat-Q": freebsd.AddNetstatQ, "netstat-m": freebsd.AddNetstatM,
+	"vmstat-i": func(f *fact.Facts, text string) {
+		for _, i := range freebsd.ParseVmstatI(text) {
+			f.AddCounter("interrupts."+i.Name, i.Total, "vmstat -i")
+		}
+	},
+}
+
+// lines are the others, line by line.
+var lines = map[string]func(t *testbed.Telemetry, of string, f []string){
 	"statistics": func(t *testbed.Telemetry, of string, f []string) { count(t, of+"."+f[0], last(f)) },
 	"ethtool-S":  ethtoolLine,
-	"softnet":    softnetLine,
 	"stat":       statLine,
 	"cpu":        cpuLine,
-	"netstat-I":  netstatILine,
-	"netstat-Q":  netstatQLine,
-	"netstat-m":  netstatMLine,
-	"vmstat-i":   vmstatILine,
 	"cp_times":   cpTimesLine,
 }
 
@@ -68,18 +82,6 @@ func count(t *testbed.Telemetry, name, value string) {
 func ethtoolLine(t *testbed.Telemetry, of string, f []string) {
 	if name, ok := strings.CutSuffix(strings.Join(f[:len(f)-1], "_"), ":"); ok {
 		count(t, of+".ethtool."+name, last(f))
-	}
-}
-
-// softnetLine sums what of each CPU tells: columns 1 to 3 of softnet_stat are
-// processed, dropped and squeezed, in hex (net/core/net-procfs.c).
-func softnetLine(t *testbed.Telemetry, _ string, f []string) {
-	for i, name := range []string{"softnet.processed", "softnet.dropped", "softnet.time_squeeze"} {
-		if i < len(f) {
-			if v, err := strconv.ParseUint(f[i], 16, 64); err == nil {
-				t.Counters[name] += float64(v)
-			}
-		}
 	}
 }
 
@@ -110,53 +112,6 @@ func cpuLine(t *testbed.Telemetry, _ string, f []string) {
 	case strings.HasPrefix(name, "cpu"):
 		t.Gauges[name+"_mhz"] = v / 1000
 	}
-}
-
-// netstatILine keeps the link row of netstat -I IF -bdnW: from its end Drop,
-// Coll, Obytes, Oerrs, Opkts, Ibytes, Idrop, Ierrs, Ipkts.
-func netstatILine(t *testbed.Telemetry, of string, f []string) {
-	if len(f) < 12 || !strings.HasPrefix(f[2], "<Link") {
-		return
-	}
-	for i, name := range []string{"drop", "collisions", "obytes", "oerrs", "opkts", "ibytes", "idrop", "ierrs", "ipkts"} {
-		count(t, of+"."+name, f[len(f)-1-i])
-	}
-}
-
-// netstatQLine sums netisr's drops and packets over the CPUs, by protocol: the
-// workstream rows are ID CPU Name Len WMark Disp'd HDisp'd QDrops Queued
-// Handled.
-func netstatQLine(t *testbed.Telemetry, _ string, f []string) {
-	if len(f) != 10 || f[0] == "WSID" {
-		return
-	}
-	count(t, "netisr."+f[2]+".qdrops", f[7])
-	count(t, "netisr."+f[2]+".handled", f[9])
-}
-
-// netstatMLine keeps what was denied and delayed.
-func netstatMLine(t *testbed.Telemetry, _ string, f []string) {
-	text := strings.Join(f, " ")
-	what := ""
-	switch {
-	case strings.Contains(text, "denied"):
-		what = "denied"
-	case strings.Contains(text, "delayed"):
-		what = "delayed"
-	default:
-		return
-	}
-	for part := range strings.SplitSeq(f[0], "/") {
-		count(t, "mbuf."+what, part)
-	}
-}
-
-// vmstatILine keeps an interrupt's total: NAME… TOTAL RATE.
-func vmstatILine(t *testbed.Telemetry, _ string, f []string) {
-	if len(f) < 3 || f[0] == "interrupt" {
-		return
-	}
-	count(t, "interrupts."+strings.Join(f[:len(f)-2], " "), f[len(f)-2])
 }
 
 // cpTimesLine keeps kern.cp_times: five numbers a CPU (CPUSTATES).

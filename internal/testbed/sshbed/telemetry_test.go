@@ -34,8 +34,8 @@ dev.cpu.0.freq: 2400
 
 func TestTelemetryOfFreeBSD(t *testing.T) {
 	got := parseTelemetry(freebsdTelemetry)
-	for name, want := range map[string]float64{"em0.ipkts": 103424, "em0.ierrs": 2, "em0.idrop": 7, "em0.opkts": 3, "em0.drop": 5,
-		"netisr.ip.qdrops": 66, "netisr.ip.handled": 104192, "mbuf.denied": 6, "mbuf.delayed": 4,
+	for name, want := range map[string]float64{"nic.em0.input_packets": 103424, "nic.em0.input_errors": 2, "nic.em0.input_drops": 7, "nic.em0.output_packets": 3, "nic.em0.output_drops": 5,
+		"netisr.ip.queue_drops": 66, "netisr.cpu0.handled": 103358, "mbuf.denied.mbufs": 1, "mbuf.denied.clusters": 2,
 		"interrupts.irq24: em0:rxq0": 29071, "cpu0.interrupt_ticks": 300, "cpu1.idle_ticks": 4001} {
 		if got.Counters[name] != want {
 			t.Errorf("%s is %g, want %g", name, got.Counters[name], want)
@@ -48,7 +48,7 @@ func TestTelemetryOfFreeBSD(t *testing.T) {
 
 func TestTelemetryOfLinux(t *testing.T) {
 	got := parseTelemetry("== statistics eth1\nrx_packets 12\nrx_dropped 3\n== ethtool-S eth1\nNIC statistics:\n     rx_queue_0_drops: 4\n== softnet\n0000000a 00000001 00000002 0\n00000001 00000001 00000000 0\n== stat\ncpu0 1 2 3 4 5 6 7 8 0 0\n== cpu\nthermal_zone0 41500\ncpu0 2400000\n")
-	want := map[string]float64{"eth1.rx_packets": 12, "eth1.rx_dropped": 3, "eth1.ethtool.rx_queue_0_drops": 4, "softnet.processed": 11, "softnet.dropped": 2, "softnet.time_squeeze": 2,
+	want := map[string]float64{"eth1.rx_packets": 12, "eth1.rx_dropped": 3, "eth1.ethtool.rx_queue_0_drops": 4, "softnet.cpu0.processed": 10, "softnet.cpu0.dropped": 1, "softnet.cpu0.time_squeeze": 2, "softnet.cpu1.processed": 1, "softnet.cpu1.dropped": 1, "softnet.cpu1.time_squeeze": 0,
 		"cpu0.user_ticks": 1, "cpu0.nice_ticks": 2, "cpu0.system_ticks": 3, "cpu0.idle_ticks": 4, "cpu0.iowait_ticks": 5, "cpu0.irq_ticks": 6, "cpu0.softirq_ticks": 7, "cpu0.steal_ticks": 8}
 	if !cmp.Equal(got.Counters, want) {
 		t.Error(cmp.Diff(want, got.Counters))
