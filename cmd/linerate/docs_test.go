@@ -103,7 +103,7 @@ var (
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
 	// needsMore matches commands that need what a test of documents has not:
 	// real interfaces, other hosts, packets of others, a database, many minutes.
-	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--metric (cpu|softirq)-per-packet|--per connection`)
+	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--changed|--metric (cpu|softirq)-per-packet|--per connection`)
 	// mayFind matches commands that say by their exit code what they found.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.

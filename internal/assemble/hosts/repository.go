@@ -138,7 +138,8 @@ func Changed(ctx context.Context, dir, base string) (map[string][][2]int, error)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return nil, hint.With(fmt.Errorf("changes since %s: git diff: %w: %s", base, err, strings.TrimSpace(said.String())), "the checkout needs the base's history: fetch-depth: 0, or git fetch")
+		first, _, _ := strings.Cut(said.String(), "\n")
+		return nil, hint.With(fmt.Errorf("changes since %s: git diff: %w: %s", base, err, first), "the checkout needs the base's history: fetch-depth: 0, or git fetch")
 	}
 	return hunks(out.String()), nil
 }
