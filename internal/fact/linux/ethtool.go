@@ -94,6 +94,9 @@ var driverDrops = []struct{ word, name string }{
 	{"alloc_rx_buff_failed", "mbuf_alloc_failures"}, {"rx_drops", "input_drops"}, {"tx_timeout", "watchdog_timeouts"},
 }
 
+// allowance ends counters of what a provider held back, beyond what the instance may have.
+const allowance = "_allowance_exceeded"
+
 // AddDriverCounters reads `ethtool -S`.
 func AddDriverCounters(f *fact.Facts, nic, text string) {
 	sum := map[string]uint64{}
@@ -101,6 +104,9 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
 			continue
+		}
+		if strings.HasSuffix(name, allowance) { // of ENA
+			sum[name] += number(value)
 		}
 		for _, d := range driverDrops {
 			if name == d.word || strings.HasPrefix(name, d.word+"_") && !strings.HasSuffix(d.word, "phy") {

@@ -166,6 +166,16 @@ func TestChannelsOfDrivers(t *testing.T) {
 	}
 }
 
+// TestAllowances: what a provider held back is a loss that comes before any other.
+func TestAllowances(t *testing.T) {
+	f := &fact.Facts{}
+	AddDriverCounters(f, "ens5", "NIC statistics:\n     bw_in_allowance_exceeded: 0\n     pps_allowance_exceeded: 77\n     rx_drops: 1\n")
+	f.Normalise()
+	if d := f.Drops(); len(d) != 2 || d[0].Where != "provider" || d[0].Counter != "nic.ens5.pps_allowance_exceeded" || d[0].Value != 77 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestDriverCountersMeanTheSame: what drivers call a frame without a buffer is one
 // counter, per queue or not, and no more than /sys has counted already.
 func TestDriverCountersMeanTheSame(t *testing.T) {
