@@ -150,6 +150,8 @@ func (h *Host) set(name, value, place string, at int) {
 	case h.settings+len(h.Unresolved) >= maxLines:
 	case variable.MatchString(name):
 		h.Unresolved = append(h.Unresolved, Unresolved{name, at, "its name holds a variable"})
+	case strings.ContainsAny(value, "\"'\\"):
+		h.Unresolved = append(h.Unresolved, Unresolved{name, at, "its value is quoted by a program: " + short(value)})
 	case value == "" || variable.MatchString(value):
 		why := "its value is not in the file"
 		switch {
