@@ -144,7 +144,7 @@ func ofFiles(d described) *schemaMaker {
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.HopLinks, "study.Setting.Scope": {study.ScopeHost},
-			"study.Spec.Design": {study.Blocks, study.Switchback}, "study.Part.Flood": {study.FloodSYN},
+			"study.Spec.Design": {study.Blocks, study.Switchback, study.Concurrent}, "study.Part.Flood": {study.FloodSYN},
 			"testbed.Traffic.Tool": {testbed.ToolLinerate, testbed.ToolPktGen},
 		},
 		Required: map[string][]string{

@@ -23,7 +23,7 @@ type Spec struct {
 	Seed     *uint64 `yaml:"seed,omitempty"`   // of the schedule; nil: drawn when run
 	Testbed  Testbed `yaml:"testbed"`
 	Reset    string  `yaml:"reset"` // what makes trials independent
-	// Design is the order of the trials: Blocks or Switchback.
+	// Design is the order of the trials: Blocks, Switchback or Concurrent.
 	Design   string    `yaml:"design"`
 	Workload Workload  `yaml:"workload"`
 	Link     *Link     `yaml:"link,omitempty"` // between clients and server
