@@ -64,7 +64,7 @@ func (r *lineReader) line(s string, at int) {
 		r.off = !strings.Contains(s, "*/")
 		return
 	}
-	if s == "" || s[0] == '#' || s[0] == ';' || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "{#") || len(s) > 1<<14 {
+	if s == "" || s[0] == '#' || s[0] == ';' || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "{#") || strings.HasSuffix(s, ">&2") || len(s) > 1<<14 {
 		return
 	}
 	switch r.lang {
