@@ -55,7 +55,6 @@ func MinimumDetectableEffect(sd float64, n int, alpha, power float64) float64 {
 
 // BlocksFor is how many blocks a paired study needs to find a log ratio of
 // effect with the given power, when block-wise log ratios scatter with sd.
-// "How many blocks do I need for 1 %?" is BlocksFor(sd, math.Log(1.01), …).
 // It is 0 when more than limit would be needed.
 func BlocksFor(sd, effect, alpha, power float64, limit int) int {
 	enough := func(n int) bool { return MinimumDetectableEffect(sd, n, alpha, power) <= math.Abs(effect) }

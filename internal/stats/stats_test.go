@@ -155,14 +155,6 @@ func ramp(from float64, n int) []float64 {
 	return x
 }
 
-func coarse(r *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(r.IntN(4))
-	}
-	return x
-}
-
 func normal(r *rand.Rand, n int, mean float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -177,20 +169,4 @@ func draw(n int, f func() float64) []float64 {
 		x[i] = f()
 	}
 	return x
-}
-
-func sorted(x []float64) []float64 { s := slices.Clone(x); slices.Sort(s); return s }
-
-func bruteU(a, b []float64) (u float64) {
-	for _, x := range a {
-		for _, y := range b {
-			switch {
-			case y > x:
-				u++
-			case y == x:
-				u += 0.5
-			}
-		}
-	}
-	return u
 }
