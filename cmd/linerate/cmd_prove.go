@@ -28,10 +28,9 @@ import (
 	"linerate/internal/studydir"
 )
 
-const proveLong = `Prove switches settings of a production host back and forth under its own traffic, in
-windows of a few minutes in random order, and says whether what you watch gets better.
-A dead-man's switch on the host and guardrails put it back (linerate help live-hosts).
-Metrics: log:PATH (p95 of an access log; #p50, #p99, #errors, #rate), cpu-per-packet,
+const proveLong = `Prove switches settings of a host back and forth under its own traffic, in windows of
+minutes in random order, and says whether what you watch gets better. A dead-man's switch
+and guardrails put it back (linerate help live-hosts). Metrics: log:PATH (p95 of an access log; #p50, #p99, #errors, #rate), cpu-per-packet,
 softirq-per-packet, cpu-per-request:LOG, retransmits, rtt, delivery-rate, drops,
 probe:URL, command:PATH, prometheus:URL#QUERY.`
 

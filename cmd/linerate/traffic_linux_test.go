@@ -1,21 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"linerate/internal/labtest"
 )
-
-// linerate runs a command and returns its output and exit code.
-func linerate(args ...string) (stdout, stderr string, code int) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(""), &out, &errs)
-	return out.String(), errs.String(), code
-}
 
 // TestTrafficByHand sends frames over a wire between namespaces.
 func TestTrafficByHand(t *testing.T) {

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +78,3 @@ func TestAnchors(t *testing.T) {
 		}
 	}
 }
-
-// tag is an element's beginning or end.
-var tag = regexp.MustCompile(`<(/?)([a-z][a-z0-9]*)[^>]*>`)

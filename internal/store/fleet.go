@@ -43,6 +43,7 @@ func scanSweep(row scanner) (w fleet.Sweep, err error) {
 	return w, err
 }
 
+// BeginSweep begins a sweep, or goes on with the one of its ID; ledger.ErrSweepEnded says that it is over.
 func (s *Ledger) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		out, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", w.ID))
@@ -70,6 +71,7 @@ func next(ctx context.Context, tx Tx, column, table string) (n int64, err error)
 	return n, err
 }
 
+// Swept are the hosts that a sweep has seen so far.
 func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
 	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r rowScan) error {
@@ -81,6 +83,7 @@ func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 	return done, err
 }
 
+// EndSweep ends a sweep and counts what the fleet then has.
 func (s *Ledger) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {

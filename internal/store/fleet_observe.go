@@ -38,6 +38,7 @@ func (s *Ledger) observing(ctx context.Context, tx Tx, sweep string) *observing 
 	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, findings: map[string]int64{}}
 }
 
+// Forget removes a host; its recorded changes stay.
 func (s *Ledger) Forget(ctx context.Context, name string, at time.Time) error {
 	return s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, "")

@@ -12,6 +12,7 @@ import (
 // device are many on a fleet.
 const maxNamesOf = 400
 
+// TunableCounts says how many hosts of a system have a finding on each tunable that is asked for.
 func (s *Ledger) TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error) {
 	var names []any
 	err := s.each(ctx, "SELECT DISTINCT tunable FROM fleet_findings WHERE tunable <> ''", nil, func(r rowScan) error {

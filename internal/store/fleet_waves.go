@@ -16,6 +16,7 @@ const (
 	eventColumns = "time, name, host, source, become, step, state, digest, txn, text"
 )
 
+// Waves are the last ones, the newest first.
 func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	return collect(ctx, s.db, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r scanner) (w fleet.Wave, err error) {
 		var began, ended int64
@@ -28,6 +29,7 @@ func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	})
 }
 
+// WaveEvents are what became of hosts in waves, by a filter.
 func (s *Ledger) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
 	var w where
 	if f.Wave != "" {
@@ -51,6 +53,7 @@ func (s *Ledger) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.Wa
 	})
 }
 
+// BeginWave records a wave with its hosts before any of them is changed.
 func (s *Ledger) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error {
 	options, err := json.Marshal(w.Options)
 	if err != nil {
@@ -69,6 +72,7 @@ func (s *Ledger) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	})
 }
 
+// NoteWave records what became of hosts of a wave.
 func (s *Ledger) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
 	return s.write(ctx, func(tx Tx) error {
 		var n int64

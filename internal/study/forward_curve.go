@@ -95,10 +95,8 @@ func overParts(s Spec, w Sweep, trials []Trial) []Curve {
 		}
 		if byLoad {
 			knee(&c)
-		} else {
-			if w.Fit == FitLinear {
-				fitLine(&c, func(spot Spot) map[int]float64 { return byBlock(trials, spot.Name, v.Name, m.Name) })
-			}
+		} else if w.Fit == FitLinear {
+			fitLine(&c, func(spot Spot) map[int]float64 { return byBlock(trials, spot.Name, v.Name, m.Name) })
 		}
 		out = append(out, c)
 	}

@@ -80,8 +80,7 @@ func (s *Spec) Validate() error {
 			return hint.With(hint.Usagef("%s and %s are of two servers", one, t.URL), "a mix is of one server's objects; run one load for each server")
 		}
 	}
-	switch {
-	case s.Connections < 1 || s.Connections > MaxConnections:
+	if s.Connections < 1 || s.Connections > MaxConnections {
 		return hint.Usagef("%d connections: from 1 to %d", s.Connections, MaxConnections)
 	}
 	return s.Load.Validate("requests")
