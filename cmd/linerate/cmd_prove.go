@@ -29,8 +29,8 @@ import (
 )
 
 const proveLong = `Prove switches settings of a host back and forth under its own traffic, in windows of
-minutes in random order, and says whether what you watch gets better. A dead-man's switch
-and guardrails put it back (linerate help live-hosts). Metrics: log:PATH (p95 of an access log; #p50, #p99, #errors, #rate), cpu-per-packet,
+minutes in random order: does what you watch get better? A dead-man's switch and
+guardrails put it back (help live-hosts). Metrics: log:PATH (p95; #p50, #p99, #errors, #rate), cpu-per-packet,
 softirq-per-packet, cpu-per-request:LOG, retransmits, rtt, delivery-rate, drops,
 probe:URL, command:PATH, prometheus:URL#QUERY.`
 
@@ -71,12 +71,12 @@ func newProveCmd() *cobra.Command {
 	flags.StringVar(&f.per, "per", "", "connection: each connection draws its arm (Linux)")
 	flags.StringVar(&f.plan, "plan", "", "try all settings of a plan's `FILE`, then each")
 	flags.DurationVar(&f.time, "time", 0, "how long it may take")
-	flags.IntVar(&f.pairs, "pairs", 0, "pairs of windows (default: what the pilot asks for)")
+	flags.IntVar(&f.pairs, "pairs", 0, "pairs of windows (default: as the pilot says)")
 	flags.DurationVar(&f.window, "window", 5*time.Minute, "length of a window")
 	flags.DurationVar(&f.burn, "burn-in", 0, "unmeasured start of a window (default: a fifth)")
 	flags.DurationVar(&f.pilot, "pilot", 0, "observe first (default: two windows, at most 10m)")
 	f.harm, f.margin = 20, 3
-	flags.Var(&f.harm, "harm", "end when the metric is worse by this much")
+	flags.Var(&f.harm, "harm", "end when it is worse by this much")
 	flags.Var(&f.share, "max-share", "largest share of time with the setting")
 	flags.StringVar(&f.terms.Hours, "hours", "", "change the host only in these: 01:00-05:00")
 	flags.StringVar(&f.terms.Service, "service", "", "process whose restart makes a window invalid")

@@ -43,7 +43,9 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 			title := all[0].Variant + ", part " + part.Name
 			svg, caption := before.Flame(title) // escapes every name
 			pictures = append(pictures, document.Picture{Title: title, Text: profile.HeaviestSentence(before), Caption: caption, SVG: template.HTML(svg)})
-			tables = append(tables, movers(all, part.Name))
+			if t := movers(all, part.Name); len(t.Rows) > 0 {
+				tables = append(tables, t)
+			}
 		}
 		tables = append(tables, perPacket(all, part.Name), reasons(all, part.Name))
 	}
