@@ -30,7 +30,7 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Samples == 0 || p.Total() == 0 {
-		t.Errorf("%d samples that weigh %d", p.Samples, p.Total())
+	if p.Total() == 0 { // where packets went meanwhile, samples of them alone are kept, by weight
+		t.Errorf("%d samples that weigh nothing", p.Samples)
 	}
 }
