@@ -141,9 +141,18 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 		}}
 	out, runErr := run.Run(cmd.Context())
 	env.Testbeds = map[string]study.BedNotes{string(study.ConnectionsMode): {Kind: study.KindLive, Notes: out.Notes}}
-	return f.finishLive(cmd, dir, env, runErr, func() {
+	results := study.Analyse(dir.Spec, dir.Seed, env, dir.Trials)
+	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if runErr != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the record so far: %s\n", dir.Path)
-	})
+		return runErr
+	}
+	if err := f.present(cmd, dir, results); err != nil {
+		return err
+	}
+	return failOnResults(f.failOn, results)
 }
 
 // liveEnvironment is what the record of a live host says of where it was measured.
@@ -154,24 +163,4 @@ func liveEnvironment(at *liveAt, dir *studydir.Dir) (study.Environment, error) {
 	ref, err := dir.KeepFacts(at.facts)
 	env.Facts = []study.FactsRef{ref}
 	return env, err
-}
-
-// finishLive keeps and prints what became of a study of a live host.
-func (f *runFlags) finishLive(cmd *cobra.Command, dir *studydir.Dir, env study.Environment, runErr error, cut func()) error {
-	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
-	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
-		return errors.Join(runErr, err)
-	}
-	if runErr != nil {
-		cut()
-		return runErr
-	}
-	if f.ledger != noLedger {
-		noteStudy(cmd, f.ledger, dir.Path)
-	}
-	if err := printResults(cmd, dir.Spec, results); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	return failOnResults(f.failOn, results)
 }

@@ -135,14 +135,7 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 		f.tellResume(cmd, dir)
 		return results, runErr
 	}
-	if f.ledger != noLedger {
-		noteStudy(cmd, f.ledger, dir.Path)
-	}
-	if err := printResults(cmd, dir.Spec, results); err != nil {
-		return results, err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	return results, nil
+	return results, f.present(cmd, dir, results)
 }
 
 // proved says on the host what is studied, and from where.

@@ -245,18 +245,26 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		f.tellResume(cmd, dir)
 		return runErr
 	}
+	if err := f.present(cmd, dir, results); err != nil {
+		return err
+	}
+	here := hereWith(f.allowHost)
+	if here.System, here.Lacks = results.Environment.OS, nil; slices.ContainsFunc(dir.Spec.Variants, here.Waits) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
+	}
+	return failOnResults(f.failOn, results)
+}
+
+// present puts a study that came to its end into the ledger, and prints its results.
+func (f *runFlags) present(cmd *cobra.Command, dir *studydir.Dir, results study.Results) error {
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, dir.Spec, results); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	here := hereWith(f.allowHost)
-	if here.System, here.Lacks = results.Environment.OS, nil; slices.ContainsFunc(dir.Spec.Variants, here.Waits) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
-	}
-	return failOnResults(f.failOn, results)
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
+	return err
 }
 
 // tellResume says how a study that did not come to its end goes on: one that was

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -179,7 +180,8 @@ func TestPerConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := study.Analyse(record.Spec, record.Seed, record.Environment, record.Trials)
-	if !r.Complete || r.AA.Verdict.Differs() || len(r.Verdicts) != 3 {
+	// Two halves that are alike differ in one of twenty studies, by next to nothing.
+	if !r.Complete || math.Abs(r.AA.EffectPercent.Float()) > 3 || len(r.Verdicts) != 3 {
 		t.Fatalf("complete %v, A/A %s, %d verdicts\n%s", r.Complete, r.AA.Verdict, len(r.Verdicts), said)
 	}
 	v := r.Verdicts[0]
@@ -241,6 +243,23 @@ func TestPerConnectionHarm(t *testing.T) {
 	}
 	if _, trip := study.TripOf(record.Trials); trip == nil || len(record.Trials) > 3*5 {
 		t.Errorf("%d trials, trip %+v\n%s", len(record.Trials), trip, said)
+	}
+	if n := p.attached(); n != 0 {
+		t.Errorf("%d programs are left", n)
+	}
+}
+
+// TestPerConnectionRefused: what only the kernel can refuse is told of the first connections.
+func TestPerConnectionRefused(t *testing.T) {
+	p := newPages(t, testbed.Link{})
+	p.visitors(4)
+	cmd, said, dir := p.prove("rto-min=2000", "--metric", "duration", "--window", "1s", "--time", "8s")
+	err := cmd.Run()
+	if err == nil {
+		labtest.Lacking(t, "this kernel ticks so fast that it takes 2 ms")
+	}
+	if record, rerr := studydir.Read(dir); rerr != nil || len(record.Trials) > 0 || !strings.Contains(said.String(), "the kernel refused the setting for") || !strings.Contains(said.String(), "invalid argument") {
+		t.Errorf("%v, %v\n%s", err, rerr, said)
 	}
 	if n := p.attached(); n != 0 {
 		t.Errorf("%d programs are left", n)

@@ -28,14 +28,18 @@ const (
 	maxInt32  = 1<<31 - 1
 )
 
+// twoTicks, in µs, are the least timer of TCP (TCP_TIMEOUT_MIN) where the kernel ticks 1,000 times a
+// second; where it ticks more slowly it refuses more.
+const twoTicks = 2000
+
 // SocketOptions are those known to be safe to set on a connection that was just accepted.
 var SocketOptions = []SocketOption{
 	{Name: "net.ipv4.tcp_congestion_control", Alias: "tcp-congestion", Level: solTCP, Number: 13, Text: true},
 	{Name: "net.ipv4.tcp_notsent_lowat", Alias: "notsent-lowat", Level: solTCP, Number: 25, Min: 1, Max: maxInt32, Unit: "bytes"},
 	{Name: "TCP_BPF_IW", Alias: "initcwnd", Level: solTCP, Number: 1001, Min: 1, Max: 1000, Unit: "segments"},
 	{Name: "TCP_BPF_SNDCWND_CLAMP", Alias: "cwnd-clamp", Level: solTCP, Number: 1002, Min: 1, Max: 1 << 20, Unit: "segments"},
-	{Name: "TCP_BPF_DELACK_MAX", Alias: "delack-max", Level: solTCP, Number: 1003, Min: 1000, Max: 200_000, Unit: "µs"},
-	{Name: "net.ipv4.tcp_rto_min_us", Alias: "rto-min", Level: solTCP, Number: 1004, Min: 1000, Max: 200_000, Unit: "µs"},
+	{Name: "TCP_BPF_DELACK_MAX", Alias: "delack-max", Level: solTCP, Number: 1003, Min: twoTicks, Max: 200_000, Unit: "µs"},
+	{Name: "net.ipv4.tcp_rto_min_us", Alias: "rto-min", Level: solTCP, Number: 1004, Min: twoTicks, Max: 200_000, Unit: "µs"},
 	{Name: "TCP_WINDOW_CLAMP", Alias: "window-clamp", Level: solTCP, Number: 10, Min: 1024, Max: maxInt32, Unit: "bytes"},
 	{Name: "TCP_USER_TIMEOUT", Alias: "user-timeout", Level: solTCP, Number: 18, Min: 1, Max: maxInt32, Unit: "ms"},
 	{Name: "SO_MAX_PACING_RATE", Alias: "pacing-rate", Level: solSocket, Number: 47, Min: 1000, Max: maxInt32, Unit: "bytes/s"},

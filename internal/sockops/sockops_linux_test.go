@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
+	"linerate/internal/setting"
 )
 
 // Roles of this test's binary when it runs again in a cgroup and a network namespace.
@@ -271,6 +272,47 @@ func TestRefusedOptionsAreCounted(t *testing.T) {
 	want := Tally{Opened: 10, Closed: 10, Refused: 10, Errno: -int64(unix.ENOENT)}
 	if diff := cmp.Diff(want, tallies[Treated]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestEveryOptionIsTaken: what the catalogue of options calls settable for a connection, this kernel
+// sets for every one, at its least value and at a usual one.
+func TestEveryOptionIsTaken(t *testing.T) {
+	path := cgroup(t)
+	ask := server(t, path)
+	usual := map[string]int32{"net.ipv4.tcp_notsent_lowat": 16384, "TCP_BPF_IW": 45, "TCP_BPF_SNDCWND_CLAMP": 100, "TCP_BPF_DELACK_MAX": 40_000, "net.ipv4.tcp_rto_min_us": 50_000,
+		"TCP_WINDOW_CLAMP": 1 << 20, "TCP_USER_TIMEOUT": 30_000, "SO_MAX_PACING_RATE": 125_000_000, "SO_SNDBUF": 1 << 20, "SO_RCVBUF": 1 << 20}
+	for i, o := range setting.SocketOptions {
+		options := []Option{{Level: o.Level, Name: o.Number, Value: o.Min}, {Level: o.Level, Name: o.Number, Value: usual[o.Name]}}
+		switch {
+		case o.Unit == "µs":
+			options = options[1:] // the least depends on the kernel's tick
+		case o.Text:
+			options = []Option{{Level: o.Level, Name: o.Number, Text: "reno"}}
+		}
+		if last := options[len(options)-1]; last.Text == "" && last.Value == 0 {
+			t.Fatalf("%s has no usual value in this test", o.Name)
+		}
+		for _, option := range options {
+			if err := Try(option); err != nil {
+				t.Errorf("%s=%d, of a socket: %v", o.Name, option.Value, err)
+			}
+			s, err := Attach(path, Key{uint64(i), 1}, []Option{option})
+			if err == nil {
+				err = s.Set(1, 1)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask(5)
+			tallies, err := s.Tallies(1)
+			if want := (Tally{Opened: 5, Closed: 5}); err != nil || tallies[Treated] != want {
+				t.Errorf("%s=%d%s: %+v, %v, %v", o.Name, option.Value, option.Text, tallies[Treated], tallies[Treated].Err(), err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -156,6 +156,11 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.something = c.Scale == LogRatio || notZero(a, 1-opt.Alpha)
 	c.means = meansOf(a, b, c)
+	c.conclude(opt)
+}
+
+// conclude fills what follows from the effect alone.
+func (c *Comparison) conclude(opt Options) {
 	c.inPercent()
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()

@@ -16,7 +16,6 @@ type Unit struct {
 	Weight float64
 	// Cluster is what it may resemble others by: a connection's client.
 	Cluster uint64
-	Again   bool // of the control's units: a second coin chose it
 }
 
 // UnitArm is an arm's units.
@@ -80,13 +79,7 @@ func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
 
 // finishUnits fills what follows from the effect, and refuses one that too little stands behind.
 func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
-	c.inPercent()
-	c.P, c.PHolm = c.Effect.P, c.Effect.P
-	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
-	if low, high := c.margins(opt); high > low {
-		c.Equivalence = c.equivalence(low, high, opt.Alpha)
-		c.PEquivalentHolm = c.Equivalence.P
-	}
+	c.conclude(opt)
 	if c.Effect.SE > 0 && !opt.NoPlan {
 		c.detectable(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
 	}
@@ -95,6 +88,8 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 		tail *= min(q, 1-q)
 	}
 	switch {
+	case c.Effect.SE == 0:
+		c.warn(NoVariation, "watch a metric with a finer clock", "all values of each arm are equal")
 	case tail < leastTail:
 		c.warn(TooFew, "run for longer, or watch a quantile nearer the median", "%d connections in the smaller arm are too few for this metric", c.N)
 	case s.clusters < leastClusters:
@@ -169,35 +164,68 @@ func (e *estimate) ratio() {
 
 // quantile is the weighted one, with its influence on the logarithm.
 func (e *estimate) quantile(q float64) {
-	order := make([]int, len(e.units))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(e.units[i].Value, e.units[j].Value) })
-	sums, all := make([]float64, len(order)), 0.0
-	for i, at := range order {
-		all += e.units[at].Weight
-		sums[i] = all
-	}
-	value := func(share float64) float64 {
-		at, _ := slices.BinarySearch(sums, min(1, max(0, share))*all)
-		return e.units[order[min(at, len(order)-1)]].Value
-	}
-	e.at = value(q)
+	d := distributionOf(e.units)
+	at := d.at(q)
+	e.at = math.Exp(at)
 	for i, u := range e.units {
 		below := 0.0
-		if u.Value <= e.at {
+		switch v := math.Log(u.Value); {
+		case v < at:
 			below = 1
+		case v == at:
+			below = 0.5
 		}
-		e.influence[i] = u.Weight * (below - q) / all
+		e.influence[i] = u.Weight / d.weight * (below - q)
 	}
 	// How far the share below is from q by chance, and where the quantile then is.
 	se := math.Sqrt(scatterOf(*e, estimate{}).aa)
-	low, high := value(q-1.96*se), value(q+1.96*se)
-	steep := (math.Log(high) - math.Log(low)) / (2 * 1.96 * se)
+	steep := (d.at(q+1.96*se) - d.at(q-1.96*se)) / (2 * 1.96 * se)
 	for i := range e.influence {
 		e.influence[i] *= -steep
 	}
+}
+
+// distribution is of logarithms: its distinct values with the share of the weight below each, half
+// of the value's own counted. Between them it is a line, so that the quantiles of values that a
+// clock rounded do not jump from one step to the next (mid-distribution function; Ma, Genton &
+// Parzen, Ann. Inst. Stat. Math. 63, 2011).
+type distribution struct {
+	values, below []float64
+	weight        float64
+}
+
+func distributionOf(units []Unit) (d distribution) {
+	sorted := slices.SortedFunc(slices.Values(units), func(a, b Unit) int { return cmp.Compare(a.Value, b.Value) })
+	for i := 0; i < len(sorted); {
+		own, v := 0.0, sorted[i].Value
+		for ; i < len(sorted) && sorted[i].Value == v; i++ {
+			own += sorted[i].Weight
+		}
+		d.values, d.below = append(d.values, math.Log(v)), append(d.below, d.weight+own/2)
+		d.weight += own
+	}
+	for i := range d.below {
+		d.below[i] /= d.weight
+	}
+	return d
+}
+
+// UnitQuantile is that of units, the one that CompareUnits compares; NaN of none.
+func UnitQuantile(units []Unit, q float64) float64 {
+	if len(units) == 0 {
+		return math.NaN()
+	}
+	return math.Exp(distributionOf(units).at(q))
+}
+
+// at is the value below which a share is.
+func (d distribution) at(share float64) float64 {
+	i, _ := slices.BinarySearch(d.below, share)
+	if i == 0 || i == len(d.below) {
+		return d.values[max(0, i-1)]
+	}
+	part := (share - d.below[i-1]) / (d.below[i] - d.below[i-1])
+	return d.values[i-1] + part*(d.values[i]-d.values[i-1])
 }
 
 // clusterScatter are the variances of two estimates and their covariance.

@@ -104,3 +104,38 @@ func TestOneClientDecidesNothing(t *testing.T) {
 		t.Errorf("%s %v, from one client", c.Verdict, c.Warnings)
 	}
 }
+
+// Values that a clock rounds to a few steps fake no difference, and an interval is never of no width.
+func TestRoundedUnits(t *testing.T) {
+	const studies = 1000
+	for _, spread := range []float64{0.3, 1, 4} {
+		rng := rand.New(rand.NewPCG(5, 6))
+		wrong, held, none := 0, 0, 0
+		for range studies {
+			var arms, moved [2][]Unit
+			for c := range 1500 {
+				u := Unit{Value: math.Max(1, math.Round(20+rng.Float64()+spread*rng.NormFloat64())), Weight: 2, Cluster: uint64(c % 300)}
+				arm := rng.IntN(2)
+				arms[arm] = append(arms[arm], u)
+				if arm == 1 { // a tenth later, and rounded by the same clock
+					u.Value = math.Round(22 + rng.Float64() + spread*rng.NormFloat64())
+				}
+				moved[arm] = append(moved[arm], u)
+			}
+			null := CompareUnits(UnitArm{"", arms[0]}, []UnitArm{{"", arms[1]}}, 0.5, Options{NoPlan: true, Bare: true})[0]
+			if null.P <= 0.05 {
+				wrong++
+			}
+			if !(null.Effect.High > null.Effect.Low) {
+				none++
+			}
+			if CompareUnits(UnitArm{"", moved[0]}, []UnitArm{{"", moved[1]}}, 0.5, Options{NoPlan: true, Bare: true})[0].Effect.Contains(math.Log(22.5 / 20.5)) {
+				held++
+			}
+		}
+		t.Logf("spread %g: false positives %.1f %%, without width %.1f %%, coverage %.1f %%", spread, 100*float64(wrong)/studies, 100*float64(none)/studies, 100*float64(held)/studies)
+		if wrong > 70 || none > 0 || held < 930 {
+			t.Errorf("spread %g: %d false positives, %d intervals of no width, %d hold the truth, of %d", spread, wrong, none, held, studies)
+		}
+	}
+}

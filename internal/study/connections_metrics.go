@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -39,44 +40,32 @@ var connectionMetrics = []unitMetric{
 }
 
 // ofConnections are the metrics alone.
-func ofConnections() (out []Metric) {
-	for _, m := range connectionMetrics {
-		out = append(out, m.Metric)
-	}
-	return out
+func ofConnections() []Metric {
+	return list.Map(connectionMetrics, func(m unitMetric) Metric { return m.Metric })
 }
 
+// connectionMetric is what a source, as users write it, measures.
 func connectionMetric(source string) (unitMetric, bool) {
-	i := slices.IndexFunc(connectionMetrics, func(m unitMetric) bool { return m.source == source || m.source+"#p50" == source })
-	if i < 0 {
-		return unitMetric{}, false
-	}
-	return connectionMetrics[i], true
+	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.source == source || m.source+"#p50" == source })
 }
 
-func connectionSources() (out []string) {
-	for _, m := range connectionMetrics {
-		out = append(out, m.source)
-	}
-	return out
+func connectionSources() []string {
+	return list.Map(connectionMetrics, func(m unitMetric) string { return m.source })
 }
 
-func metricOfConnections(name string) (unitMetric, bool) {
-	i := slices.IndexFunc(connectionMetrics, func(m unitMetric) bool { return m.Name == name })
-	if i < 0 {
-		return unitMetric{}, false
-	}
-	return connectionMetrics[i], true
+// connectionMetricNamed is the metric of a name in results.
+func connectionMetricNamed(name string) (unitMetric, bool) {
+	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.Name == name })
 }
 
-// of are the connections as units of the metric, without weight; those that did not measure it
+// of are the connections as units of the metric, of equal weight; those that did not measure it
 // are left out, which the arm decides of none: a time of 0 is of a connection without data.
 func (m unitMetric) of(c Connections) (out []stats.Unit) {
 	if !c.whole() {
 		return nil
 	}
 	for i, v := range m.column(c) {
-		u := stats.Unit{Value: m.scale * v, Cluster: uint64(c.Client[i]), Known: math.Log(max(c.FirstRTT[i], leastTrip))}
+		u := stats.Unit{Value: m.scale * v, Cluster: uint64(c.Client[i]), Weight: 1, Known: math.Log(max(c.FirstRTT[i], leastTrip))}
 		if m.quantile == 0 {
 			u.Of = c.Segments[i]
 		} else if !(v > 0) {
@@ -99,12 +88,7 @@ func (m unitMetric) summary(units []stats.Unit) float64 {
 		}
 		return sum / max(1, of)
 	}
-	values := make([]float64, len(units))
-	for i, u := range units {
-		values[i] = u.Value
-	}
-	slices.Sort(values)
-	return values[min(len(values)-1, int(math.Floor(m.quantile*float64(len(values)))))]
+	return stats.UnitQuantile(units, m.quantile)
 }
 
 // units are an arm's, of all valid windows that count, weighted by the chance that a connection
@@ -124,7 +108,7 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 		}
 		kept := float64(len(c.Client)) / float64(max(len(c.Client), c.Opened-c.Open-c.Lost)) // the others were not sampled
 		for _, u := range m.of(*c) {
-			u.Weight, u.Again = 1/chance/kept, variant == AA
+			u.Weight = 1 / chance / kept
 			out = append(out, u)
 		}
 	}
@@ -134,7 +118,7 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 // compareConnections judges arms by their connections. The control of a variant is all untreated
 // ones; that of the A/A arm, those which the second coin left.
 func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt stats.Options) []stats.Comparison {
-	m, _ := metricOfConnections(g.Metric)
+	m, _ := connectionMetricNamed(g.Metric)
 	control := stats.UnitArm{Name: s.Control, Units: m.units(s, trials, s.Control)}
 	if !slices.ContainsFunc(arms, func(a stats.Arm) bool { return a.Name == AA }) {
 		control.Units = append(control.Units, m.units(s, trials, AA)...)

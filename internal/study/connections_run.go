@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -16,14 +17,7 @@ func HarmIn(s Spec, seed uint64, trials []Trial) *Trip {
 		t.Block = max(t.Block, 1) // the ramp too
 		return t
 	})
-	return cmpTrip(stuck(s, counted), slower(s, seed, counted))
-}
-
-func cmpTrip(a, b *Trip) *Trip {
-	if a != nil {
-		return a
-	}
-	return b
+	return cmp.Or(stuck(s, counted), slower(s, seed, counted))
 }
 
 // slower trips where the primary metric is shown to be worse, by as much as the study allows.

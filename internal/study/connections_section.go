@@ -14,23 +14,33 @@ import (
 // none. Where the arms share a bottleneck, a connection may gain what another loses.
 type HostEffect struct {
 	stats.Effect
-	Windows int `json:"windows"`
+	// Between is the effect between the connections of a window.
+	Between stats.Effect `json:"between_connections"`
+	Windows int          `json:"windows"`
 	// P is of "no other than the effect between the connections of a window", and Apart says
 	// that the host is not shown to gain what its connections do.
 	P     stats.Number `json:"p_value"`
 	Apart bool         `json:"apart,omitempty"`
 }
 
-// apartLevel is the level at which a host's effect is no longer taken for its connections': a
-// verdict is to be lost rather than to promise a host what it does not get.
-const apartLevel = 0.1
+// The levels at which a host's effect is no longer taken for its connections'. A verdict is to be
+// lost rather than to promise a host what it does not get; the effect is the host's where the two
+// are beyond doubt not the same, for the host's is the less exact.
+const (
+	apartLevel = 0.1
+	otherLevel = 0.005
+)
 
 // deriveConnections asks whether the arms disturb each other, and takes back verdicts on the host
 // where they do.
 func deriveConnections(r *Results, s Spec) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		if v.Host = hostEffect(*r, *v); v.Host == nil || !v.Host.Apart {
+		switch v.Host = hostEffect(*r, *v); {
+		case v.Host == nil:
+			continue
+		case !v.Host.Apart:
+			v.takeHost()
 			continue
 		}
 		v.Warnings = append(v.Warnings, fmt.Sprintf("the connections differ by %s, the whole host by %s %s: they share a bottleneck, and what one gains another loses",
@@ -39,11 +49,26 @@ func deriveConnections(r *Results, s Spec) {
 	}
 }
 
+// takeHost makes the effect that of the whole host, where it is shown to be another and the verdict
+// stands.
+func (v *Verdict) takeHost() {
+	h := v.Host
+	if !(h.P.Float() <= otherLevel) || !v.Verdict.Differs() {
+		return
+	}
+	v.Effect, v.Method = h.Effect, v.Method+"; the effect is the whole host's, by the windows' shares"
+	v.Warnings = append(v.Warnings, fmt.Sprintf("the connections of a window differ by %s, but share what limits them: the effect is that on the whole host", h.Between.Text()))
+	if size := h.EffectPercent; v.EffectNS.Known() && size.Known() {
+		of := func(n stats.Number) stats.Number { return stats.Num(v.ControlMean.Float() * n.Float() / 100) }
+		v.EffectNS, v.NSLow, v.NSHigh = of(size), of(h.CILow), of(h.CIHigh)
+	}
+}
+
 // hostEffect adds to the effect between connections what all of them lose or gain by the share
 // that is treated: the slope, over the windows, of the metric of all connections of a window after
 // the effect is taken out of the treated. The shares are in random order, so that drift is noise.
 func hostEffect(r Results, v Verdict) *HostEffect {
-	m, ok := metricOfConnections(v.Metric)
+	m, ok := connectionMetricNamed(v.Metric)
 	size, low, high := v.Size()
 	if !ok || !size.Known() || !low.Known() {
 		return nil
@@ -87,7 +112,7 @@ func hostEffect(r Results, v Verdict) *HostEffect {
 		return nil
 	}
 	whole := stats.SumOf(slope, direct, se)
-	h := &HostEffect{Windows: len(x), P: stats.Num(slope.P)}
+	h := &HostEffect{Between: v.Effect, Windows: len(x), P: stats.Num(slope.P)}
 	if m.Share {
 		h.EffectPoints, h.PointsLow, h.PointsHigh = stats.Num(100*whole.Estimate), stats.Num(100*whole.Low), stats.Num(100*whole.High)
 	} else {
@@ -103,7 +128,7 @@ func hostEffect(r Results, v Verdict) *HostEffect {
 	return h
 }
 
-func connectionsMethod(s Spec, r Results, p Part) string {
+func connectionsMethod(p Part) string {
 	t := p.terms()
 	return fmt.Sprintf("Each connection that the host accepted drew its arm when it was established, by a keyed hash of its addresses and ports; treated ones got the setting as socket options. "+
 		"Both arms were up at once, in %d windows of %s; the share of treated connections was 10, 50 or 90 %% in each, in random order. "+
@@ -127,7 +152,7 @@ func classTable(s Spec, r Results) document.Table {
 	t := document.Table{Title: "By round trip of the handshake", Header: []string{"round trip", "variant", "connections", "effect", "95 % interval"},
 		Note: "Exploratory: the primary metric among clients at a like distance, measured before anything was set."}
 	g := s.Primary()
-	m, _ := metricOfConnections(g.Metric)
+	m, _ := connectionMetricNamed(g.Metric)
 	for i, from := range classes[:len(classes)-1] {
 		trials := ofClass(r.Trials, from, classes[i+1])
 		for _, v := range s.Variants {
@@ -189,7 +214,7 @@ func hostTable(r Results) document.Table {
 		if v.Host.Apart {
 			says = "helps the connection, not the host"
 		}
-		t.Rows = append(t.Rows, []string{m.Label, v.Variant, v.Text(), v.Host.Text(), v.Host.Bounds(), show.Optional(v.Host.P, show.P), says})
+		t.Rows = append(t.Rows, []string{m.Label, v.Variant, v.Host.Between.Text(), v.Host.Text(), v.Host.Bounds(), show.Optional(v.Host.P, show.P), says})
 	}
 	return t
 }

@@ -288,7 +288,7 @@ func Method(s Spec, r Results, p Part) string {
 	case KindSwitchback:
 		return switchbackMethod(s, p)
 	case KindConnections:
-		return connectionsMethod(s, r, p)
+		return connectionsMethod(p)
 	}
 	return ""
 }
