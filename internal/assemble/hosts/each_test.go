@@ -172,7 +172,7 @@ func TestPausesGrow(t *testing.T) {
 	}
 }
 
-// TestSplay: hosts begin one after the other, in their order.
+// TestSplay: hosts begin one after the other, in their order, none before its turn.
 func TestSplay(t *testing.T) {
 	f := newFakes()
 	task := f.task(5)
@@ -182,9 +182,13 @@ func TestSplay(t *testing.T) {
 	if took := time.Since(begun); err != nil || p.Reached != 5 || took < 40*time.Millisecond {
 		t.Errorf("%+v, %v in %v", p, err, took)
 	}
-	for i := range f.stored {
-		if i > 0 && f.stored[i].Name < f.stored[i-1].Name {
-			t.Errorf("%s after %s", f.stored[i].Name, f.stored[i-1].Name)
+	seen := map[string]time.Duration{}
+	for _, o := range f.stored {
+		seen[o.Name] = o.Time.Sub(begun)
+	}
+	for i, target := range task.targets {
+		if turn := time.Duration(i) * 10 * time.Millisecond; seen[target.Name] < turn {
+			t.Errorf("%s after %v, before its turn at %v", target.Name, seen[target.Name], turn)
 		}
 	}
 }
