@@ -193,14 +193,18 @@ done
 count() { cat "/sys/class/net/$dev/statistics/$1_packets"; }
 account() { echo "$1 $2 packets $((60 * $2)) bytes 9 events $l bytes each in $3 seconds."; exit 0; }
 before=$(count $f)
-echo "001.001 start_threads [2697] Ready..."
+ready() { echo "001.001 start_threads [2697] Ready..."; }
 if [ $f = rx ]; then
 	trap 'account Received ${n:-$(($(count rx) - before))} 9.99' INT
+	ready
 	while :; do sleep 0.1; done
 fi
 linerate load send --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &
 p=$!
 trap 'kill -TERM $p' INT
+# What is interrupted before it heeds signals gives no account.
+while kill -0 $p 2>/dev/null && [ "$(count tx)" = "$before" ]; do sleep 0.05; done
+ready
 while kill -0 $p 2>/dev/null; do wait $p; done
 tx=$(sed -n 's/.*"tx_packets": \([0-9]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1) t=$(sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1)
 [ -n "$tx" ] || cat "$TMPDIR/linerate.$$"

@@ -304,7 +304,14 @@ func startAgent(t *testing.T, key string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait(); os.RemoveAll(dir) })
-	labtest.Eventually(func() bool { _, err := os.Stat(socket); return err == nil })
+	// The agent's file is there before the agent listens.
+	labtest.Eventually(func() bool {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 	add := exec.Command("ssh-add", "-q", key)
 	add.Env = append(os.Environ(), "SSH_AUTH_SOCK="+socket)
 	if out, err := add.CombinedOutput(); err != nil {
