@@ -2,12 +2,12 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newLoadCmd offers load: packets and requests.
+// newLoadCmd offers load: packets.
 func newLoadCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "offer load and measure: UDP packets, HTTP requests",
+		Short: "offer load and measure: UDP packets",
 	}
-	cmd.AddCommand(newSendCmd(), newReceiveCmd(), newLoadHTTPCmd())
+	cmd.AddCommand(newSendCmd(), newReceiveCmd())
 	return cmd
 }

@@ -21,16 +21,13 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func TestMain(m *testing.M) {
 	labtest.SideBySide()
 	testscript.Main(ownLedger{m}, map[string]func(){
-		"mkarchive":  func() { makeArchive(os.Args[1]) },
-		"field":      func() { printField(os.Args[1]) },
-		"interrupt":  func() { interrupt(os.Args[1], os.Args[2:]) },
-		"edit":       func() { edit(os.Args[1], os.Args[2:]...) },
-		"webserver":  serverOf("http://", webServer),
-		"mailserver": serverOf("", mailServer),
-		"fetched":    func() { fetched(os.Args[1]) },
-		"waitfor":    func() { waitFor(os.Args[1], os.Args[2:]...) },
-		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
-		"linerate":   func() { simulate(); os.Exit(runChecked(os.Args[1:])) },
+		"mkarchive": func() { makeArchive(os.Args[1]) },
+		"field":     func() { printField(os.Args[1]) },
+		"edit":      func() { edit(os.Args[1], os.Args[2:]...) },
+		"fetched":   func() { fetched(os.Args[1]) },
+		"waitfor":   func() { waitFor(os.Args[1], os.Args[2:]...) },
+		"mkplan":    func() { makePlan(os.Args[1], os.Args[2:]) },
+		"linerate":  func() { simulate(); os.Exit(runChecked(os.Args[1:])) },
 	})
 }
 

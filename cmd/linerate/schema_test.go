@@ -23,7 +23,6 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
-	"linerate/internal/load/httpload"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/role"
@@ -91,7 +90,6 @@ var documents = []described{
 	{"generated", "linerate load send --json", []string{"load send"}, typeOf[sentDoc]()},
 	{"received", "linerate load receive --json", []string{"load receive"}, typeOf[receivedDoc]()},
 	{"logs", "linerate logs --json", []string{"logs"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
-	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
 }
 
 // writtenFiles are what people write.

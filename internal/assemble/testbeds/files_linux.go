@@ -32,7 +32,7 @@ const poolDir = server.DiskDir + "/pool"
 // startFiles makes a file system at a site, and the files on it.
 func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	f := part.Files
-	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Block: 4096, Lanes: f.Lanes, Sync: f.Fsync, Reads: 0.5, Creates: 0.5, Seed: filesSeed}
+	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Lanes: f.Lanes, Sync: f.Fsync, Seed: filesSeed}
 	var err error
 	if pool.Min, pool.Max, err = f.Range(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // TestServersTimeOfFiles: a file system's CPU time is the kernel's for this
 // process while it was asked, of all turns together; not the clients' own.
 func TestServersTimeOfFiles(t *testing.T) {
-	set, err := fileload.Prepare(t.Context(), t.TempDir(), fileload.Pool{Files: 200, Min: 500, Max: 9000, Block: 4096, Lanes: 1, Reads: 0.5, Creates: 0.5, Seed: 1})
+	set, err := fileload.Prepare(t.Context(), t.TempDir(), fileload.Pool{Files: 200, Min: 500, Max: 9000, Lanes: 1, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package testbeds
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	labserve "linerate/internal/lab/serve"
@@ -45,7 +46,7 @@ func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting,
 		return nil, err
 	}
 	a.load = smtpload.Spec{
-		Server: at.Address.String(), From: "linerate@linerate.invalid", To: setting.MailRecipient, Accounts: m.Accounts, Sizes: sizes,
+		Server: netip.AddrPortFrom(at.Address, 25), From: "linerate@linerate.invalid", To: setting.MailRecipient, Accounts: m.Accounts, Sizes: sizes,
 		Sessions: m.Sessions, PerSession: m.PerSession, Load: client.Load{Rate: m.Rate, Arrivals: request.Process(m.Arrivals), Timeout: time.Duration(m.Timeout * 1e9)},
 		Sources: at.Sources, Enter: at.Enter,
 	}

@@ -5,12 +5,12 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"strings"
 	"time"
 
 	"linerate/internal/accesslog"
 	labserve "linerate/internal/lab/serve"
+	"linerate/internal/list"
 	"linerate/internal/load/client"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
@@ -81,23 +81,17 @@ func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr
 // spec is the load that asks for the objects.
 func (s *webArm) spec(at testbed.Site, h *study.HTTP, sizes []int) (httpload.Spec, error) {
 	l := httpload.Spec{
-		Connections: h.Connections, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
+		Server: netip.AddrPortFrom(at.Address, 80), Connections: h.Connections, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
 		Load: client.Load{Rate: h.Rate, Arrivals: request.Process(h.Arrivals), Timeout: time.Duration(h.Timeout * 1e9)}, Sources: at.Sources, Enter: at.Enter,
+		Paths: list.Map(sizes, setting.ObjectPath),
 	}
-	base := url.URL{Scheme: "http", Host: at.Address.String()}
 	if h.TLS {
-		base.Scheme = "https"
 		cert, err := s.box.Read(setting.CertFile)
 		if err != nil {
 			return l, fmt.Errorf("read the server's certificate: %w", err)
 		}
-		l.Roots = x509.NewCertPool()
+		l.Server, l.Roots = netip.AddrPortFrom(at.Address, 443), x509.NewCertPool()
 		l.Roots.AppendCertsFromPEM(cert)
-	}
-	for _, size := range sizes {
-		u := base
-		u.Path = setting.ObjectPath(size)
-		l.Targets = append(l.Targets, httpload.Target{URL: &u, Weight: 1})
 	}
 	return l, nil
 }

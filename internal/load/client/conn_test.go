@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -18,11 +19,7 @@ func pair(t *testing.T) (*Conn, *net.TCPConn, *Dialer) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	d, err := NewDialer(t.Context(), "127.0.0.1", port, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := NewDialer(t.Context(), netip.MustParseAddrPort(l.Addr().String()), nil, nil)
 	c, err := d.TCP(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ var CPUs = runtime.GOMAXPROCS(0)
 // Spec is a load of requests for several targets, over some lanes.
 type Spec struct {
 	Load
-	Weights []float64 // of the mix: a request is of one of so many targets
-	Lanes   int       // requests at once; in an open loop as many as are needed, up to it
+	Targets int // a request is of one of so many
+	Lanes   int // requests at once; in an open loop as many as are needed, up to it
 	// Finish lets a closed loop's last requests end, for those that are not to
 	// be cut off; they count, and so does the time they take.
 	Finish bool
@@ -96,7 +96,7 @@ type shard struct {
 // context that ends what is in flight. The account is nil where the load could
 // not begin; a run that ctx ended has an account, and ctx's error.
 func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error)) (*request.Account, request.Meter, error) {
-	r := &run{Spec: &s, shared: request.NewMix(s.Weights, s.Seed, 0)}
+	r := &run{Spec: &s, shared: request.NewMix(s.Targets, s.Seed, 0)}
 	r.ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
 	var err error
@@ -104,17 +104,12 @@ func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error
 		return nil, request.Meter{}, err
 	}
 	for range min(s.Lanes, 2*CPUs) {
-		r.shards = append(r.shards, &shard{account: request.NewAccount(len(s.Weights)), r: r})
+		r.shards = append(r.shards, &shard{account: request.NewAccount(s.Targets), r: r})
 	}
 	r.t0 = time.Now()
 	r.base = r.source.Used()
 	if s.Warmup > 0 {
 		defer time.AfterFunc(s.Warmup, r.rebase).Stop()
-	}
-	done := make(chan struct{})
-	var watching sync.WaitGroup
-	if s.Watch != nil && s.Every > 0 {
-		watching.Go(func() { r.watch(done) })
 	}
 	if s.Rate > 0 {
 		r.open()
@@ -122,8 +117,6 @@ func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error
 		r.closed()
 	}
 	r.source.Close()
-	close(done)
-	watching.Wait()
 	a, m := r.sum(r.elapsed())
 	return a, m, ctx.Err()
 }
@@ -184,7 +177,7 @@ func (r *run) elapsed() time.Duration { return r.ended - r.Warmup }
 
 // sum is the account of all shards, and what was used for it.
 func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
-	sum := request.NewAccount(len(r.Weights))
+	sum := request.NewAccount(r.Targets)
 	for _, s := range r.shards {
 		s.mu.Lock()
 		sum.Merge(s.account)
@@ -197,23 +190,6 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	return sum, request.Meter{
 		Elapsed: elapsed, CPU: u.CPU - b.CPU, CPUs: CPUs,
 		WireIn: u.In - b.In, WireOut: u.Out - b.Out, Rate: r.Rate, Early: r.early.Load(), Negotiated: u.Negotiated,
-	}
-}
-
-// watch reports the account so far.
-func (r *run) watch(done <-chan struct{}) {
-	tick := time.NewTicker(r.Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			if at := r.now(); at > r.Warmup {
-				a, m := r.sum(at - r.Warmup)
-				r.Watch(a.Result(m))
-			}
-		}
 	}
 }
 
@@ -272,7 +248,7 @@ func (r *run) repeat(i int) {
 // whichever lane is how fast: there all lanes draw from one mix.
 func (r *run) mix(lane int) func() int {
 	if r.Requests == 0 {
-		return request.NewMix(r.Weights, r.Seed, uint64(lane)).Next
+		return request.NewMix(r.Targets, r.Seed, uint64(lane)).Next
 	}
 	return func() int {
 		r.mu.Lock()

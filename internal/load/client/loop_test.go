@@ -119,7 +119,7 @@ func about(got int64, want time.Duration) bool {
 }
 
 func open(rate float64, lanes int, length time.Duration) Spec {
-	return Spec{Weights: []float64{1}, Lanes: lanes, Load: Load{Rate: rate, Arrivals: request.Constant, Duration: length, Timeout: 200 * ms, Seed: 1}}
+	return Spec{Targets: 1, Lanes: lanes, Load: Load{Rate: rate, Arrivals: request.Constant, Duration: length, Timeout: 200 * ms, Seed: 1}}
 }
 
 // TestOpen: requests are sent when they are due, by as few lanes as that takes.
@@ -207,7 +207,7 @@ func TestWarmup(t *testing.T) {
 	for name, c := range map[string]struct {
 		Spec
 		took time.Duration
-	}{"open": {open(100, 4, time.Second), 1005 * ms}, "closed": {Spec{Weights: []float64{1}, Lanes: 1, Load: Load{Duration: time.Second, Timeout: time.Second}}, time.Second}} {
+	}{"open": {open(100, 4, time.Second), 1005 * ms}, "closed": {Spec{Targets: 1, Lanes: 1, Load: Load{Duration: time.Second, Timeout: time.Second}}, time.Second}} {
 		s := c.Spec
 		s.Warmup = 305 * ms
 		r, m := ran(t, s, &server{takes: always(10 * ms)})
@@ -236,7 +236,7 @@ func TestClosed(t *testing.T) {
 		"waited for": {true, 68, 0, 1020 * ms},
 	} {
 		srv := &server{takes: always(30 * ms)}
-		r, m := ran(t, Spec{Weights: []float64{1}, Lanes: 2, Load: Load{Duration: time.Second, Timeout: time.Second}, Finish: c.finish}, srv)
+		r, m := ran(t, Spec{Targets: 1, Lanes: 2, Load: Load{Duration: time.Second, Timeout: time.Second}, Finish: c.finish}, srv)
 		if r.Answered != c.answered || r.Unfinished != c.cut || r.Failed != 0 || m.Elapsed != c.took || srv.busiest != 2 {
 			t.Errorf("%s: %d answered, %d cut off, %d failed in %s, %d at once; want %+v", name, r.Answered, r.Unfinished, r.Failed, m.Elapsed, srv.busiest, c)
 		}
@@ -252,7 +252,7 @@ func TestRefused(t *testing.T) {
 		if kind >= request.Reset {
 			continue // the server was reached: what it says is its speed
 		}
-		r, _ := ran(t, Spec{Weights: []float64{1}, Lanes: 1, Load: Load{Duration: time.Second, Timeout: time.Second}}, &server{takes: func(int) (time.Duration, request.Kind) { return 0, kind }})
+		r, _ := ran(t, Spec{Targets: 1, Lanes: 1, Load: Load{Duration: time.Second, Timeout: time.Second}}, &server{takes: func(int) (time.Duration, request.Kind) { return 0, kind }})
 		if r.Failed < 100 || r.Failed > 101 || r.Answered != 0 || r.Errors[0].Kind != kind.String() {
 			t.Errorf("%s: %d failed, %+v", kind, r.Failed, r.Errors)
 		}
@@ -266,7 +266,7 @@ func TestRequests(t *testing.T) {
 	for name, s := range map[string]Spec{
 		"open": {Load: Load{Rate: 1000, Arrivals: request.Constant}, Lanes: 8}, "one lane": {Lanes: 1}, "five lanes": {Lanes: 5}, "more lanes than requests": {Lanes: 64}, "with an end far off": {Lanes: 3, Load: Load{Duration: time.Hour}, Finish: true},
 	} {
-		s.Weights, s.Requests, s.Seed, s.Timeout = []float64{1, 2, 5}, 40, 9, time.Second
+		s.Targets, s.Requests, s.Seed, s.Timeout = 4, 40, 9, time.Second
 		srv := &server{takes: func(n int) (time.Duration, request.Kind) { return time.Duration(1+n*n%7) * ms, request.OK }}
 		r, _ := ran(t, s, srv)
 		if r.Requests != 40 || r.Answered != 40 || len(srv.asked) != 40 {
@@ -276,8 +276,8 @@ func TestRequests(t *testing.T) {
 		for _, c := range r.Targets {
 			sum += c.Answered
 		}
-		if sum != 40 || r.Targets[0].Answered >= r.Targets[1].Answered || r.Targets[1].Answered >= r.Targets[2].Answered {
-			t.Errorf("%s: targets %+v of weights 1, 2, 5", name, r.Targets)
+		if sum != 40 || slices.ContainsFunc(r.Targets, func(c request.TargetCount) bool { return c.Answered != 10 }) {
+			t.Errorf("%s: targets %+v, want ten of each", name, r.Targets)
 		}
 		slices.Sort(srv.asked)
 		mixes = append(mixes, srv.asked)
@@ -291,7 +291,7 @@ func TestRequests(t *testing.T) {
 
 // TestInterrupted: what was counted until a user ended the run is told, with the reason.
 func TestInterrupted(t *testing.T) {
-	for name, s := range map[string]Spec{"open": open(100, 4, time.Hour), "closed": {Weights: []float64{1}, Lanes: 1, Load: Load{Duration: time.Hour, Timeout: time.Second}}} {
+	for name, s := range map[string]Spec{"open": open(100, 4, time.Hour), "closed": {Targets: 1, Lanes: 1, Load: Load{Duration: time.Hour, Timeout: time.Second}}} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 505*ms)
 			defer cancel()
@@ -316,25 +316,5 @@ func TestCannotStart(t *testing.T) {
 	a, _, err := Run(t.Context(), open(1, 1, time.Second), func(context.Context) (Source, error) { return nil, broken })
 	if a != nil || !errors.Is(err, broken) {
 		t.Errorf("%v, %v", a, err)
-	}
-}
-
-// TestWatch tells of the account so far, after the warm-up, and no more once the run is over.
-func TestWatch(t *testing.T) {
-	s := open(100, 4, time.Second)
-	s.Warmup, s.Every = 150*ms, 100*ms
-	var seen []request.Result
-	s.Watch = func(r request.Result) { seen = append(seen, r) }
-	final, _ := ran(t, s, &server{takes: always(5 * ms)})
-	if len(seen) < 9 || len(seen) > 10 {
-		t.Fatalf("told %d times", len(seen))
-	}
-	for i, r := range seen {
-		if want := 0.05 + 0.1*float64(i); r.Seconds < want-1e-9 || r.Seconds > want+1e-9 {
-			t.Errorf("told of %g s, want %g", r.Seconds, want)
-		}
-		if n := uint64(5 + 10*i); r.Requests > n+1 || r.Requests < n-1 || r.Requests > final.Requests {
-			t.Errorf("after %g s %d requests", r.Seconds, r.Requests)
-		}
 	}
 }

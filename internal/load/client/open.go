@@ -32,7 +32,7 @@ type opened struct {
 }
 
 func (r *run) open() {
-	o := &opened{run: r, schedule: request.NewArrivals(r.Arrivals, r.Rate, r.Seed), mix: request.NewMix(r.Weights, r.Seed, 0), led: true, made: 1}
+	o := &opened{run: r, schedule: request.NewArrivals(r.Arrivals, r.Rate, r.Seed), mix: request.NewMix(r.Targets, r.Seed, 0), led: true, made: 1}
 	o.all.Go(func() { o.work(0) })
 	o.all.Wait()
 	if r.finish(r.now()); r.Duration > 0 && r.Requests == 0 && r.ctx.Err() == nil {

@@ -5,15 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/client"
 	"linerate/internal/load/request"
 )
 
@@ -48,40 +45,6 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 	if n, err := again(func() (int, error) { return -1, unix.EIO }); n != 0 || !errors.Is(err, unix.EIO) {
 		t.Errorf("%d, %v", n, err)
-	}
-}
-
-// TestLoadsThatCannotBe, and those at their bounds.
-func TestLoadsThatCannotBe(t *testing.T) {
-	good := client.Load{Requests: 1, Timeout: time.Second}
-	for what, c := range map[string]struct {
-		change func(*client.Load)
-		ok     bool
-	}{
-		"so many": {func(*client.Load) {}, true}, "so long": {func(l *client.Load) { l.Requests, l.Duration = 0, 1 }, true}, "the highest rate": {func(l *client.Load) { l.Rate = 1e7 }, true},
-		"neither": {func(l *client.Load) { l.Requests = 0 }, false}, "a higher rate": {func(l *client.Load) { l.Rate = 1.1e7 }, false}, "a rate below 0": {func(l *client.Load) { l.Rate = -1 }, false},
-		"no timeout": {func(l *client.Load) { l.Timeout = 0 }, false}, "a warm-up below 0": {func(l *client.Load) { l.Warmup = -1 }, false}, "a duration below 0": {func(l *client.Load) { l.Duration = -1 }, false},
-	} {
-		l := good
-		c.change(&l)
-		if err := l.Validate("transactions"); (err == nil) != c.ok || err != nil && !hint.IsUsage(err) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	p := pool()
-	p.Reads, p.Creates = 0.75, 0.25
-	if s := p.loop(client.Load{Rate: 7}); !slices.Equal(s.Weights, []float64{0.1875, 0.5625, 0.0625, 0.1875}) || s.Lanes != p.Lanes || s.Rate != 7 || len(Pairs) != len(s.Weights) {
-		t.Errorf("%+v", s)
-	}
-	for what, change := range map[string]func(*Pool){
-		"a size below 0": func(p *Pool) { p.Min = -1 }, "many files": func(p *Pool) { p.Files = MaxFiles + 1 }, "many directories": func(p *Pool) { p.Directories = MaxDirectories + 1 }, "directories below 0": func(p *Pool) { p.Directories = -1 },
-		"a large block": func(p *Pool) { p.Block = 16<<20 + 1 }, "no lane": func(p *Pool) { p.Lanes = 0 }, "many lanes": func(p *Pool) { p.Files, p.Lanes = 1000, MaxLanes+1 }, "a share below 0": func(p *Pool) { p.Creates = -0.1 },
-	} {
-		p := pool()
-		change(&p)
-		if err := p.Validate(); !hint.IsUsage(err) {
-			t.Errorf("%s: %v", what, err)
-		}
 	}
 }
 

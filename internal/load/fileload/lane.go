@@ -142,7 +142,7 @@ func (l *lane) write(dir int, name string, flags, n int) (err error) {
 	}
 	for n > 0 && err == nil {
 		var m int
-		m, err = again(func() (int, error) { return unix.Write(fd, l.buf[:min(n, l.set.Block)]) })
+		m, err = again(func() (int, error) { return unix.Write(fd, l.buf[:min(n, block)]) })
 		n -= m
 	}
 	if err == nil && l.set.Sync {
@@ -168,7 +168,7 @@ func (l *lane) read() error {
 	sum := 0
 	for err == nil && sum < f.size {
 		var m int
-		if m, err = again(func() (int, error) { return unix.Read(fd, l.buf[:l.set.Block]) }); m == 0 && err == nil {
+		if m, err = again(func() (int, error) { return unix.Read(fd, l.buf) }); m == 0 && err == nil {
 			err = errShort
 		}
 		sum += m

@@ -26,9 +26,6 @@ type Set struct {
 // Prepare makes the files in a directory, which must be empty. Remove
 // removes them, Release what the set holds open.
 func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
 	s := &Set{Pool: p}
 	if err := s.directories(dir); err != nil {
 		s.Release()
@@ -101,10 +98,7 @@ func (s *Set) each(ctx context.Context, f func(i int, l *lane) error) error {
 // Account offers the load once more to the files as they are, and then waits
 // until all that was written is on the disk (request.Meter.Settle).
 func (s *Set) Account(ctx context.Context, l client.Load) (*request.Account, request.Meter, error) {
-	if err := l.Validate("transactions"); err != nil {
-		return nil, request.Meter{}, err
-	}
-	a, m, err := client.Run(ctx, s.loop(l), func(context.Context) (client.Source, error) { return s, nil })
+	a, m, err := client.Run(ctx, client.Spec{Load: l, Targets: len(Pairs), Lanes: s.Lanes}, func(context.Context) (client.Source, error) { return s, nil })
 	begin := time.Now()
 	if e := flush(s.dirs[0]); e != nil {
 		err = errors.Join(err, fmt.Errorf("flush the file system: %w", e))
@@ -154,7 +148,7 @@ func (s *Set) Remove(ctx context.Context) error {
 }
 
 func newLane(s *Set, i int) *lane {
-	l := &lane{set: s, prefix: "l" + strconv.Itoa(i) + "-", rng: rand.New(rand.NewPCG(s.Seed, uint64(i)^0xf11e)), buf: make([]byte, max(s.Block, 4096))}
+	l := &lane{set: s, prefix: "l" + strconv.Itoa(i) + "-", rng: rand.New(rand.NewPCG(s.Seed, uint64(i)^0xf11e)), buf: make([]byte, block)}
 	for k := range l.buf { // letters that compress no better than text
 		l.buf[k] = 'a' + byte(l.rng.Uint32()&15)
 	}

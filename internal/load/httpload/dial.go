@@ -3,28 +3,39 @@ package httpload
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"sync/atomic"
 
-	"linerate/internal/hint"
 	"linerate/internal/load/client"
 )
 
-// dialer makes the connections of one run, to one address.
+// dialer makes the connections of one run.
 type dialer struct {
 	*client.Dialer
 	tls        *tls.Config                         // nil without TLS
 	negotiated atomic.Pointer[tls.ConnectionState] // of the last handshake
 }
 
+func newDialer(ctx context.Context, s *Spec) *dialer {
+	d := &dialer{Dialer: client.NewDialer(ctx, s.Server, s.Sources, s.Enter)}
+	if s.Roots != nil {
+		protocol := "http/1.1"
+		if s.HTTP2 {
+			protocol = "h2"
+		}
+		// No session cache: every connection pays a whole handshake.
+		d.tls = &tls.Config{ServerName: s.Server.Addr().String(), RootCAs: s.Roots, NextProtos: []string{protocol}}
+	}
+	return d
+}
+
 // secure speaks TLS on a connection, which ends with a failure.
-func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (net.Conn, *client.Failure) {
-	conn := tls.Client(raw, config)
+func (d *dialer) secure(ctx context.Context, raw net.Conn) (net.Conn, *client.Failure) {
+	conn := tls.Client(raw, d.tls)
 	err := conn.HandshakeContext(ctx)
 	state := conn.ConnectionState()
-	if want := config.NextProtos[0]; err == nil && want == "h2" && state.NegotiatedProtocol != want {
+	if want := d.tls.NextProtos[0]; err == nil && want == "h2" && state.NegotiatedProtocol != want {
 		err = fmt.Errorf("the server chose %q, not HTTP/2", state.NegotiatedProtocol)
 	}
 	if err != nil {
@@ -46,40 +57,4 @@ func (d *dialer) agreed() string {
 		out += ", " + s.NegotiatedProtocol
 	}
 	return out
-}
-
-func newDialer(ctx context.Context, s *Spec) (*dialer, error) {
-	u := s.Targets[0].URL
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	to, err := client.NewDialer(ctx, u.Hostname(), port, s.Sources, s.Enter)
-	if err != nil {
-		if errors.As(err, new(*net.DNSError)) {
-			err = hint.With(err, "give the server's address in the URL, and its name as a header: %s", hint.Option("header", "'Host: NAME'"))
-		}
-		return nil, err
-	}
-	d := &dialer{Dialer: to}
-	if u.Scheme == "https" {
-		protocol := "http/1.1"
-		if s.HTTP2 {
-			protocol = "h2"
-		}
-		// No session cache: every connection pays a whole handshake.
-		d.tls = &tls.Config{ServerName: serverName(s), InsecureSkipVerify: s.Insecure, RootCAs: s.Roots, NextProtos: []string{protocol}}
-	}
-	return d, nil
-}
-
-// serverName is whom a certificate is to be of.
-func serverName(s *Spec) string {
-	if h := s.Header.Get("Host"); h != "" {
-		if host, _, err := net.SplitHostPort(h); err == nil {
-			return host
-		}
-		return h
-	}
-	return s.Targets[0].URL.Hostname()
 }

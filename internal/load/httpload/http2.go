@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -26,8 +23,7 @@ const (
 	// connection, before it hears of the client again: h2load's, so large that
 	// no client's window is ever what limits.
 	window = 1 << 30
-	// fragment is the longest part of a block of headers in one frame, which
-	// every server takes (RFC 9113 4.2).
+	// fragment is the longest frame of a server's (RFC 9113 4.2).
 	fragment = 16 << 10
 	// maxStrings bounds one string of a block of headers.
 	maxStrings = 64 << 10
@@ -137,12 +133,7 @@ func (l *http2Lane) ask(target int) {
 	for _, f := range l.requests[target] {
 		_ = l.encoder.WriteField(f) // to a buffer
 	}
-	first := l.block.Next(fragment)
-	_ = l.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: l.next, BlockFragment: first, EndStream: true, EndHeaders: l.block.Len() == 0})
-	for l.block.Len() > 0 {
-		more := l.block.Next(fragment)
-		_ = l.frames.WriteContinuation(l.next, l.block.Len() == 0, more)
-	}
+	_ = l.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: l.next, BlockFragment: l.block.Bytes(), EndStream: true, EndHeaders: true})
 }
 
 func (l *http2Lane) flush() error {
@@ -307,20 +298,9 @@ func (l *http2Lane) data(head http2.FrameHeader) error {
 // field is one of a request's headers.
 type field = hpack.HeaderField
 
-// ofConnections are headers that HTTP/2 has no place for (RFC 9113 8.2.2).
-var ofConnections = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"}
-
-// fieldsOf is a GET of a target.
-func fieldsOf(s *Spec, t Target) []field {
-	req := requestOf(s, t)
-	out := []field{{Name: ":method", Value: req.Method}, {Name: ":scheme", Value: t.URL.Scheme}, {Name: ":authority", Value: req.Host}, {Name: ":path", Value: t.URL.RequestURI()}}
-	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
-		if slices.Contains(ofConnections, name) {
-			continue
-		}
-		for _, v := range req.Header[name] {
-			out = append(out, field{Name: strings.ToLower(name), Value: v})
-		}
-	}
-	return out
+// fieldsOf is a GET of an object.
+func fieldsOf(s *Spec, path string) []field {
+	req := s.request(path)
+	return []field{{Name: ":method", Value: req.Method}, {Name: ":scheme", Value: req.URL.Scheme}, {Name: ":authority", Value: req.Host}, {Name: ":path", Value: req.URL.RequestURI()},
+		{Name: "user-agent", Value: req.Header.Get("User-Agent")}}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -155,8 +154,7 @@ func TestAServerThatDoesNotReadEndsNoRun(t *testing.T) {
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	url := answering(t, func(*peer) { <-over })
-	s := spec(t, url)
-	s.Header = http.Header{"X-Long": {strings.Repeat("x", 200_000)}}
+	s := spec(t, url, "/"+strings.Repeat("x", 200_000))
 	s.HTTP2, s.Connections, s.Requests, s.Timeout = true, 100, 150, 200*time.Millisecond
 	r := offer(t, s)
 	late := func(f request.Failure) bool { return f.Kind == "too_late" } // on a slow machine others connect too late

@@ -15,38 +15,21 @@ type source struct {
 	fields [][]field // HTTP/2
 }
 
-// Run offers the load until its end or ctx's, and returns its account. A run
-// that ctx ended has an account too, and ctx's error.
-func Run(ctx context.Context, s Spec) (request.Result, error) {
-	a, m, err := Account(ctx, s)
-	if a == nil {
-		return request.Result{}, err
-	}
-	return a.Result(m), err
-}
-
-// Account is Run for callers that add several loads up (request.Account.Merge,
-// request.Meter.Plus). The account is nil where the load could not begin.
+// Account offers the load until its end or ctx's. The account is nil where the load
+// could not begin; a run that ctx ended has one too, and ctx's error.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
-	if err := s.Validate(); err != nil {
-		return nil, request.Meter{}, err
-	}
-	l := client.Spec{Load: s.Load, Weights: s.weights(), Lanes: s.Connections}
-	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
+	return client.Run(ctx, client.Spec{Load: s.Load, Targets: len(s.Paths), Lanes: s.Connections},
+		func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
 }
 
 func newSource(ctx context.Context, s *Spec) (*source, error) {
-	r := &source{Spec: s}
-	var err error
-	if r.d, err = newDialer(ctx, s); err != nil {
-		return nil, err
-	}
-	for _, t := range s.Targets {
+	r := &source{Spec: s, d: newDialer(ctx, s)}
+	for _, path := range s.Paths {
 		if s.HTTP2 {
-			r.fields = append(r.fields, fieldsOf(s, t))
+			r.fields = append(r.fields, fieldsOf(s, path))
 			continue
 		}
-		head, err := headOf(s, t)
+		head, err := headOf(s, path)
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (l *wire) ready(deadline time.Time) (fresh bool, f *client.Failure) {
 	}
 	l.raw, l.conn, l.retired = raw, raw, false
 	if l.d.tls != nil {
-		if l.conn, f = l.d.secure(ctx, raw, l.d.tls); f != nil {
+		if l.conn, f = l.d.secure(ctx, raw); f != nil {
 			l.conn = nil
 			return false, f
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"linerate/internal/show"
 )
 
 // chance is an outcome of any kind.
@@ -164,60 +162,6 @@ func TestSettled(t *testing.T) {
 	}
 	if r = a.Result(Meter{Elapsed: 2 * time.Second}); r.SettledRate != 0 {
 		t.Errorf("a server that settles at once has a settled rate of %g", r.SettledRate)
-	}
-}
-
-func TestStrictly(t *testing.T) {
-	for want, r := range map[string]Result{
-		"":                                    {Requests: 5},
-		"2 of 5 requests failed, 0 were not":  {Requests: 5, Failed: 2},
-		"0 of 5 requests failed, 1 were not":  {Requests: 5, Unsent: 1},
-		"generator was saturated: it is slow": {Requests: 5, Generator: Generator{Saturated: []string{"it is slow"}}},
-	} {
-		if err := r.Strictly(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", r, err, want)
-		}
-	}
-}
-
-func TestProcesses(t *testing.T) {
-	if _, err := ParseProcess("poison"); err == nil || !strings.Contains(err.Error(), "poison") {
-		t.Errorf("%v", err)
-	}
-	for _, p := range []Process{Constant, Poisson} {
-		if got, err := ParseProcess(string(p)); err != nil || got != p {
-			t.Errorf("%s: %s, %v", p, got, err)
-		}
-	}
-}
-
-// TestNotes name what went wrong, and clean what a server said of it.
-func TestNotes(t *testing.T) {
-	a := NewAccount(1)
-	a.Add(Outcome{Kind: Closed, Detail: "bye\x1b[2J"})
-	a.Add(Outcome{Kind: Status, Code: 503, End: ms})
-	a.Unsent(time.Second)
-	p := show.NewPage(show.Style{Width: 200})
-	r := a.Result(Meter{Elapsed: time.Second, Rate: 2, CPU: 2 * time.Second, CPUs: 1})
-	n := Notes{Page: p, Of: "web: "}
-	n.Errors(r)
-	n.Unsent(r)
-	n.Saturated(r)
-	r.LatencyTable(p, true, "handshake")
-	Line(p, "status", "%s", r.StatusList())
-	text := p.String()
-	for _, want := range []string{"web: 1 × closed before an answer: bye", "web: 1 × status 400 or more", "web: 1 requests were due and never sent", "may be its own: it used 200 % of its 1 CPUs", "latency (from due)", "generator lag", "503 × 1"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "\x1b") || strings.Contains(text, "handshake") {
-		t.Errorf("an escape, or a connection that nobody made, in\n%q", text)
-	}
-	closed := show.NewPage(show.Style{Width: 200})
-	r.LatencyTable(closed, false, "handshake")
-	if text := closed.String(); !strings.Contains(text, "latency (from sent)") || strings.Contains(text, "lag") || strings.Contains(text, "service") {
-		t.Errorf("of a closed loop:\n%s", text)
 	}
 }
 

@@ -11,8 +11,6 @@ package request
 import (
 	"math/rand/v2"
 	"time"
-
-	"linerate/internal/hint"
 )
 
 // Process is how an open loop's requests are spread over time.
@@ -25,15 +23,6 @@ const (
 	Constant Process = "constant"
 	Poisson  Process = "poisson"
 )
-
-// ParseProcess reads the name of a process.
-func ParseProcess(s string) (Process, error) {
-	switch p := Process(s); p {
-	case Constant, Poisson:
-		return p, nil
-	}
-	return "", hint.Unknown("arrivals", s, []string{string(Constant), string(Poisson)})
-}
 
 // Arrivals is the schedule of an open loop: the same for the same process,
 // rate and seed.
@@ -62,53 +51,35 @@ func (a *Arrivals) Next() time.Duration {
 	return time.Duration(a.at)
 }
 
-// Mix chooses among requests by their weights, and keeps to them closely: it
-// draws in passes, one number from each of the pass's strata, the strata in
-// random order (stratified sampling: W. Cochran, Sampling Techniques, ch. 5).
-// Few requests so have the mix of many, and the median of their latencies does
-// not jump from one object's to the next one's because chance asked for more
-// small ones.
+// Mix chooses among requests, each as often as another, and keeps to that closely: it
+// draws in passes of which each has every request as often, in random order (stratified
+// sampling: W. Cochran, Sampling Techniques, ch. 5). Few requests so have the mix of
+// many, and the median of their latencies does not jump from one object's to the next
+// one's because chance asked for more small ones.
 type Mix struct {
-	upTo []float64
 	pass []int
 	next int
 	rng  *rand.Rand
 }
 
-// strataPerRequest is how many of a pass's strata there are for each of the
-// requests: with equal weights each is drawn so often in every pass.
-const strataPerRequest = 2
+// perPass is how often a pass has each of the requests.
+const perPass = 2
 
-// NewMix chooses index i with a probability of weights[i] over their sum;
-// streams of one seed are independent of each other.
-func NewMix(weights []float64, seed, stream uint64) *Mix {
-	m := &Mix{rng: rand.New(rand.NewPCG(seed, stream^0x317)), pass: make([]int, strataPerRequest*len(weights))}
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-		m.upTo = append(m.upTo, sum)
-	}
+// NewMix chooses among n; streams of one seed are independent of each other.
+func NewMix(n int, seed, stream uint64) *Mix {
+	m := &Mix{rng: rand.New(rand.NewPCG(seed, stream^0x317)), pass: make([]int, perPass*n)}
 	for i := range m.pass {
-		m.pass[i] = i
+		m.pass[i] = i / perPass
 	}
 	return m
 }
 
 // Next is the index of the next request.
 func (m *Mix) Next() int {
-	last := len(m.upTo) - 1
-	if last <= 0 {
-		return 0
-	}
 	if m.next == 0 {
 		m.rng.Shuffle(len(m.pass), func(i, j int) { m.pass[i], m.pass[j] = m.pass[j], m.pass[i] })
 	}
-	x := (float64(m.pass[m.next]) + m.rng.Float64()) / float64(len(m.pass)) * m.upTo[last]
+	i := m.pass[m.next]
 	m.next = (m.next + 1) % len(m.pass)
-	for i, up := range m.upTo {
-		if x < up {
-			return i
-		}
-	}
-	return last
+	return i
 }

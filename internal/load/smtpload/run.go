@@ -3,7 +3,6 @@ package smtpload
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -53,23 +52,14 @@ func (r *source) account() int {
 // Account offers the load until its end or ctx's. The account is nil where the
 // load could not begin; a run that ctx ended has one too, and ctx's error.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
-	if err := s.Validate(); err != nil {
-		return nil, request.Meter{}, err
-	}
-	host, port, err := s.server()
-	if err != nil {
-		return nil, request.Meter{}, err
-	}
-	l := client.Spec{Load: s.Load, Lanes: s.Sessions, Weights: slices.Repeat([]float64{1}, len(s.Sizes)), Finish: true}
+	l := client.Spec{Load: s.Load, Lanes: s.Sessions, Targets: len(s.Sizes), Finish: true}
 	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) {
-		r := &source{Spec: &s}
+		r := &source{Spec: &s, d: client.NewDialer(ctx, s.Server, s.Sources, s.Enter)}
 		r.recipients()
 		for _, n := range s.Sizes {
 			r.bodies = append(r.bodies, body(n))
 		}
-		var err error
-		r.d, err = client.NewDialer(ctx, host, port, s.Sources, s.Enter)
-		return r, err
+		return r, nil
 	})
 }
 
