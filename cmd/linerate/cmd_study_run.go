@@ -55,7 +55,7 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 	f.add(cmd)
 	f.addShape(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the study's record (default: linerate-NAME-TIME)")
-	cmd.Flags().BoolVar(&f.profile, "profile", false, "then profile every variant: flame graph, counters per packet, the kernel's drop reasons")
+	cmd.Flags().BoolVar(&f.profile, "profile", false, "then profile every variant: flame graph, and the functions that changed")
 }
 
 // addShape adds what makes a study longer or shorter.

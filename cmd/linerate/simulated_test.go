@@ -53,7 +53,7 @@ func simulate() {
 		}
 		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "6.18 #1", Hostname: "nowhere", Machine: "a simulation",
 			CPU: fact.CPU{Model: "simulated", Count: 2}}
-		l := &lab.Lab{Machine: sim.Simulated, AllowHost: o.AllowHost, Instruments: sim.Simulated, Runners: assemble.Runners(&forward.Runner{Bed: up, Engine: sim.Simulated}, serve.Runner{})}
+		l := &lab.Lab{Machine: sim.Simulated, AllowHost: o.AllowHost, Profiler: sim.Profile, Runners: assemble.Runners(&forward.Runner{Bed: up, Engine: sim.Simulated}, serve.Runner{})}
 		return &assemble.Testbed{Lab: l, Engine: sim.Simulated.Name(), Facts: facts, Label: "veth, not a NIC"}, nil
 	}
 }

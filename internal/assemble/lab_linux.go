@@ -32,7 +32,7 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 	}
 	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.AllowHost) }
 	packets := &forward.Runner{Bed: up, Engine: engine, Manager: responsive.Local{}}
-	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Runners: Runners(packets, serve.Runner{Sites: sites, Service: testbeds.LocalServers{}})}
+	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Profiler: instrument.Profile, Runners: Runners(packets, serve.Runner{Sites: sites, Service: testbeds.LocalServers{}})}
 	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: netnsbed.Label}, nil
 }
 

@@ -32,45 +32,13 @@ func TestCausesOfPlaces(t *testing.T) {
 	closed(t, a)
 }
 
-// TestReasonsAndCounters: of two that tell of one place the one that found more is taken,
-// never their sum; what conntrack refused is no rule's.
-func TestReasonsAndCounters(t *testing.T) {
-	for name, c := range map[string]struct {
-		counted, reasons Counters
-		want             map[Place]uint64
-	}{
-		"the reason knows more":       {Counters{"ip.input_no_route": 3}, Counters{"IP_INNOROUTES": 4, "NEIGH_FAILED": 1}, map[Place]uint64{Route: 5, Unknown: 5}},
-		"the counter knows more":      {Counters{"ip.input_no_route": 6}, Counters{"IP_INNOROUTES": 4}, map[Place]uint64{Route: 6, Unknown: 4}},
-		"both know the same":          {Counters{"ip.input_no_route": 4}, Counters{"IP_INNOROUTES": 4}, map[Place]uint64{Route: 4, Unknown: 6}},
-		"a reason of no frames":       {nil, Counters{"IP_INNOROUTES": 0}, map[Place]uint64{Unknown: 10}},
-		"all of conntrack":            {Counters{"conntrack.drop": 6}, Counters{"NETFILTER_DROP": 6}, map[Place]uint64{Conntrack: 6, Unknown: 4}},
-		"conntrack knows more":        {Counters{"conntrack.drop": 8}, Counters{"NETFILTER_DROP": 6}, map[Place]uint64{Conntrack: 8, Unknown: 2}},
-		"a reason that says nothing":  {nil, Counters{"NOT_SPECIFIED": 9, "in nosuch_function": 5}, map[Place]uint64{Unknown: 10}},
-		"a function that is known":    {nil, Counters{"in veth_xmit": 7}, map[Place]uint64{EgressQueue: 7, Unknown: 3}},
-		"a reason that nobody placed": {nil, Counters{"A_NEW_REASON": 7}, map[Place]uint64{Other: 7, Unknown: 3}},
-	} {
-		a := AttributeReasons(10, 0, 0, c.counted, c.reasons)
-		for _, p := range Places() {
-			if a.At(p) != c.want[p] {
-				t.Errorf("%s: %d frames ended at %q, want %d", name, a.At(p), p, c.want[p])
-			}
-		}
-		closed(t, a)
-	}
-	for from, want := range map[string]string{"SKB_DROP_REASON_IP_CSUM": "IP_CSUM", "SKB_CONSUMED": "CONSUMED", "SKB_DROP_REASON_SKB_CSUM": "CSUM", "OTHER": "OTHER"} {
-		if got := ReasonName(from); got != want {
-			t.Errorf("%s is %s, want %s", from, got, want)
-		}
-	}
-}
-
 // TestSumsOfAccounts: order and grouping change nothing; of nothing a sum is as it was.
 func TestSumsOfAccounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var all []Account
 	for range 6 {
 		n := r.Uint64N(100)
-		all = append(all, AttributeReasons(n, r.Uint64N(n+1), r.Uint64N(9), Counters{"ip.input_no_route": r.Uint64N(30), "softnet.dropped": r.Uint64N(90)}, Counters{"QDISC_DROP": r.Uint64N(20)}))
+		all = append(all, Attribute(n, r.Uint64N(n+1), r.Uint64N(9), Counters{"ip.input_no_route": r.Uint64N(30), "softnet.dropped": r.Uint64N(90), "qdisc.eth0.drops": r.Uint64N(20)}))
 	}
 	frames := func(a Account) map[Place]uint64 {
 		m := map[Place]uint64{"excess": a.Excess, "offered": a.Offered}

@@ -86,10 +86,6 @@ var sources = []source{
 // Attribute says where offered frames ended, by what the receiver has, what it
 // lost itself, and what was counted on the way meanwhile.
 func Attribute(offered, delivered, lostInReceiver uint64, counted Counters) Account {
-	return attribute(offered, delivered, lostInReceiver, counted, nil)
-}
-
-func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Counters) Account {
 	causes := map[Place][]Cause{}
 	for _, s := range sources {
 		causes[s.place] = append(causes[s.place], s.found(counted)...)
@@ -97,7 +93,6 @@ func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Count
 	if lostInReceiver > 0 {
 		causes[Receiver] = []Cause{{Name: "receiver_dropped", Frames: lostInReceiver}}
 	}
-	byReason(causes, reasons)
 	missing := offered - min(offered, delivered+own(causes))
 	a := Account{Offered: offered, Buckets: []Bucket{}}
 	total := uint64(0)

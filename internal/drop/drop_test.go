@@ -8,7 +8,7 @@ import (
 func TestAttribute(t *testing.T) {
 	for name, c := range map[string]struct {
 		offered, delivered uint64
-		counted, reasons   Counters
+		counted            Counters
 		want               map[Place]uint64
 		excess             uint64
 	}{
@@ -18,15 +18,10 @@ func TestAttribute(t *testing.T) {
 			want: map[Place]uint64{Delivered: 30, IngressQueue: 70}},
 		"a time to live is no checksum": {offered: 100, counted: Counters{"ip.header_errors": 100, "ip.checksum_errors": 40},
 			want: map[Place]uint64{Checksum: 40, TTL: 60}},
-		"the table is full": {offered: 100, delivered: 60, counted: Counters{"conntrack.drop": 30, "conntrack.insert_failed": 10}, reasons: Counters{"NETFILTER_DROP": 40},
+		"the table is full": {offered: 100, delivered: 60, counted: Counters{"conntrack.drop": 30, "conntrack.insert_failed": 10},
 			want: map[Place]uint64{Delivered: 60, Conntrack: 40}},
-		"rules and the table": {offered: 100, delivered: 50, counted: Counters{"conntrack.drop": 30}, reasons: Counters{"NETFILTER_DROP": 50},
+		"rules and the table": {offered: 100, delivered: 50, counted: Counters{"conntrack.drop": 30, "nft.drop": 20},
 			want: map[Place]uint64{Delivered: 50, Conntrack: 30, Firewall: 20}},
-		"counters and reasons count the same frames": {offered: 100, delivered: 50, counted: Counters{"nft.drop": 50}, reasons: Counters{"NETFILTER_DROP": 50},
-			want: map[Place]uint64{Delivered: 50, Firewall: 50}},
-		"a reason without a counter": {offered: 100, counted: Counters{"ip.received": 100}, reasons: Counters{"IP_INNOROUTES": 100},
-			want: map[Place]uint64{Route: 100}},
-		"a reason of no place": {offered: 5, reasons: Counters{"PKT_TOO_BIG": 3, "NOT_SPECIFIED": 2}, want: map[Place]uint64{Other: 3, Unknown: 2}},
 		"the machine's own drops explain no more than is missing": {offered: 100, delivered: 90, counted: Counters{"softnet.dropped": 11},
 			want: map[Place]uint64{Delivered: 90, Backlog: 10}},
 		"the machine's own drops explain a part": {offered: 100, delivered: 60, counted: Counters{"softnet.dropped": 30},
@@ -40,7 +35,7 @@ func TestAttribute(t *testing.T) {
 		"more than were offered": {offered: 10, delivered: 10, counted: Counters{"ip.header_errors": 3},
 			want: map[Place]uint64{Delivered: 10, TTL: 3}, excess: 3},
 	} {
-		a := AttributeReasons(c.offered, c.delivered, 0, c.counted, c.reasons)
+		a := Attribute(c.offered, c.delivered, 0, c.counted)
 		for _, p := range Places() {
 			if a.At(p) != c.want[p] {
 				t.Errorf("%s: %d frames ended at %q, want %d", name, a.At(p), p, c.want[p])
@@ -58,15 +53,12 @@ func TestClosed(t *testing.T) {
 	total := Account{}
 	var offered uint64
 	for range 1000 {
-		counted, reasons := Counters{}, Counters{}
+		counted := Counters{}
 		for _, s := range sources {
 			counted[s.counter] = rng.Uint64N(20)
 		}
-		for r := range reasonPlaces {
-			reasons[r] = rng.Uint64N(20)
-		}
 		n := rng.Uint64N(1000)
-		a := AttributeReasons(n, rng.Uint64N(n+1), rng.Uint64N(5), counted, reasons)
+		a := Attribute(n, rng.Uint64N(n+1), rng.Uint64N(5), counted)
 		closed(t, a)
 		total, offered = total.Plus(a), offered+n
 	}
@@ -81,8 +73,12 @@ func closed(t *testing.T, a Account) {
 	var in uint64
 	for _, b := range a.Buckets {
 		in += b.Frames
-		if b.Place != Delivered && sum(b.Causes) != b.Frames {
-			t.Fatalf("%s holds %d frames, its causes %d", b.Place, b.Frames, sum(b.Causes))
+		var causes uint64
+		for _, c := range b.Causes {
+			causes += c.Frames
+		}
+		if b.Place != Delivered && causes != b.Frames {
+			t.Fatalf("%s holds %d frames, its causes %d", b.Place, b.Frames, causes)
 		}
 	}
 	if in+a.Unknown != a.Offered+a.Excess {

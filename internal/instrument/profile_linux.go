@@ -33,7 +33,7 @@ var packets = []string{"net_rx_action", "napi_threaded_poll", "bpf_prog_test_run
 // else on the CPU's clock, which cannot see functions that run with interrupts off.
 // Only the time that packets took is kept, where there is any: not what the CPUs did
 // for other programs.
-func (Local) Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error) {
+func Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error) {
 	r, err := record(cpus)
 	if err != nil {
 		return nil, err

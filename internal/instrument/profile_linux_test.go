@@ -21,7 +21,7 @@ func TestProfile(t *testing.T) {
 			}
 		}
 	}()
-	end, err := Local{}.Profile(t.Context(), nil)
+	end, err := Profile(t.Context(), nil)
 	if err != nil {
 		labtest.Lacking(t, "no sampling here: %v (%s)", err, hint.Of(err))
 	}

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,12 +69,16 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var got strings.Builder
-	if err := r.b.Profile().WriteFolded(&got); err != nil {
-		t.Fatal(err)
+	var got []string
+	for _, s := range r.b.Profile().Stacks {
+		line := ""
+		for _, f := range s.Frames {
+			line += f.Name + ";"
+		}
+		got = append(got, fmt.Sprint(line, s.Value))
 	}
-	if want := "ksoftirqd/1;ip_forward;nft_do_chain 10\nksoftirqd/1;[user] 5\n"; got.String() != want {
-		t.Errorf("got %swant %s", got.String(), want)
+	if want := "[ksoftirqd/1;ip_forward;nft_do_chain;10 ksoftirqd/1;[user];5]"; fmt.Sprint(got) != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if r.lost != 3 {
 		t.Errorf("%d lost, want 3", r.lost)

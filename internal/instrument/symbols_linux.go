@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,18 +71,3 @@ func (s symbols) at(address uint64) profile.Frame {
 
 // largestFunction: an address further behind a symbol is not in it.
 const largestFunction = 1 << 20
-
-// Functions reads what the kernel's functions are called, by addresses in them.
-// It fails where addresses are hidden from this process.
-func Functions() (func(address uint64) string, error) {
-	file, err := os.Open("/proc/kallsyms")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	names, err := readSymbols(file)
-	if err != nil {
-		return nil, err
-	}
-	return func(address uint64) string { return names.at(address).Name }, nil
-}

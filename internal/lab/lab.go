@@ -22,9 +22,9 @@ type Lab struct {
 	AllowHost bool
 	// Keep stores a file of raw data with the trials; nil discards it.
 	Keep func(name string, data []byte) error
-	// Instruments look into variants of a study that wants it; nil: none do.
-	Instruments Instruments
-	// Looked takes what they saw of a variant; nil forgets it.
+	// Profiler profiles the variants of a study that wants it; nil: none are.
+	Profiler Profiler
+	// Looked takes what it saw of a variant; nil forgets it.
 	Looked func(study.Telemetry) error
 }
 

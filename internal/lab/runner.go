@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"linerate/internal/drop"
-	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -27,10 +25,10 @@ type Runner interface {
 	Measured(t study.Trial) bool
 }
 
-// Looker is a Runner whose variants instruments can look into.
+// Looker is a Runner whose variants can be profiled.
 type Looker interface {
 	Runner
-	// Look sets a variant up once and runs its traffic under each instrument.
+	// Look sets a variant up once and runs its traffic under the profiler.
 	Look(ctx context.Context, s *Session, in study.Inside) (study.Telemetry, error)
 }
 
@@ -40,16 +38,9 @@ type Bed interface {
 	Close() error
 }
 
-// Instruments look into a machine while traffic runs, and disturb it. Each
-// begins, or says why it cannot, and is ended by what it returns.
-type Instruments interface {
-	// Profile samples CPUs; empty: all.
-	Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error)
-	// Count counts the hardware's events on CPUs, and says which it has not.
-	Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error)
-	// Reasons counts what the kernel drops in a DUT, by the reason it gives.
-	Reasons(dut port.Place) (end func() (drop.Counters, error), err error)
-}
+// Profiler samples CPUs (empty: all) while traffic runs, and disturbs them. It begins, or
+// says why it cannot, and is ended by what it returns.
+type Profiler func(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error)
 
 // runner is the one of a part's kind.
 func (l *Lab) runner(part study.Part) (Runner, error) {
@@ -71,9 +62,9 @@ func (l *Lab) Up(ctx context.Context, part study.Part) (Bed, error) {
 	return r.Up(ctx, part.Mode)
 }
 
-// inside looks into every variant that the study wants looked into.
+// inside profiles every variant that the study wants profiled.
 func (r *Session) inside(ctx context.Context) error {
-	if r.Instruments == nil {
+	if r.Profiler == nil {
 		return nil
 	}
 	for {
@@ -89,7 +80,7 @@ func (r *Session) inside(ctx context.Context) error {
 		}
 		of, can := r.of.(Looker)
 		if !can {
-			return fmt.Errorf("look into part %s: instruments cannot", in.Part.Name)
+			return fmt.Errorf("profile part %s: nothing can", in.Part.Name)
 		}
 		start := r.Machine.Now()
 		t, err := of.Look(ctx, r, in)
@@ -97,7 +88,7 @@ func (r *Session) inside(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("look into %s, part %s: %w", in.Variant, in.Part.Name, err)
+			return fmt.Errorf("profile %s, part %s: %w", in.Variant, in.Part.Name, err)
 		}
 		t.Start, t.Seconds = start.UTC(), r.Machine.Now().Sub(start).Seconds()
 		if r.Looked != nil {

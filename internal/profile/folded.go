@@ -1,9 +1,7 @@
 package profile
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -49,22 +47,4 @@ func parseFolded(text string) ([]*Profile, error) {
 		return b.Add(frames, n)
 	})
 	return []*Profile{b.Profile()}, err
-}
-
-// notInFolded are characters that divide stacks and lines.
-var notInFolded = strings.NewReplacer(";", ":", "\n", " ", "\r", " ")
-
-// WriteFolded writes folded stacks; modules are left out.
-func (p *Profile) WriteFolded(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	for _, s := range p.Stacks {
-		for i, f := range s.Frames {
-			if i > 0 {
-				out.WriteByte(';') //nolint:errcheck // Flush has the error
-			}
-			out.WriteString(notInFolded.Replace(f.Name)) //nolint:errcheck // Flush has the error
-		}
-		out.WriteString(" " + strconv.FormatInt(s.Value, 10) + "\n") //nolint:errcheck // Flush has the error
-	}
-	return out.Flush()
 }

@@ -1,6 +1,6 @@
 // Package profile holds where time went: stacks and how often each was seen,
 // read from what profilers print (pmcstat, dtrace, perf, folded stacks, pprof),
-// written as pprof or folded stacks, drawn as flame graphs, and compared.
+// written as pprof, drawn as flame graphs, and compared.
 //
 // A profile is a value. Whoever measures one or reads it from a file hands it over whole.
 package profile

@@ -47,7 +47,6 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 				tables = append(tables, t)
 			}
 		}
-		tables = append(tables, perPacket(all, part.Name), reasons(all, part.Name))
 	}
 	if len(pictures) > 0 {
 		d.Style = profile.FlameStyle()
@@ -70,36 +69,6 @@ func movers(all []study.Telemetry, part string) document.Table {
 				break
 			}
 			t.Rows = append(t.Rows, []string{o.Variant, show.Clean(m.Name), profile.Points(m.SelfPoints), show.Percent(m.BeforeSelf), show.Percent(m.AfterSelf), profile.Points(m.TotalPoints)})
-		}
-	}
-	return t
-}
-
-// perPacket has the CPU's counters.
-func perPacket(all []study.Telemetry, part string) document.Table {
-	t := document.Table{Title: "Counters per packet, part " + part, Header: []string{"variant", "counter", "per packet"}, Note: "the CPU's counters while the variant's traffic ran, per packet received; they include waiting."}
-	for _, v := range all {
-		for _, c := range v.PerPacket {
-			t.Rows = append(t.Rows, []string{v.Variant, c.Event, show.Digits(c.Each())})
-		}
-	}
-	return t
-}
-
-// reasons is a row for each reason that the kernel gave for dropping packets.
-func reasons(all []study.Telemetry, part string) document.Table {
-	t := document.Table{Title: "The kernel's reasons for dropping packets, part " + part, Header: []string{"variant", "reason", "frames", "of those offered", "where"},
-		Note: "from the tracepoint skb:kfree_skb, in a separate run; frames that a full ring refused never became packets and have no reason."}
-	for _, v := range all {
-		if v.Drops == nil {
-			continue
-		}
-		for _, b := range v.Drops.Buckets {
-			for _, c := range b.Causes {
-				if n := v.Reasons[c.Name]; n > 0 {
-					t.Rows = append(t.Rows, []string{v.Variant, c.Name, show.Count(n), show.Percent(100 * float64(n) / float64(max(1, v.Drops.Offered))), b.Place.Words()})
-				}
-			}
 		}
 	}
 	return t

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,12 +107,8 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 	}
 }
 
-// TestInsideTables: counters and the functions that moved have a row each.
-func TestInsideTables(t *testing.T) {
-	all := []study.Telemetry{{Variant: "none"}, {Variant: "rules", PerPacket: []study.PerPacket{{Event: "cycles", Count: 40_000, Packets: 10}}}}
-	if rows := perPacket(all, "cost").Rows; len(rows) != 1 || !slices.Equal(rows[0], []string{"rules", "cycles", "4,000"}) {
-		t.Errorf("%q", rows)
-	}
+// TestNotSeen: what could not be seen is said once.
+func TestNotSeen(t *testing.T) {
 	r := study.Results{Telemetry: []study.Telemetry{{Missing: []study.Missing{{What: "cycles", Why: "no PMU"}}}, {Missing: []study.Missing{{What: "cycles", Why: "no PMU"}}}}}
 	if got := lacks(r); len(got) != 1 || got[0] != document.Block(document.Note("Not seen: cycles: no PMU.")) {
 		t.Errorf("%q", got)

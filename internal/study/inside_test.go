@@ -30,11 +30,11 @@ func TestInstrumentsLookInto(t *testing.T) {
 	if got := strings.Join(order, " "); got != "second/a second/b over/a over/b" {
 		t.Errorf("looked into %s", got)
 	}
-	// Two variants of each part: 1.2 and 2 s of profile, 0.5 s twice, the warm-up, and half a second.
-	if got, want := s.InsideSeconds(nil, nil, none), 2*(1.2+1+0.25+0.5)+2*(2+1+0.5); got < want-1e-9 || got > want+1e-9 {
+	// Two variants of each part: 1.2 and 2 s of profile, the warm-up, and half a second.
+	if got, want := s.InsideSeconds(nil, nil, none), 2*(1.2+0.25+0.5)+2*(2+0.5); got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("%g s, want %g", got, want)
 	}
-	if got, want := s.InsideSeconds(had[:3], nil, none), 2+1+0.5; got != want {
+	if got, want := s.InsideSeconds(had[:3], nil, none), 2+0.5; got != want {
 		t.Errorf("%g s are left, want %g", got, want)
 	}
 	gone := []study.Trial{{Variant: "a", Unavailable: "no such thing"}, {Variant: "b"}}
@@ -51,14 +51,14 @@ func TestInstrumentsLookInto(t *testing.T) {
 // those it is the search that makes them short.
 func TestInstrumentsLookBriefly(t *testing.T) {
 	for _, c := range []struct {
-		search         *study.Search
-		profile, count float64
-	}{{nil, 0.2, 0.1}, {&study.Search{}, 1, 0.5}} {
+		search *study.Search
+		want   float64
+	}{{nil, 0.2}, {&study.Search{}, 1}} {
 		s := study.Spec{Profile: true, Variants: []study.Variant{{Name: "a"}}, Metrics: []study.Goal{{Part: "p", Primary: true}},
 			Parts: []study.Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Search: c.search}}}
 		in, _ := study.InsideNext(s, nil, nil, func(study.Part) bool { return false })
-		if in.Profile != c.profile || in.Count != c.count {
-			t.Errorf("profile %g s, counts %g s, want %g and %g", in.Profile, in.Count, c.profile, c.count)
+		if in.Seconds != c.want {
+			t.Errorf("a profile of %g s, want %g", in.Seconds, c.want)
 		}
 	}
 }

@@ -6,11 +6,7 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/port"
 	"linerate/internal/profile"
-	"linerate/internal/study"
 )
-
-// CyclesPerNS is the simulated CPU's clock.
-const CyclesPerNS = 3.0
 
 // Profile says where the simulated time goes: to the chain, to forwarding, and
 // to rules.
@@ -28,19 +24,6 @@ func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.
 		}
 		return b.Profile(), ctx.Err()
 	}, nil
-}
-
-// Count counts cycles, and has no cache.
-func (s *Simulated) Count([]int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
-	return func() ([]study.PerPacket, []study.Missing, error) {
-		cycles := CyclesPerNS * (BypassNS + s.cost) * float64(s.got["sink0"].RxPackets)
-		return []study.PerPacket{{Event: "cycles", Count: cycles}}, []study.Missing{{What: "cache misses", Why: "a simulation has no cache"}}, nil
-	}, nil
-}
-
-// Reasons has none: nothing dies in the simulated DUT but in its ring.
-func (s *Simulated) Reasons(port.Place) (end func() (drop.Counters, error), err error) {
-	return func() (drop.Counters, error) { return drop.Counters{}, nil }, nil
 }
 
 // DUT is the simulated DUT's ingress.

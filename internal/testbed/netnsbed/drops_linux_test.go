@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/drop"
-	"linerate/internal/instrument"
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
@@ -76,7 +75,7 @@ func nft(text string) setting.Setting {
 }
 
 // TestDropsOfKnownCause kills frames in known ways, and asks the account where
-// they died: without the kernel's reasons, and with them.
+// they died.
 func TestDropsOfKnownCause(t *testing.T) {
 	labtest.Need(t)
 	blackhole := setting.Setting{Mechanism: setting.Route, Name: "198.19.7.0/24", Value: "blackhole"}
@@ -85,20 +84,19 @@ func TestDropsOfKnownCause(t *testing.T) {
 		name     string
 		settings []setting.Setting
 		send     sender
-		counted  drop.Place // by counters alone
-		reasoned drop.Place
+		counted  drop.Place
 		some     bool // not all frames die of it
 	}{
-		{name: "arrives", counted: drop.Delivered, reasoned: drop.Delivered},
-		{name: "TTL 1", send: sender{ttl: 1}, counted: drop.TTL, reasoned: drop.TTL},
-		{name: "no route", settings: []setting.Setting{command("ip", "route", "add", "throw", "198.19.7.0/24")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route, reasoned: drop.Route},
-		{name: "blackhole", settings: []setting.Setting{blackhole}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Unknown, reasoned: drop.Route},
-		{name: "rule that counts", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, "counter"))}, counted: drop.Firewall, reasoned: drop.Firewall},
-		{name: "rule that does not", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, ""))}, counted: drop.Unknown, reasoned: drop.Firewall},
-		{name: "rp_filter", settings: []setting.Setting{command("ip", "route", "add", "198.18.0.1/32", "dev", "dut1"), {Mechanism: setting.Sysctl, Name: "net.ipv4.conf.all.rp_filter", Value: "1"}}, counted: drop.Route, reasoned: drop.Route},
-		{name: "too big", settings: []setting.Setting{{Mechanism: setting.Link, Name: "mtu", Value: "600", Device: "egress"}}, send: sender{size: 900}, counted: drop.Other, reasoned: drop.Other},
-		{name: "no neighbour", settings: []setting.Setting{command("ip", "route", "add", "198.19.7.0/24", "dev", "dut1")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route, reasoned: drop.Route, some: true},
-		{name: "qdisc", settings: []setting.Setting{command("tc", "qdisc", "add", "dev", "dut1", "root", "tbf", "rate", "8kbit", "burst", "2kb", "limit", "2kb")}, counted: drop.Qdisc, reasoned: drop.Qdisc, some: true},
+		{name: "arrives", counted: drop.Delivered},
+		{name: "TTL 1", send: sender{ttl: 1}, counted: drop.TTL},
+		{name: "no route", settings: []setting.Setting{command("ip", "route", "add", "throw", "198.19.7.0/24")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route},
+		{name: "blackhole", settings: []setting.Setting{blackhole}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Unknown},
+		{name: "rule that counts", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, "counter"))}, counted: drop.Firewall},
+		{name: "rule that does not", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, ""))}, counted: drop.Unknown},
+		{name: "rp_filter", settings: []setting.Setting{command("ip", "route", "add", "198.18.0.1/32", "dev", "dut1"), {Mechanism: setting.Sysctl, Name: "net.ipv4.conf.all.rp_filter", Value: "1"}}, counted: drop.Route},
+		{name: "too big", settings: []setting.Setting{{Mechanism: setting.Link, Name: "mtu", Value: "600", Device: "egress"}}, send: sender{size: 900}, counted: drop.Other},
+		{name: "no neighbour", settings: []setting.Setting{command("ip", "route", "add", "198.19.7.0/24", "dev", "dut1")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route, some: true},
+		{name: "qdisc", settings: []setting.Setting{command("tc", "qdisc", "add", "dev", "dut1", "root", "tbf", "rate", "8kbit", "burst", "2kb", "limit", "2kb")}, counted: drop.Qdisc, some: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range c.settings {
@@ -115,17 +113,10 @@ func TestDropsOfKnownCause(t *testing.T) {
 			}
 			silence(t, b)
 			const n = 500
-			counted, reasons, arrived := watch(t, b, func() { c.send.send(t, b, n) })
+			counted, arrived := watch(t, b, func() { c.send.send(t, b, n) })
 			a := drop.Attribute(n, arrived, 0, counted)
 			if got := a.At(c.counted); got != n && !(c.some && got > n/3) || a.Excess > 0 {
-				t.Errorf("by counters %d of %d ended at %q: %+v\n%v", got, n, c.counted, a, counted)
-			}
-			if reasons == nil {
-				return
-			}
-			a = drop.AttributeReasons(n, arrived, 0, counted, reasons)
-			if got := a.At(c.reasoned); got != n && !(c.some && got > n/3) || a.Excess > 0 {
-				t.Errorf("by reasons %d of %d ended at %q: %+v\n%v", got, n, c.reasoned, a, reasons)
+				t.Errorf("%d of %d ended at %q: %+v\n%v", got, n, c.counted, a, counted)
 			}
 		})
 	}
@@ -144,16 +135,9 @@ func silence(t *testing.T, b *Bed) {
 	time.Sleep(50 * time.Millisecond) // what was under way arrives
 }
 
-// watch reads what was counted while f ran, the kernel's reasons where it tells
-// them, and how many packets the receiver's device took.
-func watch(t *testing.T, b *Bed, f func()) (counted, reasons drop.Counters, arrived uint64) {
+// watch reads what was counted while f ran, and how many packets the receiver's device took.
+func watch(t *testing.T, b *Bed, f func()) (counted drop.Counters, arrived uint64) {
 	t.Helper()
-	why, err := instrument.CountDrops(b.dut.first.do)
-	if err != nil {
-		labtest.Without(t, "no kernel's reasons: %v", err)
-	} else {
-		defer why.Close()
-	}
 	read := func() (drop.Counters, uint64) {
 		c, err := b.Drops()
 		if err != nil {
@@ -176,10 +160,5 @@ func watch(t *testing.T, b *Bed, f func()) (counted, reasons drop.Counters, arri
 		}
 		after, is = c, n
 	}
-	if why != nil {
-		if reasons, err = why.Read(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return after.Since(before), reasons, is - was
+	return after.Since(before), is - was
 }
