@@ -53,7 +53,7 @@ func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	if !strings.EqualFold(at.facts.OS, fact.Linux) {
 		return hint.With(fmt.Errorf("%s sets congestion control and TCP stacks for listening sockets, not for connections", at.facts.OS), "leave out --per: the host is then switched back and forth")
 	}
-	split := live.Split{Spec: s, Seed: *s.Seed}
+	split := live.Split{Spec: s, Seed: *s.Seed, Conn: at.Conn}
 	if f.dryRun {
 		return foresee(cmd, split)
 	}
@@ -135,7 +135,7 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	if err != nil {
 		return err
 	}
-	run := live.Split{Spec: dir.Spec, Seed: dir.Seed, Say: talker(cmd), Sink: dir.Append, Trials: func() []study.Trial { return dir.Trials },
+	run := live.Split{Spec: dir.Spec, Seed: dir.Seed, Conn: at.Conn, Say: talker(cmd), Sink: dir.Append, Trials: func() []study.Trial { return dir.Trials },
 		Told: func(window int) {
 			fmt.Fprintln(cmd.ErrOrStderr(), study.ConnectionsLine(dir.Spec, dir.Seed, dir.Trials, window))
 		}}

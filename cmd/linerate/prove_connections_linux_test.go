@@ -39,6 +39,7 @@ type pages struct {
 	site  testbed.Site
 	group string // the cgroup's directory
 	name  string // the server's process
+	log   string // its access log
 }
 
 const pageSize = 60_000
@@ -76,7 +77,8 @@ func newPages(t *testing.T, l testbed.Link) *pages {
 // serve starts nginx under a name that no other process has, in the cgroup and the namespace.
 func (p *pages) serve() {
 	dir := p.t.TempDir()
-	conf := fmt.Sprintf("daemon off; master_process off; error_log %[1]s/err.log; pid %[1]s/pid;\nevents { worker_connections 1024; }\nhttp { access_log off; keepalive_timeout 0; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s; server { listen %[2]s:80; root %[1]s; } }\n", dir, p.site.Address)
+	p.log = filepath.Join(dir, "access.log")
+	conf := fmt.Sprintf("daemon off; master_process off; error_log %[1]s/err.log; pid %[1]s/pid;\nevents { worker_connections 1024; }\nhttp { log_format peer '$remote_addr:$remote_port - - [$time_local] \"$request\" $status $body_bytes_sent \"-\" \"-\" $request_time'; access_log %[1]s/access.log peer; keepalive_timeout 0; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s; server { listen %[2]s:80; root %[1]s; } }\n", dir, p.site.Address)
 	real, err := exec.LookPath("nginx")
 	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o644), os.WriteFile(filepath.Join(dir, "page"), make([]byte, pageSize), 0o644), os.Symlink(real, filepath.Join(dir, p.name)))
 	if err != nil {
@@ -171,7 +173,7 @@ func TestPerConnection(t *testing.T) {
 	p := newPages(t, testbed.Link{Delay: 20 * time.Millisecond})
 	p.visitors(16)
 	truth := p.truth()
-	cmd, said, dir := p.prove("initcwnd=45", "--metric", "duration", "--metric", "rtt", "--metric", "retransmits", "--window", "1500ms", "--time", "12s")
+	cmd, said, dir := p.prove("initcwnd=45", "--metric", "duration", "--metric", "rtt", "--metric", "retransmits", "--metric", "log:"+p.log+"#p50", "--window", "1500ms", "--time", "12s")
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -181,7 +183,7 @@ func TestPerConnection(t *testing.T) {
 	}
 	r := study.Analyse(record.Spec, record.Seed, record.Environment, record.Trials)
 	// Two halves that are alike differ in one of twenty studies, by next to nothing.
-	if !r.Complete || math.Abs(r.AA.EffectPercent.Float()) > 3 || len(r.Verdicts) != 3 {
+	if !r.Complete || math.Abs(r.AA.EffectPercent.Float()) > 3 || len(r.Verdicts) != 4 {
 		t.Fatalf("complete %v, A/A %s, %d verdicts\n%s", r.Complete, r.AA.Verdict, len(r.Verdicts), said)
 	}
 	v := r.Verdicts[0]
@@ -193,8 +195,23 @@ func TestPerConnection(t *testing.T) {
 	if v.Host == nil || v.Host.Apart {
 		t.Errorf("arms that share nothing are said to disturb each other: %+v", v.Host)
 	}
+	p.joined(record.Environment)
 	if n := p.attached(); n != 0 {
 		t.Errorf("%d programs are left", n)
+	}
+}
+
+// joined: nearly every connection is known by its line in the server's log.
+func (p *pages) joined(e study.Environment) {
+	p.t.Helper()
+	var with, of int
+	for _, note := range e.Testbeds[string(study.ConnectionsMode)].Notes {
+		if n, _ := fmt.Sscanf(note, "%d of %d connections have lines", &with, &of); n == 2 {
+			break
+		}
+	}
+	if of < 500 || float64(with) < 0.99*float64(of) {
+		p.t.Errorf("%d of %d connections have lines in the log: %v", with, of, e.Testbeds)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -164,7 +165,7 @@ func (t *Tally) line(b []byte) {
 		return
 	}
 	unix := t.Lines // of a log without times
-	if t.timeline != nil && t.opts.Format.Has(Time) {
+	if (t.timeline != nil || t.opts.Each != nil) && t.opts.Format.Has(Time) {
 		if unix, ok = t.clock.parse(t.at[Time]); !ok {
 			t.bad(BadTime, b)
 			return
@@ -183,6 +184,9 @@ func (t *Tally) line(b []byte) {
 	case us > MaxLatency:
 		t.bad(OutOfRange, b)
 	default:
+		if t.opts.Each != nil {
+			t.opts.Each(b, time.Duration(us)*time.Microsecond, unix)
+		}
 		t.add(us, unix, status >= 500 && status <= 599)
 	}
 }

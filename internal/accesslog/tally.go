@@ -20,6 +20,9 @@ type Options struct {
 	// neighbouring requests are alike. Of a log without times the number of a line
 	// stands for its time.
 	Timeline bool
+	// Each is called for each request that is counted; unix is when it ended or began, the number
+	// of the line in a log without times. nil: not.
+	Each func(line []byte, took time.Duration, unix int64)
 }
 
 // Reason is why a line is bad.

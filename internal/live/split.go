@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/sockops"
@@ -21,6 +22,7 @@ import (
 type Split struct {
 	Spec study.Spec
 	Seed uint64
+	Conn host.Runner // of this machine: reads the server's log, if the study has one
 	// Sink takes each arm of a window when it is over; its error ends the study. Told is called
 	// after all arms of one.
 	Sink func(study.Trial) error
@@ -55,6 +57,7 @@ type splitting struct {
 	// count how many there were.
 	seen  map[int]*[3]study.Connections
 	count map[int]*[3]int
+	log   *requestLog // nil: the study reads none
 	salt  maphash.Seed
 	rng   *rand.Rand
 	cost  time.Duration
@@ -94,12 +97,16 @@ func (o Split) open() (s *splitting, group string, err error) {
 	if group, err = sockops.Cgroup(o.Spec.Parts[0].Live.Service); err != nil {
 		return nil, "", err
 	}
+	log, err := newRequestLog(o.Conn, o.Spec.Parts[0].Live.ServerLog())
+	if err != nil {
+		return nil, "", err
+	}
 	rng := rand.New(rand.NewPCG(o.Seed, study.NameHash("connections")))
 	kernel, err := sockops.Attach(group, sockops.Key{rng.Uint64(), rng.Uint64()}, options)
 	if err != nil {
 		return nil, "", err
 	}
-	return &splitting{Split: o, kernel: kernel, length: time.Duration(o.Spec.Parts[0].Live.Window * float64(time.Second)), salt: maphash.MakeSeed(), rng: rng,
+	return &splitting{Split: o, kernel: kernel, log: log, length: time.Duration(o.Spec.Parts[0].Live.Window * float64(time.Second)), salt: maphash.MakeSeed(), rng: rng,
 		share: map[int]float64{}, start: map[int]time.Time{}, seen: map[int]*[3]study.Connections{}, count: map[int]*[3]int{}}, group, nil
 }
 
@@ -130,7 +137,7 @@ func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
 		}
 	}
 	if err == nil {
-		_, err = s.record(0)
+		_, err = s.record(ctx, 0)
 	}
 	return trials, errors.Join(err, s.kernel.Close())
 }
@@ -147,6 +154,9 @@ func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
 	if s.cost > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("the program took %s a call, two calls a connection, and none a packet", show.Nanos(float64(s.cost))))
 	}
+	if s.log != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of %d connections have lines in %s", s.log.joined, s.log.joined+s.log.without, s.log.tail.path))
+	}
 	return out, err
 }
 
@@ -161,7 +171,7 @@ func (s *splitting) windows(ctx context.Context) (*study.Trip, error) {
 		if w == 0 {
 			continue
 		}
-		trip, err := s.record(w - 1)
+		trip, err := s.record(ctx, w-1)
 		if err != nil || trip != nil {
 			return trip, err
 		}
@@ -178,6 +188,11 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 				s.cost, _ = s.kernel.Cost()
 				_ = stop()
 			}()
+		}
+	}
+	if w == 0 && s.log != nil {
+		if _, err := s.log.tail.read(ctx); err != nil { // where it ends now
+			return err
 		}
 	}
 	s.share[w], s.start[w] = share, time.Now()
@@ -223,19 +238,27 @@ func (s *splitting) read() error {
 			continue // it outlasted its study's record
 		}
 		s.count[w][c.Arm]++
-		s.keep(&s.seen[w][c.Arm], s.count[w][c.Arm], s.connection(c))
+		at := s.keep(&s.seen[w][c.Arm], s.count[w][c.Arm], s.connection(c))
+		if s.log != nil && at >= 0 {
+			s.log.await(row{w, c.Arm, at}, c)
+		}
 	}
 	return err
 }
 
 // keep adds a connection, or lets it take the place of another where there are as many as are
-// kept: each of all then has the same chance to be in it.
-func (s *splitting) keep(c *study.Connections, n int, o study.Connection) {
+// kept: each of all then has the same chance to be in it. It returns the row, -1 for none.
+func (s *splitting) keep(c *study.Connections, n int, o study.Connection) int {
 	if n <= mostKept {
 		c.Add(o)
-	} else if at := s.rng.IntN(n); at < mostKept {
-		c.Set(at, o)
+		return n - 1
 	}
+	at := s.rng.IntN(n)
+	if at >= mostKept {
+		return -1
+	}
+	c.Set(at, o)
+	return at
 }
 
 func (s *splitting) connection(c sockops.Closed) study.Connection {
@@ -266,7 +289,12 @@ func round4(v float64) float64 {
 }
 
 // record hands over a window that had one more to end in, and asks the guardrails.
-func (s *splitting) record(w int) (*study.Trip, error) {
+func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
+	if s.log != nil {
+		if err := s.log.join(ctx, w, s.seen[w]); err != nil {
+			return nil, err
+		}
+	}
 	tallies, err := s.kernel.Tallies(uint32(w))
 	if err != nil {
 		return nil, err
@@ -274,6 +302,9 @@ func (s *splitting) record(w int) (*study.Trip, error) {
 	var trials []study.Trial
 	for arm, variant := range []string{sockops.Control: s.Spec.Control, sockops.Again: study.AA, sockops.Treated: s.treated()} {
 		c, t := s.seen[w][arm], tallies[arm]
+		if s.log == nil {
+			c.Request = nil
+		}
 		c.Share, c.Opened, c.Refused, c.Lost = s.share[w], int(t.Opened), int(t.Refused), int(t.Lost)
 		c.Open = max(0, c.Opened-s.count[w][arm]-c.Lost)
 		trial := study.ConnectionTrial(s.Spec, study.Window{Pair: w, Ramp: w == 0, Traffic: float64(t.Opened) / s.length.Seconds()}, variant, c)

@@ -30,6 +30,7 @@ type Connection struct {
 	Segments float64 // with data, sent
 	Again    float64 // of them, sent again
 	Bytes    float64 // sent and acknowledged
+	Request  float64 // mean time of its requests in the server's log; 0: it has none there
 }
 
 // Connections are those of an arm that were opened in a window: columns of equal length.
@@ -48,6 +49,7 @@ type Connections struct {
 	Segments []float64 `json:"segments"`
 	Again    []float64 `json:"segments_again"`
 	Bytes    []float64 `json:"bytes_acked"`
+	Request  []float64 `json:"request_seconds,omitempty"` // of studies that read a log
 }
 
 // Add appends a connection.
@@ -62,7 +64,7 @@ func (c *Connections) Add(o Connection) {
 // Set puts a connection in the place of another.
 func (c *Connections) Set(i int, o Connection) {
 	c.Client[i] = o.Client
-	values := []float64{o.FirstRTT, o.RTT, o.Duration, o.Rate, o.Segments, o.Again, o.Bytes}
+	values := []float64{o.FirstRTT, o.RTT, o.Duration, o.Rate, o.Segments, o.Again, o.Bytes, o.Request}
 	for j, column := range c.columns() {
 		(*column)[i] = values[j]
 	}
@@ -70,12 +72,26 @@ func (c *Connections) Set(i int, o Connection) {
 
 // columns are in the order of a Connection's fields.
 func (c *Connections) columns() []*[]float64 {
-	return []*[]float64{&c.FirstRTT, &c.RTT, &c.Duration, &c.Rate, &c.Segments, &c.Again, &c.Bytes}
+	return []*[]float64{&c.FirstRTT, &c.RTT, &c.Duration, &c.Rate, &c.Segments, &c.Again, &c.Bytes, &c.Request}
+}
+
+// At is the connection in a row.
+func (c *Connections) At(i int) Connection {
+	o := Connection{Client: c.Client[i]}
+	for j, value := range []*float64{&o.FirstRTT, &o.RTT, &o.Duration, &o.Rate, &o.Segments, &o.Again, &o.Bytes, &o.Request} {
+		if column := *c.columns()[j]; i < len(column) {
+			*value = column[i]
+		}
+	}
+	return o
 }
 
 // whole reports whether every column has a value for each connection: a record is somebody's file.
+// Studies that read no server's log lack the column of requests.
 func (c *Connections) whole() bool {
-	return !slices.ContainsFunc(c.columns(), func(x *[]float64) bool { return len(*x) != len(c.Client) }) &&
+	return !slices.ContainsFunc(c.columns(), func(x *[]float64) bool {
+		return len(*x) != len(c.Client) && (x != &c.Request || len(*x) > 0)
+	}) &&
 		c.Share >= 0 && c.Share <= 1
 }
 
@@ -134,6 +150,9 @@ func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 		if _, ok := connectionMetric(w); !ok {
 			return yamlfile.Wrong(path+".watch", "metric %s: not known of connections", w).Advise("known: %s", strings.Join(connectionSources(), ", "))
 		}
+		if log := LogOf(w); log != "" && (!strings.HasPrefix(log, "/") || strings.ContainsAny(log, ",?") || log != cmp.Or(t.ServerLog(), log)) {
+			return yamlfile.Wrong(path+".watch", "metric %s: connections are joined with one log, all of its lines", w).Advise("give its whole path: log:/var/log/nginx/access.log")
+		}
 	}
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
@@ -154,6 +173,16 @@ func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 		}
 	}
 	return nil
+}
+
+// ServerLog is the log that a study by connection reads; "" for none.
+func (t *Terms) ServerLog() string {
+	for _, w := range t.Watch {
+		if log := LogOf(w); log != "" {
+			return log
+		}
+	}
+	return ""
 }
 
 // PerConnection is the study that answers a question with each connection in an arm of its coin.

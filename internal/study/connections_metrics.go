@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/list"
 	"linerate/internal/stats"
@@ -24,6 +25,7 @@ func unitOf(source, name, label string, q float64, column func(c Connections) []
 var (
 	durations = func(c Connections) []float64 { return c.Duration }
 	trips     = func(c Connections) []float64 { return c.RTT }
+	requests  = func(c Connections) []float64 { return c.Request }
 )
 
 // connectionMetrics are those of the kind, in the order of reports.
@@ -37,6 +39,9 @@ var connectionMetrics = []unitMetric{
 		source: "delivery-rate", quantile: 0.5, column: func(c Connections) []float64 { return c.Rate }, scale: 1},
 	{Metric: Metric{Name: "connection_retransmit_ratio", Label: "share of the connections' segments that were sent again", Mode: ConnectionsMode, LowerIsBetter: true, Verdict: true, Share: true},
 		source: "retransmits", column: func(c Connections) []float64 { return c.Again }, scale: 1},
+	unitOf("log:PATH", "connection_request_p95_ns", "95th percentile of connections' mean request time", 0.95, requests),
+	unitOf("log:PATH#p50", "connection_request_p50_ns", "median of connections' mean request time", 0.5, requests),
+	unitOf("log:PATH#p99", "connection_request_p99_ns", "99th percentile of connections' mean request time", 0.99, requests),
 }
 
 // ofConnections are the metrics alone.
@@ -44,9 +49,27 @@ func ofConnections() []Metric {
 	return list.Map(connectionMetrics, func(m unitMetric) Metric { return m.Metric })
 }
 
-// connectionMetric is what a source, as users write it, measures.
+// connectionMetric is what a source, as users write it, measures. Without # it is the median, of
+// a log the 95th percentile, as in studies that switch a host.
 func connectionMetric(source string) (unitMetric, bool) {
-	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.source == source || m.source+"#p50" == source })
+	unsaid := "#p50"
+	if LogOf(source) != "" {
+		_, part, said := strings.Cut(source, "#")
+		if source, unsaid = "log:PATH", "#p95"; said {
+			source += "#" + part
+		}
+	}
+	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.source == source || m.source+unsaid == source })
+}
+
+// LogOf is the path of the server's log that a source of connections' metrics reads; "" for none.
+func LogOf(source string) string {
+	path, ok := strings.CutPrefix(source, "log:")
+	if !ok {
+		return ""
+	}
+	path, _, _ = strings.Cut(path, "#")
+	return path
 }
 
 func connectionSources() []string {

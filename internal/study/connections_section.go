@@ -190,7 +190,7 @@ func ofClass(trials []Trial, from, to float64) (out []Trial) {
 		some := Connections{Share: c.Share}
 		for i, rtt := range c.FirstRTT {
 			if rtt > 0 && rtt >= from && rtt < to {
-				some.Add(Connection{c.Client[i], rtt, c.RTT[i], c.Duration[i], c.Rate[i], c.Segments[i], c.Again[i], c.Bytes[i]})
+				some.Add(c.At(i))
 			}
 		}
 		o := *t.Observed
