@@ -128,7 +128,7 @@ func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 		return tree, err
 	}
 	tree.Close()
-	return nil, hint.With(hint.Usagef("--root %s needs --release", dir), "files do not say which release reads them: add --release 14.3")
+	return nil, hint.With(hint.Usagef("--root %s needs --release", dir), "files do not say which release reads them: add --release 14.3 for FreeBSD, or a kernel's such as 6.12 for Linux")
 }
 
 // open finds the reader for the one source named.

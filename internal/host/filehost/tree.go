@@ -43,8 +43,22 @@ func bare(err error) error {
 // Origin implements host.Reader.
 func (t *Tree) Origin() fact.Origin { return fact.Origin{Kind: fact.KindTree, Path: t.dir} }
 
-// OS guesses the system by the files that only one of them has.
+// OS is the system that os-release(5) names, which FreeBSD has too, else a guess by the files
+// that only one of them has.
 func (t *Tree) OS() string {
+	for _, name := range []string{"etc/os-release", "usr/lib/os-release"} {
+		text, _ := t.ReadFile(context.Background(), name) // none has no line
+		for line := range strings.Lines(string(text)) {
+			id, ok := strings.CutPrefix(strings.TrimSpace(line), "ID=")
+			switch {
+			case !ok:
+			case strings.Trim(id, `"'`) == "freebsd":
+				return fact.FreeBSD
+			default:
+				return fact.Linux
+			}
+		}
+	}
 	for _, c := range []struct{ path, os string }{
 		{"boot/loader.conf", fact.FreeBSD}, {"boot/loader.conf.local", fact.FreeBSD}, {"boot/loader.conf.d", fact.FreeBSD},
 		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},

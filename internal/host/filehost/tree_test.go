@@ -44,6 +44,16 @@ func TestTreeOS(t *testing.T) {
 		}
 		tree.Close()
 	}
+	for id, want := range map[string]string{"ID=debian\n": fact.Linux, "NAME=x\nID=\"freebsd\"\n": fact.FreeBSD, "NAME=x\n": ""} {
+		tree, err := OpenTree(write(t, map[string]string{"etc/os-release": id}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tree.OS(); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+		tree.Close()
+	}
 	if _, err := OpenTree(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a missing directory opens")
 	}
