@@ -27,6 +27,6 @@ func verbGroups() []cli.Group {
 		{Title: "Change a host, with a way back", Verbs: []*cobra.Command{newPlanCmd(), newApplyCmd(), newConfirmCmd(), newRollbackCmd(), newStatusCmd()}},
 		{Title: "Prove", Verbs: []*cobra.Command{newDemoCmd(), newProveCmd(), newStudyCmd(), newReportCmd(), newTuneCmd()}},
 		{Title: "Many hosts", Verbs: []*cobra.Command{newFleetCmd(), newServeCmd()}},
-		{Verbs: []*cobra.Command{newCaptureCmd(), newCompareCmd(), newLogsCmd(), newCalcCmd(), newMCPCmd(), newCatalogueCmd(), newLedgerCmd(), newImportCmd(), newProfileCmd(), newLabCmd(), newLoadCmd(), newWorkerCmd(), newSchemaCmd(), newFarEndCmd()}},
+		{Verbs: []*cobra.Command{newCaptureCmd(), newCompareCmd(), newLogsCmd(), newCalcCmd(), newMCPCmd(), newCatalogueCmd(), newLedgerCmd(), newImportCmd(), newLabCmd(), newLoadCmd(), newWorkerCmd(), newSchemaCmd(), newFarEndCmd()}},
 	}
 }

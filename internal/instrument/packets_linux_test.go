@@ -11,7 +11,7 @@ import (
 // which there is none stays as it is.
 func TestOfPackets(t *testing.T) {
 	build := func(stacks map[string]int64) *profile.Profile {
-		b := profile.NewBuilder("cpu-clock", "samples", "test")
+		b := profile.NewBuilder("cpu-clock", "samples")
 		for frames, n := range stacks {
 			var all []profile.Frame
 			for _, f := range strings.Fields(frames) {

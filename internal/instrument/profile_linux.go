@@ -86,7 +86,7 @@ func record(cpus []int) (r *recording, err error) {
 	if r.rings, r.event, unit, err = open(cpus); err != nil {
 		return nil, err
 	}
-	r.b = profile.NewBuilder(r.event, unit, "perf_event_open")
+	r.b = profile.NewBuilder(r.event, unit)
 	return r, nil
 }
 

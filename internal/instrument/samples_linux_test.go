@@ -54,7 +54,7 @@ func TestRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernelMark, userMark := ^uint64(127), contextUser
-	r := &recording{b: profile.NewBuilder("e", "ns", "test"), names: names, task: func(uint32) string { return "ksoftirqd/1" }}
+	r := &recording{b: profile.NewBuilder("e", "ns"), names: names, task: func(uint32) string { return "ksoftirqd/1" }}
 	for _, rec := range []struct {
 		kind uint32
 		body []byte

@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -9,57 +11,44 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
-// parsePprof reads the protocol buffers of pprof, one profile for each of
-// their sample types, the default one first.
-func parsePprof(data []byte) (found []*Profile, err error) {
+// Read reads what WritePprof wrote.
+func Read(data []byte) (p *Profile, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("decompress a profile: %w", err)
+	}
+	data, err = io.ReadAll(io.LimitReader(z, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("a profile larger than %s", show.Bytes(maxBytes))
+	}
+	if err != nil {
+		return nil, err
+	}
 	// The library trusts its input in places.
 	defer func() {
 		if r := recover(); r != nil {
-			found, err = nil, errors.New("not a pprof profile: its tables contradict each other")
+			p, err = nil, errors.New("not a pprof profile: its tables contradict each other")
 		}
 	}()
 	in, err := profile.ParseUncompressed(data)
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("not a profile of a known format; as pprof: %w", err), "%s", known)
+	if err != nil || len(in.SampleType) == 0 {
+		return nil, errors.Join(errors.New("not a pprof profile"), err)
 	}
-	for i, t := range in.SampleType {
-		p, err := pprofValues(in, i)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Type, err)
-		}
-		if len(p.Stacks) == 0 {
-			continue
-		}
-		found = append(found, p)
-		if t.Type == in.DefaultSampleType {
-			copy(found[1:], found[:len(found)-1])
-			found[0] = p
-		}
-	}
-	if len(found) == 0 {
-		return nil, errNoStacks
-	}
-	return found, nil
-}
-
-// pprofValues reads one sample type.
-func pprofValues(in *profile.Profile, i int) (*Profile, error) {
-	t := in.SampleType[i]
+	t := in.SampleType[0]
 	unit := cmp.Or(t.Unit, t.Type)
 	if unit == "count" {
 		unit = "samples"
 	}
-	b := NewBuilder(t.Type, unit, "pprof")
-	var frames []Frame
+	b := NewBuilder(t.Type, unit)
 	for _, s := range in.Sample {
-		frames = frames[:0]
+		var frames []Frame
 		for l := len(s.Location) - 1; l >= 0 && len(frames) <= maxDepth; l-- {
 			frames = append(frames, pprofFrames(s.Location[l])...)
 		}
-		if err := b.Add(frames, s.Value[i]); err != nil {
+		if err := b.Add(frames, s.Value[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +60,7 @@ func pprofValues(in *profile.Profile, i int) (*Profile, error) {
 func pprofFrames(l *profile.Location) []Frame {
 	module := ""
 	if l.Mapping != nil {
-		module = moduleName(l.Mapping.File)
+		module = valid(l.Mapping.File)
 	}
 	if len(l.Line) == 0 {
 		return []Frame{{fmt.Sprintf("0x%x", l.Address), module}}
@@ -80,12 +69,15 @@ func pprofFrames(l *profile.Location) []Frame {
 	for i := len(l.Line) - 1; i >= 0; i-- {
 		name := "[unknown]"
 		if f := l.Line[i].Function; f != nil && f.Name != "" {
-			name = f.Name
+			name = valid(f.Name)
 		}
 		frames = append(frames, Frame{name, module})
 	}
 	return frames
 }
+
+// valid is a name that any page can show.
+func valid(name string) string { return strings.ToValidUTF8(name, "?") }
 
 // WritePprof writes the profile as pprof's compressed protocol buffers, which
 // go tool pprof opens.

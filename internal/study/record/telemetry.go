@@ -82,15 +82,8 @@ func (r *Record) stacks(fsys fs.FS, t *study.Telemetry) error {
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != t.Profile.SHA256 {
 		return errors.New("it is not what the study recorded: it was edited since")
 	}
-	found, err := profile.Read(bytes.NewReader(data))
-	if err != nil {
+	if t.Stacks, err = profile.Read(data); err != nil {
 		return err
-	}
-	t.Stacks = found[0]
-	for _, p := range found {
-		if p.Event == t.Profile.Event {
-			t.Stacks = p
-		}
 	}
 	r.Files = append(r.Files, File{t.Profile.Pprof, data})
 	return nil

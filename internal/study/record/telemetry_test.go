@@ -7,14 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	pprof "github.com/google/pprof/profile"
-
 	"linerate/internal/profile"
 )
 
 func aProfile(t *testing.T) (data, sum string) {
 	t.Helper()
-	b := profile.NewBuilder("cpu-clock", "nanoseconds", "test")
+	b := profile.NewBuilder("cpu-clock", "nanoseconds")
 	if err := b.Add([]profile.Frame{{Name: "net_rx_action"}, {Name: "ip_forward"}}, 7000); err != nil {
 		t.Fatal(err)
 	}
@@ -56,25 +54,6 @@ func TestTelemetry(t *testing.T) {
 		if _, err := Read(files(map[string]string{TelemetryFile: bad}), "dir"); err == nil {
 			t.Errorf("taken: %s", bad)
 		}
-	}
-}
-
-// TestTelemetryOfSeveralEvents takes the event that the study names, whichever
-// place it has in the file.
-func TestTelemetryOfSeveralEvents(t *testing.T) {
-	fn := &pprof.Function{ID: 1, Name: "ip_forward"}
-	at := &pprof.Location{ID: 1, Line: []pprof.Line{{Function: fn}}}
-	in := pprof.Profile{Function: []*pprof.Function{fn}, Location: []*pprof.Location{at},
-		SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu-clock", Unit: "nanoseconds"}, {Type: "cycles", Unit: "count"}},
-		Sample:     []*pprof.Sample{{Location: []*pprof.Location{at}, Value: []int64{3, 4500, 77}}}}
-	var out bytes.Buffer
-	if err := in.Write(&out); err != nil {
-		t.Fatal(err)
-	}
-	const file = "profile-cost-a.pb.gz"
-	r, err := Read(files(map[string]string{TelemetryFile: telemetryLine(file, fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))), file: out.String()}), "dir")
-	if err != nil || r.Telemetry[0].Stacks == nil || r.Telemetry[0].Stacks.Event != "cpu-clock" || r.Telemetry[0].Stacks.Total() != 4500 {
-		t.Errorf("%v, %+v, %q", err, r.Telemetry[0].Stacks, r.Warnings(r.Results()))
 	}
 }
 

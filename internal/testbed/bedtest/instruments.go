@@ -12,7 +12,7 @@ import (
 // to rules.
 func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.Profile, error), err error) {
 	return func() (*profile.Profile, error) {
-		b := profile.NewBuilder("simulated-clock", "nanoseconds", "simulation")
+		b := profile.NewBuilder("simulated-clock", "nanoseconds")
 		chain := []profile.Frame{{Name: "net_rx_action", Module: "kernel"}}
 		for _, f := range []struct {
 			name string
