@@ -106,6 +106,11 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	}
 	p := explain.Of(c, r, name, rel)
 	p.Here = here && !rel.IsZero()
+	rules, err := hosts.Rules()
+	if err != nil {
+		return err
+	}
+	p.AddWriters(rules)
 	if o.value != "" {
 		p.Judge(r, rel, o.value)
 		if p.Value.Findings, err = hosts.OfValue(facts, r, rel, name, o.value); err != nil {

@@ -123,10 +123,10 @@ func TestPFNumbers(t *testing.T) {
 func TestTraps(t *testing.T) {
 	holdAll(t, "6.12", []reading{
 		{note: "tuned has the last word", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\nnet.core.somaxcon=1\n", "/etc/tuned/tuned-main.conf": "reapply_sysctl=0\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"},
-			want: []string{"warning LR-DUPLICATE:net.core.somaxconn | reapply_sysctl=0", "info LR-UNKNOWN:net.core.somaxcon | somaxconn"}},
-		{note: "sysctl.d has it", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"}, want: []string{"!LR-DUPLICATE"}},
+			want: []string{"warning LR-OVERWRITTEN:net.core.somaxconn | reapply_sysctl=0", "info LR-UNKNOWN:net.core.somaxcon | somaxconn"}},
+		{note: "sysctl.d has it", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"}, want: []string{"!LR-OVERWRITTEN"}},
 		{note: "networkd hears router advertisements itself", role: "endpoint", files: map[string]string{"/etc/systemd/network/1.network": "[Match]\nName=eth0\n[Network]\nIPv6AcceptRA=yes\n", "/etc/sysctl.d/a.conf": "net.ipv6.conf.eth0.accept_ra=1\n"},
-			want: []string{"warning LR-DUPLICATE:net.ipv6.conf.eth0.accept_ra | systemd-networkd"}},
+			want: []string{"warning LR-OVERWRITTEN:net.ipv6.conf.eth0.accept_ra | systemd-networkd"}},
 		{note: "compared, not assigned", role: "router", files: map[string]string{"/etc/udev/rules.d/1.rules": "SUBSYSTEM==\"net\", ACTION=\"add\", ATTR{tx_queue_len}=\"10000\"\n"}, want: []string{"error LR-SYNTAX | compared"}},
 		{note: "a script that systemd does not start", role: "router", files: map[string]string{"/etc/rc.d/rc.local": "#!/bin/sh\nsysctl -w net.core.somaxconn=8192\n"}, want: []string{"!LR-UNREAD"}},
 		{note: "sysctls in modprobe.d", role: "router", files: map[string]string{"/etc/modprobe.d/a.conf": "net.core.somaxconn = 4096\noptions nf_conntrack hashsize=65536\nsoftdep a pre: b\n"}, want: []string{"error LR-SYNTAX | belongs in /etc/sysctl.d"}},

@@ -46,10 +46,12 @@ type auditor struct {
 // Run audits a host. The error is a mistake in a rule or a record; the
 // report is complete but for it.
 func Run(in Input) (*Report, error) {
-	a := &auditor{Input: in, f: settled(in.Facts, in.Catalogue), c: in.Catalogue, product: appliance.Of(in.Facts)}
 	if in.Rules == nil {
-		a.Rules = &RuleSet{}
+		in.Rules = &RuleSet{}
 	}
+	written, err := in.Rules.WithWriters(in.Facts)
+	a := &auditor{Input: in, f: settled(written, in.Catalogue), c: in.Catalogue, product: appliance.Of(in.Facts)}
+	a.fail(err)
 	a.env = a.c.NewEnv(a.f, in.Role)
 	a.names = ruleNames(a.env, a.f, &a.Rules.Lists)
 	a.lines, a.live = a.f.Lines(), a.f.Live()
@@ -61,8 +63,8 @@ func Run(in Input) (*Report, error) {
 	}
 	findings := resolve(all)
 	for i := range findings {
-		if packaged(findings[i].File) {
-			findings[i].Fix += " The file is a package's: make a profile of your own in /etc/tuned that includes it, and set it there."
+		if w := a.Rules.WriterOf(a.f.OS, fact.Line{File: findings[i].File}); w != nil && packaged(findings[i].File) {
+			findings[i].Fix += " The file is a package's. " + w.Fix
 		}
 		if findings[i].Line > 0 && strings.HasPrefix(findings[i].Fix, "Remove the line") && a.shares(&findings[i]) {
 			findings[i].Fix = "Remove " + strings.TrimPrefix(findings[i].Name, "cmdline.") + " from" + strings.TrimPrefix(findings[i].Fix, "Remove")
@@ -95,9 +97,8 @@ func (a *auditor) shares(f *Finding) bool {
 		slices.ContainsFunc(a.lines, func(l fact.Line) bool { return at(l) && l.Name != f.Name })
 }
 
-// packaged reports a profile of tuned's that a package brings: the host's owner
-// chose it, and does not edit it.
-func packaged(file string) bool { return strings.HasPrefix(file, "/usr/lib/tuned/") }
+// packaged reports a file that a package brings: the host's owner does not edit it.
+func packaged(file string) bool { return strings.HasPrefix(file, "/usr/lib/") }
 
 func (a *auditor) fail(err error) {
 	if err != nil {

@@ -25,7 +25,22 @@ func (s *RuleSet) CheckExpressions() error {
 			errs = append(errs, fmt.Errorf("write of %s: %w", strings.Join(w.Names, ", "), err))
 		}
 	}
+	for _, w := range s.Writers {
+		errs = append(errs, w.checkExpressions())
+	}
 	return errors.Join(errs...)
+}
+
+// checkExpressions compiles a writer's conditions and values.
+func (w *Writer) checkExpressions() error {
+	err := writersLanguage().CheckCondition(w.Present)
+	for _, o := range w.Writes {
+		err = errors.Join(err, writersLanguage().CheckCondition(o.When), writersLanguage().CheckText(o.Value))
+	}
+	if err != nil {
+		return fmt.Errorf("writer %s: %w", w.Name, err)
+	}
+	return nil
 }
 
 // checkExpressions compiles the conditions and texts.

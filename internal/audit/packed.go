@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 
+	"linerate/internal/list"
 	"linerate/internal/pack"
 )
 
@@ -20,6 +21,11 @@ func (s *RuleSet) Pack() ([]byte, error) {
 		x.Fires, x.Silent, x.file = nil, nil, ""
 		p.Rules = append(p.Rules, &x)
 	}
+	p.Lists.Writers = list.Map(p.Lists.Writers, func(w *Writer) *Writer {
+		x := *w
+		x.Fires, x.Silent = nil, nil
+		return &x
+	})
 	b, err := pack.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("rules: %w", err)

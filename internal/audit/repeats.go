@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/linux"
 	"linerate/internal/fact/redact"
 	"linerate/internal/tunable"
 )
@@ -33,7 +32,7 @@ func (a *auditor) repeats() []candidate {
 			}
 		}
 		all = append(all, a.twoFiles(rec, s)...)
-		all = append(all, writtenOver(rec, s)...)
+		all = append(all, a.writtenOver(rec, s)...)
 	}
 	return all
 }
@@ -97,36 +96,6 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 		f.Severity = Warning
 	}
 	return one(repeated, f)
-}
-
-// laterWriters are programs that write sysctls after sysctl.d was read, by the beginning of
-// what stands in front of their lines: the note, the file or the stage.
-var laterWriters = []struct{ begins, why, fix, source string }{
-	{linux.UFW, "ufw gives its own file to sysctl(8) when it starts, after sysctl.d was read: this line lasts until then.", "Set it in %s, or have IPT_SYSCTL of /etc/default/ufw name a file without it.", "ufw-framework(8)"},
-	{"/etc/tuned/", "tuned applies its profile when it starts, after sysctl.d was read, and with reapply_sysctl=0 leaves it at that.", "Decide which value is meant: change %s, or set reapply_sysctl=1 in /etc/tuned/tuned-main.conf.", "tuned-main.conf(5)"},
-	{"/usr/lib/tuned/", "tuned applies its profile when it starts, after sysctl.d was read, and with reapply_sysctl=0 leaves it at that.", "Set reapply_sysctl=1 in /etc/tuned/tuned-main.conf, or make a profile of your own; this one's is %s.", "tuned-main.conf(5)"},
-	{string(fact.Networkd), "systemd-networkd writes it when it configures the interface, after sysctl.d was read.", "Set it in %s, and remove this line.", "systemd.network(5)"},
-	{"a command at boot", "The script runs at the end of the boot, after sysctl.d was read.", "Set it in one place: here, or in %s.", "systemd-rc-local-generator(8)"},
-}
-
-// writtenOver reports a line of sysctl.d whose value another program's own file replaces as
-// it starts.
-func writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
-	l, ok := s.EffectiveLine(fact.Sysctl)
-	win, ok2 := s.Stands()
-	if !ok || !ok2 || l.Default || win == l || win.Only != "" || l.Hidden() || win.Hidden() || rec.SameValue(l.Value, win.Value) || s.Live != nil && rec.SameValue(l.Value, *s.Live) {
-		return nil
-	}
-	for _, w := range laterWriters {
-		if win.Note != w.begins && !strings.HasPrefix(win.File, w.begins) && string(win.Stage) != w.begins {
-			continue
-		}
-		f := Finding{ID: "LR-DUPLICATE:" + s.Name, Kind: Duplicate, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{w.source}}.at(l)
-		f.Message = fmt.Sprintf("%s=%s is overridden by %s at %s line %d", l.Name, l.Value, win.Value, win.File, win.Number)
-		f.Why, f.Fix = w.why, fmt.Sprintf(w.fix, win.File)
-		return []candidate{{Finding: f, class: repeated, covers: []string{"LR-UNDONE", "LR-LOWERS"}}}
-	}
-	return nil
 }
 
 // drift reports lines whose value the running host does not have.

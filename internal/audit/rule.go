@@ -158,6 +158,8 @@ type Lists struct {
 	Brings map[string][]string `yaml:"brings"`
 	// Writes are the side effects of writing tunables.
 	Writes []*Write `yaml:"writes"`
+	// Writers are the programs that write tunables by themselves.
+	Writers []*Writer `yaml:"writers"`
 	// RCVariables and Modules are the names, between blanks, of the variables
 	// of a stock rc.conf and of a stock kernel's modules.
 	RCVariables words `yaml:"rc_variables"`
@@ -216,6 +218,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)
 	l.Writes = append(l.Writes, o.Writes...)
+	l.Writers = append(l.Writers, o.Writers...)
 	l.LinkKeys += o.LinkKeys
 	l.PFLimits, l.PFTimeouts = l.PFLimits+o.PFLimits, l.PFTimeouts+o.PFTimeouts
 	l.RCVariables = words(strings.TrimSpace(string(l.RCVariables + " " + o.RCVariables)))
@@ -291,6 +294,14 @@ func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
 		}
 		if err := w.check(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: write %d: %w", file, i+1, err))
+		}
+	}
+	for i, w := range doc.Writers {
+		if w == nil {
+			return nil, Lists{}, fmt.Errorf("%s: writer %d is empty", file, i+1)
+		}
+		if err := w.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: writer %d (%s): %w", file, i+1, w.Name, err))
 		}
 	}
 	return doc.Rules, doc.Lists, errors.Join(errs...)

@@ -39,7 +39,7 @@ func TestUFWOverrides(t *testing.T) {
 			setLive(f, name, c.live)
 		}
 		r := run(t, f, "web")
-		got := find(r, "LR-DUPLICATE", name)
+		got := find(r, "LR-OVERWRITTEN", name)
 		if (len(got) == 1) != c.want {
 			t.Errorf("%+v: %+v", c, r.Findings)
 		}

@@ -45,6 +45,7 @@ var structural = map[string]string{
 	"LR-LOWERS":       "The value is below the default of this release",
 	"LR-DEFAULT":      "The value is the default: the line does nothing",
 	"LR-DUPLICATE":    "The name is set more than once; the last line stands",
+	"LR-OVERWRITTEN":  "Another program writes the name after sysctl.d was read; its value stands",
 	"LR-UNDONE":       "A later line of another name writes over the value",
 	"LR-DRIFT":        "The file says one thing, the host runs another",
 	"LR-COUPLED":      "The value disagrees with another setting that belongs to it",

@@ -80,6 +80,9 @@ type Facts struct {
 	Shapers []Shaper `json:"shapers,omitempty"`
 	// Services are daemons whose own configuration is coupled to tunables.
 	Services []Service `json:"services,omitempty"`
+	// Writers are the programs of the host that write tunables by themselves, by the
+	// catalogue's names; nil where the catalogue was not asked.
+	Writers []string `json:"writers,omitempty"`
 	// Listeners are the sockets that accept connections.
 	Listeners []Listener `json:"listeners,omitempty"`
 	Mounts    []Mount    `json:"mounts,omitempty"`

@@ -34,6 +34,7 @@ const (
 	CommandLine Stage = "cmdline"  // the kernel's command line: at boot
 	Udev        Stage = "udev"     // rules of udev: when a device appears
 	Networkd    Stage = "networkd" // .network files: when systemd-networkd sets up a link
+	Agent       Stage = "agent"    // none: a program that writes the value by itself when it starts
 
 	Tunables Stage = "tunables" // an appliance's list of tunables: for the loader, and by sysctl(8) at boot
 	Field    Stage = "field"    // a field of an appliance's own, which sets more than one thing, or none by its name
@@ -46,9 +47,9 @@ const (
 // (its sysctl.NAME= before init, Documentation/admin-guide/kernel-parameters),
 // modules with their options, udev as devices appear, sysctl.d after both
 // (systemd-sysctl.service(8): After=systemd-modules-load.service), networkd as
-// it sets up links. Other programs start last.
+// it sets up links. Other programs start last, kubelet and its like after all.
 // What an appliance sets for itself it sets as its own programs start.
-var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Tunables, Networkd, Conf, Field}
+var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Tunables, Networkd, Conf, Agent, Field}
 
 // order is the stage's place in the boot order.
 func (m Stage) order() int { return slices.Index(bootOrder, m) }

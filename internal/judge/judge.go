@@ -58,6 +58,9 @@ type Judgement struct {
 	Stands Standing
 	// Lines set it, in the order in which they are read.
 	Lines []fact.Line
+	// Writer says which program wrote the line that stands, where a line of sysctl.d does
+	// not stick for it; "" elsewhere.
+	Writer string
 	// Findings are the audit's about it, worst first.
 	Findings []audit.Finding
 	// Cautions are the record's that hold of the value that stands.
@@ -93,9 +96,11 @@ type Advice struct {
 type Input struct {
 	Facts     *fact.Facts
 	Catalogue *tunable.Catalogue
-	Role      string
-	Findings  []audit.Finding
-	Evidence  []evidence.Row
+	// Rules know who writes what; nil: that is not told.
+	Rules    *audit.RuleSet
+	Role     string
+	Findings []audit.Finding
+	Evidence []evidence.Row
 }
 
 // Judge makes the judgements of one host.
@@ -152,6 +157,9 @@ func (j *Judge) Of(name string) Judgement {
 		x.Default, x.DefaultKnown = r.DefaultOf(name, j.Facts.Release, j.env)
 	}
 	x.Stands = j.stands(x, setting)
+	if j.Rules != nil {
+		x.Writer = j.Rules.Says(j.Facts.OS, setting)
+	}
 	if x.Record != nil {
 		x.Cautions = j.cautions(x)
 		x.Advice = j.advice(x.Record)

@@ -105,7 +105,11 @@ func harmsOf(p Plan, f *fact.Facts, before *audit.Report, judge Judge) ([]harm, 
 	for _, n := range after.Findings {
 		was, ok := known[n.PlainID()]
 		if n.Severity.AtLeast(audit.Warning) && (!ok || !was.AtLeast(n.Severity)) {
-			all = append(all, harm{n.Name, n.File, n.Message})
+			text := n.Message
+			if n.Rule() == "LR-OVERWRITTEN" { // the way out is another program's
+				text += ". " + n.Fix
+			}
+			all = append(all, harm{n.Name, n.File, text})
 		}
 	}
 	return append(all, p.losses(f, g)...), nil

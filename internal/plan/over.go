@@ -155,6 +155,9 @@ func (s Step) file(g *fact.Facts, name, value string, stage fact.Stage) {
 		t.Lines = fileUnder(t.Lines, fact.Line{File: s.Where.File, Number: 1, Text: name + "=" + value, Name: name, Value: value, Stage: stage, Order: order, Effective: true}, g.Release)
 	}
 	t := &g.Settings[at]
+	if l, ok := t.Stands(); ok && l.Stage != stage && l.Only == "" {
+		value = l.Value // another program writes it after
+	}
 	if t.Live != nil || g.Live() && namespace == fact.Kernel && s.Mechanism != setting.ModParam {
 		t.Live = &value
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"linerate/catalogue"
@@ -32,13 +33,13 @@ func Input() (audit.Input, error) {
 	return in, nil
 }
 
-// Rules takes the rules that are packed with the catalogue, else reads their files.
-func Rules() (*audit.RuleSet, error) {
+// Rules takes the rules that are packed with the catalogue, else reads their files, once.
+var Rules = sync.OnceValues(func() (*audit.RuleSet, error) {
 	if set, ok := audit.UnpackRules(catalogue.PackedRules()); ok {
 		return set, nil
 	}
 	return audit.LoadRules(catalogue.Files())
-}
+})
 
 // Advice takes what plans may set as it is packed with the catalogue, else reads its files.
 func Advice(c *tunable.Catalogue) (*plan.Library, error) {
@@ -115,7 +116,7 @@ func Judge(f *fact.Facts) (*judge.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Role: in.Role, Findings: report.Findings, Evidence: rows}), nil
+	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Rules: in.Rules, Role: in.Role, Findings: report.Findings, Evidence: rows}), nil
 }
 
 // OfValue is what an audit says of one value of a tunable: on a host, or, without its facts, on

@@ -84,7 +84,19 @@ func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
 			return nil, fmt.Errorf("%s: %s", name, s.Reason)
 		}
 	}
-	return f, o.source.complete(f)
+	if err := o.source.complete(f); err != nil {
+		return nil, err
+	}
+	return withWriters(f)
+}
+
+// withWriters adds what programs of the host write by themselves.
+func withWriters(f *fact.Facts) (*fact.Facts, error) {
+	rules, err := Rules()
+	if err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	return rules.WithWriters(f)
 }
 
 // complete adds what the caller knows of a host where its source does not tell it.

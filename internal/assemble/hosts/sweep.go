@@ -221,7 +221,11 @@ func factsOf(ctx context.Context, t *fleet.Target, a *filehost.Archive) (*fact.F
 	if IsRemote(t.Source) {
 		r = OverSSH(r)
 	}
-	return inspect.Host(ctx, r, inspect.Options{})
+	f, err := inspect.Host(ctx, r, inspect.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return withWriters(f)
 }
 
 // settable reports names that the catalogue knows as set by people.

@@ -203,11 +203,13 @@ func (p *page) services() {
 		}
 	}
 	tcp, udp := ports(p.f.Listeners, false), ports(p.f.Listeners, true)
-	if names == nil && tcp+udp == "" {
+	writers := list.Filter(p.f.Writers, func(w string) bool { return w != "systemd-sysctl" && !strings.HasPrefix(w, "rc.d/") })
+	if names == nil && writers == nil && tcp+udp == "" {
 		return
 	}
 	p.heading("Services")
 	p.field("enabled", strings.Join(slices.Compact(names), " "))
+	p.field("writers", strings.Join(writers, ", "))
 	p.field("TCP ports", tcp)
 	p.field("UDP ports", udp)
 }

@@ -33,6 +33,8 @@ type HostValue struct {
 	Name    string   `json:"name"`
 	Running string   `json:"running,omitempty"`
 	Lines   []string `json:"lines,omitempty"`
+	// Writer says which program writes the value after sysctl.d was read; "" where none does.
+	Writer string `json:"writer,omitempty"`
 	// Do is what to do: keep, set, remove, move, decide or measure; To the value to
 	// set or measure, Why the reason and Basis what that rests on.
 	Do    judge.Do    `json:"do"`
@@ -76,7 +78,7 @@ func spelt(name string) string {
 
 // add shows a judgement.
 func (h *OnHost) add(x judge.Judgement, live *string) {
-	v := HostValue{Name: x.Name, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis, Measured: x.Evidence}
+	v := HostValue{Name: x.Name, Writer: x.Writer, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis, Measured: x.Evidence}
 	if live != nil {
 		v.Running = *live
 	}
@@ -137,6 +139,9 @@ func (o *page) host(h OnHost) {
 		o.Paragraph("  ", "    ", text)
 		for _, l := range v.Lines {
 			o.Paragraph("    ", "      ", "set by "+l)
+		}
+		if v.Writer != "" {
+			o.Paragraph("    ", "      ", v.Writer)
 		}
 		if text := v.deed(); text != "" {
 			o.Paragraph("    → ", "      ", text)

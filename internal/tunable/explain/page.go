@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
 	"linerate/internal/tunable"
@@ -64,18 +65,20 @@ type Page struct {
 	Claims      []Claim    `json:"claims,omitempty"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
 	// Pooled is what the evidence says together, change by change, from all machines.
-	Pooled    []evidence.Change `json:"pooled,omitempty"`
-	Value     *Value            `json:"value,omitempty"`
-	Host      *OnHost           `json:"host,omitempty"`
-	Decoded   []string          `json:"decoded,omitempty"`
-	Same      []string          `json:"same_concept,omitempty"`
-	ConceptIs string            `json:"concept_title,omitempty"`
-	Related   []string          `json:"related,omitempty"`
-	Notes     []string          `json:"notes,omitempty"`
-	Sources   []string          `json:"sources"`
-	Checked   []Checked         `json:"checked,omitempty"`
-	WithAll   string            `json:"with_all,omitempty"`
-	Backports []string          `json:"backports,omitempty"`
+	Pooled []evidence.Change `json:"pooled,omitempty"`
+	// Writers are the programs that write it by themselves.
+	Writers   []string  `json:"written_by,omitempty"`
+	Value     *Value    `json:"value,omitempty"`
+	Host      *OnHost   `json:"host,omitempty"`
+	Decoded   []string  `json:"decoded,omitempty"`
+	Same      []string  `json:"same_concept,omitempty"`
+	ConceptIs string    `json:"concept_title,omitempty"`
+	Related   []string  `json:"related,omitempty"`
+	Notes     []string  `json:"notes,omitempty"`
+	Sources   []string  `json:"sources"`
+	Checked   []Checked `json:"checked,omitempty"`
+	WithAll   string    `json:"with_all,omitempty"`
+	Backports []string  `json:"backports,omitempty"`
 
 	// Here: the release is this machine's, because none was asked for.
 	Here bool `json:"-"`
@@ -212,6 +215,13 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 		p.Decoded = decodeHarvest(rel, tunable.HarvestDefault(rel))
 	}
 	return p
+}
+
+// AddWriters adds the programs that write the tunable by themselves.
+func (p *Page) AddWriters(rules *audit.RuleSet) {
+	for _, w := range rules.WritersOf(p.OS, cmp.Or(p.Asked, p.Name)) {
+		p.Writers = append(p.Writers, w.Name+": "+w.When)
+	}
 }
 
 // mostSame is how many tunables of the same concept a page shows.

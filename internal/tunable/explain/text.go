@@ -61,6 +61,7 @@ func (o *page) facts(p Page) {
 			o.Paragraph(fmt.Sprintf("  %-14s", h.Releases), strings.Repeat(" ", 16), h.Is)
 		}
 	}
+	o.list("Written by", p.Writers)
 	if p.Value != nil {
 		o.value(*p.Value)
 	}
