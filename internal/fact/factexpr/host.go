@@ -178,15 +178,14 @@ func Of(f *fact.Facts) Host {
 	return h
 }
 
-// governorFile is where a CPU's governor stands, by the CPU's name.
-const governorFile = "/sys/devices/system/cpu/%s/cpufreq/scaling_governor"
-
-// setPower is what decides how fast CPUs wake up and work.
+// setPower is what decides how fast CPUs wake up and work. Only a host that shows governors
+// is asked for those of its CPUs: there may be thousands, and audits ask again and again.
 func (h *Host) setPower(f *fact.Facts) {
 	h.Governor, h.IOMMU = f.CPU.Governor, f.CPU.IOMMU
-	for i := range f.CPU.Count {
+	shown := slices.ContainsFunc(f.Settings, func(s fact.Tunable) bool { return strings.HasSuffix(s.Name, "/cpufreq/scaling_governor") })
+	for i := 0; shown && i < f.CPU.Count; i++ {
 		name := fmt.Sprintf("cpu%d", i)
-		if _, ok := f.LiveValue(fmt.Sprintf(governorFile, name)); ok {
+		if _, ok := f.LiveValue("/sys/devices/system/cpu/" + name + "/cpufreq/scaling_governor"); ok {
 			h.CPUNames = append(h.CPUNames, name)
 		}
 	}
