@@ -141,6 +141,7 @@ func TestFinishWaitsForTheReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &ringReceiver{fd: -1}
+	r.dropped = func() (uint32, error) { return 0, nil }
 	count := func(frame []byte) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -20,7 +20,7 @@ type Receiver struct {
 	read   func() error // counts what has arrived, or waits a moment for it
 	shut   func() error // closes what read reads
 	// dropped is how many frames the kernel had no room for since the device was
-	// opened; nil: it does not count them.
+	// opened.
 	dropped func() (uint32, error)
 
 	mu      sync.Mutex
@@ -72,9 +72,6 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	got := r.account.Received(r.engine)
-	if r.dropped == nil {
-		return got, nil
-	}
 	n, err := r.dropped()
 	if got.Dropped = uint64(n - r.missed); got.Dropped > 0 && err == nil {
 		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames arrived faster than this receiver reads: they are part of what was lost, but not by the wire", got.Dropped))
@@ -91,9 +88,7 @@ func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Rec
 func (r *Receiver) Reset() (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dropped != nil {
-		r.missed, err = r.dropped()
-	}
+	r.missed, err = r.dropped()
 	r.seen, r.account = 0, load.Account{Filter: r.watch.Stream >= 0, Only: r.watch.Stream, MaxFlows: r.watch.MaxFlows}
 	return err
 }

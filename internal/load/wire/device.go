@@ -28,8 +28,7 @@ type Device struct {
 type Order struct {
 	Kind    string `json:"kind"` // the engine's name
 	Device  string `json:"device"`
-	Receive bool   `json:"receive"`        // else: to send
-	Ring    int    `json:"ring,omitempty"` // of netmap(4), to send on
+	Receive bool   `json:"receive"` // else: to send
 }
 
 // Opened is what came of an Order.
@@ -37,10 +36,6 @@ type Opened struct {
 	File   *os.File `json:"-"`
 	Device Device   `json:"device"`
 	Buffer int      `json:"buffer"` // of a bpf(4) descriptor, in bytes
-	// Offset and Memory are where a netmap(4) port's description begins in
-	// the memory it shares, and how long that is.
-	Offset uint64 `json:"offset"`
-	Memory uint64 `json:"memory"`
 }
 
 // Door opens what an Order says, where its device is visible.

@@ -88,7 +88,7 @@ func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error
 // NotPermitted adds the advice that a lack of privileges calls for.
 func NotPermitted(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return hint.With(err, "run it as root; in a jail, with a devfs that shows /dev/bpf and /dev/netmap")
+		return hint.With(err, "run it as root; in a jail, with a devfs that shows /dev/bpf")
 	}
 	return err
 }
@@ -143,22 +143,6 @@ func affinity(call uintptr, mask *cpuMask, words int) (int, error) {
 func Ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg))
-		switch errno {
-		case 0:
-			return nil
-		case unix.EINTR:
-		default:
-			return errno
-		}
-	}
-}
-
-// IoctlAtOnce is an Ioctl of one that sleeps for nothing. Go is not told of it: it would
-// take the thread for one that waits, and from its look at that every 20 µs
-// on keeps another thread busy with clocks, which on one CPU takes half of it.
-func IoctlAtOnce(fd int, request uintptr) error {
-	for {
-		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), request, 0)
 		switch errno {
 		case 0:
 			return nil

@@ -17,7 +17,6 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/load"
 	"linerate/internal/load/packetload"
-	"linerate/internal/load/wire"
 	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case asHelper:
-			if err := Serve(os.Args[2], openHere); err != nil {
+			if err := Serve(os.Args[2], packetload.OpenBPF); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
@@ -48,12 +47,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func openHere(o wire.Order) (wire.Opened, error) {
-	if o.Kind == packetload.Netmap {
-		return packetload.OpenNetmap(o)
-	}
-	return packetload.OpenBPF(o)
-}
 
 func up(t testing.TB, mode testbed.Mode) *Bed {
 	t.Helper()
@@ -187,7 +180,7 @@ func TestEnginesAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bpf, netmap := packetload.NewBPF(b.Door), packetload.NewNetmap(b.Door)
+	bpf := packetload.NewBPF(b.Door)
 	for _, c := range []struct {
 		name      string
 		out, in   load.Engine
@@ -198,8 +191,6 @@ func TestEnginesAccount(t *testing.T) {
 	}{
 		{"bpf to bpf", bpf, bpf, load.SimpleIMIX(), false, 7, 0, 1500},
 		{"bpf, random", bpf, bpf, []int{64}, true, 300, 0, 1501},
-		{"netmap to bpf", netmap, bpf, []int{64}, false, 300, 0, 3000},
-		{"netmap to netmap", netmap, netmap, load.SimpleIMIX(), false, 7, 0, 3000},
 		{"paced", bpf, bpf, []int{64}, false, 3, 500, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {

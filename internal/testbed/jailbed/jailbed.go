@@ -4,7 +4,7 @@
 //
 // A process enters a jail as a whole and for good (jail_attach(2)), so this one
 // stays outside. It makes the jails, runs the base system's tools in them, and
-// has a helper inside open the bpf(4) or netmap(4) descriptor of a port, which
+// has a helper inside open the bpf(4) descriptor of a port, which
 // is handed out over a socket (wire.Door): like a packet socket on Linux, a
 // descriptor keeps the network stack it was opened in.
 //

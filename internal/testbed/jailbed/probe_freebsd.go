@@ -62,7 +62,6 @@ var probes = []struct {
 		_, err := unix.SysctlUint32("net.inet.ip.fw.enable")
 		return err == nil
 	}},
-	{"netmap", "options, or device, netmap: GENERIC has it", func() bool { return exists("/dev/netmap") }},
 	{"bridge devices", "kldload if_bridge", func() bool { return loaded("if_bridge") }},
 }
 
