@@ -27,18 +27,16 @@ func (a *auditor) leaving(j judged) []candidate {
 	if a.f.OS != fact.FreeBSD || gone.IsZero() || gone.Major > a.f.Release.Major+1 {
 		return nil
 	}
-	f := Finding{ID: "LR-LEAVING:" + j.Name, Kind: Outdated, Severity: Info, Action: Measure, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s is there on %s, and gone from FreeBSD %s on", j.Name, a.on(), gone.Short()),
-		Why:     "The line works until the upgrade; after it: " + a.withoutIt(j),
-		Fix:     "Remove the line with the upgrade."}.at(j.Line)
+	once := ""
 	if old, until, ok := a.onceDefault(j); ok {
-		f.Why = fmt.Sprintf("%s was the default before %s. %s", old, until.Short(), f.Why)
+		once = fmt.Sprintf("%s was the default before %s. ", old, until.Short())
 	}
+	c := a.says("LR-LEAVING", "next", j.Line, with{"gone": gone.Short(), "once": once})
 	if to := a.successor(j.rec); to != nil {
-		f.Action = Change
-		f.Fix = fmt.Sprintf("Use %s, which %s has already.", unit(j.Name, to.Name), a.on())
+		c.Action = Change
+		c.Fix = fmt.Sprintf("Use %s, which %s has already.", unit(j.Name, to.Name), a.on())
 	}
-	return one(claimed, f)
+	return []candidate{c}
 }
 
 // formerDefault reports a line that keeps a host at the default of earlier
@@ -49,10 +47,7 @@ func (a *auditor) formerDefault(j judged) []candidate {
 		return nil
 	}
 	now, _ := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
-	return one(claimed, Finding{ID: "LR-OLD-DEFAULT:" + j.Name, Kind: Outdated, Severity: Info, Action: Measure, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s=%s was the default before %s %s; on %s it is %s", j.Name, old, osName(a.f.OS), until.Short(), a.on(), now),
-		Why:     "The line keeps this host at what the system itself has given up.",
-		Fix:     "Remove the line, unless a measurement on this host speaks for the old value."}.at(j.Line))
+	return []candidate{a.says("LR-OLD-DEFAULT", "once", j.Line, with{"old": old, "until": until.Short(), "now": now})}
 }
 
 // onceDefault is a line's value where an earlier release had it as its default

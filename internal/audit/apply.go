@@ -301,30 +301,25 @@ func (a *auditor) required(l fact.Line, rec *tunable.Record) bool {
 // claim reports that a line follows a claim which is unproven, outdated or
 // wrong.
 func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []candidate {
-	f := Finding{ID: "LR-FOLKLORE:" + l.Name, Kind: Folklore, Severity: Info, Action: Measure, Name: l.Name, Sources: rec.Sources}.at(l)
 	who := cl.Source
 	if s, ok := a.c.ClaimSource(cl.Source); ok {
 		who = fmt.Sprintf("%s (%s, %s)", s.Title, s.Author, s.Date)
 	}
-	switch cl.Verdict {
-	case tunable.Folklore:
-		f.Message = fmt.Sprintf("%s=%s rests on a claim that nobody has measured", l.Name, l.Value)
-		f.Fix = "Measure it on this host with your traffic, or remove the line."
-	case tunable.Stale, tunable.Wrong:
-		f.Action = Remove
-		f.Message = fmt.Sprintf("%s=%s follows advice that is %s: %s", l.Name, l.Value, cl.Verdict, cl.Truth)
-		f.Fix = "Remove the line, unless it is wanted for another reason."
-		switch {
-		case cl.Harmless:
-			f.Action, f.Fix = Keep, "Keep the line: the value does no harm."
-			f.Message = fmt.Sprintf("the reason given for %s=%s is %s: %s", l.Name, l.Value, cl.Verdict, cl.Truth)
-		case cl.Verdict == tunable.Wrong && !slices.ContainsFunc(rec.Cautions, func(c tunable.Caution) bool { return c.Kind == "ineffective" && c.When == "" }):
-			f.Severity = Warning
-		}
-		f = f.unsure(a.missing(language().Reads(cl.When)))
-	default:
+	values := with{"who": who, "at": cl.At, "says": cl.Says, "verdict": cl.Verdict, "truth": cl.Truth}
+	switch {
+	case cl.Verdict == tunable.Folklore:
+		return []candidate{a.says("LR-FOLKLORE", "unmeasured", l, values)}
+	case cl.Verdict != tunable.Stale && cl.Verdict != tunable.Wrong:
 		return nil
 	}
-	f.Why = fmt.Sprintf("%s, %s: %s", who, cl.At, cl.Says)
-	return one(claimed, f)
+	of := "refuted"
+	if cl.Harmless {
+		of = "harmless"
+	}
+	c := a.says("LR-FOLKLORE", of, l, values)
+	if of == "refuted" && cl.Verdict == tunable.Wrong && !slices.ContainsFunc(rec.Cautions, func(c tunable.Caution) bool { return c.Kind == "ineffective" && c.When == "" }) {
+		c.Severity = Warning
+	}
+	c.Finding = c.unsure(a.missing(language().Reads(cl.When)))
+	return []candidate{c}
 }

@@ -116,44 +116,29 @@ func (f Finding) at(l fact.Line) Finding {
 func (a *auditor) problems() []candidate {
 	var all []candidate
 	for _, p := range a.f.Problems {
-		f := Finding{
-			ID: fmt.Sprintf("LR-SYNTAX:%s:%s", p.File, brief(p.Text)), Name: brief(p.Text),
-			File: p.File, Line: p.Line, Text: p.Text, Kind: Syntax, Message: p.Message,
-		}
 		if moved := a.sysctlInRC(p); moved != nil {
 			all = append(all, moved...)
 			continue
 		}
-		switch p.Kind {
-		case fact.ProblemSyntax:
-			f.Severity, f.Action = Error, Change
-			f.Why = "The system rejects the line; it sets nothing."
-			f.Fix = "Correct it, or put a # before it if it is a comment."
-			if pf := a.f.Firewall.PF; pf != nil && p.File == pf.File {
-				f.Why, f.Fix = pfRefuses, "Correct it, and check with pfctl -nf "+p.File+"."
-			}
-			if path.Ext(p.File) == ".xml" {
-				f.Why, f.Fix = "What is behind this place was not read, and is not judged.", "Take the file, or the backup, anew: it is cut off or damaged."
-			}
-		case fact.ProblemStops:
-			f.Severity, f.Action = Error, Change
-			f.Message = "sh stops here: " + p.Message
-			f.Why = "rc(8) reads the file with sh(1), which ends at such a mistake, and /etc/rc with it: nothing below is read, no service starts, and the boot stops in single-user mode at the console."
-			if strings.HasPrefix(p.Message, "exit ") { // a redacted status may be 0
-				f.Why = "rc(8) reads the file with sh(1), and exit ends both: nothing below is read, and none of the other scripts of the boot runs: no network, no service. With a status other than 0 it stops in single-user mode."
-			}
-			f.Fix = "Correct the line before the next boot; sh -n " + p.File + " shows mistakes of syntax."
-		case fact.ProblemInclude:
-			f.Severity, f.Action = Warning, Change
-			f.Why = "The line reads a file that is not there."
-			f.Fix = "Remove the line, or provide the file."
+		rule, of := "LR-SYNTAX", "refused"
+		switch pf := a.f.Firewall.PF; {
+		case p.Kind == fact.ProblemSyntax && path.Ext(p.File) == ".xml":
+			of = "cut"
+		case p.Kind == fact.ProblemSyntax && pf != nil && p.File == pf.File:
+			of = "pf"
+		case p.Kind == fact.ProblemSyntax:
+		case p.Kind == fact.ProblemStops && strings.HasPrefix(p.Message, "exit "): // a redacted status may be 0
+			of = "exits"
+		case p.Kind == fact.ProblemStops:
+			of = "stops"
+		case p.Kind == fact.ProblemInclude:
+			of = "include"
 		default:
-			f.ID = strings.Replace(f.ID, "LR-SYNTAX", "LR-UNREADABLE", 1)
-			f.Severity, f.Action = Info, Keep
-			f.Why = "Its meaning needs the shell; linerate executes nothing, so the audit does not know what it sets."
-			f.Fix = "Nothing, if it works. A plain assignment could be audited."
+			rule, of = "LR-UNREADABLE", "shell"
 		}
-		all = append(all, one(rejectedLine, f)...)
+		c := a.says(rule, of, fact.Line{Name: brief(p.Text), File: p.File, Number: p.Line, Text: p.Text}, with{"problem": p.Message, "refuses": pfRefuses})
+		c.ID = fmt.Sprintf("%s:%s:%s", rule, p.File, c.Name)
+		all = append(all, c)
 	}
 	return all
 }
@@ -171,15 +156,11 @@ func (a *auditor) sysctlInRC(p fact.Problem) []candidate {
 	}
 	value, _, _ = strings.Cut(value, "#")
 	file := properFile(a.f.OS, rec.At(a.f.Release))
-	f := Finding{ID: "LR-MISPLACED:" + name, Name: name, Kind: Misplaced, Severity: Error, Action: Move, Sources: rec.Sources,
-		File: p.File, Line: p.Line, Text: p.Text,
-		Message: fmt.Sprintf("%s cannot be set in %s: the shell that reads it takes the line for a command", name, base(p.File)),
-		Why:     "rc.conf holds variables of rc(8); a name with dots is none, and the shell says \"not found\".",
-		Fix:     fmt.Sprintf("Move it to %s.", file)}
+	c := a.says("LR-MISPLACED", "shell", fact.Line{Name: name, File: p.File, Number: p.Line, Text: p.Text}, with{"to": file})
 	if d, known := rec.DefaultIn(a.f.Release, a.env); file == "" || known && rec.SameValue(strings.Trim(strings.TrimSpace(value), `"'`), d) {
-		f.Action, f.Fix = Remove, "Remove the line."
+		c.Action, c.Fix = Remove, removeLine
 	}
-	return one(misplaced, f)
+	return []candidate{c}
 }
 
 // brief is the start of a line, for ids and names.
@@ -194,25 +175,18 @@ func brief(text string) string {
 func (a *auditor) complaints() []candidate {
 	var all []candidate
 	seen := map[string]bool{}
-	for _, c := range a.f.Complaints {
-		name := c.About
-		if name == "" {
-			name = brief(c.Text)
-		}
+	for _, m := range a.f.Complaints {
+		name := cmp.Or(m.About, brief(m.Text))
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
-		f := Finding{ID: "LR-COMPLAINT:" + name, Kind: Counter, Severity: Warning, Action: Measure, Name: name, Sources: []string{"dmesg of this host"},
-			Message: "the system says: " + c.Text,
-			Why:     "A setting or a limit that the kernel complains of is one that hurts, or that it did not take as written.",
-			Fix:     "Correct the line, or look for what meets the limit before raising it."}
-		if l, ok := a.lineOf(name); ok {
-			f = f.at(l)
-		} else if r, ok := a.c.Lookup(a.f.OS, name); ok {
-			f.Fix = fmt.Sprintf("It is about %s: %s", name, r.Summary)
+		l, set := a.lineOf(name)
+		c := a.says("LR-COMPLAINT", "dmesg", called(name, l), with{"says": m.Text})
+		if r, ok := a.c.Lookup(a.f.OS, name); !set && ok {
+			c.Fix = fmt.Sprintf("It is about %s: %s", name, r.Summary)
 		}
-		all = append(all, one(complained, f)...)
+		all = append(all, c)
 	}
 	return all
 }

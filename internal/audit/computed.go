@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 
 	"linerate/internal/fact"
@@ -53,34 +52,28 @@ func size(rung int, processors bool) string {
 // belowOnSome reports a number for which the kernel's own, computed from what
 // is not known of this host, is larger on some machines, and on which. One
 // that no machine's own exceeds raises it everywhere: nothing is reported.
-func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
+func (a *auditor) belowOnSome(j judged) []candidate {
 	if !j.rec.Constraints.OnlyRaise && !capacity(j) {
 		return nil
 	}
-	f.Severity, f.Action = Info, Measure
-	f.Fix = fmt.Sprintf("Compare: sysctl -n %s without the line. Remove it unless it is above.", j.Name)
 	rung, processors, own, ok := a.overtaken(j.Value, j.rec)
+	of := "some"
 	switch {
 	case !ok:
-		f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
-		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
+		of = "computed"
 	case rung == rungs, rung > huge && !processors:
 		return nil // it is more than any machine's own that one thinks of
 	case rung == a.least(processors):
-		f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
-		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on any machine", j.Name, j.Value)
-		f.Why = fmt.Sprintf("The default grows with the machine; with %s it is %s already.", size(rung, processors), own)
-	default:
-		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on machines with %s or more", j.Name, j.Value, size(rung, processors))
-		f.Why = fmt.Sprintf("The default grows with the machine: %s there.", own)
-		if rung <= usual && !processors && !slices.Contains(a.Rules.Small, a.Role) {
-			f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
-		}
+		of = "any"
+	}
+	c := a.says("LR-LOWERS", of, j.Line, with{"formula": j.st.Formula, "size": size(rung, processors), "own": own})
+	if of == "some" && rung <= usual && !processors && !slices.Contains(a.Rules.Small, a.Role) {
+		c.Severity, c.Action, c.Fix = Warning, Remove, removeLine
 	}
 	if j.rec.Constraints.OnlyRaise && j.Stage == fact.Sysctl {
-		f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
+		c.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
 	}
-	return one(worse, f)
+	return []candidate{c}
 }
 
 // overtaken is the first rung whose computed default is above a number, and

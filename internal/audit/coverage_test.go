@@ -51,7 +51,7 @@ func TestCoverage(t *testing.T) {
 				setLive(f, name, v)
 			}
 			f.Normalise()
-			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t)})
+			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules()})
 			if err != nil {
 				t.Fatal(err)
 			}

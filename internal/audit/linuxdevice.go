@@ -40,11 +40,9 @@ func (a *auditor) perDevice() []candidate {
 		if !known || rec.WithAll == "" || a.ofEvery(l) {
 			continue
 		}
-		d := deviceLine{a.judged(l), tree, device, setting}
+		d := deviceLine{a.judged(l), tree, setting}
 		if slip := a.slipOf(device); slip != "" {
-			all = append(all, one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{},
-				Message: fmt.Sprintf("%s: no interface is known as %q; did you mean %s?", l.Name, device, slip),
-				Why:     "It is one letter off. " + a.consequence(l.Stage), Fix: fmt.Sprintf("Write %s%s.%s.", tree, slip, setting)}.at(l))...)
+			all = append(all, a.says("LR-UNKNOWN", "slip", l, with{"device": device, "slip": slip, "meant": tree + slip + "." + setting}))
 			continue
 		}
 		if device == "all" {
@@ -65,11 +63,7 @@ func (a *auditor) dotted(l fact.Line) []candidate {
 		if !ok || i <= 0 || !strings.Contains(rest[:i], ".") || !l.Effective {
 			continue
 		}
-		name := tree + strings.ReplaceAll(rest[:i], ".", "/") + rest[i:]
-		return one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{"sysctl.d(5)", "sysctl(8)"},
-			Message: fmt.Sprintf("%s names no interface %s: the dot in its name is taken for a separator", l.Name, rest[:i]),
-			Why:     "A dot of a name is written as a slash where dots separate. " + a.consequence(l.Stage),
-			Fix:     fmt.Sprintf("Write %s, or slashes for separators.", name)}.at(l))
+		return []candidate{a.says("LR-UNKNOWN", "dot", l, with{"device": rest[:i], "meant": tree + strings.ReplaceAll(rest[:i], ".", "/") + rest[i:]})}
 	}
 	return nil
 }
@@ -91,7 +85,7 @@ func (a *auditor) slipOf(device string) string {
 // deviceLine is a line about a setting that devices have each.
 type deviceLine struct {
 	judged
-	tree, device, setting string
+	tree, setting string
 }
 
 // value is what files or the running host say of a device's setting.
@@ -121,36 +115,28 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 	if !ok {
 		return nil
 	}
-	f := Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources}.at(d.Line)
-	own := d.tree + "default." + d.setting
-	switch how := a.together(d); {
-	case how == tunable.AllIgnored:
-		f.Message = fmt.Sprintf("%s=%s changes no interface", d.Name, d.Value)
-		f.Why = "The kernel does not read conf.all of this setting: every interface has its own, which starts as conf.default."
-		if a.f.IsSet(own) {
-			if a.required(d.Line, d.rec) {
-				return nil // conf.default protects, and the benchmark's scanner looks for both lines
-			}
-			f.Severity, f.Action = Info, Remove
-			f.Fix = "Remove the line; " + own + " is set too, and does it for interfaces that appear later."
-			break
+	own, how := d.tree+"default."+d.setting, a.together(d)
+	of, set := "", d.Value // what conf.default has to be
+	switch {
+	case how == tunable.AllIgnored && a.f.IsSet(own):
+		if a.required(d.Line, d.rec) {
+			return nil // conf.default protects, and the benchmark's scanner looks for both lines
 		}
-		f.sets("", own, d.Value)
-		f.Fix = fmt.Sprintf("Set %s=%s, and that of interfaces which are there already.", own, d.Value)
+		of, set = "all-and-default", ""
+	case how == tunable.AllIgnored:
+		of = "all"
 	case (how == tunable.AllOr || how == tunable.AllMax) && v == 0 && a.staysOn(d):
-		f.Message = fmt.Sprintf("%s=0 switches nothing off: an interface's own value counts as well", d.Name)
-		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
-		f.sets("", own, "0")
-		f.Fix = fmt.Sprintf("Set %s=0 as well%s", own, reaches(d))
+		of, set = "off", "0"
 	case how == tunable.AllAnd && v != 0 && a.staysOff(d):
-		f.Message = fmt.Sprintf("%s=%s switches nothing on: each interface's own value must be on too", d.Name, d.Value)
-		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
-		f.sets("", own, d.Value)
-		f.Fix = fmt.Sprintf("Set %s=%s as well%s", own, d.Value, reaches(d))
+		of = "on"
 	default:
 		return nil
 	}
-	return one(caution, f)
+	c := a.says("LR-PERDEVICE", of, d.Line, with{"own": own, "how": combination[how], "reaches": reaches(d)})
+	if set != "" {
+		c.sets("", own, set)
+	}
+	return []candidate{c}
 }
 
 // reaches says which interfaces conf.default of a setting reaches: of IPv4 all
@@ -265,12 +251,9 @@ func (a *auditor) oneDevice(d deviceLine) []candidate {
 	if !ok || !known {
 		return nil
 	}
-	how, result := a.together(d), all // what the kernel makes of the two
+	how := a.together(d)
 	if !(how == tunable.AllMax && all > v || how == tunable.AllOr && v == 0 && all != 0 || how == tunable.AllAnd && v != 0 && all == 0) {
 		return nil
 	}
-	return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT", "LR-HARMFUL", "LR-FOLKLORE"}, short: "the value of all counts", Finding: Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
-		Message: fmt.Sprintf("%s=%s does nothing: with %sall.%s=%g the interface has %g", d.Name, d.Value, d.tree, d.setting, all, result),
-		Why:     fmt.Sprintf("The kernel takes %s.", combination[how]),
-		Fix:     fmt.Sprintf("Change %sall.%s, or remove the line.", d.tree, d.setting)}.at(d.Line)}}
+	return []candidate{a.says("LR-PERDEVICE", "one", d.Line, with{"all": d.tree + "all." + d.setting, "result": fmt.Sprint(all), "how": combination[how]})}
 }

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -43,44 +45,28 @@ func (a *auditor) unknown(j judged) []candidate {
 	if joined := a.joinedUnit(j); joined != nil {
 		return joined
 	}
-	near, as := a.typo(j, true), unheard
-	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
-	switch old := a.typo(j, false); {
-	case len(near) == 0 && len(old) > 0:
-		f.Severity, f.Action = Info, Measure
-		if a.denied(j) {
-			f.Severity, f.Action = Warning, Remove
-		}
-		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old[0], a.on())
-		f.Why = "The name is one or two letters off one that only other releases have. " + a.withoutIt(j)
-		f.Fix = "Remove the line, unless the system knows the name."
+	near, older, of := a.typo(j, true), a.typo(j, false), "unjudged"
+	switch {
+	case len(near) == 0 && len(older) > 0:
+		of, near = "old", older[:1]
 	case len(near) > 0:
-		f.Severity, f.Action = Info, Measure
-		if a.denied(j) {
-			f.Severity, f.Action = Error, Change
-		}
-		f.Message = fmt.Sprintf("%s is not known on %s; did you mean %s?", j.Name, a.on(), either(near))
-		f.Why = "The name is one or two letters off a known one, and nothing by this name is in the catalogue."
-		f.Fix = fmt.Sprintf("If %s was meant, correct the name.", either(near))
+		of = "near"
 	case j.Stage == fact.Sysctl && known:
-		f.Severity, f.Action = Error, Remove
-		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
-		f.Why = "The name is gone, misspelt, or its module is not loaded. " + a.consequence(j.Stage)
-		f.Fix = "Remove the line, or load the module that brings the name."
+		of = "running"
 	case a.whole(j):
-		f.Severity, f.Action = Warning, Remove
-		f.Message = fmt.Sprintf("no %s from %s on has %s", map[string]string{fact.Linux: "kernel of kernel.org", fact.FreeBSD: "FreeBSD"}[a.f.OS], wholeSince[a.f.OS].Short(), j.Name)
-		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or an addition of the vendor's own. " + a.consequence(j.Stage)
-		f.Fix = "Remove the line, unless the host answers: " + ask(a.f.OS, j.Name)
-	case j.Stage == fact.Sysctl || j.Stage == fact.Loader && strings.Contains(j.Name, "."):
-		as, f.Severity, f.Action = unjudged, Info, Measure
-		f.Message = j.Name + " is not in the catalogue; the audit cannot judge it"
-		f.Why = "The catalogue knows what matters to networks, not every name."
-		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
-	default:
+		of = "whole"
+	case j.Stage != fact.Sysctl && (j.Stage != fact.Loader || !strings.Contains(j.Name, ".")):
 		return nil // ports add rc.conf variables and modules
 	}
-	return one(as, f)
+	c := a.says("LR-UNKNOWN", of, j.Line, with{"near": either(near), "since": wholeSince[a.f.OS].Short(),
+		"kernel": map[string]string{fact.Linux: "kernel of kernel.org", fact.FreeBSD: "FreeBSD"}[a.f.OS]})
+	switch denied := a.denied(j); {
+	case denied && of == "old":
+		c.Severity, c.Action = Warning, Remove
+	case denied && of == "near":
+		c.Severity, c.Action = Error, Change
+	}
+	return []candidate{c}
 }
 
 // unitWithin is a name under dev. whose driver has its unit at once behind it.
@@ -98,16 +84,13 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 	if !known || !rec.Exists(a.f.Release) {
 		return nil
 	}
-	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name, Severity: Error, Action: Change, Sources: []string{"sys/kern/subr_bus.c"},
-		Message: fmt.Sprintf("there is no %s; %s is meant", j.Name, meant),
-		Why:     "Under dev. driver and unit are two parts of the name. " + a.consequence(j.Stage),
-		Fix:     fmt.Sprintf("Write %s=%s.", meant, j.Value)}.at(j.Line)
+	c := a.says("LR-UNKNOWN", "unit", j.Line, with{"meant": meant})
 	if against := a.objection(rec, meant, j); against != "" {
-		f.Fix = fmt.Sprintf("Decide what is wanted before correcting the name: %s.", strings.TrimSuffix(against, "."))
+		c.Fix = fmt.Sprintf("Decide what is wanted before correcting the name: %s.", strings.TrimSuffix(against, "."))
 	} else {
-		f.sets("", meant, j.Value)
+		c.sets("", meant, j.Value)
 	}
-	return one(unheard, f)
+	return []candidate{c}
 }
 
 // objection is what the record of a corrected or new name has against a line's value:
@@ -235,8 +218,8 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')
 // either joins names by commas and "or".
 func either(names []string) string {
 	last := len(names) - 1
-	if last == 0 {
-		return names[0]
+	if last < 1 {
+		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
@@ -305,54 +288,40 @@ func (a *auditor) gone(j judged) []candidate {
 	if exists, _ := a.running(j.Name); exists {
 		return nil // the kernel knows better
 	}
-	f := Finding{Name: j.Name, Sources: j.rec.Sources, Severity: Warning}.at(j.Line)
-	if j.Stage == fact.Sysctl {
-		f.Severity = Error // sysctl(8) rejects it aloud
-	}
-	switch to := a.successor(j.rec); {
-	case a.builtIn(j, to) != "":
-		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Remove, Info
-		f.Message = fmt.Sprintf("%s has no file of its own on %s%s: %s is part of the kernel", strings.TrimSuffix(j.Name, "_load"), a.on(), since(j.rec), a.builtIn(j, to))
-		f.Fix, f.Why = "Remove the line.", "The loader says that the kernel has it already, and boots on; nothing is missing."
-		return one(gone, f)
+	to := a.successor(j.rec)
+	generic := a.builtIn(j, to)
+	values := with{"generic": generic, "module": strings.TrimSuffix(j.Name, "_load"), "since": since(j.rec), "note": cmp.Or(note(j.rec), j.rec.Summary)}
+	rule, of := "LR-REMOVED", "gone"
+	switch {
+	case generic != "":
+		return []candidate{a.says(rule, "generic", j.Line, values)}
 	case to != nil:
-		a.renamed(&f, j, to)
+		return []candidate{a.renamed(j, to, values)}
 	case !a.f.Release.IsZero() && a.f.Release.Before(j.rec.Since):
-		f.ID, f.Kind, f.Action = "LR-NOTYET:"+j.Name, Unknown, Remove
-		f.Message = fmt.Sprintf("%s is not there before %s %s; this is %s", j.Name, osName(a.f.OS), j.rec.Since.Short(), a.on())
-		f.Fix = "Remove the line until the upgrade."
-		if a.f.OS == fact.Linux && !a.live {
-			f.Severity = Warning // a distribution may have taken it from later ones
-		}
+		rule, values["since"] = "LR-NOTYET", j.rec.Since.Short()
 		if a.backporter() {
-			f.Severity, f.Action = Info, Measure
-			f.Message = fmt.Sprintf("%s is in kernels of kernel.org from %s on; this is %s of a distribution that takes much from later ones", j.Name, j.rec.Since.Short(), a.on())
-			f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
-		}
-		if old := a.predecessor(j.rec); old != nil {
-			f.Action = Change
-			f.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
+			of = "backports"
 		}
 	case a.f.OS == fact.Linux && len(j.rec.Backports) > 0 && a.vendors(j.rec):
-		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Measure, Info
-		f.Message = fmt.Sprintf("%s is in no kernel of kernel.org of this release; these have it: %s", j.Name, strings.Join(j.rec.Backports, ", "))
-		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
+		of, values["vendors"] = "vendor", strings.Join(j.rec.Backports, ", ")
 	default:
-		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
-		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
-		f.Fix = a.heirs(j)
+		values["heirs"] = a.heirs(j)
 	}
-	if f.Why = note(j.rec); f.Why == "" {
-		f.Why = j.rec.Summary
+	c := a.says(rule, of, j.Line, values)
+	if of == "gone" && j.Stage == fact.Sysctl && (rule != "LR-NOTYET" || a.f.OS != fact.Linux || a.live) { // a distribution may have taken it from later ones
+		c.Severity = Error // sysctl(8) rejects it aloud
 	}
-	f.Why += " " + a.withoutIt(j)
-	return one(gone, f)
+	if old := a.predecessor(j.rec); rule == "LR-NOTYET" && old != nil {
+		c.Action = Change
+		c.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
+	}
+	return []candidate{c}
 }
 
 // builtIn is the module that a line of loader.conf loads although GENERIC contains it,
 // under its current name or that of the record that replaced it; "" where it is none.
 func (a *auditor) builtIn(j judged, to *tunable.Record) string {
-	if module, loads := loadedBy(j); loads && slices.Contains(a.Rules.InGeneric, module) {
+	if module, loads := loadedBy(j.Line); loads && slices.Contains(a.Rules.InGeneric, module) {
 		return module
 	} else if !loads || to == nil {
 		return ""
@@ -426,40 +395,36 @@ func (a *auditor) predecessor(r *tunable.Record) *tunable.Record {
 	return nil
 }
 
-func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
-	name := unit(j.Name, a.ofDriver(j.Name, to.Name))
-	f.ID, f.Kind, f.Action = "LR-RENAMED:"+j.Name, Renamed, Change
-	f.Message = fmt.Sprintf("%s is %s on %s", j.Name, name, a.on())
-	d, known := to.DefaultIn(a.f.Release, a.env)
-	if known && to.SameValue(j.Value, d) {
-		f.Action = Remove
-		f.Fix = fmt.Sprintf("Remove the line: %s is %s by default.", name, d)
-		return
-	}
-	if to.At(a.f.Release).Settable == tunable.ReadOnly {
-		f.Action = Remove
-		f.Fix = fmt.Sprintf("Remove the line: %s only reports.", name)
-		return
-	}
-	if l, set := a.setToo(name); set {
-		f.Action = Remove
-		f.Fix = fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
-		return
-	}
-	if against := a.objection(to, name, j); against != "" {
-		f.Fix = fmt.Sprintf("Remove the line, or decide on a new value: %s. %s", strings.TrimSuffix(against, "."), to.Summary)
-		return
-	}
-	where := ""
-	if file := properFile(a.f.OS, to.At(a.f.Release)); file != "" {
+func (a *auditor) renamed(j judged, to *tunable.Record, values with) candidate {
+	name, state := unit(j.Name, a.ofDriver(j.Name, to.Name)), to.At(a.f.Release)
+	where, quoted := "", j.Value
+	if file := properFile(a.f.OS, state); file != "" {
 		where = " in " + file
 	}
-	value := j.Value
 	if strings.HasSuffix(where, "loader.conf") || strings.HasSuffix(where, "rc.conf") {
-		value = fmt.Sprintf("%q", value)
+		quoted = strconv.Quote(quoted)
 	}
-	f.sets("", name, j.Value)
-	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, value, where, to.Summary)
+	values["new"], values["where"], values["quoted"], values["summary"] = name, where, quoted, to.Summary
+	c := a.says("LR-RENAMED", "gone", j.Line, values)
+	if j.Stage == fact.Sysctl {
+		c.Severity = Error
+	}
+	d, known := to.DefaultIn(a.f.Release, a.env)
+	l, set := a.setToo(name)
+	against := a.objection(to, name, j)
+	switch {
+	case known && to.SameValue(j.Value, d):
+		c.Action, c.Fix = Remove, fmt.Sprintf("Remove the line: %s is %s by default.", name, d)
+	case state.Settable == tunable.ReadOnly:
+		c.Action, c.Fix = Remove, fmt.Sprintf("Remove the line: %s only reports.", name)
+	case set:
+		c.Action, c.Fix = Remove, fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
+	case against != "":
+		c.Fix = fmt.Sprintf("Remove the line, or decide on a new value: %s. %s", strings.TrimSuffix(against, "."), to.Summary)
+	default:
+		c.sets("", name, j.Value)
+	}
+	return c
 }
 
 // setToo is the admin's line that sets a name.

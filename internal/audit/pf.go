@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -29,7 +30,7 @@ func (a *auditor) pfFile() []candidate {
 	}
 	all = append(all, a.pfNumbers("limit", a.Rules.PFLimits, pf.FileLimits)...)
 	all = append(all, a.pfNumbers("timeout", a.Rules.PFTimeouts, pf.Timeouts)...)
-	return slices.Concat(all, a.pfAdaptive(pf), pfUndone(pf), a.pfSkips(pf))
+	return slices.Concat(all, a.pfAdaptive(pf), a.pfUndone(pf), a.pfSkips(pf))
 }
 
 // pfRefuses is what a mistake in pf.conf costs.
@@ -45,19 +46,15 @@ func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candi
 		}
 		name := strings.ToLower(l.Name) // names that pfctl knows are never hidden
 		j := a.judged(l.AsLine("pf.conf:" + kind + "." + name))
-		f := Finding{ID: "LR-RANGE:" + j.Name, Name: j.Name, Kind: Range, Severity: Error, Action: Change, Sources: []string{"sbin/pfctl/parse.y", "pf.conf(5)"},
-			Why: pfRefuses}.at(j.Line)
+		values := with{"refuses": pfRefuses, "kind": kind, "word": l.Name, "most": strconv.Itoa(pfMost), "fix": "Remove it."}
 		switch {
 		case known != "" && !known.has(name):
-			if f.Fix = "Remove it."; len(near(name, known)) > 0 {
-				f.Fix = fmt.Sprintf("Write %s, if that was meant.", either(near(name, known)))
+			if meant := near(name, known); len(meant) > 0 {
+				values["fix"] = fmt.Sprintf("Write %s, if that was meant.", either(meant))
 			}
-			f.Message = fmt.Sprintf("pf has no %s of the name %s", kind, l.Name)
-			all = append(all, one(rejectedLine, f)...)
+			all = append(all, a.says("LR-RANGE", "pf-name", j.Line, values))
 		case l.Value > pfMost:
-			f.Message = fmt.Sprintf("%s %s is above %d, the most that pfctl(8) takes", kind, l.Name, pfMost)
-			f.Fix = "Give a value that fits."
-			all = append(all, one(outOfRange, f)...)
+			all = append(all, a.says("LR-RANGE", "pf-most", j.Line, values))
 		case j.rec != nil:
 			all = append(all, slices.Concat(a.rejected(j), a.pfDefault(j), a.cautions(j))...)
 		}
@@ -96,34 +93,23 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 	start, hasStart := lastOf(pf.Timeouts, "adaptive.start")
 	end, hasEnd := lastOf(pf.Timeouts, "adaptive.end")
 	limit := uint64(a.names.PFLimit("states"))
-	if hasStart && start.Value > 0 && limit > 0 && start.Value >= limit && (!hasEnd || end.Value > max(limit, start.Value)) {
-		return one(disagreeing, Finding{ID: "LR-PF-ADAPTIVE:adaptive.start", Name: "adaptive.start", Kind: Coupled, Severity: Warning, Action: Change, Sources: []string{"sys/netpfil/pf/pf.c", "pf.conf(5)"},
-			Message: fmt.Sprintf("adaptive.start %d is not below the limit of %d states: timeouts never shrink", start.Value, limit),
-			Why:     "The table is full before pf begins to shorten timeouts.",
-			Fix:     fmt.Sprintf("Set adaptive.start to %d or less, or leave both out: pfctl(8) takes 60 %% and 120 %% of a limit that the file sets.", limit/10*6)}.at(start.AsLine("")))
-	}
-	if !hasEnd || end.Value == 0 {
-		return nil // off on purpose, or pfctl's own
-	}
-	f := Finding{ID: "LR-PF-ADAPTIVE:adaptive.end", Name: "adaptive.end", Kind: Coupled, Severity: Warning, Action: Change, Sources: []string{"sys/netpfil/pf/pf.c", "pf.conf(5)"}}.
-		at(end.AsLine(""))
+	of, name, at, wanted := "never", "adaptive.start", start, limit/10*6
 	switch {
+	case hasStart && start.Value > 0 && limit > 0 && start.Value >= limit && (!hasEnd || end.Value > max(limit, start.Value)):
+	case !hasEnd || end.Value == 0: // off on purpose, or pfctl's own
+		return nil
 	case hasStart && start.Value >= end.Value:
-		f.Message = fmt.Sprintf("adaptive.start %d is not below adaptive.end %d: timeouts never shrink", start.Value, end.Value)
-		f.Why = "pf scales timeouts between the two; with the end at or below the start it does not scale at all."
-		f.Fix = "Put adaptive.start below adaptive.end; pfctl's own choice is 60 % and 120 % of the limit of states."
+		of, name, at = "order", "adaptive.end", end
 	case limit > 0 && end.Value < limit:
-		f.Message = fmt.Sprintf("adaptive.end %d is below the limit of %d states", end.Value, limit)
-		f.Why = "At adaptive.end every timeout is 0: pf drops all states that are idle at the next purge, though the table has room for more."
-		f.Fix = fmt.Sprintf("Set adaptive.end to %d or more, or leave both out: pfctl(8) takes 60 %% and 120 %% of a limit that the file sets.", limit/10*12)
+		of, name, at, wanted = "early", "adaptive.end", end, limit/10*12
 	default:
 		return nil
 	}
-	return one(disagreeing, f)
+	return []candidate{a.says("LR-PF-ADAPTIVE", of, called(name, at.AsLine("")), with{"start": fmt.Sprint(start.Value), "end": fmt.Sprint(end.Value), "limit": fmt.Sprint(limit), "wanted": fmt.Sprint(wanted)})}
 }
 
 // pfUndone reports timeouts of TCP that a later `set optimization` sets anew.
-func pfUndone(pf *fact.PF) []candidate {
+func (a *auditor) pfUndone(pf *fact.PF) []candidate {
 	i := slices.IndexFunc(pf.Options, func(l fact.Line) bool { return l.Name == "optimization" })
 	if i < 0 {
 		return nil
@@ -139,10 +125,7 @@ func pfUndone(pf *fact.PF) []candidate {
 		if t.File != set.File || t.Line >= set.Number || !strings.HasPrefix(strings.ToLower(t.Name), "tcp.") {
 			continue
 		}
-		all = append(all, one(repeated, Finding{ID: "LR-DUPLICATE:pf.conf:timeout." + t.Name, Name: "pf.conf:timeout." + t.Name, Kind: Duplicate, Severity: Warning, Action: Change, Sources: []string{"sbin/pfctl/pfctl.c", "pf.conf(5)"},
-			Message: fmt.Sprintf("timeout %s is overridden by set optimization %s at line %d", t.Name, cmp.Or(set.Value, "…"), set.Number),
-			Why:     "An optimization is a set of TCP's timeouts; pfctl(8) takes options in the file's order, and the last one stands.",
-			Fix:     "Put set timeout below set optimization."}.at(t.AsLine("")))...)
+		all = append(all, a.says("LR-DUPLICATE", "optimization", t.AsLine("pf.conf:timeout."+t.Name), with{"timeout": "timeout " + t.Name, "other": cmp.Or(set.Value, "…"), "where": strconv.Itoa(set.Number)}))
 	}
 	return all
 }
@@ -159,10 +142,7 @@ func (a *auditor) pfSkips(pf *fact.PF) []candidate {
 			if strings.Contains(n, redact.Mark) || !slices.Contains(pf.Outside, n) && (!a.f.ForwardsIPv4() || !strings.Contains(strings.ToUpper(v), "DHCP")) {
 				continue
 			}
-			return one(caution, Finding{ID: "LR-PF-SKIP:" + n, Name: n, Kind: Harmful, Severity: Error, Action: Change, Sources: []string{"pf.conf(5)", "sys/netpfil/pf/pf.c"},
-				Message: fmt.Sprintf("pf passes over %s, which leads outside", n),
-				Why:     "Of an interface with set skip no packet is filtered, and none is translated: the rules for it do nothing, and everything from outside gets in.",
-				Fix:     "Remove " + n + " from set skip; lo0 is what belongs there."}.at(o))
+			return []candidate{a.says("LR-PF-SKIP", "outside", called(n, o), with{"interface": n})}
 		}
 	}
 	return nil

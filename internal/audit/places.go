@@ -12,19 +12,6 @@ import (
 	"linerate/internal/tunable"
 )
 
-// consequence is what a system does with a name it does not know.
-func consequence(m fact.Stage) string {
-	switch m {
-	case fact.Sysctl:
-		return "sysctl(8) reports an unknown oid and goes on; nothing is set."
-	case fact.Loader, fact.Hints:
-		return "The loader passes any name on and no one reads this one; it sets nothing, without a message."
-	case fact.RCConf:
-		return "rc(8) keeps a variable that no script reads."
-	}
-	return "Nothing is set."
-}
-
 // properFile is where a tunable belongs, "" where no file is the place.
 func properFile(os string, s tunable.State) string {
 	switch {
@@ -69,9 +56,7 @@ func (a *auditor) misplaced(j judged) []candidate {
 	if a.f.OS == fact.Linux {
 		return a.linuxMisplaced(j)
 	}
-	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Move, Name: j.Name,
-		Severity: j.ifEffective(Error), Sources: j.rec.Sources}.at(j.Line)
-	to := properFile(a.f.OS, j.st)
+	of, to := "", properFile(a.f.OS, j.st)
 	runtime, boot := a.powers(j)
 	switch {
 	case len(a.option(j)) > 0:
@@ -79,27 +64,23 @@ func (a *auditor) misplaced(j judged) []candidate {
 	case j.Stage == fact.Loader && j.st.Scope == tunable.VNET && a.oneStack():
 		return nil // a kernel without VIMAGE fetches it
 	case j.st.Mechanism != setting.Sysctl && !a.fits(j.rec, j.Stage):
-		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
-		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], a.consequence(j.Stage))
+		of = "elsewhere"
 	case j.st.Mechanism == setting.Sysctl && !runtime && !boot:
-		f.Action, to = Remove, ""
-		f.Message = j.Name + " only reports; it cannot be set"
-		f.Why = "The kernel declares it read-only."
+		of, to = "read-only", ""
 	case j.Stage == fact.Sysctl && !runtime:
-		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
-		f.Why = fmt.Sprintf("The kernel reads it once, from the loader's environment; sysctl(8) answers that %s is a read only tunable.", j.Name)
+		of = "boot"
 	case j.Stage == fact.Sysctl && boot && j.rec.Reset == tunable.NeedReboot:
-		f.Severity, to = j.ifEffective(Warning), "/boot/loader.conf"
-		f.Message = fmt.Sprintf("%s acts at boot only; a line in %s comes too late", j.Name, base(j.File))
-		f.Why = "The kernel takes the new value and shows it, but has used the one of its start before the file is read."
+		of, to = "too-late", "/boot/loader.conf"
 	case j.Stage == fact.Loader && j.st.Mechanism == setting.Sysctl && !boot:
-		f.Message = fmt.Sprintf("%s can be set on the running system only; a line in %s has no effect", j.Name, base(j.File))
-		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, it sets nothing, without a message."
+		of = "runtime"
 	default:
 		return nil
 	}
-	f.Fix = a.moveFix(&f, j, to)
-	return one(misplaced, f)
+	c := a.says("LR-MISPLACED", of, j.Line, with{"what": a.Rules.MechanismWords[a.f.OS][j.st.Mechanism], "why": "The kernel declares it read-only."})
+	c.Sources = j.rec.Sources // of a name outside the catalogue, the host's own word
+	c.Severity = j.ifEffective(map[bool]Severity{true: Warning, false: Error}[of == "too-late"])
+	c.Fix = a.moveFix(&c.Finding, j, to)
+	return []candidate{c}
 }
 
 // moveFix says where a misplaced line belongs; a line whose value is the
@@ -117,9 +98,9 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 		f.Action = Remove
 		l := a.setAt(to, j)
 		return fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
-	case to == "" || f.Action == Remove:
+	case to == "":
 		f.Action = Remove
-		return "Remove the line."
+		return removeLine
 	case p != nil:
 		f.Action = Change
 		return fmt.Sprintf("Write it in %s with a value that it takes (%s), or remove the line.", to, p.Message)
@@ -150,21 +131,6 @@ func (a *auditor) setAt(file string, j judged) fact.Line {
 		}
 	}
 	return fact.Line{}
-}
-
-var mechanismWords = map[setting.Mechanism]string{
-	setting.Loader:       "a variable of the kernel's environment, without a sysctl: only the loader can set it",
-	setting.RC:           "a variable of rc.conf",
-	setting.Module:       "a module for the loader",
-	setting.Ifconfig:     "a flag of an interface, for ifconfig",
-	setting.KernelOption: "compiled into the kernel",
-	setting.Mount:        "an option of mount(8) and fstab(5)",
-	setting.Tunefs:       "set with tunefs(8)",
-	setting.LoginConf:    "a capability of login.conf(5)",
-	setting.Firewall:     "a line of the firewall's own configuration",
-	setting.Service:      "a line of the daemon's own configuration",
-	setting.Sysctl:       "a sysctl",
-	setting.Ethtool:      "a setting of the interface, for ethtool",
 }
 
 // oneStack reports a kernel that is known to be built without VIMAGE: what

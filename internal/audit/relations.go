@@ -53,7 +53,7 @@ func (a *auditor) cautions(j judged) []candidate {
 // advice is what to do about a line that does harm or nothing.
 func (a *auditor) advice(j judged, kind Kind) string {
 	if kind == Ineffective {
-		return "Remove the line."
+		return removeLine
 	}
 	if d, ok := j.rec.DefaultOf(j.Name, a.f.Release, a.env); ok {
 		return fmt.Sprintf("Remove the line (default %s), or measure that it helps here.", d)
@@ -93,9 +93,8 @@ func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	if ok || err != nil {
 		return nil
 	}
-	f := Finding{ID: "LR-COUPLED:" + l.Name + "~" + k.Name, Kind: Coupled, Severity: Warning, Action: Change, Name: l.Name,
-		Message: fmt.Sprintf("%s=%s does not agree with %s=%s", l.Name, l.Value, k.Name, other),
-		Why:     k.Why, Fix: fmt.Sprintf("Change one of the two so that %s.", a.c.Words(k.Holds, l.Name, k.Name))}.at(l)
-	pair := "coupled " + min(l.Name, k.Name) + "~" + max(l.Name, k.Name)
-	return []candidate{{Finding: f, class: disagreeing, once: pair}}
+	c := a.says("LR-COUPLED", "pair", l, with{"other": k.Name + "=" + other, "why": k.Why, "wanted": a.c.Words(k.Holds, l.Name, k.Name)})
+	c.ID += "~" + k.Name
+	c.once = "coupled " + min(l.Name, k.Name) + "~" + max(l.Name, k.Name)
+	return []candidate{c}
 }

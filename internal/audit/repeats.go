@@ -27,7 +27,7 @@ func (a *auditor) repeats() []candidate {
 		for _, l := range s.Lines {
 			if win, ok := s.EffectiveLine(l.Stage); ok && !l.Effective && !l.Kept && !l.Default && win != l && l.Order < win.Order {
 				if !copied(rec, l, win) && !a.refused(rec, win) {
-					all = append(all, overridden(rec, l, win)...)
+					all = append(all, a.overridden(rec, l, win))
 				}
 			}
 		}
@@ -55,29 +55,18 @@ func (a *auditor) refused(rec *tunable.Record, l fact.Line) bool {
 	return p != nil && p.Outside == tunable.Refused
 }
 
-func overridden(rec *tunable.Record, l, win fact.Line) []candidate {
-	f := Finding{ID: "LR-DUPLICATE:" + l.Name, Kind: Duplicate, Action: Remove, Name: l.Name, Sources: []string{}}.at(l)
-	where := fmt.Sprintf("line %d", win.Number)
+func (a *auditor) overridden(rec *tunable.Record, l, win fact.Line) candidate {
+	where, of := fmt.Sprintf("line %d", win.Number), "overridden"
 	if win.File != l.File {
 		where = fmt.Sprintf("%s line %d", win.File, win.Number)
 	}
-	f.Fix = "Remove one of the two."
 	switch {
 	case l.Hidden() || win.Hidden():
-		f.Severity = Info
-		f.Message = fmt.Sprintf("%s is set again at %s", l.Name, where)
-		f.Why = "Files are read in order and the later line wins: this one does nothing."
+		of = "hidden"
 	case rec.SameValue(l.Value, win.Value):
-		f.Severity = Info
-		f.Message = fmt.Sprintf("%s=%s is set again, to the same, at %s", l.Name, l.Value, where)
-		f.Why = "The later line wins; this one does nothing."
-	default:
-		f.Severity = Warning
-		f.Message = fmt.Sprintf("%s=%s is overridden by %s at %s", l.Name, l.Value, win.Value, where)
-		f.Why = "Files are read in order and the later line wins: this one does nothing."
-		f.Fix = "Decide which value is meant, and remove the other line."
+		of = "same"
 	}
-	return one(repeated, f)
+	return a.says("LR-DUPLICATE", of, l, with{"where": where, "other": win.Value})
 }
 
 // twoFiles reports a sysctl that the loader and sysctl.conf set differently:
@@ -88,14 +77,11 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 	if !ok || !ok2 || boot.Default || run.Default || !rec.At(a.f.Release).Settable.AtRuntime() || !rec.At(a.f.Release).Settable.AtBoot() || a.powerless(boot) || a.powerless(run) {
 		return nil
 	}
-	f := Finding{ID: "LR-DUPLICATE:" + s.Name, Kind: Duplicate, Severity: Info, Action: Remove, Name: s.Name}.at(boot)
-	f.Message = fmt.Sprintf("%s is set here to %s and again to %s at %s line %d", s.Name, boot.Value, run.Value, run.File, run.Number)
-	f.Why = "The loader's value holds until rc.d/sysctl sets the other."
-	f.Fix = "Keep one of the two lines: this one if it must hold from the start."
+	c := a.says("LR-DUPLICATE", "loader", boot, with{"other": run.Value, "where": fmt.Sprintf("%s line %d", run.File, run.Number)})
 	if !rec.SameValue(boot.Value, run.Value) {
-		f.Severity = Warning
+		c.Severity = Warning
 	}
-	return one(repeated, f)
+	return []candidate{c}
 }
 
 // drift reports lines whose value the running host does not have.
@@ -117,10 +103,14 @@ func (a *auditor) drift() []candidate {
 		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
 			continue // -1 asks for the kernel's own choice, which it then shows; another finding covers what it refuses
 		}
-		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},
-			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),
-			Why:     driftWhy(l, rec.At(a.f.Release).Scope == tunable.VNET),
-			Fix:     driftFix(l, rec.At(a.f.Release).Settable)}.at(l))...)
+		of := "runtime"
+		switch {
+		case l.Stage == fact.Loader && rec.At(a.f.Release).Scope == tunable.VNET:
+			of = "vnet"
+		case l.Stage == fact.Loader:
+			of = "loader"
+		}
+		all = append(all, a.says("LR-DRIFT", of, l, with{"running": *s.Live, "fix": driftFix(l, rec.At(a.f.Release).Settable)}))
 	}
 	return all
 }
@@ -136,10 +126,7 @@ func (a *auditor) notLoaded() []candidate {
 			if l.Stage != fact.Loader || !l.Effective || l.Default {
 				continue
 			}
-			all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + l.Name, Kind: Drift, Severity: Warning, Action: Change, Name: l.Name, Sources: []string{"kldstat of this host"},
-				Message: fmt.Sprintf("%s loads the module %s, and the kernel has not got it", base(l.File), m.Name),
-				Why:     "The host has not been booted since the line was written, the file of the module is missing, or it did not fit the kernel; the loader goes on without it.",
-				Fix:     fmt.Sprintf("kldload %s shows the reason. Remove the line if the module is not wanted.", m.Name)}.at(l))...)
+			all = append(all, a.says("LR-DRIFT", "module", l, with{"module": m.Name}))
 		}
 	}
 	return all
@@ -154,14 +141,4 @@ func driftFix(l fact.Line, s tunable.Settable) string {
 		return "Find out which is meant: put the running value into the file, or reboot and look again."
 	}
 	return "Put the running value into the file, or the line where it can be set."
-}
-
-func driftWhy(l fact.Line, vnet bool) string {
-	if l.Stage == fact.Loader && vnet {
-		return "The loader's value was changed after boot, the host has not been booted since the line was written, or the kernel did not take it: the value belongs to a network stack (vnet), and kernels with VIMAGE do not fetch all of those from the loader."
-	}
-	if l.Stage == fact.Loader {
-		return "The loader's value was changed after boot, the host has not been rebooted since the line was written, or the kernel did not accept it."
-	}
-	return "Somebody changed the running value, or the file since the last boot: the next boot will change it back."
 }

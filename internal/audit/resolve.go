@@ -49,9 +49,6 @@ type candidate struct {
 	short string
 }
 
-// one is the answer of a check with one candidate.
-func one(c class, f Finding) []candidate { return []candidate{{Finding: f, class: c}} }
-
 // judgements are what an audit reports of a line's value and its effects: nothing of
 // it matters where the line sets nothing.
 var judgements = []class{outOfRange, worse, same, late, caution, lineRule, idleRule, drifted, disagreeing, complained, claimed}

@@ -201,7 +201,11 @@ records:
 	f := &fact.Facts{OS: fact.FreeBSD}
 	f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 1, Name: "net.t.boot", Value: "7", Stage: fact.Sysctl, Effective: true}})
 	f.Normalise()
-	a := &auditor{Input: Input{Rules: &RuleSet{}}, f: f, c: c, lines: f.Lines()}
+	set, err := LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &auditor{Input: Input{Rules: &RuleSet{Lists: Lists{Remarks: set.Remarks}}}, f: f, c: c, lines: f.Lines()}
 	a.env = c.NewEnv(f, "")
 	var classes []class
 	for _, x := range a.judge() {

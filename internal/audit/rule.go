@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"reflect"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 )
 
 // What a rule is asked about, once each.
@@ -169,6 +169,15 @@ type Lists struct {
 	Modules    words `yaml:"modules"`
 	// LinkKeys are those of systemd.link(5).
 	LinkKeys words `yaml:"link_keys"`
+	// Remarks are what the audit's own checks report, by rule.
+	Remarks map[string]Remark `yaml:"remarks"`
+	// Consequences are, by system, what it does with a name that it does not know, by the
+	// stage that reads the line; "module" of a module that the loader does not find.
+	Consequences map[string]map[string]string `yaml:"consequences"`
+	// MechanismWords say, by system, what a name is that cannot be set where it stands.
+	MechanismWords map[string]map[setting.Mechanism]string `yaml:"mechanism_words"`
+	// LateModules are modules that are loaded after sysctl.d was applied, with what loads them.
+	LateModules map[string]string `yaml:"late_modules"`
 }
 
 // words are names between blanks, as a text.
@@ -186,43 +195,28 @@ func (l *Lists) known(kind string) words {
 	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "link": l.LinkKeys}[kind]
 }
 
-// merge adds another file's lists; a key given twice is a mistake.
+// merge adds another file's lists, of whatever kind; a key given twice is a mistake.
 func (l *Lists) merge(o Lists, file string) error {
-	for k := range o.RCModules {
-		if _, ok := l.RCModules[k]; ok {
-			return fmt.Errorf("%s: rc_modules: %s is there already", file, k)
+	into, from := reflect.ValueOf(l).Elem(), reflect.ValueOf(o)
+	for i := range into.NumField() {
+		at, more := into.Field(i), from.Field(i)
+		switch {
+		case more.IsZero():
+		case more.Kind() == reflect.String:
+			at.SetString(strings.TrimSpace(at.String() + " " + more.String()))
+		case more.Kind() == reflect.Slice:
+			at.Set(reflect.AppendSlice(at, more))
+		case at.IsNil():
+			at.Set(more)
+		default:
+			for _, k := range more.MapKeys() {
+				if at.MapIndex(k).IsValid() {
+					return fmt.Errorf("%s: %s: %s is there already", file, into.Type().Field(i).Tag.Get("yaml"), k)
+				}
+				at.SetMapIndex(k, more.MapIndex(k))
+			}
 		}
 	}
-	for k := range o.Classes {
-		if _, ok := l.Classes[k]; ok {
-			return fmt.Errorf("%s: classes: %s is there already", file, k)
-		}
-	}
-	if l.Brings == nil {
-		l.Brings = map[string][]string{}
-	}
-	maps.Copy(l.Brings, o.Brings)
-	maps.Copy(l.Classes, o.Classes)
-	maps.Copy(l.RCModules, o.RCModules)
-	l.Transforms = append(l.Transforms, o.Transforms...)
-	l.Distributions = append(l.Distributions, o.Distributions...)
-	l.Repeatable = append(l.Repeatable, o.Repeatable...)
-	l.Small = append(l.Small, o.Small...)
-	l.Policies = append(l.Policies, o.Policies...)
-	for os, families := range o.Whole {
-		l.Whole[os] = append(l.Whole[os], families...)
-	}
-	l.PCTSysctls = append(l.PCTSysctls, o.PCTSysctls...)
-	l.KubernetesSafe = append(l.KubernetesSafe, o.KubernetesSafe...)
-	l.BootWords = append(l.BootWords, o.BootWords...)
-	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
-	l.InGeneric = append(l.InGeneric, o.InGeneric...)
-	l.Writes = append(l.Writes, o.Writes...)
-	l.Writers = append(l.Writers, o.Writers...)
-	l.LinkKeys += o.LinkKeys
-	l.PFLimits, l.PFTimeouts = l.PFLimits+o.PFLimits, l.PFTimeouts+o.PFTimeouts
-	l.RCVariables = words(strings.TrimSpace(string(l.RCVariables + " " + o.RCVariables)))
-	l.Modules = words(strings.TrimSpace(string(l.Modules + " " + o.Modules)))
 	return nil
 }
 
@@ -240,7 +234,7 @@ func LoadRules(fsys fs.FS) (*RuleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, errs := &RuleSet{Lists: Lists{Classes: map[string][]string{}, RCModules: map[string]string{}, Whole: map[string][]string{}}}, []error{}
+	set, errs := &RuleSet{}, []error{}
 	for _, name := range files {
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -286,6 +280,11 @@ func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
 		r.file = file
 		if err := r.check(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: rule %d (%s): %w", file, i+1, r.ID, err))
+		}
+	}
+	for id, r := range doc.Remarks {
+		if err := r.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: remark %s: %w", file, id, err))
 		}
 	}
 	for i, w := range doc.Writes {

@@ -3,9 +3,11 @@ package audit_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
+	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
@@ -160,7 +162,7 @@ func TestStructural(t *testing.T) {
 				setLive(f, name, v)
 			}
 			f.Normalise()
-			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web", Rules: smallRules})
+			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web", Rules: smallRules()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,8 +181,14 @@ func TestStructural(t *testing.T) {
 	}
 }
 
-// smallRules are the lists that go with the small catalogue.
-var smallRules = &audit.RuleSet{Lists: audit.Lists{NotGeneric: []string{"TOPTION"}}}
+// smallRules are the lists that go with the small catalogue, with what the audit says.
+var smallRules = sync.OnceValue(func() *audit.RuleSet {
+	set, err := audit.LoadRules(catalogue.Files())
+	if err != nil {
+		panic(err)
+	}
+	return &audit.RuleSet{Lists: audit.Lists{NotGeneric: []string{"TOPTION"}, Remarks: set.Remarks, Consequences: set.Consequences, MechanismWords: set.MechanismWords, LateModules: set.LateModules}}
+})
 
 // TestBootPowerIsTheCatalogues: the kernel's flags do not tell what
 // TUNABLE_*_FETCH reads at boot, nor that VIMAGE keeps vnet values from it.
@@ -194,7 +202,7 @@ func TestBootPowerIsTheCatalogues(t *testing.T) {
 			}
 		}
 	}
-	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules(), Role: "web"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +229,7 @@ func TestWhatBecomesOfOtherValues(t *testing.T) {
 		"net.t.both=100000": "low bits",
 	} {
 		f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": line})
-		r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+		r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules(), Role: "web"})
 		if err != nil || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Why, want) {
 			t.Errorf("%s: want %q, have %+v, %v", line, want, r.Findings, err)
 		}
@@ -231,7 +239,7 @@ func TestWhatBecomesOfOtherValues(t *testing.T) {
 // TestCautionsFix: what a record says to do goes before "remove the line".
 func TestCautionsFix(t *testing.T) {
 	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.t.careful=8"})
-	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules(), Role: "web"})
 	if err != nil || len(r.Findings) != 1 || r.Findings[0].Fix != "Set seven beside it." {
 		t.Errorf("%+v, %v", r.Findings, err)
 	}
@@ -251,7 +259,7 @@ func TestComplaintsOfTheSystem(t *testing.T) {
 		{Text: "net.t.run limit exceeded", About: "net.t.run"},
 		{Text: "interrupt storm detected on irq16", About: "hw.intr_storm_threshold"},
 	}
-	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t)})
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -36,21 +37,17 @@ func (a *auditor) rejected(j judged) []candidate {
 	if p == nil {
 		return a.onlyRaise(j)
 	}
-	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Severity: Error, Action: Change, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, p.Message)}.at(j.Line)
-	f.Severity, f.Why = outside(p, j)
-	d, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
-	f.Fix = "Give a value that fits, or remove the line."
-	if known {
-		f.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)
+	c := a.beyond(p, j)
+	if d, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env); known {
+		c.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)
 	}
 	if p.Outside == tunable.Taken {
 		if said := a.cautions(j); len(said) > 0 {
 			return nil // which says what such a value does
 		}
-		return one(caution, f) // it has its effects, whatever they are
+		c.class = caution // it has its effects, whatever they are
 	}
-	return one(outOfRange, f)
+	return []candidate{c}
 }
 
 // noChoice reports a hidden word where only some words are taken: those are never
@@ -68,10 +65,9 @@ func (a *auditor) noChoice(j judged) []candidate {
 	case x.Domain != tunable.Switch:
 		return nil
 	}
-	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Action: Change, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s is set to a word that is none of %s", j.Name, choices), Fix: "Correct the word, or remove the line."}.at(j.Line)
-	f.Severity, f.Why = outside(&tunable.ValueProblem{Kind: tunable.ProblemChoice, Outside: x.Outside}, j)
-	return one(outOfRange, f)
+	c := a.beyond(&tunable.ValueProblem{Kind: tunable.ProblemChoice, Outside: x.Outside}, j)
+	c.Message, c.Fix = fmt.Sprintf("%s is set to a word that is none of %s", j.Name, choices), "Correct the word, or remove the line."
+	return []candidate{c}
 }
 
 // onlyRaise reports runtime lines below what the kernel computed at boot,
@@ -84,10 +80,7 @@ func (a *auditor) onlyRaise(j judged) []candidate {
 	if !known || less(j.Value, d) >= 0 {
 		return nil
 	}
-	return one(outOfRange, Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Severity: Error, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s=%s is below the %s that the kernel has; it can only be raised", j.Name, j.Value, d),
-		Why:     "The kernel answers \"Invalid argument\" to a smaller value on a running system.",
-		Fix:     "Remove the line: the kernel's own value is larger."}.at(j.Line))
+	return []candidate{a.says("LR-RANGE", "raise", j.Line, with{"default": d})}
 }
 
 // floor is the value that a runtime line meets: the running one, what the
@@ -109,10 +102,7 @@ func (a *auditor) asDefault(j judged) []candidate {
 	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) {
 		return nil
 	}
-	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s=%s is the default of %s", j.Name, quoteEmpty(j.Value), a.on()),
-		Why:     "The line changes nothing today, and will hold the system back when a later release chooses better.",
-		Fix:     "Remove the line."}.at(j.Line))
+	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}
 }
 
 // inherits reports the MTU of an interface that has another one's where none is set: a VLAN,
@@ -122,14 +112,6 @@ func (a *auditor) inherits(name string) bool {
 	link, mtu := strings.CutSuffix(link, ".mtu")
 	n, known := a.f.NIC(link)
 	return ok && mtu && (strings.ContainsAny(link, "./@") || known && n.Kind != fact.KindEthernet || strings.HasPrefix(link, "br") || strings.HasPrefix(link, "vmbr") || strings.HasPrefix(link, "bond"))
-}
-
-// quoteEmpty makes an empty value visible.
-func quoteEmpty(v string) string {
-	if v == "" {
-		return `""`
-	}
-	return v
 }
 
 // restores reports whether another line sets the name to something else, so
@@ -154,32 +136,25 @@ func (a *auditor) lowers(j judged) []candidate {
 	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) || a.productSets(j.Name) {
 		return nil
 	}
-	f := Finding{ID: "LR-LOWERS:" + j.Name, Kind: LowersDefault, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
 	d, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 	switch {
 	case j.st.IsFormula() && !known:
-		return a.belowOnSome(j, f)
+		return a.belowOnSome(j)
 	case !known || less(last(j.rec.Stored(a.f.Release, j.Line, "")), last(d)) >= 0:
 		return nil
 	case j.st.IsFormula() && capacity(j):
-		f.Severity, f.Action = Warning, Remove
-		f.Message = fmt.Sprintf("%s=%s is below the %s that the kernel computes for this machine", j.Name, j.Value, d)
-		f.Why = fmt.Sprintf("The default is %s.", j.st.Formula)
-	default:
-		old, ok := a.grownFrom(j)
-		if !ok {
-			return nil
-		}
-		f.Severity, f.Action = Warning, Remove
-		f.Message = fmt.Sprintf("%s=%s was above the default once; on %s it lowers %s", j.Name, j.Value, a.on(), d)
-		f.Why = fmt.Sprintf("The default was %s on earlier releases and has grown past the line's value.", old)
-		if a.plenty(j, d) {
-			f.Severity, f.Action = Info, Measure
-			f.Why += " So much hardly anything asks for."
-		}
+		return []candidate{a.says("LR-LOWERS", "machine", j.Line, with{"default": d, "formula": j.st.Formula})}
 	}
-	f.Fix = "Remove the line."
-	return one(worse, f)
+	old, ok := a.grownFrom(j)
+	if !ok {
+		return nil
+	}
+	c := a.says("LR-LOWERS", "grown", j.Line, with{"default": d, "old": old})
+	if a.plenty(j, d) {
+		c.Severity, c.Action = Info, Measure
+		c.Why += " So much hardly anything asks for."
+	}
+	return []candidate{c}
 }
 
 // plentiful is what a limit may be that stands for "none" where the memory of

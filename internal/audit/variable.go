@@ -18,15 +18,11 @@ func (a *auditor) option(j judged) []candidate {
 	if exists {
 		return nil
 	}
-	f := Finding{ID: "LR-NOOPTION:" + j.Name, Kind: Unknown, Severity: Warning, Action: Change, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
-	f.Message = fmt.Sprintf("%s is there only in a kernel built with %s, which GENERIC is not", j.Name, j.rec.KernelOption)
-	f.Why = consequence(j.Stage)
-	f.Fix = fmt.Sprintf("Remove the line, unless this host runs a kernel of its own with options %s.", j.rec.KernelOption)
+	of := "generic"
 	if known {
-		f.Severity, f.Action = Error, Remove
-		f.Message = fmt.Sprintf("the running kernel has no %s: it was built without %s", j.Name, j.rec.KernelOption)
+		of = "running"
 	}
-	return one(unloaded, f)
+	return []candidate{a.says("LR-NOOPTION", of, j.Line, with{"option": j.rec.KernelOption})}
 }
 
 // aliases reports two names of one variable that files set differently.
@@ -53,10 +49,7 @@ func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) [
 		if o.Name != other || !o.Effective || a.powerless(o) || rec.SameValue(l.Value, o.Value) {
 			continue
 		}
-		return one(repeated, Finding{ID: "LR-DUPLICATE:" + l.Name, Kind: Duplicate, Severity: Warning, Action: Remove, Name: l.Name, Sources: rec.Sources,
-			Message: fmt.Sprintf("%s=%s and %s=%s (%s line %d) are one variable", l.Name, l.Value, o.Name, o.Value, base(o.File), o.Number),
-			Why:     "The two names are of one value in the kernel; the one written last wins.",
-			Fix:     fmt.Sprintf("Keep %s, and remove this line.", o.Name)}.at(l))
+		return []candidate{a.says("LR-DUPLICATE", "alias", l, with{"other": o.Name + "=" + o.Value, "where": fmt.Sprintf("%s line %d", base(o.File), o.Number), "keep": o.Name})}
 	}
 	return nil
 }

@@ -220,25 +220,27 @@ func (a *auditor) writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
 	w := a.Rules.WriterOf(a.f.OS, win)
 	if win == l {
 		w, _ = list.Find(a.Rules.WritersOf(a.f.OS, s.Name), func(w *Writer) bool { return !w.Yields && slices.Contains(a.f.Writers, w.Name) })
-		return mayWriteOver(w, s, l)
+		return a.mayWriteOver(w, s, l)
 	}
 	if w == nil || win.Only != "" && (win.Stage != fact.Agent || less(l.Value, win.Value) >= 0) || rec.SameValue(l.Value, win.Value) {
 		return nil
 	}
-	f := Finding{ID: "LR-OVERWRITTEN:" + s.Name, Kind: Duplicate, Severity: Warning, Action: Change, Name: s.Name, Sources: w.Sources, Why: w.When, Fix: w.Mend(win)}.at(l)
-	f.Message = fmt.Sprintf("%s=%s does not stick: %s writes %s", l.Name, l.Value, w.Called(win), win.Value)
+	where := ""
 	if win.File != "" {
-		f.Message += fmt.Sprintf(", by %s line %d", win.File, win.Number)
+		where = fmt.Sprintf(", by %s line %d", win.File, win.Number)
 	}
-	return []candidate{{Finding: f, class: repeated, covers: []string{"LR-UNDONE", "LR-LOWERS", "LR-DRIFT", "LR-DEFAULT", "LR-ORDER"}}}
+	c := a.says("LR-OVERWRITTEN", "over", l, with{"writer": w.Called(win), "other": win.Value, "where": where, "when": w.When, "fix": w.Mend(win)})
+	c.Sources = w.Sources
+	return []candidate{c}
 }
 
 // mayWriteOver reports a line of a tunable that a program of the host's writes too, with a
 // value that is not known.
-func mayWriteOver(w *Writer, s fact.Tunable, l fact.Line) []candidate {
+func (a *auditor) mayWriteOver(w *Writer, s fact.Tunable, l fact.Line) []candidate {
 	if _, known := s.EffectiveLine(fact.Agent); w == nil || known {
 		return nil
 	}
-	return one(repeated, Finding{ID: "LR-OVERWRITTEN:" + l.Name, Kind: Duplicate, Severity: Info, Action: Measure, Name: l.Name, Sources: w.Sources, Why: w.When, Fix: w.Mend(l),
-		Message: fmt.Sprintf("%s=%s may not stick: %s writes it too", l.Name, l.Value, w.Name)}.at(l))
+	c := a.says("LR-OVERWRITTEN", "may", l, with{"writer": w.Name, "when": w.When, "fix": w.Mend(l)})
+	c.Sources = w.Sources
+	return []candidate{c}
 }

@@ -320,7 +320,7 @@ func (a *auditor) writes() []candidate {
 			continue
 		}
 		if w.refused != "" {
-			all = append(all, a.refusal(l, w)...)
+			all = append(all, a.refusal(l, w))
 			continue
 		}
 		all = append(all, a.undone(l, rec)...)
@@ -328,11 +328,10 @@ func (a *auditor) writes() []candidate {
 	return all
 }
 
-func (a *auditor) refusal(l fact.Line, w written) []candidate {
-	f := Finding{ID: "LR-RANGE:" + l.Name, Kind: Range, Severity: Error, Action: Change, Name: l.Name, Sources: w.sources, Fix: w.fix}.at(l)
-	f.Message = fmt.Sprintf("%s=%s is refused when the boot reaches it: %s", l.Name, l.Value, w.refused)
-	f.Why = "The kernel answers an error, most often \"Invalid argument\", and keeps its value. Lines take effect in the order of files and lines."
-	return one(outOfRange, f)
+func (a *auditor) refusal(l fact.Line, w written) candidate {
+	c := a.says("LR-RANGE", "refused", l, with{"problem": w.refused, "fix": w.fix})
+	c.Sources = w.sources
+	return c
 }
 
 // undone reports a line whose value does not last, because a later line of
@@ -343,10 +342,6 @@ func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 	if by.line == l || by.line.Name == l.Name || by.line.Name == "" || rec.SameValue(end, l.Value) {
 		return nil
 	}
-	why := by.indirect
-	why = cmp.Or(why, "The two names are of one variable; the one written last wins.")
-	return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT", "LR-FOLKLORE", "LR-COUPLED"}, Finding: Finding{ID: "LR-UNDONE:" + l.Name, Kind: Order, Severity: Warning, Action: Change, Name: l.Name, Sources: rec.Sources,
-		Message: fmt.Sprintf("%s=%s does not last: %s=%s at %s line %d makes it %s", l.Name, l.Value, by.line.Name, by.line.Value, by.line.File, by.line.Number, end),
-		Why:     why,
-		Fix:     "Remove one of the two, or put this line after the other."}.at(l)}}
+	why := cmp.Or(by.indirect, "The two names are of one variable; the one written last wins.")
+	return []candidate{a.says("LR-UNDONE", "later", l, with{"other": fmt.Sprintf("%s=%s at %s line %d", by.line.Name, by.line.Value, by.line.File, by.line.Number), "end": end, "why": why})}
 }

@@ -119,14 +119,22 @@ func (l *Language[E]) Holds(code string, names *E) (bool, error) {
 // Fill replaces every ${expression} of a text by its value, written for
 // people.
 func (l *Language[E]) Fill(text string, names *E) (string, error) {
+	return Fill(text, func(code string) (string, error) {
+		v, err := l.Value(code, names)
+		return Show(v), err
+	})
+}
+
+// Fill replaces every ${…} of a text by what value makes of it.
+func Fill(text string, value func(string) (string, error)) (string, error) {
 	var b strings.Builder
 	err := parts(text, func(plain, code string, isCode bool) error {
 		b.WriteString(plain)
 		if !isCode {
 			return nil
 		}
-		v, err := l.Value(code, names)
-		b.WriteString(Show(v))
+		v, err := value(code)
+		b.WriteString(v)
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/factexpr"
+)
+
+// Remark is what a check of the audit's own reports: a rule, or a case of one, which has
+// what its rule has unless it says otherwise. Texts hold values of the check in ${}.
+type Remark struct {
+	Kind     Kind     `yaml:"kind"`
+	Severity Severity `yaml:"severity"`
+	Action   Action   `yaml:"action"`
+	// Class is how the finding came about, which decides whether it or another at its
+	// place is reported.
+	Class class `yaml:"class"`
+	// Sources are where that was read; "record" stands for those of the name's record.
+	Sources []string `yaml:"sources"`
+	// Covers are rules whose finding at the same place says less than this one's.
+	Covers  []string `yaml:"covers"`
+	Message string   `yaml:"message"`
+	Why     string   `yaml:"why"`
+	Fix     string   `yaml:"fix"`
+	// Cases are the rule's, by the check's words for them.
+	Cases map[string]Remark `yaml:"cases"`
+}
+
+// check refuses a rule of whose cases one does not say all that a finding has.
+func (r Remark) check() error {
+	for name, c := range r.Cases {
+		kind, severity, action := cmp.Or(c.Kind, r.Kind), cmp.Or(c.Severity, r.Severity), cmp.Or(c.Action, r.Action)
+		if !slices.Contains(kinds, kind) || !slices.Contains(severities, severity) || !slices.Contains(actions, action) || c.Class+r.Class == "" {
+			return fmt.Errorf("%s: kind %q, severity %q, action %q or class %q is none", name, kind, severity, action, cmp.Or(c.Class, r.Class))
+		}
+		if c.Message+r.Message == "" || c.Why+r.Why == "" || c.Fix+r.Fix == "" {
+			return fmt.Errorf("%s: needs message, why and fix", name)
+		}
+	}
+	return nil
+}
+
+// with are the values of a check that a remark's texts name.
+type with map[string]string
+
+// says is what a case of a rule says of a line.
+func (a *auditor) says(rule, of string, l fact.Line, values with) candidate {
+	all := a.Rules.Remarks[rule]
+	r, ok := all.Cases[of]
+	if !ok {
+		a.fail(fmt.Errorf("no remark is known for the case %q of %s", of, rule))
+	}
+	if r.Covers == nil {
+		r.Covers = all.Covers
+	}
+	if r.Sources == nil {
+		r.Sources = all.Sources
+	}
+	value := func(name string) (string, error) {
+		if v, ok := values[name]; ok {
+			return v, nil
+		}
+		return a.ofLine(l, name)
+	}
+	text := func(own, rules string) string {
+		filled, err := factexpr.Fill(cmp.Or(own, rules), value)
+		a.fail(err)
+		return filled
+	}
+	f := Finding{ID: rule + ":" + l.Name, Name: l.Name, Kind: cmp.Or(r.Kind, all.Kind), Severity: cmp.Or(r.Severity, all.Severity), Action: cmp.Or(r.Action, all.Action),
+		Message: text(r.Message, all.Message), Why: text(r.Why, all.Why), Fix: text(r.Fix, all.Fix), Sources: a.read(r.Sources, l.Name)}
+	return candidate{Finding: f.at(l), class: cmp.Or(r.Class, all.Class), covers: r.Covers}
+}
+
+// read are a remark's sources.
+func (a *auditor) read(sources []string, name string) []string {
+	i := slices.Index(sources, "record")
+	if i < 0 {
+		return sources
+	}
+	rec, ok := a.c.Lookup(a.f.OS, name)
+	if !ok {
+		return slices.Delete(slices.Clone(sources), i, i+1)
+	}
+	return slices.Replace(slices.Clone(sources), i, i+1, rec.Sources...)
+}
+
+// ofLine are the values that every remark may name.
+func (a *auditor) ofLine(l fact.Line, name string) (string, error) {
+	switch name {
+	case "name":
+		return l.Name, nil
+	case "value":
+		return l.Value, nil
+	case "file":
+		return l.File, nil
+	case "base":
+		return base(l.File), nil
+	case "line":
+		return strconv.Itoa(l.Number), nil
+	case "on":
+		return a.on(), nil
+	case "system":
+		return osName(a.f.OS), nil
+	case "consequence":
+		return a.withoutIt(l), nil
+	case "ask":
+		return ask(a.f.OS, l.Name), nil
+	}
+	return "", fmt.Errorf("a remark names %q, which its check does not give", name)
+}
+
+// removeLine is the fix of a line that is better gone.
+const removeLine = "Remove the line."
+
+// called is a line under another name.
+func called(name string, l fact.Line) fact.Line {
+	l.Name = name
+	return l
+}

@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/catalogue"
+	"linerate/internal/fact"
+)
+
+// TestRemarks: each is of a class that is weighed against others, and a text that names a
+// value which its check does not give, or a case that is not there, is a mistake.
+func TestRemarks(t *testing.T) {
+	set, err := LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var weighed []class
+	for _, p := range precedence {
+		weighed = slices.Concat(weighed, p.by, p.over)
+	}
+	named := regexp.MustCompile(`^[a-z]+$`)
+	for id, r := range set.Remarks {
+		for of, c := range r.Cases {
+			if x := c.Class; x != "" && !slices.Contains(weighed, x) || x == "" && !slices.Contains(weighed, r.Class) {
+				t.Errorf("%s, %s: class %q is not weighed", id, of, x+r.Class)
+			}
+			for _, text := range []string{c.Message, c.Why, c.Fix} {
+				for _, part := range strings.Split(text, "${")[1:] {
+					if name, _, ok := strings.Cut(part, "}"); !ok || !named.MatchString(name) {
+						t.Errorf("%s, %s: ${%s", id, of, part)
+					}
+				}
+			}
+		}
+	}
+	for of, want := range map[string]string{"dmesg": `names "says"`, "nosuch": `"nosuch"`} {
+		a := &auditor{Input: Input{Rules: set}, f: &fact.Facts{OS: fact.Linux}}
+		if a.says("LR-COMPLAINT", of, fact.Line{Name: "x"}, nil); len(a.errs) == 0 || !strings.Contains(a.errs[0].Error(), want) {
+			t.Errorf("%s: %v", of, a.errs)
+		}
+	}
+}
+
+// TestRemarksThatLack what a finding has are refused.
+func TestRemarksThatLack(t *testing.T) {
+	whole := Remark{Kind: Range, Severity: Error, Action: Change, Class: outOfRange, Message: "m", Why: "w", Fix: "f", Cases: map[string]Remark{"x": {}}}
+	if err := whole.check(); err != nil {
+		t.Error(err)
+	}
+	for _, lack := range []func(*Remark){func(r *Remark) { r.Kind = "k" }, func(r *Remark) { r.Class = "" }, func(r *Remark) { r.Why = "" }, func(r *Remark) { r.Severity = "" }} {
+		r := whole
+		if lack(&r); r.check() == nil {
+			t.Errorf("%+v passes", r)
+		}
+	}
+}
