@@ -43,6 +43,8 @@ type CrowdRow struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	Coverage          float64 `json:"coverage"` // of a gain of 4 % between connections
 	Power             float64 `json:"power"`    // of the same
+	// Needed are the connections that see it with a power of 0.8, by the intervals' mean square.
+	Needed float64 `json:"connections_needed"`
 	// Better is the share of studies that call a gain of 20 % between connections better, and
 	// Refused of those that take it back because the host does not gain it.
 	Better  float64 `json:"better_of_large"`
@@ -51,9 +53,11 @@ type CrowdRow struct {
 
 // The studies: 20 windows of 600 connections, which a server of 20 a second has in ten minutes.
 const (
-	aWindow   = 600
-	smallGain = -0.0408 // 4 %, as a log
-	largeGain = -0.2231 // 20 %
+	aWindow      = 600
+	studyWindows = 20
+	seen         = 1.96 + 0.84 // standard errors that are seen with a power of 0.8
+	smallGain    = -0.0408     // 4 %, as a log
+	largeGain    = -0.2231     // 20 %
 )
 
 // Connections simulates studies of every crowd.
@@ -85,6 +89,7 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 		if small.Verdict == stats.Better {
 			row.Power += each
 		}
+		row.Needed += each * needed(small)
 		large := c.study(s, largeGain, r)
 		if large.Verdict == stats.Better {
 			row.Better += each
@@ -94,6 +99,13 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 		}
 	}
 	return row
+}
+
+// needed scales the connections of a study to those that see a small gain.
+func needed(v study.Verdict) float64 {
+	onScale := func(n stats.Number) float64 { return math.Log1p(n.Float() / 100) }
+	se := (onScale(v.CIHigh) - onScale(v.CILow)) / (2 * 1.96)
+	return studyWindows * aWindow * math.Pow(se*seen/smallGain, 2)
 }
 
 // study draws one and gives its verdict.
