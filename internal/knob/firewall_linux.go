@@ -3,9 +3,7 @@ package knob
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"net/netip"
 	"os/exec"
 	"strings"
 	"time"
@@ -44,8 +42,7 @@ func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, erro
 		}
 		fmt.Fprintf(&text, "table %s linerate {\n chain forward {\n  type filter hook forward priority 0; policy accept;\n", nf)
 		for i := range r.Linear {
-			addr, _ := netip.AddrFromSlice(fam.never(i))
-			fmt.Fprintf(&text, "  %s %s drop\n", match, addr)
+			fmt.Fprintf(&text, "  %s %s drop\n", match, fam.never(i))
 		}
 		text.WriteString(" }\n}\n")
 	}
@@ -90,8 +87,7 @@ func iptablesRules(fam family, r setting.Rules) []byte {
 	}
 	fmt.Fprintf(&b, "*filter\n:FORWARD %s [0:0]\n", policy)
 	for i := range r.Linear {
-		addr, _ := netip.AddrFromSlice(fam.never(i))
-		fmt.Fprintf(&b, "-A FORWARD -s %s -j DROP\n", addr)
+		fmt.Fprintf(&b, "-A FORWARD -s %s -j DROP\n", fam.never(i))
 	}
 	if r.SetElements > 0 {
 		fmt.Fprintf(&b, "-A FORWARD -m set --match-set never%d src -j DROP\n", fam.length)
@@ -112,8 +108,7 @@ func ipset(fam family, size int) []byte {
 	}
 	fmt.Fprintf(&b, "create never%d hash:ip family %s maxelem %d hashsize %d\n", fam.length, kind, size+1, max(1024, size/2))
 	for i := range size {
-		addr, _ := netip.AddrFromSlice(fam.never(i))
-		fmt.Fprintf(&b, "add never%d %s\n", fam.length, addr)
+		fmt.Fprintf(&b, "add never%d %s\n", fam.length, fam.never(i))
 	}
 	return b.Bytes()
 }
@@ -169,10 +164,4 @@ var rulesNeed = []struct{ word, help string }{
 	{"ct state", testbed.Needs("nft_ct", "CONFIG_NFT_CT")},
 	{"iptables-legacy", testbed.Needs("ip_tables", "CONFIG_IP_NF_IPTABLES")},
 	{"iptables-nft", testbed.Needs("nft_compat", "CONFIG_NFT_COMPAT")},
-}
-
-// neverRule is the i-th source that no workload uses, as a prefix length and
-// address, for policy routing.
-func neverIPv4(i int) netip.Addr {
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, 0xf0000001+uint32(i))))
 }

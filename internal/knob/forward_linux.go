@@ -80,7 +80,7 @@ func (t *Target) policyRules(s setting.Setting) (string, error) {
 		for i := range n {
 			r := netlink.NewRule()
 			r.Family, r.Table, r.Priority = unix.AF_INET, unix.RT_TABLE_MAIN, 101+i
-			r.Src = &net.IPNet{IP: neverIPv4(i).AsSlice(), Mask: net.CIDRMask(32, 32)}
+			r.Src = &net.IPNet{IP: never(i).AsSlice(), Mask: net.CIDRMask(32, 32)}
 			if err := netlink.RuleAdd(r); err != nil {
 				return unavailable(s, "add rule %d: %v", i, err)
 			}

@@ -145,9 +145,6 @@ func (t *Target) napi(s setting.Setting) error {
 	if !ok {
 		return hint.Unknown("NAPI setting", s.Name, setting.NAPINames)
 	}
-	if s.Name == "threaded" && s.Value == "busy-poll" {
-		return t.In(func() error { return busyPoll(s, device) })
-	}
 	value := strings.NewReplacer("on", "1", "off", "0").Replace(s.Value)
 	return t.InSys(func() error {
 		err := os.WriteFile(filepath.Join("/sys/class/net", device, file), []byte(value), 0)

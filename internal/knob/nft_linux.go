@@ -3,9 +3,9 @@ package knob
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"time"
 
@@ -93,19 +93,12 @@ type family struct {
 	length uint32
 	key    nftables.SetDatatype
 	// never is the i-th address that no workload uses.
-	never func(i int) []byte
+	never func(i int) netip.Addr
 }
 
 var families = []family{
-	{"IPv4", nftables.TableFamilyIPv4, 12, 4, nftables.TypeIPAddr, func(i int) []byte {
-		return binary.BigEndian.AppendUint32(nil, 0xf0000001+uint32(i)) // 240.0.0.0/4, reserved
-	}},
-	{"IPv6", nftables.TableFamilyIPv6, 8, 16, nftables.TypeIP6Addr, func(i int) []byte {
-		a := make([]byte, 16)
-		copy(a, []byte{0x20, 0x01, 0x0d, 0xb8}) // 2001:db8::/32, documentation
-		binary.BigEndian.PutUint32(a[12:], uint32(i)+1)
-		return a
-	}},
+	{"IPv4", nftables.TableFamilyIPv4, 12, 4, nftables.TypeIPAddr, never},
+	{"IPv6", nftables.TableFamilyIPv6, 8, 16, nftables.TypeIP6Addr, never6},
 }
 
 // loadRules builds one family's table, batched, and counts the batches.
@@ -125,7 +118,7 @@ func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rule
 		return batches, err
 	}
 	for i := range r.Linear {
-		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropFrom(fam, fam.never(i))})
+		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropFrom(fam, fam.never(i).AsSlice())})
 		if (i+1)%rulesPerBatch == 0 {
 			if err := flush(); err != nil {
 				return batches, err
@@ -153,7 +146,7 @@ func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rule
 // addSet makes one set and the one rule that looks addresses up in it.
 func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
 	set := &nftables.Set{Table: table, Name: "never", KeyType: fam.key}
-	err := fill(c, set, size, flush, func(i int) nftables.SetElement { return nftables.SetElement{Key: fam.never(i)} })
+	err := fill(c, set, size, flush, func(i int) nftables.SetElement { return nftables.SetElement{Key: fam.never(i).AsSlice()} })
 	if err != nil {
 		return err
 	}
@@ -170,7 +163,7 @@ func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables
 func addMap(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
 	set := &nftables.Set{Table: table, Name: "never-map", KeyType: fam.key, IsMap: true, DataType: nftables.TypeVerdict}
 	err := fill(c, set, size, flush, func(i int) nftables.SetElement {
-		return nftables.SetElement{Key: fam.never(i), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
+		return nftables.SetElement{Key: fam.never(i).AsSlice(), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
 	})
 	if err != nil {
 		return err

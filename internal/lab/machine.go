@@ -1,6 +1,29 @@
+//go:build linux || freebsd
+
 package lab
 
-import "time"
+import (
+	"time"
+
+	"linerate/internal/load/wire"
+)
+
+// Local is the machine this process runs on.
+type Local struct{}
+
+var _ Machine = Local{}
+
+// Now is the wall clock with the monotonic one in it.
+func (Local) Now() time.Time { return time.Now() }
+
+// Spin pins a thread to the CPU and times the calibration there.
+func (Local) Spin(cpu int) (ns float64, err error) {
+	err = wire.OnCPU(cpu, func(int) error {
+		ns = fastestSpin(time.Now)
+		return nil
+	})
+	return ns, err
+}
 
 // Spins of a calibration: the fastest of several short ones tells the CPU's
 // speed, whatever interrupts the others.

@@ -6,26 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/load/wire"
 	"linerate/internal/port"
 )
-
-// Local is the FreeBSD machine this process runs on.
-type Local struct{}
-
-var _ Machine = Local{}
-
-// Now is the wall clock with the monotonic one in it.
-func (Local) Now() time.Time { return time.Now() }
-
-// Spin pins a thread to the CPU and times the calibration there.
-func (Local) Spin(cpu int) (ns float64, err error) {
-	err = wire.OnCPU(cpu, func(int) error {
-		ns = fastestSpin(time.Now)
-		return nil
-	})
-	return ns, err
-}
 
 // Stolen is nothing: FreeBSD does not count what a hypervisor takes. The spin
 // sees it.

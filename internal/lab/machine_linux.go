@@ -1,51 +1,15 @@
 package lab
 
 import (
-	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"linerate/internal/cputime"
 	"linerate/internal/port"
 )
-
-// Local is the Linux machine this process runs on.
-type Local struct{}
-
-var _ Machine = Local{}
-
-// Now is the wall clock with the monotonic one in it.
-func (Local) Now() time.Time { return time.Now() }
-
-// Spin pins a thread to the CPU and times the calibration there.
-func (Local) Spin(cpu int) (float64, error) {
-	type result struct {
-		ns  float64
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		// Never unlocked: the pinned thread ends with the goroutine.
-		runtime.LockOSThread()
-		if cpu >= 0 {
-			var set unix.CPUSet
-			set.Set(cpu)
-			if err := unix.SchedSetaffinity(0, &set); err != nil {
-				done <- result{0, fmt.Errorf("pin a thread to CPU %d: %w", cpu, err)}
-				return
-			}
-		}
-		done <- result{fastestSpin(time.Now), nil}
-	}()
-	r := <-done
-	return r.ns, r.err
-}
 
 // Stolen reads the steal column of /proc/stat (proc(5)).
 func (Local) Stolen(cpu int) (time.Duration, error) { return cputime.Stolen(cpu) }

@@ -28,8 +28,8 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		{"http-concurrency", true, 27, nil}, {"release-mirror", true, 13, nil}, {"tls", true, 14, []string{"ktls"}}, {"web-latency", true, 40, nil},
 		{"mail", true, 48, nil}, {"loss-curve", false, 60, nil}, {"throughput", false, 154, nil}, {"burst", false, 147, nil},
 		{"syn-flood", false, 150, nil}, {"tunnels", false, 22, []string{"ipip", "gre", "wireguard", "ipsec"}},
-		{"overload", false, 539, []string{"busy-poll", "small-budget", "long-backlog"}},
-		{"overload", true, 50, []string{"busy-poll", "small-budget", "long-backlog"}},
+		{"overload", false, 539, []string{"small-budget", "long-backlog"}},
+		{"overload", true, 50, []string{"small-budget", "long-backlog"}},
 	} {
 		data, err := studies.Read(c.name)
 		if err != nil {

@@ -42,9 +42,9 @@ func TestWhyAVariantCannotBeTried(t *testing.T) {
 		at            study.Availability
 		variant, want string
 	}{
-		{lab("freebsd", " and waits"), "busy-poll", "it needs a DUT of linux, this lab is of freebsd"},
+		{lab("freebsd", " and waits"), "softirq", "it needs a DUT of linux, this lab is of freebsd"},
 		{lab("linux", " and waits"), "long-backlog", "sysctl net.core.netdev_max_backlog=10000 is global to the kernel and waits"},
-		{lab("linux", ""), "long-backlog", ""}, {lab("", ""), "busy-poll", ""}, {lab("linux", " and waits"), "none", ""},
+		{lab("linux", ""), "long-backlog", ""}, {lab("", ""), "softirq", ""}, {lab("linux", " and waits"), "none", ""},
 		{lacks, "long-backlog", "sysctl net.core.netdev_max_backlog=10000: no such sysctl"},
 	} {
 		v, ok := s.Variant(c.variant)
