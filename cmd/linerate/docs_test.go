@@ -103,7 +103,7 @@ var (
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
 	// needsMore matches commands that need what a test of documents has not:
 	// real interfaces, other hosts, packets of others, a database, many minutes.
-	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--changed|--metric (cpu|softirq)-per-packet|--per connection`)
+	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--changed|--metric (cpu|softirq)-per-packet|--per connection|inspect --watch`)
 	// mayFind matches commands that say by their exit code what they found.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.
@@ -196,6 +196,11 @@ func docFixtures(dir string) error {
 		"access.log": docLog(1), "before.log": docLog(1), "after.log": docLog(3),
 		"before.folded": "fork_exit;ip_input;ip_forward 70\nfork_exit;cpu_idle 30\n", "after.folded": "fork_exit;ip_input;pf_test 61\nfork_exit;ip_input;ip_forward 35\nfork_exit;cpu_idle 4\n",
 		"router.graph": "@ CPU_CLK_UNHALTED [100 samples]\n\n70.00%  [70]       ip_forward @ /boot/kernel/kernel\n 100.0%  [70]        fork_exit\n\n30.00%  [30]       cpu_idle\n 100.0%  [30]        fork_exit\n"}
+	for _, unit := range []string{"tuned", "kubelet", "docker"} {
+		files["node1/etc/systemd/system/multi-user.target.wants/"+unit+".service"] = ""
+	}
+	files["node1/etc/sysctl.d/50-x.conf"], files["node1/etc/tuned/active_profile"] = "vm.swappiness = 60\nkernel.panic = 60\n", "database\n"
+	files["node1/etc/tuned/database/tuned.conf"], files["node1/etc/tuned/tuned-main.conf"] = "[sysctl]\nvm.swappiness=10\n", "reapply_sysctl=0\n"
 	files["config-fw1.xml"] = "<?xml version=\"1.0\"?>\n<opnsense>\n<sysctl><item><tunable>net.inet.ip.redirect</tunable><value>0</value></item></sysctl>\n</opnsense>\n"
 	files["config.boot"] = "interfaces {\n    ethernet eth0 {\n        address 192.0.2.1/24\n    }\n}\nsystem {\n    host-name rtr1\n    sysctl {\n        parameter net.core.somaxconn {\n            value 8192\n        }\n    }\n}\n"
 	for i := range 3 {

@@ -54,7 +54,7 @@ var documents = []described{
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
 	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hosts.Document]()}},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
-	{"facts", "linerate inspect --json", []string{"inspect"}, []reflect.Type{reflect.TypeFor[hosts.Inspected]()}},
+	{"facts", "linerate inspect --json; with --watch a line for each write", []string{"inspect"}, []reflect.Type{reflect.TypeFor[hosts.Inspected](), reflect.TypeFor[watched]()}},
 	{"plan", "a plan: linerate plan --json, plan show --json, and the file; of many hosts their summary", []string{"plan", "plan show"}, []reflect.Type{reflect.TypeFor[plan.Plan](), reflect.TypeFor[plannedDocument]()}},
 	{"applied", "linerate apply --json", []string{"apply"}, []reflect.Type{reflect.TypeFor[applied](), reflect.TypeFor[waveDocument]()}},
 	{"fleet-wave", "linerate fleet wave --json, rollback --wave --json", []string{"fleet wave", "rollback"}, []reflect.Type{reflect.TypeFor[waveDocument](), reflect.TypeFor[wavesDocument]()}},

@@ -28,8 +28,8 @@ type Writer struct {
 	Stage fact.Stage `yaml:"stage"`
 	Files []string   `yaml:"files"`
 	Notes []string   `yaml:"notes"`
-	// Programs are its processes, as the kernel names them; Units its units of systemd,
-	// or how a container's cgroup begins. A tool is named where it writes itself, and no
+	// Programs are its processes, as the kernel names them; Units how the names of its
+	// cgroups begin: its units of systemd. A tool is named where it writes itself, and no
 	// other writer started it.
 	Programs []string `yaml:"programs"`
 	Units    []string `yaml:"units"`
@@ -172,19 +172,23 @@ func (s *RuleSet) WritersOf(os, name string) []*Writer {
 	return list.Filter(s.Writers, func(w *Writer) bool { return w.OS == os && w.writes(name) })
 }
 
-// WriterOfProcess is the writer that a process is of which wrote something: by its unit, by
-// itself or by those that started it, the nearest first. nil: none is known.
-func (s *RuleSet) WriterOfProcess(os string, programs []string, unit string) *Writer {
+// WriterOfProcess is the writer that wrote something, by the names of the process and of those
+// that started it, and of the cgroups that it is in, each the nearest first. nil: none is known.
+func (s *RuleSet) WriterOfProcess(os string, programs, groups []string) *Writer {
 	find := func(is func(w *Writer) bool) *Writer {
 		w, _ := list.Find(s.Writers, func(w *Writer) bool { return w.OS == os && is(w) })
 		return w
 	}
-	begins := func(p string) bool { return unit != "" && strings.HasPrefix(unit, p) }
-	w := find(func(w *Writer) bool { return slices.ContainsFunc(w.Units, begins) })
+	var found *Writer
 	for _, p := range programs {
-		w = cmp.Or(w, find(func(w *Writer) bool { return !w.Tool && slices.Contains(w.Programs, p) }))
+		found = cmp.Or(found, find(func(w *Writer) bool { return !w.Tool && slices.Contains(w.Programs, p) }))
 	}
-	return cmp.Or(w, find(func(w *Writer) bool { return len(programs) > 0 && slices.Contains(w.Programs, programs[0]) }))
+	for _, g := range groups {
+		found = cmp.Or(found, find(func(w *Writer) bool {
+			return slices.ContainsFunc(w.Units, func(u string) bool { return strings.HasPrefix(g, u) })
+		}))
+	}
+	return cmp.Or(found, find(func(w *Writer) bool { return len(programs) > 0 && slices.Contains(w.Programs, programs[0]) }))
 }
 
 // Called is the writer as it is called where it wrote a line: TuneD with the line's profile.

@@ -78,33 +78,36 @@ func TestWriterStands(t *testing.T) {
 	}
 }
 
-// TestWriterOfProcess: a unit tells before the programs, the nearest program before those
-// that started it, and a tool only where nothing else is known.
+// TestWriterOfProcess: programs tell before units, the nearest before those that started
+// it, and a tool only where nothing else is known.
 func TestWriterOfProcess(t *testing.T) {
 	_, set := known(t)
 	for _, c := range []struct {
-		programs, unit, want string
+		programs, groups, want string
 	}{
 		{"tuned systemd", "tuned.service", "TuneD"},
 		{"sysctl ufw-init systemd", "ufw.service", "ufw"},
 		{"sysctl bash sshd systemd", "session-3.scope", "sysctl(8)"},
 		{"bash sshd systemd", "session-3.scope", "shell"},
 		{"sysctl bash kubelet systemd", "", "kubelet"},
-		{"kube-proxy containerd-shim systemd", "cri-containerd-0123.scope", "container"},
+		{"kube-proxy containerd-shim systemd", "cri-containerd-0123.scope", "kube-proxy"},
+		{"sysctl sh containerd-shim systemd", "cri-containerd-0123.scope", "container"},
+		{"sysctl sh containerd-shim systemd", "0123 pod4567 besteffort kubepods", "container"},
+		{"sysctl rc.local systemd", "rc-local.service system.slice", "script at boot"},
 		{"systemd-sysctl systemd", "systemd-sysctl.service", "systemd-sysctl"},
 		{"mystery systemd", "mystery.service", ""},
 		{"systemd", "init.scope", "systemd"},
 		{"", "", ""},
 	} {
-		w, got := set.WriterOfProcess(fact.Linux, strings.Fields(c.programs), c.unit), ""
+		w, got := set.WriterOfProcess(fact.Linux, strings.Fields(c.programs), strings.Fields(c.groups)), ""
 		if w != nil {
 			got = w.Name
 		}
 		if got != c.want {
-			t.Errorf("%s in %s: %q, want %q", c.programs, c.unit, got, c.want)
+			t.Errorf("%s in %s: %q, want %q", c.programs, c.groups, got, c.want)
 		}
 	}
-	if w := set.WriterOfProcess(fact.FreeBSD, []string{"tuned"}, "tuned.service"); w != nil {
+	if w := set.WriterOfProcess(fact.FreeBSD, []string{"tuned"}, []string{"tuned.service"}); w != nil {
 		t.Errorf("FreeBSD has %s", w.Name)
 	}
 }

@@ -68,7 +68,7 @@ func cgroupRoot() (string, error) {
 			return f[1], nil
 		}
 	}
-	return "", hint.With(errors.New("this machine has no cgroup v2, and the hook for connections is one of its"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
+	return "", hint.With(errors.New("this machine has no cgroup v2, which has the hooks for connections and sysctls"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
 }
 
 // Try sets an option on a socket of no connection: an error says that this kernel does not take
