@@ -2,12 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"linerate/internal/hint"
 )
 
 // brief is the group of commands that the first page only names.
@@ -53,14 +49,4 @@ func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cob
 	root.AddCommand(hidden...)
 	polite(root)
 	return root
-}
-
-// NotHere stands for a verb that only Linux has.
-func NotHere(use, short string) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short + " (Linux only)", DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return hint.With(fmt.Errorf("%s needs Linux, this is %s", cmd.CommandPath(), runtime.GOOS), "run it on a Linux machine; every other verb works here: %s --help", cmd.Root().Name())
-		},
-	}
 }

@@ -111,19 +111,6 @@ func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, pro
 	return r.out, errors.Join(err, r.leave())
 }
 
-// Measure runs a study without keeping a record, and analyses it.
-func (l *Lab) Measure(ctx context.Context, s study.Spec, seed uint64) (study.Results, error) {
-	var trials []study.Trial
-	_, err := l.Run(ctx, Task{Spec: s, Seed: seed}, func(t study.Trial) error {
-		trials = append(trials, t)
-		return nil
-	}, nil)
-	if err != nil {
-		return study.Results{}, err
-	}
-	return study.Analyse(s, seed, study.Environment{}, trials), nil
-}
-
 // everything is the trials, and then the looks inside.
 func (r *Session) everything(ctx context.Context) error {
 	if err := r.all(ctx); err != nil || r.task.Blocks != nil {
