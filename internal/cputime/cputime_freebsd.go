@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// packetThreads are the names that kernel threads begin with that move packets:
-// epair(4)'s, and netisr(9)'s.
-var packetThreads = []string{"epair_task", NetISR}
-
 // NetISR is how the names of netisr(9)'s threads begin.
 const NetISR = "swi1: netisr"
 
@@ -21,9 +17,6 @@ const clockThread = unix.CLOCK_THREAD_CPUTIME_ID
 
 // Stolen is what a hypervisor took from a CPU: FreeBSD does not count it.
 func Stolen(int) (time.Duration, error) { return 0, nil }
-
-// countsWaits: FreeBSD's kernel does not tell how long a thread was ready.
-const countsWaits = false
 
 // Self is the calling thread's Sched; how long it waited is not counted.
 func Self() Sched {

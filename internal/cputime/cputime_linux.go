@@ -58,12 +58,6 @@ func parseStat(stat []byte, cpu int) (Times, error) {
 	return Times{}, fmt.Errorf("/proc/stat has no line %s", want)
 }
 
-// packetThreads are the names that kernel threads begin with that move packets.
-var packetThreads = []string{"ksoftirqd/", "napi/"}
-
-// countsWaits: the scheduler's statistics say how long a thread was ready.
-const countsWaits = true
-
 // Self is the calling thread's Sched. Without CONFIG_SCHED_INFO it is zero.
 func Self() Sched { return readSched("/proc/thread-self/schedstat") }
 

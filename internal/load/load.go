@@ -81,16 +81,12 @@ type Sent struct {
 	// 256-frame receive ring that refuses what it has no room for: they are
 	// sent, and lost before the peer saw them. On other devices they are not
 	// part of it. null: not known.
-	Refused     *uint64 `json:"refused"`
-	Seconds     float64 `json:"seconds"`
-	TxPPS       float64 `json:"tx_pps"`
-	TargetPPS   float64 `json:"target_pps"`   // 0: maximum
-	PacingError float64 `json:"pacing_error"` // relative, above 0 for either way; 0 at maximum
-	// Host is where the machine's time went; null: not known. Short says
-	// what of it kept the generator from its rate (ShortBecause).
-	Host     *HostTime `json:"host,omitempty"`
-	Short    []string  `json:"short_because,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Refused     *uint64  `json:"refused"`
+	Seconds     float64  `json:"seconds"`
+	TxPPS       float64  `json:"tx_pps"`
+	TargetPPS   float64  `json:"target_pps"`   // 0: maximum
+	PacingError float64  `json:"pacing_error"` // relative, above 0 for either way; 0 at maximum
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 // Received is a receiver's account of one transmission.

@@ -17,9 +17,6 @@ func (s Sent) Print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "unsent        %s\n", show.Count(s.Unsent))
 	_, err := fmt.Fprintf(w, "refused       %s\n", Known(s.Refused))
-	for _, why := range s.Short {
-		_, err = fmt.Fprintf(w, "short         %s\n", why)
-	}
 	return writeNotes(w, s.Warnings, err)
 }
 

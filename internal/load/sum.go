@@ -25,11 +25,6 @@ func (s Sent) Plus(o Sent) Sent {
 	s.Refused = plus(s.Refused, o.Refused)
 	s.Seconds += o.Seconds
 	s.Pace()
-	if s.Host != nil && o.Host != nil {
-		h := s.Host.plus(*o.Host)
-		s.Host = &h
-	}
-	s.Short = s.ShortBecause()
 	s.Warnings = union(s.Warnings, o.Warnings)
 	return s
 }
@@ -115,27 +110,4 @@ func plus(a, b *uint64) *uint64 {
 	}
 	n := *a + *b
 	return &n
-}
-
-func (h HostTime) plus(o HostTime) HostTime {
-	h.Seconds += o.Seconds
-	h.Stolen += o.Stolen
-	h.Waited += o.Waited
-	at := map[string]int{}
-	threads := append([]ThreadTime{}, h.Threads...)
-	for i, t := range threads {
-		at[t.Name] = i
-	}
-	for _, t := range o.Threads {
-		i, ok := at[t.Name]
-		if !ok {
-			threads = append(threads, t)
-			continue
-		}
-		threads[i].Ran += t.Ran
-		threads[i].Waited += t.Waited
-		threads[i].Wakeups += t.Wakeups
-	}
-	h.Threads = threads
-	return h
 }

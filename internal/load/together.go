@@ -128,7 +128,6 @@ func (s Sent) Alongside(o Sent) Sent {
 	rate, target := s.TxPPS+o.TxPPS, s.TargetPPS+o.TargetPPS
 	out := s.Plus(o)
 	out.Seconds, out.TxPPS, out.TargetPPS, out.PacingError = seconds, rate, target, worse
-	out.Short = out.ShortBecause()
 	return out
 }
 

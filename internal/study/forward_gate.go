@@ -204,24 +204,16 @@ func askPacing(a Asked) []string {
 
 func unsent(g Gates, s load.Sent) []string {
 	u := 100 * float64(s.Unsent) / float64(s.TxPackets+s.Unsent)
-	return FaultIf(s.TargetPPS > 0 && u > g.UnsentPercent, fmt.Sprintf("%.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(s))
+	return FaultIf(s.TargetPPS > 0 && u > g.UnsentPercent, fmt.Sprintf("%.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent))
 }
 
 func pacing(g Gates, s load.Sent) []string {
 	e := 100 * math.Abs(s.PacingError)
-	return FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(s))
+	return FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent))
 }
 
 // SentShort reports whether a paced transmission was kept from its rate.
 func SentShort(g Gates, s load.Sent) bool { return len(unsent(g, s))+len(pacing(g, s)) > 0 }
-
-// because is the weightiest of what kept a generator from its rate.
-func because(s load.Sent) string {
-	if len(s.Short) == 0 {
-		return ""
-	}
-	return ": " + s.Short[0]
-}
 
 // askCounters asks whether the DUT's counters moved forward, and agree with the
 // receiver that what arrived went through the DUT.

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
@@ -107,13 +106,11 @@ type transmission struct {
 	limit  load.Limit
 	target float64 // frames per second, 0: maximum
 	run    uint16
-	meter  *cputime.Meter
 }
 
 // Run sends until the limit or ctx ends.
 func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
 	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.Spec.Sizes), run: load.RunAt(wire.Monotonic())}
-	t.meter = cputime.NewMeter(g.cpus())
 	g.stop.Store(false)
 	ready := make(chan struct{}, len(g.workers))
 	begin := make(chan uint64, len(g.workers))
@@ -123,7 +120,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 		go func() {
 			ended <- g.In(func() error {
 				return wire.OnCPU(w.cpu, func(int) error {
-					return t.meter.Worker(func() error { return w.send(&g.stop, ready, begin) })
+					return w.send(&g.stop, ready, begin)
 				})
 			})
 		}()
@@ -202,11 +199,8 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 }
 
 func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
-	host := t.meter.HostTime()
 	time.Sleep(beforeEnding)
 	sent, shares := g.account(t)
-	sent.Host = &host
-	sent.Short = sent.ShortBecause()
 	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
 	send := func(frame []byte) error { return one(g.workers[0].port, frame) }
 	if err := wire.SendEnds(ctx, send, g.framer, stamp, shares); err != nil {

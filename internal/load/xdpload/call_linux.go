@@ -54,7 +54,7 @@ type liveCall struct {
 }
 
 // start runs the program until done says that it is.
-func (c *liveCall) start(in port.Place, program *ebpf.Program, done func() (bool, error), around func(func() error) error) {
+func (c *liveCall) start(in port.Place, program *ebpf.Program, done func() (bool, error)) {
 	c.ended, c.err = make(chan struct{}), nil
 	c.tid.Store(0)
 	go func() {
@@ -63,7 +63,7 @@ func (c *liveCall) start(in port.Place, program *ebpf.Program, done func() (bool
 			return wire.OnCPU(c.cpu, func(tid int) error {
 				c.tid.Store(int32(tid))
 				defer c.tid.Store(0)
-				return around(func() error { return c.forever(program, done) })
+				return c.forever(program, done)
 			})
 		})
 	}()

@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 )
@@ -27,13 +26,11 @@ type transmission struct {
 	target  float64 // frames per second, 0: maximum
 	run     uint16
 	refused uint64 // frames that the device had refused before
-	meter   *cputime.Meter
 }
 
 func (g *Generator) transmission(o load.Offer) transmission {
 	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.spec.Sizes), run: load.RunAt(wire.Monotonic())}
 	t.refused, _ = g.refused.Count()
-	t.meter = cputime.NewMeter(g.cpus())
 	return t
 }
 
@@ -49,7 +46,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 		}
 	}
 	for _, w := range g.workers {
-		w.start(g.in, t.meter)
+		w.start(g.in)
 	}
 	err := g.await(ctx, t, progress)
 	for _, w := range g.workers {
@@ -260,14 +257,11 @@ func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before 
 
 // finish closes the account of a run.
 func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
-	host := t.meter.HostTime()
 	time.Sleep(beforeEnding)
 	sent, shares, err := g.account(t)
 	if err != nil {
 		return sent, err
 	}
-	sent.Host = &host
-	sent.Short = sent.ShortBecause()
 	if sent.TxPackets > 0 || sent.Unsent > 0 {
 		stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
 		if err := g.socket.SendEnds(ctx, g.framer, stamp, shares); err != nil {

@@ -142,7 +142,7 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	if err != nil {
 		return load.Sliced{}, err
 	}
-	s.call.start(lanes[0].From.In, s.objs.Slices, s.done, func(run func() error) error { return run() })
+	s.call.start(lanes[0].From.In, s.objs.Slices, s.done)
 	err = errors.Join(s.await(ctx, p), s.stop())
 	if err != nil || ctx.Err() != nil {
 		return load.Sliced{}, errors.Join(err, ctx.Err())

@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/port"
 )
@@ -58,8 +57,8 @@ func runWord(run uint16) uint64 {
 }
 
 // start runs the program on the worker's CPU.
-func (w *worker) start(in port.Place, m *cputime.Meter) {
-	w.liveCall.start(in, w.objs.Generate, w.done, m.Worker)
+func (w *worker) start(in port.Place) {
+	w.liveCall.start(in, w.objs.Generate, w.done)
 }
 
 // rebatch goes on with batches of n frames, in a new call.

@@ -47,7 +47,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-
 func up(t testing.TB, mode testbed.Mode) *Bed {
 	t.Helper()
 	labtest.Need(t)
