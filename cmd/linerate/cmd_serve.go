@@ -20,7 +20,6 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
 	"linerate/internal/site"
-	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 	"linerate/internal/web"
 )
@@ -28,7 +27,8 @@ import (
 // serveFlags are what serve takes.
 type serveFlags struct {
 	ledger, listen    string
-	studies, names    []string
+	studies           string
+	names             []string
 	tokenFile         string
 	noToken, plain    bool
 	certFile, keyFile string
@@ -55,7 +55,7 @@ it needs a certificate.`,
 	}
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8099", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
-	cmd.Flags().StringArrayVar(&f.studies, "studies", nil, "show studies that run in subdirectories of this `DIR` (default: the working directory)")
+	cmd.Flags().StringVar(&f.studies, "studies", ".", "show studies that run in subdirectories of this `DIR`")
 	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, in addition to localhost and addresses")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
 	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "no access token; only when listening on localhost")
@@ -86,9 +86,6 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 			return hint.With(fmt.Errorf("ledger: %w", err), "studies and sweeps make one; without --ledger the usual place is looked at each time")
 		}
 	}
-	if len(f.studies) == 0 {
-		f.studies = []string{"."}
-	}
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return hint.With(fmt.Errorf("listen: %w", err), "--listen 127.0.0.1:0 takes a port that is free")
@@ -97,7 +94,7 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	s := web.New(web.Config{
 		Open:      func(ctx context.Context) (ledger.Reader, error) { return ledgers.ReadOnly(ctx, f.ledger) },
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) { return ledgers.ReadOnlyQueue(ctx, f.ledger) },
-		Catalogue: site.NewPages(in), Runs: folders(f.studies), Door: door, Built: in.Built,
+		Catalogue: site.NewPages(in), Runs: folder{studydir.Folder(f.studies)}, Door: door, Built: in.Built,
 		Log: func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err) },
 	})
 	fmt.Fprintln(cmd.OutOrStdout(), address(door, l.Addr()))
@@ -193,28 +190,15 @@ func address(d web.Door, at net.Addr) string {
 	return u.String()
 }
 
-// folders are directories with records of studies, for the page.
-type folders studydir.Folders
+// folder is a directory with records of studies, for the page.
+type folder struct{ studydir.Folder }
 
-// List names the studies in them.
-func (f folders) List() ([]web.Run, error) {
-	found, err := studydir.Folders(f).List()
+// List names the studies in it.
+func (f folder) List() ([]web.Run, error) {
+	found, err := f.Folder.List()
 	runs := make([]web.Run, len(found))
 	for i, d := range found {
-		runs[i] = runOf(d)
+		runs[i] = web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}
 	}
 	return runs, err
-}
-
-// Changed is one of them.
-func (f folders) Changed(name string) (web.Run, error) {
-	d, err := studydir.Folders(f).Named(name)
-	return runOf(d), err
-}
-
-// Read reads its record.
-func (f folders) Read(name string) (*record.Record, error) { return studydir.Folders(f).Read(name) }
-
-func runOf(d studydir.Found) web.Run {
-	return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}
 }

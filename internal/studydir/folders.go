@@ -13,16 +13,16 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Folders are directories that hold studies' directories, to be read while studies run
-// in them.
-type Folders []string
+// Folder is a directory that holds studies' directories, or is one, to be read while
+// studies run in them.
+type Folder string
 
 // Found is a study's directory in a folder.
 type Found struct {
-	Name    string    // what it is asked for by: the directory's, with a number where another folder has it too
-	Path    string    // where it is
+	Name    string    // its directory's
 	Changed time.Time // of its trials, or of study.yaml where there are none yet
 	Bytes   int64     // of its trials
+	path    string
 }
 
 // maxFound bounds the studies that are looked for, and maxEntries the directories for them.
@@ -31,59 +31,27 @@ const (
 	maxEntries = 20_000
 )
 
-// List finds the studies, the one that changed last first. A folder that is a study's own
-// directory is one. Links are not followed.
-func (f Folders) List() ([]Found, error) {
+// List finds the studies, the one that changed last first. Links are not followed.
+func (f Folder) List() ([]Found, error) {
+	folder, err := filepath.Abs(string(f))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for studies: %w", err)
+	}
 	var all []Found
-	seen := map[string]bool{}
-	take := func(path string) {
-		found, ok := look(path)
-		if !ok || seen[path] {
-			return
-		}
-		seen[path] = true
+	if found, ok := look(folder); ok {
 		all = append(all, found)
 	}
-	for _, folder := range f {
-		folder, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		take(folder)
-		entries, err := os.ReadDir(folder)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look for studies: %w", err)
-		}
-		for _, e := range entries[:min(len(entries), maxEntries)] {
-			if e.IsDir() {
-				take(filepath.Join(folder, e.Name()))
-			}
+	for _, e := range entries[:min(len(entries), maxEntries)] {
+		if found, ok := look(filepath.Join(folder, e.Name())); ok && e.IsDir() {
+			all = append(all, found)
 		}
 	}
-	nameApart(all)
-	slices.SortStableFunc(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
 	return all[:min(len(all), maxFound)], nil
-}
-
-// nameApart gives a number to those after the first of a name, one that no directory has
-// in its own name.
-func nameApart(all []Found) {
-	own, taken := map[string]bool{}, map[string]int{}
-	for _, f := range all {
-		own[f.Name] = true
-	}
-	for i := range all {
-		name := all[i].Name
-		for taken[name]++; taken[name] > 1; taken[name]++ {
-			if apart := fmt.Sprintf("%s~%d", name, taken[name]); !own[apart] {
-				all[i].Name = apart
-				break
-			}
-		}
-	}
 }
 
 // look reports a study's directory.
@@ -92,7 +60,7 @@ func look(path string) (Found, bool) {
 	if err != nil || !spec.Mode().IsRegular() {
 		return Found{}, false
 	}
-	out := Found{Name: filepath.Base(path), Path: path, Changed: spec.ModTime()}
+	out := Found{Name: filepath.Base(path), path: path, Changed: spec.ModTime()}
 	trials, err := os.Lstat(filepath.Join(path, TrialsFile))
 	if err != nil {
 		return out, errors.Is(err, fs.ErrNotExist)
@@ -107,23 +75,14 @@ func look(path string) (Found, bool) {
 	return out, true
 }
 
-// Named is a study by the name that List gives it, fs.ErrNotExist where there is none.
-func (f Folders) Named(name string) (Found, error) {
+// Read reads a study by the name that List gives it, fs.ErrNotExist where there is none.
+func (f Folder) Read(name string) (*record.Record, error) {
 	all, err := f.List()
-	if err != nil {
-		return Found{}, err
-	}
-	if i := slices.IndexFunc(all, func(d Found) bool { return d.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	return Found{}, fmt.Errorf("study %s: %w", name, fs.ErrNotExist)
-}
-
-// Read reads a study by the name that List gives it.
-func (f Folders) Read(name string) (*record.Record, error) {
-	d, err := f.Named(name)
 	if err != nil {
 		return nil, err
 	}
-	return Read(d.Path)
+	if i := slices.IndexFunc(all, func(d Found) bool { return d.Name == name }); i >= 0 {
+		return Read(all[i].path)
+	}
+	return nil, fmt.Errorf("study %s: %w", name, fs.ErrNotExist)
 }

@@ -116,10 +116,10 @@ func many(t *testing.T, dir string, n, size int) {
 	}
 }
 
-// TestFolders: studies are found in folders and as such, the last changed first, each by a
-// name of its own; links and other directories are none.
-func TestFolders(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
+// TestFolder: studies are found in a folder, the last changed first, or as it; links and
+// other directories are none.
+func TestFolder(t *testing.T) {
+	a := t.TempDir()
 	at := func(path string, minute int, trials bool) {
 		t.Helper()
 		putAt(t, path, SpecFile, "name: x\nquestion: q\nseed: 1\nvariants: [{name: a}, {name: b}]\n", 0o644)
@@ -131,64 +131,39 @@ func TestFolders(t *testing.T) {
 		}
 		must(t, os.Chtimes(filepath.Join(path, SpecFile), when, when))
 	}
-	at(filepath.Join(a, "one"), 10, true)
+	at(filepath.Join(a, "one"), 20, true)
 	at(filepath.Join(a, "two"), 30, false)
-	at(filepath.Join(b, "one"), 20, true)
+	at(filepath.Join(a, "old"), 10, true)
 	putAt(t, a, "notes/readme", "x", 0o644)
-	must(t, os.Symlink(filepath.Join(b, "one"), filepath.Join(a, "linked")))
+	must(t, os.Symlink(filepath.Join(a, "one"), filepath.Join(a, "linked")))
 	putAt(t, a, "forged/real.yaml", "x", 0o644)
 	must(t, os.Symlink("real.yaml", filepath.Join(a, "forged", SpecFile)))
 	at(filepath.Join(a, "pipe"), 40, false)
 	must(t, unix.Mkfifo(filepath.Join(a, "pipe", TrialsFile), 0o644))
-	folders := Folders{a, filepath.Join(b, "one"), b, a, filepath.Join(a, "nowhere")}
-	found, err := folders.List()
-	if err != nil {
-		t.Fatal(err)
+	found, err := Folder(a).List()
+	want := []Found{
+		{"two", time.Unix(1800, 0), 0, filepath.Join(a, "two")},
+		{"one", time.Unix(1200, 0), 3, filepath.Join(a, "one")},
+		{"old", time.Unix(600, 0), 3, filepath.Join(a, "old")},
 	}
-	var got []string
-	for _, f := range found {
-		got = append(got, f.Name)
-		if f.Path != filepath.Join(a, f.Name) && f.Path != filepath.Join(b, "one") {
-			t.Errorf("%s is at %s", f.Name, f.Path)
-		}
+	if err != nil || !slices.EqualFunc(found, want, func(a, b Found) bool {
+		return a.Name == b.Name && a.Changed.Equal(b.Changed) && a.Bytes == b.Bytes && a.path == b.path
+	}) {
+		t.Fatalf("%v, %+v", err, found)
 	}
-	if want := []string{"two", "one~2", "one"}; !slices.Equal(got, want) {
-		t.Fatalf("found %q, want %q", got, want)
-	}
-	if found[1].Bytes != 3 || !found[1].Changed.Equal(time.Unix(1200, 0)) || found[1].Path != filepath.Join(b, "one") || found[0].Bytes != 0 || !found[0].Changed.Equal(time.Unix(1800, 0)) {
-		t.Errorf("%+v", found)
-	}
-	if d, err := folders.Named("one~2"); err != nil || d.Path != filepath.Join(b, "one") {
-		t.Errorf("%+v, %v", d, err)
-	}
-	if r, err := folders.Read("two"); err != nil || r.Spec.Name != "x" {
+	if r, err := Folder(a).Read("two"); err != nil || r.Spec.Name != "x" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	for _, no := range []string{"three", "../b/one", "linked", "forged", ""} {
-		if _, err := folders.Read(no); !errors.Is(err, fs.ErrNotExist) {
+	if r, err := Folder(filepath.Join(a, "two")).Read("two"); err != nil || r.Spec.Name != "x" {
+		t.Errorf("a study's own directory: %+v, %v", r, err)
+	}
+	for _, no := range []string{"three", "../" + filepath.Base(a) + "/one", "linked", "forged", ""} {
+		if _, err := Folder(a).Read(no); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", no, err)
 		}
 	}
-}
-
-// TestFoldersNameApart: no name stands for two studies, not where a directory is called as
-// another would be told apart.
-func TestFoldersNameApart(t *testing.T) {
-	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(a, "x"), filepath.Join(b, "x"), filepath.Join(b, "x~2"), filepath.Join(c, "x"), filepath.Join(c, "x~2")} {
-		putAt(t, path, SpecFile, "name: x\n", 0o644)
-	}
-	found, err := Folders{a, b, c}.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, f := range found {
-		got[f.Name] = f.Path
-	}
-	want := map[string]string{"x": filepath.Join(a, "x"), "x~3": filepath.Join(b, "x"), "x~2": filepath.Join(b, "x~2"), "x~4": filepath.Join(c, "x"), "x~2~2": filepath.Join(c, "x~2")}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	if found, err := Folder(filepath.Join(a, "nowhere")).List(); err != nil || len(found) != 0 {
+		t.Errorf("nowhere: %+v, %v", found, err)
 	}
 }
 

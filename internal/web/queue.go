@@ -2,9 +2,8 @@ package web
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,18 +84,18 @@ func stateQueued(st *queue.Study) State {
 
 // ofDisk is a study on disk as something to be watched.
 func (s *Server) ofDisk(name string) (source, error) {
-	none := missing("no study %s lies where this page looks", name)
-	if s.Runs == nil {
-		return source{}, none
-	}
-	found, err := s.Runs.Changed(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return source{}, none
+	var all []Run
+	var err error
+	if s.Runs != nil {
+		all, err = s.Runs.List()
 	}
 	if err != nil {
-		return source{}, fmt.Errorf("study %s: %w", name, err)
+		return source{}, err
 	}
-	return s.onDisk(found), nil
+	if i := slices.IndexFunc(all, func(r Run) bool { return r.Name == name }); i >= 0 {
+		return s.onDisk(all[i]), nil
+	}
+	return source{}, missing("no study %s lies where this page looks", name)
 }
 
 // onDisk is a study on disk that was found.

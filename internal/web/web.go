@@ -46,8 +46,6 @@ type Config struct {
 type Runs interface {
 	// List names them, the one that changed last first.
 	List() ([]Run, error)
-	// Changed is one of them, by its name, or fs.ErrNotExist.
-	Changed(name string) (Run, error)
 	// Read reads its record.
 	Read(name string) (*record.Record, error)
 }

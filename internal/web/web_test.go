@@ -26,7 +26,6 @@ import (
 	"linerate/internal/store/sqlite"
 	"linerate/internal/store/storetest"
 	"linerate/internal/study"
-	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 	"linerate/internal/web"
 )
@@ -119,7 +118,7 @@ func newDesk(t *testing.T) *desk {
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) {
 			return sqlite.OpenQueueReadOnly(ctx, d.queue, sqlite.Owner{UID: -1, GID: -1})
 		},
-		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test",
+		Catalogue: p, Runs: folder{studydir.Folder(filepath.Join(tmp, "runs"))}, Built: "test",
 		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
 	})
 	t.Cleanup(func() { d.Close() })
@@ -225,23 +224,14 @@ func (d *desk) grow(t *testing.T, n int) {
 }
 
 // folder is one with studies' directories.
-type folder string
+type folder struct{ studydir.Folder }
 
 func (f folder) List() (out []web.Run, err error) {
-	all, err := studydir.Folders{string(f)}.List()
+	all, err := f.Folder.List()
 	for _, d := range all {
 		out = append(out, web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes})
 	}
 	return out, err
-}
-
-func (f folder) Changed(name string) (web.Run, error) {
-	d, err := studydir.Folders{string(f)}.Named(name)
-	return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}, err
-}
-
-func (f folder) Read(name string) (*record.Record, error) {
-	return studydir.Folders{string(f)}.Read(name)
 }
 
 // every is each kind of page, with what it says and what its JSON has.
