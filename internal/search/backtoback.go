@@ -1,9 +1,6 @@
 package search
 
-import (
-	"linerate/internal/hint"
-	"linerate/internal/stats"
-)
+import "linerate/internal/stats"
 
 // BackToBack finds the longest burst at line rate that a device buffers
 // without loss (RFC 9004, which updates RFC 2544 §26.4): a binary search over
@@ -27,19 +24,11 @@ type BackToBackConfig struct {
 	Verify   int     // further trials that a lossy burst gets before it counts (RFC 9004 §5.3)
 }
 
-// NewBackToBack checks a configuration and returns its searches.
-func NewBackToBack(c BackToBackConfig) (*BackToBack, error) {
-	switch {
-	case !(c.LineRate > 0):
-		return nil, hint.Usagef("line rate %g pps must be positive", c.LineRate)
-	case !(c.Longest > 0 && c.Longest <= 30):
-		return nil, hint.Usagef("longest burst %g s: RFC 9004 allows up to 30 s", c.Longest)
-	case c.Step < 1 || c.Repeats < 1 || c.Verify < 0:
-		return nil, hint.Usagef("step %d, repeats %d, verify %d: give at least 1, 1 and 0", c.Step, c.Repeats, c.Verify)
-	}
+// NewBackToBack makes the searches.
+func NewBackToBack(c BackToBackConfig) *BackToBack {
 	b := &BackToBack{config: c}
 	b.restart()
-	return b, nil
+	return b
 }
 
 func (b *BackToBack) restart() { b.low, b.high, b.verified = 0, b.limit()+1, 0 }

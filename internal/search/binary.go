@@ -1,7 +1,5 @@
 package search
 
-import "linerate/internal/hint"
-
 // Binary is the binary search that RFC 2544 §26.1 leaves to the tester: one
 // trial of the final duration per load, a trial without loss raises the lower
 // bound, any other lowers the upper one, until both are a resolution apart. It
@@ -23,18 +21,8 @@ type BinaryConfig struct {
 	Resolution float64 // relative to the upper bound
 }
 
-// NewBinary checks a configuration and returns its search.
-func NewBinary(c BinaryConfig) (*Binary, error) {
-	switch {
-	case !(c.Min > 0) || !(c.Max > c.Min):
-		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", c.Min, c.Max)
-	case !(c.Duration > 0):
-		return nil, hint.Usagef("trial duration %g s must be positive", c.Duration)
-	case !(c.Resolution > 0 && c.Resolution < 1):
-		return nil, hint.Usagef("resolution %g must be in (0, 1)", c.Resolution)
-	}
-	return &Binary{config: c, low: c.Min, high: c.Max}, nil
-}
+// NewBinary makes the search.
+func NewBinary(c BinaryConfig) *Binary { return &Binary{config: c, low: c.Min, high: c.Max} }
 
 // Next proposes the largest load first, then halves.
 func (b *Binary) Next() (Trial, bool) {

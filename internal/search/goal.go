@@ -44,27 +44,6 @@ func Preset(name string) (Goal, error) {
 	return Goal{}, hint.Unknown("search goal", name, known)
 }
 
-// Check refuses goals outside the draft's ranges.
-func (g Goal) Check() error {
-	switch {
-	case !(g.FinalDuration > 0):
-		return hint.Usagef("goal %s: final trial duration %g s must be positive", g.Name, g.FinalDuration)
-	case !(g.DurationSum > 0):
-		return hint.Usagef("goal %s: duration sum %g s must be positive", g.Name, g.DurationSum)
-	case !(g.LossRatio >= 0 && g.LossRatio < 1):
-		return hint.Usagef("goal %s: loss ratio %g must be in [0, 1)", g.Name, g.LossRatio)
-	case !(g.ExceedRatio >= 0 && g.ExceedRatio < 1):
-		return hint.Usagef("goal %s: exceed ratio %g must be in [0, 1)", g.Name, g.ExceedRatio)
-	case !(g.Width > 0 && g.Width < 1):
-		return hint.Usagef("goal %s: width %g must be in (0, 1)", g.Name, g.Width)
-	case !(g.InitialDuration > 0):
-		return hint.Usagef("goal %s: initial trial duration %g s must be positive", g.Name, g.InitialDuration)
-	case g.Preceding < 0 || g.Preceding > 10:
-		return hint.Usagef("goal %s: %d preceding targets; give 0 to 10", g.Name, g.Preceding)
-	}
-	return nil
-}
-
 // Class is what a load is for a goal.
 type Class string
 

@@ -1,7 +1,5 @@
 package search
 
-import "linerate/internal/hint"
-
 // LossCurve is the frame loss rate test of RFC 2544 §26.3: from the largest
 // load down in steps of at most a tenth of it, until two successive trials
 // lose nothing.
@@ -13,14 +11,8 @@ type LossCurve struct {
 }
 
 // NewLossCurve starts at the largest load; step is a share of it, at most 0.1.
-func NewLossCurve(maximum, duration, step float64) (*LossCurve, error) {
-	switch {
-	case !(maximum > 0) || !(duration > 0):
-		return nil, hint.Usagef("load %g pps and duration %g s must be positive", maximum, duration)
-	case !(step > 0 && step <= 0.1):
-		return nil, hint.Usagef("step %g: RFC 2544 §26.3 wants a tenth of the largest load or less", step)
-	}
-	return &LossCurve{max: maximum, duration: duration, step: step}, nil
+func NewLossCurve(maximum, duration, step float64) *LossCurve {
+	return &LossCurve{max: maximum, duration: duration, step: step}
 }
 
 // Next proposes the next lower load.

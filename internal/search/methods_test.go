@@ -94,10 +94,7 @@ func one(d DUT, method string, seed uint64) (run, error) {
 	b := On(d, seed)
 	var r run
 	if method == "rfc2544" {
-		p, err := search.NewBinary(search.BinaryConfig{Min: leastLoad, Max: lineRate, Duration: 60, Resolution: 0.005})
-		if err != nil {
-			return r, err
-		}
+		p := search.NewBinary(search.BinaryConfig{Min: leastLoad, Max: lineRate, Duration: 60, Resolution: 0.005})
 		if err := search.Run(context.Background(), p, b); err != nil {
 			return r, err
 		}
@@ -105,10 +102,7 @@ func one(d DUT, method string, seed uint64) (run, error) {
 		r = bounded(lower, upper, lower)
 		r.regular = lower != nil && upper != nil
 	} else {
-		p, err := search.NewMLR(search.Config{Min: leastLoad, Max: lineRate, Goals: goals(method)})
-		if err != nil {
-			return r, err
-		}
+		p := search.NewMLR(search.Config{Min: leastLoad, Max: lineRate, Goals: goals(method)})
 		if err := search.Run(context.Background(), p, b); err != nil {
 			return r, err
 		}

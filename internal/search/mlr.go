@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 
-	"linerate/internal/hint"
 	"linerate/internal/list"
 )
 
@@ -41,26 +40,17 @@ const (
 	selecting
 )
 
-// NewMLR checks a configuration and returns its search.
-func NewMLR(c Config) (*MLR, error) {
-	switch {
-	case len(c.Goals) == 0:
-		return nil, hint.Usagef("a search needs a goal")
-	case !(c.Min > 0) || !(c.Max > c.Min):
-		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", c.Min, c.Max)
-	}
+// NewMLR makes the search.
+func NewMLR(c Config) *MLR {
 	narrowest := 1.0
 	for _, g := range c.Goals {
-		if err := g.Check(); err != nil {
-			return nil, err
-		}
 		narrowest = min(narrowest, g.Width)
 	}
 	m := &MLR{config: c, grid: newGrid(c.Min, c.Max, narrowest), trials: map[int][]Outcome{}}
 	if c.Warmup <= 0 {
 		m.stage = atMax
 	}
-	return m, nil
+	return m
 }
 
 // Next proposes the next trial.

@@ -3,16 +3,9 @@
 // the frame loss curve (RFC 2544 §26.3) and latency at stated loads (§26.2).
 //
 // Each method is a Procedure, a pure state machine: it says which trial it
-// wants next and gets its result. Machines, clocks and traffic are
-// behind the Measurer. Loads are frames per second through one direction,
-// durations seconds.
+// wants next and gets its result. Loads are frames per second through one
+// direction, durations seconds. What a method is given has been checked.
 package search
-
-import (
-	"context"
-	"errors"
-	"fmt"
-)
 
 // Trial is what a procedure asks for: frames offered at a constant load for a
 // duration (RFC 2544 §23), or a burst of Frames at the load given.
@@ -52,27 +45,4 @@ func (o Outcome) effective() float64 {
 type Procedure interface {
 	Next() (t Trial, more bool)
 	Add(o Outcome)
-}
-
-// Measurer runs one trial.
-type Measurer interface {
-	Measure(ctx context.Context, t Trial) (Outcome, error)
-}
-
-// ErrBudget says that a search was ended by its time limit.
-var ErrBudget = errors.New("the search's time is used up")
-
-// Run drives a procedure until it is done or fails.
-func Run(ctx context.Context, p Procedure, m Measurer) error {
-	for {
-		t, more := p.Next()
-		if !more {
-			return nil
-		}
-		o, err := m.Measure(ctx, t)
-		if err != nil {
-			return fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
-		}
-		p.Add(o)
-	}
 }

@@ -9,6 +9,28 @@ import (
 	"testing"
 )
 
+// Measurer runs one trial.
+type Measurer interface {
+	Measure(ctx context.Context, t Trial) (Outcome, error)
+}
+
+var errBudget = errors.New("the search's time is used up")
+
+// Run drives a procedure until it is done or fails.
+func Run(ctx context.Context, p Procedure, m Measurer) error {
+	for {
+		t, more := p.Next()
+		if !more {
+			return nil
+		}
+		o, err := m.Measure(ctx, t)
+		if err != nil {
+			return err
+		}
+		p.Add(o)
+	}
+}
+
 // device answers trials by a loss function.
 type device func(t Trial) float64
 
@@ -26,7 +48,7 @@ type recorder struct {
 
 func (r *recorder) Measure(ctx context.Context, t Trial) (Outcome, error) {
 	if r.budget -= t.Duration; r.budget < 0 && r.budget+t.Duration > 0 {
-		return Outcome{}, ErrBudget
+		return Outcome{}, errBudget
 	}
 	o, err := r.Measurer.Measure(ctx, t)
 	r.out = append(r.out, o)
@@ -48,10 +70,7 @@ func run(t *testing.T, p Procedure, m Measurer) []Outcome {
 func TestBinary(t *testing.T) {
 	config := BinaryConfig{Min: 1000, Max: 1e6, Duration: 60, Resolution: 0.001}
 	for _, c := range []float64{2000, 123_456, 999_000} {
-		b, err := NewBinary(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := NewBinary(config)
 		run(t, b, capacity(c))
 		low, high := b.Result()
 		if low == nil || high == nil || *low > c || *high <= c || (*high-*low) / *high > 0.001 {
@@ -59,7 +78,7 @@ func TestBinary(t *testing.T) {
 		}
 	}
 	// The largest load passes: one trial, no upper bound.
-	b, _ := NewBinary(config)
+	b := NewBinary(config)
 	if n := len(run(t, b, capacity(2e6))); n != 1 {
 		t.Errorf("%d trials at a device faster than the line", n)
 	}
@@ -67,25 +86,17 @@ func TestBinary(t *testing.T) {
 		t.Errorf("%v %v", low, high)
 	}
 	// The least load fails: no throughput.
-	b, _ = NewBinary(config)
+	b = NewBinary(config)
 	run(t, b, capacity(10))
 	if low, high := b.Result(); low != nil || high == nil || *high != 1000 {
 		t.Errorf("%v %v", low, high)
-	}
-	for _, bad := range []BinaryConfig{{}, {Min: 2, Max: 1, Duration: 1, Resolution: 0.1}} {
-		if _, err := NewBinary(bad); err == nil {
-			t.Errorf("%+v accepted", bad)
-		}
 	}
 }
 
 func TestMLRSteady(t *testing.T) {
 	goals := slices.Clone(presets)
 	for _, c := range []float64{20_000, 123_456, 900_000, 1.48e6} {
-		m, err := NewMLR(Config{Min: 14_880, Max: 1.488e6, Goals: goals, Warmup: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := NewMLR(Config{Min: 14_880, Max: 1.488e6, Goals: goals, Warmup: 1})
 		out := run(t, m, capacity(c))
 		for i, r := range m.Results() {
 			g := goals[i]
@@ -113,10 +124,7 @@ func TestMLRIrregular(t *testing.T) {
 		10:  "the least load is an upper bound",
 	} {
 		g, _ := Preset("ndr")
-		m, err := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
 		run(t, m, capacity(c))
 		r := m.Results()[0]
 		if r.Regular || r.Reason != want {
@@ -124,15 +132,12 @@ func TestMLRIrregular(t *testing.T) {
 		}
 	}
 	g, _ := Preset("rfc2544")
-	m, _ := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
-	if err := Run(context.Background(), m, &recorder{Measurer: capacity(5e5), budget: 30}); !errors.Is(err, ErrBudget) {
+	m := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
+	if err := Run(context.Background(), m, &recorder{Measurer: capacity(5e5), budget: 30}); !errors.Is(err, errBudget) {
 		t.Errorf("%v", err)
 	}
 	if r := m.Results()[0]; r.Regular || r.Reason == "" {
 		t.Errorf("a search cut short is regular: %+v", r)
-	}
-	if _, err := NewMLR(Config{Min: 1, Max: 2}); err == nil {
-		t.Error("no goal, no search")
 	}
 }
 
@@ -141,10 +146,7 @@ func TestMLRIrregular(t *testing.T) {
 // When time runs short the first goal is reached, and the others are left.
 func TestMLRFirstGoal(t *testing.T) {
 	early, late := goal("early", 0.4), goal("late", 0) // whose bounds are far apart
-	m, err := NewMLR(Config{Min: 1e3, Max: 1e7, Goals: []Goal{early, late}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := NewMLR(Config{Min: 1e3, Max: 1e7, Goals: []Goal{early, late}})
 	m.FirstGoal()
 	run(t, m, capacity(1e6))
 	if r := m.Results(); !r[0].Regular || r[1].Regular {
@@ -167,10 +169,7 @@ func TestMLREndsOnChaos(t *testing.T) {
 				Width: 0.002 + 0.05*r.Float64(), Preceding: r.IntN(5),
 			})
 		}
-		m, err := NewMLR(Config{Min: 1000, Max: 1e6, Goals: goals})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := NewMLR(Config{Min: 1000, Max: 1e6, Goals: goals})
 		mood := r.Float64()
 		chaos := device(func(tr Trial) float64 {
 			if tr.Load < 999 || tr.Load > 1e6 || tr.Duration <= 0 {
@@ -213,19 +212,13 @@ func equal(a, b *float64) bool {
 }
 
 func TestLossCurve(t *testing.T) {
-	l, err := NewLossCurve(1e6, 60, 0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := NewLossCurve(1e6, 60, 0.1)
 	run(t, l, capacity(750_000))
 	p := l.Points()
 	if len(p) != 5 || p[0].Load != 1e6 || !(math.Abs(p[2].Load-8e5) <= 1e-6) || p[4].LossRatio != 0 {
 		t.Errorf("%+v", p)
 	}
-	if _, err := NewLossCurve(1e6, 60, 0.2); err == nil {
-		t.Error("RFC 2544 forbids steps above a tenth")
-	}
-	l, _ = NewLossCurve(1e6, 60, 0.1)
+	l = NewLossCurve(1e6, 60, 0.1)
 	if n := len(run(t, l, capacity(1))); n != 10 {
 		t.Errorf("%d trials down to nothing", n)
 	}
@@ -235,10 +228,7 @@ func TestLossCurve(t *testing.T) {
 // 2,000; the corrected time is that of the buffer itself.
 func TestBackToBack(t *testing.T) {
 	const line = 1e6
-	b, err := NewBackToBack(BackToBackConfig{LineRate: line, Longest: 2, Step: 1, Repeats: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := NewBackToBack(BackToBackConfig{LineRate: line, Longest: 2, Step: 1, Repeats: 3})
 	run(t, b, device(func(tr Trial) float64 { return max(0, float64(tr.Frames)-2000) / float64(tr.Frames) }))
 	r := b.Result(line / 2)
 	if r.Mean != 2000 || r.SD.Float() != 0 || r.Searches != 3 || r.AtLimit {
@@ -248,7 +238,7 @@ func TestBackToBack(t *testing.T) {
 		t.Errorf("corrected %g s", r.CorrectedTime)
 	}
 	// All of the longest burst passes.
-	b, _ = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 2, Step: 10, Repeats: 2})
+	b = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 2, Step: 10, Repeats: 2})
 	if n := len(run(t, b, capacity(2*line))); n != 2 {
 		t.Errorf("%d trials", n)
 	}
@@ -256,7 +246,7 @@ func TestBackToBack(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// Loss verification: one unlucky burst in three does not count.
-	b, _ = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 1, Step: 1, Repeats: 1, Verify: 2})
+	b = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 1, Step: 1, Repeats: 1, Verify: 2})
 	n := 0
 	run(t, b, device(func(tr Trial) float64 {
 		if n++; n%3 == 0 || tr.Frames > 5000 {
@@ -294,10 +284,7 @@ func FuzzMLR(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, losses []byte) {
 		g, _ := Preset("ndr")
 		g.Width = 0.02
-		m, err := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := NewMLR(Config{Min: 1000, Max: 1e6, Goals: []Goal{g}})
 		r := rand.New(rand.NewPCG(seed, 2))
 		for n := 0; ; n++ {
 			tr, more := m.Next()

@@ -106,41 +106,44 @@ type Procedure struct {
 // ask for, and full what the generator sends unpaced, in frames per second.
 func NewProcedure(p Part, limit, full float64) (Procedure, error) {
 	s := p.Search
-	low, err := s.Min.Parse()
+	least, err := s.Min.Parse()
 	if err != nil {
 		return Procedure{}, err
 	}
+	low := float64(least.PPS)
+	if !(limit > 0) || s.Method != LossCurve && low >= limit {
+		return Procedure{}, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", low, limit)
+	}
+	out := Procedure{}
 	switch s.Method {
-	case RFC2544:
-		b, goal, err := noLoss(p, float64(low.PPS), limit)
-		return Procedure{Procedure: b, binary: b, goal: goal}, err
-	case BackToBack:
-		return backToBack(p, float64(low.PPS), limit, full)
-	case LossCurve:
-		l, err := search.NewLossCurve(limit, p.Seconds, s.StepPercent/100)
-		return Procedure{Procedure: l, curve: l}, err
-	}
-	var goals []search.Goal
-	for _, name := range s.Goals {
-		g, err := search.Preset(name)
-		if err != nil {
-			return Procedure{}, err
+	case RFC2544, BackToBack:
+		out.goal = search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: s.WidthPercent / 100, InitialDuration: p.Seconds}
+		out.binary = search.NewBinary(search.BinaryConfig{Min: low, Max: limit, Duration: p.Seconds, Resolution: out.goal.Width})
+		out.Procedure = out.binary
+		if s.Method == BackToBack {
+			out.longest = search.NewBackToBack(search.BackToBackConfig{LineRate: full, Longest: s.LongestSeconds, Step: uint64(s.StepFrames), Repeats: s.Repeats, Verify: s.Verify})
+			out.Procedure = bursts{out.binary, out.longest}
 		}
-		g.FinalDuration = p.Seconds
-		g.DurationSum = p.Seconds * float64(s.TrialsPerLoad)
-		g.InitialDuration = min(g.InitialDuration, p.Seconds)
-		g.Width = s.WidthPercent / 100
-		goals = append(goals, g)
+	case LossCurve:
+		out.curve = search.NewLossCurve(limit, p.Seconds, s.StepPercent/100)
+		out.Procedure = out.curve
+	default:
+		var goals []search.Goal
+		for _, name := range s.Goals {
+			g, err := search.Preset(name)
+			if err != nil {
+				return Procedure{}, err
+			}
+			g.FinalDuration = p.Seconds
+			g.DurationSum = p.Seconds * float64(s.TrialsPerLoad)
+			g.InitialDuration = min(g.InitialDuration, p.Seconds)
+			g.Width = s.WidthPercent / 100
+			goals = append(goals, g)
+		}
+		out.mlr = search.NewMLR(search.Config{Min: low, Max: limit, Goals: goals, Warmup: p.Warmup})
+		out.Procedure = out.mlr
 	}
-	m, err := search.NewMLR(search.Config{Min: float64(low.PPS), Max: limit, Goals: goals, Warmup: p.Warmup})
-	return Procedure{Procedure: m, mlr: m}, err
-}
-
-// noLoss prepares RFC 2544's search.
-func noLoss(p Part, low, limit float64) (*search.Binary, search.Goal, error) {
-	width := p.Search.WidthPercent / 100
-	b, err := search.NewBinary(search.BinaryConfig{Min: low, Max: limit, Duration: p.Seconds, Resolution: width})
-	return b, search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: width, InitialDuration: p.Seconds}, err
+	return out, nil
 }
 
 // FirstGoal leaves the goals but the first as far as they are.

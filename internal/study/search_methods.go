@@ -80,17 +80,6 @@ func (b bursts) Add(o search.Outcome) {
 	b.longest.Add(o)
 }
 
-// backToBack prepares a search for the longest burst at full rate.
-func backToBack(p Part, low, limit, full float64) (Procedure, error) {
-	s := p.Search
-	b, goal, err := noLoss(p, low, limit)
-	if err != nil {
-		return Procedure{}, err
-	}
-	l, err := search.NewBackToBack(search.BackToBackConfig{LineRate: full, Longest: s.LongestSeconds, Step: uint64(s.StepFrames), Repeats: s.Repeats, Verify: s.Verify})
-	return Procedure{Procedure: bursts{b, l}, binary: b, goal: goal, longest: l}, err
-}
-
 // Report puts down in a search's record what it has found so far.
 func (p Procedure) Report(s *SearchRun) {
 	switch {

@@ -2,14 +2,10 @@ package search
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	packets "linerate/internal/lab/forward"
-	"linerate/internal/search"
-	"linerate/internal/study"
 )
 
 // lockstep is the way of searches: every search runs its next trial before any
@@ -17,13 +13,7 @@ import (
 // arms.
 type lockstep struct {
 	packets.OwnChains
-	strides []stride // by lane
-}
-
-// stride is one arm's search.
-type stride struct {
-	m *measurer
-	p study.Procedure
+	arms []*measurer // by lane
 }
 
 // inStep makes it.
@@ -38,7 +28,7 @@ func (w *lockstep) Ready(context.Context) error {
 	for lane, s := range w.Shares {
 		s.Observed.Search = begun(w.Part)
 		// An arm rests while the others run: nothing need settle.
-		w.strides = append(w.strides, stride{m: &measurer{Setup: w.Setup, chain: w.Chains[lane], record: s.Observed.Search}})
+		w.arms = append(w.arms, &measurer{Setup: w.Setup, chain: w.Chains[lane], record: s.Observed.Search})
 	}
 	return nil
 }
@@ -52,7 +42,7 @@ func (w *lockstep) Send(ctx context.Context) error {
 func (w *lockstep) search(ctx context.Context) error {
 	limit := math.Inf(1) // the same for all, so that they try the same loads
 	if err := w.Round(ctx, func(lane int) error {
-		l, err := w.strides[lane].m.limit(ctx, &w.Shares[lane].Observed)
+		l, err := w.arms[lane].limit(ctx, &w.Shares[lane].Observed)
 		if err == nil {
 			limit = min(limit, l)
 		}
@@ -60,16 +50,15 @@ func (w *lockstep) search(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := w.Round(ctx, func(lane int) (err error) {
-		s := &w.strides[lane]
-		s.p, err = study.NewProcedure(w.Part, limit, s.m.record.GeneratorMax)
-		s.m.begin(s.p)
-		return err
-	}); err != nil {
+	if err := w.Round(ctx, func(lane int) error { return w.arms[lane].begin(limit) }); err != nil {
 		return err
 	}
 	for slices.ContainsFunc(w.Shares, func(s *packets.Share) bool { return !s.Done }) {
-		if err := w.Round(ctx, func(lane int) error { return w.step(ctx, lane) }); err != nil {
+		if err := w.Round(ctx, func(lane int) error {
+			more, err := w.arms[lane].step(ctx)
+			w.Shares[lane].Done = !more && err == nil
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -77,27 +66,7 @@ func (w *lockstep) search(ctx context.Context) error {
 		s.Done = s.Failed != nil
 	}
 	return w.Round(ctx, func(lane int) error {
-		m := w.strides[lane].m
+		m := w.arms[lane]
 		return m.latency(ctx, m.record)
 	})
-}
-
-// step runs the trial that an arm's search asks for, as search.Run does.
-func (w *lockstep) step(ctx context.Context, lane int) error {
-	s := &w.strides[lane]
-	t, more := s.p.Next()
-	if more {
-		o, err := s.m.Measure(ctx, t)
-		if err == nil {
-			s.p.Add(o)
-			return nil
-		}
-		if !errors.Is(err, search.ErrBudget) {
-			return fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
-		}
-		s.m.record.Ended = err.Error()
-	}
-	s.p.Report(s.m.record)
-	w.Shares[lane].Done = true
-	return nil
 }

@@ -73,18 +73,13 @@ func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error
 	if err != nil {
 		return err
 	}
-	p, err := study.NewProcedure(u.Part, limit, o.Search.GeneratorMax)
-	if err != nil {
+	if err := m.begin(limit); err != nil {
 		return err
 	}
-	m.begin(p)
-	err = search.Run(ctx, p, m)
-	p.Report(o.Search)
-	if errors.Is(err, search.ErrBudget) {
-		o.Search.Ended, err = search.ErrBudget.Error(), nil
-	}
-	if err != nil {
-		return err
+	for more := true; more; {
+		if more, err = m.step(ctx); err != nil {
+			return err
+		}
 	}
 	return m.latency(ctx, o.Search)
 }
@@ -103,8 +98,34 @@ type measurer struct {
 	p       study.Procedure
 }
 
-// begin makes the trials from now on those of a search.
-func (m *measurer) begin(p study.Procedure) { m.p, m.warming = p, warms(m.Part) }
+// begin makes the trials from now on those of a search below a load.
+func (m *measurer) begin(limit float64) (err error) {
+	m.warming = warms(m.Part)
+	m.p, err = study.NewProcedure(m.Part, limit, m.record.GeneratorMax)
+	return err
+}
+
+// errBudget says that a search was ended by its time limit.
+var errBudget = errors.New("the search's time is used up")
+
+// step runs the trial that the search asks for; more is false at its end.
+func (m *measurer) step(ctx context.Context) (more bool, failed error) {
+	t, more := m.p.Next()
+	if more {
+		o, err := m.Measure(ctx, t)
+		if err == nil {
+			m.p.Add(o)
+			return true, nil
+		}
+		if errors.Is(err, errBudget) {
+			m.record.Ended = err.Error()
+		} else {
+			failed = fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
+		}
+	}
+	m.p.Report(m.record)
+	return false, failed
+}
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
@@ -129,7 +150,7 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 // searchTries is how often a disturbed trial is run before it counts as it is.
 const searchTries = 4
 
-// spent watches a search's time: search.ErrBudget when a trial would not fit
+// spent watches a search's time: errBudget when a trial would not fit
 // in it. From half of it on, the search is for its first goal.
 func (m *measurer) spent(t search.Trial) error {
 	limit, used := m.Part.Search.LimitSeconds, m.record.TrialSeconds
@@ -140,7 +161,7 @@ func (m *measurer) spent(t search.Trial) error {
 		m.p.FirstGoal()
 	}
 	if used+t.Duration > limit {
-		return search.ErrBudget
+		return errBudget
 	}
 	return nil
 }
