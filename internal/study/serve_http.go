@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -80,7 +81,9 @@ type Link struct {
 const (
 	maxClients     = 4096
 	maxConnections = 20_000
+	leastTimeout   = 1e-3
 	maxTimeout     = 60.0
+	maxRequestRate = 1e6
 	maxLinkDelay   = 10 * time.Second
 )
 
@@ -164,29 +167,23 @@ func checkAsking(s *Spec, p Part) *yamlfile.Problem {
 }
 
 func (h *HTTP) check(path string) *yamlfile.Problem {
-	if p := yamlfile.OneOf(path+".arrivals", h.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
-		return p
-	}
 	sizes, err := h.Sizes()
 	switch {
 	case err != nil:
 		return yamlfile.Wrong(path+".objects", "%v", err).Advise("%s", hint.Of(err))
 	case len(sizes) == 0 || len(sizes) > 1000:
 		return yamlfile.Wrong(path+".objects", "%d objects: from 1 to 1000", len(sizes))
-	case !(h.Rate >= 0 && h.Rate <= 1e6):
-		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 requests per second", h.Rate)
-	case h.Connections < 1 || h.Connections > maxConnections:
-		return yamlfile.Wrong(path+".connections", "connections: %d is not within 1 and %d", h.Connections, maxConnections)
-	case h.Clients < 1 || h.Clients > maxClients:
-		return yamlfile.Wrong(path+".clients", "clients: %d is not within 1 and %d", h.Clients, maxClients)
-	case h.Version != 1 && h.Version != 2:
-		return yamlfile.Wrong(path+".http", "http: %d is not 1 or 2", h.Version)
 	case h.Version == 2 && !h.TLS:
 		return yamlfile.Wrong(path+".http", "HTTP/2 needs TLS").Advise("add tls: true")
-	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):
-		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
 	}
-	return nil
+	return cmp.Or(checkLoop(path, h.Arrivals, h.Rate, h.Timeout), yamlfile.Within(path+".connections", h.Connections, 1, maxConnections),
+		yamlfile.Within(path+".clients", h.Clients, 1, maxClients), yamlfile.Within(path+".http", h.Version, 1, 2))
+}
+
+// checkLoop refuses what is wrong with what all workloads of requests say of their loop.
+func checkLoop(path, arrivals string, rate, timeout float64) *yamlfile.Problem {
+	return cmp.Or(yamlfile.OneOf(path+".arrivals", arrivals, string(request.Poisson), string(request.Constant)),
+		yamlfile.Within(path+".rate", rate, 0, maxRequestRate), yamlfile.Within(path+".timeout", timeout, leastTimeout, maxTimeout))
 }
 
 // Served is what came of a part's requests to one arm's server.

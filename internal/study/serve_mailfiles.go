@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -75,59 +76,30 @@ const (
 )
 
 func (m *SMTP) check(path string) *yamlfile.Problem {
-	if p := yamlfile.OneOf(path+".arrivals", m.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
-		return p
-	}
 	sizes, err := m.Sizes()
 	switch {
 	case err != nil:
 		return yamlfile.Wrong(path+".messages", "%v", err).Advise("%s", hint.Of(err))
 	case len(sizes) == 0 || len(sizes) > 1000:
 		return yamlfile.Wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
-	case m.Accounts < 1 || m.Accounts > setting.MaxMailAccounts:
-		return yamlfile.Wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, setting.MaxMailAccounts)
-	case !(m.Rate >= 0 && m.Rate <= 1e5):
-		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
-	case m.Burst < 0 || m.Burst > maxBurst || m.Burst > 0 && m.Rate > 0:
-		return wrongBurst(path, m.Burst)
-	case m.Sessions < 1 || m.Sessions > maxSessions:
-		return yamlfile.Wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
-	case m.PerSession < 0:
-		return yamlfile.Wrong(path+".per_session", "per_session: %d is below 0", m.PerSession)
-	case m.Clients < 1 || m.Clients > maxClients:
-		return yamlfile.Wrong(path+".clients", "clients: %d is not within 1 and %d", m.Clients, maxClients)
-	case !(m.Timeout > 0 && m.Timeout <= maxTimeout):
-		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", m.Timeout, maxTimeout)
 	}
-	return nil
+	return cmp.Or(checkLoop(path, m.Arrivals, m.Rate, m.Timeout), checkBurst(path, m.Burst, m.Rate), yamlfile.Within(path+".accounts", m.Accounts, 1, setting.MaxMailAccounts),
+		yamlfile.Within(path+".sessions", m.Sessions, 1, maxSessions), yamlfile.Within(path+".per_session", m.PerSession, 0, maxBurst), yamlfile.Within(path+".clients", m.Clients, 1, maxClients))
 }
 
 func (f *Files) check(path string) *yamlfile.Problem {
-	if p := yamlfile.OneOf(path+".arrivals", f.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
-		return p
-	}
-	_, _, err := f.Range()
-	switch {
-	case err != nil:
+	if _, _, err := f.Range(); err != nil {
 		return yamlfile.Wrong(path+".size", "%v", err).Advise("%s", hint.Of(err))
-	case f.Count < 1 || f.Count > maxFiles:
-		return yamlfile.Wrong(path+".count", "count: %d is not within 1 and %d", f.Count, maxFiles)
-	case f.Directories < 0 || f.Directories > f.Count:
-		return yamlfile.Wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
-	case f.Lanes < 1 || f.Lanes > maxLanes || f.Lanes > f.Count:
-		return yamlfile.Wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
-	case f.Burst < 0 || f.Burst > maxBurst || f.Burst > 0 && f.Rate > 0:
-		return wrongBurst(path, f.Burst)
-	case !(f.Rate >= 0 && f.Rate <= 1e6):
-		return yamlfile.Wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
-	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
-		return yamlfile.Wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
 	}
-	return nil
+	return cmp.Or(checkLoop(path, f.Arrivals, f.Rate, f.Timeout), checkBurst(path, f.Burst, f.Rate), yamlfile.Within(path+".count", f.Count, 1, maxFiles),
+		yamlfile.Within(path+".directories", f.Directories, 0, f.Count), yamlfile.Within(path+".lanes", f.Lanes, 1, min(maxLanes, f.Count)))
 }
 
-func wrongBurst(path string, n int) *yamlfile.Problem {
-	return yamlfile.Wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).Advise("a burst is a closed loop's: leave out rate")
+func checkBurst(path string, n int, rate float64) *yamlfile.Problem {
+	if n > 0 && rate > 0 {
+		return yamlfile.Wrong(path+".burst", "burst: %d is beside a rate", n).Advise("a burst is a closed loop's: leave out rate")
+	}
+	return yamlfile.Within(path+".burst", n, 0, maxBurst)
 }
 
 // The workloads of a study that does not say.

@@ -76,8 +76,8 @@ func TestRefusedStudiesOfRequests(t *testing.T) {
 		{"nginx: worker_processes", "nginx: worker_proceses", "did you mean worker_processes"},
 		{`value: "2"`, `value: "2; load_module x"`, "is no value of nginx's"},
 		{"initcwnd: 44", "initcwnd: -4", "initcwnd: -4"},
-		{"initcwnd: 44", "initcwnd: 1001", "initcwnd: 1001 is not within 1 and 1000 segments"},
-		{"initcwnd: 44", "initrwnd: 1001", "initrwnd: 1001 is not within 1 and 1000 segments"},
+		{"initcwnd: 44", "initcwnd: 1001", "initcwnd: 1001 is not within 0 and 1000"},
+		{"initcwnd: 44", "initrwnd: 1001", "initrwnd: 1001 is not within 0 and 1000"},
 		{"initcwnd: 44, congestion: cubic", "", "the setting sets nothing"},
 		{"  http: {objects: [24kB, 350kB], rate: 50, keepalive: false}", "  flows: 10", "a link is between clients"},
 	} {

@@ -174,14 +174,11 @@ func (t Treatment) check(path string) *yamlfile.Problem {
 	switch {
 	case t == Treatment{}:
 		return yamlfile.Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
-	case t.InitCwnd < 0 || t.InitCwnd > maxInitialWindow:
-		return yamlfile.Wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
-	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
-		return yamlfile.Wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
 	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
 		return yamlfile.Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
 	}
-	return yamlfile.OneOf(path+".ulp", t.ULP, "", "tls")
+	return cmp.Or(yamlfile.Within(path+".initcwnd", t.InitCwnd, 0, maxInitialWindow), yamlfile.Within(path+".initrwnd", t.InitRwnd, 0, maxInitialWindow),
+		yamlfile.OneOf(path+".ulp", t.ULP, "", "tls"))
 }
 
 func (t Treatment) names() map[string]string {

@@ -106,7 +106,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"cpus: 1025", "", "cpus: 1025 is not within 1 and 1024", ""},
 		{"policy_rules: 10001", "", "policy_rules: 10001 is not within 1 and 10000", ""},
 		{"tcp: {}", "", "the setting sets nothing", "initcwnd"},
-		{"tcp: {initcwnd: 1001}", "", "initcwnd: 1001 is not within 1 and 1000", ""},
+		{"tcp: {initcwnd: 1001}", "", "initcwnd: 1001 is not within 0 and 1000", ""},
 		{"tcp: {initcwnd: -1}", "", "initcwnd: -1 is not within", ""},
 		{"tcp: {initrwnd: 1001}", "", "initrwnd: 1001 is not within", ""},
 		{"tcp: {ulp: quic}", "", `ulp: unknown "quic"`, "tls"},
