@@ -49,6 +49,8 @@ type CrowdRow struct {
 	// Refused of those that take it back because the host does not gain it.
 	Better  float64 `json:"better_of_large"`
 	Refused float64 `json:"refused_of_large"`
+	// Host is the share of the intervals of what the host gains by it that contain that.
+	Host float64 `json:"host_coverage_of_large"`
 }
 
 // The studies: 20 windows of 600 connections, which a server of 20 a second has in ten minutes.
@@ -96,6 +98,9 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 		}
 		if large.Host != nil && large.Host.Apart {
 			row.Refused += each
+		}
+		if gain := stats.Percent((1 - c.Shared) * largeGain); large.Host != nil && large.Host.CILow.Float() <= gain && gain <= large.Host.CIHigh.Float() {
+			row.Host += each
 		}
 	}
 	return row

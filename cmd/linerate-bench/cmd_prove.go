@@ -61,10 +61,10 @@ func newProveCmd() *cobra.Command {
 
 func writeCrowds(page *show.Page, studies int, rows []provebench.CrowdRow) {
 	page.Line(fmt.Sprintf("%d simulated studies of 20 windows of 600 connections each a crowd; a claim is 5 %% false positives and 95 %% coverage. The connections to see 4 %% with a power of 0.8 are by the intervals alone.", studies))
-	t := show.Table{Header: []string{"crowd", "false positives", "coverage", "finds 4 %", "connections to see it", "20 %: better", "20 %: the host does not gain"}, Right: []bool{false, true, true, true, true, true, true}}
+	t := show.Table{Header: []string{"crowd", "false positives", "coverage", "finds 4 %", "connections to see it", "20 %: better", "20 %: the host does not gain", "coverage of its gain"}, Right: []bool{false, true, true, true, true, true, true, true}}
 	for _, r := range rows {
 		row := []string{r.Crowd}
-		for _, v := range []float64{r.FalsePositiveRate, r.Coverage, r.Power, r.Better, r.Refused} {
+		for _, v := range []float64{r.FalsePositiveRate, r.Coverage, r.Power, r.Better, r.Refused, r.Host} {
 			row = append(row, show.Percent(100*v))
 		}
 		t.Rows = append(t.Rows, slices.Insert(row, 4, show.Count(int(r.Needed))))
