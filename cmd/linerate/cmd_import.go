@@ -224,14 +224,14 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 	if err != nil {
 		return err
 	}
-	got, err := netbenches.Take(ctx, s, t)
+	added, of, err := netbenches.Take(ctx, s, t)
 	if err != nil {
 		return err
 	}
-	if !got.Unchanged && got.Totals.Studies == 0 {
-		return hint.With(fmt.Errorf("%s: none of its %s belongs to a study", dir, show.Plural(got.Totals.Files, "file")),
+	if of.Studies == 0 {
+		return hint.With(fmt.Errorf("%s: none of its %s belongs to a study", dir, show.Plural(of.Files, "file")),
 			"give a study's directory, or an archive laid out as github.com/ocochard/netbenches")
 	}
-	out := netbenches.ImportedOf(t, got, s.Place(), time.Since(start))
+	out := netbenches.ImportedOf(t, added, of, s.Place(), time.Since(start))
 	return cli.Print(cmd, out, out.Write)
 }

@@ -10,8 +10,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Tool names the importer in records and caches: a new version reads a tree
-// again even when its files have not changed.
+// Tool names the importer in records.
 const Tool = "netbenches importer 1"
 
 // Kind of the studies and ledger entries that come from an archive.
@@ -32,30 +31,14 @@ type Totals struct {
 	Unread         int   `json:"unread"`
 }
 
-// Taken is what an import did.
-type Taken struct {
-	Unchanged bool // the ledger has the tree as it is: nothing was read
-	Added     int  // studies that are new to the ledger
-	Totals    Totals
-}
-
-// Take imports a listed tree into a ledger, unless that has the tree as it is.
-func Take(ctx context.Context, s ledger.Store, t *Tree) (Taken, error) {
-	mark := t.Fingerprint()
-	known, err := s.Imported(ctx, mark, Tool)
-	if err != nil || known {
-		return Taken{Unchanged: known, Totals: Totals{Files: len(t.Files)}}, err
-	}
+// Take imports a listed tree into a ledger; added counts the studies that are new to it.
+func Take(ctx context.Context, s ledger.Store, t *Tree) (added int, of Totals, err error) {
 	if err := t.Load(ctx, true); err != nil {
-		return Taken{}, err
+		return 0, of, err
 	}
 	im := NewImport(t, time.Now())
-	got := Taken{}
-	if got.Added, err = store(ctx, s, im); err != nil {
-		return got, err
-	}
-	got.Totals = im.Totals
-	return got, s.NoteImport(ctx, mark, Tool, t.Root, time.Now())
+	added, err = store(ctx, s, im)
+	return added, im.Totals, err
 }
 
 // perTransaction is how many rows are committed together: enough that syncing

@@ -7,32 +7,6 @@ import (
 	"testing"
 )
 
-// TestNumber: digits and one point, no more of them than a float64 holds.
-func TestNumber(t *testing.T) {
-	for in, c := range map[string]struct {
-		v    float64
-		rest string
-		ok   bool
-	}{
-		"0":                   {0, "", true},
-		"12 pps":              {12, " pps", true},
-		"1.25 M":              {1.25, " M", true},
-		"7.":                  {7, "", true},
-		"1.2.3":               {1.2, ".3", true},
-		"123456789012345678":  {123456789012345678, "", true},
-		"1234567890123456789": {0, "1234567890123456789", false},
-		".5":                  {0, ".5", false},
-		"-1":                  {0, "-1", false},
-		"":                    {0, "", false},
-		"x":                   {0, "x", false},
-	} {
-		v, rest, ok := number([]byte(in))
-		if v != c.v || string(rest) != c.rest || ok != c.ok {
-			t.Errorf("%q: %g, %q, %v; want %+v", in, v, rest, ok, c)
-		}
-	}
-}
-
 // TestIntervalsOfBrokenLines: a report that was cut off keeps its rate and no packets; what
 // only looks like one is none.
 func TestIntervalsOfBrokenLines(t *testing.T) {

@@ -2,6 +2,7 @@ package netbenches
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,10 +26,7 @@ type Log struct {
 	Ended     bool       // it was not cut off
 }
 
-var (
-	mainThread = []byte("main_thread [")
-	pktsIn     = []byte(" pkts ")
-)
+var mainThread = []byte("main_thread [")
 
 // ParseLog reads a pkt-gen log in any of its forms: with or without the -N
 // (raw units) and -A (averages) flags, with or without bits per second, one
@@ -96,93 +94,35 @@ func (l *Log) summary(line string) {
 	}
 }
 
-// parseInterval reads what follows "main_thread [": the number of a source
-// line, "] ", the rate with its unit, and in parentheses packets and µs.
+// parseInterval reads what follows "main_thread [": the number of a source line, "] ", the
+// rate with its unit, and in parentheses packets, bits where they are printed, and µs.
 func parseInterval(b []byte) (iv Interval, ok bool) {
-	end := bytes.IndexByte(b, ']')
-	if end < 0 || end+2 > len(b) {
+	_, after, _ := bytes.Cut(b, []byte("]"))
+	f := strings.Fields(string(after))
+	if len(f) < 2 || strings.TrimLeft(f[1], "KMG") != "pps" {
 		return iv, false
 	}
-	pps, rest, ok := number(bytes.TrimLeft(b[end+1:], " \t"))
-	if !ok {
+	if iv.PPS, ok = scaled(f[0], f[1]); !ok {
 		return iv, false
 	}
-	scale, rest := unit(bytes.TrimLeft(rest, " "))
-	if !bytes.HasPrefix(rest, []byte("pps")) {
-		return iv, false
-	}
-	iv.PPS = pps * scale
-	open := bytes.IndexByte(rest, '(')
-	if open < 0 {
+	_, counted, _ := strings.Cut(string(after), "(")
+	if f = strings.Fields(counted); len(f) < 2 || strings.TrimLeft(f[1], "KMG") != "pkts" {
 		return iv, true
 	}
-	iv.Packets, iv.Micros = interval(rest[open+1:])
+	packets, known := scaled(f[0], f[1])
+	iv.Packets = uint64(packets)
+	if i := slices.Index(f, "in"); known && i > 0 && i+1 < len(f) {
+		iv.Micros, _ = strconv.ParseUint(f[i+1], 10, 64) // 0 of a line that was cut off
+	}
 	return iv, true
 }
 
-// interval reads "N pkts [B bps ]in U usec)".
-func interval(b []byte) (packets, micros uint64) {
-	n, rest, ok := number(b)
-	if !ok {
-		return 0, 0
+// scaled is an unsigned decimal of at most 18 digits, times what its unit begins with:
+// pkt-gen scales numbers without -N.
+func scaled(number, unit string) (float64, bool) {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || len(number) > 19 || strings.Trim(number, "0123456789.") != "" {
+		return 0, false
 	}
-	scale, rest := unit(bytes.TrimLeft(rest, " "))
-	if !bytes.HasPrefix(rest, pktsIn[1:5]) {
-		return 0, 0
-	}
-	i := bytes.Index(rest, []byte("in "))
-	if i < 0 {
-		return uint64(n * scale), 0
-	}
-	u, _, _ := number(rest[i+3:])
-	return uint64(n * scale), uint64(u)
-}
-
-// unit reads the prefix that pkt-gen prints without -N.
-func unit(b []byte) (scale float64, rest []byte) {
-	if len(b) < 2 {
-		return 1, b
-	}
-	switch b[0] {
-	case 'K':
-		return 1e3, b[1:]
-	case 'M':
-		return 1e6, b[1:]
-	case 'G':
-		return 1e9, b[1:]
-	}
-	return 1, b
-}
-
-// number reads an unsigned decimal without allocating; more than 18 digits
-// are refused.
-func number(b []byte) (v float64, rest []byte, ok bool) {
-	var n, div uint64 = 0, 0
-	i := 0
-	for ; i < len(b) && i < 20; i++ {
-		c := b[i]
-		switch {
-		case c >= '0' && c <= '9':
-			if i >= 18 {
-				return 0, b, false
-			}
-			n = n*10 + uint64(c-'0')
-			div *= 10
-		case c == '.' && div == 0 && i > 0:
-			div = 1
-		default:
-			return finish(n, div, b, i)
-		}
-	}
-	return finish(n, div, b, i)
-}
-
-func finish(n, div uint64, b []byte, i int) (float64, []byte, bool) {
-	if i == 0 {
-		return 0, b, false
-	}
-	if div > 1 {
-		return float64(n) / float64(div), b[i:], true
-	}
-	return float64(n), b[i:], true
+	return v * map[byte]float64{'K': 1e3, 'M': 1e6, 'G': 1e9, 'p': 1}[unit[0]], true
 }

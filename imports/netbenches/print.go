@@ -11,14 +11,13 @@ import (
 
 // Imported is what the import of an archive prints as JSON.
 type Imported struct {
-	Version   int      `json:"version"`
-	Root      string   `json:"root"`
-	Ledger    string   `json:"ledger"`
-	Unchanged bool     `json:"unchanged"` // the same tree was imported before: nothing was read
-	Added     int      `json:"studies_added"`
-	Totals    Totals   `json:"totals"`
-	Unread    []Unread `json:"unread"`
-	Seconds   float64  `json:"seconds"`
+	Version int      `json:"version"`
+	Root    string   `json:"root"`
+	Ledger  string   `json:"ledger"`
+	Added   int      `json:"studies_added"`
+	Totals  Totals   `json:"totals"`
+	Unread  []Unread `json:"unread"`
+	Seconds float64  `json:"seconds"`
 }
 
 // Unread is a file that could not be read or understood, and why.
@@ -28,12 +27,10 @@ type Unread struct {
 }
 
 // ImportedOf is what an import of a tree did, in a ledger, in how much time.
-func ImportedOf(t *Tree, got Taken, ledger string, took time.Duration) *Imported {
-	i := &Imported{Version: 1, Root: t.Root, Ledger: ledger, Unchanged: got.Unchanged, Added: got.Added, Totals: got.Totals, Unread: []Unread{}, Seconds: took.Seconds()}
-	if !got.Unchanged {
-		for _, file := range t.Unread() {
-			i.Unread = append(i.Unread, Unread{file.Path, file.Problem})
-		}
+func ImportedOf(t *Tree, added int, of Totals, ledger string, took time.Duration) *Imported {
+	i := &Imported{Version: 1, Root: t.Root, Ledger: ledger, Added: added, Totals: of, Unread: []Unread{}, Seconds: took.Seconds()}
+	for _, file := range t.Unread() {
+		i.Unread = append(i.Unread, Unread{file.Path, file.Problem})
 	}
 	return i
 }
@@ -42,10 +39,6 @@ func ImportedOf(t *Tree, got Taken, ledger string, took time.Duration) *Imported
 func (i *Imported) Write(to io.Writer) error {
 	w := &strings.Builder{}
 	t := &i.Totals
-	if i.Unchanged {
-		_, err := fmt.Fprintf(to, "Nothing to do: %s as before in %s.\n", show.Plural(t.Files, "file"), i.Ledger)
-		return err
-	}
 	fmt.Fprintf(w, "%s (%s) read in %.1f s; %d could not be read or understood.\n", show.Plural(t.Files, "file"), show.Bytes(float64(t.Bytes)), i.Seconds, t.Unread)
 	studies := show.Count(t.Studies) + " studies"
 	if t.Studies == 1 {

@@ -31,10 +31,10 @@ type Block struct {
 
 // Row is one data set of a block as printed, with its test against the first.
 type Row struct {
-	N                             int
-	Min, Max, Median, Avg, Stddev float64
-	Tested, Differs               bool
-	Percent, PercentError         float64 // where it differs
+	N                     int
+	Min, Max, Avg         float64
+	Tested, Differs       bool
+	Percent, PercentError float64 // where it differs
 }
 
 // maxFacts bounds what is kept of a README's prose.
@@ -62,7 +62,7 @@ func parseReadme(name string, data []byte) *Readme {
 
 var (
 	headLine  = regexp.MustCompile(`^\s*N\s+Min\s+Max\s+Median\s+Avg\s+Stddev\s*$`)
-	rowLine   = regexp.MustCompile(`^\s*[x+*%#@O]\s+(\d{1,9})\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$`)
+	rowLine   = regexp.MustCompile(`^\s*[x+*%#@O]\s+(\d{1,9})\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)\s+\S+\s*$`)
 	testLine  = regexp.MustCompile(`^\s*(Difference at|No difference proven at) [0-9.]+% confidence\s*$`)
 	deltaLine = regexp.MustCompile(`^\s*(\S+?)(%?) \+/- (\S+?)%?\s*$`)
 )
@@ -89,7 +89,7 @@ func blocks(lines []string) (out []Block) {
 // line reads a line of a block; false: the block ended before it.
 func (b *Block) line(line string) bool {
 	if m := rowLine.FindStringSubmatch(line); m != nil {
-		b.Rows = append(b.Rows, Row{N: int(printed(m[1])), Min: printed(m[2]), Max: printed(m[3]), Median: printed(m[4]), Avg: printed(m[5]), Stddev: printed(m[6])})
+		b.Rows = append(b.Rows, Row{N: int(printed(m[1])), Min: printed(m[2]), Max: printed(m[3]), Avg: printed(m[4])})
 		return true
 	}
 	if len(b.Rows) == 0 {

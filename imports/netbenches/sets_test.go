@@ -18,11 +18,11 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
-// settled are settings as NAME=VALUE/mechanism.
+// settled are settings as NAME=VALUE.
 func settled(s []Assignment) string {
 	var out []string
 	for _, a := range s {
-		out = append(out, strings.ReplaceAll(a.Name+"="+a.Value+"/"+a.Mechanism, "\x00", "!"))
+		out = append(out, strings.ReplaceAll(a.Name+"="+a.Value, "\x00", "!"))
 	}
 	return strings.Join(out, " ")
 }
@@ -30,15 +30,15 @@ func settled(s []Assignment) string {
 // TestSettingsByFile: what a line means depends on the file it stands in.
 func TestSettingsByFile(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
-		{"etc/sysctl.conf", "dev.ix.3.fc=0\nnet.inet.ip.x = 5\n#a=1\n a b=2\n=3\nnothing\n", "dev.ix.N.fc=0/sysctl net.inet.ip.x=5/sysctl"},
-		{"etc/sysctl.conf.local", "a=1", "a=1/sysctl"},
+		{"etc/sysctl.conf", "dev.ix.3.fc=0\nnet.inet.ip.x = 5\n#a=1\n a b=2\n=3\nnothing\n", "dev.ix.N.fc=0 net.inet.ip.x=5"},
+		{"etc/sysctl.conf.local", "a=1", "a=1"},
 		{"etc/sysctl.confx", "a=1", ""},
-		{"boot/device.hints", "hint.a.0=\"1\"", "hint.a.0=1/loader"},
+		{"boot/device.hints", "hint.a.0=\"1\"", "hint.a.0=1"},
 		{"boot/loader.conf.d/x", "a=1", ""},
-		{"etc/rc.conf", "pf_enable=yes\ngateway_enable=\"On\"\nipv6_gateway_enable=false\nsshd_enable=TRUE\n", "pf_enable=YES/rc net.inet.ip.forwarding=1/rc net.inet6.ip6.forwarding=0/rc sshd_enable=YES/rc"},
-		{"etc/rc.conf.misc", "create_args_gif0=\"tunnel a b\"\ncloned_interfaces=gif0\n", "create_args_gif0=tunnel a b/rc cloned_interfaces=gif0/rc"},
-		{"etc/rc.conf", "ifconfig_ix0=\"inet 10.0.0.1/8 -rxcsum6 txcsum mtu 9000 POLLING fib 2 unknown\"", "ifconfig:rxcsum6=off/ifconfig ifconfig:txcsum=on/ifconfig ifconfig:mtu=9000/ifconfig ifconfig:polling=on/ifconfig ifconfig:fib=2/ifconfig"},
-		{"etc/rc.conf", "ifconfig_cxl0_ipv6=\"inet6 2001:2:0:10::1/64 -lro\"", "ifconfig:lro=off/ifconfig !driver=cxl/ifconfig"},
+		{"etc/rc.conf", "pf_enable=yes\ngateway_enable=\"On\"\nipv6_gateway_enable=false\nsshd_enable=TRUE\n", "pf_enable=YES net.inet.ip.forwarding=1 net.inet6.ip6.forwarding=0 sshd_enable=YES"},
+		{"etc/rc.conf.misc", "create_args_gif0=\"tunnel a b\"\ncloned_interfaces=gif0\n", "create_args_gif0=tunnel a b cloned_interfaces=gif0"},
+		{"etc/rc.conf", "ifconfig_ix0=\"inet 10.0.0.1/8 -rxcsum6 txcsum mtu 9000 fib 2 unknown\"", "ifconfig:rxcsum6=off ifconfig:txcsum=on ifconfig:mtu=9000 ifconfig:fib=2"},
+		{"etc/rc.conf", "ifconfig_cxl0_ipv6=\"inet6 2001:2:0:10::1/64 -lro\"", "ifconfig:lro=off !driver=cxl"},
 		{"etc/rc.conf", "ifconfig_vlan7=\"inet 198.18.0.1/24\"\nifconfig_9=\"inet 198.18.0.1\"\nifconfig_ix0.5=\"198.19.0.1\"", ""},
 		{"etc/rc.conf", "ifconfig_ix0=\"mtu\"", ""},
 		{"etc/motd", "a=1", ""},

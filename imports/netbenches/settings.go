@@ -16,12 +16,11 @@ import (
 
 // Assignment is one line of a configuration set, by the catalogue's name.
 type Assignment struct {
-	Name      string
-	Value     string
-	Mechanism string // loader, sysctl, rc, ifconfig, firewall
-	File      string // path in the tree
-	Line      int
-	rank      int // later files win
+	Name  string
+	Value string
+	File  string // path in the tree
+	Line  int
+	rank  int // later files win
 }
 
 // ParseSettings reads a file of a configuration set by its name; files that
@@ -31,11 +30,11 @@ func ParseSettings(file string, data []byte) []Assignment {
 	var s []Assignment
 	switch {
 	case strings.HasPrefix(base, "loader.conf"), strings.HasPrefix(base, "device.hints"):
-		s = assignments(data, "loader")
+		s = assignments(data, kernelSettings)
 	case base == "sysctl.conf" || strings.HasPrefix(base, "sysctl.conf."):
-		s = assignments(data, "sysctl")
+		s = assignments(data, kernelSettings)
 	case strings.HasPrefix(base, "rc.conf"), base == "vendor.conf":
-		s = assignments(data, "rc")
+		s = assignments(data, rcSettings)
 	case isRules(base):
 		s = rules(base, data)
 	}
@@ -56,10 +55,9 @@ func rank(file string) int {
 	return 1
 }
 
-// assignments reads name=value lines as the three files' own readers do:
-// quotes are optional, # begins a comment outside quotes.
-func assignments(data []byte, mechanism string) []Assignment {
-	n := loadNames()
+// assignments reads name=value lines as the three files' own readers do: quotes are
+// optional, # begins a comment outside quotes. of says which settings one is.
+func assignments(data []byte, of func(Assignment) []Assignment) []Assignment {
 	var out []Assignment
 	line := 0
 	for l := range bytes.Lines(data) {
@@ -69,16 +67,15 @@ func assignments(data []byte, mechanism string) []Assignment {
 		if !ok || strings.HasPrefix(name, "#") || name == "" || strings.ContainsAny(name, " \t") {
 			continue
 		}
-		value = unquote(value)
-		s := Assignment{Name: name, Value: value, Mechanism: mechanism, Line: line}
-		if mechanism != "rc" {
-			s.Name = AnyUnit(name)
-			out = append(out, s)
-			continue
-		}
-		out = append(out, rcSettings(n, s)...)
+		out = append(out, of(Assignment{Name: name, Value: unquote(value), Line: line})...)
 	}
 	return out
+}
+
+// kernelSettings are those of a line of loader.conf, device.hints or sysctl.conf: one.
+func kernelSettings(s Assignment) []Assignment {
+	s.Name = AnyUnit(s.Name)
+	return []Assignment{s}
 }
 
 // unquote takes quotes and a trailing comment off.
@@ -101,13 +98,14 @@ func unquote(v string) string {
 
 // rcSettings turns one rc.conf variable into settings: most are one, an
 // ifconfig_ line is one for each flag.
-func rcSettings(n *names, s Assignment) []Assignment {
+func rcSettings(s Assignment) []Assignment {
 	if ports, ok := strings.CutPrefix(s.Name, "ifconfig_"); ok {
 		return append(interfaceFlags(s), testPort(s, strings.TrimSuffix(ports, "_ipv6"))...)
 	}
 	if strings.HasPrefix(s.Name, "create_args_") || strings.HasPrefix(s.Name, "cloned_") {
 		return []Assignment{s}
 	}
+	n := loadNames()
 	truth := slices.Contains(n.Truth, s.Name)
 	s.Name = n.tunable(s.Name)
 	switch strings.ToUpper(s.Value) {
@@ -134,9 +132,7 @@ func interfaceFlags(s Assignment) []Assignment {
 	var out []Assignment
 	words := strings.Fields(s.Value)
 	for i, w := range words {
-		f := s
-		f.Mechanism = "ifconfig"
-		next := ""
+		f, next := s, ""
 		if i+1 < len(words) {
 			next = words[i+1]
 		}
@@ -147,8 +143,6 @@ func interfaceFlags(s Assignment) []Assignment {
 			f.Name, f.Value = "ifconfig:"+strings.TrimPrefix(w, "-"), pick(w[0] == '-', "off", "on")
 		case (w == "mtu" || w == "media" || w == "mediaopt" || w == "fib" || w == "-mediaopt") && next != "":
 			f.Name, f.Value = "ifconfig:"+w, next
-		case strings.EqualFold(w, "polling"):
-			f.Name, f.Value = "ifconfig:polling", "on"
 		default:
 			continue
 		}
@@ -166,7 +160,7 @@ func testPort(s Assignment, port string) []Assignment {
 	if driver == "" || strings.ContainsAny(driver, "._") || slices.Contains([]string{"vlan", "lagg", "bridge", "gif", "gre"}, driver) {
 		return nil
 	}
-	s.Name, s.Value, s.Mechanism = driverKey, driver, "ifconfig"
+	s.Name, s.Value = driverKey, driver
 	return []Assignment{s}
 }
 
@@ -197,14 +191,11 @@ func rules(base string, data []byte) []Assignment {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(strings.Join(kept, "\n")))
-	out := []Assignment{{
-		Name: base, Mechanism: "firewall", Line: 1,
-		Value: fmt.Sprintf("%d lines (%s)", len(kept), hex.EncodeToString(sum[:4])),
-	}}
+	out := []Assignment{{Name: base, Line: 1, Value: fmt.Sprintf("%d lines (%s)", len(kept), hex.EncodeToString(sum[:4]))}}
 	for i, l := range kept {
 		if opt, ok := strings.CutPrefix(l, "set "); ok && strings.HasPrefix(base, "pf") {
 			if name, value, ok := cutLast(opt, " "); ok && !strings.HasPrefix(opt, "skip") {
-				out = append(out, Assignment{Name: "pf.conf set " + name, Value: value, Mechanism: "firewall", Line: i + 1})
+				out = append(out, Assignment{Name: "pf.conf set " + name, Value: value, Line: i + 1})
 			}
 		}
 	}

@@ -3,14 +3,11 @@ package netbenches
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/list"
 )
@@ -27,7 +24,6 @@ const (
 type File struct {
 	Path    string // relative to the root, with slashes
 	Size    int64
-	ModTime time.Time
 	Role    Role
 	SHA256  string // hex; "" until read, and for secrets
 	Problem string // why it was not read or not understood; "" if it was
@@ -106,7 +102,7 @@ func (t *Tree) visit(p string, d fs.DirEntry) error {
 		f.Problem = cause(err)
 		return nil
 	}
-	f.Size, f.ModTime = info.Size(), info.ModTime()
+	f.Size = info.Size()
 	return nil
 }
 
@@ -131,16 +127,6 @@ func cause(err error) string {
 		return s[i+2:]
 	}
 	return s
-}
-
-// Fingerprint is a digest of a tree's listing: paths, sizes and times. An unchanged tree
-// need not be read again.
-func (t *Tree) Fingerprint() string {
-	h := sha256.New()
-	for _, f := range t.Files {
-		fmt.Fprintf(h, "%s\x00%d\x00%d\n", f.Path, f.Size, f.ModTime.UnixNano())
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Unread lists the files that could not be read or understood.

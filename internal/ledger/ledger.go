@@ -106,11 +106,6 @@ type Reader interface {
 	// Blobs calls f for every blob kept.
 	Blobs(ctx context.Context, f func(Blob) error) error
 
-	// Imported says whether a tree with this fingerprint was imported by this
-	// version of the importer: then there is nothing to do. The note is a
-	// cache, no part of the chain.
-	Imported(ctx context.Context, fingerprint, tool string) (bool, error)
-
 	FleetReader
 
 	// Place says where the ledger is, without secrets.
@@ -128,8 +123,6 @@ type Store interface {
 	// A batch whose kind and ref the ledger has is skipped; added counts the
 	// others.
 	Append(ctx context.Context, batches ...*Batch) (added int, err error)
-	// NoteImport notes that a tree was imported, for Imported.
-	NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error
 }
 
 // ReadOnly hides all of a store but its Reader, also from type assertions.

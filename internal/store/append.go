@@ -205,19 +205,3 @@ func scanEntry(row scanner) (e ledger.Entry, err error) {
 	e.Time, err = time.Parse(time.RFC3339Nano, at)
 	return e, err
 }
-
-// Imported looks into the cache of imports.
-func (s *Ledger) Imported(ctx context.Context, fingerprint, tool string) (bool, error) {
-	var n int
-	err := lookup(ctx, s.db, "SELECT COUNT(*) FROM imports WHERE fingerprint = ? AND tool = ?", fingerprint, tool).Scan(&n)
-	return n > 0, err
-}
-
-// NoteImport adds to the cache of imports.
-func (s *Ledger) NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error {
-	return s.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO imports (fingerprint, tool, root, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			fingerprint, tool, root, at.UTC().Format(time.RFC3339))
-		return err
-	})
-}

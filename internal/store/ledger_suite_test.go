@@ -28,7 +28,6 @@ func TestLedger(t *testing.T) {
 			{"Empty", testEmpty}, {"RoundTrip", testRoundTrip}, {"AppendIsIdempotent", testIdempotent},
 			{"AppendIsAtomic", testAtomic}, {"SharedEnvironment", testSharedEnvironment}, {"Query", testQuery},
 			{"Superseded", testSuperseded}, {"Exclude", testExclude}, {"Get", testGet}, {"Blob", testBlob},
-			{"Imports", testImports}, {"ConcurrentWriters", testConcurrent}, {"Reopen", testReopen},
 			{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"ShortIDs", testShortIDs}, {"Cancelled", testCancelled},
 		} {
 			t.Run(d.name+"/"+c.name, func(t *testing.T) { c.test(t, d.fresh(t).ledger) })
@@ -249,20 +248,6 @@ func testBlob(t *testing.T, open openLedger) {
 	}
 	if _, err := s.Blob(t.Context(), "00"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an unknown blob: %v", err)
-	}
-}
-
-func testImports(t *testing.T, open openLedger) {
-	s := open(t)
-	must(t, s.NoteImport(t.Context(), "f", "tool 1", "/a", day))
-	must(t, s.NoteImport(t.Context(), "f", "tool 1", "/a", day))
-	for _, c := range []struct {
-		f, tool string
-		want    bool
-	}{{"f", "tool 1", true}, {"f", "tool 2", false}, {"g", "tool 1", false}} {
-		if got, err := s.Imported(t.Context(), c.f, c.tool); got != c.want || err != nil {
-			t.Errorf("Imported(%s, %s) = %v, %v", c.f, c.tool, got, err)
-		}
 	}
 }
 

@@ -65,8 +65,8 @@ func (t *tables) migrate(ctx context.Context, tx Tx, d *Dialect) error {
 	return t.check(v)
 }
 
-// ledgerSchema is the chain, one table for each kind of record, raw bytes, and the cache
-// of imports.
+// ledgerSchema is the chain, one table for each kind of record, and raw bytes; the table of
+// imports is not used any more.
 func ledgerSchema() string {
 	var b strings.Builder
 	b.WriteString(`

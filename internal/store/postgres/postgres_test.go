@@ -47,9 +47,6 @@ func TestReadOnly(t *testing.T) {
 	if n, err := w.Append(t.Context(), storetest.Sample("never")); err == nil {
 		t.Errorf("%d entries were taken", n)
 	}
-	if err := w.NoteImport(t.Context(), "f", "t", "r", time.Now()); err == nil {
-		t.Error("a note was taken")
-	}
 	if _, err := w.BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
 		t.Error("a sweep was begun")
 	}
