@@ -6,26 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
 	"linerate/internal/dist"
-	"linerate/internal/hint"
-	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
 func main() { os.Exit(cli.Run(newRootCmd(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // options are the flags of the command.
-type options struct {
-	out, version, maintainer, homepage string
-	platforms                          []string
-	noSource                           bool
-}
+type options struct{ out, version, maintainer string }
 
 func newRootCmd() *cobra.Command {
 	var o options
@@ -37,34 +30,10 @@ func newRootCmd() *cobra.Command {
 	f.StringVar(&o.out, "out", "dist", "write the files to this `DIR`")
 	f.StringVar(&o.version, "version", "", "the `VERSION` (default: of the newest tag, v1.2.3)")
 	f.StringVar(&o.maintainer, "maintainer", "linerate <linerate@localhost>", "who packages name as `NAME <ADDRESS>`")
-	f.StringVar(&o.homepage, "homepage", "", "the `URL` that packages name")
-	f.StringSliceVar(&o.platforms, "platform", nil, "only these `OS/ARCH`")
-	f.BoolVar(&o.noSource, "no-source", false, "leave out the source archive")
 	return cmd
 }
 
-// wanted are the platforms that were asked for.
-func (o *options) wanted() ([]dist.Platform, error) {
-	if len(o.platforms) == 0 {
-		return dist.Platforms, nil
-	}
-	var all []dist.Platform
-	for _, name := range o.platforms {
-		i := slices.IndexFunc(dist.Platforms, func(p dist.Platform) bool { return p.String() == name })
-		if i < 0 {
-			known := list.Map(dist.Platforms, dist.Platform.String)
-			return nil, hint.Unknown("platform", name, known)
-		}
-		all = append(all, dist.Platforms[i])
-	}
-	return all, nil
-}
-
 func (o *options) make(cmd *cobra.Command) error {
-	platforms, err := o.wanted()
-	if err != nil {
-		return err
-	}
 	t, err := readTree(cmd.Context(), o.version)
 	if err != nil {
 		return err
@@ -74,11 +43,11 @@ func (o *options) make(cmd *cobra.Command) error {
 		return fmt.Errorf("make a temporary directory: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	r, err := t.release(cmd, temp, platforms, !o.noSource)
+	r, err := t.release(cmd, temp)
 	if err != nil {
 		return err
 	}
-	r.Maintainer, r.Homepage = o.maintainer, o.homepage
+	r.Maintainer = o.maintainer
 	files, err := r.Files()
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +79,7 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 }
 
 // release builds and collects everything.
-func (t workTree) release(cmd *cobra.Command, temp string, platforms []dist.Platform, source bool) (*dist.Release, error) {
+func (t workTree) release(cmd *cobra.Command, temp string) (*dist.Release, error) {
 	ctx := cmd.Context()
 	r := &dist.Release{Version: t.version, At: t.at, Binaries: map[dist.Platform][]byte{}}
 	clean := filepath.Join(temp, "linerate-"+t.version)
@@ -88,19 +87,13 @@ func (t workTree) release(cmd *cobra.Command, temp string, platforms []dist.Plat
 		return nil, err
 	}
 	here := dist.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
-	build := platforms
-	if !slices.Contains(build, here) {
-		build = append(slices.Clone(build), here)
-	}
-	for _, p := range build {
+	for _, p := range dist.Platforms {
 		fmt.Fprintf(cmd.ErrOrStderr(), "building for %s\n", p)
 		data, err := t.build(ctx, clean, filepath.Join(temp, p.OS+"-"+p.Arch), p)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(platforms, p) {
-			r.Binaries[p] = data
-		}
+		r.Binaries[p] = data
 	}
 	if err := t.texts(ctx, r, filepath.Join(temp, here.OS+"-"+here.Arch), filepath.Join(temp, "man"), clean); err != nil {
 		return nil, err
@@ -110,8 +103,8 @@ func (t workTree) release(cmd *cobra.Command, temp string, platforms []dist.Plat
 		return nil, err
 	}
 	var err error
-	if r.Others, err = licences(filepath.Join(clean, "vendor")); err != nil || !source {
-		return r, err
+	if r.Others, err = licences(filepath.Join(clean, "vendor")); err != nil {
+		return nil, err
 	}
 	all, err := below(temp, clean)
 	if err != nil {

@@ -15,7 +15,7 @@ type Package struct {
 	Name, Version        string
 	Arch                 string // as Go names it
 	Summary, Description string
-	Maintainer, Homepage string
+	Maintainer           string
 	License              string // SPDX
 	At                   time.Time
 	Entries              []Entry
@@ -30,19 +30,13 @@ func DebArch(arch string) string { return arch } // amd64 and arm64 have Go's na
 func Deb(p Package) ([]byte, error) {
 	entries := sorted(p.Entries)
 	var size int
-	var sums, conffiles strings.Builder
+	var sums strings.Builder
 	for _, e := range entries {
 		size += (len(e.Data) + 1023) / 1024
 		digest := md5.Sum(e.Data) // what dpkg --verify compares
 		fmt.Fprintf(&sums, "%s  %s\n", hex.EncodeToString(digest[:]), strings.TrimPrefix(e.Path, "/"))
-		if e.Config {
-			conffiles.WriteString(e.Path + "\n")
-		}
 	}
 	control := []member{{"./", 0o755, nil}, {"./control", 0o644, []byte(debControl(p, size))}, {"./md5sums", 0o644, []byte(sums.String())}}
-	if conffiles.Len() > 0 {
-		control = append(control, member{"./conffiles", 0o644, []byte(conffiles.String())})
-	}
 	var c, d bytes.Buffer
 	if err := tarball(&c, p.At, control); err != nil {
 		return nil, err
@@ -83,9 +77,6 @@ func debControl(p Package, kilobytes int) string {
 		p.Name, p.Version, DebArch(p.Arch), p.Maintainer, kilobytes)
 	if len(p.Recommends) > 0 {
 		fmt.Fprintf(&b, "Recommends: %s\n", strings.Join(p.Recommends, ", "))
-	}
-	if p.Homepage != "" {
-		fmt.Fprintf(&b, "Homepage: %s\n", p.Homepage)
 	}
 	fmt.Fprintf(&b, "Description: %s\n", p.Summary)
 	for line := range strings.Lines(p.Description) {

@@ -22,10 +22,9 @@ import (
 
 // Entry is a file of a package: where it lies when it is installed, and what it holds.
 type Entry struct {
-	Path   string // absolute
-	Mode   int64
-	Data   []byte
-	Config bool // the administrator may change it; a package never overwrites that
+	Path string // absolute
+	Mode int64
+	Data []byte
 }
 
 // sum is the SHA-256 of data, in hexadecimal.

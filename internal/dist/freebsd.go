@@ -24,7 +24,6 @@ type freebsdManifest struct {
 	Licenses     []string          `json:"licenses"`
 	Description  string            `json:"desc"`
 	Categories   []string          `json:"categories"`
-	Config       []string          `json:"config,omitempty"`
 	Files        map[string]string `json:"files,omitempty"`
 	Directories  map[string]string `json:"directories,omitempty"`
 	Messages     []freebsdMessage  `json:"messages,omitempty"`
@@ -55,7 +54,7 @@ func FreeBSDPackage(p Package, message string) ([]byte, error) {
 		return nil, fmt.Errorf("no name of FreeBSD's for the architecture %s", p.Arch)
 	}
 	m := freebsdManifest{
-		Name: p.Name, Origin: FreeBSDOrigin, Version: strings.ReplaceAll(p.Version, "-", "."), Comment: p.Summary, Maintainer: address(p.Maintainer), WWW: p.Homepage,
+		Name: p.Name, Origin: FreeBSDOrigin, Version: strings.ReplaceAll(p.Version, "-", "."), Comment: p.Summary, Maintainer: address(p.Maintainer),
 		ABI: abi[0], Arch: abi[1], Prefix: "/usr/local", LicenseLogic: "single", Licenses: []string{"BSD2CLAUSE"}, Description: p.Description,
 		Categories: []string{"benchmarks", "sysutils"},
 	}
@@ -72,9 +71,6 @@ func FreeBSDPackage(p Package, message string) ([]byte, error) {
 	m.Files = map[string]string{}
 	for _, e := range entries {
 		m.Files[e.Path] = "1$" + sum(e.Data)
-		if e.Config {
-			m.Config = append(m.Config, e.Path)
-		}
 	}
 	whole, err := json.Marshal(m)
 	if err != nil {

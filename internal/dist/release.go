@@ -19,7 +19,6 @@ type Release struct {
 	Version    string
 	At         time.Time // of the newest commit: every file's
 	Maintainer string
-	Homepage   string
 	Binaries   map[Platform][]byte
 	Manual     map[string][]byte // man1/linerate.1 and so on
 	Completion map[string][]byte // bash, fish, zsh
@@ -119,7 +118,7 @@ func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
 func (r *Release) packageOf(p Platform, entries []Entry) Package {
 	return Package{
 		Recommends: []string{"openssh-client"}, // of ssh://HOST
-		Name:       "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer, Homepage: r.Homepage,
+		Name:       "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer,
 		License: License, At: r.At, Entries: entries,
 	}
 }
@@ -138,25 +137,10 @@ func (r *Release) Files() ([]File, error) {
 		}
 		all = append(all, made...)
 	}
-	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries(), string(r.Others))
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, File{"linerate-" + r.Version + ".cdx.json", bill})
 	if r.Source != nil {
 		all = append(all, File{r.SourceName, r.Source})
 	}
 	return append(all, File{"SHA256SUMS", sums(all)}), nil
-}
-
-// binaries in the order of the platforms.
-func (r *Release) binaries() (all [][]byte) {
-	for _, p := range Platforms {
-		if b := r.Binaries[p]; b != nil {
-			all = append(all, b)
-		}
-	}
-	return all
 }
 
 // platform makes a platform's archive and packages.

@@ -17,18 +17,14 @@ func RPMArch(arch string) string {
 func RPM(p Package) ([]byte, error) {
 	r, err := rpmpack.NewRPM(rpmpack.RPMMetaData{
 		Name: p.Name, Version: strings.ReplaceAll(p.Version, "-", "~"), Release: "1", Arch: RPMArch(p.Arch), OS: "linux",
-		Summary: p.Summary, Description: p.Description, Packager: p.Maintainer, URL: p.Homepage, Licence: p.License,
+		Summary: p.Summary, Description: p.Description, Packager: p.Maintainer, Licence: p.License,
 		BuildHost: "reproducible", BuildTime: p.At, Compressor: "gzip:9",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("begin the RPM: %w", err)
 	}
 	for _, e := range sorted(p.Entries) {
-		f := rpmpack.RPMFile{Name: e.Path, Body: e.Data, Mode: uint(e.Mode), Owner: "root", Group: "root", MTime: uint32(p.At.Unix())}
-		if e.Config {
-			f.Type = rpmpack.ConfigFile | rpmpack.NoReplaceFile
-		}
-		r.AddFile(f)
+		r.AddFile(rpmpack.RPMFile{Name: e.Path, Body: e.Data, Mode: uint(e.Mode), Owner: "root", Group: "root", MTime: uint32(p.At.Unix())})
 	}
 	var b bytes.Buffer
 	if err := r.Write(&b); err != nil {
