@@ -16,7 +16,6 @@ import (
 
 type receiveFlags struct {
 	device, engine string
-	stream, flows  int
 	long           time.Duration
 	once           bool
 }
@@ -35,8 +34,6 @@ func newReceiveCmd() *cobra.Command {
 	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.ReceivingEngines)
 	fs.DurationVar(&f.long, "time", 0, "stop after this long (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
-	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
-	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "largest number of flows to account for")
 	cli.JSONFlag(cmd)
 	return cmd
 }
@@ -54,10 +51,6 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	switch {
 	case f.device == "":
 		return hint.With(hint.Usagef("load receive needs an interface"), "for instance --dev sink0")
-	case f.stream < -1 || f.stream > 65535:
-		return hint.Usagef("--stream %d: from 0 to 65535", f.stream)
-	case f.flows < 1 || f.flows > load.MaxFlows:
-		return hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
 	case f.long < 0:
 		return hint.Usagef("--time %s: from 0, no limit", f.long)
 	}
@@ -65,7 +58,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := engine.NewReceiver(f.device, port.Here, load.Watch{Stream: f.stream, MaxFlows: f.flows})
+	r, err := engine.NewReceiver(f.device, port.Here, load.Watch{Stream: -1})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 
 	"linerate/internal/hint"
-	"linerate/internal/list"
 )
 
 // Default ports: discard (RFC 863) as destination, so that a host that gets
@@ -117,27 +116,6 @@ func (f FlowSpace) Tuple(i int) Tuple {
 	return t
 }
 
-// Used returns how many source and destination addresses the flows reach.
-func (f FlowSpace) Used() (src, dst int) {
-	f = f.WithDefaults()
-	src = min(f.Count, f.SrcSpan)
-	return src, min((f.Count+src-1)/src, f.DstSpan)
-}
-
-// Overlap returns the first of the addresses that the flows run over, as
-// source or destination. A DUT drops packets from its own addresses as
-// martians, and keeps those to them.
-func (f FlowSpace) Overlap(addrs []netip.Addr) (netip.Addr, bool) {
-	src, dst := f.Used()
-	return list.Find(addrs, func(a netip.Addr) bool { return between(a, f.Src, src) || between(a, f.Dst, dst) })
-}
-
-// between reports whether a is one of the n addresses from first.
-func between(a, first netip.Addr, n int) bool {
-	last, ok := nth(first, n-1)
-	return ok && a.Is4() == first.Is4() && first.Compare(a) <= 0 && a.Compare(last) <= 0
-}
-
 // nth returns the address n after a. It changes the last 32 bits only: ok is
 // false if that is not enough.
 func nth(a netip.Addr, n int) (netip.Addr, bool) {
@@ -151,55 +129,6 @@ func nth(a netip.Addr, n int) (netip.Addr, bool) {
 	v := uint64(binary.BigEndian.Uint32(b[12:])) + uint64(n)
 	binary.BigEndian.PutUint32(b[12:], uint32(v))
 	return netip.AddrFrom16(b), n >= 0 && v < 1<<32
-}
-
-// ParseRange reads addresses: one, "FIRST-LAST", or a prefix, of which IPv4's
-// network and broadcast addresses are left out.
-func ParseRange(s string) (first netip.Addr, span int, err error) {
-	if from, to, ok := cutRange(s); ok {
-		a, err1 := netip.ParseAddr(from)
-		b, err2 := netip.ParseAddr(to)
-		if err1 == nil && err2 == nil && a.Is4() == b.Is4() && a.Compare(b) <= 0 {
-			return spanOf(s, a, b)
-		}
-	} else if p, err := netip.ParsePrefix(s); err == nil {
-		return prefixRange(s, p)
-	} else if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-		return a, 1, nil
-	}
-	return netip.Addr{}, 0, hint.With(hint.Usagef("addresses %q", s), "one address, FIRST-LAST, or a prefix: 198.18.0.1, 198.18.0.1-198.18.0.200, 198.18.1.0/24")
-}
-
-func cutRange(s string) (from, to string, ok bool) {
-	for i := range len(s) {
-		if s[i] == '-' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
-}
-
-func prefixRange(s string, p netip.Prefix) (netip.Addr, int, error) {
-	p = p.Masked()
-	first, host := p.Addr(), p.Addr().BitLen()-p.Bits()
-	n := 1 << min(host, 23)
-	if first.Is4() && host >= 2 {
-		first, _ = nth(first, 1)
-		n -= 2
-	}
-	if n > MaxFlows {
-		return netip.Addr{}, 0, hint.Usagef("%s has more than %d addresses", s, MaxFlows)
-	}
-	return first, n, nil
-}
-
-func spanOf(s string, a, b netip.Addr) (netip.Addr, int, error) {
-	lo, hi := a.As16(), b.As16()
-	n := int64(binary.BigEndian.Uint32(hi[12:])) - int64(binary.BigEndian.Uint32(lo[12:])) + 1
-	if [12]byte(lo[:12]) != [12]byte(hi[:12]) || n > MaxFlows {
-		return netip.Addr{}, 0, hint.Usagef("%s has more than %d addresses", s, MaxFlows)
-	}
-	return a, int(n), nil
 }
 
 // String names the flows in an error or a progress line.

@@ -139,35 +139,6 @@ func TestFlowsRefused(t *testing.T) {
 	if err := f.Validate(); !hint.IsUsage(err) {
 		t.Errorf("IPv4 to IPv6: %v", err)
 	}
-	f = space(100)
-	f.SrcSpan = 100
-	if a, ok := f.Overlap([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("198.18.0.2")}); !ok || a.String() != "198.18.0.2" {
-		t.Errorf("the sources run over 198.18.0.2, got %v, %v", a, ok)
-	}
-	f.Count = 1
-	if a, ok := f.Overlap([]netip.Addr{netip.MustParseAddr("198.18.0.2")}); ok {
-		t.Errorf("one flow uses one source, but %v is said to be run over", a)
-	}
-}
-
-func TestParseRange(t *testing.T) {
-	for _, c := range []struct {
-		in, first string
-		span      int
-	}{
-		{"198.18.0.1", "198.18.0.1", 1}, {"198.18.0.1-198.18.1.0", "198.18.0.1", 256},
-		{"198.18.0.0/24", "198.18.0.1", 254}, {"2001:2::/120", "2001:2::", 256}, {"198.18.0.4/32", "198.18.0.4", 1},
-	} {
-		first, span, err := ParseRange(c.in)
-		if err != nil || first.String() != c.first || span != c.span {
-			t.Errorf("ParseRange(%q) = %v, %d, %v", c.in, first, span, err)
-		}
-	}
-	for _, bad := range []string{"", "x", "198.18.0.9-198.18.0.1", "10.0.0.0/8", "198.18.0.1-2001:2::1", "fe80::1%eth0"} {
-		if _, _, err := ParseRange(bad); !hint.IsUsage(err) {
-			t.Errorf("ParseRange(%q): %v, want a usage error", bad, err)
-		}
-	}
 }
 
 func framer(t testing.TB, src, dst string, sizes ...int) *Framer {
@@ -518,11 +489,5 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("ParseRate(%q) = %v, which reads %v, %v", s, r, again, err)
 			}
 		}
-		if first, n, err := ParseRange(s); err == nil {
-			if _, ok := nth(first, n-1); !ok || n < 1 || n > MaxFlows {
-				t.Errorf("ParseRange(%q) = %v, %d", s, first, n)
-			}
-		}
-		_, _ = ParseSizes(s)
 	})
 }

@@ -104,23 +104,6 @@ func badGenome(format string, args ...any) error {
 		`"simple", or an RFC 6985 genome like aaafg, 7a4d1g or AAB:A=70,B=594 (a=64 b=128 c=256 d=512 e=1024 f=1280 g=1518 h=2112 i=9000 j=16000 z=MTU)`)
 }
 
-// ParseSizes reads a list of frame sizes, "64,512,1518", sent in that order
-// again and again.
-func ParseSizes(s string) ([]int, error) {
-	var sizes []int
-	for _, w := range strings.Split(s, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(w))
-		if err != nil || n < MinSize || n > MaxSize {
-			return nil, hint.With(hint.Usagef("frame size %q", w), "sizes count the FCS, as RFC 2544 does: from %d to %d bytes, 64 is the smallest Ethernet frame", MinSize, MaxSize)
-		}
-		sizes = append(sizes, n)
-	}
-	if len(sizes) > maxMix {
-		return nil, hint.Usagef("%d frame sizes, at most %d", len(sizes), maxMix)
-	}
-	return sizes, nil
-}
-
 // MeanSize is the mean frame size of a sequence, with FCS.
 func MeanSize(sizes []int) float64 {
 	sum := 0

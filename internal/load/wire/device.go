@@ -4,7 +4,6 @@ package wire
 
 import (
 	"net"
-	"net/netip"
 	"os"
 )
 
@@ -16,9 +15,8 @@ type Device struct {
 	MTU     int
 	Veth    bool
 	Up      bool
-	Queues  int            // receive queues
-	Netns   uint32         // inode of its namespace; 0 on FreeBSD
-	Addrs   []netip.Prefix // its own
+	Queues  int    // receive queues
+	Netns   uint32 // inode of its namespace; 0 on FreeBSD
 	Carrier bool
 }
 

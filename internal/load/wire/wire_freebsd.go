@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"os/exec"
 	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/port"
 )
 
 // What a user types here.
@@ -29,15 +26,6 @@ func look(name string) (Device, error) {
 	}
 	d := Device{Name: name, Index: i.Index, MAC: i.HardwareAddr, MTU: i.MTU, Up: i.Flags&net.FlagUp != 0,
 		Carrier: i.Flags&net.FlagRunning != 0, Queues: 1}
-	addrs, err := i.Addrs()
-	if err != nil {
-		return d, fmt.Errorf("read the addresses of %s: %w", name, err)
-	}
-	for _, a := range addrs {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			d.Addrs = append(d.Addrs, p)
-		}
-	}
 	return d, nil
 }
 
@@ -49,40 +37,6 @@ func unknown(name string) error {
 		}
 	}
 	return noDevice(name, errors.New("no such network interface"), known)
-}
-
-// Neighbours returns the MAC addresses that the device's network stack knows
-// of its neighbours, as arp(8) and ndp(8) list them.
-func Neighbours(d Device, in port.Place) (map[netip.Addr]net.HardwareAddr, error) {
-	known := map[netip.Addr]net.HardwareAddr{}
-	err := in(func() error {
-		v4, err := exec.Command("/usr/sbin/arp", "-n", "-i", d.Name, "-a").Output()
-		if err != nil {
-			return fmt.Errorf("arp -na: %w", err)
-		}
-		v6, _ := exec.Command("/usr/sbin/ndp", "-na").Output() // a kernel without IPv6 has none
-		readNeighbours(known, d.Name, v4, v6)
-		return nil
-	})
-	return known, err
-}
-
-// NextHop returns the address that frames to dst leave the device towards
-// (route(8)).
-func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error) {
-	err = in(func() error {
-		family := "-inet"
-		if dst.Is6() {
-			family = "-inet6"
-		}
-		out, err := exec.Command("/sbin/route", "-n", "get", family, dst.String()).Output()
-		if err != nil {
-			return fmt.Errorf("no route to %s through %s: %w", dst, d.Name, err)
-		}
-		hop, err = readRoute(string(out), d.Name, dst)
-		return err
-	})
-	return hop, err
 }
 
 // NotPermitted adds the advice that a lack of privileges calls for.

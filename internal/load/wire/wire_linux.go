@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"runtime"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
-	"linerate/internal/port"
 )
 
 // What a user types here.
@@ -36,16 +34,6 @@ func look(name string) (Device, error) {
 	var st unix.Stat_t
 	if err := unix.Stat("/proc/thread-self/ns/net", &st); err == nil {
 		d.Netns = uint32(st.Ino)
-	}
-	addrs, err := netlink.AddrList(link, netlink.FAMILY_ALL)
-	if err != nil {
-		return d, fmt.Errorf("read the addresses of %s: %w", name, err)
-	}
-	for _, a := range addrs {
-		if ip, ok := netip.AddrFromSlice(a.IP); ok {
-			bits, _ := a.Mask.Size()
-			d.Addrs = append(d.Addrs, netip.PrefixFrom(ip.Unmap(), bits))
-		}
 	}
 	return d, nil
 }
@@ -72,39 +60,6 @@ func unknown(name string, cause error) error {
 		}
 	}
 	return noDevice(name, cause, known)
-}
-
-// Neighbours returns the MAC addresses that the device's namespace knows of
-// its neighbours.
-func Neighbours(d Device, in port.Place) (map[netip.Addr]net.HardwareAddr, error) {
-	known := map[netip.Addr]net.HardwareAddr{}
-	err := in(func() error {
-		list, err := netlink.NeighList(d.Index, netlink.FAMILY_ALL)
-		for _, n := range list {
-			ip, ok := netip.AddrFromSlice(n.IP)
-			if ok && len(n.HardwareAddr) == 6 && n.State&(netlink.NUD_FAILED|netlink.NUD_INCOMPLETE|netlink.NUD_NOARP) == 0 {
-				known[ip.Unmap()] = n.HardwareAddr
-			}
-		}
-		return err
-	})
-	return known, err
-}
-
-// NextHop returns the address that frames to dst leave the device towards.
-func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error) {
-	err = in(func() error {
-		routes, err := netlink.RouteGetWithOptions(dst.AsSlice(), &netlink.RouteGetOptions{Oif: d.Name})
-		if err != nil || len(routes) == 0 {
-			return fmt.Errorf("no route to %s through %s: %w", dst, d.Name, err)
-		}
-		hop = dst
-		if gw, ok := netip.AddrFromSlice(routes[0].Gw); ok {
-			hop = gw.Unmap()
-		}
-		return nil
-	})
-	return hop, err
 }
 
 // OnCPU runs f on a locked operating-system thread, pinned to a CPU
