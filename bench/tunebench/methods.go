@@ -28,9 +28,11 @@ const (
 	Halving Method = "successive halving alone"
 	// Thompson samples by a linear model and confirms.
 	Thompson Method = "Thompson sampling + confirmation"
+	// Optuna is its TPE, by its own program where that is installed, and confirms the best it saw.
+	Optuna Method = "TPE of Optuna + confirmation"
 )
 
-// Methods lists all, linerate's first.
+// Methods lists all but Optuna, linerate's first.
 func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving, Thompson} }
 
 // run is one search by a method: what it ships, nil for nothing.
@@ -44,6 +46,8 @@ func (m Method) run(b *bench) (tune.Config, error) {
 		return b.halving(), nil
 	case Thompson:
 		return b.thompson(), nil
+	case Optuna:
+		return b.optuna()
 	}
 	return b.linerate()
 }

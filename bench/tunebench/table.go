@@ -37,9 +37,9 @@ const usualNoise = 1
 // Rows are how many there are in a table.
 func Rows() int { return len(Landscapes) + len(Noises()) - 1 }
 
-// Table holds each method's results on every landscape. progress, which may be nil, is called with numbers of
+// Table holds the methods' results on every landscape. progress, which may be nil, is called with numbers of
 // studies done since the last call.
-func Table(ctx context.Context, studies int, seed uint64, progress func(n int)) ([]Row, error) {
+func Table(ctx context.Context, studies int, seed uint64, methods []Method, progress func(n int)) ([]Row, error) {
 	var rows []Row
 	for _, l := range Landscapes {
 		for _, sd := range Noises() {
@@ -47,7 +47,7 @@ func Table(ctx context.Context, studies int, seed uint64, progress func(n int)) 
 				continue
 			}
 			row := Row{Landscape: l, SDPercent: sd}
-			for _, m := range Methods() {
+			for _, m := range methods {
 				// All methods see the same hosts.
 				got, err := each(ctx, studies, seed+uint64(len(rows)+1)<<48, progress, func(rng *rand.Rand) (tune.Config, *world, error) {
 					w := l.draw(rng)

@@ -156,7 +156,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 		known := list.Map(spec.Variants, func(v study.Variant) string { return v.Name })
 		return nil, hint.Unknown("variant", f.variant, known)
 	}
-	s := &tuning{Version: 1, Role: f.role, Base: base, Seconds: f.budget.Seconds(), Seed: f.run.seed, flags: f.run, spec: spec}
+	s := &tuning{Version: searchVersion, Role: f.role, Base: base, Seconds: f.budget.Seconds(), Seed: f.run.seed, flags: f.run, spec: spec}
 	if !cmd.Flags().Changed("seed") {
 		s.Seed = uint64(rand.Uint32())
 	}

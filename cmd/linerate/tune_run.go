@@ -41,6 +41,9 @@ const (
 	searchDocument = "result.json"
 )
 
+// searchVersion is that of tune.yaml and of what tune --json prints: which search follows from them.
+const searchVersion = 2
+
 // confirmation is what the ledger's confirmations are named after.
 var confirmation = tune.Experiment{Name: string(tune.Confirm)}
 
@@ -71,7 +74,11 @@ func (s *tuning) read(data []byte) (err error) {
 	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
 		return fmt.Errorf("read %s: %w", filepath.Join(s.path, searchFile), err)
 	}
-	if s.Version != 1 || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
+	if s.Version == 1 {
+		return hint.With(fmt.Errorf("%s is of an older linerate, which screened otherwise: its trials would not be those that this one asks for", filepath.Join(s.path, searchFile)),
+			"its result is in %s; search anew: linerate tune", filepath.Join(s.path, searchReport))
+	}
+	if s.Version != searchVersion || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
 		return hint.With(fmt.Errorf("%s is no search of this linerate's", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
 	}
 	if s.spec, err = study.Parse(searchFile, []byte(s.Study)); err != nil || !s.spec.OnMachines() {
@@ -278,7 +285,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 		return err
 	}
 	var doc bytes.Buffer
-	document := searchDocumentOf{1, report, s.path, ""}
+	document := searchDocumentOf{searchVersion, report, s.path, ""}
 	if r.Ships != nil {
 		document.Plan = filepath.Join(s.path, searchPlan)
 		if err := s.plan(cmd, report); err != nil {

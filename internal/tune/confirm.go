@@ -14,13 +14,14 @@ func (s *state) confirm() (Experiment, bool) {
 	if _, done := s.last(Confirm); done {
 		return Experiment{}, false
 	}
-	c, ok := s.candidate()
+	k := s.learn()
+	c, ok := k.choose()
 	if !ok {
 		return Experiment{}, false
 	}
-	blocks := min(mostPairs, s.left()/(beside+1), 2*s.toConfirm(s.model(), 0.99)/(beside+1))
+	blocks := min(mostPairs, s.left()/(beside+1), 2*k.toConfirm(0.99)/(beside+1))
 	e := Experiment{Name: string(Confirm), Phase: Confirm, Control: s.base(), Arms: []Config{c}, Alpha: Alpha(s.Confirmations)}
-	e.Looks = looks(s.toConfirm(s.model(), 0.5)/(beside+1), max(leastPairs, blocks))
+	e.Looks = looks(k.toConfirm(0.5)/(beside+1), max(leastPairs, blocks))
 	e.Blocks = e.Looks[len(e.Looks)-1]
 	return e, true
 }

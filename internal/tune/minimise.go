@@ -64,18 +64,12 @@ func (s *state) dropGroups(c Config) [][]int {
 // without one of so many settings, at Holm's first step.
 func (s *state) toDrop(settings int) int {
 	z := stats.NormalQuantile(1-level/float64(settings)) + stats.NormalQuantile(0.9)
-	n := z * z * 2 * s.noise(s.model()) / (s.Worth * s.Worth)
+	own, _ := s.beside0()
+	n := z * z * 2 * max(s.learn().noise, own) / (s.Worth * s.Worth)
 	if math.IsNaN(n) || n > 1e6 {
 		return math.MaxInt32
 	}
 	return int(math.Ceil(n)) + 2
-}
-
-// noise is the variance of one value between arms of a block: the model's, or that
-// of the control against itself where that is greater.
-func (s *state) noise(m Model) float64 {
-	own, _ := s.beside0()
-	return max(m.SD*m.SD, own)
 }
 
 // Dropped is what became of one setting of the confirmed candidate.

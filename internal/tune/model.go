@@ -1,35 +1,41 @@
 package tune
 
 import (
-	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"linerate/internal/stats"
 )
 
-// Effect is what the screening says of a factor, or of a placebo column. Sizes are
-// natural logarithms of ratios, more is better: 0.01 is about 1 %.
+// Effect is what the screening says of a level of a factor: its gain over the base's level, where
+// the other factors are as in the candidate. Sizes are natural logarithms of ratios, more is better:
+// 0.01 is about 1 %.
 type Effect struct {
-	// Factor is its number; −1 is a placebo.
 	Factor int `json:"factor"`
-	// Effect is the main effect: the mean of the runs with the level tried, less
-	// that of the others.
+	Level  int `json:"level"`
+	// Effect is its estimate, and SE its standard error. 0 until it was measured.
 	Effect float64 `json:"effect"`
-	// Active is the probability that the effect is one at all, and Expected its
-	// mean, by the distribution of all effects.
+	SE     float64 `json:"se"`
+	// Active is the probability that the effect is one at all, Expected its mean by the
+	// distribution of all effects, which takes off what selection adds; Low to High hold 95 % of it.
 	Active   float64 `json:"active"`
 	Expected float64 `json:"expected"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	// Asked counts the arms that had it, Seen those of them with a value.
+	Asked int `json:"asked"`
+	Seen  int `json:"seen"`
+	// Lacking says why the testbed does not have it; "": it has, or was not asked.
+	Lacking string `json:"lacking,omitempty"`
 }
 
-// Interaction is how much more two factors do together than each by itself, halved
-// as effects of two-level arrays are. Others that share its alias chain are not told from it.
+// Interaction is how much more two factors do together than each alone.
 type Interaction struct {
 	A      int     `json:"a"`
 	B      int     `json:"b"`
 	Effect float64 `json:"effect"`
-	// Aliases are other pairs that the array cannot tell from it, among all factors.
-	Aliases int `json:"aliases"`
 }
 
 // Model is the result of the screening.
@@ -37,201 +43,289 @@ type Model struct {
 	Runs         int           `json:"runs"` // values that it rests on
 	Effects      []Effect      `json:"effects"`
 	Interactions []Interaction `json:"interactions"`
-	Lenth        Lenth         `json:"lenth"`
-	// SD is the scatter of one value between arms of a block, as the effects show it.
-	SD float64 `json:"sd"`
-	// Levels are the levels beyond the first of each factor that has some, measured or not.
-	Levels []LevelEffect `json:"levels"`
-
-	share, tau2 float64 // of the effects that are some: see weigh
+	// SD is the scatter of one value between arms of a block, SE the median of the effects'
+	// standard errors, and Simultaneous the effect that chance exceeds in 5 % of searches.
+	SD           float64 `json:"sd"`
+	SE           float64 `json:"se"`
+	Simultaneous float64 `json:"simultaneous_margin"`
 }
 
-// ofScreening fits the model.
-func ofScreening(s *screened, factors int) Model {
-	effects, residual := s.effects()
-	m := Model{Runs: len(s.y), Lenth: LenthOf(effects)}
-	m.SD = m.Lenth.PSE * math.Sqrt(float64(len(s.y))) / 2
-	for i, e := range effects {
-		f := i
-		if i >= factors {
-			f = -1
+// known is what the screening tells: a Bayesian regression of values, less their block's mean, on
+// levels and on the products of pairs of factors. The effects' prior is normal; its variance and that
+// of the noise are those under which the data are most probable (MacKay, Neural Computation 4, 1992).
+type known struct {
+	*state
+	first []int // column of a factor's first level; one more is the first pair's
+	pairs [][2]int
+	rows  [][]float64 // less their block's mean
+	on    [][]float64 // by row, the factors that are not at the base's level, likewise
+	y     []float64
+	block int
+
+	noise, prior float64 // variances
+	mean         []float64
+	q            mat.Dense // eigenvectors of the rows' products, and the posterior's standard deviations along them
+	sd           []float64
+
+	asked, seen []int // by column
+	share, tau2 float64
+}
+
+// learn fits the model to what was screened.
+func (s *state) learn() *known {
+	k := &known{state: s}
+	columns := 0
+	for _, n := range s.Levels {
+		k.first = append(k.first, columns)
+		columns += n
+	}
+	k.first = append(k.first, columns)
+	k.asked, k.seen = make([]int, columns), make([]int, columns)
+	k.fit()
+	for len(k.pairs) < mostPairsOfFactors && k.another() {
+		k.fit()
+	}
+	k.weigh()
+	return k
+}
+
+// row is a configuration as the regression has it.
+func (k *known) row(c Config) []float64 {
+	row := make([]float64, k.first[len(c)]+len(k.pairs))
+	for i, l := range c {
+		if l > 0 {
+			row[k.first[i]+l-1] = 1
 		}
-		m.Effects = append(m.Effects, Effect{Factor: f, Effect: e})
 	}
-	m.weigh()
-	m.interact(s, residual, factors)
-	return m
+	for i, p := range k.pairs {
+		if c[p[0]] > 0 && c[p[1]] > 0 {
+			row[k.first[len(c)]+i] = 1
+		}
+	}
+	return row
 }
 
-// floor raises the scale of effects that are nothing to what a variance of single values,
-// seen in at least four blocks, makes it.
-func (m *Model) floor(variance, blocks float64) {
-	se := 2 * math.Sqrt(variance/float64(max(1, m.Runs)))
-	if blocks < 4 || se <= m.Lenth.PSE {
-		return
+// read takes the blocks that were screened.
+func (k *known) read() {
+	k.rows, k.on, k.y, k.block = nil, nil, nil, 0
+	clear(k.asked)
+	clear(k.seen)
+	for _, m := range k.of(Screen) {
+		arms := append([]Config{m.Control, m.Control}, m.Arms...)
+		for _, block := range m.Values {
+			k.read1(arms, block)
+		}
 	}
-	up := se / m.Lenth.PSE
-	if m.Lenth.PSE == 0 {
-		return
-	}
-	m.Lenth.PSE, m.Lenth.Margin, m.Lenth.Simultaneous, m.SD = se, m.Lenth.Margin*up, m.Lenth.Simultaneous*up, m.SD*up
-	m.weigh()
 }
 
-// weigh computes the probability that each effect is real. A share of the effects is normal
-// with a larger variance, the rest are noise of Lenth's scale. EM estimates share and
-// variance from all effects, with a prior worth ten effects of which one in six is real
-// (the vital few; Box & Meyer, Technometrics 28, 1986).
-func (m *Model) weigh() {
-	s2 := m.Lenth.PSE * m.Lenth.PSE
-	m.share, m.tau2 = 1.0/6, 4*s2
+func (k *known) read1(arms []Config, values []float64) {
+	from := len(k.y)
+	for i, c := range arms {
+		valid := !math.IsNaN(values[i]) && !math.IsInf(values[i], 0)
+		on := make([]float64, len(c))
+		for f, l := range c {
+			if l > 0 {
+				on[f] = 1
+				if k.asked[k.first[f]+l-1]++; valid {
+					k.seen[k.first[f]+l-1]++
+				}
+			}
+		}
+		if valid {
+			k.rows, k.on, k.y = append(k.rows, k.row(c)), append(k.on, on), append(k.y, values[i])
+		}
+	}
+	if len(k.y) == from {
+		return
+	}
+	k.block++
+	level := stats.Mean(k.y[from:])
+	for i := from; i < len(k.y); i++ {
+		k.y[i] -= level
+	}
+	centred(k.rows[from:])
+	centred(k.on[from:])
+}
+
+// centred takes the mean off each column.
+func centred(rows [][]float64) {
+	for j := range rows[0] {
+		sum := 0.0
+		for _, r := range rows {
+			sum += r[j]
+		}
+		for _, r := range rows {
+			r[j] -= sum / float64(len(rows))
+		}
+	}
+}
+
+func (k *known) fit() {
+	k.read()
+	n := k.first[len(k.Levels)] + len(k.pairs)
+	xtx, moment, yy := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), 0.0
+	for i, row := range k.rows {
+		v := mat.NewVecDense(n, row)
+		xtx.SymRankOne(xtx, 1, v)
+		moment.AddScaledVec(moment, k.y[i], v)
+		yy += k.y[i] * k.y[i]
+	}
+	var eigen mat.EigenSym
+	eigen.Factorize(xtx, true) //nolint:misspell // its name
+	values := eigen.Values(nil)
+	k.q.Reset()
+	eigen.VectorsTo(&k.q)
+	var along, mean mat.VecDense
+	along.MulVec(k.q.T(), moment)
+	k.scale(values, along.RawVector().Data, yy)
+	k.sd = make([]float64, n)
+	for j, v := range values {
+		precision := max(0, v)/k.noise + 1/k.prior
+		k.sd[j] = 1 / math.Sqrt(precision)
+		along.SetVec(j, along.AtVec(j)/k.noise/precision)
+	}
+	mean.MulVec(&k.q, &along)
+	k.mean = mean.RawVector().Data
+}
+
+// scale finds the variances of the noise and of the effects.
+func (k *known) scale(values, along []float64, yy float64) {
+	usual := 16 * k.Worth * k.Worth // of effects, worth two of them
+	aa, n := k.beside0()
+	k.prior, k.noise = usual, (aa*n+usual/2)/(n+2)
+	start := k.noise
+	for range 30 {
+		free, size, rest := 0.0, 0.0, yy
+		for j, v := range values {
+			m := along[j] / (max(0, v) + k.noise/k.prior)
+			free, size, rest = free+max(0, v)/(max(0, v)+k.noise/k.prior), size+m*m, rest-m*(2*along[j]-v*m)
+		}
+		k.prior = (size + 2*usual) / (free + 2)
+		k.noise = max(1e-18, (max(0, rest)+2*start)/(max(0, float64(len(k.y)-k.block)-free)+2))
+	}
+}
+
+// along is the difference of two rows along the eigenvectors, with the variance that is expected of it.
+func (k *known) along(a, b []float64) (along []float64, variance float64) {
+	along = make([]float64, len(a))
+	for i := range a {
+		if d := a[i] - b[i]; d != 0 {
+			for j := range along {
+				along[j] += d * k.q.At(i, j)
+			}
+		}
+	}
+	for j, v := range along {
+		variance += v * v * k.sd[j] * k.sd[j]
+	}
+	return along, variance
+}
+
+// contrast is the expected difference of two rows, and its standard error, without the prior.
+func (k *known) contrast(a, b []float64) (effect, se float64) {
+	size := 0.0
+	for j := range a {
+		effect += (a[j] - b[j]) * k.mean[j]
+		size += (a[j] - b[j]) * (a[j] - b[j])
+	}
+	_, variance := k.along(a, b)
+	known := max(0.05, 1-variance/(size*k.prior))
+	return effect / known, math.Sqrt(variance / known)
+}
+
+// mostPairsOfFactors bounds the interactions of a model.
+const mostPairsOfFactors = 8
+
+// another adds the pair of factors whose product stands out most in what the model leaves, among all
+// pairs.
+func (k *known) another() bool {
+	n := len(k.Levels)
+	count := float64(n*(n-1)) / 2
+	if count == 0 || len(k.y) <= k.block+n {
+		return false
+	}
+	left := slices.Clone(k.y)
+	for i, row := range k.rows {
+		left[i] -= dot(row, k.mean)
+	}
+	most, best := stats.NormalQuantile(1-pairLevel/count), [2]int{}
+	for i := range n {
+		for j := range i {
+			p := [2]int{j, i}
+			if z := k.product(p, left); z > most && !slices.Contains(k.pairs, p) {
+				most, best = z, p
+			}
+		}
+	}
+	if best[1] == 0 {
+		return false
+	}
+	k.pairs = append(k.pairs, best)
+	return true
+}
+
+// pairLevel is how many pairs of a search chance may add, twice.
+const pairLevel = 0.1
+
+// product is how far the product of two factors stands out, in standard errors.
+func (k *known) product(p [2]int, left []float64) float64 {
+	sum, size := 0.0, 0.0
+	for r, on := range k.on {
+		v := on[p[0]] * on[p[1]]
+		sum, size = sum+v*left[r], size+v*v
+	}
+	if size == 0 {
+		return 0
+	}
+	return math.Abs(sum) / math.Sqrt(size*k.noise)
+}
+
+// weigh estimates which share of the effects are some, and how large these are: normal with a
+// variance, the rest zero. EM, with a prior worth ten effects of which one in six is some (the vital
+// few; Box & Meyer, Technometrics 28, 1986).
+func (k *known) weigh() {
+	var effect, se []float64
+	base := k.row(k.base())
+	for i := range k.Levels {
+		if l := k.promising(i); l > 0 {
+			e, s := k.contrast(k.row(k.base().With(i, l)), base)
+			effect, se = append(effect, e), append(se, s)
+		}
+	}
+	typical := median(slices.Sorted(slices.Values(se)))
+	least := typical * typical
+	k.share, k.tau2 = 1.0/6, 4*least
 	for range 60 {
 		sum, square := 0.0, 0.0
-		for i := range m.Effects {
-			e := &m.Effects[i]
-			e.Active, e.Expected = m.shrink(e.Effect, m.Lenth.PSE)
-			sum += e.Active
-			square += e.Active * e.Effect * e.Effect
+		for i, e := range effect {
+			active, _ := k.shrink(e, se[i])
+			sum, square = sum+active, square+active*max(0, e*e-se[i]*se[i])
 		}
-		m.share = (sum + 10.0/6) / (float64(len(m.Effects)) + 10)
-		m.tau2 = max(s2, (square+2*s2)/(sum+1)-s2)
+		k.share = (sum + 10.0/6) / (float64(len(effect)) + 10)
+		k.tau2 = max(least, (square+2*least)/(sum+1))
 	}
+}
+
+// promising is a factor's level, other than the base's, of the greatest expected effect; 0: none was seen.
+func (k *known) promising(factor int) (level int) {
+	for l := 1; l <= k.Levels[factor]; l++ {
+		column := k.first[factor] + l - 1
+		if k.seen[column] > 0 && (level == 0 || k.mean[column] > k.mean[k.first[factor]+level-1]) {
+			level = l
+		}
+	}
+	return level
 }
 
 // shrink is how probably an effect of a standard error is one, and what to expect of it.
-func (m *Model) shrink(effect, se float64) (active, expected float64) {
+func (k *known) shrink(effect, se float64) (active, expected float64) {
 	s2 := se * se
 	if !(s2 > 0) {
 		return 0, effect
 	}
-	odds := m.share / (1 - m.share) * math.Sqrt(s2/(s2+m.tau2)) * math.Exp(min(600, effect*effect*m.tau2/(2*s2*(s2+m.tau2))))
+	odds := k.share / (1 - k.share) * math.Sqrt(s2/(s2+k.tau2)) * math.Exp(min(600, effect*effect*k.tau2/(2*s2*(s2+k.tau2))))
 	active = odds / (1 + odds)
-	return active, active * effect * m.tau2 / (m.tau2 + s2)
-}
-
-// heredity bounds the factors among which interactions are looked for: those with a main
-// effect, the clearest first (effect heredity).
-const heredity = 10
-
-// interact adds the interactions that stand out among those of active factors, one
-// after the other.
-func (m *Model) interact(s *screened, residual []float64, factors int) {
-	m.Interactions = []Interaction{}
-	var act []int
-	for i, e := range m.Effects[:factors] {
-		if e.Active > 0.5 {
-			act = append(act, i)
-		}
-	}
-	slices.SortFunc(act, func(a, b int) int {
-		return cmp.Compare(math.Abs(m.Effects[b].Effect), math.Abs(m.Effects[a].Effect))
-	})
-	act = act[:min(len(act), heredity)]
-	pairs := float64(len(act)*(len(act)-1)) / 2
-	if pairs == 0 || !(m.Lenth.PSE > 0) {
-		return
-	}
-	limit := m.Lenth.PSE * stats.TQuantile(1-0.025/pairs, m.Lenth.DF)
-	for range 6 {
-		best, column := Interaction{}, []float64(nil)
-		for k, i := range act {
-			for _, j := range act[:k] {
-				z := s.product(i, j)
-				zz := dot(z, z)
-				if e := 2 * dot(z, residual) / zz; zz > 0 && math.Abs(e) > max(limit, math.Abs(best.Effect)) {
-					best, column = Interaction{A: min(i, j), B: max(i, j), Effect: e}, z
-				}
-			}
-		}
-		if column == nil {
-			return
-		}
-		best.Aliases = s.aliases(best, factors)
-		m.Interactions = append(m.Interactions, best)
-		for i := range residual {
-			residual[i] -= best.Effect / 2 * column[i]
-		}
-	}
-}
-
-// aliases counts the other pairs of factors whose product is the same column, or
-// its negative, all through.
-func (s *screened) aliases(of Interaction, factors int) (n int) {
-	for i := range factors {
-		for j := range i {
-			same, other := true, true
-			for _, z := range s.z {
-				a, b := z[of.A]*z[of.B], z[i]*z[j]
-				same, other = same && a == b, other && a == -b
-			}
-			if (same || other) && (min(i, j) != of.A || max(i, j) != of.B) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// predict is the gain that the model expects of a configuration over the base; a
-// level beyond the first counts as the first where it was not measured.
-func (m *Model) predict(c Config) float64 {
-	sum := 0.0
-	on := make([]bool, len(c)) // the factors that stand as the screening has seen them
-	for i, level := range c {
-		on[i] = level > 0
-		if l, ok := m.level(i, level); ok {
-			sum += l.Expected
-			on[i] = false
-		}
-		if on[i] {
-			sum += m.Effects[i].Expected
-		}
-	}
-	for _, g := range m.Interactions {
-		if on[g.A] != on[g.B] {
-			sum -= g.Effect
-		}
-	}
-	return sum
-}
-
-// twoLevel is the configuration of first levels with the greatest predicted gain, each setting of which
-// must pay its price: from all that promise to help, by flips of one and of two.
-func (m *Model) twoLevel(factors int, price float64) Config {
-	c := make(Config, factors)
-	for i := range c {
-		if m.Effects[i].Expected > price {
-			c[i] = 1
-		}
-	}
-	worth := func() float64 { return m.predict(c) - price*float64(c.Size()) }
-	for range 4 * factors {
-		now, at := worth()+1e-12, [2]int{-1, -1}
-		for i := range c {
-			c[i] = 1 - c[i]
-			for j := i; j < len(c) && (j == i || len(m.Interactions) > 0); j++ {
-				if j != i {
-					c[j] = 1 - c[j]
-				}
-				if v := worth(); v > now {
-					now, at = v, [2]int{i, j}
-				}
-				if j != i {
-					c[j] = 1 - c[j]
-				}
-			}
-			c[i] = 1 - c[i]
-		}
-		if at[0] < 0 {
-			break
-		}
-		for k, i := range at {
-			if k == 0 || i != at[0] {
-				c[i] = 1 - c[i]
-			}
-		}
-	}
-	return c
+	return active, active * effect * k.tau2 / (k.tau2 + s2)
 }
 
 func dot(a, b []float64) (sum float64) {
@@ -239,4 +333,13 @@ func dot(a, b []float64) (sum float64) {
 		sum += v * b[i]
 	}
 	return sum
+}
+
+// median of ascending values; NaN of none.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

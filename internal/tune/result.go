@@ -2,17 +2,13 @@ package tune
 
 import (
 	"math"
-	"slices"
 
 	"linerate/internal/stats"
 )
 
 // Result is the outcome of a search.
 type Result struct {
-	Array string `json:"array"` // its size, in words
-	Model Model  `json:"model"`
-	// Rungs are the rungs of the race.
-	Rungs []Rung `json:"race"`
+	Model Model `json:"model"`
 	// Candidate is what was confirmed, or was not; nil: nothing promised to help.
 	Candidate    Config  `json:"candidate"`
 	Confirmation *Judged `json:"confirmation"`
@@ -44,31 +40,14 @@ type Result struct {
 	Complete bool           `json:"complete"`
 }
 
-// Rung is a rung of the race.
-type Rung struct {
-	Arms []Racer `json:"arms"`
-}
-
-// Racer is an arm of a rung.
-type Racer struct {
-	Config   Config       `json:"config"`
-	Measured stats.Result `json:"measured"` // against the base, in this rung alone
-	Score    stats.Number `json:"score"`    // by model and race, less the price, relative to the first
-	On       bool         `json:"on"`       // it went on
-}
-
 // Result sums a search up.
 func (s *Search) Result(done []Measured) (Result, error) {
-	a, err := arrayFor(len(s.Levels))
-	if err != nil {
-		return Result{}, err
-	}
 	_, more, err := s.Next(done)
 	if err != nil {
 		return Result{}, err
 	}
-	st := &state{s, a, done}
-	r := Result{Array: a.String(), Model: st.model(), Rungs: st.rungs(), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
+	st := &state{s, done}
+	r := Result{Model: st.learn().model(), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
 	for i := range done {
 		r.Trials += done[i].trials()
 		r.Seconds += done[i].Seconds
@@ -80,7 +59,7 @@ func (s *Search) Result(done []Measured) (Result, error) {
 	if !ran {
 		r.SeenPercent = stats.Num(math.NaN())
 		if len(r.Model.Effects) > 0 {
-			r.SeenPercent = stats.Num(stats.Percent(r.Model.Lenth.Simultaneous))
+			r.SeenPercent = stats.Num(stats.Percent(r.Model.Simultaneous))
 		}
 		return r, nil
 	}
@@ -113,37 +92,4 @@ func (s *state) lighten(r *Result) {
 	if j.Verdict == stats.Better && against.Effect.NotBelow(-s.Worth*math.Sqrt(float64(max(1, r.Ships.Size()-r.Reduced.Size())))) <= level {
 		r.Ships, r.Gain = r.Reduced, j
 	}
-}
-
-// rungs sums the race up.
-func (s *state) rungs() []Rung {
-	out := []Rung{}
-	all := s.of(Race)
-	for k := range all {
-		upTo := &state{s.Search, s.array, s.done}
-		upTo.done = nil
-		for _, m := range s.done {
-			if m.Phase == Screen {
-				upTo.done = append(upTo.done, m)
-			}
-		}
-		upTo.done = append(upTo.done, all[:k+1]...)
-		m := upTo.model()
-		scores, on := upTo.scores(m, all[k].Arms), upTo.survivors(m)
-		var rung Rung
-		for i, c := range all[k].Arms {
-			racer := Racer{Config: c, Measured: all[k].compareNow(i), Score: stats.Num(scores[i])}
-			for _, o := range on {
-				racer.On = racer.On || slices.Equal(o, c)
-			}
-			rung.Arms = append(rung.Arms, racer)
-		}
-		out = append(out, rung)
-	}
-	return out
-}
-
-func (m *Measured) compareNow(arm int) stats.Result {
-	c := m.compare(-beside, arm)
-	return c.Result()
 }

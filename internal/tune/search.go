@@ -1,11 +1,10 @@
 package tune
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
+	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/stats"
 )
@@ -38,7 +37,6 @@ type Phase string
 const (
 	Fit      Phase = "fit"      // how many arms live side by side, and what the testbed has
 	Screen   Phase = "screen"   // which factors act
-	Race     Phase = "race"     // which of the candidates to confirm
 	Confirm  Phase = "confirm"  // whether it is better than the base
 	Guard    Phase = "guard"    // whether it leaves the study's other metrics alone
 	Minimise Phase = "minimise" // which of its settings it does without
@@ -119,36 +117,25 @@ type Search struct {
 	Seed          uint64
 }
 
-// price is what a setting must promise for its place in a plan: a quarter of what
-// matters, less where so little is known that promises are cautious anyway.
-func (s *Search) price(m Model) float64 {
-	if s.sampled() {
-		return s.Worth / 16 // which level is best is known less well than that one of them helps
-	}
-	if m.Lenth.PSE > s.Worth/2 {
-		return s.Worth / 4 * (s.Worth / 2) / m.Lenth.PSE
-	}
-	return s.Worth / 4
-}
-
 // base is the configuration that changes nothing.
 func (s *Search) base() Config { return make(Config, len(s.Levels)) }
 
 // state is a search with what was measured.
 type state struct {
 	*Search
-	array
 	done []Measured
 }
 
+// MaxFactors is how many settings one search takes.
+const MaxFactors = 126
+
 // Next is what to measure after what is done; ok is false at the end.
 func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
-	a, err := arrayFor(len(s.Levels))
-	if err != nil {
-		return Experiment{}, false, err
+	if n := len(s.Levels); n < 1 || n > MaxFactors {
+		return Experiment{}, false, hint.With(hint.Usagef("%d settings: a search takes 1 to %d", n, MaxFactors), "leave some out, or name those of interest")
 	}
-	st := &state{s, a, done}
-	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.guard, st.minimise, st.check} {
+	st := &state{s, done}
+	for _, step := range []func() (Experiment, bool){st.screen, st.confirm, st.guard, st.minimise, st.check} {
 		if next, ok = step(); ok {
 			return next, true, nil
 		}
@@ -200,93 +187,6 @@ func (s *state) total(left int) int {
 	return left
 }
 
-// groups deals a replicate's mirrored pairs to blocks, each as full as arms can live
-// together: a pair stays together, so that no block is tilted towards any level.
-func (s *state) groups(replicate int) [][]int {
-	rng := rand.New(rand.NewPCG(s.Seed, 0x5c4ee2+uint64(replicate)))
-	pairs := rng.Perm(s.half)
-	n := (s.half + max(1, s.Together/2) - 1) / max(1, s.Together/2)
-	out := make([][]int, n)
-	for i, p := range pairs {
-		out[i%n] = append(out[i%n], p, p+s.half)
-	}
-	return out
-}
-
-// screen runs the array once, then again until an effect that matters would be
-// seen or what is left is needed to confirm what was found.
-func (s *state) screen() (Experiment, bool) {
-	if s.sampled() {
-		return s.sample()
-	}
-	done := len(s.of(Screen))
-	groups := len(s.groups(0))
-	replicate, group := done/groups, done%groups
-	if replicate > 0 && !s.again() {
-		return Experiment{}, false
-	}
-	e := Experiment{Name: fmt.Sprintf("screen-%d-%d", replicate+1, group+1), Phase: Screen, Control: s.base(), Blocks: 1}
-	for _, run := range s.groups(replicate)[group] {
-		e.Arms = append(e.Arms, s.run(run))
-	}
-	return e, true
-}
-
-// run is the configuration of the array's run.
-func (s *state) run(n int) Config {
-	c := s.base()
-	for i := range c {
-		if s.runs[n][i] {
-			c[i] = 1
-		}
-	}
-	return c
-}
-
-// again decides, once the array has been run, on one more block of it, by the noise
-// seen so far.
-func (s *state) again() bool {
-	for _, later := range []Phase{Race, Confirm} {
-		if _, on := s.last(later); on {
-			return false
-		}
-	}
-	m := s.model()
-	if m.Lenth.PSE <= s.Worth/3 {
-		return false
-	}
-	left := s.left()
-	return s.Together+beside+min(s.toConfirm(m, 0.9), max((beside+1)*leastPairs, s.total(left)/confirmShare)) <= left
-}
-
-// model fits what the screening has measured.
-func (s *state) model() Model {
-	if s.sampled() && len(s.of(Screen)) > 0 {
-		return s.ofSampling()
-	}
-	data := &screened{}
-	groups := len(s.groups(0))
-	for i, m := range s.of(Screen) {
-		runs := s.groups(i / groups)[i%groups]
-		for _, block := range m.Values {
-			data.add(s.array, runs, block[beside:])
-		}
-	}
-	if len(data.y) == 0 {
-		return Model{Interactions: []Interaction{}, Levels: []LevelEffect{}}
-	}
-	m := ofScreening(data, len(s.Levels))
-	m.Levels = []LevelEffect{}
-	if s.half < fewRuns {
-		m.floor(s.beside0())
-	}
-	return m
-}
-
-// fewRuns: below so many columns Lenth's scale rests on too few effects to be
-// believed alone.
-const fewRuns = 16
-
 // beside0 is the variance of one value between arms of a block, estimated from the control
 // and its A/A arm, and from how many blocks.
 func (s *state) beside0() (variance, n float64) {
@@ -300,19 +200,15 @@ func (s *state) beside0() (variance, n float64) {
 	return variance / max(1, n), n
 }
 
-// toConfirm is about how many trials a confirmation takes that finds the model's
+// toConfirm is about how many trials a confirmation takes that finds the candidate's
 // gain with a power, at the level that is due.
-func (s *state) toConfirm(m Model, power float64) int {
-	gain := 0.0
-	if len(m.Effects) > 0 {
-		gain = m.predict(m.best(len(s.Levels), s.price(m)))
+func (k *known) toConfirm(power float64) int {
+	gain := 2 * k.Worth
+	if c, ok := k.choose(); ok {
+		gain = max(gain, k.gain(c))
 	}
-	gain = max(gain, 2*s.Worth)
-	z := 1.1*stats.NormalQuantile(1-Alpha(s.Confirmations)/2) + stats.NormalQuantile(power)
-	n := math.Ceil(z*z*2*m.SD*m.SD/(gain*gain)) + 3
-	if math.IsNaN(n) {
-		n = leastPairs
-	}
+	z := 1.1*stats.NormalQuantile(1-Alpha(k.Confirmations)/2) + stats.NormalQuantile(power)
+	n := math.Ceil(z*z*2*k.noise/(gain*gain)) + 3
 	return (beside + 1) * int(min(max(leastPairs, n), mostPairs))
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/document"
 	"linerate/internal/show"
@@ -62,59 +63,40 @@ func (r *Report) Fill() {
 	r.Answer = r.answer(factors)
 }
 
-// named is an effect with what became of it.
-type named struct {
-	tune.Effect
-	name, note string
-}
-
-// ordered are the effects, the largest first.
-func (r *Report) ordered() (out []named) {
-	factors := space.Factors(r.Space)
-	for _, e := range r.Result.Model.Effects {
-		n := named{Effect: e, name: "(placebo)"}
-		if e.Factor >= 0 {
-			f := factors[e.Factor]
-			n.name = f.Name + "=" + f.Levels[0].Value
-			n.note = r.became(e.Factor, 1, factors)
-		}
-		out = append(out, n)
-	}
-	slices.SortStableFunc(out, func(a, b named) int {
-		return cmp.Compare(math.Abs(b.Effect.Effect), math.Abs(a.Effect.Effect))
-	})
-	return out
-}
-
-// effects are the rows of all effects, the largest main effect first; then those of the
-// levels beyond the first.
+// effects are the rows of all levels that were measured, the largest effect first.
 func (r *Report) effects() (out []row) {
-	line := func(name string, effect, active float64, note string) {
-		out = append(out, row{name, r.ChangeText(effect), show.WholePercent(100 * active), note})
-	}
-	for _, e := range r.ordered() {
-		line(e.name, e.Effect.Effect, e.Active, e.note)
-	}
 	factors := space.Factors(r.Space)
-	levels := slices.DeleteFunc(slices.Clone(r.Result.Model.Levels), func(l tune.LevelEffect) bool { return l.Blocks == 0 })
-	slices.SortStableFunc(levels, func(a, b tune.LevelEffect) int { return cmp.Compare(b.Effect, a.Effect) })
-	for _, l := range levels {
-		f := factors[l.Factor]
-		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, r.became(l.Factor, l.Level, factors))
+	seen := slices.DeleteFunc(slices.Clone(r.Result.Model.Effects), func(e tune.Effect) bool { return e.Seen == 0 })
+	slices.SortStableFunc(seen, func(a, b tune.Effect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	for _, e := range seen {
+		out = append(out, row{factors[e.Factor].Name + "=" + factors[e.Factor].Levels[e.Level-1].Value, r.ChangeText(e.Effect),
+			strings.ReplaceAll(r.adjusted(e), " ", "\u00a0"), show.WholePercent(100 * e.Active), r.became(e.Factor, e.Level)})
 	}
 	return out
 }
 
-// became says what the search did with a level of a factor; of a first level, with the factor.
-func (r *Report) became(f, level int, factors []space.Entry) string {
-	at := func(c tune.Config) bool { return c != nil && (c[f] == level || level == 1 && c[f] > 0) }
+// adjusted is an effect less what selection adds to it.
+func (r *Report) adjusted(e tune.Effect) string {
+	low, high := e.Low, e.High
+	if low == 0 && high == 0 {
+		return "none"
+	}
+	if r.less() {
+		low, high = high, low
+	}
+	return fmt.Sprintf("%s (%s to %s)", r.ChangeText(e.Expected), r.ChangeText(low), r.ChangeText(high))
+}
+
+// became says what the search did with a level of a factor.
+func (r *Report) became(f, level int) string {
+	at := func(c tune.Config) bool { return c != nil && c[f] == level }
 	switch {
 	case at(r.Result.Ships):
-		return "in the plan: " + factors[f].Levels[r.Result.Ships[f]-1].Value
+		return "in the plan"
 	case at(r.Result.Candidate) && r.Result.Ships != nil:
 		return "left out: the rest is no worse without it"
 	case at(r.Result.Candidate):
-		return "in the candidate: " + factors[f].Levels[r.Result.Candidate[f]-1].Value
+		return "in the candidate"
 	}
 	return ""
 }
@@ -137,8 +119,8 @@ func (r *Report) document() document.Document {
 	}
 	d := document.Document{Title: r.Question}
 	d.Answer(r.Answer, "", "")
-	d.Add(document.Note(fmt.Sprintf("%s on the workload of study %s for role %s, by %s%s: %s, %s. This is confirmation %d of the question, at a level of %.2g %%: all confirmations of it together claim a winner where there is none in at most one of twenty.",
-		show.Plural(len(r.Factors), "setting"), r.Study, r.Role, r.Metric, less, r.Result.Array, show.Plural(r.Result.Trials, "trial"), r.Confirmation, 100*r.Alpha)))
+	d.Add(document.Note(fmt.Sprintf("%s on the workload of study %s for role %s, by %s%s: %s. This is confirmation %d of the question, at a level of %.2g %%: all confirmations of it together claim a winner where there is none in at most one of twenty.",
+		show.Plural(len(r.Factors), "setting"), r.Study, r.Role, r.Metric, less, show.Plural(r.Result.Trials, "trial"), r.Confirmation, 100*r.Alpha)))
 	if len(r.Result.Invalid) > 0 {
 		d.Add(document.Note(r.invalid() + "."))
 	}
@@ -148,9 +130,9 @@ func (r *Report) document() document.Document {
 		}
 	}), document.Contents{}, document.OnPage{document.Heading("Effects")})
 	if text := r.margins(); text != "" {
-		d.Add(document.Note(text + " Real: the probability that the effect is not zero, judged by all of them. The further levels of a setting, below the others, were measured in separate blocks."))
+		d.Add(document.Note(text + " An effect is that of the level over the present one, with the others as in the candidate. Adjusted: less what selection adds, with the interval of 95 %, by the distribution of all effects (none: zero with 95 %); real: the probability that the effect is not zero."))
 	}
-	d.Add(document.Table{Header: row{"setting", "main effect", "real", "what became of it"}, Rows: r.effects()})
+	d.Add(document.Table{Header: row{"setting", "effect", "adjusted", "real", "what became of it"}, Rows: r.effects()})
 	for _, s := range r.sections() {
 		if len(s.Rows) > 0 {
 			heading := document.Heading(s.Title)
@@ -164,14 +146,9 @@ func (r *Report) document() document.Document {
 // sections are the tables of a page below the effects; one without rows is left out.
 func (r *Report) sections() []document.Table {
 	factors := space.Factors(r.Space)
-	var interactions, race, confirm, drops, untried, outside []row
+	var interactions, confirm, drops, untried, outside []row
 	for _, i := range r.Result.Model.Interactions {
-		interactions = append(interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect), fmt.Sprint(i.Aliases)})
-	}
-	for k, rung := range r.Result.Rungs {
-		for _, a := range rung.Arms {
-			race = append(race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.cell(a.Measured), map[bool]string{true: "goes on", false: "out"}[a.On]})
-		}
+		interactions = append(interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect)})
 	}
 	judged := func(what string, j *tune.Judged, of tune.Config) {
 		if j != nil {
@@ -192,8 +169,7 @@ func (r *Report) sections() []document.Table {
 		}
 	}
 	return []document.Table{
-		{Title: "Interactions", Header: row{"settings", "effect", "aliases"}, Rows: interactions, Note: "Half of what two settings do together beyond each alone. Aliases are pairs that the array cannot tell from it."},
-		{Title: "Race", Header: row{"rung", "settings", "against the base", ""}, Rows: race, Note: "The race makes no claim: it chooses the candidate to confirm."},
+		{Title: "Interactions", Header: row{"settings", "effect"}, Rows: interactions, Note: "What two settings do together beyond each alone."},
 		{Title: "Confirmation", Header: row{"", "settings", "against the base", "verdict", "blocks", "level"}, Rows: confirm, Note: r.guards()},
 		{Title: "Left out", Header: row{"without", "effect", ""}, Rows: drops, Note: "The confirmed candidate against itself without each setting. A setting is left out if the candidate is no worse without it."},
 		{Title: "Not measured", Header: row{"setting", "level", "why"}, Rows: untried},

@@ -26,16 +26,17 @@ func judged(percent float64, verdict stats.Verdict) *tune.Judged {
 	return &tune.Judged{Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(percent), CILow: stats.Num(percent - 1), CIHigh: stats.Num(percent + 1)}, Verdict: verdict}, Blocks: 12, Alpha: 0.03}
 }
 
-var model = tune.Model{Lenth: tune.Lenth{PSE: 0.002, Margin: 0.005, Simultaneous: 0.01},
-	Effects: []tune.Effect{{Factor: 1, Effect: -0.001}, {Factor: 0, Effect: 0.02, Active: 0.99}, {Factor: -1, Effect: 0.0004}}}
+func modelOf(effects ...tune.Effect) tune.Model {
+	return tune.Model{SE: 0.002, Simultaneous: 0.01, Effects: append([]tune.Effect{{Factor: 1, Level: 1, Effect: -0.001, Seen: 9}, {Factor: 0, Level: 1, Effect: 0.02, Active: 0.99, Expected: 0.019, Low: 0.015, High: 0.023, Seen: 9}}, effects...)}
+}
 
-// levels is model with the second level of a measured too.
-var levels = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Blocks: 4}}}
-
-// refused and lacking are model where the second level of a was asked for in vain.
+// levels is model with the second level of a measured too; refused and lacking are model where it was
+// asked for in vain.
 var (
-	refused = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Asked: 2}}}
-	lacking = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Asked: 2, Lacking: "no module"}}}
+	model   = modelOf(tune.Effect{Factor: 0, Level: 2})
+	levels  = modelOf(tune.Effect{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Seen: 4})
+	refused = modelOf(tune.Effect{Factor: 0, Level: 2, Asked: 2})
+	lacking = modelOf(tune.Effect{Factor: 0, Level: 2, Asked: 2, Lacking: "no module"})
 )
 
 // TestAnswers: what is said of a search follows from what it came to, on the terminal
@@ -47,7 +48,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
 			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
-		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Nothing is known of 1 further level that was not measured.", "confirmed on"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Nothing is known of 1 level that was not measured.", "confirmed on"},
 		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "Not measured"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
 		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
@@ -72,7 +73,7 @@ func TestAnswers(t *testing.T) {
 		if !strings.Contains(page.String(), "it is global to the kernel") {
 			t.Errorf("the page does not say what is outside the space")
 		}
-		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "main effect") {
+		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "what became of it") {
 			t.Errorf("the page has no table of the effects")
 		}
 	}
@@ -102,7 +103,7 @@ func TestUntried(t *testing.T) {
 		{tune.Result{Model: refused, Ships: tune.Config{1, 0}, Gain: judged(4, stats.Better)}, "Not measured (none of its trials was valid): a=2."},
 		{tune.Result{Model: lacking}, "Not measured (no module): a=2."},
 		{tune.Result{Model: levels}, ""},
-		{tune.Result{Invalid: map[string]int{"link": 60}}, "Not measured (none of its trials was valid): a=1 and b=on. Not measured (no time was left for it): a=2."},
+		{tune.Result{Invalid: map[string]int{"link": 60}}, "Not measured (none of its trials was valid): a=1, a=2 and b=on."},
 	} {
 		c.result.Complete, c.result.SeenPercent = true, stats.Num(1)
 		r := Report{Space: entries(), Result: c.result}
@@ -138,21 +139,15 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestLevels: levels beyond the first have rows of their own, after the main effects.
-func TestLevels(t *testing.T) {
+// TestOrder: the largest effect first, with what became of each level.
+func TestOrder(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: levels, Candidate: tune.Config{2, 0}}}
 	got := r.effects()
-	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|in the candidate: 2" || got[0][3] != "in the candidate: 2" || got[1][3] != "" {
+	if first := strings.Join(got[0], "|"); len(got) != 3 || !strings.HasPrefix(first, "a=2|−5.0 %|") || !strings.HasSuffix(first, "|90 %|in the candidate") || got[1][4] != "" || got[2][0] != "b=on" {
 		t.Errorf("%q", got)
 	}
-}
-
-// TestOrder: the largest effect first, placebos by that name.
-func TestOrder(t *testing.T) {
-	r := Report{Space: entries(), Result: tune.Result{Model: model, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}}}
-	got := r.ordered()
-	if len(got) != 3 || got[0].name != "a=1" || got[0].note != "in the plan: 1" || got[1].name != "b=on" || got[2].name != "(placebo)" {
-		t.Errorf("%+v", got)
+	if want := "+1.9\u00a0%\u00a0(+1.5\u00a0%\u00a0to\u00a0+2.3\u00a0%)"; got[1][2] != want {
+		t.Errorf("adjusted %q, want %q", got[1][2], want)
 	}
 }
 
@@ -165,7 +160,7 @@ func TestOwnEffects(t *testing.T) {
 	if got := r.Own(0); got != "+25.0 % (+17.6 % to +33.3 %), by leaving it out" {
 		t.Errorf("%q", got)
 	}
-	if got := r.Own(1); !strings.HasSuffix(got, "for one effect is chance") {
+	if got := r.Own(1); !strings.HasSuffix(got, "less what selection adds") {
 		t.Errorf("%q", got)
 	}
 	r.Result.Drops, r.Result.Skipped = nil, true

@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -56,37 +55,30 @@ func (r *Report) Own(factor int) string {
 	if r.Result.Ships.Size() == 1 {
 		return r.interval(r.Result.Gain.Result) + ", alone"
 	}
-	level, effect := r.Result.Ships[factor], r.Result.Model.Effects[factor].Effect
-	for _, l := range r.Result.Model.Levels {
-		if l.Factor == factor && l.Level == level && l.Blocks > 0 {
-			effect = l.Effect
+	for _, e := range r.Result.Model.Effects {
+		if e.Factor == factor && e.Level == r.Result.Ships[factor] {
+			return r.adjusted(e) + " by the screening, less what selection adds"
 		}
 	}
-	return fmt.Sprintf("%s by the screening, where %s for one effect is chance", r.ChangeText(effect), show.Percent(stats.Percent(r.Result.Model.Lenth.Margin)))
+	return ""
 }
 
-// untried are the levels without a value, and why: the screening has the first of each
-// setting, and what the budget leaves goes to the others.
+// untried are the levels without a value, and why.
 func (r *Report) untried(factors []space.Entry) []Untried {
 	out := []Untried{}
 	for i, f := range factors {
-		first := 1
-		if len(r.Result.Model.Effects) > 0 {
-			first = 2
-		}
-		for level := first; level <= len(f.Levels); level++ {
-			of := func(l tune.LevelEffect) bool { return l.Factor == i && l.Level == level }
+		for level := 1; level <= len(f.Levels); level++ {
+			at := slices.IndexFunc(r.Result.Model.Effects, func(e tune.Effect) bool { return e.Factor == i && e.Level == level })
 			u := Untried{Setting{f.Name, f.Levels[level-1].Value}, "no time was left for it"}
-			if at := slices.IndexFunc(r.Result.Model.Levels, of); at >= 0 {
-				switch l := r.Result.Model.Levels[at]; {
-				case l.Blocks > 0:
-					continue
-				case l.Lacking != "":
-					u.Why = l.Lacking
-				case l.Asked > 0:
-					u.Why = "none of its trials was valid"
-				}
-			} else if len(r.Result.Invalid) > 0 && level == 1 {
+			switch {
+			case at < 0 && len(r.Result.Invalid) > 0:
+				u.Why = "none of its trials was valid"
+			case at < 0:
+			case r.Result.Model.Effects[at].Seen > 0:
+				continue
+			case r.Result.Model.Effects[at].Lacking != "":
+				u.Why = r.Result.Model.Effects[at].Lacking
+			case r.Result.Model.Effects[at].Asked > 0:
 				u.Why = "none of its trials was valid"
 			}
 			out = append(out, u)
@@ -100,7 +92,7 @@ func (r *Report) caveat() string {
 	if len(r.Untried) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "further level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
+	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
 }
 
 // unmeasured lists the levels that were not measured, by the reason.
@@ -189,18 +181,9 @@ func (r *Report) guards() string {
 
 // margins is the scale on which an effect of the screening is nothing.
 func (r *Report) margins() string {
-	l, placebo := r.Result.Model.Lenth, math.NaN()
-	for _, e := range r.Result.Model.Effects {
-		if e.Factor < 0 && !(math.Abs(e.Effect) <= placebo) {
-			placebo = math.Abs(e.Effect)
-		}
-	}
-	if !(l.Margin > 0) {
+	m := r.Result.Model
+	if !(m.SE > 0) {
 		return ""
 	}
-	text := fmt.Sprintf("Lenth's margin of error is %s for one effect, %s for all together", show.Percent(stats.Percent(l.Margin)), show.Percent(stats.Percent(l.Simultaneous)))
-	if !math.IsNaN(placebo) {
-		text += "; the largest placebo is " + show.Percent(stats.Percent(placebo))
-	}
-	return text + "."
+	return fmt.Sprintf("Chance makes an effect of up to %s of one setting, and of up to %s somewhere among all.", show.Percent(stats.Percent(1.96*m.SE)), show.Percent(stats.Percent(m.Simultaneous)))
 }

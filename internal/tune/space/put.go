@@ -93,7 +93,7 @@ func (b Bench) SideBySide() bool {
 // Together is how many arms can be up at once, not counting control and A/A arm.
 func (b Bench) Together(most int) int {
 	for n := most; n > 2; n-- {
-		e := tune.Experiment{Name: "probe", Phase: tune.Race, Control: make(tune.Config, len(b.Factors)), Blocks: 1}
+		e := tune.Experiment{Name: "probe", Phase: tune.Screen, Control: make(tune.Config, len(b.Factors)), Blocks: 1}
 		for i := range n {
 			c := make(tune.Config, len(b.Factors))
 			c[i%len(c)] = 1

@@ -67,7 +67,7 @@ func (q Query) beside(e Entry) Entry {
 // probe reports why the study cannot combine a level with its base, nil where it can.
 func (q Query) probe(name string, l Level) error {
 	b := Bench{Study: q.Study, Base: q.Base, Factors: []Entry{{Name: name, Levels: []Level{l}}}, Question: "May it be set?"}
-	_, err := b.Put(tune.Experiment{Name: "probe", Phase: tune.Race, Control: tune.Config{0}, Arms: []tune.Config{{1}}, Blocks: 1})
+	_, err := b.Put(tune.Experiment{Name: "probe", Phase: tune.Screen, Control: tune.Config{0}, Arms: []tune.Config{{1}}, Blocks: 1})
 	return err
 }
 

@@ -1,0 +1,119 @@
+package tune
+
+import (
+	"math"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// A configuration is likely to be confirmed, or hopeless to, from these powers on.
+const (
+	likely   = 0.35
+	hopeless = 0.05
+)
+
+// own is what a factor does in a configuration: it against the base's level, the others as they are.
+func (k *known) own(c Config, factor int) (effect, active, expected, se float64) {
+	effect, se = k.contrast(k.row(c), k.row(c.With(factor, 0)))
+	active, expected = k.shrink(effect, se)
+	return effect, active, expected, se
+}
+
+// eliminate takes the settings off a configuration that may be idle, the worst first: each must promise to gain
+// more than a sixteenth of what matters, and than its standard error times the chance that it does nothing. It ends
+// where the rest would not be likely to be confirmed: many weak effects may be worth what none of them is.
+func (k *known) eliminate(c Config) Config {
+	for c.Size() > 1 {
+		least, at := 0.0, -1
+		for i, l := range c {
+			if l == 0 {
+				continue
+			}
+			_, active, expected, se := k.own(c, i)
+			if worth := expected - se*(1-active) - k.Worth/16; worth < least {
+				least, at = worth, i
+			}
+		}
+		if at < 0 || k.power(k.gain(c.With(at, 0))) < likely {
+			break
+		}
+		c = c.With(at, 0)
+	}
+	return c
+}
+
+// gain is what to expect of a configuration, less what selection adds.
+func (k *known) gain(c Config) float64 {
+	raw, own, expected := dot(k.row(c), k.mean), 0.0, 0.0
+	for i, l := range c {
+		if l > 0 {
+			e, _, x, _ := k.own(c, i)
+			own, expected = own+max(0, e), expected+max(0, x)
+		}
+	}
+	return raw * expected / max(own, 1e-12)
+}
+
+// power is the chance that what is left confirms a gain.
+func (k *known) power(gain float64) float64 {
+	n := float64(min(mostPairs, k.left()/(beside+1)))
+	z := gain/math.Sqrt(2*k.noise/max(1, n)) - stats.NormalQuantile(1-Alpha(k.Confirmations)/2)
+	return math.Erfc(-z/math.Sqrt2) / 2
+}
+
+// choose is the candidate: the dense configuration, every factor at the level that leans to help, less what
+// may be idle. ok is false where nothing promises to help.
+func (k *known) choose() (c Config, ok bool) {
+	if m, on := k.last(Confirm); on {
+		return m.Arms[0], true
+	}
+	if len(k.y) == 0 {
+		return nil, false
+	}
+	c = k.eliminate(k.argmax(k.mean))
+	return c, c.Size() > 0 && k.power(k.gain(c)) > hopeless
+}
+
+// model is what the screening has come to.
+func (k *known) model() Model {
+	m := Model{Runs: len(k.y), Effects: []Effect{}, Interactions: []Interaction{}, SD: math.Sqrt(k.noise)}
+	c, _ := k.choose()
+	if c == nil {
+		return m
+	}
+	var se []float64
+	for i, n := range k.Levels {
+		for l := 1; l <= n; l++ {
+			column := k.first[i] + l - 1
+			e := Effect{Factor: i, Level: l, Asked: k.asked[column], Seen: k.seen[column], Lacking: k.lacking(i, l)}
+			if e.Seen > 0 {
+				e.Effect, e.SE = k.contrast(k.row(c.With(i, l)), k.row(c.With(i, 0)))
+				e.Active, e.Expected = k.shrink(e.Effect, e.SE)
+				e.Low, e.High = k.quantile(e, 0.025), k.quantile(e, 0.975)
+				se = append(se, e.SE)
+			}
+			m.Effects = append(m.Effects, e)
+		}
+	}
+	for i, p := range k.pairs {
+		m.Interactions = append(m.Interactions, Interaction{p[0], p[1], k.mean[k.first[len(c)]+i]})
+	}
+	m.SE = median(slices.Sorted(slices.Values(se)))
+	m.Simultaneous = m.SE * stats.NormalQuantile((1+math.Pow(0.95, 1/float64(max(1, len(se)))))/2)
+	return m
+}
+
+// quantile is one of an effect's distribution: normal with the probability that it is one, else zero.
+func (k *known) quantile(e Effect, p float64) float64 {
+	keep := k.tau2 / (k.tau2 + e.SE*e.SE)
+	mean, sd := keep*e.Effect, math.Sqrt(keep)*e.SE
+	below := e.Active * math.Erfc(mean/sd/math.Sqrt2) / 2
+	switch {
+	case below >= p:
+		return mean + sd*stats.NormalQuantile(p/e.Active)
+	case below+1-e.Active >= p:
+		return 0
+	}
+	return mean + sd*stats.NormalQuantile((p-1+e.Active)/e.Active)
+}
