@@ -201,7 +201,7 @@ func (d *ownStudy) trials() {
 		}
 	}
 	for i, t := range d.rec.Trials {
-		start, line := t.Start.UTC(), d.rec.Lines[i]
+		start, line := t.Start.UTC(), i+1
 		out := Trial{
 			ID: trialID(d.id, i), Study: d.id, Environment: d.env, Variant: t.Variant, Workload: t.Part,
 			Block: t.Block, Order: t.Order, Start: &start, Valid: t.Valid, Reasons: t.Why(), Metrics: t.Metrics,

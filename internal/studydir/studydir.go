@@ -174,12 +174,12 @@ func (d *Dir) recover() error {
 	if err != nil {
 		return fmt.Errorf("read the trials: %w", err)
 	}
-	t, err := record.ParseTrials(d.trials.Name(), data)
+	trials, whole, err := record.ParseTrials(d.trials.Name(), data)
 	if err != nil {
 		return err
 	}
-	d.Trials = t.Trials
-	torn := data[t.Whole:]
+	d.Trials = trials
+	torn := data[whole:]
 	if len(torn) == 0 {
 		return d.endLine(data)
 	}
@@ -193,7 +193,7 @@ func (d *Dir) recover() error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("keep the torn line: %w", err)
 	}
-	if err := d.trials.Truncate(int64(t.Whole)); err != nil {
+	if err := d.trials.Truncate(int64(whole)); err != nil {
 		return fmt.Errorf("cut off the torn line: %w", err)
 	}
 	return d.trials.Sync()

@@ -139,7 +139,7 @@ func check(in record.Memory) (*record.Record, error) {
 	}
 	for i := range r.Trials {
 		if err := rejudged(r, i); err != nil {
-			return nil, fmt.Errorf("line %d of its trials: %w", r.Lines[i], err)
+			return nil, fmt.Errorf("line %d of its trials: %w", i+1, err)
 		}
 	}
 	derived := r.Results()

@@ -59,9 +59,8 @@ type Record struct {
 	Name   string // where it was read, for messages
 	Spec   study.Spec
 	Seed   uint64
-	Trials []study.Trial
-	Lines  []int  // Lines[i] is the line of TrialsFile that holds Trials[i], from 1
-	Torn   string // what a crash left of a last line, which is no trial
+	Trials []study.Trial // one a line
+	Torn   string        // what a crash left of a last line, which is no trial
 	// Environment is that of the last results written; it is empty, and
 	// Finished false, where none were.
 	Environment study.Environment
@@ -116,7 +115,7 @@ func (r *Record) facts(fsys fs.FS) error {
 			r.odd = append(r.odd, fmt.Sprintf("%s: %v", ref.File, err))
 			continue
 		}
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != ref.SHA256 {
+		if sumOf(data) != ref.SHA256 {
 			r.odd = append(r.odd, ref.File+" is not what the study recorded: it was edited since")
 			continue
 		}
@@ -173,8 +172,8 @@ func (r *Record) spec(data []byte) error {
 }
 
 func (r *Record) trials(data []byte) error {
-	t, err := ParseTrials(r.at(TrialsFile), data)
-	r.Trials, r.Lines, r.Torn = t.Trials, t.Lines, string(data[t.Whole:])
+	t, whole, err := ParseTrials(r.at(TrialsFile), data)
+	r.Trials, r.Torn = t, string(data[whole:])
 	return err
 }
 
@@ -230,7 +229,7 @@ func (r *Record) Warnings(derived study.Results) []string {
 		out = append(out, fmt.Sprintf("the last line of %s was cut off and counts for nothing (%d bytes)", TrialsFile, len(r.Torn)))
 	}
 	if n := unlike(r.written, derived.Verdicts); n > 0 {
-		out = append(out, fmt.Sprintf("%s states %s that its trials do not give: another version derived it, or somebody edited it", ResultsFile, plural(n, "verdict")))
+		out = append(out, fmt.Sprintf("%s states %s that its trials do not give: another version derived it, or somebody edited it", ResultsFile, show.Plural(n, "verdict")))
 	}
 	return out
 }
@@ -251,9 +250,8 @@ func unlike(written, derived []study.Verdict) int {
 	return n
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+// sumOf is the hash of a file, as records have it.
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

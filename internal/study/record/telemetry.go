@@ -1,10 +1,6 @@
 package record
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,30 +15,14 @@ const TelemetryFile = "telemetry.jsonl"
 
 var profileName = regexp.MustCompile(`^profile-[a-z0-9._-]{1,200}\.pb\.gz$`)
 
-// ParseTelemetry reads the lines of TelemetryFile. A last line that a crash
-// tore counts for nothing; whole is how many bytes are whole lines.
+// ParseTelemetry reads the lines of TelemetryFile, as ParseTrials does.
 func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int, err error) {
-	for n := 1; whole < len(data); n++ {
-		line, _, ended := bytes.Cut(data[whole:], []byte{'\n'})
-		size := len(line)
-		if ended {
-			size++
+	return parseLines(name, data, MaxFile, func(t study.Telemetry) error {
+		if t.Part == "" || t.Variant == "" {
+			return errors.New("telemetry names its part and variant")
 		}
-		var t study.Telemetry
-		err := json.Unmarshal(line, &t)
-		if err == nil && (t.Part == "" || t.Variant == "") {
-			err = errors.New("telemetry names its part and variant")
-		}
-		if err != nil && whole+size == len(data) {
-			return all, whole, nil
-		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		all = append(all, t)
-		whole += size
-	}
-	return all, whole, nil
+		return nil
+	})
 }
 
 // telemetry reads what instruments saw, and their profiles. A profile that is
@@ -79,7 +59,7 @@ func (r *Record) stacks(fsys fs.FS, t *study.Telemetry) error {
 	if err != nil {
 		return err
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != t.Profile.SHA256 {
+	if sumOf(data) != t.Profile.SHA256 {
 		return errors.New("it is not what the study recorded: it was edited since")
 	}
 	if t.Stacks, err = profile.Read(data); err != nil {

@@ -13,46 +13,37 @@ import (
 // a search some hundred.
 const MaxLine = 1 << 20
 
-// Trials are the lines of TrialsFile.
-type Trials struct {
-	Trials []study.Trial
-	Lines  []int // of each, from 1
-	Whole  int   // bytes that are whole lines; what follows is torn
+// ParseTrials reads TrialsFile: a trial from each line that is whole, and how many bytes
+// those are. name is what messages call the file.
+func ParseTrials(name string, data []byte) (all []study.Trial, whole int, err error) {
+	return parseLines(name, data, MaxLine, func(t study.Trial) error {
+		if t.Part == "" || t.Variant == "" || t.Block < 0 {
+			return errors.New("a trial names its part, variant and block")
+		}
+		return nil
+	})
 }
 
-// ParseTrials reads TrialsFile. A line that is no trial can only be the last,
-// torn by a crash: anywhere else it is an error, for then the record was
-// damaged or edited. name is what messages call the file.
-func ParseTrials(name string, data []byte) (Trials, error) {
-	var out Trials
-	for n := 1; out.Whole < len(data); n++ {
-		line, _, ended := bytes.Cut(data[out.Whole:], []byte{'\n'})
-		size := len(line)
-		if ended {
-			size++
+// parseLines reads JSON lines. One that is none can only be the last, torn by a crash:
+// anywhere else it is an error, for then the record was damaged or edited.
+func parseLines[T any](name string, data []byte, most int, check func(T) error) (all []T, whole int, err error) {
+	for n := 1; whole < len(data); n++ {
+		line, rest, _ := bytes.Cut(data[whole:], []byte{'\n'})
+		if len(line) > most {
+			return nil, 0, fmt.Errorf("%s:%d: a line of %d bytes is too long", name, n, len(line))
 		}
-		if len(line) > MaxLine {
-			return Trials{}, fmt.Errorf("%s:%d: a line of %d bytes is no trial", name, n, len(line))
+		var t T
+		err := json.Unmarshal(line, &t)
+		if err == nil {
+			err = check(t)
 		}
-		t, err := parseTrial(line)
-		if err != nil && out.Whole+size == len(data) {
-			return out, nil
+		if err != nil && len(rest) == 0 {
+			return all, whole, nil
 		}
 		if err != nil {
-			return Trials{}, fmt.Errorf("%s:%d: %w", name, n, err)
+			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		out.Trials, out.Lines = append(out.Trials, t), append(out.Lines, n)
-		out.Whole += size
+		all, whole = append(all, t), len(data)-len(rest)
 	}
-	return out, nil
-}
-
-func parseTrial(line []byte) (t study.Trial, err error) {
-	if err := json.Unmarshal(line, &t); err != nil {
-		return t, err
-	}
-	if t.Part == "" || t.Variant == "" || t.Block < 0 {
-		return t, errors.New("a trial names its part, variant and block")
-	}
-	return t, nil
+	return all, whole, nil
 }

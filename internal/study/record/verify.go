@@ -1,8 +1,6 @@
 package record
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,8 +42,7 @@ func (r *Record) Verify(fsys fs.FS) Verification {
 		}
 		in, seen := instances[name]
 		if !seen {
-			read, err := ReadInstance(fsys, name, sum)
-			if err != nil {
+			if read, err := ReadInstance(fsys, name, sum); err != nil {
 				v.problem("%s: %v", name, err)
 			} else {
 				in = &read
@@ -57,7 +54,7 @@ func (r *Record) Verify(fsys fs.FS) Verification {
 			continue
 		}
 		if err := study.CheckAgainst(t, *in); err != nil {
-			v.problem("%s, line %d of %s: %v", name, r.Lines[i], TrialsFile, err)
+			v.problem("%s, line %d of %s: %v", name, i+1, TrialsFile, err)
 			continue
 		}
 		v.Trials++
@@ -83,7 +80,7 @@ func ReadRaw(fsys fs.FS, name, sum string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
+	if sumOf(data) != sum {
 		return nil, errors.New("is not what the study recorded: its bytes were changed since")
 	}
 	return data, nil
