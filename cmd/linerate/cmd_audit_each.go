@@ -29,7 +29,7 @@ func (o *auditOptions) declared(args []string) bool {
 			return false
 		}
 		text, err := o.readDeclared(a)
-		return err == nil && !hosts.OwnExport(text) && !hosts.Plain(a) && len(declared.Read(a, text)) > 0
+		return err == nil && !hosts.OwnExport(text) && !hosts.Plain(a) && len(declared.Read(a, text, nil)) > 0
 	})
 }
 
@@ -157,8 +157,8 @@ func formOf(given map[string]string) string {
 }
 
 // hosts audits the machines, pods and containers to which a file gives settings.
-func (e *each) hosts(name, read string, text []byte, pinned map[string]string) (found bool, err error) {
-	all, err := e.Declared(e.cmd.Context(), read, text, pinned)
+func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (found bool, err error) {
+	all, err := e.Declared(e.cmd.Context(), read, text, repo)
 	for _, d := range all {
 		in := e.in
 		in.Facts = d.Facts
@@ -212,18 +212,19 @@ func (e *each) repository(dir string) error {
 			e.skip(name, err.Error())
 			continue
 		}
-		if hosts.Plain(file) && !bytes.Contains(text, []byte("{{")) {
+		if hosts.Plain(file) && !bytes.Contains(text, []byte("{{")) || declared.Plain(file, text) && hosts.IsConfiguration(name, e.OS) {
 			if err := e.plain(name); err != nil {
 				fmt.Fprintf(e.cmd.ErrOrStderr(), "skipped: %s\n", show.Clean(err.Error()))
 			}
 			continue
 		}
-		if _, err := e.hosts(name, file, text, repo.Pinned); err != nil {
+		if _, err := e.hosts(name, file, text, repo); err != nil {
 			return err
 		}
 	}
 	if len(e.reports) == 0 && e.lines == nil {
-		fmt.Fprintf(e.cmd.ErrOrStderr(), "%s: no file of settings that linerate knows; --root reads a host's own files\n", show.Clean(dir))
+		fmt.Fprintf(e.cmd.ErrOrStderr(), "%s: no settings found in %s whose names may have some (%s); --root reads a host's own files\n",
+			show.Clean(dir), show.Plural(len(repo.Files), "file"), declared.Endings)
 	}
 	return nil
 }

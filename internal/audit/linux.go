@@ -66,8 +66,8 @@ func (a *auditor) linuxModule(j judged) []candidate {
 	if v, live := a.f.LiveValue(j.Name); live && j.rec.SameValue(v, j.Value) {
 		c.Severity = Info // somebody applied it since
 	}
-	if len(a.f.Modules) == 0 {
-		c.Severity = Info // a list alone says nothing of modules
+	if len(a.f.Modules) == 0 || a.f.From.Alone {
+		c.Severity = Info // a file alone does not say which modules others load
 	}
 	c.once = "late " + j.st.Module + " " + c.File
 	return []candidate{c}

@@ -57,6 +57,12 @@ func (f Finding) sameAs(g Finding) bool {
 
 func (p *page) head(r *Report) {
 	name := osName(r.OS)
+	switch {
+	case r.OS == "" && len(r.Files) == 0: // of nothing
+		return
+	case r.OS == "":
+		name = "several systems"
+	}
 	if r.Release != "" {
 		name += " " + r.Release
 	}

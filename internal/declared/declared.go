@@ -7,6 +7,7 @@
 package declared
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"slices"
@@ -40,6 +41,8 @@ type Host struct {
 	Workload string
 	// System and Version are the distribution that the file itself pins.
 	System, Version string
+	// FreeBSD reports settings of FreeBSD; others are Linux's.
+	FreeBSD bool
 	// Files are those that the machine would have, by their paths.
 	Files map[string][]Line
 	// Unresolved are settings whose value the file alone does not tell.
@@ -59,6 +62,11 @@ func (h *Host) Alternatives() bool {
 	return !slices.Contains([]string{"Talos", "MachineConfig", "Butane", "Ignition", "Bottlerocket", "compose"}, h.Form) || h.Node == "talconfig"
 }
 
+// Invented reports a file that the form does not name: its lines may be for different hosts.
+func Invented(file string) bool {
+	return slices.Contains([]string{SysctlFile, bsdFile, commandLine}, file)
+}
+
 // Line is one line of a machine's file, and the line of the file that declares it.
 type Line struct {
 	Text string
@@ -72,15 +80,18 @@ type Unresolved struct {
 	Name string
 	At   int
 	Why  string
+	// value and place are as they stand in the file.
+	value, place string
+	half         string // one end of a range
 }
 
 // SysctlFile is where the settings of a form stand that writes no file by itself.
 const SysctlFile = "/etc/sysctl.d/declared.conf"
 
 // Read returns what a file declares, nil where that is nothing. name is its path in the
-// repository, which tells some forms.
-func Read(name string, text []byte) []*Host {
-	if len(text) > MaxFile || strings.IndexByte(string(text), 0) >= 0 {
+// repository, which tells some forms; vars are the repository's variables, or nil.
+func Read(name string, text []byte, vars *Variables) []*Host {
+	if len(text) > MaxFile || bytes.IndexByte(text, 0) >= 0 || !mentions(text) {
 		return nil
 	}
 	var hosts []*Host
@@ -90,19 +101,58 @@ func Read(name string, text []byte) []*Host {
 	default:
 		hosts = readLines(name, string(text), lang)
 	}
+	for _, h := range hosts {
+		h.resolve(name, vars)
+	}
+	hosts = bySystem(hosts, name, text)
 	return slices.DeleteFunc(hosts, func(h *Host) bool {
 		unsaid := h.Form == "YAML" || h.Form == lineForms["conf"]
-		return h.settings == 0 && len(h.Unresolved) == 0 || unsaid && !May(name) // sysctl.conf by another name
+		byName := slices.Contains(endings, path.Ext(name)) || directive.Match(text)
+		return h.settings == 0 && len(h.Unresolved) == 0 || unsaid && !byName // sysctl.conf by another name
 	})
 }
 
+// Endings are those of files that may declare settings; scripts may have none.
+const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .erb .epp .pp .nix .tf .tfvars .hcl .toml .sh .conf .cfg .service .container"
+
+var endings = strings.Fields(Endings)
+
+// foreign are files about programs, and of programs' own tests.
+var foreign = regexp.MustCompile(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)testdata/|/meta/argument_specs\.ya?ml$`)
+
 // May reports a file that may declare settings, by its name; Read looks into it.
 func May(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json", ".ign", ".bu", ".j2", ".tpl", ".nix", ".tf", ".tfvars", ".hcl", ".toml", ".sh", ".eyaml"}, path.Ext(name))
+	ext := path.Ext(name)
+	return (ext == "" || ext == path.Base(name) || slices.Contains(endings, ext)) && !foreign.MatchString(name)
 }
 
+// Plain reports a text in which most lines set sysctls, or a profile of TuneD: a file that a
+// host reads itself, by whatever name.
+func Plain(name string, text []byte) bool {
+	if !slices.Contains([]string{"", ".conf", ".cfg"}, path.Ext(name)) || len(text) > MaxFile || !mentions(text) || directive.Match(text) || bytes.IndexByte(text, 0) >= 0 {
+		return false
+	}
+	set, all := 0, 0
+	for line := range bytes.Lines(text) {
+		switch s := bytes.TrimSpace(line); {
+		case len(s) == 0 || s[0] == '#' || s[0] == ';':
+		case bytes.Equal(s, []byte("[sysctl]")):
+			return true
+		default:
+			all++
+			if m := fullLine.FindSubmatch(s); m != nil && string(m[2]) == "=" {
+				set++
+			}
+		}
+	}
+	return 2*set > all
+}
+
+// directive begins what an engine of templates replaces.
+var directive = regexp.MustCompile(`\{\{|\{%|<%`)
+
 // languages are files of lines, by the end of their names; others are YAML.
-var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh"}
+var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh", ".service": "sh", ".container": "sh", ".pp": "puppet", ".conf": "conf", ".cfg": "conf"}
 
 // tomlSection begins Bottlerocket's settings.
 var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
@@ -110,13 +160,19 @@ var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 // nixModule is how a module of NixOS begins or sets a sysctl.
 var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
 
+// templates are endings of templates of other files.
+var templates = regexp.MustCompile(`\.(j2|tpl|tmpl|tftpl|erb|epp)$`)
+
 // language tells a file of lines from YAML, for which it is "".
 func language(name, text string) string {
-	ext := path.Ext(strings.TrimSuffix(strings.TrimSuffix(name, ".j2"), ".tpl"))
+	ext := path.Ext(templates.ReplaceAllString(name, ""))
+	first, _, _ := strings.Cut(text, "\n")
 	switch lang := languages[ext]; {
 	case lang != "":
 		return lang
-	case ext == ".conf" || ext == ".cfg":
+	case strings.HasPrefix(first, "#!") && strings.Contains(first, "sh"):
+		return "sh"
+	case strings.Contains(text, "\n[sysctl]\n"):
 		return "conf"
 	case ext == ".yaml" || ext == ".yml" || ext == ".json" || ext == ".ign" || ext == ".bu":
 		return ""
@@ -143,27 +199,43 @@ func (h *Host) add(file, text, place string, at int) {
 // variable is what a template or a program puts in for a value.
 var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$\(|\$[A-Za-z_(]|<%|@[A-Za-z_]+@|` + "`")
 
+// truth are booleans of YAML, which Ansible's module writes as numbers.
+var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
+
 // set adds a sysctl, or says why its value is not known.
 func (h *Host) set(name, value, place string, at int) {
 	value = strings.TrimSpace(value)
+	if yes := truth[strings.ToLower(value)]; yes != "" && h.Form == "YAML" {
+		return // says that there is one
+	} else if yes != "" && (h.Form == "Ansible" || h.Form == "sysctls") {
+		value = yes
+	}
+	why := ""
 	switch {
-	case h.settings+len(h.Unresolved) >= maxLines:
+	case h.settings+len(h.Unresolved) >= maxLines || sysfs.MatchString(name):
+		return
 	case variable.MatchString(name):
-		h.Unresolved = append(h.Unresolved, Unresolved{name, at, "its name holds a variable"})
+		why = "its name holds a variable"
 	case strings.ContainsAny(value, "\"'\\"):
-		h.Unresolved = append(h.Unresolved, Unresolved{name, at, "its value is quoted by a program: " + short(value)})
+		why = "its value is quoted by a program: " + short(value)
 	case value == "" || variable.MatchString(value):
-		why := "its value is not in the file"
+		why = "its value is not in the file"
 		switch {
 		case strings.Contains(value, templated):
 			why = "its value comes from a template"
 		case value != "":
 			why = "its value is a variable: " + short(value)
 		}
-		h.Unresolved = append(h.Unresolved, Unresolved{name, at, why})
 	default:
 		h.add(SysctlFile, name+" = "+value, place, at)
+		return
 	}
+	h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: why, value: value, place: place})
+}
+
+// expression says that a setting's value is one that only its program evaluates.
+func (h *Host) expression(name, value string, at int) {
+	h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: "its value is an expression: " + short(value)})
 }
 
 func short(s string) string {

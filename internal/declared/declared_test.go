@@ -294,17 +294,144 @@ linux_node_config { sysctls = { "net.core.rmem_max" = "8388608" } }
 3 sysctl.d/declared.conf net.core.somaxconn = 4096
 9 sysctl.d/declared.conf net.core.rmem_max = 8388608
 4 ? vm.max_map_count: its value is an expression: var.map_count
-6 ? net.ipv4.ip_local_port_range: its two numbers stand in two keys
+6 ? net.ipv4.ip_local_port_range: only one end of the range is set
 `},
 		"node pools of Azure's API": {"pool.json", `{"linuxOSConfig": {"sysctls": {"netCoreSomaxconn": 4096}}}`, "YAML  \n1 sysctl.d/declared.conf net.core.somaxconn = 4096\n"},
-		"nothing":                   {"README.yaml", "a: 1\nuser.name: x\nnet.example: y\n", ""},
-		"nothing that parses":       {"x.yaml", "a: [\n\x01", ""},
+		// Azure/terraform-azurerm-aks, Apache-2.0: examples and what its module passes on.
+		"both ends of AKS' range of ports, pages, and what a module passes on": {"main.tf", `  transparent_huge_page_enabled = "madvise"
+  sysctl_config {
+    net_ipv4_ip_local_port_range_max = 60999
+    net_ipv4_ip_local_port_range_min = 16384
+    net_core_somaxconn = sysctl_config.value.net_core_somaxconn
+    vm_swappiness = (Optional) The sysctl setting vm.swappiness.
+  }
+`, `Terraform  
+1 rc.local echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
+4 sysctl.d/declared.conf net.ipv4.ip_local_port_range = 16384 60999
+5 ? net.core.somaxconn: its value is an expression: sysctl_config.value.net_core_somaxconn
+`},
+		// terraform-google-modules/terraform-google-kubernetes-engine, Apache-2.0.
+		"a script within Terraform": {"router.tf", "  startup = <<EOT\n  echo \"net.ipv4.ip_forward=1\" | sudo tee -a /etc/sysctl.conf\n", "Terraform  \n2 sysctl.d/declared.conf net.ipv4.ip_forward = 1\n"},
+		"modules of Talos": {"cp.yaml", "machine:\n  type: worker\n  kernel:\n    modules:\n    - name: nf_conntrack\n      parameters: [hashsize=262144]\n    - name: br_netfilter\n", `Talos worker 
+6 modprobe.d/declared.conf options nf_conntrack hashsize=262144
+5 modules-load.d/declared.conf nf_conntrack
+7 modules-load.d/declared.conf br_netfilter
+`},
+		// miraheze/puppet, GPL-3.0; wikimedia/operations-puppet, Apache-2.0.
+		"puppet": {"modules/base/manifests/sysctl.pp", `sysctl::parameters { 'wide':
+  values => {
+    'net.core.rmem_max' => 16777216, # default already
+    'net.ipv4.tcp_rmem' => [ 4096, 87380, 16777216 ],
+    'net.ipv4.conf.all.rp_filter' => $rp_filter_value,
+  }
+}
+sysctl { 'net.core.somaxconn':
+  value => '4096',
+}
+sysctl { 'vm.swappiness': ensure => absent }
+`, `puppet  
+3 sysctl.d/declared.conf net.core.rmem_max = 16777216
+4 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 87380 16777216
+9 sysctl.d/declared.conf net.core.somaxconn = 4096
+5 ? net.ipv4.conf.all.rp_filter: its value is an expression: $rp_filter_value
+`},
+		// Security-Onion-Solutions/securityonion, Elastic-2.0.
+		"Salt": {"salt/common/init.sls", "vm.max_map_count:\n  sysctl.present:\n    - value: 262144\nother:\n  sysctl.present:\n    - name: net.core.wmem_default\n    - value: 26214400\n", `Salt  
+3 sysctl.d/declared.conf vm.max_map_count = 262144
+6 sysctl.d/declared.conf net.core.wmem_default = 26214400
+`},
+		// NotAShelf/nyx, GPL-3.0.
+		"NixOS in one line, modules, products": {"boot.nix", `boot = {
+  kernelModules = ["tls" "tcp_bbr"];
+  kernel.sysctl = {"kernel.unprivileged_bpf_disabled" = 1;};
+  kernel.sysctl."net.core.rmem_max" = 16 * 1024 * 1024;
+  kernel.sysctl."net.ipv4.tcp_rmem" = ''4096 87380 16777216'';
+`, `NixOS  
+2 modules-load.d/declared.conf tls
+2 modules-load.d/declared.conf tcp_bbr
+3 sysctl.d/declared.conf kernel.unprivileged_bpf_disabled = 1
+4 sysctl.d/declared.conf net.core.rmem_max = 16777216
+5 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 87380 16777216
+`},
+		// mailcow/mailcow-dockerized, GPL-3.0: its container, not its host, is without IPv6.
+		"a container of a script": {"backup.sh", "docker run --name backup \\\n  --sysctl net.ipv6.conf.all.disable_ipv6=1 \\\nsysctl -w net.ipv4.ip_forward=1\n", `shell script  
+3 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+shell script  compose
+2 sysctl.d/declared.conf net.ipv6.conf.all.disable_ipv6 = 1
+`},
+		"a quadlet of podman": {"web.container", "[Container]\nSysctl=net.core.somaxconn=1024\n", "shell script  compose\n2 sysctl.d/declared.conf net.core.somaxconn = 1024\n"},
+		// ocochard/BSDRP, BSD-2-Clause: the last line only says what to type.
+		"a script of FreeBSD": {"usr/local/bin/tuning", "#!/bin/sh\n# BSDRP: a FreeBSD router\necho 'net.inet.carp.preempt=1' >> /etc/sysctl.conf\nsysctl net.link.tap.up_on_open=1 > /dev/null 2>&1\necho \"sysctl kern.timecounter.hardware=HPET\"\n", `shell script  
+3 sysctl.conf net.inet.carp.preempt = 1
+4 sysctl.conf net.link.tap.up_on_open = 1
+`},
+		"names that OpenBSD and macOS have, too": {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
+		// cozystack/cozystack, Apache-2.0; debops/debops, GPL-3.0; wikimedia/operations-puppet.
+		"labels, sysfs and facts":      {"x.yaml", "annotations:\n  vm.kubevirt.io/os: linux\nsysfs: [{name: kernel/mm/ksm/run, value: '1'}]\nfacts:\n  net.ipv4.tcp_min_snd_mss: true\n", ""},
+		"what Nix evaluated":           {"-", `{"kernel.core_pattern":"|/bin/false","net.ipv4.ip_forward":true,"net.core.somaxconn":128}`, "sysctls  \n1 sysctl.d/declared.conf kernel.core_pattern = |/bin/false\n1 sysctl.d/declared.conf net.ipv4.ip_forward = 1\n1 sysctl.d/declared.conf net.core.somaxconn = 128\n"},
+		"a boolean of Ansible":         {"group_vars/all.yml", "sysctl: {net.ipv4.ip_forward: yes}\n", "Ansible all \n1 sysctl.d/declared.conf net.ipv4.ip_forward = 1\n"},
+		"a device of a script":         {"if-up.sh", "echo 1 > /proc/sys/net/ipv4/conf/$INTERFACE/forwarding\n", "shell script  \n1 ? net.ipv4.conf.$INTERFACE.forwarding: its name holds a variable\n"},
+		"a profile that is a template": {"tuned/node", "[main]\nsummary=x\n\n[sysctl]\nvm.swappiness=10\n{{if .X}}\nvm.dirty_ratio={{.Ratio}}\n{{end}}\n", "template  \n5 sysctl.d/declared.conf vm.swappiness = 10\n7 ? vm.dirty_ratio: its value is a variable: {{.Ratio}}\n"},
+		"nothing":                      {"README.yaml", "a: 1\nuser.name: x\nnet.example: y\n", ""},
+		"nothing that parses":          {"x.yaml", "a: [\n\x01", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, show(Read(c.file, []byte(c.text)))); d != "" {
+			if d := cmp.Diff(c.want, show(Read(c.file, []byte(c.text), nil))); d != "" {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestVariables: a role's variables are those of its defaults and of the inventory, where
+// these agree; a variable of another role is none of its own.
+func TestVariables(t *testing.T) {
+	var vars Variables
+	vars.Add("roles/net/defaults/main.yml", []byte("backlog: 4096\nswap: \"{{ base }}\"\nbase: 5\nsack: 1\nmax: '65536 16384'\n"))
+	vars.Add("inventory/group_vars/all", []byte("sack: 0\nfwd: true\n"))
+	vars.Add("roles/other/vars/main.yml", []byte("alien: 1\nbacklog: 1\n"))
+	text := `- sysctl: {name: net.core.somaxconn, value: "{{ backlog | int }}"}
+- sysctl: {name: vm.swappiness, value: "{{ swap }}"}
+- sysctl: {name: net.ipv4.tcp_sack, value: "{{ sack }}"}
+- sysctl: {name: net.ipv4.ip_forward, value: "{{ fwd }}"}
+- sysctl: {name: net.ipv4.tcp_ecn, value: "{{ alien }}"}
+- sysctl: {name: vm.dirty_ratio, value: "{{ nowhere | default('10') }}"}
+- sysctl: {name: vm.stat_interval, value: "{{ fwd | ternary(1, 2) }}"}
+`
+	want := `Ansible net 
+1 sysctl.d/declared.conf net.core.somaxconn = 4096
+2 sysctl.d/declared.conf vm.swappiness = 5
+4 sysctl.d/declared.conf net.ipv4.ip_forward = 1
+6 sysctl.d/declared.conf vm.dirty_ratio = 10
+3 ? net.ipv4.tcp_sack: sack is 1 in roles/net/defaults/main.yml and 0 in inventory/group_vars/all
+5 ? net.ipv4.tcp_ecn: the repository does not define alien
+7 ? vm.stat_interval: its value is a variable: {{ fwd | ternary(1, 2) }}
+`
+	if d := cmp.Diff(want, show(Read("roles/net/tasks/main.yml", []byte(text), &vars))); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestPlain: a file that a host reads itself, by whatever name.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"etc/99-net", "# x\nnet.core.somaxconn=4096\nvm.swappiness = 1\n", true},
+		{"profiles/node", "[main]\nsummary=a\ninclude=b\n[sysctl]\nvm.swappiness=1\n", true},
+		{"a.nix", "net.core.somaxconn=4096\n", false},
+		{"x.conf", "{{ a }}\nnet.core.somaxconn=4096\n", false},
+		{"php.ini.conf", "a=1\nb=2\nnet.core.somaxconn=4096\n", false},
+	} {
+		if got := Plain(c.name, []byte(c.text)); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	for name, want := range map[string]bool{"a/README.tpl": false, "pkg/testdata/x.yaml": false, "roles/x/meta/argument_specs.yml": false, "bin/tuning": true, "a.md": false, "x.container": true} {
+		if May(name) != want {
+			t.Errorf("May(%s) is not %v", name, want)
+		}
 	}
 }
 
@@ -315,19 +442,19 @@ func TestBombs(t *testing.T) {
 	for i := 1; i < 40; i++ {
 		fmt.Fprintf(&laughs, "a%d: &a%d [*a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1)
 	}
-	if got := Read("x.yaml", []byte(laughs.String())); len(got) != 1 || len(got[0].Files[SysctlFile]) != 1 {
+	if got := Read("x.yaml", []byte(laughs.String()), nil); len(got) != 1 || len(got[0].Files[SysctlFile]) != 1 {
 		t.Errorf("aliases: %s", show(got))
 	}
 	zeros := gz(strings.Repeat("vm.swappiness=1\n", 2<<20))
 	bomb := "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfig\nspec: {f: {path: /etc/sysctl.d/1.conf, contents: {compression: gzip, source: 'data:;base64," + zeros + "'}}}\n"
-	if got := Read("x.yaml", []byte(bomb)); len(got) != 1 || len(got[0].Files["/etc/sysctl.d/1.conf"]) > maxLines {
+	if got := Read("x.yaml", []byte(bomb), nil); len(got) != 1 || len(got[0].Files["/etc/sysctl.d/1.conf"]) > maxLines {
 		t.Errorf("a bomb of gzip: %d hosts", len(got))
 	}
-	if got := Read("x.yaml", bytes.Repeat([]byte("a"), MaxFile+1)); got != nil {
+	if got := Read("x.yaml", bytes.Repeat([]byte("a"), MaxFile+1), nil); got != nil {
 		t.Error("a file beyond the bound was read")
 	}
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
-	Read("x.yaml", []byte(deep))
+	Read("x.yaml", []byte(deep), nil)
 }
 
 // FuzzRead: no text makes a reader panic, loop, or place a line where there is none.
@@ -338,7 +465,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
 		lines := strings.Count(text, "\n") + 2
-		for _, h := range Read(name, []byte(text)) {
+		for _, h := range Read(name, []byte(text), nil) {
 			for file, all := range h.Files {
 				for _, l := range all {
 					if l.At < 1 || l.At > lines {

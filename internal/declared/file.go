@@ -13,7 +13,8 @@ import (
 
 // readable are the directories of which the readers of a machine read files.
 var readable = []string{"/etc/sysctl.d/", "/usr/lib/sysctl.d/", "/usr/local/lib/sysctl.d/", "/run/sysctl.d/", "/etc/sysctl.conf", "/etc/modprobe.d/", "/etc/modules-load.d/",
-	"/etc/systemd/network/", "/etc/systemd/system/", "/etc/udev/rules.d/", "/etc/tuned/", "/etc/default/grub", "/etc/security/limits.d/", "/etc/kernel/cmdline", "/etc/rc.local"}
+	"/etc/systemd/network/", "/etc/systemd/system/", "/etc/udev/rules.d/", "/etc/tuned/", "/etc/default/grub", "/etc/security/limits.d/", "/etc/kernel/cmdline", "/etc/rc.local",
+	"/boot/loader.conf", "/etc/rc.conf"}
 
 // file reads a mapping that gives a machine a file: cloud-init's write_files, Ignition's and
 // Butane's storage.files, Talos' files, Ansible's copy, blockinfile and lineinfile.

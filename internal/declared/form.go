@@ -42,10 +42,14 @@ func formOf(name, text string, doc *node) Host {
 		if hosts := first(doc.items).get("hosts").text; h.Node == "" {
 			h.Node = hosts
 		}
+	case strings.HasSuffix(name, ".sls"):
+		h.Form = "Salt"
 	case strings.Contains(text, "sysctl::") || strings.Contains(name, "hiera"):
 		h.Form = "puppet"
 	case strings.HasPrefix(base, "values"):
 		h.Form = "Helm values"
+	case len(doc.keys) > 0 && wholeName.MatchString(doc.keys[0].key): // such as nix eval --json prints
+		h.Form = "sysctls"
 	}
 	return h
 }
@@ -97,6 +101,9 @@ var pins = []struct {
 // Pinned are the releases that a file of a repository names: version by distribution.
 func Pinned(text string) map[string][]string {
 	found := map[string][]string{}
+	if low := strings.ToLower(text); !strings.Contains(low, "talos") && !strings.Contains(low, "nixpkgs") && !strings.Contains(low, "installer") {
+		return found
+	}
 	for _, p := range pins {
 		for _, m := range p.how.FindAllStringSubmatch(text, 64) {
 			found[p.system] = append(found[p.system], m[1])

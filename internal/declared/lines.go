@@ -3,11 +3,12 @@ package declared
 import (
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
 // lineForms are the forms of files of lines.
-var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template"}
+var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template", "puppet": "puppet"}
 
 // nixPackages pins a kernel.
 var nixPackages = regexp.MustCompile(`linuxPackages_(\d+)_(\d+)`)
@@ -21,12 +22,12 @@ func readLines(name, text, lang string) []*Host {
 			h.System, h.Version = "kernel", m[1]+"."+m[2]
 		}
 	}
-	r := lineReader{h: h, lang: lang, azure: lang == "hcl" && strings.Contains(text, "sysctl")}
-	if lang == "conf" && !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+	r := lineReader{h: h, lang: lang}
+	if lang == "conf" && !directive.MatchString(text) {
 		return nil // a plain file: read as such
 	}
 	r.text(text)
-	return []*Host{h}
+	return r.hosts()
 }
 
 // place is what a path tells of the hosts that it is for.
@@ -46,9 +47,18 @@ type lineReader struct {
 	h     *Host
 	lang  string
 	where string // the key that holds the text
-	azure bool
-	list  bool // within NixOS' list of the kernel's parameters
-	off   bool // within a comment of several lines
+	list  string // the list of NixOS that goes on: the kernel's parameters, modules
+	off   bool   // within a comment of several lines
+	name  string // of the resource of puppet whose value follows
+	box   *Host  // the container that a line starts
+}
+
+// hosts are the host, and the container that its lines start.
+func (r *lineReader) hosts() []*Host {
+	if r.box == nil {
+		return []*Host{r.h}
+	}
+	return []*Host{r.h, r.box}
 }
 
 // text reads all lines.
@@ -67,19 +77,60 @@ func (r *lineReader) line(s string, at int) {
 	if s == "" || s[0] == '#' || s[0] == ';' || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "{#") || strings.HasSuffix(s, ">&2") || len(s) > 1<<14 {
 		return
 	}
-	switch r.lang {
-	case "nix":
+	switch {
+	case r.lang == "nix":
 		r.parameters(s, at)
+		r.code(strings.TrimPrefix(nixSysctl.ReplaceAllString(s, ""), "{"), at)
+	case r.lang == "puppet":
+		r.resource(s, at)
 		r.code(s, at)
-	case "hcl", "toml":
+	case r.lang == "hcl" && !shellWord.MatchString(s), r.lang == "toml":
 		r.code(s, at)
 	default:
 		r.words(s, at)
 	}
 }
 
+var (
+	// nixSysctl begins a set of sysctls, with the first one on its line.
+	nixSysctl = regexp.MustCompile(`^.*\bkernel\.sysctl\s*=\s*`)
+	// shellWord is a command in a text that another program runs.
+	shellWord = regexp.MustCompile(`\b(?:sysctl\s|echo|tee|printf)\b`)
+	// boxed starts a container with a sysctl: docker run, podman's quadlets.
+	boxed = regexp.MustCompile(`--sysctl[= ]|^Sysctl=`)
+	// puppetName and puppetValue are of a resource of a type for sysctls.
+	puppetName  = regexp.MustCompile(`["'](` + sysctlName + `)["']\s*:`)
+	puppetValue = regexp.MustCompile(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
+)
+
+// resource reads a resource of puppet, which has a sysctl's name as its title.
+func (r *lineReader) resource(s string, at int) {
+	if m := puppetName.FindStringSubmatch(s); m != nil {
+		r.name = m[1]
+	}
+	if m := puppetValue.FindStringSubmatch(s); m != nil && r.name != "" {
+		r.assign(r.name, m[1], at)
+	} else if !strings.HasSuffix(s, "}") {
+		return
+	}
+	r.name = ""
+}
+
 // words reads a line of sysctl.conf or of a shell.
 func (r *lineReader) words(s string, at int) {
+	if boxed.MatchString(s) {
+		if r.box == nil {
+			box := *r.h
+			box.Container, box.Files, box.Unresolved, box.settings = Docker, nil, nil, 0
+			r.box = &box
+		}
+		in := lineReader{h: r.box, where: r.where}
+		in.words(boxed.ReplaceAllString(s, " "), at)
+		return
+	}
+	if told.MatchString(s) {
+		return
+	}
 	if m := fullLine.FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
 		r.h.set(m[1], plain(m[3]), r.where, at)
 		return
@@ -103,20 +154,13 @@ func (r *lineReader) words(s string, at int) {
 	}
 }
 
-// code reads a line of Nix, HCL or TOML. In them a bare word is a variable.
+// code reads a line of Nix, HCL, TOML or puppet. In them a bare word is a variable.
 func (r *lineReader) code(s string, at int) {
 	found := codeSet.FindAllStringSubmatch(s, 64)
 	for _, m := range found {
-		value, literal := literally(m[2])
-		switch {
-		case value == "null" || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "mkOption"):
-		case literal:
-			r.h.set(m[1], value, r.where, at)
-		default:
-			r.h.Unresolved = append(r.h.Unresolved, Unresolved{m[1], at, "its value is an expression: " + short(value)})
-		}
+		r.assign(m[1], m[2], at)
 	}
-	if len(found) > 0 || !r.azure {
+	if len(found) > 0 || r.lang != "hcl" {
 		return
 	}
 	if m := aksSet.FindStringSubmatch(s); m != nil {
@@ -126,38 +170,53 @@ func (r *lineReader) code(s string, at int) {
 	}
 }
 
+// assign sets a name to what stands in a language.
+func (r *lineReader) assign(name, text string, at int) {
+	switch value, literal := literally(text); {
+	case value == "null" || value == "undef" || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "mkOption"):
+	case literal:
+		r.h.set(name, value, r.where, at)
+	default:
+		r.h.expression(name, value, at)
+	}
+}
+
 // azureSet reads a key of sysctl_config; optional(number) declares the type of one.
 func (r *lineReader) azureSet(key, name, value string, at int) {
 	value, literal := literally(value)
 	switch {
-	case strings.HasPrefix(value, "optional(") || value == "null" || value == "number" || value == "string":
-	case strings.Contains(key, "port_range_"):
-		r.h.Unresolved = append(r.h.Unresolved, Unresolved{name, at, "its two numbers stand in two keys"})
-	case literal:
-		r.h.set(name, value, "sysctl_config", at)
-	case hclExpression.MatchString(value): // else prose about the key
-		r.h.Unresolved = append(r.h.Unresolved, Unresolved{name, at, "its value is an expression: " + short(value)})
+	case literal && !strings.ContainsAny(value, " ("): // else prose about the key
+		r.h.azureSet(key, name, value, "sysctl_config", at)
+	case hclExpression.MatchString(value):
+		r.h.expression(name, value, at)
 	}
 }
 
 // hclExpression begins with what Terraform looks up.
-var hclExpression = regexp.MustCompile(`^(var|local|each|data|module|try|lookup|coalesce|merge|null_resource)\b`)
+var hclExpression = regexp.MustCompile(`^(?:try|lookup|coalesce|merge)\(|^[a-z_]+\.[a-z_]`)
 
-// parameters reads words of NixOS' boot.kernelParams.
+// nixLists are NixOS' lists, and the files to which they add lines.
+var nixLists = map[string]string{"kernelParams": commandLine, "kernelModules": modulesFile}
+
+// parameters reads words of NixOS' boot.kernelParams and boot.kernelModules.
 func (r *lineReader) parameters(s string, at int) {
-	if i := strings.Index(s, "kernelParams"); i >= 0 {
-		r.list, s = true, s[i:]
+	for key := range nixLists {
+		if i := strings.Index(s, key); i >= 0 {
+			r.list, s = key, s[i:]
+		}
 	}
-	if !r.list {
+	if r.list == "" {
 		return
 	}
 	words, _, ends := strings.Cut(s, "]")
 	for _, m := range nixString.FindAllStringSubmatch(words, 256) {
 		if !variable.MatchString(m[1]) {
-			r.h.add(commandLine, m[1], "boot.kernelParams", at)
+			r.h.add(nixLists[r.list], m[1], "boot."+r.list, at)
 		}
 	}
-	r.list = !ends && !strings.HasSuffix(s, ";")
+	if ends || strings.HasSuffix(s, ";") {
+		r.list = ""
+	}
 }
 
 var nixString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
@@ -165,14 +224,31 @@ var nixString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 // commandLine is where kernel-install keeps the kernel's parameters.
 const commandLine = "/etc/kernel/cmdline"
 
+// modulesFile and modprobeFile are for modules that a form loads, and their parameters.
+const modulesFile, modprobeFile = "/etc/modules-load.d/declared.conf", "/etc/modprobe.d/declared.conf"
+
 // literally is a value of a language with strings; ok is false for an expression.
 func literally(s string) (value string, ok bool) {
 	s = strings.TrimSpace(s)
 	s = strings.TrimSpace(nixWraps.ReplaceAllString(strings.TrimPrefix(s, "("), ""))
 	s = strings.TrimSpace(strings.TrimSuffix(s, ")"))
+	if strings.Count(s, `"`) == 1 {
+		s = strings.TrimSuffix(s, `"`) // of a word around the assignment
+	}
 	switch {
-	case len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"':
+	case len(s) > 3 && strings.HasPrefix(s, "''") && strings.HasSuffix(s, "''"): // Nix
+		return s[2 : len(s)-2], true
+	case len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]:
 		return s[1 : len(s)-1], true
+	case list.MatchString(s):
+		return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("[], \t\"'", c) }), " "), true
+	case product.MatchString(s):
+		n := 1
+		for f := range strings.SplitSeq(s, "*") {
+			m, _ := strconv.Atoi(strings.TrimSpace(f))
+			n *= m
+		}
+		return strconv.Itoa(n), true
 	case s == "true":
 		return "1", true
 	case s == "false":
@@ -180,6 +256,13 @@ func literally(s string) (value string, ok bool) {
 	}
 	return s, number.MatchString(s)
 }
+
+var (
+	// list is one of puppet, of numbers.
+	list = regexp.MustCompile(`^\[[\d\s,"'-]*\]$`)
+	// product is how sizes are written: 16 * 1024 * 1024.
+	product = regexp.MustCompile(`^\d{1,9}(\s*\*\s*\d{1,6}){1,2}$`)
+)
 
 // plain is a value of a shell or of sysctl.conf without quotes.
 func plain(s string) string {

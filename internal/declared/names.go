@@ -1,19 +1,59 @@
 package declared
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // families are the first two parts of sysctls' names; keys of other programs begin alike
 // (fs.s3a.endpoint of Hadoop).
-const families = `net[./](?:ipv4|ipv6|core|netfilter|nf_conntrack_max|bridge|unix|mptcp|sctp|mpls|ax25|appletalk|iw_cm|rds|smc|xfrm|token-ring|ipx|decnet)|` +
-	`kernel[./][a-z_]|vm[./][a-z_]|user[./]max_|sunrpc[./]|abi[./]|` +
+const families = `(?:` + linux + `|` + freebsd + `)`
+
+// freebsd are those of FreeBSD's names. OpenBSD and macOS have some, too: bsdText tells.
+const freebsd = `net[./](?:inet6?|link|isr|bpf|pf|route|graph|key|local)[./]|kern[./](?:ipc|maxfiles|maxproc|maxvnodes|coredump|random|sched|geom|eventtimer|elf|securelevel|hz|racct|cam|ps_|timecounter|threads|sugid|msgbuf|evdev|vty|corefile|ngroups)|` +
+	`security[./](?:bsd|jail)[./]|machdep[./]|vfs[./](?:zfs|read_|ufs|nfs|hirunning|usermount)|hw[./](?:[a-z]+[./][a-z_]|intr_storm|ibrs|vga)`
+
+const linux = `net[./](?:ipv4|ipv6|core|netfilter|nf_conntrack_max|bridge|unix|mptcp|sctp|mpls|ax25|appletalk|iw_cm|rds|smc|xfrm|token-ring|ipx|decnet)|` +
+	`kernel[./][a-z_]|user[./]max_|sunrpc[./]|abi[./]|` +
 	`fs[./](?:file-|inotify|aio-|nr_open|suid_dumpable|protected_|pipe-|mqueue|epoll|quota|xfs|nfs|fuse|may_detach|lease|leases|dir-notify|overflow|binfmt|fanotify|mount-max|verity|inode|dentry)|` +
 	`dev[./](?:hpet|raid|cdrom|tty|scsi|mac_hid|i915)`
 
 // sysctlName is a whole name, in which templates may stand for a part.
-const sysctlName = `(?:` + families + `)(?:[\w./*:-]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+)*`
+// Those of vm have two parts: vm.kubevirt.io/os is a label.
+const sysctlName = `(?:` + families + `(?:[\w./*:%@-]|` + inserted + `)*|vm[./](?:[a-z_0-9-]|` + inserted + `)+)`
+
+const inserted = `\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|<%=[^<>]*%>`
+
+var (
+	// sysfs has such directories, too.
+	sysfs = regexp.MustCompile(`^kernel[./](?:mm|debug|slab)[./]`)
+	// begins is the beginning of a name.
+	begins  = regexp.MustCompile(`^(?:` + families + `|vm[./][a-z])`)
+	bsdText = regexp.MustCompile(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
+	bsdName = regexp.MustCompile(`^(?:` + freebsd + `)`)
+)
+
+// settingWords are in files that declare settings by other words than sysctls' names.
+var settingWords = strings.Fields("kernelParams kernelModules ernelArg kernel_arg hould_exist shouldExist /proc/sys/ base64, data: b64 sysfs: modules: os_config OSConfig OsConfig sysctl_config ysctlConfig")
+
+// mentions reports a text that may declare settings: parsing takes long, and most have none.
+func mentions(text []byte) bool {
+	for i, c := range text {
+		if c != '.' && c != '/' {
+			continue
+		}
+		from := i
+		for from > 0 && text[from-1] >= 'a' && text[from-1] <= 'z' {
+			from--
+		}
+		if n := i - from; n >= 2 && n <= len("security") && begins.Match(text[from:min(from+40, len(text))]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(settingWords, func(w string) bool { return bytes.Contains(text, []byte(w)) })
+}
 
 var (
 	wholeName = regexp.MustCompile(`^` + sysctlName + `$`)
@@ -26,11 +66,15 @@ var (
 	// moduleWords is Ansible's short form: sysctl: name=a value=b.
 	moduleWords = regexp.MustCompile(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 	// echoed writes below /proc/sys.
-	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*/proc/sys/([\w./-]+)`)
+	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
+	// told is a message about a setting, that nothing writes to a file.
+	told = regexp.MustCompile(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
 	// nixSet and hclSet assign in their languages, where a string has quotes.
-	codeSet = regexp.MustCompile(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|[^;,}#]+)`)
+	codeSet = regexp.MustCompile(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
 	// aksSet is a sysctl as the node pools of Azure write it.
-	aksSet = regexp.MustCompile(`^\s*((?:net|vm|fs|kernel)_[a-z0-9_]+)\s*=\s*([^#]+)`)
+	aksSet = regexp.MustCompile(`^\s*((?:net|vm|fs|kernel|transparent)_[a-z0-9_]+)\s*=\s*([^#]+)`)
+	// aksKeys are around the keys of Azure's node pools.
+	aksKeys = regexp.MustCompile(`(?i)sysctl|linux_?os_?config`)
 	// nixWraps give a priority to a value.
 	nixWraps = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
 	number   = regexp.MustCompile(`^-?(?:\d+|0x[0-9a-fA-F]+)$`)
@@ -49,19 +93,48 @@ var aksNames = func() map[string]string {
 		names[squeeze(name)] = name
 	}
 	for _, end := range []string{"min", "max"} { // one sysctl in two keys
-		names["netipv4iplocalportrange"+end] = "net.ipv4.ip_local_port_range"
+		names["netipv4iplocalportrange"+end] = portRange
+	}
+	for _, what := range []string{"enabled", "defrag"} {
+		names["transparenthugepage"+what] = "/sys/kernel/mm/transparent_hugepage/" + what
 	}
 	return names
 }()
 
+const portRange = "net.ipv4.ip_local_port_range"
+
 // squeeze is a name without what separates its parts: netCoreSomaxconn and
 // net_core_somaxconn are one.
 func squeeze(name string) string {
-	return strings.ToLower(strings.NewReplacer(".", "", "_", "", "-", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
+
+var separators = strings.NewReplacer(".", "", "_", "", "-", "")
 
 // azure is the sysctl that a key of an Azure node pool sets.
 func azure(key string) (string, bool) {
 	name, ok := aksNames[squeeze(key)]
 	return name, ok && !strings.Contains(key, ".")
+}
+
+// azureSet sets what a key of an Azure node pool sets: half of the range of ports waits for
+// the other one.
+func (h *Host) azureSet(key, name, value, place string, at int) {
+	switch {
+	case strings.HasPrefix(name, "/sys/"):
+		h.add("/etc/rc.local", "echo "+value+" > "+name, place, at)
+	case name != portRange || strings.HasSuffix(squeeze(key), "range"):
+		h.set(name, value, place, at)
+	default:
+		last := len(h.Unresolved) - 1
+		if last < 0 || h.Unresolved[last].half == "" {
+			h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: "only one end of the range is set", half: value})
+			return
+		}
+		first, second := h.Unresolved[last].half, value
+		if h.Unresolved = h.Unresolved[:last]; strings.HasSuffix(squeeze(key), "min") {
+			first, second = second, first
+		}
+		h.set(name, first+" "+second, place, at)
+	}
 }

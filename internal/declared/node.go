@@ -51,6 +51,19 @@ func (n *node) first(keys ...string) *node {
 	return &node{}
 }
 
+// joined is a list of mappings as one, as Salt writes arguments; its name is that of the key
+// around it where it has none.
+func (n *node) joined(name string) *node {
+	out := &node{line: n.line}
+	for _, item := range n.items {
+		out.keys = append(out.keys, item.keys...)
+	}
+	if out.get("name").line == 0 {
+		out.keys = append(out.keys, entry{"name", n.line, &node{line: n.line, text: name, scalar: true}})
+	}
+	return out
+}
+
 // maxNodes bounds a document.
 const maxNodes = 200_000
 

@@ -13,7 +13,7 @@ func readYAML(name, text string) []*Host {
 		h := &Host{Form: lineForms["conf"], Node: place(name)}
 		r := lineReader{h: h, lang: "template"}
 		r.text(text)
-		return []*Host{h}
+		return r.hosts()
 	}
 	var all []*Host
 	for _, doc := range docs {
@@ -58,6 +58,7 @@ type walker struct {
 	hosts  []*Host
 	seen   map[*node]bool
 	source []string
+	box    *Host // the container that commands start
 }
 
 // other is a host besides the document's own.
@@ -109,8 +110,11 @@ func (w *walker) parameter(n *node, key string, h *Host) {
 
 // mapping reads a mapping: a setting in two keys, a file, a pod, or settings by their names.
 func (w *walker) mapping(n *node, at []string, h *Host) {
-	if n.get("state").text == "absent" || w.file(n, h) || w.tuned(n, h) {
+	if n.get("state").text == "absent" || w.file(n, h) || w.tuned(n, h) || w.module(n, at, h) {
 		return
+	}
+	if salt := n.get("sysctl.present"); salt.items != nil {
+		n = salt.joined(path.Base(strings.Join(at, "/")))
 	}
 	name, value := n.first("name", "key", "sysctl", "param"), n.first("value", "val")
 	if wholeName.MatchString(name.text) && (value.line > 0 || n.get("state").line > 0) {
@@ -129,16 +133,26 @@ func (w *walker) mapping(n *node, at []string, h *Host) {
 	}
 }
 
+// module reads a module of Talos, with its parameters.
+func (w *walker) module(n *node, at []string, h *Host) bool {
+	name := n.get("name").text
+	if name == "" || !strings.HasSuffix(strings.Join(at, "."), "kernel.modules") || h.Form != "Talos" {
+		return false
+	}
+	h.add(modulesFile, name, "modules", n.get("name").line)
+	for _, p := range n.get("parameters").items {
+		h.add(modprobeFile, "options "+name+" "+p.text, "modules", p.line)
+	}
+	return true
+}
+
 // named reads a key that is a sysctl's name, or a path below /sys.
 func (w *walker) named(e entry, at []string, h *Host) bool {
 	where := strings.Join(at[max(0, len(at)-2):], ".")
 	name, v := e.key, e.node
-	if azureName, ok := azure(name); ok && v.scalar && slices.ContainsFunc(at, func(k string) bool { return strings.Contains(strings.ToLower(k), "sysctl") }) {
-		if strings.Contains(squeeze(name), "portrange") && number.MatchString(v.text) {
-			h.Unresolved = append(h.Unresolved, Unresolved{azureName, e.line, "its two numbers stand in two keys"})
-			return true
-		}
-		name = azureName
+	if azureName, ok := azure(name); ok && v.scalar && aksKeys.MatchString(strings.Join(at, "/")) {
+		h.azureSet(name, azureName, v.text, where, e.line)
+		return true
 	}
 	switch {
 	case h.Form == "Talos" && len(at) > 0 && at[len(at)-1] == "sysfs" && v.scalar && !variable.MatchString(name+v.text):
@@ -195,10 +209,14 @@ func (w *walker) scalar(n *node, key string, h *Host) {
 }
 
 func (w *walker) lines(n *node, lang, key string, h *Host) {
-	r := lineReader{h: h, lang: lang, where: key}
+	r := lineReader{h: h, lang: lang, where: key, box: w.box}
 	for i, raw := range strings.Split(n.text, "\n") {
 		r.line(strings.TrimSpace(raw), w.lineOf(n, i, raw))
 	}
+	if w.box == nil && r.box != nil {
+		w.hosts = append(w.hosts, r.box)
+	}
+	w.box = r.box
 }
 
 // lineOf is where the i-th line of a node's text stands: below a block's head, or for a text

@@ -19,17 +19,25 @@ type Declared struct {
 	Facts *fact.Facts
 }
 
-// Declared reads what a file declares; none where that is nothing. pinned are the releases
-// that the repository names, by distribution.
-func (s *Source) Declared(ctx context.Context, name string, text []byte, pinned map[string]string) ([]Declared, error) {
+// Declared reads what a file declares; none where that is nothing. repo is nil for a file by
+// itself.
+func (s *Source) Declared(ctx context.Context, name string, text []byte, repo *Repository) ([]Declared, error) {
 	opts, err := s.options()
-	if err != nil || s.OS == fact.FreeBSD {
+	if err != nil {
 		return nil, err
 	}
-	opts.OS = fact.Linux
+	if repo == nil {
+		repo = &Repository{}
+	}
 	var all []Declared
-	for _, h := range declared.Read(name, text) {
-		f, err := declaredFacts(ctx, name, h, opts, pinned)
+	for _, h := range declared.Read(name, text, &repo.vars) {
+		if opts.OS = fact.Linux; h.FreeBSD {
+			opts.OS = fact.FreeBSD
+		}
+		if s.OS != "" && s.OS != opts.OS {
+			continue
+		}
+		f, err := declaredFacts(ctx, name, h, opts, repo.Pinned)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -43,7 +51,10 @@ func (s *Source) Declared(ctx context.Context, name string, text []byte, pinned 
 
 // declaredFacts inspects the files that a declaration gives a machine.
 func declaredFacts(ctx context.Context, name string, h *declared.Host, opts inspect.Options, pinned map[string]string) (*fact.Facts, error) {
-	texts := map[string][]byte{declared.SysctlFile: nil}
+	texts := map[string][]byte{}
+	if !h.FreeBSD {
+		texts[declared.SysctlFile] = nil
+	}
 	for p, lines := range h.Files {
 		var b strings.Builder
 		for _, l := range lines {
@@ -61,7 +72,7 @@ func declaredFacts(ctx context.Context, name string, h *declared.Host, opts insp
 	case version != "":
 		texts["/etc/os-release"] = []byte("ID=" + h.System + "\nVERSION_ID=" + version + "\n")
 	}
-	f, err := inspect.Host(ctx, filehost.New(texts, fact.Linux), opts)
+	f, err := inspect.Host(ctx, filehost.New(texts, opts.OS), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +93,7 @@ func place(f *fact.Facts, name string, h *declared.Host) {
 	for _, s := range f.Settings {
 		for i := range s.Lines {
 			if l, ok := at(s.Lines[i].File, s.Lines[i].Number); ok {
-				s.Lines[i].Effective = s.Lines[i].Effective || h.Alternatives() && s.Lines[i].File == declared.SysctlFile
+				s.Lines[i].Effective = s.Lines[i].Effective || h.Alternatives() && declared.Invented(s.Lines[i].File)
 				s.Lines[i].File, s.Lines[i].Number, s.Lines[i].Place = name, l.At, l.Place
 			}
 		}

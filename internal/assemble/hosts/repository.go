@@ -29,6 +29,7 @@ type Repository struct {
 	Files []string
 	// Pinned are the releases that its files name, by distribution, where they agree.
 	Pinned map[string]string
+	vars   declared.Variables
 }
 
 // IsRepository tells a repository from a host's directory: it has a .git, or none of the
@@ -84,6 +85,7 @@ func OpenRepository(dir string) (*Repository, error) {
 		for system, versions := range declared.Pinned(string(text)) {
 			pins[system] = append(pins[system], versions...)
 		}
+		r.vars.Add(name, text)
 		r.Files = append(r.Files, name)
 		return nil
 	})

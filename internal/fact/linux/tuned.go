@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 )
 
 // tunedDirs hold the profiles of tuned(8), the administrator's first.
@@ -180,7 +181,8 @@ func (t *tuned) lines() []fact.Line {
 			if names != nil {
 				name = names[o.key]
 			}
-			if !known || u.off || strings.Contains(value, "${") || !validName(name) || len(all) >= maxLines {
+			hidden := value != o.value && strings.Contains(value, redact.Mark) // a variable's, which may be a number
+			if !known || u.off || hidden || strings.Contains(value, "${") || !validName(name) || len(all) >= maxLines {
 				continue
 			}
 			l := fact.Line{File: o.file, Number: o.number, Text: o.text, Stage: fact.Conf, Order: len(all) + 1, Effective: true, Note: "by tuned's profile " + o.profile}

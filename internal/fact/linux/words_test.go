@@ -214,7 +214,7 @@ func TestTunedMerges(t *testing.T) {
 			"", []string{"z.z=3", "x.y=1"}},
 		"two profiles": {tree{"/etc/tuned/active_profile": "a b", "/etc/tuned/a/tuned.conf": "[sysctl]\nx.y=1\n", "/etc/tuned/b/tuned.conf": "[sysctl]\nx.y=2\n"}, "", []string{"x.y=2"}},
 		"replace":      {tree{"/etc/tuned/active_profile": "a", "/etc/tuned/a/tuned.conf": "[main]\ninclude=b\n[sysctl]\nreplace=1\nx.y=1\n", "/etc/tuned/b/tuned.conf": "[sysctl]\ngone.z=2\n"}, "", []string{"x.y=1"}},
-		"variables":    {tree{"/etc/tuned/active_profile": "a", "/etc/tuned/a/tuned.conf": "[variables]\nn=5\nm=${n}0\n[sysctl]\nx.y=${m}\nx.z=${unknown}\nx.q=\"7\"\n"}, "", []string{"x.y=50", "x.q=7"}},
+		"variables":    {tree{"/etc/tuned/active_profile": "a", "/etc/tuned/a/tuned.conf": "[variables]\nn=5\nm=${n}0\n[sysctl]\nx.y=${m}\nx.z=${unknown}\nx.q=\"7\"\n[variables]\nh=REDACTED\n[sysctl]\nx.h=${h}\n"}, "", []string{"x.y=50", "x.q=7"}},
 		"plug-ins": {tree{"/etc/tuned/active_profile": "a", "/etc/tuned/a/tuned.conf": "[mine]\ntype=sysctl\nx.y=1\n[vm]\ntransparent_hugepages=never\nother=1\n[cpu]\ngovernor=performance\n[off]\ntype=sysctl\nenabled=false\nx.z=1\n[sysfs]\n/sys/a/b=4\n"},
 			"", []string{"x.y=1", "/sys/kernel/mm/transparent_hugepage/enabled=never", "/sys/a/b=4"}},
 		"set by sysctl.d":         {tree{"/etc/tuned/active_profile": "a", "/etc/tuned/a/tuned.conf": "[sysctl]\nx.y=1\n"}, "x.y", []string{"x.y=1 (tuned applies sysctl.d again after its profile)"}},

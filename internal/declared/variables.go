@@ -1,0 +1,111 @@
+package declared
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Variables are those that a repository's roles and inventories of Ansible define.
+type Variables struct{ all map[string][]definition }
+
+// definition is one value of a variable.
+type definition struct {
+	value, file string
+	line        int
+}
+
+// variableFile defines variables of a role, of a group or of a host.
+var variableFile = regexp.MustCompile(`(^|/)(defaults|vars|group_vars|host_vars)/(.*/)?[^/]*(\.ya?ml)?$`)
+
+// Add reads a file of variables.
+func (v *Variables) Add(name string, text []byte) {
+	if ext := path.Ext(name); !variableFile.MatchString(name) || ext != "" && ext != ".yml" && ext != ".yaml" {
+		return
+	}
+	for _, doc := range documents(string(text)) {
+		for _, e := range doc.keys {
+			if !e.scalar {
+				continue
+			}
+			if v.all == nil {
+				v.all = map[string][]definition{}
+			}
+			v.all[e.key] = append(v.all[e.key], definition{e.text, name, e.line})
+		}
+	}
+}
+
+// role is the directory of a role that has a file, "" where variables are of hosts.
+func role(name string) (dir string, ok bool) {
+	parts := strings.Split(path.Dir(name), "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if slices.Contains([]string{"tasks", "templates", "handlers", "defaults", "vars"}, parts[i]) {
+			return "/" + path.Join(parts[:i]...), true
+		}
+	}
+	return "", false
+}
+
+// expressed is an expression of Jinja that only names a variable.
+var expressed = regexp.MustCompile(`\{\{-?\s*(\w+)\s*((?:\|\s*(?:int|string|bool|d|default)\s*(?:\([^()]*\))?\s*)*)-?\}\}`)
+
+// otherwise is the value that a filter gives where there is none.
+var otherwise = regexp.MustCompile(`\|\s*(?:d|default)\s*\(\s*["']?([\w .]*?)["']?\s*(?:,\s*true\s*)?\)`)
+
+// resolve puts in the variables of values that the repository knows.
+func (h *Host) resolve(name string, vars *Variables) {
+	if vars == nil {
+		return
+	}
+	all := h.Unresolved
+	h.Unresolved = nil
+	for _, u := range all {
+		from := ""
+		value := u.value
+		for range 4 { // one variable may be another
+			if !expressed.MatchString(value) {
+				break
+			}
+			value = expressed.ReplaceAllStringFunc(value, func(e string) string {
+				v, where, why := vars.find(name, expressed.FindStringSubmatch(e))
+				if u.Why = cmp.Or(why, u.Why); why != "" {
+					return e
+				}
+				from = where
+				return v
+			})
+		}
+		if value == u.value || variable.MatchString(value) || variable.MatchString(u.Name) {
+			h.Unresolved = append(h.Unresolved, u)
+			continue
+		}
+		h.set(u.Name, value, strings.TrimSpace(u.place+", "+from), u.At)
+	}
+}
+
+// find is the value of a variable for a file, and where it is defined, or why it has none.
+func (v *Variables) find(name string, e []string) (value, from, why string) {
+	mine, _ := role(name)
+	var found []definition
+	for _, d := range v.all[e[1]] {
+		if theirs, of := role(d.file); !of || theirs == mine {
+			found = append(found, d)
+		}
+	}
+	if len(found) == 0 {
+		if m := otherwise.FindStringSubmatch(e[2]); m != nil {
+			return m[1], "by default", ""
+		}
+		return "", "", "the repository does not define " + e[1]
+	}
+	for _, d := range found[1:] {
+		if d.value != found[0].value {
+			return "", "", fmt.Sprintf("%s is %s in %s and %s in %s", e[1], short(found[0].value), found[0].file, short(d.value), d.file)
+		}
+	}
+	return found[0].value, fmt.Sprintf("%s (%s:%d)", e[1], found[0].file, found[0].line), ""
+}
