@@ -5,7 +5,6 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,10 +45,8 @@ const (
 type Judgement struct {
 	// Name is as the host spells it.
 	Name string
-	// Record is the catalogue's, nil where it has none; State is the record on the
-	// host's release.
+	// Record is the catalogue's, nil where it has none.
 	Record *tunable.Record
-	State  tunable.State
 	// Default is the value without any line, computed for this host; "" and false
 	// where that is not known.
 	Default      string
@@ -89,7 +86,7 @@ type Standing struct {
 // Advice is what the catalogue recommends to a role. Value is "" where it says what
 // to do without one.
 type Advice struct {
-	Value, Reason, Do string
+	Value, Reason string
 }
 
 // Input is what judgements are made from. Findings are of an audit of the same facts.
@@ -149,14 +146,7 @@ func (j *Judge) All() []Judgement {
 
 // Of judges the setting of a name.
 func (j *Judge) Of(name string) Judgement {
-	x := Judgement{Name: name, Findings: j.findings[name], Basis: None, Do: Keep}
-	setting, _ := j.setting(name)
-	x.Lines = setting.Lines
-	if r, ok := j.Catalogue.Lookup(j.Facts.OS, name); ok {
-		x.Record, x.State = r, r.At(j.Facts.Release)
-		x.Default, x.DefaultKnown = r.DefaultOf(name, j.Facts.Release, j.env)
-	}
-	x.Stands = j.stands(x, setting)
+	x, setting := j.known(name)
 	if j.Rules != nil {
 		x.Writer = j.Rules.Says(j.Facts.OS, setting)
 	}
@@ -167,6 +157,25 @@ func (j *Judge) Of(name string) Judgement {
 	}
 	x.decide()
 	return x
+}
+
+// known is a judgement before anything is weighed.
+func (j *Judge) known(name string) (Judgement, fact.Tunable) {
+	x := Judgement{Name: name, Findings: j.findings[name], Basis: None, Do: Keep}
+	setting, _ := j.setting(name)
+	x.Lines = setting.Lines
+	if r, ok := j.Catalogue.Lookup(j.Facts.OS, name); ok {
+		x.Record = r
+		x.Default, x.DefaultKnown = r.DefaultOf(name, j.Facts.Release, j.env)
+	}
+	x.Stands = j.stands(x, setting)
+	return x, setting
+}
+
+// Stands is the value that a setting has.
+func (j *Judge) Stands(name string) Standing {
+	x, _ := j.known(name)
+	return x.Stands
 }
 
 // setting is a name's own lines and running value, of rc.conf's where no other has it.
@@ -222,7 +231,7 @@ func (j *Judge) advice(r *tunable.Record) *Advice {
 		if holds, err := j.env.Holds(k.When); k.Role != j.Role || err != nil || !holds {
 			continue
 		}
-		a := &Advice{Value: k.Value, Reason: k.Reason, Do: cmp.Or(k.Do, "leave")}
+		a := &Advice{Value: k.Value, Reason: k.Reason}
 		if k.Formula != "" && !j.env.Unknown(k.Formula) {
 			if v, err := j.env.Formula(k.Formula); err == nil {
 				a.Value = v

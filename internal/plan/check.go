@@ -88,7 +88,7 @@ func (p Plan) Harms(f *fact.Facts, judge Judge) ([]string, error) {
 }
 
 // harm is something that is wrong with a plan: what it is about, and how.
-type harm struct{ name, file, text string }
+type harm struct{ name, text string }
 
 // harmsOf holds what a plan makes of a host against what the host is now.
 func harmsOf(p Plan, f *fact.Facts, before *audit.Report, judge Judge) ([]harm, error) {
@@ -109,7 +109,7 @@ func harmsOf(p Plan, f *fact.Facts, before *audit.Report, judge Judge) ([]harm, 
 			if n.Rule() == "LR-OVERWRITTEN" { // the way out is another program's
 				text += ". " + n.Fix
 			}
-			all = append(all, harm{n.Name, n.File, text})
+			all = append(all, harm{n.Name, text})
 		}
 	}
 	return append(all, p.losses(f, g)...), nil
@@ -149,9 +149,9 @@ func (p Plan) losses(f, g *fact.Facts) []harm {
 		switch {
 		case stands && now.Value == was.Value:
 		case stands && !now.Default && !p.idle(was):
-			all = append(all, harm{s.Name, was.File, fmt.Sprintf("%s would become %s (%s:%d): two lines disagree", s.Name, now.Value, now.File, now.Number)})
+			all = append(all, harm{s.Name, fmt.Sprintf("%s would become %s (%s:%d): two lines disagree", s.Name, now.Value, now.File, now.Number)})
 		case switches.MatchString(s.Name) && !off(was.Value) && !p.idle(was):
-			all = append(all, harm{s.Name, was.File, fmt.Sprintf("%s=%s switches something on, and would be gone", s.Name, was.Value)})
+			all = append(all, harm{s.Name, fmt.Sprintf("%s=%s switches something on, and would be gone", s.Name, was.Value)})
 		}
 	}
 	for _, c := range []struct {

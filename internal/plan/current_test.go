@@ -8,6 +8,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/judge"
 	"linerate/internal/tunable"
 )
 
@@ -59,14 +60,14 @@ func TestPFLimitIsTheRunningOne(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		file, running []fact.Limit
-		want          current
+		want          judge.Standing
 	}{
-		"loaded":       {limit(500_000), limit(500_000), current{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
-		"not loaded":   {limit(500_000), limit(100_000), current{Value: "100000", Origin: "the running kernel", Known: true}},
-		"set by hand":  {nil, limit(700_000), current{Value: "700000", Origin: "the running kernel", Known: true}},
-		"file only":    {limit(500_000), nil, current{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
-		"neither":      {nil, nil, current{Value: "100000", Origin: "default", Known: true}},
-		"another only": {limit(1)[:1], limit(2)[:1], current{Value: "100000", Origin: "default", Known: true}},
+		"loaded":       {limit(500_000), limit(500_000), judge.Standing{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
+		"not loaded":   {limit(500_000), limit(100_000), judge.Standing{Value: "100000", Origin: "the running kernel", Known: true}},
+		"set by hand":  {nil, limit(700_000), judge.Standing{Value: "700000", Origin: "the running kernel", Known: true}},
+		"file only":    {limit(500_000), nil, judge.Standing{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
+		"neither":      {nil, nil, judge.Standing{Value: "100000", Origin: "default", Known: true}},
+		"another only": {limit(1)[:1], limit(2)[:1], judge.Standing{Value: "100000", Origin: "default", Known: true}},
 	} {
 		p := &planning{Input: &Input{Catalogue: known, Facts: &fact.Facts{OS: fact.FreeBSD, Release: r}}}
 		p.Facts.Firewall.PF = &fact.PF{File: "/etc/pf.conf", FileLimits: c.file, Limits: c.running}

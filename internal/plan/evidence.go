@@ -13,11 +13,14 @@ import (
 )
 
 // changes is what was measured of changes from the value that the host has, pooled.
-func (p *planning) changes(name string) []evidence.Change {
+func (p *planning) changes(name string) []evidence.Change { return p.judging().Of(name).Evidence }
+
+// judging is the judge of the host.
+func (p *planning) judging() *judge.Judge {
 	if p.judge == nil {
 		p.judge = judge.New(judge.Input{Facts: p.Facts, Catalogue: p.Catalogue, Role: p.Role, Evidence: p.Evidence})
 	}
-	return p.judge.Of(name).Evidence
+	return p.judge
 }
 
 // evidence is what stands behind an advice's setting.

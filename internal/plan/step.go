@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/factexpr"
+	"linerate/internal/judge"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -76,7 +77,7 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 
 // enough leaves alone what the host has for good already. A value that only
 // the running host has, and no file, is planned all the same, so that it lasts.
-func (p *planning) enough(a *Advice, r *tunable.Record, name string, value *string, current current, n *names) (done bool, err error) {
+func (p *planning) enough(a *Advice, r *tunable.Record, name string, value *string, current judge.Standing, n *names) (done bool, err error) {
 	if r.At(p.Facts.Release).Mechanism == setting.Module && p.moduleLasts(moduleName(name)) {
 		return true, p.leaveFor(name, "It is loaded, and will be at the next boot.", a.Reason, n)
 	}
@@ -128,7 +129,7 @@ func (p *planning) grant(a *Advice, r *tunable.Record, n *names) error {
 		if err != nil {
 			return err
 		}
-		if !holds || len(p.lacks("", current{Value: "0"}, b.Most)) > 0 {
+		if !holds || len(p.lacks("", judge.Standing{Value: "0"}, b.Most)) > 0 {
 			continue
 		}
 		v, err := language().Value(b.Most, n)
@@ -151,7 +152,7 @@ func (p *planning) grant(a *Advice, r *tunable.Record, n *names) error {
 
 // lacks lists what is not known of what expressions about a tunable read, its
 // own value among it.
-func (p *planning) lacks(name string, now current, codes ...string) []string {
+func (p *planning) lacks(name string, now judge.Standing, codes ...string) []string {
 	var all []string
 	for _, code := range codes {
 		if code == "" {
