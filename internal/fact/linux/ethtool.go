@@ -92,6 +92,10 @@ var driverDrops = []struct{ word, name string }{
 	{"rx_long_length_errors", "rx_oversize"}, {"rx_oversize", "rx_oversize"}, {"rx_oversize_pkts_phy", "rx_oversize"}, {"port.rx_oversize", "rx_oversize"},
 	{"tx_flow_control_xoff", "xoff_sent"}, {"rx_flow_control_xoff", "xoff_received"}, {"tx_pause_ctrl_phy", "xoff_sent"}, {"rx_pause_ctrl_phy", "xoff_received"},
 	{"alloc_rx_buff_failed", "mbuf_alloc_failures"}, {"rx_drops", "input_drops"}, {"tx_timeout", "watchdog_timeouts"},
+	// gVNIC and MANA (drivers/net/ethernet/google/gve/gve_ethtool.c, microsoft/mana/mana_ethtool.c), which have no
+	// counter of what a ceiling held back.
+	{"rx_no_buffers_posted", "rx_no_buffer"}, {"rx_queue_drop_cnt", "rx_discards"}, {"hc_rx_discards_no_wqe", "rx_missed"},
+	{"hc_rx_pkt_drop_phy", "provider_drops"}, {"hc_tx_pkt_drop_phy", "provider_drops"},
 }
 
 // allowance ends counters of what a provider held back, beyond what the instance may have.
@@ -109,7 +113,7 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 			sum[name] += number(value)
 		}
 		for _, d := range driverDrops {
-			if name == d.word || strings.HasPrefix(name, d.word+"_") && !strings.HasSuffix(d.word, "phy") {
+			if name == d.word || strings.HasPrefix(name, d.word+"[") || strings.HasPrefix(name, d.word+"_") && !strings.HasSuffix(d.word, "phy") {
 				sum[d.name] += number(value)
 				break
 			}

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -173,6 +174,22 @@ func TestAllowances(t *testing.T) {
 	f.Normalise()
 	if d := f.Drops(); len(d) != 2 || d[0].Where != "provider" || d[0].Counter != "nic.ens5.pps_allowance_exceeded" || d[0].Value != 77 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestCloudDrivers: what gVNIC counts a queue and MANA a port is loss by the names that all
+// drivers share, and what a provider's own port dropped is the provider's.
+func TestCloudDrivers(t *testing.T) {
+	f := &fact.Facts{}
+	AddDriverCounters(f, "eth0", "NIC statistics:\n     rx_queue_drop_cnt[0]: 5\n     rx_queue_drop_cnt[1]: 2\n     rx_no_buffers_posted[1]: 3\n     rx_dropped_pkt[0]: 9\n")
+	AddDriverCounters(f, "eth1", "NIC statistics:\n     hc_rx_discards_no_wqe: 4\n     hc_rx_pkt_drop_phy: 6\n     hc_tx_pkt_drop_phy: 1\n     hc_tc0_rx_pkt_phy: 99\n")
+	f.Normalise()
+	var got []string
+	for _, d := range f.Drops() {
+		got = append(got, fmt.Sprintf("%s %s %d", d.Where, d.Counter, d.Value))
+	}
+	if want := []string{"provider nic.eth1.provider_drops 7", "NIC nic.eth1.rx_missed 4", "NIC nic.eth0.rx_no_buffer 3", "NIC nic.eth0.rx_discards 7"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
