@@ -1,10 +1,10 @@
 package judge
 
 import (
-	"slices"
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/role"
 )
 
 // weigh pools what was measured of changes from the value that stands.
@@ -48,11 +48,8 @@ func (x *Judgement) byEvidence() bool {
 	return x.Why != ""
 }
 
-// forwards are the roles that forwarding rates are about.
-var forwards = []string{"router", "firewall", "bridge", "vpn"}
-
 // Concerns reports whether a metric is about what a role does.
-func Concerns(role, metric string) bool {
+func Concerns(of, metric string) bool {
 	packets := strings.Contains(metric, "forwarding") || strings.Contains(metric, "ns_per_packet") || strings.Contains(metric, "equilibrium")
-	return packets == slices.Contains(forwards, role)
+	return packets == role.Forwards(of)
 }

@@ -40,8 +40,10 @@ type File struct {
 
 // Role is one record of roles.yaml.
 type Role struct {
-	Name     string     `yaml:"name"`
-	Summary  string     `yaml:"summary"`
+	Name    string `yaml:"name"`
+	Summary string `yaml:"summary"`
+	// Forwards: what is measured of forwarded packets is about the role.
+	Forwards bool       `yaml:"forwards"`
 	Evidence []Evidence `yaml:"evidence"`
 }
 
@@ -79,6 +81,12 @@ func Parse(text []byte) ([]Role, error) {
 		}
 	}
 	return file.Roles, nil
+}
+
+// Forwards reports a role whose hosts forward packets.
+func Forwards(name string) bool {
+	known, _ := Load()
+	return slices.ContainsFunc(known, func(r Role) bool { return r.Name == name && r.Forwards })
 }
 
 // Names lists the roles there are.

@@ -64,6 +64,8 @@ func TestOf(t *testing.T) {
 		{"mail", []func(*fact.Facts){service("postfix"), service("dovecot"), listen(25, false), listen(993, false)}, "mail"},
 		{"storage", []func(*fact.Facts){service("nfsd"), service("sshd")}, "storage"},
 		{"bridge", []func(*fact.Facts){bridge}, "bridge"},
+		{"a node of Kubernetes", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), service("kubelet"), service("nginx"), listen(443, false)}, "node"},
+		{"pods of somebody else's kubelet", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), func(f *fact.Facts) { f.NICs = []fact.NIC{{Name: "cali0123", Kind: fact.KindEthernet}} }}, "node"},
 		{"bgp", []func(*fact.Facts){rc("gateway_enable=YES"), service("frr"), listen(179, false)}, "router"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,5 +102,13 @@ func TestParseRefusesMistakes(t *testing.T) {
 	}
 	if err := Check("firewall"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestForwards(t *testing.T) {
+	for name, want := range map[string]bool{"router": true, "node": true, "vpn": true, "web": false, "nosuch": false} {
+		if Forwards(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
 	}
 }
