@@ -39,6 +39,8 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "kld_list is early enough", role: "cdn", files: map[string]string{sysctl: "net.inet.tcp.functions_default=rack", rc: `kld_list="tcp_rack"`}, want: "!LR-COUPLED"},
 		{note: "deferred is what more threads are for", role: "router", files: map[string]string{loader: "net.isr.maxthreads=\"-1\"\nnet.isr.dispatch=\"deferred\"\n", rc: `ppp_enable="YES"`},
 			want: "LR-NETISR-DEFERRED:net.isr.maxthreads", says: "Keep the two together"},
+		{note: "a macro of pf.conf that nothing defines", role: "firewall", files: map[string]string{rc: `pf_enable="YES"`, "/etc/pf.conf": "e = \"igb0\"\nblock in on $e label \"$nr:$if\"\npass out on $ee\n"}, want: "LR-SYNTAX:/etc/pf.conf:pass_out_on", says: "macro 'ee' not defined"},
+		{note: "more files a process than any kernel allows", role: "web", files: map[string]string{"/etc/sysctl.conf": "kern.maxfilesperproc=99999999\n"}, want: "LR-COUPLED:kern.maxfilesperproc~kern.maxfiles", says: "its default with 1 TiB of memory"},
 		{note: "pf.conf out of order", role: "firewall", files: map[string]string{rc: `pf_enable="YES"`, "/etc/pf.conf": "pass in all\nscrub in all\n"}, want: "LR-SYNTAX:/etc/pf.conf:scrub_in_all", says: "refuses the file"},
 		{note: "pf.conf in order", role: "firewall", files: map[string]string{rc: `pf_enable="YES"`, "/etc/pf.conf": "set limit states 200000\nscrub in all\nnat on em0 from any to any -> (em0)\nanchor \"a\" {\n pass\n}\nset skip on lo0\npass\n"}, want: "!LR-SYNTAX"},
 		{note: "any order is allowed", role: "firewall", files: map[string]string{rc: `pf_enable="YES"`, "/etc/pf.conf": "set require-order no\npass in all\nscrub in all\n"}, want: "!LR-SYNTAX"},

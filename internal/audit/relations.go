@@ -82,18 +82,26 @@ func (a *auditor) atOdds(j judged) bool {
 	return j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 })
 }
 
-// disagree reports one coupling of a line, if it does not hold.
+// disagree reports one coupling of a line, if it does not hold: where the host's memory is
+// unknown and the other's default computed from it, with a GiB and with a TiB.
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
-	other := a.env.Text(k.Name)
-	if k.Holds == "" || other == "" || a.env.Unknown(k.Holds) {
-		return nil
+	envs, where := []tunable.Env{a.env}, ""
+	if a.env.Text(k.Name) == "" && a.f.Memory.Physical == 0 {
+		envs, where = []tunable.Env{a.machine(usual, false), a.machine(huge, false)}, ", its default with "+size(huge, false)
 	}
-	ok, err := a.env.With(l.Value, other).Holds(k.Holds)
-	a.fail(err)
-	if ok || err != nil {
-		return nil
+	other := ""
+	for _, e := range envs {
+		other = e.Text(k.Name)
+		if k.Holds == "" || other == "" || e.Unknown(k.Holds) {
+			return nil
+		}
+		ok, err := e.With(l.Value, other).Holds(k.Holds)
+		a.fail(err)
+		if ok || err != nil {
+			return nil
+		}
 	}
-	c := a.says("LR-COUPLED", "pair", l, with{"other": k.Name + "=" + other, "why": k.Why, "wanted": a.c.Words(k.Holds, l.Name, k.Name)})
+	c := a.says("LR-COUPLED", "pair", l, with{"other": k.Name + "=" + other + where, "why": k.Why, "wanted": a.c.Words(k.Holds, l.Name, k.Name)})
 	c.ID += "~" + k.Name
 	c.once = "coupled " + min(l.Name, k.Name) + "~" + max(l.Name, k.Name)
 	return []candidate{c}

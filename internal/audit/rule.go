@@ -178,6 +178,8 @@ type Lists struct {
 	MechanismWords map[string]map[setting.Mechanism]string `yaml:"mechanism_words"`
 	// LateModules are modules that are loaded after sysctl.d was applied, with what loads them.
 	LateModules map[string]string `yaml:"late_modules"`
+	// IfconfigWords are those of ifconfig(8) that can stand behind a dash.
+	IfconfigWords words `yaml:"ifconfig_words"`
 }
 
 // words are names between blanks, as a text.
@@ -192,7 +194,7 @@ func (w words) has(name string) bool {
 func (l *Lists) stock(kind, name string) bool { return l.known(kind).has(name) }
 
 func (l *Lists) known(kind string) words {
-	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "link": l.LinkKeys}[kind]
+	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "link": l.LinkKeys, "ifconfig": l.IfconfigWords}[kind]
 }
 
 // merge adds another file's lists, of whatever kind; a key given twice is a mistake.

@@ -95,6 +95,8 @@ func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
 		"/boot/loader.conf.d/20.conf":  `a="5"`,
 		"/boot/loader.conf.d/10.conf":  `a="4"`,
 		"/boot/loader.conf.d/README":   `a="9"`,
+		"/boot/loader.conf.d/x.off":    `a="9"`,
+		"/boot/loader.conf.d/net":      `a="9"`,
 		"/boot/loader.conf.bak":        `a="8"`,
 		"/boot/nextboot.conf":          "nextboot_enable=\"NO\" \nkernel=\"old\"",
 		"/boot/loader.conf.d/sub/x.no": "",
@@ -113,7 +115,7 @@ func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
 	if len(c.Ignored) != 1 || c.Ignored[0].Name != "/boot/loader.conf.bak" {
 		t.Errorf("ignored %+v", c.Ignored)
 	}
-	if len(c.Problems) != 0 {
+	if len(c.Problems) != 1 || c.Problems[0].File != "/boot/loader.conf.d/net" {
 		t.Errorf("problems %+v", c.Problems)
 	}
 }
@@ -277,6 +279,7 @@ func TestShell(t *testing.T) {
 		{"comment", "a=1 # b=2\n#c=3\nd=x#y", []string{"a=1", "d=x#y"}, nil},
 		{"command output", "h=$(hostname)\nb=`date`", []string{"-h=", "-b="}, []string{
 			"the value of h needs execution: it is a command's output", "the value of b needs execution: it is a command's output"}},
+		{"dot", `ifconfig_em0.10="up"`, nil, []string{"ifconfig_em0.10: not found (sh has no '.' in names: write ifconfig_em0_10)"}},
 		{"spaces", "gateway_enable = YES", nil, []string{"gateway_enable: not found (no spaces around '=' in a shell assignment)"}},
 		{"plus equals", `kld_list+=" pf"`, nil, []string{"kld_list+= pf: not found (sh has no '+=')"}},
 		{"conditional", "if [ -f /x ]; then\n a=1\nelse a=2\nfi\nb=3", []string{"-a=1", "-a=2", "b=3"},

@@ -3,6 +3,7 @@ package freebsd
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -144,7 +145,18 @@ func (l *loader) nextboot() {
 // ignored reports neighbours of loader.conf that the loader never opens.
 func (l *loader) ignored() {
 	l.Ignored = append(l.Ignored, neighbours(l.files, "/boot", "loader.conf", l.seen, "the loader does not read it: no loader_conf_files names it")...)
+	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
+		for _, o := range neighbours(l.files, strings.TrimSuffix(dir, "/"), "", l.seen, "the loader reads *.conf of this directory only: rename the file") {
+			// Another ending, or capitals, are somebody's way to switch a file off.
+			if text, err := l.files.Read(o.Name); err == nil && strings.Contains(text, `="`) && unended.MatchString(o.Name) {
+				l.Problems = append(l.Problems, fact.Problem{File: o.Name, Line: 1, Text: firstLine(text), Kind: fact.ProblemSyntax, Message: o.Reason})
+			}
+		}
+	}
 }
+
+// unended is a file whose name lacks its ending.
+var unended = regexp.MustCompile(`/[a-z0-9_-]+$`)
 
 // neighbours are files of a directory whose names begin like a file of configuration's,
 // and which are not read.

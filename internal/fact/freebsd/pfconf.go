@@ -100,6 +100,7 @@ func (p *pfReader) statement(s pfStatement) {
 		return
 	}
 	p.order(s, w)
+	p.undefined(s)
 	switch w[0] {
 	case "set":
 		p.set(s, w[1:])
@@ -125,6 +126,21 @@ func (p *pfReader) statement(s pfStatement) {
 	case "ether", "load", "no", "}", "{":
 	default:
 		p.strange(s)
+	}
+}
+
+// labels are the macros of labels and tags, which pfctl sets itself.
+var labels = strings.Fields("$if $srcaddr $dstaddr $srcport $dstport $proto $nr " + "$" + hidden)
+
+// undefined reports a macro that nothing above defines, the first of a statement.
+func (p *pfReader) undefined(s pfStatement) {
+	for _, w := range s.words {
+		name, is := strings.CutPrefix(w, "$")
+		if _, ok := p.macros[name]; is && !ok && isVariable(name) && !slices.Contains(labels, w) && p.files != nil {
+			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
+				Message: "macro '" + name + "' not defined, so pfctl refuses the file"})
+			return
+		}
 	}
 }
 

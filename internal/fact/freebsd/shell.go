@@ -333,12 +333,18 @@ func (s *shell) command(words []word, line int, raw string) {
 		s.problem(line, raw, fact.ProblemStops, ends)
 	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
+	case dotted.MatchString(name):
+		v, _, _ := strings.Cut(name, "=")
+		s.problem(line, raw, fact.ProblemSyntax, v+": not found (sh has no '.' in names: write "+strings.ReplaceAll(v, ".", "_")+")")
 	case appends(name):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (sh has no '+=')")
 	default:
 		s.problem(line, raw, fact.ProblemUnreadable, "runs a command ("+clip(name, 40)+"): its effect is not known without running it")
 	}
 }
+
+// dotted begins a setting of a VLAN under the name of its interface.
+var dotted = regexp.MustCompile(`^(ifconfig|create_args)_[a-z0-9]+[.][0-9]+=`)
 
 // appends reports "name+=value", which is an assignment in other shells.
 func appends(word string) bool {
