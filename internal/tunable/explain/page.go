@@ -186,7 +186,7 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	p := Page{
 		Version: Version, Name: r.Name, OS: r.OS, Release: rel.String(), Subsystem: r.Subsystem,
 		Summary: r.Summary, Unit: s.Unit, Effective: s.Effective, Formula: s.Formula, Module: s.Module, Option: r.KernelOption,
-		Where: where(r, s, rel), Cost: costs[r.Reset],
+		Where: where(r, s, rel), Cost: told("cost", r.Reset),
 		History: history(r), Helps: r.Helps, Hurts: r.Hurts, Related: r.Related, Notes: r.Notes, Sources: r.Sources,
 	}
 	p.Entry = r.EntryAs(asked, rel)
@@ -198,7 +198,7 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 		p.Asked = asked
 	}
 	p.noDefault = s.Default == nil && s.Formula == ""
-	p.WithAll, p.Backports = withAll[r.WithAll], r.Backports
+	p.WithAll, p.Backports = told("all", r.WithAll), r.Backports
 	p.addAdvice(c, r)
 	for _, k := range r.Checked {
 		p.Checked = append(p.Checked, Checked{k.Release.String(), k.How, k.What})
@@ -258,15 +258,9 @@ func (p *Page) addAdvice(c *tunable.Catalogue, r *tunable.Record) {
 		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, c.Words(x.Holds, "it", x.Name), x.Why})
 	}
 	for _, x := range r.Recommend {
-		set := cmp.Or(x.Formula, x.Value, deeds[x.Do])
+		set := cmp.Or(x.Formula, x.Value, told("deed", x.Do))
 		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.When, x.Reason, c.Words(x.When, "it", "")})
 	}
-}
-
-// deeds are what a recommendation without a value says to do.
-var deeds = map[string]string{
-	"": "leave it", "leave": "leave it", "raise": "raise it where it is short", "bound": "bound it",
-	"measure": "measure it", "choose": "it depends",
 }
 
 // Judge adds what there is to say of one value of the tunable.
@@ -309,28 +303,4 @@ func decodeHarvest(rel release.Release, mask uint32) []string {
 		"on: " + strings.Join(on, ", "), "off: " + strings.Join(off, ", "),
 		"the kernel decides, whatever is written: " + strings.Join(fixed, ", "),
 	}
-}
-
-var scopes = map[tunable.Scope]string{
-	"": "the whole machine", tunable.Host: "the whole machine", tunable.VNET: "one network stack (a vnet jail has its own)",
-	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
-	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.IPCNS: "one IPC namespace (a container has its own)", tunable.Device: "one network device",
-	tunable.Namespace:  "one UTS, PID or user namespace (a container has its own)",
-	tunable.RouteScope: "what takes one route", tunable.SocketScope: "one socket", tunable.User: "one user",
-}
-
-// withAll says how conf.all and a device's value make the one that acts.
-var withAll = map[tunable.All]string{
-	tunable.AllMax: "the greater of conf.all and the device counts", tunable.AllOr: "on when conf.all or the device is",
-	tunable.AllAnd: "on when conf.all and the device are", tunable.AllRole: "on when conf.all or the device is; on a device that forwards, when both are",
-	tunable.AllSets: "writing conf.all writes every device and conf.default",
-	tunable.AllMin:  "the lesser of conf.all and the device counts", tunable.AllWins: "conf.all counts where it is not 0, else the device's value",
-	tunable.AllOnly: "conf.all alone counts", tunable.AllIgnored: "the device's value alone counts; conf.all does nothing",
-}
-
-var costs = map[tunable.Reset]string{
-	tunable.LinkFlap: "the link goes down and up", tunable.Restart: "its service must be restarted",
-	tunable.Reload: "its module must be loaded anew", tunable.NeedReboot: "a reboot",
-	tunable.NewSockets: "none; affects new sockets only", tunable.Remount: "the file system must be mounted anew",
-	tunable.NoReset: "none",
 }

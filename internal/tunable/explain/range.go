@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
-	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -79,13 +78,6 @@ func choices(k tunable.Constraints) string {
 	return strings.Join(all, ", ")
 }
 
-// outside is what becomes of a value that the bounds do not allow.
-var outside = map[tunable.Outside]string{
-	tunable.Refused: "is refused", tunable.Clamped: "becomes the nearest bound", tunable.Rounded: "is rounded",
-	tunable.OwnSize: "is replaced by the system's own", tunable.Wrapped: "is truncated to the low bits",
-	tunable.Taken: "is stored without a check", tunable.Off: "counts as NO", tunable.One: "counts as 1", tunable.Fatal: "stops the kernel",
-}
-
 // beyond is what becomes of other values: of those outside of the bounds, and
 // of numbers that the type cannot hold.
 func beyond(r *tunable.Record, s tunable.State, rel release.Release) string {
@@ -93,34 +85,28 @@ func beyond(r *tunable.Record, s tunable.State, rel release.Release) string {
 	if x.Domain == tunable.Text || x.Domain == tunable.Presence || x.Outside == "" {
 		return ""
 	}
-	text := "another value " + outside[x.Outside]
+	text := "another value " + told("outside", x.Outside)
 	if x.Entire {
-		text = "a number that does not fit " + outside[x.Outside]
+		text = "a number that does not fit " + told("outside", x.Outside)
 	}
 	if x.Outside == tunable.Refused {
-		text += refusals[s.Mechanism]
+		text += told("refusal", s.Mechanism)
 	}
 	if x.Beyond != "" && x.Beyond != x.Outside && s.Type != tunable.Bool {
-		text += fmt.Sprintf("; what does not fit %s %s", s.Type, outside[x.Beyond])
+		text += fmt.Sprintf("; what does not fit %s %s", s.Type, told("outside", x.Beyond))
 	}
 	return text
-}
-
-// refusals are how readers refuse.
-var refusals = map[setting.Mechanism]string{
-	setting.Sysctl: " (Invalid argument)", setting.Sysfs: " (Invalid argument)", setting.Procfs: " (Invalid argument)",
-	setting.Module: ": the module does not load", setting.Socket: " (EINVAL)",
 }
 
 // becoming says of one value what becomes of it.
 func becoming(p *tunable.ValueProblem, value string) string {
 	switch {
-	case outside[p.Outside] == "":
+	case told("outside", p.Outside) == "":
 		return ""
 	case p.Kept > 0:
-		return fmt.Sprintf("; it %s, and what stands before it (%s) is stored", outside[p.Outside], strings.Join(strings.Fields(value)[:p.Kept], " "))
+		return fmt.Sprintf("; it %s, and what stands before it (%s) is stored", told("outside", p.Outside), strings.Join(strings.Fields(value)[:p.Kept], " "))
 	}
-	return "; it " + outside[p.Outside]
+	return "; it " + told("outside", p.Outside)
 }
 
 // governs is what one value of the tunable governs, under the name asked for:
@@ -129,7 +115,7 @@ func governs(r *tunable.Record, asked string, s tunable.State) string {
 	name := r.InstanceOf(asked)
 	switch {
 	case r.OS != tunable.Linux || s.Scope != tunable.Device || name == r.Name:
-		return scopes[s.Scope]
+		return told("scope", s.Scope)
 	case strings.Contains(name, ".conf.all."):
 		return "one network namespace"
 	case strings.Contains(name, ".conf.default."):
@@ -137,5 +123,5 @@ func governs(r *tunable.Record, asked string, s tunable.State) string {
 	case strings.Contains(name, ".neigh.default."):
 		return "the machine: it is in the first network namespace alone; tables of devices that appear later begin with it"
 	}
-	return scopes[s.Scope]
+	return told("scope", s.Scope)
 }

@@ -100,8 +100,8 @@ func TestWhereItIsSet(t *testing.T) {
 		t.Errorf("what is gone becomes %q", got)
 	}
 	for settable, want := range map[tunable.Settable]string{tunable.Boot: "kernel's command line", tunable.Runtime: "/etc/sysctl.d", tunable.BootRuntime: "and while running", tunable.ReadOnly: "only reports"} {
-		if !strings.Contains(linuxPlaces[settable], want) {
-			t.Errorf("%v on Linux: %s", settable, linuxPlaces[settable])
+		if said := told(tunable.Linux, settable); !strings.Contains(said, want) {
+			t.Errorf("%v on Linux: %s", settable, said)
 		}
 	}
 }
