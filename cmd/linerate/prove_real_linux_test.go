@@ -154,6 +154,7 @@ func TestSleeps(t *testing.T) {
 func TestHarmIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
+	p.calm()
 	p.harm("net/ipv4/tcp_rmem", "net.ipv4.tcp_rmem=4096 4096 4096", "command:"+p.proxy(), "--better", "lower")
 }
 
