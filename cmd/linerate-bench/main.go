@@ -28,6 +28,6 @@ func newRootCmd() *cobra.Command {
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newChangesCmd(), newTuneCmd()}},
+		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newRolloutCmd(), newChangesCmd(), newTuneCmd()}},
 	}
 }

@@ -22,7 +22,20 @@ type Randomization struct {
 	Estimate float64 // mean of the differences
 	Exact    bool    // all assignments were counted
 	means    []float64
+	same     float64 // assignments that are the observed one, it included
 	total    float64 // assignments counted, the observed one included
+}
+
+// Invert prepares the test of an estimate over units that are no pairs, by other assignments
+// that could have been drawn: typical are the effects from which on each of them is as extreme
+// as the observed one, same counts those that are the same as it.
+func Invert(estimate float64, units int, typical []float64, same int) Randomization {
+	t := Randomization{N: units, Estimate: estimate, means: typical, same: float64(same + 1), total: float64(len(typical) + same + 1)}
+	if len(typical) == 0 {
+		t.N = 0
+	}
+	slices.Sort(t.means)
+	return t
 }
 
 // exactOrders is the largest number of pairs of which all assignments are counted.
@@ -42,7 +55,7 @@ func Randomise(d []float64, draws int, seed uint64) Randomization {
 	} else {
 		t.means = drawnMeans(d, draws, rand.New(rand.NewPCG(seed, uint64(len(d)))))
 	}
-	t.total = float64(len(t.means) + 1)
+	t.same, t.total = 1, float64(len(t.means)+1)
 	slices.Sort(t.means)
 	return t
 }
@@ -92,17 +105,17 @@ func (t Randomization) Least() float64 {
 	if t.total == 0 {
 		return math.NaN()
 	}
-	return min(1, 2/t.total)
+	return min(1, 2*t.same/t.total)
 }
 
 // above is the p of "the effect is at most θ", below that of "at least θ".
 func (t Randomization) above(theta float64) float64 {
-	return float64(t.upTo(theta+t.rounding())+1) / t.total
+	return (float64(t.upTo(theta+t.rounding())) + t.same) / t.total
 }
 
 func (t Randomization) below(theta float64) float64 {
 	least, _ := slices.BinarySearch(t.means, theta-t.rounding()) // ties with θ count
-	return float64(len(t.means)-least+1) / t.total
+	return (float64(len(t.means)-least) + t.same) / t.total
 }
 
 // upTo counts the means at or below a value.
@@ -133,12 +146,28 @@ func (t Randomization) P(theta float64) float64 {
 // are NaN where so few pairs cannot reject anything at that level.
 func (t Randomization) Interval(level float64) Interval {
 	i := noInterval(t.Estimate, level)
-	c := int(math.Floor((1 - level) / 2 * t.total * (1 + 1e-12)))
+	c := int(math.Floor((1-level)/2*t.total*(1+1e-12)-t.same)) + 1
 	if t.N == 0 || c < 1 {
 		return i
 	}
 	i.Low, i.High = t.means[c-1], t.means[len(t.means)-c]
 	return i
+}
+
+// Above is the p of "the effect is at most θ".
+func (t Randomization) Above(theta float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return t.above(theta)
+}
+
+// Below is the p of "the effect is at least θ".
+func (t Randomization) Below(theta float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return t.below(theta)
 }
 
 // Equivalent is the p of "the effect is outside low and high", by two one-sided

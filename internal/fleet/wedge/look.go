@@ -1,0 +1,273 @@
+package wedge
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"linerate/internal/list"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// draws stand for all assignments; the observed one counts too.
+const draws = 1999
+
+// power is that of what a wave is said to see.
+const power = 0.8
+
+// Look is what is known when a wave has been measured.
+type Look struct {
+	Wave    int `json:"wave"`
+	Periods int `json:"periods"` // measured since the first wave
+	// Treated hosts have the plan, Others do not; LeftOut ones lack a reading and count for neither.
+	Treated int `json:"treated"`
+	Others  int `json:"others"`
+	LeftOut int `json:"left_out,omitempty"`
+	// Effect is that of the plan on a host, in percent of the metric.
+	Effect stats.Effect `json:"effect"`
+	P      stats.Number `json:"p"`
+	// Harm is the p of "it does no harm", Excluded that of "it does harm of the limit or more".
+	Harm     stats.Number `json:"p_harm"`
+	Excluded stats.Number `json:"p_excluded"`
+	// Sees is the least harm, in percent, that this look shows with a power of 0.8, by the scatter
+	// of the baselines.
+	Sees stats.Number `json:"sees_percent"`
+	Says Says         `json:"says"`
+	// Sham is the difference between hosts with an empty change and those without any (A/A).
+	Sham stats.Effect `json:"sham"`
+}
+
+// Says is what a look decides.
+type Says string
+
+// What a look may decide.
+const (
+	Go     Says = "no harm"      // harm of the limit is excluded: the next wave may go
+	Harm   Says = "harm"         // it does harm: all goes back
+	Unseen Says = "cannot see"   // too few hosts to see harm of the limit: the next wave may go
+	Wait   Says = "not excluded" // harm of the limit would be seen, and is not excluded yet
+)
+
+// scatter is what the baselines say of hosts within strata: variances of logarithms.
+type scatter struct {
+	noise   float64 // of one period
+	between float64 // of hosts
+	trust   float64 // how much of a host's baseline is the host's, of 1
+	df      float64
+}
+
+// panel is the hosts that gave every reading of some periods.
+type panel struct {
+	hosts  []Host
+	values [][]float64 // of each host by period, up is worse
+	blocks [][]int     // hosts by stratum
+}
+
+func (t *Trial) panel(periods []Period) (p panel) {
+	for i, h := range t.Hosts {
+		row := list.Map(periods, func(p Period) float64 { return t.worse(p.Values[i].Float()) })
+		if !slices.ContainsFunc(row, math.IsNaN) {
+			p.hosts, p.values = append(p.hosts, h), append(p.values, row)
+		}
+	}
+	p.blocks = blocks(len(p.hosts), func(i int) string { return p.hosts[i].Stratum })
+	return p
+}
+
+// blocks are units by a key, in its order.
+func blocks(n int, key func(int) string) (out [][]int) {
+	by := map[string][]int{}
+	for i := range n {
+		by[key(i)] = append(by[key(i)], i)
+	}
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, by[k])
+	}
+	return out
+}
+
+func (p *panel) scatter() (s scatter) {
+	means, changes := make([][]float64, len(p.hosts)), make([][]float64, len(p.hosts))
+	for i, v := range p.values {
+		means[i], changes[i] = []float64{(v[0] + v[1]) / 2}, []float64{v[1] - v[0]}
+	}
+	s.df = float64(len(p.hosts) - len(p.blocks))
+	centre(p.blocks, means)
+	centre(p.blocks, changes)
+	all := 0.0
+	for i := range means {
+		all += means[i][0] * means[i][0] / s.df
+		s.noise += changes[i][0] * changes[i][0] / (2 * s.df)
+	}
+	s.between = max(0, all-s.noise/2)
+	if all > 0 {
+		s.trust = s.between / all
+	}
+	return s
+}
+
+// contrast of what hosts had in the columns, which are waves.
+func (p *panel) contrast(columns []int, values func(host, column int) float64) *contrast {
+	c := &contrast{blocks: p.blocks, on: func(slot, k int) bool { return slot <= columns[k] }}
+	most := 0
+	for i, h := range p.hosts {
+		row := make([]float64, len(columns))
+		for k := range row {
+			row[k] = values(i, k)
+		}
+		c.slots, c.values = append(c.slots, h.Step()), append(c.values, row)
+		most = max(most, h.Step()+1)
+	}
+	c.prepare(most)
+	return c
+}
+
+// sees is the harm that a contrast shows, in percent.
+func (t *Trial) sees(c *contrast, s scatter) stats.Number {
+	if !(c.size > 1e-9) {
+		return stats.Num(math.NaN())
+	}
+	se := c.error(s.noise, s.trust*s.trust*s.noise/2+(1-s.trust)*(1-s.trust)*s.between)
+	// One-sided: a two-sided test at twice the level.
+	return stats.Num(math.Abs(stats.Percent(t.sign() * se * stats.DetectableEffect(s.df, 2*t.level(), power))))
+}
+
+// Foresee is what each wave will see, in percent, by the baselines; NaN of one that sees nothing.
+func (t *Trial) Foresee() (out []stats.Number) {
+	p := t.panel(t.Periods[:Baselines])
+	s := p.scatter()
+	var columns []int
+	for w := 1; w <= t.Waves; w++ {
+		columns = append(columns, w)
+		out = append(out, t.sees(p.contrast(columns, func(int, int) float64 { return 0 }), s))
+	}
+	return out
+}
+
+// Power says what can be seen, and when; blind where no wave sees harm of the limit.
+func (t *Trial) Power() (text string, blind bool) {
+	sees, hosts := t.Foresee(), show.Plural(len(t.Hosts), "host")
+	for w, v := range sees {
+		if v.Float() <= t.Harm {
+			return fmt.Sprintf("%s: sees %s with power %g after wave %d of %d", hosts, t.Limit(), power, w+1, t.Waves), false
+		}
+	}
+	return fmt.Sprintf("%s: no wave sees %s; the last sees %s with power %g", hosts, t.Limit(), show.Optional(sees[len(sees)-1], show.Percent), power), true
+}
+
+// Look is what is known after a wave, false where it was not measured yet.
+func (t *Trial) Look(wave int) (l Look, ok bool) {
+	until := len(t.Periods)
+	for until > 0 && t.Periods[until-1].Wave > wave {
+		until--
+	}
+	if wave < 1 || until <= Baselines || t.Periods[until-1].Wave != wave {
+		return l, false
+	}
+	p := t.panel(t.Periods[:until])
+	s := p.scatter()
+	columns := list.Map(t.Periods[Baselines:until], func(p Period) int { return p.Wave })
+	c := p.contrast(columns, func(i, k int) float64 {
+		v := p.values[i]
+		return v[Baselines+k] - s.trust*(v[0]+v[1])/2
+	})
+	l = Look{Wave: wave, Periods: len(columns), LeftOut: len(t.Hosts) - len(p.hosts), Sees: t.sees(c, s)}
+	for _, h := range p.hosts {
+		if h.Step() <= wave {
+			l.Treated++
+		} else {
+			l.Others++
+		}
+	}
+	test := c.test(draws, t.chance(len(columns)))
+	l.Effect, l.P = t.effect(test), stats.Num(test.P(0))
+	l.Harm, l.Excluded = stats.Num(test.Above(0)), stats.Num(test.Below(t.limit()))
+	sham := p.sham(columns, s)
+	l.Sham = t.effect(sham.test(draws, t.chance(-len(columns))))
+	l.Says = t.says(&l, test.Estimate)
+	return l, true
+}
+
+// Looks are what is known after each wave that was measured.
+func (t *Trial) Looks() (out []Look) {
+	for w := 1; w <= t.Waves; w++ {
+		if l, ok := t.Look(w); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (t *Trial) chance(stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(t.Seed, uint64(stream)))
+}
+
+// effect is in percent of the metric, as it is read.
+func (t *Trial) effect(r stats.Randomization) stats.Effect {
+	i := r.Interval(0.95)
+	if t.sign() < 0 {
+		i.Estimate, i.Low, i.High = -i.Estimate, -i.High, -i.Low
+	}
+	return stats.EffectOf(i.Map(stats.Percent))
+}
+
+// Pass measures a wave until it decides, or has waited for as many periods as it may: what then
+// says Wait is to be stopped.
+func (t *Trial) Pass(wave int, measure func() error) (Look, error) {
+	for n := 0; ; n++ {
+		l, ok := t.Look(wave)
+		if ok && (l.Says != Wait || n >= Patience) {
+			return l, nil
+		}
+		if err := measure(); err != nil {
+			return l, err
+		}
+	}
+}
+
+// says decides. Few hosts can be drawn in so few ways that no order is improbable: then the
+// scatter of the baselines judges.
+func (t *Trial) says(l *Look, estimate float64) Says {
+	beyond := estimate > t.limit()
+	harm := l.Harm.Float() <= t.level() || beyond && l.Sees.Known() && estimate > t.worse(1+t.sign()*l.Sees.Float()/100)
+	waited := len(list.Filter(t.Periods, func(p Period) bool { return p.Wave == l.Wave }))
+	switch {
+	case l.Excluded.Float() <= alpha:
+		return Go
+	case harm:
+		return Harm
+	case !(l.Sees.Float() <= t.Harm) && (!beyond || waited >= Patience):
+		return Unseen
+	}
+	return Wait
+}
+
+// sham compares hosts of each wave that had an empty change with those that had none, while both
+// were held back.
+func (p *panel) sham(columns []int, s scatter) *contrast {
+	var held panel
+	for i, h := range p.hosts {
+		var sum, n float64
+		for k, w := range columns {
+			if h.Held && h.Wave == w {
+				sum, n = sum+p.values[i][Baselines+k], n+1
+			}
+		}
+		if n > 0 {
+			held.hosts, held.values = append(held.hosts, h), append(held.values, []float64{sum/n - s.trust*(p.values[i][0]+p.values[i][1])/2})
+		}
+	}
+	c := &contrast{values: held.values, on: func(slot, _ int) bool { return slot == 1 }}
+	c.blocks = blocks(len(held.hosts), func(i int) string { return fmt.Sprint(held.hosts[i].Wave, held.hosts[i].Stratum) })
+	c.slots = list.Map(held.hosts, func(h Host) int {
+		if h.Sham {
+			return 1
+		}
+		return 0
+	})
+	c.prepare(2)
+	return c
+}
