@@ -42,17 +42,13 @@ func newApplyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN " + targetUse + " | DIR",
 		Short: "apply a plan to a host; the host reverts it unless you confirm",
-		Long: `Apply shows a plan and asks; writes a journal; arms a dead-man's switch on the host;
-changes the running values, reads them back, and tests a new connection, the gateways
-and every --check. If anything fails, it reverts at once. Unless you confirm in time
-(linerate confirm, over another connection), the host reverts by itself, even without
-this command, the connection, or power. Files are written on confirmation.
-` + targetHelp + `
-The plans of a directory (linerate plan --hosts) are applied in waves: a group of hosts
-is confirmed when all of it passed; the first failure stops the wave and reverts what is
-not confirmed. linerate fleet wave shows it, linerate rollback --wave takes it back.`,
+		Long: `Apply shows a plan, asks, arms a switch on the host, changes values and tests the host
+and every --check. Unless you confirm in time (linerate confirm), the host reverts by
+itself. Confirmation writes files. ` + targetHelp + `
+The plans of a directory are applied in waves (linerate fleet wave, rollback --wave); with
+--measure, hosts are drawn by chance, and the effect on half of a wave lets the next go.`,
 		Example: `    linerate apply plan.json ssh://fw1 --become sudo
-    linerate apply plans/ --waves 1,5%,100% --check https://{host}/health --soak 1m`,
+    linerate apply plans/ --measure 'node:http://{host}:9100/metrics#node_load1' --better lower`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.chosen = cmd.Flags().Changed("confirm-within")
@@ -182,13 +178,14 @@ func readPlan(name string, stdin io.Reader, parse func([]byte) (plan.Plan, error
 // waveFlags are those of apply that are about many hosts.
 type waveFlags struct {
 	fleetList
+	measure                     measureFlags
 	steps, skip, resume, ledger string
 	parallel, tries             int
 	soak, timeout               time.Duration
 }
 
 // waveOnly are the flags that mean nothing to a single host.
-var waveOnly = []string{"hosts", "ansible", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
+var waveOnly = []string{"measure", "hosts", "ansible", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
 
 func (w *waveFlags) addFlags(cmd *cobra.Command) {
 	w.fleetList.addFlags(cmd)
@@ -202,6 +199,7 @@ func (w *waveFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&w.resume, "resume", "", "continue this wave `ID`, or the last one")
 	f.Lookup("resume").NoOptDefVal = "last"
 	addLedgerFlag(cmd, &w.ledger)
+	w.measure.addFlags(cmd)
 }
 
 // wanted reports that many hosts are meant.

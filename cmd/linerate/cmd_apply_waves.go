@@ -80,13 +80,20 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	if o, err = hosts.Reached(o, &f.Remote); err != nil {
 		return err
 	}
-	steps, _ := fleet.ParseSteps(o.Steps) // read above
 	begin := time.Now()
-	stand := hosts.Divide(planned, steps, begin)
+	stand, err := f.waves.measure.divide(cmd, planned, &o, begin)
+	if err != nil {
+		return err
+	}
 	job := hosts.Wave{Wave: fleet.Wave{Start: begin, From: dir, Hosts: len(stand), Options: o}, Remote: f.Remote}
 	job.Remote.Talk = func() io.Writer { return io.Discard }
 	if err := writeWaves(cmd.ErrOrStderr(), planned, stand, o); err != nil {
 		return err
+	}
+	if o.Measure != nil {
+		if err := job.Try(cmd.Context(), stand); err != nil {
+			return err
+		}
 	}
 	if f.dryRun {
 		return f.lookAtAll(cmd, &job, stand)
@@ -156,7 +163,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 
 // resumeWave goes on with a wave by what it was begun with.
 func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
-	for _, name := range []string{"hosts", "ansible", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"} {
+	for _, name := range append([]string{"measure", "hosts", "ansible", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"}, ofMeasure...) {
 		if cmd.Flags().Changed(name) {
 			return hint.With(hint.Usagef("--%s is as the wave was begun with", name), "leave it out, or begin another wave")
 		}
@@ -183,6 +190,9 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 func (f *applyFlags) goThrough(cmd *cobra.Command, job *hosts.Wave, stand []fleet.WaveEvent) error {
 	talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
 	job.Say = talk.say
+	if t := job.Options.Measure; t != nil {
+		job.Measuring, talk.measured = talk.measuring(t), true
+	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wave %s\n", job.ID)
 	err := job.Run(cmd.Context(), stand)
 	if err != nil && errors.Is(cmd.Context().Err(), context.Canceled) {
@@ -241,11 +251,22 @@ func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o
 		last = max(last, h.Step)
 	}
 	for step := 1; step <= last; step++ {
-		p.Paragraph(fmt.Sprintf("wave %d: ", step), "        ", show.Plural(len(names[step]), "host")+": "+page.Some(names[step], 8))
+		p.Paragraph(fmt.Sprintf("%s %d: ", stepWord(o.Measure != nil), step), "        ", show.Plural(len(names[step]), "host")+": "+page.Some(names[step], 8))
+	}
+	if o.Measure != nil {
+		p.Paragraph("", "  ", o.Measure.Design())
 	}
 	page.Plans(p, fleet.Summarise(slices.DeleteFunc(slices.Clone(planned), func(p fleet.Planned) bool { return !in[p.Name] })))
 	if out := len(planned) - len(stand); out > 0 {
 		p.Line(fmt.Sprintf("%s in no wave: without a plan, with nothing to do, or behind --waves %s", show.Plural(out, "host"), o.Steps))
 	}
 	return p.Flush(w)
+}
+
+// stepWord is what is changed together: half of a wave that is measured goes with half of the next.
+func stepWord(measured bool) string {
+	if measured {
+		return "step"
+	}
+	return "wave"
 }

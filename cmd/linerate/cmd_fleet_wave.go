@@ -15,6 +15,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/page"
+	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/list"
@@ -28,6 +29,8 @@ type waveDocument struct {
 	// Counts are hosts by state, Hosts how each stands.
 	Counts map[fleet.WaveState]int `json:"counts"`
 	Hosts  []fleet.WaveEvent       `json:"hosts"`
+	// Looks are what each wave of an experiment has shown.
+	Looks []wedge.Look `json:"looks,omitempty"`
 }
 
 // wavesDocument is what fleet wave prints with --json without an ID.
@@ -57,6 +60,9 @@ func waveOf(ctx context.Context, s ledger.FleetReader, id string) (waveDocument,
 	events, err := s.WaveEvents(ctx, fleet.WaveFilter{Wave: doc.Wave.ID})
 	doc.Hosts = fleet.Last(events)
 	doc.Counts = fleet.CountStates(doc.Hosts)
+	if t := doc.Wave.Options.Measure; t != nil {
+		doc.Looks = t.Looks()
+	}
 	return doc, err
 }
 

@@ -145,6 +145,8 @@ type waveTalk struct {
 	mu    sync.Mutex
 	w     io.Writer
 	quiet bool
+
+	measured bool // the wave is an experiment
 }
 
 func (t *waveTalk) say(p rollout.Progress) {
@@ -153,7 +155,7 @@ func (t *waveTalk) say(p rollout.Progress) {
 	switch h := p.Host; {
 	case t.quiet:
 	case h.Name == "":
-		fmt.Fprintf(t.w, "wave %d of %d: %s\n", p.Step, p.Steps, show.Plural(p.Hosts, "host"))
+		fmt.Fprintf(t.w, "%s %d of %d: %s\n", stepWord(t.measured), p.Step, p.Steps, show.Plural(p.Hosts, "host"))
 	case h.Text != "":
 		fmt.Fprintf(t.w, "  %s %s: %s\n", show.Clean(h.Name), h.State, h.Text)
 	case h.State != fleet.WaveApplying:

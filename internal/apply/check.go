@@ -19,6 +19,17 @@ import (
 // is reached (ssh://…); both "" for this machine.
 type CheckedHost struct{ Name, Source string }
 
+// Fill puts the host into a text: {host} is its name and {address} how it is reached, both
+// without user and port.
+func (h CheckedHost) Fill(text string) string {
+	return strings.NewReplacer("{host}", bracket(bare(h.Name)), "{address}", bracket(bare(h.Source))).Replace(text)
+}
+
+// Env is what a command about the host has in its environment.
+func (h CheckedHost) Env() []string {
+	return []string{"LINERATE_HOST=" + bare(h.Name), "LINERATE_ADDRESS=" + bare(h.Source), "LINERATE_SOURCE=" + h.Source}
+}
+
 // bare is a name without user and port.
 func bare(name string) string {
 	name = strings.TrimPrefix(name, "ssh://")
@@ -35,7 +46,7 @@ func bare(name string) string {
 // {address} how it is reached, both without user and port; a command has them as LINERATE_HOST and
 // LINERATE_ADDRESS in its environment, and the whole ssh://… as LINERATE_SOURCE. timeout bounds one try.
 func ParseCheck(text string, h CheckedHost, timeout time.Duration) (Check, error) {
-	filled := strings.NewReplacer("{host}", bracket(bare(h.Name)), "{address}", bracket(bare(h.Source))).Replace(text)
+	filled := h.Fill(text)
 	var do func(context.Context) error
 	switch scheme, rest, _ := strings.Cut(filled, "://"); {
 	case scheme == "http" || scheme == "https":
@@ -127,7 +138,7 @@ const maxSaid = 200
 
 func command(ctx context.Context, text string, h CheckedHost) error {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", text)
-	cmd.Env = append(os.Environ(), "LINERATE_HOST="+bare(h.Name), "LINERATE_ADDRESS="+bare(h.Source), "LINERATE_SOURCE="+h.Source)
+	cmd.Env = append(os.Environ(), h.Env()...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if said := strings.Join(strings.Fields(string(out)), " "); err != nil && said != "" {

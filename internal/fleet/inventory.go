@@ -32,6 +32,8 @@ type Target struct {
 	Role string
 	// Become is sudo, doas, or "" for the command's own choice.
 	Become string
+	// Site is where it stands, "" where the list does not say.
+	Site string
 	// Groups it is in, sorted; Needs are what it must carry, by the names in Needs.
 	Groups []string
 	Needs  map[string]string
@@ -85,8 +87,8 @@ func lineTarget(at string, words []string) (Target, error) {
 		if !ok {
 			return t, hint.With(hint.Usagef("%s: %.40q is not key=value", at, w), "one host a line; role=firewall may follow it")
 		}
-		if key != "become" && key != "role" && !slices.Contains(Needs, key) {
-			return t, hint.Usage(fmt.Errorf("%s: %w", at, hint.Unknown("word about a host", key, append([]string{"role", "become"}, Needs...))))
+		if key != "become" && key != "role" && key != "site" && !slices.Contains(Needs, key) {
+			return t, hint.Usage(fmt.Errorf("%s: %w", at, hint.Unknown("word about a host", key, append([]string{"role", "become", "site"}, Needs...))))
 		}
 		vars[prefix+key] = value
 	}
@@ -95,7 +97,7 @@ func lineTarget(at string, words []string) (Target, error) {
 
 // take sets what variables say of a host.
 func (t *Target) take(at string, vars map[string]string) error {
-	t.Role, t.Become = vars[prefix+"role"], vars[prefix+"become"]
+	t.Role, t.Become, t.Site = vars[prefix+"role"], vars[prefix+"become"], vars[prefix+"site"]
 	if t.Become != "" && t.Become != "sudo" && t.Become != "doas" {
 		return hint.Usage(fmt.Errorf("%s: %w", at, hint.Unknown("way to become root", t.Become, []string{"sudo", "doas"})))
 	}

@@ -24,6 +24,9 @@ type Planned struct {
 	OS       string `json:"os,omitempty"`
 	Release  string `json:"release,omitempty"`
 	Role     string `json:"role,omitempty"`
+	// Hardware is the processor's model, or the maker's name of the machine; Site is the list's.
+	Hardware string `json:"hardware,omitempty"`
+	Site     string `json:"site,omitempty"`
 	// File is the plan, below the directory, and Digest the plan's.
 	File    string          `json:"file,omitempty"`
 	Digest  string          `json:"digest,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
 )
 
@@ -90,6 +91,8 @@ type WaveOptions struct {
 	Become    string  `json:"become,omitempty"`
 	SSHConfig string  `json:"ssh_config,omitempty"`
 	Reach     float64 `json:"timeout_s,omitempty"`
+	// Measure makes the wave an experiment: its draw, and what was read so far.
+	Measure *wedge.Trial `json:"measure,omitempty"`
 }
 
 // WaveEvent is one thing that happened to one host in a wave. Events are never

@@ -60,6 +60,9 @@ type FleetStore interface {
 	// NoteWave adds what happened to hosts; when it returns it is durable. ErrNotFound
 	// where there is no such wave.
 	NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error
+	// KeepWave keeps the options of a wave, with what was measured meanwhile. ErrNotFound where
+	// there is no such wave.
+	KeepWave(ctx context.Context, wave string, o fleet.WaveOptions) error
 	// EndWave notes how a wave ended, or, by fleet.WaveRuns, that it goes on.
 	EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error
 }

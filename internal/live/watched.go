@@ -46,6 +46,25 @@ type command struct {
 	background
 	path    string
 	pattern *regexp.Regexp
+	env     []string // in addition to this process's
+}
+
+// Once reads a metric of the user's own, command:PATH or prometheus:URL#QUERY, each time that what
+// it returns is called; a program gets env in addition to its environment.
+func Once(metric string, env []string) (func(context.Context) (float64, error), error) {
+	word, rest, _ := strings.Cut(metric, ":")
+	if word != "command" && word != "prometheus" {
+		return nil, hint.Unknown("metric", word, []string{"command", "prometheus", "node"})
+	}
+	_, s, err := sources[word](&Options{Better: stats.LowerIsBetter}, rest)
+	switch s := s.(type) {
+	case *command:
+		s.env = env
+		return s.run, err
+	case *prometheus:
+		return s.ask, err
+	}
+	return nil, err
 }
 
 // commandPatience bounds one run of a command, and one probe.
@@ -94,7 +113,7 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.path)
-	cmd.WaitDelay = leftOver
+	cmd.WaitDelay, cmd.Env = leftOver, append(os.Environ(), c.env...)
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended well
 		err = nil

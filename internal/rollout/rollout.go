@@ -57,6 +57,8 @@ type Task struct {
 	Note func(context.Context, ...fleet.WaveEvent) error
 	// Say hears of each event that was noted, and of each step; it is called by several at once.
 	Say func(Progress)
+	// Measure, unless nil, makes the rollout an experiment.
+	Measure *Measure
 
 	dry bool // nothing is changed
 }
@@ -116,13 +118,31 @@ func Run(ctx context.Context, t Task) error {
 	if err := t.settle(ctx); err != nil {
 		return err
 	}
+	err := t.steps(ctx)
+	if errors.Is(err, ErrHarm) {
+		err = hint.With(errors.Join(err, Rollback(context.WithoutCancel(ctx), t, false)), "hosts that had their plans were rolled back: linerate fleet wave shows each")
+	}
+	return err
+}
+
+func (t *Task) steps(ctx context.Context) error {
 	last := 0
 	for i := range t.Hosts {
 		last = max(last, t.Hosts[i].Step)
 	}
+	if t.Measure != nil {
+		if err := t.baseline(ctx); err != nil {
+			return err
+		}
+	}
 	for step := 1; step <= last; step++ {
 		if err := t.step(ctx, step, last); err != nil {
 			return err
+		}
+		if t.Measure != nil && step <= t.Measure.Trial.Waves {
+			if err := t.measured(ctx, step); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -105,8 +105,21 @@ func (s *Ledger) EndWave(ctx context.Context, wave string, at time.Time, outcome
 	if outcome == fleet.WaveRuns {
 		ended = 0
 	}
+	return s.setWave(ctx, "ended = ?, outcome = ?, reason = ?", ended, string(outcome), reason, wave)
+}
+
+// KeepWave keeps the options of a wave, with what was measured meanwhile.
+func (s *Ledger) KeepWave(ctx context.Context, wave string, o fleet.WaveOptions) error {
+	options, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return s.setWave(ctx, "options = ?", string(options), wave)
+}
+
+func (s *Ledger) setWave(ctx context.Context, set string, values ...any) error {
 	return s.write(ctx, func(tx Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE fleet_waves SET ended = ?, outcome = ?, reason = ? WHERE id = ?", args(ended, string(outcome), reason, wave)...)
+		n, err := tx.Exec(ctx, "UPDATE fleet_waves SET "+set+" WHERE id = ?", args(values...)...)
 		if err == nil && n == 0 {
 			err = ledger.ErrNotFound
 		}

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"linerate/internal/fleet"
+	"linerate/internal/fleet/wedge"
 	"linerate/internal/ledger"
+	"linerate/internal/stats"
 )
 
 // testWaves: a wave's events stay as they were noted, in their order, and are found by
@@ -30,6 +32,11 @@ func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 		t.Errorf("the end of a wave that is not: %v", err)
 	}
 	must(t, s.EndWave(t.Context(), "one", at.Add(night), fleet.WaveStopped, "b failed"))
+	first.Options.Measure = &wedge.Trial{Metric: "command:./meter", Seed: 1<<53 - 1, Hosts: []wedge.Host{{Name: "a", Wave: 1}}, Periods: []wedge.Period{{Begin: at, Values: []stats.Number{stats.Num(0.1)}}}}
+	must(t, s.KeepWave(t.Context(), "one", first.Options))
+	if err := s.KeepWave(t.Context(), "none", first.Options); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("what was measured in a wave that is not: %v", err)
+	}
 	again := open(t)
 	waves, err := again.Waves(t.Context(), 0)
 	must(t, err)

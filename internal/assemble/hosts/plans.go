@@ -174,6 +174,7 @@ func (p *Plans) examine(ctx context.Context, t *fleet.Target, data []byte) (flee
 		return out, unplannable{err}
 	}
 	out.Host, out.Hostname, out.OS, out.Release, out.Role = f.MachineID, f.Hostname, made.OS, made.Release, made.Role
+	out.Hardware, out.Site = cmp.Or(f.CPU.Model, f.Machine), t.Site
 	out.File, out.Digest, out.Changes, out.Unmet = plansName+"/"+fileName(t.Name), made.Digest, fleet.ChangesOf(made), made.Unmet
 	return out, unplannableOf(renameio.WriteFile(filepath.Join(p.Dir, filepath.FromSlash(out.File)), doc, 0o644))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +26,8 @@ type Wave struct {
 	Remote Remote
 	Store  ledger.FleetStore
 	Say    func(rollout.Progress)
+	// Measuring hears of a wave that is an experiment.
+	Measuring rollout.Measure
 	// DryRun looks at every host for real and changes none.
 	DryRun func(name string, t apply.Transaction)
 }
@@ -74,7 +77,11 @@ func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) error {
 		return err
 	}
 	defer unlock()
-	return w.end(ctx, rollout.Run(ctx, steps), fleet.WaveDone)
+	err = rollout.Run(ctx, steps)
+	if errors.Is(err, rollout.ErrHarm) && !slices.ContainsFunc(steps.Hosts, func(h rollout.Host) bool { return h.State.Has() || h.State.InFlight() }) {
+		return errors.Join(err, w.Store.EndWave(context.WithoutCancel(ctx), w.ID, time.Now(), fleet.WaveUndone, err.Error()))
+	}
+	return w.end(ctx, err, fleet.WaveDone)
 }
 
 // Rollback puts the hosts that stand so back to before the wave.
@@ -130,6 +137,9 @@ func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
 	for _, e := range stand {
 		by[e.Name] = e
 		t.Hosts = append(t.Hosts, rollout.Host{WaveEvent: e})
+	}
+	if o.Measure != nil {
+		t.Measure = w.measure(by)
 	}
 	return t
 }

@@ -18,6 +18,9 @@ func Wave(p *show.Page, w fleet.Wave, hosts []fleet.WaveEvent) {
 	if w.Reason != "" {
 		p.Paragraph("  ", "  ", show.Clean(strings.Join(strings.Fields(w.Reason), " ")))
 	}
+	if w.Options.Measure != nil {
+		Measured(p, w.Options.Measure)
+	}
 	for _, state := range fleet.WaveStates() {
 		var plain []string
 		var noted []fleet.WaveEvent

@@ -1,0 +1,278 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/fleet"
+	"linerate/internal/fleet/wedge"
+	"linerate/internal/hint"
+	"linerate/internal/list"
+	"linerate/internal/plan"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/wait"
+)
+
+// Measure makes a rollout an experiment: it measures every host before the first wave and during
+// each, and lets the next wave go only where harm is excluded.
+type Measure struct {
+	// Trial is the draw, and what was measured so far: a run that goes on adds to it.
+	Trial *wedge.Trial
+	// Read takes a reading of a host.
+	Read func(ctx context.Context, name string) (Reading, error)
+	// Keep makes the trial durable.
+	Keep func(context.Context) error
+	// Begins hears of each period, Power once before the first wave, Look of each look.
+	Begins func(wave int, hold time.Duration)
+	Power  func(text string)
+	Look   func(wedge.Look)
+}
+
+// ErrHarm says that a rollout was ended because its plans do harm.
+var ErrHarm = errors.New("the plans do harm")
+
+// A period is read so often, in its last part: the first lets a change settle.
+const (
+	readings = 8
+	parts    = readings + 2
+)
+
+// Try takes one reading of every host, so that a metric that some host lacks is known before
+// any is changed.
+func (t *Task) Try(ctx context.Context) error {
+	t.defaults()
+	var mu sync.Mutex
+	var lack []string
+	_ = t.each(t.all(), func(h *Host) error {
+		if _, err := t.Measure.Read(ctx, h.Name); err != nil {
+			mu.Lock()
+			lack = append(lack, h.Name+": "+reason(h.Name, err))
+			mu.Unlock()
+		}
+		return nil
+	})
+	if len(lack) > 0 && ctx.Err() == nil {
+		slices.Sort(lack)
+		return hint.With(fmt.Errorf("%s without the metric, and nothing was changed: %s", show.Plural(len(lack), "host"), strings.Join(lack[:min(3, len(lack))], "; ")), "mend it, or leave them out: %s", hint.Option("limit", "PATTERN"))
+	}
+	return context.Cause(ctx)
+}
+
+func (t *Task) all() (out []*Host) {
+	for i := range t.Hosts {
+		out = append(out, &t.Hosts[i])
+	}
+	return out
+}
+
+// baseline measures before the first wave, and refuses what no wave could see.
+func (t *Task) baseline(ctx context.Context) error {
+	m := t.Measure
+	for len(m.Trial.Periods) < wedge.Baselines {
+		if err := t.period(ctx, 0); err != nil {
+			return err
+		}
+	}
+	text, blind := m.Trial.Power()
+	m.Power(text)
+	if blind {
+		return hint.With(fmt.Errorf("%w before anything was changed: %s", ErrStopped, text), "begin another with more hosts, a longer time to measure (%s) or more harm that may be (%s)", hint.Option("hold", "1h"), hint.Option("harm", "10%"))
+	}
+	return nil
+}
+
+// measured gives hosts of a wave their empty change, measures until harm is excluded or shown,
+// and says by an error that the next wave must not go.
+func (t *Task) measured(ctx context.Context, wave int) error {
+	m := t.Measure
+	if _, begun := m.Trial.Look(wave); !begun {
+		if err := t.each(t.shams(wave), func(h *Host) error { return t.sham(ctx, h) }); err != nil {
+			return err
+		}
+	}
+	l, err := m.Trial.Pass(wave, func() error {
+		if err := t.period(ctx, wave); err != nil {
+			return err
+		}
+		if l, ok := m.Trial.Look(wave); ok {
+			m.Look(l)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case l.Says == wedge.Harm:
+		return fmt.Errorf("%w: %w: %s after wave %d, on %s", ErrStopped, ErrHarm, l.Effect.TextWithBounds(), wave, show.Plural(l.Treated, "host"))
+	case l.Says == wedge.Wait:
+		return hint.With(fmt.Errorf("%w: after wave %d harm of %s is not excluded: %s", ErrStopped, wave, m.Trial.Limit(), l.Effect.TextWithBounds()), "%s measures on; rolling the wave back takes back what hosts have", hint.Option("resume", ""))
+	}
+	return nil
+}
+
+func (t *Task) shams(wave int) []*Host {
+	sham := map[string]bool{}
+	for _, h := range t.Measure.Trial.Hosts {
+		sham[h.Name] = h.Sham && h.Wave == wave
+	}
+	return list.Filter(t.all(), func(h *Host) bool { return sham[h.Name] && h.State == fleet.WavePlanned })
+}
+
+// period measures every host once.
+func (t *Task) period(ctx context.Context, wave int) error {
+	m := t.Measure
+	begin, hold := time.Now(), time.Duration(m.Trial.Hold*float64(time.Second))
+	m.Begins(wave, hold)
+	sums := map[string]*summed{}
+	for i := range t.Hosts {
+		sums[t.Hosts[i].Name] = &summed{}
+	}
+	for i := range readings {
+		if err := wait.For(ctx, time.Until(begin.Add(hold*time.Duration(parts-readings+i+1)/parts))); err != nil {
+			return context.Cause(ctx)
+		}
+		_ = t.each(t.all(), func(h *Host) error {
+			r, err := m.Read(ctx, h.Name)
+			sums[h.Name].add(r, time.Now(), err)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	p := wedge.Period{Wave: wave, Begin: begin}
+	for _, h := range m.Trial.Hosts {
+		p.Values = append(p.Values, stats.Num(sums[h.Name].value()))
+	}
+	if err := t.silent(wave, sums); err != nil {
+		return err
+	}
+	m.Trial.Periods = append(m.Trial.Periods, p)
+	return m.Keep(context.WithoutCancel(ctx))
+}
+
+// silent refuses a period in which hosts gave no reading above 0. Where all that do have the
+// plan, that is harm; of others alone it says nothing.
+func (t *Task) silent(wave int, sums map[string]*summed) error {
+	var lack []string
+	had := 0
+	for i := range t.Hosts {
+		if h := &t.Hosts[i]; !(sums[h.Name].value() > 0) {
+			lack = append(lack, h.Name+": "+sums[h.Name].lacks())
+			if h.State.Has() {
+				had++
+			}
+		}
+	}
+	text := fmt.Sprintf("%s without a reading above 0: %s", show.Plural(len(lack), "host"), strings.Join(lack[:min(3, len(lack))], "; "))
+	switch {
+	case len(lack) == 0 || wave > 0 && had == 0:
+		return nil
+	case wave == 0:
+		return hint.With(fmt.Errorf("%w before anything was changed: %s", ErrStopped, text), "effects are in percent of the metric: measure what is above 0 on every host")
+	case had == len(lack):
+		return fmt.Errorf("%w: %w: since they have the plan, %s", ErrStopped, ErrHarm, text)
+	}
+	return fmt.Errorf("%w: %s", ErrStopped, text)
+}
+
+// summed is what a host's readings come to in a period.
+type summed struct {
+	sum, n      float64
+	first, last Reading
+	from, to    time.Time
+	failed      error
+}
+
+func (s *summed) add(r Reading, at time.Time, err error) {
+	if err != nil {
+		s.failed = err
+		return
+	}
+	if s.n == 0 || r.Value < s.last.Value && r.Counter { // a counter that was set back begins anew
+		s.first, s.from = r, at
+	}
+	s.sum, s.n, s.last, s.to = s.sum+r.Value, s.n+1, r, at
+}
+
+// value is the mean of the readings, of a counter what it counted a second; NaN of nothing.
+func (s *summed) value() float64 {
+	switch {
+	case s.n == 0:
+		return math.NaN()
+	case s.last.Counter:
+		return (s.last.Value - s.first.Value) / s.to.Sub(s.from).Seconds()
+	}
+	return s.sum / s.n
+}
+
+func (s *summed) lacks() string {
+	if s.n == 0 && s.failed != nil {
+		return oneLine(s.failed.Error())
+	}
+	return show.Value(s.value())
+}
+
+// sham gives a host an empty change by the machinery of a real one: what the plan would set is
+// set to what it is, checked, and taken back.
+func (t *Task) sham(ctx context.Context, h *Host) error {
+	m, _, done, err := t.look(ctx, h.Name)
+	if err != nil {
+		return t.note(h, fleet.WavePlanned, "no empty change: "+reason(h.Name, err))
+	}
+	defer func() { _ = done() }()
+	id := ""
+	outcome, err := t.emptyOn(ctx, m, h, &id)
+	switch {
+	case outcome == apply.Pending:
+		if err := apply.TakeBack(m, t.Apply, id, errors.New("an empty change")); !errors.Is(err, apply.ErrReverted) {
+			return fmt.Errorf("%w: %s: %w", ErrStopped, h.Name, err)
+		}
+		return t.note(h, fleet.WavePlanned, "had an empty change")
+	case outcome == apply.Reverted:
+		return fmt.Errorf("%w: %s fails after an empty change: %w", ErrStopped, h.Name, err)
+	case err != nil && ctx.Err() == nil:
+		return t.note(h, fleet.WavePlanned, "no empty change: "+reason(h.Name, err))
+	}
+	return context.Cause(ctx)
+}
+
+func (t *Task) emptyOn(ctx context.Context, m apply.Machine, h *Host, id *string) (apply.Outcome, error) {
+	p, err := t.planOf(h)
+	if err == nil {
+		p, err = empty(p)
+	}
+	if err == nil { // what a run that died left
+		_, _, err = apply.Settle(ctx, m, p.Digest, "")
+	}
+	o := t.Apply
+	o.Began = func(began string) { *id = began }
+	if err == nil {
+		o.Checks, err = t.Checks(h.Name)
+	}
+	if err != nil {
+		return apply.Nothing, err
+	}
+	return apply.Run(ctx, m, p, o)
+}
+
+// empty is a plan that sets what runs to what it is.
+func empty(p plan.Plan) (plan.Plan, error) {
+	var same []plan.Step
+	for _, s := range p.Settings {
+		if s.Where.Runtime && s.Current.Value != nil {
+			s.Value, s.Where, s.Instead = *s.Current.Value, plan.Where{Runtime: true}, nil
+			same = append(same, s)
+		}
+	}
+	p.Settings, p.Remove = same, nil
+	return plan.Seal(p)
+}
