@@ -14,7 +14,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/declared"
 	"linerate/internal/hint"
-	"linerate/internal/role"
 	"linerate/internal/show"
 )
 
@@ -186,11 +185,7 @@ func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (fo
 // packets does not make it a router.
 func (e *each) giveDeclared(in *audit.Input, d hosts.Declared) error {
 	if e.role == "" && d.RunsPods() {
-		name := "node"
-		if role.Check(name) != nil {
-			name = "endpoint"
-		}
-		return hosts.GiveRole(in, name, d.Form+": what forwards packets there is no router")
+		return hosts.GiveRole(in, "node", d.Form+": what forwards packets there is no router")
 	}
 	return giveRole(in, e.role)
 }
