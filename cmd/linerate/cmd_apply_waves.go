@@ -86,7 +86,6 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	job := hosts.Wave{Wave: fleet.Wave{Start: begin, From: dir, Hosts: len(stand), Options: o}, Remote: f.Remote}
-	job.Remote.Talk = func() io.Writer { return io.Discard }
 	if err := writeWaves(cmd.ErrOrStderr(), planned, stand, o); err != nil {
 		return err
 	}
@@ -178,7 +177,6 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 			return hint.With(hint.Usagef("the wave %s is %s", w.ID, w.Outcome), "begin another: linerate apply %s", w.From)
 		}
 		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s}
-		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := s.EndWave(cmd.Context(), w.ID, time.Now(), fleet.WaveRuns, ""); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +100,6 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 		p := newSweepProgress(cmd.ErrOrStderr())
 		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
 			Store: s, Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
-		job.Remote.Talk = func() io.Writer { return io.Discard } // ten thousand copies of a note are noise
 		w, err = job.Run(cmd.Context())
 		p.done()
 		if hosts.Interrupted(err) {

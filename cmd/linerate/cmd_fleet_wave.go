@@ -183,7 +183,6 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force bool) e
 	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
 		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s, Say: talk.say}
-		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := job.Rollback(ctx, stand, force); err != nil {
 			return err
 		}

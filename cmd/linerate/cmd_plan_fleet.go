@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	progress := newSweepProgress(cmd.ErrOrStderr())
-	job.Progress, job.Remote.Talk = progress.update, func() io.Writer { return io.Discard }
+	job.Progress = progress.update
 	planned, err := job.Run(cmd.Context())
 	progress.done()
 	if hosts.Interrupted(err) {

@@ -213,7 +213,7 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 // date, and prints the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if dir.Spec.OnLiveHost() {
-		return f.resumeLive(cmd, dir, &hosts.Remote{Config: f.sshConfig, Timeout: time.Minute, Talk: cmd.ErrOrStderr})
+		return f.resumeLive(cmd, dir, &hosts.Remote{Config: f.sshConfig, Timeout: time.Minute})
 	}
 	opened, err := openLab(cmd.Context(), assemble.Options{Engine: f.engine, AllowHost: f.allowHost, Spec: dir.Spec, Record: dir.Path, SSHConfig: f.sshConfig})
 	if err != nil {

@@ -78,5 +78,4 @@ func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "time limit per host over SSH")
 	addSSHConfig(cmd, &r.Config)
 	cli.Share(cmd, "become", "timeout")
-	r.Talk = cmd.ErrOrStderr
 }

@@ -16,7 +16,6 @@ type option struct {
 	// index counts sections of its kind in the file, from 0.
 	index int
 	line  int
-	list  bool
 }
 
 // place is the option as uci(1) names it.
@@ -50,7 +49,7 @@ func parseUCI(f File) []option {
 			count[w[1]]++
 		case (w[0] == "option" || w[0] == "list") && len(w) > 2 && now.kind != "" && len(all) < maxItems:
 			o := now
-			o.name, o.value, o.line, o.list = w[1], w[2], i+1, w[0] == "list"
+			o.name, o.value, o.line = w[1], w[2], i+1
 			all = append(all, o)
 		}
 	}

@@ -78,7 +78,6 @@ type Tunable struct {
 type Access struct {
 	Boot    bool `json:"boot"`    // loader tunable (`sysctl -aNT`)
 	Runtime bool `json:"runtime"` // writable (`sysctl -aNW`)
-	VNET    bool `json:"vnet,omitempty"`
 }
 
 // Line is one line of a file that sets something.

@@ -51,6 +51,7 @@ func (k *kernel) probe(t *testing.T, l live) {
 func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
 	t.Helper()
 	r, _ := k.record(l)
+	s := r.At(k.facts.Release)
 	one := big.NewInt(1)
 	below, above := new(big.Int).Sub(x.Least, one), new(big.Int).Add(x.Most, one)
 	switch {
@@ -61,9 +62,9 @@ func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
 	case x.Outside == tunable.Clamped:
 		k.becomes(t, l, below, x.Least)
 		k.becomes(t, l, above, x.Most)
-	case x.Depends != "":
+	case s.Constraints.Depends != "":
 		k.try(t, l, below, false)
-	case x.Type == tunable.Ulong:
+	case s.Type == tunable.Ulong:
 		k.try(t, l, x.Least, true)
 		k.try(t, l, below, false)
 	default:

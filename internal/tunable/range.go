@@ -28,22 +28,17 @@ type Range struct {
 	// Least and Most bound a whole number; nil for other domains, and for
 	// vectors without bounds of their elements.
 	Least, Most *big.Int
-	// Type is of the number; Entire says that all of its values are taken.
-	Type   Type
+	// Entire: all values of the number's type are taken.
 	Entire bool
 	// Outside is what becomes of other values; Beyond of numbers that the type cannot hold,
 	// where that differs. "" while not known.
 	Outside, Beyond Outside
-	// Depends is a bound that something else gives, in words.
-	Depends string
-	// Implied: Outside follows from the type and the mechanism.
-	Implied bool
 }
 
 // RangeOn is what the tunable takes on a release (zero: the newest known).
 func (r *Record) RangeOn(rel release.Release) Range {
 	s := r.At(rel)
-	x := Range{Type: s.Type, Domain: domain(s), Outside: s.Constraints.Outside, Depends: s.Depends}
+	x := Range{Domain: domain(s), Outside: s.Constraints.Outside}
 	switch x.Domain {
 	case Whole:
 		if x.bound(s); x.Entire && r.overflow(s) != "" {
@@ -56,7 +51,7 @@ func (r *Record) RangeOn(rel release.Release) Range {
 		x.Least, x.Most = whole(s.Constraints.Min), whole(s.Constraints.Max)
 	}
 	if x.Outside == "" {
-		x.Outside, x.Implied = r.implied(s, x), true
+		x.Outside = r.implied(s, x)
 	}
 	if x.Beyond == x.Outside {
 		x.Beyond = ""

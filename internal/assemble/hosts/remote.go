@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,13 +26,12 @@ const maxCapture = 64 << 20
 
 // Remote is how hosts are reached over SSH.
 type Remote struct {
-	Become  string           // sudo, doas or nothing: how to be root there
-	Timeout time.Duration    // of one capture, and of each script that looks at a host or changes it
-	Alive   time.Duration    // ends a connection that is silent for so long; 0: never
-	Config  string           // an ssh_config(5) instead of the user's; "": the user's
-	Talk    func() io.Writer // takes notes for people
-	Room    sshhost.Room     // for large captures; nil: as many as there are
-	Most    int64            // bytes of a capture; 0: maxCapture
+	Become  string        // sudo, doas or nothing: how to be root there
+	Timeout time.Duration // of one capture, and of each script that looks at a host or changes it
+	Alive   time.Duration // ends a connection that is silent for so long; 0: never
+	Config  string        // an ssh_config(5) instead of the user's; "": the user's
+	Room    sshhost.Room  // for large captures; nil: as many as there are
+	Most    int64         // bytes of a capture; 0: maxCapture
 }
 
 // Line is the command line by which somebody says a verb to a host that was

@@ -22,7 +22,7 @@ func TestSilentHost(t *testing.T) {
 	if err := os.WriteFile(config, []byte(behind(t, s, began)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &Remote{Timeout: time.Minute, Alive: 500 * time.Millisecond, Config: config, Talk: func() io.Writer { return io.Discard }}
+	r := &Remote{Timeout: time.Minute, Alive: 500 * time.Millisecond, Config: config}
 	if _, err := r.Bundle(t.Context(), "ssh://cut"); err == nil || !strings.Contains(err.Error(), "the connection was lost") {
 		t.Errorf("a host that is silent: %v", err)
 	}

@@ -141,7 +141,7 @@ func (m *Machines) facts(ctx context.Context) (*fact.Facts, error) {
 	if m.File.Hosts.DUT == nil {
 		return (&hosts.Source{}).Facts(ctx, nil)
 	}
-	s := &hosts.Source{Remote: hosts.Remote{Become: m.File.Hosts.DUT.Become, Timeout: 5 * time.Minute, Alive: outerSilence, Config: m.Config, Talk: func() io.Writer { return m.Talk }}}
+	s := &hosts.Source{Remote: hosts.Remote{Become: m.File.Hosts.DUT.Become, Timeout: 5 * time.Minute, Alive: outerSilence, Config: m.Config}}
 	slow := time.AfterFunc(patienceSilent, func() {
 		fmt.Fprintf(m.Talk, "linerate: still reading what %s is, for the record: up to %s\n", m.File.Hosts.DUT.SSH, s.Timeout)
 	})
