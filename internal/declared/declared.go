@@ -49,6 +49,7 @@ type Host struct {
 	Unresolved []Unresolved
 
 	settings int
+	loader   bool // the line at hand is about FreeBSD's loader.conf
 }
 
 // RunsPods reports a node of Kubernetes, or one of its pods.
@@ -118,7 +119,7 @@ const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .er
 var endings = strings.Fields(Endings)
 
 // foreign are files about programs, and of programs' own tests.
-var foreign = regexp.MustCompile(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)testdata/|/meta/argument_specs\.ya?ml$`)
+var foreign = regexp.MustCompile(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)(testdata|molecule)/|(^|/)meta/argument_specs\.ya?ml$`)
 
 // May reports a file that may declare settings, by its name; Read looks into it.
 func May(name string) bool {
@@ -160,6 +161,9 @@ var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 // nixModule is how a module of NixOS begins or sets a sysctl.
 var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
 
+// otherScript begins one of no shell.
+var otherScript = regexp.MustCompile(`python|perl|ruby|node|php|awk|lua|expect`)
+
 // templates are endings of templates of other files.
 var templates = regexp.MustCompile(`\.(j2|tpl|tmpl|tftpl|erb|epp)$`)
 
@@ -170,7 +174,7 @@ func language(name, text string) string {
 	switch lang := languages[ext]; {
 	case lang != "":
 		return lang
-	case strings.HasPrefix(first, "#!") && strings.Contains(first, "sh"):
+	case strings.HasPrefix(first, "#!") && !otherScript.MatchString(first):
 		return "sh"
 	case strings.Contains(text, "\n[sysctl]\n"):
 		return "conf"
@@ -197,7 +201,7 @@ func (h *Host) add(file, text, place string, at int) {
 }
 
 // variable is what a template or a program puts in for a value.
-var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$\(|\$[A-Za-z_(]|<%|@[A-Za-z_]+@|` + "`")
+var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
 
 // truth are booleans of YAML, which Ansible's module writes as numbers.
 var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -227,7 +231,11 @@ func (h *Host) set(name, value, place string, at int) {
 			why = "its value is a variable: " + short(value)
 		}
 	default:
-		h.add(SysctlFile, name+" = "+value, place, at)
+		file, text := SysctlFile, name+" = "+value
+		if h.loader && bsdName.MatchString(name) {
+			file, text = "/boot/loader.conf", name+"=\""+value+"\""
+		}
+		h.add(file, text, place, at)
 		return
 	}
 	h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: why, value: value, place: place})

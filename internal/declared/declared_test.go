@@ -346,12 +346,16 @@ sysctl { 'vm.swappiness': ensure => absent }
   kernel.sysctl = {"kernel.unprivileged_bpf_disabled" = 1;};
   kernel.sysctl."net.core.rmem_max" = 16 * 1024 * 1024;
   kernel.sysctl."net.ipv4.tcp_rmem" = ''4096 87380 16777216'';
+  kernel.sysctl."vm.swappiness" = l.mkForce "1";
+  echo 1500 > /proc/sys/vm/dirty_writeback_centisecs
 `, `NixOS  
 2 modules-load.d/declared.conf tls
 2 modules-load.d/declared.conf tcp_bbr
 3 sysctl.d/declared.conf kernel.unprivileged_bpf_disabled = 1
 4 sysctl.d/declared.conf net.core.rmem_max = 16777216
 5 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 87380 16777216
+6 sysctl.d/declared.conf vm.swappiness = 1
+7 sysctl.d/declared.conf vm.dirty_writeback_centisecs = 1500
 `},
 		// mailcow/mailcow-dockerized, GPL-3.0: its container, not its host, is without IPv6.
 		"a container of a script": {"backup.sh", "docker run --name backup \\\n  --sysctl net.ipv6.conf.all.disable_ipv6=1 \\\nsysctl -w net.ipv4.ip_forward=1\n", `shell script  
@@ -365,6 +369,9 @@ shell script  compose
 3 sysctl.conf net.inet.carp.preempt = 1
 4 sysctl.conf net.link.tap.up_on_open = 1
 `},
+		// jeremypass96/freebsd-stuff, BSD-2-Clause: boot-only tunables are where they belong, and a grep sets nothing.
+		"a script that writes loader.conf":       {"setup.sh", "#!/bin/sh\n# FreeBSD\ngrep -q 'kern.ipc.shmseg=10000' /boot/loader.conf ||\necho 'kern.ipc.shmseg=10000' >>/boot/loader.conf\n", "shell script  \n4 /boot/loader.conf kern.ipc.shmseg=\"10000\"\n"},
+		"an argument of a function":              {"io.sh", "sysctl -w vm.nr_hugepages=\"$1\"\n", "shell script  \n1 ? vm.nr_hugepages: its value is a variable: $1\n"},
 		"names that OpenBSD and macOS have, too": {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
 		// cozystack/cozystack, Apache-2.0; debops/debops, GPL-3.0; wikimedia/operations-puppet.
 		"labels, sysfs and facts":      {"x.yaml", "annotations:\n  vm.kubevirt.io/os: linux\nsysfs: [{name: kernel/mm/ksm/run, value: '1'}]\nfacts:\n  net.ipv4.tcp_min_snd_mss: true\n", ""},
@@ -428,7 +435,7 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	for name, want := range map[string]bool{"a/README.tpl": false, "pkg/testdata/x.yaml": false, "roles/x/meta/argument_specs.yml": false, "bin/tuning": true, "a.md": false, "x.container": true} {
+	for name, want := range map[string]bool{"a/README.tpl": false, "pkg/testdata/x.yaml": false, "meta/argument_specs.yml": false, "molecule/x/verify.yml": false, "bin/tuning": true, "a.md": false, "x.container": true} {
 		if May(name) != want {
 			t.Errorf("May(%s) is not %v", name, want)
 		}

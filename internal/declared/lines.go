@@ -23,7 +23,7 @@ func readLines(name, text, lang string) []*Host {
 		}
 	}
 	r := lineReader{h: h, lang: lang}
-	if lang == "conf" && !directive.MatchString(text) {
+	if lang == "conf" && !directive.MatchString(text) && !templates.MatchString(name) {
 		return nil // a plain file: read as such
 	}
 	r.text(text)
@@ -78,7 +78,7 @@ func (r *lineReader) line(s string, at int) {
 		return
 	}
 	switch {
-	case r.lang == "nix":
+	case r.lang == "nix" && !strings.Contains(s, "/proc/sys/"):
 		r.parameters(s, at)
 		r.code(strings.TrimPrefix(nixSysctl.ReplaceAllString(s, ""), "{"), at)
 	case r.lang == "puppet":
@@ -131,6 +131,8 @@ func (r *lineReader) words(s string, at int) {
 	if told.MatchString(s) {
 		return
 	}
+	r.h.loader = strings.Contains(s, "loader")
+	s = strings.TrimSpace(strings.TrimSuffix(asked.ReplaceAllString(s, ""), `\`))
 	if m := fullLine.FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
 		r.h.set(m[1], plain(m[3]), r.where, at)
 		return

@@ -67,6 +67,8 @@ var (
 	moduleWords = regexp.MustCompile(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 	// echoed writes below /proc/sys.
 	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
+	// asked looks for a setting in a file.
+	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
 	// told is a message about a setting, that nothing writes to a file.
 	told = regexp.MustCompile(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
 	// nixSet and hclSet assign in their languages, where a string has quotes.
@@ -76,7 +78,7 @@ var (
 	// aksKeys are around the keys of Azure's node pools.
 	aksKeys = regexp.MustCompile(`(?i)sysctl|linux_?os_?config`)
 	// nixWraps give a priority to a value.
-	nixWraps = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
+	nixWraps = regexp.MustCompile(`^(?:\w+\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
 	number   = regexp.MustCompile(`^-?(?:\d+|0x[0-9a-fA-F]+)$`)
 )
 
