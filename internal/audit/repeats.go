@@ -91,7 +91,7 @@ func (a *auditor) drift() []candidate {
 	}
 	all := a.notLoaded()
 	for _, s := range a.f.Settings {
-		l, ok := s.Stands()
+		l, ok := s.StandsUnless(func(l fact.Line) bool { return l.Stage == fact.Agent }) // what a program writes over it is another finding's
 		if !ok || s.Live == nil || s.Namespace != fact.Kernel || l.Default ||
 			slices.ContainsFunc(a.Rules.Transforms, func(p string) bool { return globs(p, s.Name) }) {
 			continue

@@ -95,7 +95,7 @@ func (s *RuleSet) WithWriters(f *fact.Facts) (*fact.Facts, error) {
 	for i := range g.Settings {
 		g.Settings[i].Lines = slices.Clip(g.Settings[i].Lines)
 	}
-	host, lines := factexpr.Of(f), []fact.Line{}
+	host, have, lines := factexpr.Of(f), f.Lines(), []fact.Line{}
 	for _, w := range s.Writers {
 		if w.OS != f.OS {
 			continue
@@ -107,7 +107,7 @@ func (s *RuleSet) WithWriters(f *fact.Facts) (*fact.Facts, error) {
 		if err != nil {
 			return f, fmt.Errorf("writer %s: %w", w.Name, err)
 		}
-		if !present && !slices.ContainsFunc(f.Lines(), w.owns) {
+		if !present && !slices.ContainsFunc(have, w.owns) {
 			continue
 		}
 		g.Writers = append(g.Writers, w.Name)

@@ -26,7 +26,7 @@ type Setting struct {
 	PolicyRules int      `yaml:"policy_rules,omitempty"` // rules of policy routing that never match
 	Link        string   `yaml:"link,omitempty"`         // a property or an offload of an interface
 	NAPI        string   `yaml:"napi,omitempty"`         // how Linux polls an interface
-	Command     []string `yaml:"command,omitempty"` // run on the DUT, never through a shell
+	Command     []string `yaml:"command,omitempty"`      // run on the DUT, never through a shell
 	// TCP is how the server treats the path to its clients.
 	TCP        *Treatment `yaml:"tcp,omitempty,flow"`
 	NGINX      string     `yaml:"nginx,omitempty"`           // a directive of the web server
