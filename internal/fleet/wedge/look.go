@@ -2,10 +2,8 @@ package wedge
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"linerate/internal/list"
 	"linerate/internal/show"
@@ -50,80 +48,6 @@ const (
 	Unseen Says = "cannot see"   // too few hosts to see harm of the limit: the next wave may go
 	Wait   Says = "not excluded" // harm of the limit would be seen, and is not excluded yet
 )
-
-// scatter is what the baselines say of hosts within strata: variances of logarithms.
-type scatter struct {
-	noise   float64 // of one period
-	between float64 // of hosts
-	trust   float64 // how much of a host's baseline is the host's, of 1
-	df      float64
-}
-
-// panel is the hosts that gave every reading of some periods.
-type panel struct {
-	hosts  []Host
-	values [][]float64 // of each host by period, up is worse
-	blocks [][]int     // hosts by stratum
-}
-
-func (t *Trial) panel(periods []Period) (p panel) {
-	for i, h := range t.Hosts {
-		row := list.Map(periods, func(p Period) float64 { return t.worse(p.Values[i].Float()) })
-		if !slices.ContainsFunc(row, math.IsNaN) {
-			p.hosts, p.values = append(p.hosts, h), append(p.values, row)
-		}
-	}
-	p.blocks = blocks(len(p.hosts), func(i int) string { return p.hosts[i].Stratum })
-	return p
-}
-
-// blocks are units by a key, in its order.
-func blocks(n int, key func(int) string) (out [][]int) {
-	by := map[string][]int{}
-	for i := range n {
-		by[key(i)] = append(by[key(i)], i)
-	}
-	for _, k := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, by[k])
-	}
-	return out
-}
-
-func (p *panel) scatter() (s scatter) {
-	means, changes := make([][]float64, len(p.hosts)), make([][]float64, len(p.hosts))
-	for i, v := range p.values {
-		means[i], changes[i] = []float64{(v[0] + v[1]) / 2}, []float64{v[1] - v[0]}
-	}
-	s.df = float64(len(p.hosts) - len(p.blocks))
-	centre(p.blocks, means)
-	centre(p.blocks, changes)
-	all := 0.0
-	for i := range means {
-		all += means[i][0] * means[i][0] / s.df
-		s.noise += changes[i][0] * changes[i][0] / (2 * s.df)
-	}
-	s.between = max(0, all-s.noise/2)
-	if all > 0 {
-		s.trust = s.between / all
-	}
-	return s
-}
-
-// contrast of what hosts had in the columns, which are waves.
-func (p *panel) contrast(columns []int, values func(host, column int) float64) *contrast {
-	c := &contrast{blocks: p.blocks, on: func(slot, k int) bool { return slot <= columns[k] }}
-	most := 0
-	for i, h := range p.hosts {
-		row := make([]float64, len(columns))
-		for k := range row {
-			row[k] = values(i, k)
-		}
-		c.slots, c.values = append(c.slots, h.Step()), append(c.values, row)
-		most = max(most, h.Step()+1)
-	}
-	c.prepare(most)
-	return c
-}
 
 // sees is the harm that a contrast shows, in percent.
 func (t *Trial) sees(c *contrast, s scatter) stats.Number {
@@ -243,31 +167,4 @@ func (t *Trial) says(l *Look, estimate float64) Says {
 		return Unseen
 	}
 	return Wait
-}
-
-// sham compares hosts of each wave that had an empty change with those that had none, while both
-// were held back.
-func (p *panel) sham(columns []int, s scatter) *contrast {
-	var held panel
-	for i, h := range p.hosts {
-		var sum, n float64
-		for k, w := range columns {
-			if h.Held && h.Wave == w {
-				sum, n = sum+p.values[i][Baselines+k], n+1
-			}
-		}
-		if n > 0 {
-			held.hosts, held.values = append(held.hosts, h), append(held.values, []float64{sum/n - s.trust*(p.values[i][0]+p.values[i][1])/2})
-		}
-	}
-	c := &contrast{values: held.values, on: func(slot, _ int) bool { return slot == 1 }}
-	c.blocks = blocks(len(held.hosts), func(i int) string { return fmt.Sprint(held.hosts[i].Wave, held.hosts[i].Stratum) })
-	c.slots = list.Map(held.hosts, func(h Host) int {
-		if h.Sham {
-			return 1
-		}
-		return 0
-	})
-	c.prepare(2)
-	return c
 }
