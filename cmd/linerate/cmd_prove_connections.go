@@ -135,7 +135,7 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	if err != nil {
 		return err
 	}
-	run := live.Split{Spec: dir.Spec, Seed: dir.Seed, Conn: at.Conn, Say: talker(cmd), Sink: dir.Append, Trials: func() []study.Trial { return dir.Trials },
+	run := live.Split{Spec: dir.Spec, Seed: dir.Seed, Conn: at.Conn, Sink: dir.Append, Trials: func() []study.Trial { return dir.Trials },
 		Told: func(window int) {
 			fmt.Fprintln(cmd.ErrOrStderr(), study.ConnectionsLine(dir.Spec, dir.Seed, dir.Trials, window))
 		}}

@@ -14,7 +14,6 @@ import (
 
 // Study is what comparing needs of a study.
 type Study struct {
-	Name     string
 	Metric   string
 	Better   stats.Direction
 	Margin   float64 // percent
@@ -39,7 +38,7 @@ func OfStudy(spec study.Spec, r study.Results, metric, control string) (Study, e
 	if i < 0 {
 		return Study{}, hint.Unknown("variant", control, armNames(arms))
 	}
-	s := Study{Name: spec.Name, Metric: goal.Metric, Margin: goal.MarginPercent, Better: stats.HigherIsBetter, Control: arms[i], Seed: r.Seed, Environment: r.Environment}
+	s := Study{Metric: goal.Metric, Margin: goal.MarginPercent, Better: stats.HigherIsBetter, Control: arms[i], Seed: r.Seed, Environment: r.Environment}
 	if m, _ := study.MetricNamed(goal.Metric); m.LowerIsBetter {
 		s.Better = stats.LowerIsBetter
 	}

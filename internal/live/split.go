@@ -27,7 +27,6 @@ type Split struct {
 	// after all arms of one.
 	Sink func(study.Trial) error
 	Told func(window int)
-	Say  func(format string, args ...any)
 	// Trials are those on record so far.
 	Trials func() []study.Trial
 }

@@ -58,7 +58,7 @@ func TestCountsFirstAnswers(t *testing.T) {
 	p.answered(answer{n: port, flags: flagACK}, at(time.Millisecond)) // says nothing
 	p.answered(answer{n: port, flags: flagSYN | flagACK}, at(3*time.Millisecond))
 	p.answered(answer{n: port + 1, flags: flagSYN | flagACK}, at(3*time.Millisecond))
-	p.answered(answer{n: port, flags: flagACK | flagPSH, data: 5}, at(-time.Second)) // a clock that was put back
+	p.answered(answer{n: port, flags: flagACK | 0x08 /* PSH */, data: 5}, at(-time.Second)) // a clock that was put back
 	m, err := p.Account()
 	if err != nil || m.Echo.Answered != 1 || m.Connect.Answered != 1 || m.Greeting.Answered != 1 || len(p.sent) != 0 {
 		t.Fatalf("%+v, %d wait, %v", m, len(p.sent), err)

@@ -11,7 +11,6 @@ import (
 const (
 	flagSYN = 0x02
 	flagRST = 0x04
-	flagPSH = 0x08
 	flagACK = 0x10
 )
 

@@ -41,10 +41,9 @@ func (b bounds) both() bool { return b.lo >= 0 && b.hi >= 0 }
 type selector struct {
 	grid    grid
 	trials  map[int][]Outcome // of the whole search, by grid index
-	goal    Goal
-	targets []target // still to come; the first is the current one
-	start   bounds   // where the current target starts from
-	next    int      // how far the next step outwards goes
+	targets []target          // still to come; the first is the current one
+	start   bounds            // where the current target starts from
+	next    int               // how far the next step outwards goes
 }
 
 // nomination is a load and duration that a selector wants tried. grow says
@@ -56,7 +55,7 @@ type nomination struct {
 }
 
 func newSelector(g Goal, gr grid, trials map[int][]Outcome, start bounds) *selector {
-	s := &selector{grid: gr, trials: trials, goal: g, targets: targetsOf(g, gr), start: start}
+	s := &selector{grid: gr, trials: trials, targets: targetsOf(g, gr), start: start}
 	s.restart()
 	return s
 }

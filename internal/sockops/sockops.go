@@ -33,10 +33,9 @@ type Closed struct {
 	Remote, Local netip.AddrPort
 	Duration      time.Duration
 	BytesSent     uint64 // and acknowledged
-	BytesReceived uint64
 	// FirstRTT is that of the handshake, before any option was set; RTT the smoothed one at
-	// the end; MinRTT the least of the last minutes. 0: not measured.
-	FirstRTT, RTT, MinRTT time.Duration
+	// the end. 0: not measured.
+	FirstRTT, RTT time.Duration
 	// Segments are those with data that were sent, Again those sent again.
 	Segments, Again uint32
 	// Rate is the last delivery rate, in bytes a second; 0: not measured.

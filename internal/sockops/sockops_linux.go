@@ -206,8 +206,8 @@ func (s *Splitter) Read() (out []Closed, err error) {
 func closedOf(c *connectionsClosed) Closed {
 	out := Closed{
 		Window: c.Window, Arm: Arm(c.Arm), Remote: endpoint(c.Remote, c.RemotePort), Local: endpoint(c.Local, c.LocalPort),
-		Duration: time.Duration(c.Closed - c.Opened), BytesSent: c.BytesAcked, BytesReceived: c.BytesReceived,
-		FirstRTT: micros(c.FirstRttUs), RTT: micros(c.RttUs), MinRTT: micros(c.MinRttUs), Segments: c.Segments, Again: c.Again,
+		Duration: time.Duration(c.Closed - c.Opened), BytesSent: c.BytesAcked,
+		FirstRTT: micros(c.FirstRttUs), RTT: micros(c.RttUs), Segments: c.Segments, Again: c.Again,
 	}
 	if c.IntervalUs > 0 {
 		out.Rate = float64(c.Delivered) * float64(c.Mss) / (float64(c.IntervalUs) / 1e6)

@@ -106,3 +106,12 @@ func TestUnderOffered(t *testing.T) {
 		t.Errorf("the curves' points are at %s", got)
 	}
 }
+
+// Reasons are those of texts, as records have them; never nil.
+func Reasons(texts ...string) []Refusal {
+	out := make([]Refusal, len(texts))
+	for i, text := range texts {
+		_ = out[i].UnmarshalText([]byte(text)) // any text is one
+	}
+	return out
+}

@@ -16,15 +16,15 @@ import (
 var forwardMetrics = []Metric{
 	{Name: CostNS, Label: "cost", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ForwardingRate, Label: "forwarding rate", Unit: "pps", Mode: testbed.Cost, Verdict: true, NS: InverseNS},
-	{Name: OverloadRate, Label: "forwarding rate under overload", Short: "forwarded", Unit: "pps", Mode: testbed.Overload, Verdict: true, NS: InverseNS},
+	{Name: OverloadRate, Label: "forwarding rate under overload", Unit: "pps", Mode: testbed.Overload, Verdict: true, NS: InverseNS},
 	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Share: true},
-	{Name: LatencyP50, Label: "latency, median", Short: "latency p50", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsNS},
-	{Name: LatencyP99, Label: "latency, 99th percentile", Short: "latency p99", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsNS},
-	{Name: ManagementLoss, Label: "share of connections unanswered", Short: "unanswered", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true, Share: true},
-	{Name: ManagementRTT, Label: "echo, round trip", Short: "echo p50", Unit: "ns", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true},
+	{Name: LatencyP50, Label: "latency, median", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsNS},
+	{Name: LatencyP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsNS},
+	{Name: ManagementLoss, Label: "share of connections unanswered", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: ManagementRTT, Label: "echo, round trip", Unit: "ns", Mode: testbed.Overload, Answers: management, LowerIsBetter: true, Verdict: true},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
-	{Name: OfferedRate, Label: "offered load", Short: "offered", Unit: "pps", Mode: testbed.Overload},
+	{Name: OfferedRate, Label: "offered load", Unit: "pps", Mode: testbed.Overload},
 }
 
 // management is what metrics answer that only parts which ask the DUT measure.

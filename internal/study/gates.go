@@ -40,15 +40,6 @@ func (r Refusal) String() string {
 // MarshalText satisfies encoding.TextMarshaler.
 func (r Refusal) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Reasons are those of texts, as records have them; never nil.
-func Reasons(texts ...string) []Refusal {
-	out := make([]Refusal, len(texts))
-	for i, text := range texts {
-		_ = out[i].UnmarshalText([]byte(text)) // any text is one
-	}
-	return out
-}
-
 // Why are a trial's reasons as records have them; nil of none.
 func (t Trial) Why() []string { return list.Map(t.Reasons, Refusal.String) }
 

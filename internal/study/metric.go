@@ -11,7 +11,6 @@ import (
 type Metric struct {
 	Name  string
 	Label string // for people
-	Short string // heads a narrow column; "": the label does
 	Unit  string
 	Mode  testbed.Mode // of the parts that measure it
 	// Answers names what a part must request in addition to its mode: the search method
@@ -21,8 +20,6 @@ type Metric struct {
 	Words map[string]LabelUnit
 	// LowerIsBetter declares the direction; every metric has one.
 	LowerIsBetter bool
-	// Detail metrics are many: a terminal shows those that a verdict is wanted on.
-	Detail bool
 	// Verdict says that variants are compared by it; other metrics explain.
 	Verdict bool
 	// Share says that it is a share of a whole, 0 to 1: effects in it are
