@@ -137,10 +137,25 @@ func (r *Release) Files() ([]File, error) {
 		}
 		all = append(all, made...)
 	}
+	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries(), string(r.Others))
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, File{"linerate-" + r.Version + ".cdx.json", bill})
 	if r.Source != nil {
 		all = append(all, File{r.SourceName, r.Source})
 	}
 	return append(all, File{"SHA256SUMS", sums(all)}), nil
+}
+
+// binaries in the order of the platforms.
+func (r *Release) binaries() (all [][]byte) {
+	for _, p := range Platforms {
+		if b := r.Binaries[p]; b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // platform makes a platform's archive and packages.
