@@ -26,6 +26,8 @@ type Late struct {
 
 	lags    [mostLags + 1]float64 // effects on this window and on those after it
 	y, x    []float64
+	calm    []float64 // y without bursts, in a bursty study
+	bursty  bool
 	redrawn [][]float64
 }
 
@@ -41,6 +43,7 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 		return l
 	}
 	centre(l.y)
+	l.calms()
 	r := rand.New(rand.NewPCG(seed, uint64(len(w.Values))))
 	for range draws {
 		l.redrawn = append(l.redrawn, w.redraw(r, coins))
@@ -52,6 +55,37 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 	f := regress(l.y, l.x, mostLags, memory(l.y, l.x, mostLags))
 	copy(l.lags[:], f.beta[1:])
 	return l
+}
+
+// A burst is a window so many standard deviations, by three quarters of the windows, off the median of those around
+// it, so many on either side; a study in which one window of so many is one is bursty.
+const (
+	burst    = 3
+	around   = 3
+	fewBurst = 20
+)
+
+// calms takes off what bursts have beyond that limit, in a bursty study: one of them hides what outlasts a window. It looks at no arm,
+// so that the coins' test stays what it is; arms alone, however far apart, make no burst, since half of the windows
+// are of each.
+func (l *Late) calms() {
+	off, size := make([]float64, len(l.y)), []float64(nil)
+	for i, v := range l.y {
+		near := slices.DeleteFunc(slices.Clone(l.y[max(0, i-around):min(len(l.y), i+around+1)]), math.IsNaN)
+		if off[i] = v - Median(near); !math.IsNaN(v) {
+			size = append(size, math.Abs(off[i]))
+		}
+	}
+	limit, bursts, y := burst*Quantile(ascending(size), 0.75)/1.15, 0, slices.Clone(l.y)
+	for i, d := range off {
+		if math.Abs(d) > limit {
+			y[i] -= d - math.Copysign(limit, d)
+			bursts++
+		}
+	}
+	if l.calm, l.bursty = l.y, bursts*fewBurst >= len(size); l.bursty {
+		l.calm = y
+	}
 }
 
 // centre takes the mean off values.
@@ -95,9 +129,9 @@ const mostLags = 2
 // none is the p of "the arms so many windows before, and those before them, have no effect", given
 // the effects of the later ones.
 func (l *Late) none(from int) float64 {
-	rho := memory(l.y, l.x, from-1)
-	e := regress(l.y, l.x, from-1, rho).without(l.y, l.x)
-	return l.redraw(l.y, e, func(y, x []float64) float64 {
+	rho := memory(l.calm, l.x, from-1)
+	e := regress(l.calm, l.x, from-1, rho).without(l.calm, l.x)
+	return l.redraw(l.calm, e, func(y, x []float64) float64 {
 		return regress(y, x, from-1, rho).squares / regress(y, x, mostLags, rho).squares
 	})
 }
@@ -115,6 +149,12 @@ func (l *Late) PTotal(theta float64) float64 {
 		estimate, se := regress(y, x, 1, rho).total()
 		return math.Abs(estimate / se)
 	})
+}
+
+// calmed is Total without bursts.
+func (l *Late) calmed() float64 {
+	total, _ := regress(l.calm, l.x, 1, memory(l.calm, l.x, 1)).total()
+	return total
 }
 
 // redraw is the randomisation p of a statistic: of y, whose null hypothesis leaves e.

@@ -112,3 +112,31 @@ func switched(r *rand.Rand, now, next, scatter float64) (w Windows, arms [2]Arm)
 	}
 	return w, arms
 }
+
+// TestBursts: a burst is taken off what the test looks at, and arms however far apart are none.
+func TestBursts(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var w Windows
+	for i := range 48 {
+		treated := (i/2+i)%2 == 0
+		v := 0.01 * r.NormFloat64()
+		if treated {
+			v++
+		}
+		w.Values, w.Treated, w.Coins = append(w.Values, v), append(w.Treated, treated), append(w.Coins, i/2+1)
+	}
+	if l := LateEffects(w, 99, 1); l.bursty {
+		t.Error("a large effect is taken for bursts")
+	}
+	for i, v := range w.Values {
+		if w.Treated[i] {
+			w.Values[i] = v - 0.95
+		}
+		if i%12 == 5 {
+			w.Values[i] += 5
+		}
+	}
+	if l := LateEffects(w, 99, 1); !l.bursty || math.Abs(l.calm[5]) > 1 {
+		t.Errorf("bursts stay: %v, %v", l.bursty, l.calm)
+	}
+}
