@@ -226,7 +226,9 @@ func parseStatus(out []byte) (Status, error) {
 				st.History[n-1].When = when
 			}
 		case "lost":
-			st.Lost = liveStudy(rest)
+			if st.Live == nil { // its hold ended between the two questions
+				st.Lost = liveStudy(rest)
+			}
 		case "next-boot":
 			st.NextBoot = append(st.NextBoot, rest)
 		default:

@@ -191,6 +191,10 @@ func TestStatusParsed(t *testing.T) {
 		!slices.EqualFunc(st.Drift, want, func(a, b Drift) bool { return cmp.Equal(a, b) }) {
 		t.Errorf("%+v", st)
 	}
+	ends := "os FreeBSD\nrelease 14.0\nhost h\nuid 0\ninit rc\nlive s 1 Does it help?\nlost s 0 Does it help?\n"
+	if st, err := parseStatus([]byte(ends)); err != nil || st.Live == nil || st.Lost != nil {
+		t.Errorf("a hold that ends while it is asked for: %+v, %v", st, err)
+	}
 	if _, err := parseStatus([]byte("-bash: sh: command not found\n")); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a host that makes no sense: %v", err)
 	}

@@ -168,11 +168,8 @@ func (j *jail) all(ctx context.Context, commands [][]string) error {
 	if j == nil || len(commands) == 0 {
 		return nil
 	}
-	input := lines(commands)
-	if _, err := j.feed(ctx, input, "/bin/sh", "-c", runLines); err != nil {
-		return fmt.Errorf("%w (one of: %s)", err, strings.ReplaceAll(strings.TrimSpace(input), "\n", "; "))
-	}
-	return nil
+	_, err := j.feed(ctx, lines(commands), "/bin/sh", "-c", runLines)
+	return err
 }
 
 // jails lists the jails of this machine, children included, by name.

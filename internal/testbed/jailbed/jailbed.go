@@ -173,13 +173,13 @@ func columns(header []string) map[string]int {
 }
 
 // runLines is what a shell in a jail does with the commands it reads, a line
-// each: it runs their words, which it does not look at, until one fails. One
-// behind a dash may fail.
+// each: it runs their words, which it does not look at, until one fails, and
+// names that one. One behind a dash may fail.
 const runLines = `set -f
 while read -r line; do
 	case $line in
 	"- "*) ${line#- } </dev/null >/dev/null 2>&1 ;;
-	*) $line </dev/null || exit ;;
+	*) $line </dev/null || { failed=$?; echo "($line)" >&2; exit $failed; } ;;
 	esac
 done
 exit 0`

@@ -61,7 +61,7 @@ func TestRunLines(t *testing.T) {
 	if out, err := sh(lines(commands)); err != nil || out != "* $HOME\nend; echo\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	if out, err := sh("false\necho after\n"); err == nil || out != "" {
+	if out, err := sh("false\necho after\n"); err == nil || out != "(false)\n" {
 		t.Errorf("after a failure: %q, %v", out, err)
 	}
 }
