@@ -115,7 +115,7 @@ func Draw(hosts []Host, ends []int, seed uint64) []Host {
 	return out
 }
 
-// Check refuses a design that could show nothing: hosts that have nobody to be compared with,
+// Check refuses a design that could show nothing: hosts that have none to be compared with,
 // and schedules of which so few exist that none is improbable.
 func (t *Trial) Check() error {
 	if !(t.Harm > 0 && t.Harm < 100) {
