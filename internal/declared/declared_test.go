@@ -370,7 +370,12 @@ shell script  compose
 4 sysctl.conf net.link.tap.up_on_open = 1
 `},
 		// jeremypass96/freebsd-stuff, BSD-2-Clause: boot-only tunables are where they belong, and a grep sets nothing.
-		"a script that writes loader.conf":       {"setup.sh", "#!/bin/sh\n# FreeBSD\ngrep -q 'kern.ipc.shmseg=10000' /boot/loader.conf ||\necho 'kern.ipc.shmseg=10000' >>/boot/loader.conf\n", "shell script  \n4 /boot/loader.conf kern.ipc.shmseg=\"10000\"\n"},
+		"a script that writes loader.conf": {"setup.sh", "#!/bin/sh\n# FreeBSD\ngrep -q 'kern.ipc.shmseg=10000' /boot/loader.conf ||\necho 'kern.ipc.shmseg=10000' >>/boot/loader.conf\n" +
+			"cat > $root/boot/loader.conf <<EOF\nkern.racct.enable=1\nEOF\ncat <<EOF\nkern.hz=100\nEOF\nsysctl kern.ipc.maxsockbuf=1\n", `shell script  
+4 /boot/loader.conf kern.ipc.shmseg="10000"
+6 /boot/loader.conf kern.racct.enable="1"
+11 sysctl.conf kern.ipc.maxsockbuf = 1
+`},
 		"an argument of a function":              {"io.sh", "sysctl -w vm.nr_hugepages=\"$1\"\n", "shell script  \n1 ? vm.nr_hugepages: its value is a variable: $1\n"},
 		"names that OpenBSD and macOS have, too": {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
 		// cozystack/cozystack, Apache-2.0; debops/debops, GPL-3.0; wikimedia/operations-puppet.

@@ -51,6 +51,8 @@ type lineReader struct {
 	off   bool   // within a comment of several lines
 	name  string // of the resource of puppet whose value follows
 	box   *Host  // the container that a line starts
+	here  string // the word that ends the text of a shell, "" outside
+	of    string // the line that began it
 }
 
 // hosts are the host, and the container that its lines start.
@@ -96,6 +98,9 @@ var (
 	nixSysctl = regexp.MustCompile(`^.*\bkernel\.sysctl\s*=\s*`)
 	// shellWord is a command in a text that another program runs.
 	shellWord = regexp.MustCompile(`\b(?:sysctl\s|echo|tee|printf)\b`)
+	// hereText begins a text of a shell, and toldText one that is only printed.
+	hereText = regexp.MustCompile(`<<-?\s*["']?(\w+)`)
+	toldText = regexp.MustCompile(`^cat\s*<<[^>|]*$`)
 	// boxed starts a container with a sysctl: docker run, podman's quadlets.
 	boxed = regexp.MustCompile(`--sysctl[= ]|^Sysctl=`)
 	// puppetName and puppetValue are of a resource of a type for sysctls.
@@ -131,8 +136,19 @@ func (r *lineReader) words(s string, at int) {
 	if told.MatchString(s) {
 		return
 	}
-	r.h.loader = strings.Contains(s, "loader")
+	if m := hereText.FindStringSubmatch(s); m != nil {
+		r.here, r.of = m[1], s
+	} else if s == r.here {
+		r.here, r.of = "", ""
+	}
+	if toldText.MatchString(r.of) {
+		return
+	}
+	r.h.loader = strings.Contains(r.of+s, "loader")
 	s = strings.TrimSpace(strings.TrimSuffix(asked.ReplaceAllString(s, ""), `\`))
+	if r.lang == "sh" && r.here == "" && bsdName.MatchString(s) {
+		return // a text that spans lines: nothing says where it goes
+	}
 	if m := fullLine.FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
 		r.h.set(m[1], plain(m[3]), r.where, at)
 		return

@@ -32,7 +32,7 @@ var kinds = []kind{
 	{Place{"/etc/default/grub", fact.Linux}, regexp.MustCompile(`^(grub|default/grub.*)$`), regexp.MustCompile(`^\s*(export\s+)?GRUB_[A-Z_]+\+?=`)},
 	{Place{"/boot/loader.conf.local", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf\.local$`), nil},
 	{Place{"/boot/loader.conf.d/*", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf\.d/.*$`), nil},
-	{Place{"/boot/loader.conf", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_load\s*=\s*"?(YES|NO)|[a-z0-9_]+(\.[a-zA-Z0-9_%]+)+\s*=\s*")`)},
+	{Place{"/boot/loader.conf", fact.FreeBSD}, regexp.MustCompile(`^(.*[-_.])?loader\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_load\s*=\s*"?(YES|NO)|[a-z0-9_]+(\.[a-zA-Z0-9_%]+)+\s*=\s*")`)},
 	{Place{"/etc/rc.conf.local", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf\.local$`), nil},
 	{Place{"/etc/rc.conf.d/*", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf\.d/.*$`), nil},
 	{Place{"/etc/rc.conf", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_(enable|flags|program|rules|interfaces)|ifconfig_[a-z0-9_]+|hostname|defaultrouter|kld_list|cloned_interfaces)=`)},
