@@ -102,7 +102,7 @@ var (
 	hereText = regexp.MustCompile(`<<-?\s*["']?(\w+)`)
 	toldText = regexp.MustCompile(`^cat\s*<<[^>|]*$`)
 	// boxed starts a container with a sysctl: docker run, podman's quadlets.
-	boxed = regexp.MustCompile(`--sysctl[= ]|^Sysctl=`)
+	boxed = regexp.MustCompile(`-{2}sysctl[= ]|^Sysctl=`)
 	// puppetName and puppetValue are of a resource of a type for sysctls.
 	puppetName  = regexp.MustCompile(`["'](` + sysctlName + `)["']\s*:`)
 	puppetValue = regexp.MustCompile(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
