@@ -123,7 +123,7 @@ func TestVirtualMachineTune(t *testing.T) {
 	if !strings.Contains(out, "3 settings on the workload") || !strings.Contains(out, "Nothing ") {
 		t.Errorf("the search came to\n%s", out)
 	}
-	data, err := os.ReadFile(filepath.Join(b.dir, "search/screen-1-1/trials.jsonl"))
+	data, err := os.ReadFile(filepath.Join(b.dir, "search/screen-1/trials.jsonl"))
 	if err != nil || !bytes.Contains(data, []byte(`"image trial":"yes"`)) || bytes.Contains(data, []byte(`"unavailable":"`)) {
 		t.Errorf("no image in the trials, or an arm that could not be had: %v\n%s", err, data)
 	}

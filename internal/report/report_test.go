@@ -67,7 +67,7 @@ func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
 				study.LatencyP50: 200 * cost, study.LatencyP99: 450 * cost}
 		}
 		if i == 3 {
-			tr.Valid, tr.Reasons = false, study.Reasons("drift: CPU 0 changed speed by 20.0 % during the trial (limit 15 %)")
+			tr.Valid, tr.Reasons = false, []study.Refusal{{Gate: "drift", Text: "CPU 0 changed speed by 20.0 % during the trial (limit 15 %)"}}
 		}
 		trials = append(trials, tr)
 	}
@@ -105,7 +105,7 @@ func TestTerminal(t *testing.T) {
 func TestNothingValid(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
-		r.Trials[i].Valid, r.Trials[i].Reasons = false, study.Reasons("headroom")
+		r.Trials[i].Valid, r.Trials[i].Reasons = false, []study.Refusal{{Gate: "headroom"}}
 		if v := r.Trials[i].Variant; v != s.Control && v != study.AA {
 			r.Trials[i].Unavailable = "not here"
 		}
@@ -308,7 +308,7 @@ func TestChartsOfAHoleyStudy(t *testing.T) {
 	without := func(invalid func(study.Trial) bool) string {
 		for i := range trials {
 			if trials[i].Mode == testbed.Overload && invalid(trials[i]) {
-				trials[i].Valid, trials[i].Reasons = false, study.Reasons("starved: by a test")
+				trials[i].Valid, trials[i].Reasons = false, []study.Refusal{{Gate: "starved", Text: "by a test"}}
 			}
 		}
 		page, err := plainHTML(s, study.Analyse(s, 5, r.Environment, trials))

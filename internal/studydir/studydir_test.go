@@ -226,7 +226,7 @@ func TestAppendRefusesWhatNobodyReads(t *testing.T) {
 	}
 	defer d.Close()
 	huge := trial(9, "b")
-	huge.Reasons = study.Reasons(strings.Repeat("x", 2<<20))
+	huge.Reasons = []study.Refusal{{Text: strings.Repeat("x", 2<<20)}}
 	if err := d.Append(huge); err == nil {
 		t.Error("a trial of two megabytes was written")
 	}
