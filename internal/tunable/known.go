@@ -28,6 +28,15 @@ func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
 	return oldest, newest
 }
 
+// developed is the release of each system that is not out yet: who runs it says so.
+var developed = map[string]release.Release{FreeBSD: {Major: 16}}
+
+// out reports whether a release is one that hosts run which do not say theirs; none is not.
+func (r *Record) out(x release.Release) bool {
+	next, ok := developed[r.OS]
+	return !x.IsZero() && (!ok || x.Before(next))
+}
+
 // Beyond is the newest release that the records of a system tell apart, where r
 // is newer still; of such a host the catalogue tells what it knows of Beyond.
 func (c *Catalogue) Beyond(os string, r release.Release) (newest release.Release, yes bool) {

@@ -25,7 +25,7 @@ type State struct {
 func (s State) IsFormula() bool { return s.Formula != "" && s.Default == nil }
 
 // At is what the record says of a release. A release that is not known (zero)
-// is taken for the newest.
+// is taken for the newest that is out.
 func (r *Record) At(rel release.Release) State {
 	s := State{
 		Exists: r.existed(rel), Settable: r.Settable, Type: r.Type, Unit: r.Unit, Mechanism: r.Mechanism,
@@ -33,7 +33,7 @@ func (r *Record) At(rel release.Release) State {
 		Constraints: r.Constraints,
 	}
 	for _, c := range r.Changes {
-		if c.covers(rel) {
+		if r.covered(c, rel) {
 			c.apply(&s)
 		}
 	}
@@ -46,14 +46,15 @@ func (r *Record) Exists(rel release.Release) bool { return r.At(rel).Exists }
 // existed is Exists without Changes.
 func (r *Record) existed(rel release.Release) bool {
 	if rel.IsZero() {
-		return r.Removed.IsZero()
+		return !r.out(r.Removed)
 	}
 	return !rel.Before(r.Since) && (r.Removed.IsZero() || rel.Before(r.Removed))
 }
 
-func (c Change) covers(rel release.Release) bool {
+// covered reports whether a change holds for a release.
+func (r *Record) covered(c Change, rel release.Release) bool {
 	if rel.IsZero() {
-		return c.Until.IsZero()
+		return !r.out(c.Until) && (c.From.IsZero() || r.out(c.From))
 	}
 	return !rel.Before(c.From) && (c.Until.IsZero() || rel.Before(c.Until))
 }
