@@ -312,6 +312,10 @@ linux_node_config { sysctls = { "net.core.rmem_max" = "8388608" } }
 `},
 		// terraform-google-modules/terraform-google-kubernetes-engine, Apache-2.0.
 		"a script within Terraform": {"router.tf", "  startup = <<EOT\n  echo \"net.ipv4.ip_forward=1\" | sudo tee -a /etc/sysctl.conf\n", "Terraform  \n2 sysctl.d/declared.conf net.ipv4.ip_forward = 1\n"},
+		"patches of talhelper": {"talconfig.yaml", "talosVersion: v1.9.0\nnodes:\n- hostname: a\n  patches:\n  - |-\n    cluster: {}\n    machine:\n      sysctls:\n        net.core.somaxconn: \"1024\"\npatches:\n- |-\n  - op: add\n    path: /machine/x\n- |\n  # both\n  machine:\n    sysctls:\n      net.core.optmem_max: \"65536\"\n", `Talos talconfig 
+9 sysctl.d/declared.conf net.core.somaxconn = 1024
+18 sysctl.d/declared.conf net.core.optmem_max = 65536
+`},
 		"modules of Talos": {"cp.yaml", "machine:\n  type: worker\n  kernel:\n    modules:\n    - name: nf_conntrack\n      parameters: [hashsize=262144]\n    - name: br_netfilter\n", `Talos worker 
 6 modprobe.d/declared.conf options nf_conntrack hashsize=262144
 5 modules-load.d/declared.conf nf_conntrack

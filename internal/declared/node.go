@@ -27,6 +27,22 @@ type entry struct {
 	*node
 }
 
+// move adds to the lines of a node and of all below it.
+func (n *node) move(by int, moved map[*node]bool) {
+	if moved[n] {
+		return
+	}
+	moved[n] = true
+	n.line += by
+	for i := range n.keys {
+		n.keys[i].line += by
+		n.keys[i].move(by, moved)
+	}
+	for _, item := range n.items {
+		item.move(by, moved)
+	}
+}
+
 // get is the value of a key, an empty node where there is none.
 func (n *node) get(keys ...string) *node {
 	for _, k := range keys {

@@ -199,6 +199,10 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // scalar reads a text: lines of sysctl.conf, a script, a command.
 func (w *walker) scalar(n *node, key string, h *Host) {
+	if h.Form == "Talos" && n.lined && strings.Contains("\n"+n.text, "\nmachine:") {
+		w.patch(n, h)
+		return
+	}
 	if strings.Contains(n.text, "[settings.") {
 		w.lines(n, "toml", key, h)
 		return
@@ -217,6 +221,14 @@ func (w *walker) lines(n *node, lang, key string, h *Host) {
 		w.hosts = append(w.hosts, r.box)
 	}
 	w.box = r.box
+}
+
+// patch reads a part of Talos' configuration that stands as a text in another document.
+func (w *walker) patch(n *node, h *Host) {
+	for _, doc := range documents(n.text) {
+		doc.move(n.line, map[*node]bool{})
+		w.walk(doc, nil, h)
+	}
 }
 
 // lineOf is where the i-th line of a node's text stands: below a block's head, or for a text
