@@ -110,7 +110,8 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 func needed(v study.Verdict) float64 {
 	onScale := func(n stats.Number) float64 { return math.Log1p(n.Float() / 100) }
 	se := (onScale(v.CIHigh) - onScale(v.CILow)) / (2 * 1.96)
-	return studyWindows * aWindow * math.Pow(se*seen/smallGain, 2)
+	ratio := se * seen / smallGain
+	return studyWindows * aWindow * ratio * ratio
 }
 
 // study draws one and gives its verdict.

@@ -290,7 +290,7 @@ func round4(v float64) float64 {
 // record hands over a window that had one more to end in, and asks the guardrails.
 func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
 	if s.log != nil {
-		if err := s.log.join(ctx, w, s.seen[w]); err != nil {
+		if err := s.log.join(ctx, w, s.length, s.seen[w]); err != nil {
 			return nil, err
 		}
 	}

@@ -110,13 +110,12 @@ func (l *requestLog) line(line []byte, took time.Duration, unix int64) {
 
 // await keeps a connection until the log is read.
 func (l *requestLog) await(r row, c sockops.Closed) {
-	now := time.Now()
-	l.rows[r] = ended{c.Remote, now.Add(-c.Duration - logLag), now.Add(logLag)}
+	l.rows[r] = ended{c.Remote, c.Ended.Add(-c.Duration - logLag), c.Ended.Add(logLag)}
 }
 
 // join reads what the log has now, and gives the connections of a window the mean time of
-// their requests.
-func (l *requestLog) join(ctx context.Context, window int, seen *[3]study.Connections) error {
+// their requests. What a connection that ends later may ask for is kept for some windows.
+func (l *requestLog) join(ctx context.Context, window int, length time.Duration, seen *[3]study.Connections) error {
 	lines, err := l.tail.read(ctx)
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func (l *requestLog) join(ctx context.Context, window int, seen *[3]study.Connec
 	if window == 0 && l.read > 0 && l.named == 0 {
 		return errNoPeer(l.tail.path)
 	}
-	oldest := time.Now()
+	oldest := time.Now().Add(-3*length - logLag)
 	for r, c := range l.rows {
 		if r.window != window {
 			if c.from.Before(oldest) {

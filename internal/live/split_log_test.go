@@ -46,10 +46,10 @@ func TestRequestLog(t *testing.T) {
 	var seen [3]study.Connections
 	for i, client := range []string{"198.18.0.1:1", "[2001:2::1]:1", "198.18.0.2:1"} {
 		seen[sockops.Treated].Add(study.Connection{})
-		l.await(row{1, sockops.Treated, i}, sockops.Closed{Remote: netip.MustParseAddrPort(client), Duration: time.Second})
+		l.await(row{1, sockops.Treated, i}, sockops.Closed{Remote: netip.MustParseAddrPort(client), Ended: now, Duration: time.Second})
 	}
-	l.await(row{2, sockops.Control, 0}, sockops.Closed{Remote: netip.MustParseAddrPort("198.18.0.3:1"), Duration: time.Second})
-	if err := l.join(t.Context(), 1, &seen); err != nil {
+	l.await(row{2, sockops.Control, 0}, sockops.Closed{Remote: netip.MustParseAddrPort("198.18.0.3:1"), Ended: now, Duration: time.Second})
+	if err := l.join(t.Context(), 1, time.Second, &seen); err != nil {
 		t.Fatal(err)
 	}
 	got := seen[sockops.Treated].Request

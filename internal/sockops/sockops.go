@@ -31,6 +31,7 @@ type Closed struct {
 	Window        uint32
 	Arm           Arm
 	Remote, Local netip.AddrPort
+	Ended         time.Time
 	Duration      time.Duration
 	BytesSent     uint64 // and acknowledged
 	// FirstRTT is that of the handshake, before any option was set; RTT the smoothed one at

@@ -186,7 +186,13 @@ func (s *Splitter) Tallies(window uint32) (out [arms]Tally, err error) {
 
 // Read gives the connections that have ended since the last call, without waiting.
 func (s *Splitter) Read() (out []Closed, err error) {
-	s.ended.SetDeadline(time.Now())
+	now := time.Now()
+	s.ended.SetDeadline(now)
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &clock); err != nil {
+		return nil, fmt.Errorf("read ended connections: %w", err)
+	}
+	boot := now.Add(-time.Duration(clock.Nano()))
 	var r ringbuf.Record
 	for {
 		if err := s.ended.ReadInto(&r); err != nil {
@@ -199,14 +205,14 @@ func (s *Splitter) Read() (out []Closed, err error) {
 		if err := binary.Read(bytes.NewReader(r.RawSample), binary.NativeEndian, &c); err != nil {
 			return out, fmt.Errorf("read an ended connection of %d bytes: %w", len(r.RawSample), err)
 		}
-		out = append(out, closedOf(&c))
+		out = append(out, closedOf(&c, boot))
 	}
 }
 
-func closedOf(c *connectionsClosed) Closed {
+func closedOf(c *connectionsClosed, boot time.Time) Closed {
 	out := Closed{
 		Window: c.Window, Arm: Arm(c.Arm), Remote: endpoint(c.Remote, c.RemotePort), Local: endpoint(c.Local, c.LocalPort),
-		Duration: time.Duration(c.Closed - c.Opened), BytesSent: c.BytesAcked,
+		Ended: boot.Add(time.Duration(c.Closed)), Duration: time.Duration(c.Closed - c.Opened), BytesSent: c.BytesAcked,
 		FirstRTT: micros(c.FirstRttUs), RTT: micros(c.RttUs), Segments: c.Segments, Again: c.Again,
 	}
 	if c.IntervalUs > 0 {

@@ -28,6 +28,7 @@ func TestLedger(t *testing.T) {
 			{"Empty", testEmpty}, {"RoundTrip", testRoundTrip}, {"AppendIsIdempotent", testIdempotent},
 			{"AppendIsAtomic", testAtomic}, {"SharedEnvironment", testSharedEnvironment}, {"Query", testQuery},
 			{"Superseded", testSuperseded}, {"Exclude", testExclude}, {"Get", testGet}, {"Blob", testBlob},
+			{"ConcurrentWriters", testConcurrent}, {"Reopen", testReopen},
 			{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"ShortIDs", testShortIDs}, {"Cancelled", testCancelled},
 		} {
 			t.Run(d.name+"/"+c.name, func(t *testing.T) { c.test(t, d.fresh(t).ledger) })
