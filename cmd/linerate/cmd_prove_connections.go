@@ -57,7 +57,7 @@ func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	if f.dryRun {
 		return foresee(cmd, split)
 	}
-	if err := split.Check(); err != nil {
+	if err := split.Check(cmd.Context()); err != nil {
 		return err
 	}
 	if err := f.consentToSplit(cmd, s); err != nil {

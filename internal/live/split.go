@@ -88,7 +88,7 @@ func socketOptions(s study.Spec) (out []sockops.Option, err error) {
 }
 
 // open attaches the program: nothing is treated yet.
-func (o Split) open() (s *splitting, group string, err error) {
+func (o Split) open(ctx context.Context) (s *splitting, group string, err error) {
 	options, err := socketOptions(o.Spec)
 	if err != nil {
 		return nil, "", err
@@ -96,7 +96,7 @@ func (o Split) open() (s *splitting, group string, err error) {
 	if group, err = sockops.Cgroup(o.Spec.Parts[0].Live.Service); err != nil {
 		return nil, "", err
 	}
-	log, err := newRequestLog(o.Conn, o.Spec.Parts[0].Live.ServerLog())
+	log, err := newRequestLog(ctx, o.Conn, o.Spec.Parts[0].Live.ServerLog())
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,8 +110,8 @@ func (o Split) open() (s *splitting, group string, err error) {
 }
 
 // Check says why the study cannot be run on this machine; nil where it can.
-func (o Split) Check() error {
-	s, _, err := o.open()
+func (o Split) Check(ctx context.Context) error {
+	s, _, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (o Split) Check() error {
 
 // Look treats nothing for a window, and gives what connections there were.
 func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
-	s, _, err := o.open()
+	s, _, err := o.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
 
 // Run runs the study to its end, or until ctx is over. What it attached is gone when it returns.
 func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
-	s, group, err := o.open()
+	s, group, err := o.open(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -187,11 +187,6 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 				s.cost, _ = s.kernel.Cost()
 				_ = stop()
 			}()
-		}
-	}
-	if w == 0 && s.log != nil {
-		if _, err := s.log.tail.read(ctx); err != nil { // where it ends now
-			return err
 		}
 	}
 	s.share[w], s.start[w] = share, time.Now()

@@ -61,22 +61,24 @@ func errNoPeer(path string) error {
 		`in nginx: log_format peer '%s - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time'; access_log %s peer;`, accesslog.PeerFormat, path)
 }
 
-// newRequestLog looks whether a log has what is needed; a log without a line may get it. A study
-// that reads none has none.
-func newRequestLog(conn host.Runner, path string) (*requestLog, error) {
+// newRequestLog looks whether a log has what is needed; a log without a line may get it. Lines
+// count that are written from now on. A study that reads none has none.
+func newRequestLog(ctx context.Context, conn host.Runner, path string) (*requestLog, error) {
 	if path == "" {
 		return nil, nil
 	}
 	l := &requestLog{tail: tailing{Runner: conn, path: path, inode: "0"}, lines: map[netip.AddrPort][]request{}, rows: map[row]ended{}}
 	l.o.Each = l.line
 	last, err := lastIn(path)
-	if err != nil || len(last) == 0 {
-		return l, err
+	if err == nil && len(last) > 0 {
+		if _, ok := accesslog.Peer(last); !ok {
+			return nil, errNoPeer(path)
+		}
+		_, _, err = accesslog.Detect(last)
 	}
-	if _, ok := accesslog.Peer(last); !ok {
-		return nil, errNoPeer(path)
+	if err == nil {
+		_, err = l.tail.read(ctx)
 	}
-	_, _, err = accesslog.Detect(last)
 	return l, err
 }
 

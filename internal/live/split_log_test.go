@@ -34,11 +34,8 @@ func TestRequestLog(t *testing.T) {
 		}
 	}
 	write(line("198.18.0.1:1", now, "9.000"))
-	l, err := newRequestLog(&localhost.Runner{}, path)
+	l, err := newRequestLog(t.Context(), &localhost.Runner{}, path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.tail.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	write(line("198.18.0.1:1", now, "0.100") + line("198.18.0.1:1", now, "0.300") + line("198.18.0.1:1", now.Add(-time.Minute), "7.000") +
@@ -77,7 +74,7 @@ func TestRequestLogRefused(t *testing.T) {
 		"empty":   {file("empty", ""), "", ""},
 		"begun":   {file("begun", "198.18"), "", ""},
 	} {
-		_, err := newRequestLog(nil, c.path)
+		_, err := newRequestLog(t.Context(), &localhost.Runner{}, c.path)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint)) {
 			t.Errorf("%s: %v (%s)", name, err, hint.Of(err))
 		}
