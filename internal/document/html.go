@@ -146,8 +146,12 @@ func (h *page) titled(title, note string) {
 	}
 }
 
-// longCell is from how many columns on a cell's text is broken into lines.
-const longCell = 44
+// longCell is from how many columns on a cell's text is broken into lines, wrapCell from how
+// many it may be, where the table has no room: names stay whole.
+const (
+	longCell = 44
+	wrapCell = 16
+)
 
 // table adds a table with rows between its title and its note.
 func (h *page) table(t Table) {
@@ -162,8 +166,12 @@ func (h *page) table(t Table) {
 		if !numbers[column] && !t.Prose {
 			class = append(class, "word")
 		}
-		if show.Width(text) > longCell && tag == "td" && !t.Prose {
+		switch wide := show.Width(text); {
+		case tag != "td" || t.Prose:
+		case wide > longCell:
 			class = append(class, "long")
+		case wide > wrapCell && !numbers[column]:
+			class = append(class, "wrap")
 		}
 		if verdicts[text] != show.Plain {
 			class = append(class, text)
