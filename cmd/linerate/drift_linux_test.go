@@ -40,7 +40,12 @@ func TestFleetDrift(t *testing.T) {
 	f.linerate(true, "2 hosts, 1 drifted|h1 drifted from what linerate applied (000001-", "fleet", "status", "--fail-on", "drift")
 	f.linerate(false, `"expected": "1"|"found": "0"|"since": "20|"drifts": 1`, "fleet", "status", "h1", "--json")
 	f.linerate(false, "h1|1 of 2 hosts", "fleet", "status", "LR-APPLIED")
-	f.linerate(false, "0 for the worse", sweep...) // what the machine's other tests change is none of this one's
+	known := f.changesBut("facts")
+	f.linerate(false, "0 for the worse", sweep...)
+	// What else runs on the test's machine is a fact of its hosts.
+	if now := f.changesBut("facts"); now != known {
+		t.Errorf("a second sweep sees changes: %s\nbefore: %s", now, known)
+	}
 
 	// A file drifts too; the value comes back.
 	set(1, "1")
@@ -55,4 +60,15 @@ func TestFleetDrift(t *testing.T) {
 	f.linerate(false, "0 for the worse", sweep...)
 	f.linerate(false, "applied        nothing by linerate", "fleet", "status", "h1")
 	f.linerate(false, "applied something on 1 host, 0 drifted", "fleet", "status", "--fail-on", "drift")
+}
+
+// changesBut are what the hosts' changes were, without one kind.
+func (f *smallFleet) changesBut(kind string) string {
+	var all strings.Builder
+	for _, k := range []string{"first-seen", "came", "went", "drift", "drift-ended", "facts", "unreachable", "reachable", "gone"} {
+		if k != kind {
+			all.WriteString(f.linerate(false, "", "fleet", "changes", "--kind", k))
+		}
+	}
+	return all.String()
 }
