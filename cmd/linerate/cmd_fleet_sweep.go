@@ -55,7 +55,6 @@ linerate_states, linerate_link … of its hosts.`,
 	f := cmd.Flags()
 	f.StringVar(&o.bundles, "bundles", "", "audit the captures in `DIR` instead of hosts")
 	f.IntVar(&o.Parallel, "parallel", 64, "hosts to connect to at a time")
-	f.DurationVar(&o.Splay, "splay", 0, "spread the hosts' start times over this long")
 	f.IntVar(&o.Tries, "tries", 4, "attempts before a host counts as unreachable")
 	o.Pause = pause
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
@@ -79,8 +78,8 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Parallel < 1 || o.Parallel > 5000 || o.Tries < 1 || o.Tries > 20 || o.Splay < 0 {
-		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, --splay not negative")
+	if o.Parallel < 1 || o.Parallel > 5000 || o.Tries < 1 || o.Tries > 20 {
+		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20")
 	}
 	targets, from, err := o.targets()
 	if err != nil {

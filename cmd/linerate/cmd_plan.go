@@ -29,7 +29,6 @@ type planOptions struct {
 	connectionRate                 string
 	out, ledger, format            string
 	include                        []string
-	diff                           bool
 	fleet                          planFleet
 }
 
@@ -65,10 +64,9 @@ the reason. --hosts and --ansible plan every host of a list into --out.
 	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER`")
 	cli.Share(cmd, "ledger")
 	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice, labelled")
-	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's files")
 	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show --format")
 	cli.JSONFlag(cmd)
-	cmd.MarkFlagsMutuallyExclusive("diff", "format", "json")
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	cmd.AddCommand(newPlanShowCmd())
 	return cmd
 }
@@ -108,9 +106,6 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 		if err := writePlan(cmd, p, o.out); err != nil {
 			return err
 		}
-	}
-	if o.diff {
-		return o.printFiles(cmd.OutOrStdout(), p)
 	}
 	return printPlan(cmd, p, o.format, cli.AsJSON(cmd))
 }
@@ -227,25 +222,6 @@ func writePlan(cmd *cobra.Command, p plan.Plan, out string) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	return save(filepath.Join(out, "plan.json"), doc)
-}
-
-// printFiles shows the drop-in files that the plan would write.
-func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
-	files, err := plan.Render(p, nil)
-	if err != nil {
-		return err
-	}
-	page := show.NewPage(cli.StyleOf(w))
-	if len(files) == 0 {
-		page.Line("no drop-in file would be written")
-	}
-	for _, f := range files {
-		page.Line(page.Bold("+++ " + f.Path))
-		for line := range strings.Lines(f.Content) {
-			page.Line(page.Paint(show.Good, "+ "+strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return page.Flush(w)
 }
 
 func newPlanShowCmd() *cobra.Command {

@@ -26,8 +26,6 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 || o.Root != "":
 		return hint.With(hint.Usagef("a host and a list of hosts are two things: choose one"), "add the host to the list")
-	case o.diff:
-		return hint.Usagef("--diff is of one host")
 	case o.out == "":
 		return hint.With(hint.Usagef("plans of many hosts need a place"), "--out DIR")
 	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20:

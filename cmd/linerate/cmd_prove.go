@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/host"
 	"linerate/internal/list"
 	"linerate/internal/live"
 	"linerate/internal/plan"
@@ -51,7 +48,6 @@ type proveFlags struct {
 	per     string
 	made    apply.Identity // what the plan was made for
 	dryRun  bool
-	detach  bool
 	yes     bool
 }
 
@@ -82,7 +78,6 @@ func newProveCmd() *cobra.Command {
 	flags.StringVar(&f.terms.Service, "service", "", "process whose restart makes a window invalid")
 	flags.Var(&f.margin, "margin", "difference that does not matter")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe and forecast, change nothing")
-	flags.BoolVar(&f.detach, "detach", false, "continue in the background")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&f.run.out, "out", "", "directory of the record")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")
@@ -132,9 +127,6 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 	}
 	if err := f.consent(cmd, s, q); err != nil {
 		return err
-	}
-	if f.detach {
-		return f.detached(cmd)
 	}
 	return f.conduct(cmd, at, s, q)
 }
@@ -305,41 +297,4 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 		err = errors.New("nothing was changed")
 	}
 	return err
-}
-
-// detached starts the same study without this terminal, and says how it is found again.
-func (f *proveFlags) detached(cmd *cobra.Command) error {
-	out := f.run.out
-	if out == "" {
-		out = fmt.Sprintf("linerate-prove-%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
-	}
-	out, err := filepath.Abs(out)
-	if err != nil {
-		return err
-	}
-	// What it was started by, but with everything answered.
-	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--detach" || strings.HasPrefix(a, "--detach=") })
-	args = append(args, "--yes", "--out", out)
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	log := out + ".log"
-	how, err := cli.Detach(cmd.Context(), append([]string{self}, args...), log)
-	if err != nil {
-		return fmt.Errorf("run the study: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "the study runs in the background (%s)\n  messages: %s\n  record:   %s\n  show it:  linerate status%s\n  stop it:  linerate study stop%s\n",
-		how, log, out, f.where(cmd), f.where(cmd))
-	return nil
-}
-
-// where is the host as other verbs take it, after a blank.
-func (f *proveFlags) where(cmd *cobra.Command) string {
-	for _, a := range cmd.Flags().Args() {
-		if hosts.IsRemote(a) {
-			return " " + host.Word(a) + hosts.SSHConfigOption(f.Config)
-		}
-	}
-	return ""
 }

@@ -91,13 +91,12 @@ func printVerification(w io.Writer, dir string, v record.Verification) {
 	fmt.Fprintln(w, ".")
 }
 
-// reportFromLedger prints the results of a study in the ledger: linerate's own from its
-// record, an imported one from its evidence.
+// reportFromLedger prints the results of one of linerate's own studies in the ledger.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
 	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
-			return reportArchive(cmd, s, st)
+			return hint.With(fmt.Errorf("study %s was imported, without trials to analyse", st.Name), "linerate ledger query --study %s prints its verdicts", st.ID.Short())
 		}
 		rec, err := ledger.OpenRecord(ctx, s, st)
 		if err != nil {
@@ -109,32 +108,4 @@ func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 		}
 		return failOnResults(fail, r)
 	})
-}
-
-// archiveDocument is what report --json prints of a study that others made.
-type archiveDocument struct {
-	Version  int           `json:"version"`
-	Study    *ledger.Study `json:"study"`
-	Evidence []ledger.Line `json:"evidence"`
-}
-
-func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study) error {
-	lines, err := ledger.Lines(cmd.Context(), s, ledger.Filter{Study: string(st.ID)})
-	if err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
-	if cli.AsJSON(cmd) {
-		return cli.PrintJSON(w, archiveDocument{1, st, nonNil(lines)})
-	}
-	fmt.Fprintf(w, "%s\n%s\n", st.Question, st.Place)
-	for _, f := range st.Facts {
-		fmt.Fprintf(w, "  - %s\n", f)
-	}
-	fmt.Fprintf(w, "(%s)\n\n", st.Label)
-	if len(lines) == 0 {
-		fmt.Fprintln(w, "No variants to compare.")
-		return nil
-	}
-	return printEvidence(w, lines)
 }

@@ -50,7 +50,7 @@ func typeOf[T any]() []reflect.Type { return []reflect.Type{reflect.TypeFor[T]()
 // among them.
 var documents = []described{
 	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
-		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument](), reflect.TypeFor[record.Verification](), reflect.TypeFor[archiveDocument]()}},
+		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument](), reflect.TypeFor[record.Verification]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
 	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hosts.Document]()}},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},

@@ -39,13 +39,10 @@ func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cob
 		}
 	}
 	root.SetHelpCommand(newHelpCmd())
-	root.CompletionOptions.DisableDefaultCmd = true
-	completion := newCompletionCmd()
+	root.CompletionOptions.HiddenDefaultCmd = true // packages install its scripts
 	if root.ContainsGroup(brief) {
 		root.SetHelpCommandGroupID(brief)
-		completion.GroupID = brief
 	}
-	root.AddCommand(completion)
 	root.AddCommand(hidden...)
 	polite(root)
 	return root

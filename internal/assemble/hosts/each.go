@@ -16,7 +16,6 @@ import (
 // Pace is how fast many hosts are visited; zero fields are their defaults.
 type Pace struct {
 	Parallel int           // hosts at a time; 0: 64
-	Splay    time.Duration // spreads the hosts' starts over this time, in their order; 0: at once
 	Tries    int           // of a host before it counts as unreachable; 0: 4
 	Pause    time.Duration // after the first try, tripled after each further one; 0: 2 s
 	Batch    int           // results that are stored together; 0: 100
@@ -132,11 +131,7 @@ func (v *visits[T]) visit(ctx context.Context, news chan<- tried[T]) {
 	slots := make(chan struct{}, v.Parallel)
 	var hosts sync.WaitGroup
 	defer hosts.Wait()
-	begun := time.Now()
 	for i := range v.targets {
-		if v.Splay > 0 && wait.For(ctx, time.Until(begun.Add(v.Splay/time.Duration(len(v.targets))*time.Duration(i)))) != nil {
-			return
-		}
 		select {
 		case slots <- struct{}{}:
 			hosts.Go(func() { v.one(ctx, &v.targets[i], slots, news) })

@@ -171,24 +171,3 @@ func TestPausesGrow(t *testing.T) {
 		}
 	}
 }
-
-// TestSplay: hosts begin one after the other, in their order, none before its turn.
-func TestSplay(t *testing.T) {
-	f := newFakes()
-	task := f.task(5)
-	task.Splay = 50 * time.Millisecond
-	begun := time.Now()
-	p, err := task.run(t.Context())
-	if took := time.Since(begun); err != nil || p.Reached != 5 || took < 40*time.Millisecond {
-		t.Errorf("%+v, %v in %v", p, err, took)
-	}
-	seen := map[string]time.Duration{}
-	for _, o := range f.stored {
-		seen[o.Name] = o.Time.Sub(begun)
-	}
-	for i, target := range task.targets {
-		if turn := time.Duration(i) * 10 * time.Millisecond; seen[target.Name] < turn {
-			t.Errorf("%s after %v, before its turn at %v", target.Name, seen[target.Name], turn)
-		}
-	}
-}
