@@ -3,8 +3,8 @@
 //
 // Two ways in. All lists the calculators of `linerate calc`, which take and
 // return quantities with units and are data (calculators.yaml). Options exposes the
-// formulas that are programs to them, and to the expressions of the catalogue and of the audit's rules, which know only
-// numbers in base units: bits per second, bytes, seconds, packets.
+// formulas of functions.txt to them, and to the expressions of the catalogue and of the
+// audit's rules, which know only numbers in base units: bits per second, bytes, seconds, packets.
 package calc
 
 import (
@@ -204,7 +204,7 @@ func (c *Calculator) compute(args map[string]string) (in, out []Output, err erro
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, nil, hint.Usagef("%s: %s has no finite value for these inputs", c.Name, f.Name)
 		}
-		if !slices.ContainsFunc(functions, func(x function) bool { return x.name == f.Name }) { // which is called again
+		if !slices.ContainsFunc(functions(), func(x *function) bool { return x.name == f.Name }) { // which is called again
 			known[f.Name] = v
 		}
 		out = append(out, Output{f.Name, v, f.Unit, Format(v, f.Unit), f.Doc})

@@ -1,79 +1,88 @@
 package calc
 
 import (
+	_ "embed" // the formulas
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/vm"
 )
 
-// function is one formula as expressions call it: by position, in base
-// units. Arguments whose names end in "?" may be left out, and are 0 then.
+//go:embed functions.txt
+var formulas string
+
+// function is one formula as expressions call it: by position, in base units. Arguments
+// whose names end in "?" may be left out, and are 0 then.
 type function struct {
-	name string
-	args []string
-	// f gets exactly len(args) values.
-	f   func(a []float64) float64
-	doc string
+	name    string
+	args    []string
+	is, doc string
+	// program is the formula as it is run, made when it is first called.
+	program func() (*vm.Program, error)
 }
 
-// bool01 answers conditions in the number that expressions compare.
-func bool01(b bool) float64 {
-	if b {
-		return 1
+// functions are those of functions.txt.
+var functions = sync.OnceValue(func() (all []*function) {
+	for line := range strings.Lines(formulas) {
+		line = strings.TrimSpace(line)
+		if is, formula := strings.CutPrefix(line, "= "); formula {
+			f := all[len(all)-1]
+			f.is, f.program = is, sync.OnceValues(func() (*vm.Program, error) { return f.compile(all) })
+		} else if head, doc, ok := strings.Cut(line, "): "); ok && line[0] != '#' {
+			name, args, _ := strings.Cut(head, "(")
+			all = append(all, &function{name: name, args: strings.Split(args, ", "), doc: doc})
+		}
 	}
-	return 0
+	return all
+})
+
+// log2 is the logarithm to base two, which expressions lack.
+func log2(v ...any) (any, error) {
+	f, err := toFloat(v[0])
+	return math.Log2(f), err
 }
 
-var functions = []function{
-	{"line_rate", []string{"link", "frame"}, func(a []float64) float64 { return LineRate(a[0], a[1]) }, "frames/s of a size (FCS included), one direction"},
-	{"imix_rate", []string{"link"}, func(a []float64) float64 { return ImixRate(a[0]) }, "packets/s of simple IMIX, one direction"},
-	{"bdp", []string{"link", "rtt"}, func(a []float64) float64 { return BDP(a[0], a[1]) }, "bandwidth-delay product in bytes"},
-	{"usable_sockbuf", []string{"maxsockbuf"}, func(a []float64) float64 { return UsableSockbuf(a[0]) }, "bytes one socket can reserve"},
-	{"sockbuf_share", []string{"memory", "connections"}, func(a []float64) float64 { return SockbufShare(a[0], a[1]) }, "most of a socket buffer when so many connections, at least ten, share half of memory"},
-	{"sockbuf_for", []string{"window"}, func(a []float64) float64 { return SockbufFor(a[0]) }, "maxsockbuf that a window needs"},
-	{"window_scale", []string{"maxsockbuf"}, func(a []float64) float64 { return WindowScale(a[0]) }, "window scale that FreeBSD announces"},
-	{"slow_start_rounds", []string{"bytes", "segments", "mss", "abc"}, func(a []float64) float64 { return SlowStartRounds(a[0], a[1], a[2], a[3]) }, "round trips of slow start for so many bytes"},
-	{"initial_window", []string{"segments", "mss"}, func(a []float64) float64 { return InitialWindow(a[0], a[1]) }, "initial congestion window in bytes"},
-	{"segments_in_window", []string{"mss"}, func(a []float64) float64 { return SegmentsInWindow(a[0]) }, "whole segments in 65535 bytes"},
-	{"max_mbuf_mem", []string{"memory"}, func(a []float64) float64 { return MaxMbufMem(a[0]) }, "kern.ipc.maxmbufmem"},
-	{"nmbclusters", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Clusters }, "kern.ipc.nmbclusters"},
-	{"nmbjumbop", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).JumboPage }, "kern.ipc.nmbjumbop"},
-	{"nmbjumbo9", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo9 }, "kern.ipc.nmbjumbo9"},
-	{"nmbjumbo16", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo16 }, "kern.ipc.nmbjumbo16"},
-	{"nmbufs", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Mbufs }, "kern.ipc.nmbufs"},
-	{"maxusers", []string{"pages"}, func(a []float64) float64 { return MaxUsers(a[0]) }, "kern.maxusers of physical pages"},
-	{"maxfiles", []string{"pages"}, func(a []float64) float64 { return MaxFiles(a[0]) }, "kern.maxfiles of physical pages"},
-	{"tcbhashsize", []string{"maxsockets"}, func(a []float64) float64 { return TCBHashSize(a[0]) }, "net.inet.tcp.tcbhashsize"},
-	{"pf_state_memory", []string{"states", "hashsize", "keys?"}, func(a []float64) float64 { return PFStateMemory(a[0], a[1], max(1, a[2])) }, "bytes of pf states and hash; keys is 2 with NAT"},
-	{"pf_source_memory", []string{"nodes", "hashsize"}, func(a []float64) float64 { return PFSourceMemory(a[0], a[1]) }, "bytes of pf source nodes and hash"},
-	{"pf_table_memory", []string{"entries"}, func(a []float64) float64 { return PFTableMemory(a[0]) }, "bytes of pf table entries"},
-	{"ipfw_buckets", []string{"states"}, func(a []float64) float64 { return IPFWBuckets(a[0]) }, "dyn_buckets of a dyn_max"},
-	{"ipfw_memory", []string{"states", "buckets"}, func(a []float64) float64 { return IPFWMemory(a[0], a[1]) }, "bytes of ipfw dynamic states"},
-	{"syncache_memory", []string{"hashsize", "bucketlimit"}, func(a []float64) float64 { return SyncacheMemory(a[0], a[1]) }, "bytes of a full SYN cache"},
-	{"conntrack_memory", []string{"entries", "buckets", "extended?"}, func(a []float64) float64 { return ConntrackMemory(a[0], a[1], a[2] != 0) }, "bytes of conntrack; extended with NAT, accounting or events"},
-	{"conntrack_buckets", []string{"memory"}, func(a []float64) float64 { return ConntrackBuckets(a[0]) }, "nf_conntrack_buckets of memory"},
-	{"netisr_threads", []string{"maxthreads", "ncpu"}, func(a []float64) float64 { return NetisrThreads(a[0], a[1]) }, "threads started"},
-	{"dirty_max_max", []string{"memory"}, func(a []float64) float64 { return DirtyMaxMax(a[0]) }, "vfs.zfs.dirty_data_max_max"},
-	{"dirty_max", []string{"memory", "max_max"}, func(a []float64) float64 { return DirtyMax(a[0], a[1]) }, "vfs.zfs.dirty_data_max"},
-	{"dirty_fill", []string{"rate", "time"}, func(a []float64) float64 { return DirtyFill(a[0], a[1]) }, "bytes that arrive in a time"},
-	{"pow2", []string{"n"}, func(a []float64) float64 { return PowerOfTwo(a[0]) }, "smallest power of two at least n"},
+// compile makes the formula's program, which may call the others.
+func (f *function) compile(all []*function) (*vm.Program, error) {
+	opts := []expr.Option{expr.Function("log2", log2, new(func(float64) float64)), expr.Env(f.env(nil))}
+	for _, o := range all {
+		if strings.Contains(f.is, o.name+"(") {
+			opts = append(opts, expr.Function(o.name, o.call, new(func(...any) float64)))
+		}
+	}
+	return expr.Compile(f.is, opts...)
+}
+
+// env are the arguments by name, 0 where they were left out.
+func (f *function) env(values []float64) map[string]any {
+	env := map[string]any{}
+	for i, name := range f.args {
+		v := 0.0
+		if i < len(values) {
+			v = values[i]
+		}
+		env[strings.TrimSuffix(name, "?")] = v
+	}
+	return env
 }
 
 // Options are the formulas for expr.Compile. They take numbers of any kind and
 // numeric strings in base units, and return float64; a wrong number or kind of
 // arguments is an error of the expression.
 func Options() []expr.Option {
-	opts := make([]expr.Option, 0, len(functions))
-	for _, f := range functions {
+	opts := make([]expr.Option, 0, len(functions()))
+	for _, f := range functions() {
 		opts = append(opts, expr.Function(f.name, f.call, new(func(...any) float64)))
 	}
 	return opts
 }
 
-func (f function) call(args ...any) (any, error) {
+func (f *function) call(args ...any) (any, error) {
 	most := len(f.args)
 	least := most
 	for least > 0 && strings.HasSuffix(f.args[least-1], "?") {
@@ -82,7 +91,7 @@ func (f function) call(args ...any) (any, error) {
 	if len(args) < least || len(args) > most {
 		return nil, fmt.Errorf("%s takes %d arguments, not %d", f.name, most, len(args))
 	}
-	a := make([]float64, most)
+	a := make([]float64, len(args))
 	for i, v := range args {
 		n, err := toFloat(v)
 		if err != nil {
@@ -90,7 +99,15 @@ func (f function) call(args ...any) (any, error) {
 		}
 		a[i] = n
 	}
-	return f.f(a), nil
+	program, err := f.program()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	v, err := expr.Run(program, f.env(a))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	return toFloat(v)
 }
 
 // toFloat reads any number, or a string that is one.
@@ -113,7 +130,10 @@ func toFloat(v any) (float64, error) {
 	case float32:
 		return float64(n), nil
 	case bool:
-		return bool01(n), nil
+		if n {
+			return 1, nil
+		}
+		return 0, nil
 	case json.Number:
 		return n.Float64()
 	case string:
