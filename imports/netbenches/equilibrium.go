@@ -9,12 +9,11 @@ import (
 // Equilibrium is one log of the equilibrium tool, which seeks the load that a
 // VPN gateway forwards as it is offered. Rates are Mb/s of Ethernet frames.
 type Equilibrium struct {
-	File      *File
-	Forwarded []float64 // by step of the search
-	Estimate  float64
-	Maximum   float64 // the highest rate seen on the way
-	Done      bool    // the log reached its estimate
-	Frame     int     // Ethernet frame size in bytes as the log says it, 0 if not
+	File     *File
+	Estimate float64
+	Maximum  float64 // the highest rate seen on the way
+	Done     bool    // the log reached its estimate
+	Frame    int     // Ethernet frame size in bytes as the log says it, 0 if not
 }
 
 // IsEquilibrium tells an equilibrium log from a pkt-gen log by its first lines.
@@ -32,10 +31,6 @@ func ParseEquilibrium(data []byte) Equilibrium {
 	for line := range strings.Lines(string(data)) {
 		low := strings.ToLower(line)
 		switch {
-		case strings.HasPrefix(low, "iteration "):
-			e.Forwarded = append(e.Forwarded, 0)
-		case strings.Contains(low, "measured forwarding rate") && len(e.Forwarded) > 0:
-			e.Forwarded[len(e.Forwarded)-1] = megabits(line)
 		case strings.Contains(low, "ethernet frame size"):
 			_, v, _ := strings.Cut(low, "ethernet frame size")
 			e.Frame = int(leading(v))

@@ -56,7 +56,7 @@ func store(ctx context.Context, s ledger.Store, im *Import) (added int, err erro
 	}
 	err = im.Batches(func(b *ledger.Batch) error {
 		waiting = append(waiting, b)
-		rows += len(b.Trials) + len(b.Samples) + len(b.Sources) + len(b.Blobs)
+		rows += len(b.Trials) + len(b.Sources) + len(b.Blobs)
 		if rows < perTransaction {
 			return nil
 		}
@@ -145,14 +145,13 @@ func (m *maker) sources() {
 	}
 }
 
-// series adds a series' environment, trials and samples.
+// series adds a series' environment and trials.
 func (m *maker) series(s *Series) {
 	env, name, load, start := m.environment(s), variantName(s), workload(s), m.start(s)
 	for i, it := range s.Iterations {
 		t := it.Judge()
 		t.ID, t.Study, t.Environment, t.Variant, t.Workload = m.im.trialID(s, it), m.id, env, name, load
-		t.Block, t.Order, t.Start = it.Number, i+1, start
-		m.logs(&t, it)
+		t.Block, t.Order, t.Start, t.Sources = it.Number, i+1, start, it.logs()
 		m.b.Trials = append(m.b.Trials, t)
 		m.im.Totals.trial(&t)
 	}
@@ -170,23 +169,18 @@ func (n *Totals) trial(t *ledger.Trial) {
 	}
 }
 
-// logs refers a trial to its logs and keeps the rates of their intervals.
-func (m *maker) logs(t *ledger.Trial, it *Iteration) {
-	samples := func(series, unit string, values []float64, ref ledger.Ref) {
-		t.Sources = append(t.Sources, ref)
-		if len(values) > 0 {
-			m.b.Samples = append(m.b.Samples, ledger.Samples{ID: t.ID.Part(series), Trial: t.ID, Series: series, Unit: unit, Values: values, Source: ref})
-		}
-	}
+// logs are what a trial's numbers come from.
+func (it *Iteration) logs() (refs []ledger.Ref) {
 	if e := it.Equilibrium; e != nil {
-		samples("forwarded by search step", "Mb/s", e.Forwarded, ledger.Ref{SHA256: e.File.SHA256, Path: e.File.Path, Role: "equilibrium"})
+		refs = append(refs, ledger.Ref{SHA256: e.File.SHA256, Path: e.File.Path, Role: "equilibrium"})
 	}
 	for role, logs := range map[string][]*Reading{"receiver": it.Receivers, "sender": it.Senders} {
 		for _, r := range logs {
-			samples(role+" "+path.Base(r.File.Path), "pps", r.Rates, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
+			refs = append(refs, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
 		}
 	}
-	slices.SortFunc(t.Sources, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+	return refs
 }
 
 func (m *maker) start(s *Series) *time.Time {

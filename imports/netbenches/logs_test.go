@@ -107,7 +107,7 @@ func TestEquilibriumNumbers(t *testing.T) {
 	}
 	// Numbers before the first iteration belong to none.
 	e := ParseEquilibrium([]byte("CMD on r1: equilibrium -4 -u\nOffering load = 9 Mb/s\nMeasured forwarding rate = 9 Mb/s\nIteration 1\n"))
-	if !slices.Equal(e.Forwarded, []float64{0}) || e.Done || e.Frame != 0 {
+	if e.Done || e.Frame != 0 {
 		t.Errorf("%+v", e)
 	}
 	if e := ParseEquilibrium([]byte("Estimated Equilibrium throughput unknown")); e.Done || e.Estimate != 0 {

@@ -124,7 +124,7 @@ func TestParseEquilibrium(t *testing.T) {
 			t.Errorf("%s: not told from a pkt-gen log", name)
 		}
 		e := ParseEquilibrium([]byte(text))
-		if !e.Done || e.Estimate != 105 || e.Maximum != 106 || e.Frame != 542 || len(e.Forwarded) != 2 || e.Forwarded[1] != 105 {
+		if !e.Done || e.Estimate != 105 || e.Maximum != 106 || e.Frame != 542 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

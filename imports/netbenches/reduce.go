@@ -19,7 +19,6 @@ type Reading struct {
 	Settled bool    // there is a steady part
 	First   int     // first line with a report, 0 if none
 	Last    int     // last such line
-	Rates   []float64
 	Packets uint64  // of the summary
 	Seconds float64 // likewise
 	Faults  []string
@@ -27,12 +26,9 @@ type Reading struct {
 }
 
 func reading(f *File, l *Log) *Reading {
-	r := &Reading{File: f, Command: l.Command, Packets: l.Packets, Seconds: l.Seconds, Faults: l.Faults, Rates: make([]float64, len(l.Intervals))}
+	r := &Reading{File: f, Command: l.Command, Packets: l.Packets, Seconds: l.Seconds, Faults: l.Faults}
 	r.Script, r.Upper, r.Usable = l.ScriptMedian()
 	r.Steady, r.Drift, r.Settled = l.Steady()
-	for i, iv := range l.Intervals {
-		r.Rates[i] = iv.PPS
-	}
 	if n := len(l.Intervals); n > 0 {
 		r.First, r.Last = l.Intervals[0].Line, l.Intervals[n-1].Line
 	}

@@ -221,11 +221,6 @@ func TestVPN(t *testing.T) {
 				t.Errorf("trial %+v", tr)
 			}
 		}
-		for _, x := range b.Samples {
-			if x.Unit != "Mb/s" || len(x.Values) != 1 || x.Values[0] < 100 {
-				t.Errorf("samples %+v", x)
-			}
-		}
 		v := slices.IndexFunc(b.Verdicts, func(v ledger.Verdict) bool { return v.Metric == netbenches.MetricEquilibrium && v.Unit == "Mb/s" })
 		if len(b.Verdicts) != 1 || v < 0 || b.Verdicts[0].Control != "null" || b.Verdicts[0].EffectPercent.Float() > -49 || b.Verdicts[0].EffectPercent.Float() < -51 {
 			t.Errorf("verdicts %+v", b.Verdicts)

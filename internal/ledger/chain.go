@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -103,12 +104,12 @@ func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 func (r *Report) rows(ctx context.Context, s Reader) (map[int64]*rowsDigest, error) {
 	digests := map[int64]*rowsDigest{}
 	for _, t := range Tables {
-		err := s.Rows(ctx, t.Name, func(row StoredRow) error {
+		err := s.Rows(ctx, t.Name, func(row Row) error {
 			r.Rows++
 			if got := rowDigest(t.Name, row.ID, row.Doc); got != row.Digest {
 				r.problem("%s %s: the record was changed after it was stored", t.Name, row.ID)
 			}
-			if want, err := t.cols(row.Doc); err != nil || !sameCols(want, row.Cols) {
+			if want, err := t.cols(row.Doc); err != nil || !slices.Equal(want, row.Cols) {
 				r.problem("%s %s: its columns do not say what its record says", t.Name, row.ID)
 			}
 			d := digests[row.Entry]
@@ -124,18 +125,6 @@ func (r *Report) rows(ctx context.Context, s Reader) (map[int64]*rowsDigest, err
 		}
 	}
 	return digests, nil
-}
-
-func sameCols(a, b []any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if fmt.Sprint(a[i]) != fmt.Sprint(b[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // entries checks every link.
@@ -193,8 +182,8 @@ func (r *Report) blobs(ctx context.Context, s Reader) error {
 	if err != nil {
 		return fmt.Errorf("read raw bytes: %w", err)
 	}
-	return s.Rows(ctx, "sources", func(row StoredRow) error {
-		if sha, ok := row.Cols[2].(string); ok && sha != "" && !have[sha] {
+	return s.Rows(ctx, "sources", func(row Row) error {
+		if sha := row.Cols[2]; sha != "" && !have[sha] {
 			r.Missing++
 		}
 		return nil

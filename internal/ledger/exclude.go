@@ -34,12 +34,12 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 func (e *Exclusion) id() ID { return IDOf("exclusion", string(e.Target), e.Reason, e.By) }
 
 // One finds the one record of some tables whose identifier begins so.
-func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredRow, error) {
+func One(ctx context.Context, s Store, prefix string, tables ...string) (Row, error) {
 	rows, err := s.Get(ctx, prefix)
 	if err != nil {
-		return StoredRow{}, err
+		return Row{}, err
 	}
-	var found []StoredRow
+	var found []Row
 	for _, r := range rows {
 		for _, t := range tables {
 			if r.Table == t {
@@ -49,11 +49,11 @@ func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredR
 	}
 	switch len(found) {
 	case 0:
-		return StoredRow{}, ErrNotFound
+		return Row{}, ErrNotFound
 	case 1:
 		return found[0], nil
 	}
-	return StoredRow{}, hint.With(hint.Usagef("%q means %d records", prefix, len(found)), "give more of the identifier")
+	return Row{}, hint.With(hint.Usagef("%q means %d records", prefix, len(found)), "give more of the identifier")
 }
 
 // Evaluate lists evidence as a filter admits it, with what exclusions make of

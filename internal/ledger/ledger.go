@@ -1,5 +1,5 @@
 // Package ledger is the append-only store of what was measured: studies,
-// their trials and samples, the verdicts drawn from them, the environments
+// their trials, the verdicts drawn from them, the environments
 // they hold for, the files every number came from, and exclusions with their
 // reasons.
 //
@@ -29,7 +29,7 @@ var (
 	ErrFull = errors.New("no space left for the ledger")
 	// ErrNewer: the ledger was written by a later version of linerate.
 	ErrNewer = errors.New("the ledger was made by a newer linerate")
-	// ErrOlder: the ledger was written by an earlier version, and may not be migrated.
+	// ErrOlder: the ledger was written by an earlier version, whose tables this one lacks.
 	ErrOlder = errors.New("the ledger was made by an older linerate")
 	// ErrCorrupt: the database itself is damaged.
 	ErrCorrupt = errors.New("the ledger's database is damaged")
@@ -44,7 +44,6 @@ type Batch struct {
 	Studies      []Study
 	Environments []Environment
 	Trials       []Trial
-	Samples      []Samples
 	Verdicts     []Verdict
 	Exclusions   []Exclusion
 	Sources      []Source
@@ -63,14 +62,14 @@ type Entry struct {
 	Hash   string    `json:"hash"`
 }
 
-// StoredRow is a row as the database holds it, for verification and export.
-type StoredRow struct {
+// Row is a record as the database holds it.
+type Row struct {
 	Table  string
 	ID     ID
-	Entry  int64
+	Entry  int64 // 0 until it is stored
 	Digest string
 	Doc    []byte
-	Cols   []any // in the order of Table.Columns
+	Cols   []string // in the order of Table.Columns
 }
 
 // Reader is what can be read of a ledger, and no more: its holder cannot
@@ -83,10 +82,10 @@ type Reader interface {
 	// Entries calls f for each entry in order.
 	Entries(ctx context.Context, f func(Entry) error) error
 	// Rows calls f for each row of a table, ordered by entry and identifier.
-	Rows(ctx context.Context, table string, f func(StoredRow) error) error
+	Rows(ctx context.Context, table string, f func(Row) error) error
 	// Get returns the document of one row by the beginning of its identifier,
 	// at least four characters, whichever table it is in.
-	Get(ctx context.Context, prefix string) ([]StoredRow, error)
+	Get(ctx context.Context, prefix string) ([]Row, error)
 
 	// Evidence lists verdicts with what they hold for, newest entry last.
 	Evidence(ctx context.Context, f Filter) ([]Evidence, error)

@@ -211,7 +211,7 @@ func TestFlatten(t *testing.T) {
 func TestColumnsFollowFromDocuments(t *testing.T) {
 	b := Batch{Kind: "k", Ref: "r",
 		Studies: []Study{{ID: IDOf("s"), Name: "n\x00\xff"}}, Environments: []Environment{{ID: IDOf("e"), NIC: "x"}}, Trials: []Trial{{ID: IDOf("t"), Valid: true}},
-		Samples: []Samples{{ID: IDOf("p"), Series: "rx"}}, Verdicts: []Verdict{{ID: IDOf("v"), Primary: true, Changes: []Change{{Tunable: "a b"}}}},
+		Verdicts:   []Verdict{{ID: IDOf("v"), Primary: true, Changes: []Change{{Tunable: "a b"}}}},
 		Exclusions: []Exclusion{{ID: IDOf("x"), Target: IDOf("t")}}, Sources: []Source{{ID: IDOf("f"), Path: "p"}}}
 	rows, err := b.Rows()
 	if err != nil || len(rows) != len(Tables) {
@@ -221,7 +221,7 @@ func TestColumnsFollowFromDocuments(t *testing.T) {
 		if r.Table != Tables[i].Name || !json.Valid(r.Doc) || len(r.Cols) != len(Tables[i].Columns) {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if want, err := Tables[i].cols(r.Doc); err != nil || !sameCols(want, r.Cols) {
+		if want, err := Tables[i].cols(r.Doc); err != nil || !slices.Equal(want, r.Cols) {
 			t.Errorf("%s: columns %q, from the document %q (%v)", r.Table, r.Cols, want, err)
 		}
 	}

@@ -72,17 +72,6 @@ type Trial struct {
 	Sources     []Ref              `json:"sources"`
 }
 
-// Samples are the values inside a trial, in time order: diagnostics, never
-// replicates.
-type Samples struct {
-	ID     ID        `json:"id"`
-	Trial  ID        `json:"trial"`
-	Series string    `json:"series"`
-	Unit   string    `json:"unit"`
-	Values []float64 `json:"values"`
-	Source Ref       `json:"source"`
-}
-
 // Change is what a variant sets otherwise than the control.
 type Change struct {
 	Tunable string   `json:"tunable"`
@@ -183,7 +172,6 @@ type identified interface {
 func (s *Study) ids() []ID       { return []ID{s.ID} }
 func (e *Environment) ids() []ID { return []ID{e.ID} }
 func (t *Trial) ids() []ID       { return []ID{t.ID, t.Study, t.Environment} }
-func (s *Samples) ids() []ID     { return []ID{s.ID, s.Trial} }
 func (e *Exclusion) ids() []ID   { return []ID{e.ID, e.Target} }
 func (s *Source) ids() []ID      { return []ID{s.ID, s.Study} }
 

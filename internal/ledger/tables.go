@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,14 +14,13 @@ import (
 	"linerate/internal/stats"
 )
 
-// Table says how one kind of record is stored: a JSON document,
-// and columns to search by, which follow from the document.
+// Table says how one kind of record is stored: a JSON document, and columns of text to
+// search by, which follow from the document.
 type Table struct {
 	Name    string
-	Columns []string        // after id, entry, digest, doc; all text but for those in Numeric
-	Numeric map[string]bool // 0 or 1
+	Columns []string // after id, entry, digest, doc
 
-	cols func(doc []byte) ([]any, error)
+	cols func(doc []byte) ([]string, error)
 	add  func(b *Batch, doc []byte) error
 	rows func(b *Batch) ([]Row, error)
 }
@@ -34,40 +34,25 @@ var Tables = []Table{
 		text("os", func(e *Environment) string { return e.OS }), text("release", func(e *Environment) string { return e.Release }),
 		text("hardware", func(e *Environment) string { return e.Hardware }), text("cpu", func(e *Environment) string { return e.CPU }),
 		text("nic", func(e *Environment) string { return e.NIC }), text("driver", func(e *Environment) string { return e.Driver })),
-	table("trials", func(b *Batch) *[]Trial { return &b.Trials },
-		text("study", func(t *Trial) ID { return t.Study }), text("environment", func(t *Trial) ID { return t.Environment }),
-		text("variant", func(t *Trial) string { return t.Variant }), text("workload", func(t *Trial) string { return t.Workload }),
-		flag("valid", func(t *Trial) bool { return t.Valid })),
-	table("samples", func(b *Batch) *[]Samples { return &b.Samples },
-		text("trial", func(s *Samples) ID { return s.Trial }), text("series", func(s *Samples) string { return s.Series })),
+	table("trials", func(b *Batch) *[]Trial { return &b.Trials }, text("study", func(t *Trial) ID { return t.Study })),
 	table("verdicts", func(b *Batch) *[]Verdict { return &b.Verdicts },
 		text("study", func(v *Verdict) ID { return v.Study }), text("environment", func(v *Verdict) ID { return v.Environment }),
 		text("metric", func(v *Verdict) string { return v.Metric }), text("workload", func(v *Verdict) string { return v.Workload }),
-		text("variant", func(v *Verdict) string { return v.Variant }), text("verdict", func(v *Verdict) stats.Verdict { return v.Verdict }),
-		flag("is_primary", func(v *Verdict) bool { return v.Primary }), text("tunables", (*Verdict).tunables)),
-	table("exclusions", func(b *Batch) *[]Exclusion { return &b.Exclusions }, text("target", func(e *Exclusion) ID { return e.Target })),
+		text("verdict", func(v *Verdict) stats.Verdict { return v.Verdict }),
+		text("is_primary", func(v *Verdict) string { return strconv.FormatBool(v.Primary) }), text("tunables", (*Verdict).tunables)),
+	table("exclusions", func(b *Batch) *[]Exclusion { return &b.Exclusions }),
 	table("sources", func(b *Batch) *[]Source { return &b.Sources },
 		text("study", func(s *Source) ID { return s.Study }), text("path", func(s *Source) string { return s.Path }), text("sha256", func(s *Source) string { return s.SHA256 })),
 }
 
 // column is one column of a table, and what a record has there.
 type column[T any] struct {
-	name    string
-	numeric bool
-	of      func(*T) any
+	name string
+	of   func(*T) string
 }
 
 func text[T any, S ~string](name string, of func(*T) S) column[T] {
-	return column[T]{name, false, func(v *T) any { return Storable(string(of(v))) }}
-}
-
-func flag[T any](name string, of func(*T) bool) column[T] {
-	return column[T]{name, true, func(v *T) any {
-		if of(v) {
-			return int64(1)
-		}
-		return int64(0)
-	}}
+	return column[T]{name, func(v *T) string { return Storable(string(of(v))) }}
 }
 
 // table is the table of one kind of record, which a batch has a list of.
@@ -75,19 +60,18 @@ func table[T any, P interface {
 	*T
 	identified
 }](name string, list func(*Batch) *[]T, columns ...column[T]) Table {
-	t := Table{Name: name, Numeric: map[string]bool{}}
+	t := Table{Name: name}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, c.name)
-		t.Numeric[c.name] = c.numeric
 	}
-	pick := func(v *T) []any {
-		out := make([]any, len(columns))
+	pick := func(v *T) []string {
+		out := make([]string, len(columns))
 		for i, c := range columns {
 			out[i] = c.of(v)
 		}
 		return out
 	}
-	t.cols = func(doc []byte) ([]any, error) {
+	t.cols = func(doc []byte) ([]string, error) {
 		var v T
 		if err := json.Unmarshal(doc, &v); err != nil {
 			return nil, err
@@ -164,15 +148,6 @@ func (v *Verdict) tunables() string {
 		}
 	}
 	return b.String()
-}
-
-// Row is one row ready to be stored.
-type Row struct {
-	Table  string
-	ID     ID
-	Digest string
-	Doc    []byte
-	Cols   []any
 }
 
 // Rows turns a batch into rows, in the order of Tables, each record once. An

@@ -119,11 +119,12 @@ func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
 func (w *writer) row(ctx context.Context, r *ledger.Row, seq int64) error {
 	in := w.into(r.Table, func() *insert {
 		t, _ := ledger.TableNamed(r.Table)
-		cols := append([]string{"id", "entry", "digest", "doc"}, t.Columns...)
-		return &insert{columns: strings.Join(cols, ", "), width: len(cols)}
+		return &insert{columns: columnsOf(t), width: 4 + len(t.Columns)}
 	})
 	in.args = append(in.args, string(r.ID), seq, r.Digest, string(r.Doc))
-	in.args = append(in.args, r.Cols...)
+	for _, c := range r.Cols {
+		in.args = append(in.args, c)
+	}
 	return w.full(ctx, r.Table, in)
 }
 

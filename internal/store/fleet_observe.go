@@ -171,7 +171,7 @@ func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
 		return 0, err
 	}
 	return n, o.exec(`INSERT INTO fleet_hosts (id, name, hostname, os, release, role, first_seen, last_success, unreachable_since, reason,
-		facts, knowledge, finding_set, errors, warnings, infos, record, unread, drifts, n, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`, append(values, n)...)
+		facts, knowledge, finding_set, errors, warnings, infos, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
 }
 
 // count keeps a host's findings and the counts by rule.

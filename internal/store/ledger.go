@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
 
@@ -16,7 +15,7 @@ type Ledger struct {
 
 var _ ledger.Store = (*Ledger)(nil)
 
-// NewLedger migrates the database to the current schema and returns its ledger,
+// NewLedger makes the tables where the database has none, and returns its ledger,
 // which owns db from then on.
 func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 	s := &Ledger{db: db, d: d}
@@ -24,7 +23,7 @@ func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 	if v, err := ledgerTables.current(ctx, db); err == nil && ledgerTables.check(v) == nil {
 		return s, nil
 	}
-	if err := s.write(ctx, func(tx Tx) error { return ledgerTables.migrate(ctx, tx, &s.d) }); err != nil {
+	if err := s.write(ctx, func(tx Tx) error { return ledgerTables.make(ctx, tx, &s.d) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -36,9 +35,6 @@ func ReadOnlyLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error
 	v, err := ledgerTables.current(ctx, db)
 	if err == nil {
 		err = ledgerTables.check(v)
-	}
-	if errors.Is(err, ledger.ErrOlder) {
-		err = hint.With(err, "linerate ledger show brings it up to date")
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -36,9 +36,9 @@ type Book struct {
 	Hopeless func(error) bool
 }
 
-// Migrate makes the tables, and brings them up to date. The caller keeps others out.
-func (b *Book) Migrate(ctx context.Context) error {
-	return b.DB.Do(ctx, func(tx Tx) error { return queueTables.migrate(ctx, tx, &b.Dialect) })
+// Make makes the tables where there are none. The caller keeps others out.
+func (b *Book) Make(ctx context.Context) error {
+	return b.DB.Do(ctx, func(tx Tx) error { return queueTables.make(ctx, tx, &b.Dialect) })
 }
 
 // Current checks that the tables are there and are of this version, and writes nothing.

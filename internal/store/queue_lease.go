@@ -15,7 +15,7 @@ func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err err
 		return l, err
 	}
 	err = b.DB.Do(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(ctx, `INSERT INTO queue_testbeds (name, label, kind, state, why, holder, holder_lock, epoch, beat) VALUES (?, ?, ?, ?, '', '', '', 0, 0)
+		if _, err := tx.Exec(ctx, `INSERT INTO queue_testbeds (name, label, kind, state, why, holder, epoch, beat) VALUES (?, ?, ?, ?, '', '', 0, 0)
 			ON CONFLICT (name) DO NOTHING`, c.Testbed, c.Label, c.Kind, queue.BedFree); err != nil {
 			return err
 		}

@@ -28,12 +28,12 @@ func (s *Ledger) each(ctx context.Context, query string, args []any, scan func(r
 }
 
 // Rows calls f for each row of a table in chain order.
-func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.StoredRow) error) error {
+func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.Row) error) error {
 	t, ok := ledger.TableNamed(table)
 	if !ok {
 		return fmt.Errorf("no table %q", table)
 	}
-	query := "SELECT id, entry, digest, doc, " + strings.Join(t.Columns, ", ") + " FROM " + t.Name + " ORDER BY entry, id" + s.d.Order
+	query := "SELECT " + columnsOf(t) + " FROM " + t.Name + " ORDER BY entry, id" + s.d.Order
 	return s.each(ctx, query, nil, func(r rowScan) error {
 		row, err := scanRow(r, &t)
 		if err != nil {
@@ -43,41 +43,33 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.StoredRow
 	})
 }
 
-func scanRow(r scanner, t *ledger.Table) (ledger.StoredRow, error) {
-	row := ledger.StoredRow{Table: t.Name, Cols: make([]any, len(t.Columns))}
-	texts, numbers := make([]string, len(t.Columns)), make([]int64, len(t.Columns))
+// columnsOf are all of a table's.
+func columnsOf(t ledger.Table) string {
+	return strings.Join(append([]string{"id", "entry", "digest", "doc"}, t.Columns...), ", ")
+}
+
+func scanRow(r scanner, t *ledger.Table) (ledger.Row, error) {
+	row := ledger.Row{Table: t.Name, Cols: make([]string, len(t.Columns))}
 	dest := []any{&row.ID, &row.Entry, &row.Digest, &row.Doc}
-	for i, c := range t.Columns {
-		if t.Numeric[c] {
-			dest = append(dest, &numbers[i])
-		} else {
-			dest = append(dest, &texts[i])
-		}
+	for i := range row.Cols {
+		dest = append(dest, &row.Cols[i])
 	}
-	if err := r.Scan(dest...); err != nil {
-		return row, err
-	}
-	for i, c := range t.Columns {
-		if row.Cols[i] = texts[i]; t.Numeric[c] {
-			row.Cols[i] = numbers[i]
-		}
-	}
-	return row, nil
+	return row, r.Scan(dest...)
 }
 
 // minPrefix keeps a lookup by the beginning of an identifier meaningful.
 const minPrefix = 4
 
 // Get returns the rows whose identifier begins so.
-func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.StoredRow, error) {
+func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.Row, error) {
 	if len(prefix) < minPrefix || strings.Trim(prefix, "0123456789abcdef") != "" {
 		return nil, ledger.ErrNotFound
 	}
-	var out []ledger.StoredRow
+	var out []ledger.Row
 	for _, t := range ledger.Tables {
-		query := "SELECT id, entry, digest, doc, " + strings.Join(t.Columns, ", ") + " FROM " + t.Name +
+		query := "SELECT " + columnsOf(t) + " FROM " + t.Name +
 			" WHERE id >= ? AND id < ? ORDER BY id" + s.d.Order + " LIMIT 20"
-		rows, err := collect(ctx, s.db, query, []any{prefix, prefix + "g"}, func(r scanner) (ledger.StoredRow, error) { return scanRow(r, &t) })
+		rows, err := collect(ctx, s.db, query, []any{prefix, prefix + "g"}, func(r scanner) (ledger.Row, error) { return scanRow(r, &t) })
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +159,7 @@ func (w *where) verdict(f *ledger.Filter) {
 		w.add("v.verdict = ?", string(f.Verdict))
 	}
 	if f.Primary {
-		w.add("v.is_primary = 1")
+		w.add("v.is_primary = 'true'")
 	}
 }
 

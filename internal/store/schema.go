@@ -6,67 +6,61 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
 
-// tables are those of one part of the store, versioned together.
+// tables are those of one part of the store, versioned together. There are no others to
+// come from: no release made any.
 type tables struct {
-	version string // the table that counts the steps that were taken
-	// steps lead from an empty database to the current tables; none is edited once
-	// released. {blob} and {bigint} are the dialect's types.
-	steps        []string
+	name    string // of the table that has the version
+	version int
+	text    func() string // {blob} and {bigint} are the dialect's types
+
 	newer, older error
 }
 
 var (
-	ledgerTables = tables{"schema_version", []string{ledgerSchema() + fleetSchema}, ledger.ErrNewer, ledger.ErrOlder}
-	queueTables  = tables{"queue_version", []string{queueSchema}, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
+	ledgerTables = tables{"schema_version", 2, ledgerSchema, ledger.ErrNewer, ledger.ErrOlder}
+	queueTables  = tables{"queue_version", 2, func() string { return queueSchema }, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
 )
 
 // check refuses tables that are not of this version.
 func (t *tables) check(v int) error {
 	switch {
-	case v > len(t.steps):
-		return fmt.Errorf("%w (schema %d, this one knows %d)", t.newer, v, len(t.steps))
-	case v < len(t.steps):
-		return fmt.Errorf("%w (schema %d, this one wants %d)", t.older, v, len(t.steps))
+	case v > t.version:
+		return fmt.Errorf("%w (schema %d, this one knows %d)", t.newer, v, t.version)
+	case v < t.version:
+		return hint.With(fmt.Errorf("%w (schema %d, this one wants %d)", t.older, v, t.version), "move it away: linerate makes a new one")
 	}
 	return nil
 }
 
-// current is the version of the tables.
+// current is the version of the tables, 0 of none.
 func (t *tables) current(ctx context.Context, q Querier) (int, error) {
-	return one[int](ctx, q, "SELECT COALESCE(MAX(version), 0) FROM "+t.version)
+	return one[int](ctx, q, "SELECT COALESCE(MAX(version), 0) FROM "+t.name)
 }
 
-// migrate makes the tables, and brings them up to date.
-func (t *tables) migrate(ctx context.Context, tx Tx, d *Dialect) error {
-	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.version+" (version BIGINT NOT NULL)"); err != nil {
+// make makes the tables where there are none.
+func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
+	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" (version BIGINT NOT NULL)"); err != nil {
 		return err
 	}
 	v, err := t.current(ctx, tx)
-	if err != nil {
-		return err
+	if err != nil || v > 0 {
+		return errors.Join(err, t.check(v))
 	}
-	for ; v < len(t.steps); v++ {
-		text := strings.NewReplacer("{blob}", d.Blob, "{bigint}", d.Bigint).Replace(t.steps[v])
-		for stmt := range strings.SplitSeq(text, ";\n") {
-			if strings.TrimSpace(stmt) == "" {
-				continue
-			}
-			if _, err := tx.Exec(ctx, stmt); err != nil {
-				return fmt.Errorf("migrate to schema %d: %w", v+1, err)
-			}
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO "+t.version+" (version) VALUES (?)", v+1); err != nil {
-			return err
+	text := strings.NewReplacer("{blob}", d.Blob, "{bigint}", d.Bigint).Replace(t.text())
+	for stmt := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {
+		if _, err := tx.Exec(ctx, stmt); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
 		}
 	}
-	return t.check(v)
+	_, err = tx.Exec(ctx, "INSERT INTO "+t.name+" (version) VALUES (?)", t.version)
+	return err
 }
 
-// ledgerSchema is the chain, one table for each kind of record, and raw bytes; the table of
-// imports is not used any more.
+// ledgerSchema is the chain, one table for each kind of record, raw bytes, and fleets.
 func ledgerSchema() string {
 	var b strings.Builder
 	b.WriteString(`
@@ -79,29 +73,18 @@ CREATE TABLE entries (
 CREATE TABLE blobs (
 	sha256 TEXT NOT NULL PRIMARY KEY, size {bigint} NOT NULL, encoding TEXT NOT NULL, data {blob} NOT NULL
 );
-CREATE TABLE imports (
-	fingerprint TEXT NOT NULL, tool TEXT NOT NULL, root TEXT NOT NULL, time TEXT NOT NULL,
-	PRIMARY KEY (fingerprint, tool)
-);
 `)
 	for _, t := range ledger.Tables {
 		fmt.Fprintf(&b, "CREATE TABLE %s (id TEXT NOT NULL PRIMARY KEY, entry {bigint} NOT NULL, digest TEXT NOT NULL, doc TEXT NOT NULL", t.Name)
 		for _, c := range t.Columns {
-			kind := "TEXT"
-			if t.Numeric[c] {
-				kind = "{bigint}"
-			}
-			fmt.Fprintf(&b, ", %s %s NOT NULL", c, kind)
+			fmt.Fprintf(&b, ", %s TEXT NOT NULL", c)
 		}
 		b.WriteString(");\n")
 	}
-	b.WriteString(`
+	return b.String() + `
 CREATE INDEX studies_place ON studies (kind, place, entry);
 CREATE INDEX trials_study ON trials (study);
 CREATE INDEX verdicts_study ON verdicts (study);
-CREATE INDEX samples_trial ON samples (trial);
 CREATE INDEX sources_study ON sources (study);
-CREATE INDEX exclusions_target ON exclusions (target);
-`)
-	return b.String()
+` + fleetSchema
 }

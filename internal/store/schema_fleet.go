@@ -3,8 +3,7 @@ package store
 // fleetSchema is fleets: hosts as they are, their changes, and waves of plans applied to
 // them, append-only. Times are milliseconds since 1970, 0 where there is none; host,
 // finding and wave are numbers of rows, step counts from 1. What is counted by rule is
-// kept, for pages that must not count a million rows. fleet_hosts.seen and fleet_days are
-// not used any more.
+// kept, for pages that must not count a million rows.
 const fleetSchema = `
 CREATE TABLE fleet_hosts (
 	n {bigint} NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, hostname TEXT NOT NULL,
@@ -12,7 +11,7 @@ CREATE TABLE fleet_hosts (
 	first_seen {bigint} NOT NULL, last_success {bigint} NOT NULL, unreachable_since {bigint} NOT NULL, reason TEXT NOT NULL,
 	facts TEXT NOT NULL, knowledge TEXT NOT NULL, finding_set TEXT NOT NULL,
 	errors {bigint} NOT NULL, warnings {bigint} NOT NULL, infos {bigint} NOT NULL,
-	seen TEXT NOT NULL, record TEXT NOT NULL, unread TEXT NOT NULL, drifts {bigint} NOT NULL
+	record TEXT NOT NULL, unread TEXT NOT NULL, drifts {bigint} NOT NULL
 );
 CREATE INDEX fleet_hosts_name ON fleet_hosts (name);
 CREATE INDEX fleet_hosts_hostname ON fleet_hosts (hostname);
@@ -44,10 +43,6 @@ CREATE INDEX fleet_changes_time ON fleet_changes (time, seq);
 CREATE INDEX fleet_changes_host ON fleet_changes (host, time, seq);
 CREATE INDEX fleet_changes_rule ON fleet_changes (rule, time, seq);
 CREATE INDEX fleet_changes_kind ON fleet_changes (kind, time, seq);
-CREATE TABLE fleet_days (
-	day TEXT NOT NULL, kind TEXT NOT NULL, cause TEXT NOT NULL, severity TEXT NOT NULL, changes {bigint} NOT NULL,
-	PRIMARY KEY (day, kind, cause, severity)
-);
 CREATE TABLE fleet_sweeps (
 	n {bigint} NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, began {bigint} NOT NULL, ended {bigint} NOT NULL, source TEXT NOT NULL,
 	hosts {bigint} NOT NULL, reached {bigint} NOT NULL, unreachable {bigint} NOT NULL, changes {bigint} NOT NULL, alerts {bigint} NOT NULL,

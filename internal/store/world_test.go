@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, sql: base}
 	w.Book = &Book{DB: w, Engine: w, Patience: patience, Dialect: Dialect{Blob: "BLOB", Now: "(SELECT ms FROM clock)"},
 		Hopeless: func(err error) bool { return err != nil && !errors.Is(err, errDown) && !errors.Is(err, errLost) }}
-	if err := w.Migrate(t.Context()); err != nil {
+	if err := w.Make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"CREATE TABLE clock (ms INTEGER)", "INSERT INTO clock VALUES (86400000000)",

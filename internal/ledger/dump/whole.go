@@ -61,9 +61,9 @@ func (w *writer) end(entries int64, head string) error {
 // files of linerate's own studies, from which Load derives their verdicts. With raw it
 // writes every other file that the ledger keeps as well.
 func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
-	byEntry := map[int64][]ledger.StoredRow{}
+	byEntry := map[int64][]ledger.Row{}
 	for _, t := range ledger.Tables {
-		err := s.Rows(ctx, t.Name, func(r ledger.StoredRow) error {
+		err := s.Rows(ctx, t.Name, func(r ledger.Row) error {
 			byEntry[r.Entry] = append(byEntry[r.Entry], r)
 			return nil
 		})
@@ -94,7 +94,7 @@ func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
 }
 
 // blob writes the bytes that a row of sources names, once.
-func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.StoredRow, raw bool, done map[string]bool) error {
+func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.Row, raw bool, done map[string]bool) error {
 	var f ledger.Source
 	if r.Table != "sources" {
 		return nil

@@ -24,7 +24,7 @@ import (
 type memory struct {
 	ledger.Store
 	entries []ledger.Entry
-	rows    []ledger.StoredRow
+	rows    []ledger.Row
 	blobs   map[string]ledger.Blob
 	broken  error // of Blob
 }
@@ -42,7 +42,7 @@ func (m *memory) Append(_ context.Context, batches ...*ledger.Batch) (int, error
 		e := ledger.Seal(b, rows, prev)
 		m.entries = append(m.entries, e)
 		for _, r := range rows {
-			m.rows = append(m.rows, ledger.StoredRow{Table: r.Table, ID: r.ID, Entry: e.Seq, Digest: r.Digest, Doc: r.Doc, Cols: r.Cols})
+			m.rows = append(m.rows, ledger.Row{Table: r.Table, ID: r.ID, Entry: e.Seq, Digest: r.Digest, Doc: r.Doc, Cols: r.Cols})
 		}
 		if m.blobs == nil {
 			m.blobs = map[string]ledger.Blob{}
@@ -63,9 +63,9 @@ func (m *memory) Entries(_ context.Context, f func(ledger.Entry) error) error {
 	return nil
 }
 
-func (m *memory) Rows(_ context.Context, table string, f func(ledger.StoredRow) error) error {
-	rows := slices.DeleteFunc(slices.Clone(m.rows), func(r ledger.StoredRow) bool { return r.Table != table })
-	slices.SortStableFunc(rows, func(a, b ledger.StoredRow) int { return cmp.Or(cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.ID, b.ID)) })
+func (m *memory) Rows(_ context.Context, table string, f func(ledger.Row) error) error {
+	rows := slices.DeleteFunc(slices.Clone(m.rows), func(r ledger.Row) bool { return r.Table != table })
+	slices.SortStableFunc(rows, func(a, b ledger.Row) int { return cmp.Or(cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.ID, b.ID)) })
 	for _, r := range rows {
 		if err := f(r); err != nil {
 			return err

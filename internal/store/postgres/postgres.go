@@ -29,8 +29,7 @@ func Open(ctx context.Context, url string) (ledger.Store, error) {
 }
 
 // OpenReadOnly opens the ledger in a database so that PostgreSQL refuses every
-// statement that writes (default_transaction_read_only). A ledger of an older schema is
-// ledger.ErrOlder: only what writes migrates one.
+// statement that writes (default_transaction_read_only).
 func OpenReadOnly(ctx context.Context, url string) (ledger.Reader, error) {
 	s, err := openReadOnly(ctx, url)
 	if err != nil {

@@ -103,7 +103,7 @@ func (q *db) migrate(ctx context.Context) error {
 	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	return q.Migrate(ctx)
+	return q.Make(ctx)
 }
 
 // hopeless errors are those of integrity and of data: a trial that is there already,

@@ -135,7 +135,7 @@ func whole(t *testing.T, path string, acks []string) {
 			t.Errorf("study %q was acknowledged and is lost (%v)", a, err)
 		}
 	}
-	if want := 15*r.Entries + min(1, r.Entries); r.Rows != want {
+	if want := 9*r.Entries + min(1, r.Entries); r.Rows != want {
 		t.Errorf("%d rows in %d entries, want %d: something is half-written", r.Rows, r.Entries, want)
 	}
 	if r.Entries < int64(len(acks)) {

@@ -36,7 +36,7 @@ func OpenQueue(ctx context.Context, path string, owner Owner, p queue.Patience) 
 	if err != nil {
 		return nil, err
 	}
-	err = q.Migrate(ctx)
+	err = q.Make(ctx)
 	if err == nil {
 		err = q.file.Do(ctx, func(t store.Tx) error {
 			_, err := t.Exec(ctx, "CREATE TABLE IF NOT EXISTS queue_jobs (id INTEGER PRIMARY KEY AUTOINCREMENT, label TEXT NOT NULL, study TEXT NOT NULL, block INTEGER NOT NULL, taken INTEGER NOT NULL, after INTEGER NOT NULL)")

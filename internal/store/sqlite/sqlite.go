@@ -42,8 +42,7 @@ func Open(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
 }
 
 // OpenReadOnly opens the ledger in a file, which must exist, so that SQLite refuses
-// every statement that writes (mode=ro, query_only). A ledger of an older schema is
-// ledger.ErrOlder: only what writes migrates one.
+// every statement that writes (mode=ro, query_only).
 func OpenReadOnly(ctx context.Context, path string, owner Owner) (ledger.Reader, error) {
 	s, err := openReadOnly(ctx, path, owner)
 	if err != nil {

@@ -41,7 +41,6 @@ func Sample(name string) *ledger.Batch {
 			}
 			arms[variant] = append(arms[variant], t.ID)
 			b.Trials = append(b.Trials, t)
-			b.Samples = append(b.Samples, ledger.Samples{ID: t.ID.Part("rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
 		}
 	}
 	var samples []stats.Arm
