@@ -196,15 +196,12 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 // forwarding are the switches of IPv4 and IPv6, of which every kernel shows a value.
 var forwarding = map[string][2]string{fact.Linux: {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"}, fact.FreeBSD: {"net.inet.ip.forwarding", "net.inet6.ip6.forwarding"}}
 
-// runs adds the running value of a switch: the files', else what rc.conf's variable makes it.
+// runs adds the running value of a switch that no line of sysctl.conf sets.
 func runs(f *fact.Facts, name string, on bool) {
 	if _, known := f.LiveValue(name); known {
 		return
 	}
-	value, set := f.Value(name)
-	if !set {
-		value = map[bool]string{true: "1", false: "0"}[on]
-	}
+	value := map[bool]string{true: "1", false: "0"}[on]
 	for i := range f.Settings {
 		if s := &f.Settings[i]; s.Name == name && s.Namespace == fact.Kernel {
 			s.Live = &value
