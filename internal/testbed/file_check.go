@@ -31,7 +31,7 @@ var (
 )
 
 func (f *File) check() *yamlfile.Problem {
-	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage, f.checkTraffic} {
+	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage} {
 		if p := check(); p != nil {
 			return p
 		}
@@ -216,17 +216,6 @@ func (f *File) checkImage() *yamlfile.Problem {
 			Advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
 	}
 	return nil
-}
-
-func (f *File) checkTraffic() *yamlfile.Problem {
-	t := f.Traffic
-	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen); p != nil {
-		return p
-	}
-	if t.Tool == ToolLinerate && len(t.Generate)+len(t.Receive) > 0 {
-		return yamlfile.Wrong("traffic", "generate and receive belong to tool: pkt-gen")
-	}
-	return cmp.Or(words("traffic.generate", t.Generate), words("traffic.receive", t.Receive))
 }
 
 // placeholder is a word in braces.

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -259,4 +262,44 @@ func FuzzFarSide(f *testing.F) {
 			_ = r.Close()
 		}
 	})
+}
+
+// shell runs scripts on this machine, with programs of a directory before others.
+type shell struct{ dir string }
+
+func (shell) Where() string { return "here" }
+
+func (s shell) Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
+	c := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", script, "sh"}, args...)...)
+	c.Env = append(os.Environ(), "PATH="+s.dir+":"+os.Getenv("PATH"))
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return pipe{out, in}, c.Start()
+}
+
+// TestAnotherSystem runs what is installed there: a copy of this program would not run.
+func TestAnotherSystem(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"uname": "echo Plan9", "program": "exit 1",
+		"linerate": `[ "$1" = far-end ] && read -r q && echo '{"id":1,"hello":{"protocol":1,"engine":"installed"}}' && cat >/dev/null`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Start(t.Context(), Far{Name: "there", Host: shell{dir}, Program: filepath.Join(dir, "program")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if l.Hello().Engine != "installed" {
+		t.Errorf("%+v", l.Hello())
+	}
 }

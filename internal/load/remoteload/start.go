@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 
 	"linerate/internal/hint"
@@ -22,9 +23,10 @@ type Far struct {
 	Program string
 }
 
-// copyScript takes a program of $1 bytes from standard input and becomes it. It
-// learns where it is, to remove that.
-const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
+// copyScript takes a program of $1 bytes for the system $2 from standard input and
+// becomes it. The program learns where it is, to remove that. A machine of another
+// system runs the linerate that is installed there.
+const copyScript = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin; if [ "$(uname -s)" != "$2" ]; then head -c $1 >/dev/null; exec linerate far-end; fi; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
 	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
 
 // localScript becomes the program of this machine.
@@ -48,7 +50,7 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10))
+	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10), map[string]string{"linux": "Linux", "freebsd": "FreeBSD"}[runtime.GOOS])
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	l, err := Connect(ctx, f.Name, p)
 	if err != nil {
 		return nil, hint.With(errors.Join(copied, fmt.Errorf("run this program on %s: %w", f.Name, err)),
-			"it is copied to /tmp there, or to the TMPDIR of its logins: is there room, may programs run there (mount option noexec), and is it the same system and processor as here?")
+			"it is copied to /tmp there, or to the TMPDIR of its logins: is there room, may programs run there (mount option noexec), and is it the same processor as here? Where the system is another one, install linerate there")
 	}
 	return l, nil
 }
