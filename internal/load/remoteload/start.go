@@ -26,7 +26,7 @@ type Far struct {
 // copyScript takes a program of $1 bytes for the system $2 from standard input and
 // becomes it. The program learns where it is, to remove that. A machine of another
 // system runs the linerate that is installed there.
-const copyScript = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin; if [ "$(uname -s)" != "$2" ]; then head -c $1 >/dev/null; exec linerate far-end; fi; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
+const copyScript = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin; [ "$(uname -s)" = $2 ] || { head -c $1 >/dev/null; exec linerate far-end; }; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
 	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
 
 // localScript becomes the program of this machine.
