@@ -25,10 +25,10 @@ func never6(i int) netip.Addr {
 // bsdFamilies are the two address families; a packet walks the rules of its family.
 var bsdFamilies = []func(int) netip.Addr{never, never6}
 
-// pfRules is a ruleset in the language of pf.conf(5). Rules that never match
+// PFRules is a ruleset in the language of pf.conf(5). Rules that never match
 // are those of arriving packets, so that each packet walks them once; pf skips
 // them at once for leaving ones, and for those of the other family.
-func pfRules(r setting.Rules) string {
+func PFRules(r setting.Rules) string {
 	var b strings.Builder
 	if r.Text != "" {
 		return r.Text
@@ -55,8 +55,8 @@ func pfRules(r setting.Rules) string {
 	return b.String()
 }
 
-// pfTable are the addresses of a ruleset's table, "" for none.
-func pfTable(r setting.Rules) string {
+// PFTable are the addresses of a ruleset's table, "" for none.
+func PFTable(r setting.Rules) string {
 	var b strings.Builder
 	for _, address := range bsdFamilies {
 		for i := range r.SetElements {
@@ -66,10 +66,10 @@ func pfTable(r setting.Rules) string {
 	return b.String()
 }
 
-// ipfwRules is a ruleset in the language of ipfw(8). A forwarded packet is
+// IPFWRules is a ruleset in the language of ipfw(8). A forwarded packet is
 // looked at when it arrives, by the rules of its family; its leaving is passed
 // by the first rule. Rules may share a number.
-func ipfwRules(r setting.Rules) string {
+func IPFWRules(r setting.Rules) string {
 	if r.Text != "" {
 		return r.Text
 	}

@@ -29,15 +29,15 @@ func TestBSDRules(t *testing.T) {
 		{"text", setting.Rules{Text: "pass all\n"}, "pass all\n", "pass all\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := pfRules(c.rules); got != c.pf {
+			if got := PFRules(c.rules); got != c.pf {
 				t.Errorf("pf:\n%swant\n%s", got, c.pf)
 			}
-			if got := ipfwRules(c.rules); got != c.ipfw {
+			if got := IPFWRules(c.rules); got != c.ipfw {
 				t.Errorf("ipfw:\n%swant\n%s", got, c.ipfw)
 			}
 		})
 	}
-	if n := strings.Count(pfTable(setting.Rules{SetElements: 300}), "\n"); n != 600 {
+	if n := strings.Count(PFTable(setting.Rules{SetElements: 300}), "\n"); n != 600 {
 		t.Errorf("a table of 300 has %d lines", n)
 	}
 	if a := never(300); a.String() != "240.0.1.45" {

@@ -41,10 +41,10 @@ func (t *Target) pf(ctx context.Context, s setting.Setting) (string, error) {
 	if s.Rules.Optimise {
 		level = "basic"
 	}
-	if _, err := t.Run(ctx, pfRules(*s.Rules), "/sbin/pfctl", "-q", "-o", level, "-f", "-"); err != nil {
+	if _, err := t.Run(ctx, PFRules(*s.Rules), "/sbin/pfctl", "-q", "-o", level, "-f", "-"); err != nil {
 		return "", err
 	}
-	if table := pfTable(*s.Rules); table != "" {
+	if table := PFTable(*s.Rules); table != "" {
 		if _, err := t.Run(ctx, table, "/sbin/pfctl", "-q", "-t", "never", "-T", "add", "-f", "-"); err != nil {
 			return "", err
 		}
@@ -60,7 +60,7 @@ func (t *Target) ipfw(ctx context.Context, s setting.Setting) (string, error) {
 	if s.Rules.Optimise {
 		return "", unavailable(s, "ipfw does not merge rules")
 	}
-	if _, err := t.Run(ctx, ipfwRules(*s.Rules), "/sbin/ipfw", "-q", "/dev/stdin"); err != nil {
+	if _, err := t.Run(ctx, IPFWRules(*s.Rules), "/sbin/ipfw", "-q", "/dev/stdin"); err != nil {
 		return "", err
 	}
 	_, err := t.Run(ctx, "", "/sbin/sysctl", "net.inet.ip.fw.enable=1")

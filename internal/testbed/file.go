@@ -40,7 +40,6 @@ type File struct {
 	// studies with reset: services.
 	Services [][]string `yaml:"services,omitempty,flow"`
 	Reboot   Reboot     `yaml:"reboot,omitempty"`
-	Image    Image      `yaml:"image,omitempty"`
 	// Window is how long the DUT stays changed when nothing is heard of the
 	// controller (the longest trial twice, and five minutes).
 	Window Duration `yaml:"window,omitempty"`
@@ -93,20 +92,6 @@ type Reboot struct {
 	// Rest is how long to leave the DUT alone after that (0s).
 	Rest Duration `yaml:"rest,omitempty"`
 }
-
-// Image is a way of the user's own to boot something else: commands run on the DUT,
-// in which {image} stands for the name that a variant gives.
-type Image struct {
-	// Install makes the next boot one of the image, and Restore makes it one of
-	// what always boots. Booted succeeds when the running system is the image.
-	Install []string `yaml:"install,omitempty,flow"`
-	Booted  []string `yaml:"booted,omitempty,flow"`
-	Restore []string `yaml:"restore,omitempty,flow"`
-}
-
-// ImagePlaceholder is what stands, in braces, for the image's name in the words of
-// Image.
-const ImagePlaceholder = "image"
 
 // Duration is a time.Duration as Go writes it: 90s, 5m.
 type Duration time.Duration

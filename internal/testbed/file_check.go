@@ -31,7 +31,7 @@ var (
 )
 
 func (f *File) check() *yamlfile.Problem {
-	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage} {
+	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands} {
 		if p := check(); p != nil {
 			return p
 		}
@@ -190,47 +190,6 @@ func (f *File) checkCommands() *yamlfile.Problem {
 		return yamlfile.Wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}
 	return words("reboot.online", r.Online)
-}
-
-// checkImage checks the user's own way to boot something else: what installs an
-// image is taken back, and proven.
-func (f *File) checkImage() *yamlfile.Problem {
-	given := 0
-	for key, argv := range map[string][]string{"install": f.Image.Install, "booted": f.Image.Booted, "restore": f.Image.Restore} {
-		path := "image." + key
-		if p := template(path, argv, ImagePlaceholder); p != nil {
-			return p
-		}
-		if len(argv) > 0 {
-			given++
-		}
-		if f.Hosts.DUT == nil {
-			continue
-		}
-		if why := Touches(f.Hosts.DUT.Management, argv); why != "" {
-			return yamlfile.Wrong(path, "%s", why)
-		}
-	}
-	if given != 0 && given != 3 {
-		return yamlfile.Wrong("image", "install:, booted: and restore: need each other").
-			Advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
-	}
-	return nil
-}
-
-// placeholder is a word in braces.
-var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
-
-// template checks a command in which {NAME} stands for something.
-func template(path string, argv []string, known ...string) *yamlfile.Problem {
-	for _, w := range argv {
-		for _, m := range placeholder.FindAllStringSubmatch(w, -1) {
-			if p := oneOf(path, "placeholder", m[1], known...); p != nil {
-				return p
-			}
-		}
-	}
-	return words(path, argv)
 }
 
 // words checks a command.

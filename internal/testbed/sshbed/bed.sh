@@ -232,7 +232,7 @@ leave() {
 	! busy || return 0
 	rmdir "$S/history" 2>/dev/null
 	borrowed || rm -f "$S/bed.boot"
-	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.own"
+	rm -f "$S/bed.holder" "$S/bed.lock"
 	[ -e "$S/history" ] || rm -f "$S/lock"
 	rmdir "$S" 2>/dev/null || return 0
 }
@@ -253,7 +253,7 @@ insure() {
 	boot_name >"$S/bed.boot"
 	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
 	# shellcheck disable=SC2016 # expanded there
-	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; [ ! -e "$3" ] || /bin/sh "$3" restore; rm -f "$2"; shutdown -r now' insure "$1" "$S/bed.boot" "$S/bed.own" </dev/null >/dev/null 2>&1 &
+	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; rm -f "$2"; shutdown -r now' insure "$1" "$S/bed.boot" </dev/null >/dev/null 2>&1 &
 }
 
 # borrowed says whether this boot has something of a study that only another takes
@@ -270,7 +270,6 @@ down() {
 
 # image_way says how this machine boots image $1 once.
 image_way() {
-	if [ -e "$S/bed.own" ]; then say own && return; fi
 	case $OS in
 	FreeBSD) freebsd_way "$1" ;;
 	*) ! command -v grub-reboot >/dev/null || [ ! -e "$ROOT/boot/grub/grubenv" ] || say grub ;;
@@ -293,24 +292,13 @@ cmdline() { cat /proc/cmdline; }
 grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
 grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
 
-# own keeps the testbed's commands from standard input, by which it boots images;
-# without any it keeps none, nor those of another study.
-own() {
-	mkdir -p "$S"
-	cat >"$S/bed.own.new" || die "cannot keep the commands of image:"
-	if [ -s "$S/bed.own.new" ]; then mv "$S/bed.own.new" "$S/bed.own"; else rm -f "$S/bed.own.new" "$S/bed.own"; fi
-}
-by_own() { /bin/sh "$S/bed.own" "$1" </dev/null >&2; }
-
 # into reboots into image $1, for one boot, and prints the boot environment that
 # always boots. What was prepared for another is forgotten; what somebody else
 # prepared is not touched.
 into() {
 	stay
-	own
 	way=$(image_way "$1")
 	case $way in
-	own) ;;
 	bectl)
 		[ -n "$(flags_of "$1")" ] || die "unavailable: the DUT has no boot environment $1, and no kernel /boot/$1"
 		bectl list -H | awk -F '\t' -v lent="$(lent)" 'index($2, "T") || lent != "yes" && index($2, "R") && !index($2, "N") { exit 1 }' || die "unavailable: somebody has prepared a boot already: bectl list"
@@ -329,7 +317,6 @@ into() {
 	esac
 	say "$way $1" >"$S/bed.image" || die "cannot note what is prepared"
 	case $way in
-	own) by_own install ;;
 	bectl) bectl activate -t "$1" >&2 ;;
 	nextboot) nextboot -k "$1" >&2 ;;
 	grub) grub_once "$1" >&2 ;;
@@ -337,26 +324,22 @@ into() {
 	down
 }
 
-# stay takes back a boot into an image that has not been; by the testbed's own
-# commands also one that has.
+# stay takes back a boot into an image that has not been.
 stay() {
 	[ -e "$S/bed.image" ] || return 0
 	read -r way name <"$S/bed.image"
 	case $way in
-	own) by_own restore || die "what always boots could not be restored: image: of the testbed's file" ;;
 	bectl) case $(flags_of "$name") in *T*) bectl activate -T >&2 || die "the boot of $name could not be taken back: bectl activate -T" ;; esac ;;
 	nextboot) rm -f "$ROOT/boot/nextboot.conf" ;;
 	grub) grub_never ;;
 	esac
-	rm -f "$S/bed.image" "$S/bed.own"
+	rm -f "$S/bed.image"
 }
 
 # prepared says what of a study's boots is here: "borrowed" while one runs that only
-# another takes back, "lent" in a boot environment that does not always boot, "own"
-# when the testbed's commands have prepared one.
+# another takes back, "lent" in a boot environment that does not always boot.
 prepared() {
-	if borrowed; then say borrowed; elif [ -n "$(lent)" ]; then say lent; else grep -s -o '^own' "$S/bed.image"; fi
-	return 0
+	if borrowed; then say borrowed; elif [ -n "$(lent)" ]; then say lent; fi
 }
 
 # grub_linux prints the words of the kernel that entry $1 (title or id) loads.
@@ -369,16 +352,14 @@ grub_linux() {
 # environment has a /var of its own, and knows nothing of what was prepared; one that
 # made itself what always boots (zfs_bootonce_activate) hands that back to $2.
 booted() {
-	own
 	way=$(image_way "$1")
 	is=$(booted_of "$1")
-	if [ "$way" = own ]; then say own >"$S/bed.image"; else rm -f "$S/bed.image"; fi
+	rm -f "$S/bed.image"
 	[ "$way" != bectl ] || [ -z "${2-}" ] || [ "$(lasting)" = "$2" ] || bectl activate "$2" >&2 || die "$2 does not always boot any more: bectl activate $2"
 	say "$is"
 }
 booted_of() {
 	case $way in
-	own) if by_own booted 2>/dev/null; then say yes; else say "not $1"; fi ;;
 	bectl) bectl list -H | awk -F '\t' -v n="$1" 'index($2, "N") { print($1 == n ? "yes" : $1) }' ;;
 	nextboot) case $(sysctl -n kern.bootfile) in "/boot/$1/"*) say yes ;; *) sysctl -n kern.bootfile ;; esac ;;
 	grub)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
@@ -62,10 +61,6 @@ func TestImages(t *testing.T) {
 	image := func(name string) []setting.Setting {
 		return []setting.Setting{{Mechanism: setting.Image, Name: name}}
 	}
-	// Commands that a study of another file left are nobody's.
-	if err := os.WriteFile(filepath.Join(b.root, "var/lib/linerate/bed.own"), []byte("exit 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	a, err := bed.Reset(ctx, image("other"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,76 +105,6 @@ func TestImages(t *testing.T) {
 	if err := bed.Close(); err != nil {
 		t.Error(err)
 	}
-	_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
-	eq(t, "the DUT", b.snapshot(t), was)
-}
-
-// TestOwnImages boots images by the testbed's own commands, which are told to take
-// them back before the next boot, also after a controller that died.
-func TestOwnImages(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		labtest.Lacking(t, "minutes on a busy machine")
-	}
-	b := faultBench(t)
-	ctx := context.Background()
-	slot, running := filepath.Join(b.root, "slot"), filepath.Join(b.root, "running")
-	for _, name := range []string{slot, running} {
-		if err := os.WriteFile(name, []byte("usual\n"), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	was := b.snapshot(t)
-	up := func() *Bed {
-		o := b.options(t)
-		o.Reset = Reboot
-		o.inject = strings.Replace(boots, "\n	od -An", "\n	cat \"$ROOT/slot\" >\"$ROOT/running\"\n	od -An", 1) + "\ndown() { reboot_now; }\nreboot() { stay && reboot_now; }\nreboot_now() { (come_up) >/dev/null 2>&1 </dev/null & }\n"
-		o.answer = 3 * time.Second
-		o.File.Image = testbed.Image{ // slower than the DUT is to answer
-			Install: []string{"sh", "-c", `[ "$1" != "new (2)" ] || { sleep 10; echo half; }; [ "$1" != none ] || { echo there is no image "$1"; exit 1; }; echo "$1" >"$LINERATE_ROOT/slot"`, "install", "{image}"},
-			Booted:  []string{"sh", "-c", `[ "$(cat "$LINERATE_ROOT/running")" = "$1" ]`, "booted", "{image}"},
-			Restore: []string{"sh", "-c", `echo usual >"$LINERATE_ROOT/slot"`},
-		}
-		bed, err := Up(ctx, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bed
-	}
-	image := func(name string) []setting.Setting {
-		return []setting.Setting{{Mechanism: setting.Image, Name: name}}
-	}
-	runs := func(want string) {
-		t.Helper()
-		if data, _ := os.ReadFile(running); string(data) != want+"\n" {
-			t.Errorf("%q runs, not %s", data, want)
-		}
-	}
-	bed := up()
-	if a, err := bed.Reset(ctx, image("my image's")); err == nil {
-		t.Errorf("a name with a quote: %+v", a)
-	}
-	a, err := bed.Reset(ctx, image("new (2)"))
-	if err != nil || a.Boot == nil || a.ReadBack["image new (2)"] != "yes" || len(a.NotTaken) != 0 {
-		t.Fatalf("%+v, %v", a, err)
-	}
-	runs("new (2)")
-	if _, err := bed.Reset(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	runs("usual")
-	var un *testbed.ErrUnavailable
-	if _, err := bed.Reset(ctx, image("none")); !errors.As(err, &un) || !strings.Contains(err.Error(), "the boot of none could not be prepared") {
-		t.Errorf("one that cannot be installed: %v", err)
-	}
-	if _, err := bed.Reset(ctx, image("other")); err != nil {
-		t.Fatal(err)
-	}
-	bed.lock.Close() // dies here; whoever goes on boots what always boots
-	if err := up().Close(); err != nil {
-		t.Error(err)
-	}
-	runs("usual")
 	_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
 	eq(t, "the DUT", b.snapshot(t), was)
 }

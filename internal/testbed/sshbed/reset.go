@@ -256,7 +256,7 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 	r, err := b.boot(ctx, func(context.Context) error { // which has a minute: writing an image may take longer
 		ctx, cancel := context.WithTimeout(ctx, time.Duration(b.o.File.Reboot.Wait))
 		defer cancel()
-		lasting, said = ask(ctx, b.dut(), b.ownImage(image), "into", image)
+		lasting, said = ask(ctx, b.dut(), nil, "into", image)
 		b.booted = b.booted || Unreached(said)
 		return said
 	})
@@ -267,7 +267,7 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 		return b.refused(said)
 	}
 	a.Boot = &r
-	is, err := ask(ctx, b.dut(), b.ownImage(image), "booted", image, strings.TrimSpace(lasting))
+	is, err := ask(ctx, b.dut(), nil, "booted", image, strings.TrimSpace(lasting))
 	if err != nil {
 		return err
 	}
@@ -279,27 +279,6 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 	// Without a controller it boots by itself, and is what it was.
 	_, err = ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds())))
 	return err
-}
-
-// ownImage is a script of the testbed's own commands for an image; nil where it has
-// none.
-func (b *Bed) ownImage(image string) []byte {
-	i := b.o.File.Image
-	if len(i.Install) == 0 {
-		return nil
-	}
-	script := ""
-	for _, c := range []struct {
-		name string
-		argv []string
-	}{{"install", i.Install}, {"booted", i.Booted}, {"restore", i.Restore}} {
-		argv := make([]string, len(c.argv))
-		for n, w := range c.argv {
-			argv[n] = strings.ReplaceAll(w, "{"+testbed.ImagePlaceholder+"}", image)
-		}
-		script += c.name + ") exec " + words(argv) + " ;;\n"
-	}
-	return []byte("cd / && case $1 in\n" + script + "esac\n")
 }
 
 // commit makes a variant true by apply's journal and judges what reads back.
