@@ -39,8 +39,7 @@ func newReceiveCmd() *cobra.Command {
 }
 
 const receiveLong = `Count the frames of "linerate load send" that arrive at an interface: received,
-lost, duplicated and reordered (RFC 4737) per stream and flow, and their one-way
-latency. Its frames end here; all others pass, and are counted as foreign.
+lost, duplicated and reordered (RFC 4737), flow by flow, and their one-way latency. Its frames end here; all others pass, and are counted as foreign.
 
 What was lost is known once the end-of-stream frames that a generator sends at
 the end have arrived; until then it is null.

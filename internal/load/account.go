@@ -230,9 +230,6 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noS
 		r.RxPPS = float64(r.RxPackets) / r.Seconds
 	}
 	r.Latency, r.Delays = all.Latency(), all
-	if len(streams) > 1 {
-		r.Streams = perStream(streams, ends)
-	}
 	if untracked > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d frames belong to more flows than this receiver keeps: they are not counted, and loss is unknown", untracked))
 	}
@@ -243,27 +240,6 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noS
 		r.close(streams, ends)
 	}
 	return r
-}
-
-// perStream lists the streams by number.
-func perStream(streams []StreamCount, ends *Endings) []StreamReceived {
-	var all []StreamReceived
-	for i := range streams {
-		s := &streams[i]
-		one := StreamReceived{
-			Stream: s.Of.Stream, Run: s.Of.Run, RxPackets: s.Received, RxBytes: s.Bytes, Duplicated: s.Duplicated,
-			Reordered: s.Reordered, FlowsSeen: s.Flows, Latency: s.Latency.Latency(),
-		}
-		if sent := ends.Sent(s.Of); ends.Complete(s.Of) && s.Untracked == 0 && sent >= s.Received {
-			lost := sent - s.Received
-			one.Lost = &lost
-		}
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b StreamReceived) int {
-		return compareRuns(StreamRun{a.Stream, a.Run}, StreamRun{b.Stream, b.Run})
-	})
-	return all
 }
 
 // close works out what was lost, if the generators have told what they sent.

@@ -106,9 +106,6 @@ type Received struct {
 	Latency    *Latency `json:"latency_ns"`
 	// Delays is the distribution that Latency sums up, for adding accounts.
 	Delays Histogram `json:"-"`
-	// Streams are the accounts of each run of each stream, when more than
-	// one was seen; the fields above add them up.
-	Streams []StreamReceived `json:"streams,omitempty"`
 	// Ways are the accounts of each way that traffic took at the same time,
 	// where there were several; the fields above add them up.
 	Ways     []WayReceived `json:"ways,omitempty"`
@@ -125,19 +122,6 @@ type WayReceived struct {
 	Latency   *Latency `json:"latency_ns"`
 	// Delays is the distribution that Latency sums up, for adding accounts.
 	Delays Histogram `json:"-"`
-}
-
-// StreamReceived is the account of one run of a stream.
-type StreamReceived struct {
-	Stream     uint16   `json:"stream"`
-	Run        uint16   `json:"run"`
-	RxPackets  uint64   `json:"rx_packets"`
-	RxBytes    uint64   `json:"rx_bytes"`
-	Lost       *uint64  `json:"lost"`
-	Duplicated uint64   `json:"duplicated"`
-	Reordered  uint64   `json:"reordered"`
-	FlowsSeen  uint64   `json:"flows_seen"`
-	Latency    *Latency `json:"latency_ns"`
 }
 
 // Latency is the one-way delay distribution in nanoseconds. Sender and

@@ -49,7 +49,6 @@ func (r Received) Plus(o Received) Received {
 	both.Merge(r.Delays)
 	both.Merge(o.Delays)
 	r.Delays, r.Latency = both, both.Latency()
-	r.Streams = append(slices.Clip(r.Streams), o.Streams...)
 	r.Warnings = union(r.Warnings, o.Warnings)
 	return r
 }

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/document"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 )
 
 // gatesAndInvalid are the gates that the study's trials had to pass, and the trials that
@@ -85,21 +84,13 @@ func environment(r study.Results) [][]string {
 	}
 	add("Traffic engine", e.Engine)
 	for _, mode := range slices.Sorted(maps.Keys(e.Testbeds)) {
-		add("Mode "+mode, strings.Join(append(slices.Clone(e.Testbeds[mode].Notes), missing(e.Testbeds[mode])...), "; "))
+		add("Mode "+mode, strings.Join(e.Testbeds[mode].Notes, "; "))
 	}
 	add("linerate", e.Linerate)
 	add("Called as", strings.Join(e.Command, " "))
 	if r.Started != nil {
 		add("Started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 		add("Took", r.Finished.Sub(*r.Started).Round(time.Second).String())
-	}
-	return out
-}
-
-func missing(d testbed.Description) []string {
-	out := make([]string, len(d.Missing))
-	for i, m := range d.Missing {
-		out[i] = "this kernel lacks " + m
 	}
 	return out
 }

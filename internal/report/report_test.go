@@ -72,7 +72,7 @@ func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
 		trials = append(trials, tr)
 	}
 	env := study.Environment{OS: "linux", Kernel: "6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC",
-		Command: []string{"linerate", "demo"}, Testbeds: map[string]study.BedNotes{"cost": {Notes: []string{"all on CPU 1"}, Missing: []string{"flow tables"}}}}
+		Command: []string{"linerate", "demo"}, Testbeds: map[string]study.BedNotes{"cost": {Notes: []string{"all on CPU 1"}}}}
 	return s, study.Analyse(s, 5, env, trials)
 }
 
@@ -231,7 +231,7 @@ func TestHTMLSaysWhatItMust(t *testing.T) {
 	for _, want := range []string{
 		"What do rules cost?", "veth, not a NIC", "noise floor", "minimum detectable effect", "Every trial in time order",
 		"latency, median", "Gates and invalid trials", "drift: CPU 0 changed speed by 20.0 %", "Environment", "test CPU",
-		"linerate study run study.yaml --seed 5", "this kernel lacks flow tables", "prefers-color-scheme: dark", "@media print", "width=device-width",
+		"linerate study run study.yaml --seed 5", "all on CPU 1", "prefers-color-scheme: dark", "@media print", "width=device-width",
 		"&lt;b&gt;bold &amp; hostile&lt;/b&gt;",
 	} {
 		if !strings.Contains(page, want) {

@@ -65,8 +65,7 @@ type Description struct {
 	Mode       Mode     `json:"mode"`
 	Privileged bool     `json:"privileged"` // false: an unprivileged user namespace
 	CPUs       CPUs     `json:"cpus"`
-	Notes      []string `json:"notes,omitempty"`   // who shares what, what is not isolated
-	Missing    []string `json:"missing,omitempty"` // kernel features probed and absent
+	Notes      []string `json:"notes,omitempty"` // who shares what, what is not isolated
 }
 
 // Bed is a testbed that is up.

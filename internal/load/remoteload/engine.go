@@ -185,9 +185,6 @@ func (r *receiver) ask(ctx context.Context, q request) (load.Received, error) {
 	}
 	if !r.oneClock {
 		got.Latency = nil // two clocks differ by more than any latency
-		for i := range got.Streams {
-			got.Streams[i].Latency = nil
-		}
 	}
 	return got, err
 }

@@ -34,7 +34,6 @@ type Options struct {
 // Bed is a testbed of jails that is up (testbed.Bed).
 type Bed struct {
 	options Options
-	missing []string
 	life    *os.File // nothing is written to it; when it closes, all holders end
 	held    *os.File // its other end, which they read
 	gen     *jail    // the parent of all others; lives as long as the bed
@@ -84,7 +83,6 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.probe(ctx)
 	return b, nil
 }
 
@@ -156,7 +154,7 @@ func (b *Bed) hush(ctx context.Context, from, to end) error {
 // Describe says what the numbers of this testbed are.
 func (b *Bed) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindJails, Label: Label, Mode: b.options.Mode, Privileged: true,
-		CPUs: b.cpus(), Notes: b.notes(), Missing: b.missing}
+		CPUs: b.cpus(), Notes: b.notes()}
 }
 
 // cpus: the generator has the first CPU to itself as far as the scheduler

@@ -1,9 +1,7 @@
 package jailbed
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"unsafe"
 
@@ -40,32 +38,6 @@ func loaded(module string) bool {
 	_, _, errno := unix.Syscall(unix.SYS_MODFIND, uintptr(unsafe.Pointer(name)), 0, 0)
 	return errno == 0
 }
-
-// probe notes what studies like to use and this kernel lacks, with what would
-// help. A version number is never asked.
-func (b *Bed) probe(context.Context) {
-	for _, p := range probes {
-		if !p.there() {
-			b.missing = append(b.missing, fmt.Sprintf("%s (%s)", p.what, p.help))
-		}
-	}
-}
-
-var probes = []struct {
-	what, help string
-	there      func() bool
-}{
-	{"IPv6", "options INET6", func() bool { _, err := unix.SysctlUint32("net.inet6.ip6.forwarding"); return err == nil }},
-	{"pf", "kldload pf", func() bool { return exists("/dev/pf") }},
-	// Without the first line, loading ipfw closes the host.
-	{"ipfw", "kenv net.inet.ip.fw.default_to_accept=1; kldload ipfw", func() bool {
-		_, err := unix.SysctlUint32("net.inet.ip.fw.enable")
-		return err == nil
-	}},
-	{"bridge devices", "kldload if_bridge", func() bool { return loaded("if_bridge") }},
-}
-
-func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // Lacks is why this kernel's jails cannot have a setting, as far as it can be
 // told without trying; "": it can be tried.

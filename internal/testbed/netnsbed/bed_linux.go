@@ -42,7 +42,6 @@ type Bed struct {
 	mode       testbed.Mode
 	cpus       testbed.CPUs
 	notes      []string
-	missing    []string
 	host       *knob.HostSysctls
 	gen, sink  *namespace // live as long as the bed
 	arms       []*arm     // rebuilt by every Reset or Raise
@@ -86,7 +85,6 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.probe()
 	return b, nil
 }
 
@@ -104,7 +102,7 @@ func (b *Bed) build() (err error) {
 // Describe says what the numbers of this testbed are.
 func (b *Bed) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: b.mode, Privileged: b.privileged,
-		CPUs: b.cpus, Notes: b.notes, Missing: b.missing}
+		CPUs: b.cpus, Notes: b.notes}
 }
 
 // Generator is the port that traffic to the DUT is sent from.

@@ -53,6 +53,15 @@ func probeTBF() error {
 	return netlink.QdiscAdd(tbf(lo.Attrs().Index, testbed.Link{Rate: 1e6}))
 }
 
+func probeNetem() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	return netlink.QdiscAdd(netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: lo.Attrs().Index,
+		Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1}))
+}
+
 // shape gives a device the queueing discipline of a link's end.
 func shape(how, device string, l testbed.Link) error {
 	if how == byVeth {

@@ -37,7 +37,6 @@ type Sites struct {
 	home       int // this process's own network namespace
 	sites      []*site
 	privileged bool
-	missing    []string
 	host       *knob.HostSysctls // nil: settings of the host are not allowed
 	precedes   bool              // clients, links and servers over other programs
 }
@@ -67,19 +66,13 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 		}
 	}
 	b.precedes = precede()
-	for what, there := range map[string]bool{"netem (links are linerate's own)": can(byNetem, probeNetem), "tbf (rates are linerate's own)": can(byTBF, probeTBF)} {
-		if !there {
-			b.missing = append(b.missing, what)
-		}
-	}
 	return b, nil
 }
 
 // Describe says what the numbers of this testbed are.
 func (b *Sites) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: testbed.Serve, Privileged: b.privileged,
-		CPUs:  testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1},
-		Notes: b.notes(), Missing: b.missing}
+		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}, Notes: b.notes()}
 }
 
 func (b *Sites) notes() []string {
