@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +11,14 @@ import (
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/stats"
-	"linerate/internal/studydir"
 )
 
-const compareLong = `Compare samples with the first one: files of numbers, CSV columns, or
-the trials of a study. The effect comes with its interval, a verdict, what the
-measurement could have shown, and warnings that name what to do.
+const compareLong = `Compare samples with the first one: files of numbers or CSV columns. The
+effect comes with its interval, a verdict, what the measurement could have shown,
+and warnings that name what to do. A study compares its own: linerate report DIR.
 
     linerate compare before.txt after.txt
     linerate compare --column pps --better higher before.csv after.csv
-    linerate compare results/firewall-rules
     linerate compare before-*.json -- after-*.json      # several runs a side
 
 Output of iperf3, wrk, fio, hyperfine and go test -bench is read as it is: what is
@@ -35,9 +31,6 @@ type compareFlags struct {
 	confidence float64
 	margin     float64
 	better     string
-	metric     string
-	control    string
-	variant    string
 	failOn     string
 	paired     bool
 }
@@ -45,7 +38,7 @@ type compareFlags struct {
 func newCompareCmd() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare FILE|DIR [FILE…] [-- FILE…]",
+		Use:   "compare FILE [FILE…] [-- FILE…]",
 		Short: "compare samples like ministat, with effect, interval and verdict",
 		Long:  compareLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,9 +51,6 @@ func newCompareCmd() *cobra.Command {
 	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals, in percent")
 	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent")
 	fl.StringVar(&f.better, "better", "", "higher (the default) or lower")
-	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
-	fl.StringVar(&f.control, "control", "", "variant to compare with (default: its control)")
-	fl.StringVar(&f.variant, "variant", "", "variant of each of several studies")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	cli.JSONFlag(cmd)
@@ -99,49 +89,9 @@ func (f compareFlags) options() (stats.Options, error) {
 	return o, checkFailOn(f.failOn)
 }
 
-// load reads the arguments: one study compares its variants, anything else is
-// a sample each.
-func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
-	if !slices.ContainsFunc(args, isDir) {
-		return f.loadFiles(cmd, args, opt)
-	}
-	if len(args) == 1 && isDir(args[0]) {
-		s, err := f.study(cmd, args[0])
-		if err != nil {
-			return compare.Result{}, err
-		}
-		return s.Compare(f.adopt(opt, s)), nil
-	}
-	var arms []stats.Arm
-	of := make([]*compare.Study, len(args))
-	for i, a := range args {
-		if isDir(a) {
-			s, err := f.study(cmd, a)
-			if err != nil {
-				return compare.Result{}, err
-			}
-			arm, err := s.Arm(f.variant)
-			if err != nil {
-				return compare.Result{}, err
-			}
-			opt, of[i] = f.adopt(opt, s), &s
-			arms = append(arms, stats.Arm{Name: a + ":" + arm.Name, Values: arm.Values})
-			continue
-		}
-		arm, err := readArm(cmd.InOrStdin(), a, f.in)
-		if err != nil {
-			return compare.Result{}, err
-		}
-		arms = append(arms, arm)
-	}
-	r, err := compare.Run(arms, f.paired, opt)
-	r.WarnApart(of)
-	return r, err
-}
-
-// loadFiles reads a sample from each file, or, where a -- parts them, one from the files
+// load reads a sample from each file, or, where a -- parts them, one from the files
 // before it and one from those behind.
-func (f compareFlags) loadFiles(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
+func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
 	groups := make([][]string, len(args))
 	for i := range args {
 		groups[i] = args[i : i+1]
@@ -187,24 +137,4 @@ func (f compareFlags) loadFiles(cmd *cobra.Command, args []string, opt stats.Opt
 	r, err := compare.Run(arms, f.paired, opt)
 	r.Metric = metric
 	return r, err
-}
-
-// adopt takes from a study what no flag says.
-func (f compareFlags) adopt(opt stats.Options, s compare.Study) stats.Options {
-	opt.Better = cmp.Or(opt.Better, s.Better)
-	opt.MarginPercent = cmp.Or(opt.MarginPercent, s.Margin)
-	return opt
-}
-
-func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, error) {
-	rec, err := studydir.Read(dir)
-	if err != nil {
-		return compare.Study{}, err
-	}
-	return compare.OfStudy(rec.Spec, derive(cmd, rec), f.metric, f.control)
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

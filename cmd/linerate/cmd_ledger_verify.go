@@ -18,9 +18,8 @@ func newLedgerVerifyCmd() *cobra.Command {
 		Use:   "verify",
 		Short: "recompute the whole chain of hashes",
 		Long: `Recompute every record's digest, every link of the chain and the hash of all raw
-bytes. linerate report --verify derives a study's trials from the slices in its
-directory again. To detect removed entries as well, note the head that it prints in
-another place, and pass it with --head later. Exit code 1 if anything is wrong.`,
+bytes. To detect removed entries as well, note the head that it prints in another
+place, and pass it with --head later. Exit code 1 if anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -12,13 +11,10 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/show"
-	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 )
 
 func newReportCmd() *cobra.Command {
-	var verify bool
 	var fail, at string
 	cmd := &cobra.Command{
 		Use:   "report DIR|STUDY",
@@ -26,20 +22,14 @@ func newReportCmd() *cobra.Command {
 		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
 report.html in its directory. The trials are never changed.
 
-With --verify nothing is written: report reads the raw slices, checks their
-hashes, and derives the trials from them again. Exit code 1 if anything differs.
-
 STUDY may also be a study in the ledger, by identifier, name or directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFailOn(fail); err != nil {
 				return err
 			}
-			if _, err := os.Stat(args[0]); os.IsNotExist(err) && !verify {
+			if _, err := os.Stat(args[0]); os.IsNotExist(err) {
 				return reportFromLedger(cmd, at, args[0], fail)
-			}
-			if verify {
-				return verifyStudy(cmd, args[0])
 			}
 			rec, err := studydir.Read(args[0])
 			if err != nil {
@@ -57,38 +47,9 @@ STUDY may also be a study in the ledger, by identifier, name or directory.`,
 		},
 	}
 	cli.JSONFlag(cmd)
-	cmd.Flags().BoolVar(&verify, "verify", false, "derive the trials from their raw slices again, and write nothing")
 	addFailOn(cmd, &fail)
 	addLedgerFlag(cmd, &at)
 	return cmd
-}
-
-// verifyStudy holds a study's trials against the raw slices in its directory.
-func verifyStudy(cmd *cobra.Command, dir string) error {
-	v, err := studydir.Verify(dir)
-	if err != nil {
-		return err
-	}
-	err = cli.Print(cmd, v, func(w io.Writer) error { printVerification(w, dir, v); return nil })
-	if err == nil && !v.OK {
-		return hint.Exit(cli.ExitFailed)
-	}
-	return err
-}
-
-func printVerification(w io.Writer, dir string, v record.Verification) {
-	for _, p := range v.Problems {
-		fmt.Fprintf(w, "wrong: %s\n", p)
-	}
-	state := "verified"
-	if !v.OK {
-		state = "NOT verified"
-	}
-	fmt.Fprintf(w, "%s: %s: %s of slices, %s derived from them again", dir, state, show.Plural(v.Files, "file"), show.Plural(v.Trials, "trial"))
-	if v.Without > 0 {
-		fmt.Fprintf(w, "; %s without slices", show.Plural(v.Without, "trial"))
-	}
-	fmt.Fprintln(w, ".")
 }
 
 // reportFromLedger prints the results of one of linerate's own studies in the ledger.

@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/studies"
 )
@@ -25,17 +23,6 @@ func readInput(stdin io.Reader, name string, limit int64) ([]byte, error) {
 		return host.ReadAll(stdin, "standard input", limit)
 	}
 	return host.ReadFile(name, limit)
-}
-
-func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {
-	data, err := readInput(stdin, name, compare.MaxBytes)
-	if err != nil {
-		return stats.Arm{}, err
-	}
-	if name == "-" {
-		name = "<stdin>"
-	}
-	return compare.Read(name, data, in)
 }
 
 // findStudy reads a built-in study by its name or a user's by its file.

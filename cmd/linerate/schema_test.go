@@ -28,7 +28,6 @@ import (
 	"linerate/internal/role"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -50,7 +49,7 @@ func typeOf[T any]() []reflect.Type { return []reflect.Type{reflect.TypeFor[T]()
 // among them.
 var documents = []described{
 	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
-		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument](), reflect.TypeFor[record.Verification]()}},
+		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
 	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hosts.Document]()}},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},

@@ -96,12 +96,6 @@ type ComparisonDocument struct {
 	Warnings    []stats.Warning `json:"warnings"`
 }
 
-// MarshalJSON writes the comparison in its documented order.
-func (d ComparisonDocument) MarshalJSON() ([]byte, error) {
-	type fields ComparisonDocument
-	return stats.Document(fields(d), "verdict"+stats.EffectMembers+"p_value p_holm p_equivalent_holm n")
-}
-
 // Document returns the result for --json.
 func (r Result) Document() Document {
 	d := Document{

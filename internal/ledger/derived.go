@@ -160,7 +160,7 @@ func (b *Batch) checkVerdicts(trials map[ID]*Trial) error {
 			return err
 		}
 		if v.Verdict != stats.Invalid {
-			v.Result = derived[i].Result
+			v.comesTo(derived[i].Result())
 		}
 	}
 	return nil

@@ -2,7 +2,9 @@ package ledger_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,10 +14,9 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// TestComparisonsKeepTheirBytes: whatever embeds stats.Result writes its
-// document as it always did, in that order and with those members; a ledger's
-// rows are known by these bytes' hashes.
-func TestComparisonsKeepTheirBytes(t *testing.T) {
+// TestComparisonsKeepTheirMembers: whatever holds a comparison reads and writes the members that
+// it always had; a ledger's rows, which are known by their bytes' hashes, in that order too.
+func TestComparisonsKeepTheirMembers(t *testing.T) {
 	text, err := os.ReadFile("testdata/comparisons.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestComparisonsKeepTheirBytes(t *testing.T) {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		got, err := json.Marshal(v)
-		if err != nil || string(got) != want {
+		if err != nil || string(got) != want && (kind == "ledger.Verdict" || !has(t, got, want)) {
 			t.Errorf("%s, %v\n got %s\nwant %s", kind, err, got, want)
 		}
 		seen[kind]++
@@ -46,4 +47,18 @@ func TestComparisonsKeepTheirBytes(t *testing.T) {
 			t.Errorf("%d documents of %s, want one empty and one full", seen[kind], kind)
 		}
 	}
+}
+
+// has reports whether a document has all members of another.
+func has(t *testing.T, document []byte, other string) bool {
+	var a, b map[string]any
+	if err := errors.Join(json.Unmarshal(document, &a), json.Unmarshal([]byte(other), &b)); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range b {
+		if got, ok := a[name]; !ok || !reflect.DeepEqual(got, value) {
+			return false
+		}
+	}
+	return true
 }

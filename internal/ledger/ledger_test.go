@@ -61,11 +61,11 @@ func TestLocateUnderSudo(t *testing.T) {
 
 func TestCorrectFamily(t *testing.T) {
 	vs := []Verdict{
-		{Result: stats.Result{P: stats.Num(0.02), Effect: stats.Effect{EffectPercent: stats.Num(3)}, Verdict: "better"}, Better: "higher"},
-		{Result: stats.Result{P: stats.Num(0.03), Effect: stats.Effect{EffectPercent: stats.Num(-2)}, Verdict: "worse"}, Better: "higher"},
-		{Result: stats.Result{P: stats.Num(0.001), Effect: stats.Effect{EffectPercent: stats.Num(-4)}, Verdict: "better"}, Better: "lower"},
-		{Result: stats.Result{P: stats.Num(0.0001), Effect: stats.Effect{EffectPercent: stats.Num(9)}, Verdict: "invalid"}, Better: "higher"},
-		{Result: stats.Result{Verdict: "invalid"}},
+		{P: stats.Num(0.02), Effect: stats.Effect{EffectPercent: stats.Num(3)}, Verdict: "better", Better: "higher"},
+		{P: stats.Num(0.03), Effect: stats.Effect{EffectPercent: stats.Num(-2)}, Verdict: "worse", Better: "higher"},
+		{P: stats.Num(0.001), Effect: stats.Effect{EffectPercent: stats.Num(-4)}, Verdict: "better", Better: "lower"},
+		{P: stats.Num(0.0001), Effect: stats.Effect{EffectPercent: stats.Num(9)}, Verdict: "invalid", Better: "higher"},
+		{Verdict: "invalid"},
 	}
 	CorrectFamily(vs)
 	var got []string
@@ -118,7 +118,7 @@ func TestReassess(t *testing.T) {
 // pairs cannot decide; and what a guardrail ended stays so.
 func TestReassessSwitchback(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "m", Better: "lower", Family: 1, Control: "a", Variant: "b", Method: stats.RandomisationTest + ", on log ratios",
-		Result: stats.Result{Verdict: stats.Better, N: 6}}
+		Verdict: stats.Better, N: 6}
 	var trials []Trial
 	put := func(arm string, block int, x float64) ID {
 		id := ID(fmt.Sprint(arm, block))
@@ -156,7 +156,7 @@ func TestReassessOfNothingMeasurable(t *testing.T) {
 	}
 	one, _ := Reassess(&v, "blocks", trials, map[ID]string{"a5": "x"})
 	if one.EffectPercent.Known() || one.P.Float() > 0.05 || one.PHolm.Float() <= 0.05 {
-		t.Fatalf("no case of a percentage that is not known and of a family that matters: %+v", one.Result)
+		t.Fatalf("no case of a percentage that is not known and of a family that matters: %+v", one.Result())
 	}
 	if one.Verdict != stats.Inconclusive {
 		t.Errorf("%s with a corrected p of %v", one.Verdict, one.PHolm)
@@ -165,7 +165,7 @@ func TestReassessOfNothingMeasurable(t *testing.T) {
 	if one, _ = Reassess(&v, "blocks", trials, map[ID]string{"a5": "x"}); one.Verdict != stats.Worse {
 		t.Errorf("alone it is %s, p %v", one.Verdict, one.PHolm)
 	}
-	family := []Verdict{{Result: stats.Result{P: stats.Num(0.03), Verdict: stats.Worse}}, {Result: stats.Result{P: stats.Num(0.8), Verdict: stats.Inconclusive}}}
+	family := []Verdict{{P: stats.Num(0.03), Verdict: stats.Worse}, {P: stats.Num(0.8), Verdict: stats.Inconclusive}}
 	if CorrectFamily(family); family[0].Verdict != stats.Inconclusive {
 		t.Errorf("%s with a corrected p of %v", family[0].Verdict, family[0].PHolm)
 	}
@@ -174,7 +174,7 @@ func TestReassessOfNothingMeasurable(t *testing.T) {
 // TestReassessShares: what was judged in percentage points is so again.
 func TestReassessShares(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "loss", Better: "lower", Family: 1, Control: "a", Variant: "b", MarginPoints: 1,
-		Result: stats.Result{Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}}
+		Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}
 	var trials []Trial
 	for i := range 6 {
 		a, b := ID("a"+string(rune('0'+i))), ID("b"+string(rune('0'+i)))
@@ -192,7 +192,7 @@ func TestReassessShares(t *testing.T) {
 }
 
 func TestFlatten(t *testing.T) {
-	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Result: stats.Result{Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150})},
+	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150}),
 		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}
 	l := Flatten(&e, []string{"hw.igb.rx_process_limit"})
 	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.TextWithBounds() != "+3.1 % [+2.4, +150]" {

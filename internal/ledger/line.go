@@ -65,12 +65,6 @@ type Line struct {
 	Started time.Time `json:"-"` // when its study began; zero where that is not known
 }
 
-// MarshalJSON writes the line in its documented order.
-func (l Line) MarshalJSON() ([]byte, error) {
-	type fields Line
-	return stats.Document(fields(l), stats.EffectMembers+"effect_ns n p_value p_holm family verdict")
-}
-
 // Flatten turns evidence into a line. Of several changes it takes the one
 // that names has; without names, the only one.
 func Flatten(e *Evidence, names []string) Line {
@@ -100,7 +94,7 @@ func Flatten(e *Evidence, names []string) Line {
 
 func (l *Line) verdict(v *Verdict) {
 	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
-	l.ControlMean, l.VariantMean, l.Result = v.ControlMean, v.VariantMean, v.Result
+	l.ControlMean, l.VariantMean, l.Result = v.ControlMean, v.VariantMean, v.Result()
 	l.EffectNS, l.Family = v.EffectNS, v.Family
 	l.MarginPercent, l.MarginPoints, l.PEquivalent = v.MarginPercent, v.MarginPoints, v.PEquivalent
 	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published

@@ -14,10 +14,11 @@ import (
 func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
 		Control: c.Control, Variant: c.Variant, NControl: c.NControl, NVariant: c.NVariant,
-		Result: c.Result(), PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1,
+		PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean), MDE: stats.Num(c.DetectablePercent),
 		Method: c.Method, Changes: []Change{},
 	}
+	v.comesTo(c.Result())
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.Message)
 	}

@@ -81,7 +81,8 @@ type Change struct {
 	File    string   `json:"file,omitempty"`
 }
 
-// Verdict is the outcome of comparing a variant with a control.
+// Verdict is the outcome of comparing a variant with a control. Rows are known by their bytes'
+// hashes: its members stay in this order.
 type Verdict struct {
 	ID          ID              `json:"id"`
 	Study       ID              `json:"study"`
@@ -93,11 +94,15 @@ type Verdict struct {
 	Workload    string          `json:"workload"`
 	Control     string          `json:"control"`
 	Variant     string          `json:"variant"`
-	stats.Result
-	NControl int          `json:"n_control"`
-	NVariant int          `json:"n_variant"`
-	EffectNS stats.Number `json:"effect_ns"`
-	Family   int          `json:"family"` // comparisons that Holm corrected together
+	N           int             `json:"n"`
+	NControl    int             `json:"n_control"`
+	NVariant    int             `json:"n_variant"`
+	stats.Effect
+	EffectNS stats.Number  `json:"effect_ns"`
+	P        stats.Number  `json:"p_value"`
+	PHolm    stats.Number  `json:"p_holm"`
+	Family   int           `json:"family"` // comparisons that Holm corrected together
+	Verdict  stats.Verdict `json:"verdict"`
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
 	MarginPercent float64             `json:"margin_percent,omitempty"`
@@ -115,11 +120,14 @@ type Verdict struct {
 	Published     *evidence.Published `json:"published,omitempty"`
 }
 
-// MarshalJSON writes the verdict as ledgers have kept it: rows are known by
-// their bytes' hashes.
-func (v Verdict) MarshalJSON() ([]byte, error) {
-	type fields Verdict
-	return stats.Document(fields(v), "n n_control n_variant"+stats.EffectMembers+"effect_ns p_value p_holm family verdict")
+// Result is what the comparison came to.
+func (v *Verdict) Result() stats.Result {
+	return stats.Result{N: v.N, Effect: v.Effect, P: v.P, PHolm: v.PHolm, Verdict: v.Verdict}
+}
+
+// comesTo sets what the comparison came to.
+func (v *Verdict) comesTo(r stats.Result) {
+	v.N, v.Effect, v.P, v.PHolm, v.Verdict = r.N, r.Effect, r.P, r.PHolm, r.Verdict
 }
 
 // Exclusion takes a trial, a study or a verdict out of what is concluded,

@@ -247,13 +247,14 @@ func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
 			family++
 		}
 	}
-	return Verdict{
+	out := Verdict{
 		Metric: v.Metric, Primary: v.Primary, Unit: v.Unit, Better: v.Better, Workload: v.Part,
-		Control: v.Control, Variant: v.Variant, NControl: v.N, NVariant: v.N,
-		Result: v.Result, EffectNS: v.EffectNS, Family: family,
+		Control: v.Control, Variant: v.Variant, NControl: v.N, NVariant: v.N, EffectNS: v.EffectNS, Family: family,
 		MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, PEquivalent: v.PEquivalent,
 		ControlMean: v.ControlMean, VariantMean: v.VariantMean, MDE: v.MDE, Method: v.Method, Warnings: v.Warnings,
 	}
+	out.comesTo(v.Result)
+	return out
 }
 
 func (d *ownStudy) study() {

@@ -15,7 +15,6 @@ const (
 	Correlated    Code = "autocorrelated" // neighbours in time resemble each other
 	UnequalSpread Code = "unequal-spread" // variances differ so much that pooling them misleads
 	Underpowered  Code = "underpowered"   // the detectable effect is larger than the margin
-	Apart         Code = "apart"          // samples of two studies: not interleaved
 	LateEffect    Code = "late-effect"    // the window before still acts on the next
 	AADoubt       Code = "aa-doubt"       // the A/A arm allows effects as large
 )

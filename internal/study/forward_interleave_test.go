@@ -2,7 +2,10 @@ package study
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -197,45 +200,39 @@ func TestTooFewGoodRounds(t *testing.T) {
 	}
 }
 
-func TestInstanceSurvivesItsFile(t *testing.T) {
+// TestInstanceIsAFileOfLines: of JSON that names the arms, of columns, and one a slice.
+func TestInstanceIsAFileOfLines(t *testing.T) {
 	in := simulate(9, 50, simArms, []float64{1, 1, 2, 0.2}, nil)
 	data, err := in.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeInstance(data)
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(back) != fmt.Sprint(in) {
-		t.Errorf("an instance came back as another")
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	var head Instance
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(lines[0], "# ")), &head); err != nil || !slices.Equal(head.Arms, simArms) || head.Control != in.Control {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if lines[1] != rawColumns || len(lines) != 2+len(in.Slices) {
+		t.Fatalf("%d lines of %d slices below %q", len(lines), len(in.Slices), lines[1])
+	}
+	at := uint32(0)
+	for i, s := range in.Slices {
+		if want := fmt.Sprintf("%d,%d,%d,%d,%d", s.Lane, s.Flags, s.Frames, s.NS, s.At-at); lines[2+i] != want {
+			t.Fatalf("slice %d is %q, want %q", i, lines[2+i], want)
+		}
+		at = s.At
 	}
 	if perSlice := float64(len(data)) / float64(len(in.Slices)); perSlice > 16 {
 		t.Errorf("%.1f bytes a slice are not compact", perSlice)
 	}
-}
-
-// TestSlicesOfNoInstance: damaged lines are refused, not taken for others.
-func TestSlicesOfNoInstance(t *testing.T) {
-	if s, err := parseSlice("3,1,64,350000,9", 4, 100); err != nil || s.Lane != 3 || s.Frames != 64 || s.NS != 350000 || s.At != 109 {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	for _, line := range []string{"", "3,1,64,350000", "3,1,64,350000,9,9", "4,1,64,350000,9", "3,256,64,350000,9", "3,1,-64,350000,9", "3,1,4294967297,350000,9", "3,1,,350000,9"} {
-		if s, err := parseSlice(line, 4, 100); err == nil {
-			t.Errorf("%q is taken for %+v", line, s)
-		}
-	}
-}
-
-func FuzzDecodeInstance(f *testing.F) {
-	data, _ := simulate(9, 3, simArms, []float64{1, 1, 2, 0.2}, nil).Encode()
-	f.Add(data)
-	f.Add([]byte{0x1f, 0x8b})
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		if in, err := DecodeInstance(data); err == nil {
-			in.Condense()
-		}
-	})
 }
 
 func interleavedSpec(t *testing.T, extra string) Spec {

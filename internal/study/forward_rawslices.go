@@ -7,12 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
-
-	"linerate/internal/load"
 )
+
+// RawFile is the file of slices that a trial was derived from, with its
+// SHA-256 in hex; ok is false where there is none.
+func RawFile(t *Trial) (name, sha256 string, ok bool) {
+	o := t.Saw().Interleaved
+	if o == nil || o.Raw == "" {
+		return "", "", false
+	}
+	return o.Raw, o.SHA256, true
+}
 
 // RawName is the name of an instance's file in the study's directory.
 func (in Instance) RawName() string {
@@ -46,67 +51,4 @@ func (in Instance) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("write the slices of block %d: %w", in.Block, err)
 	}
 	return b.Bytes(), nil
-}
-
-// maxRawBytes bounds what a file of slices may unpack to.
-const maxRawBytes = maxSlices * 48
-
-// DecodeInstance reads what Encode wrote.
-func DecodeInstance(data []byte) (Instance, error) {
-	var in Instance
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return in, fmt.Errorf("read slices: %w", err)
-	}
-	lines := bufio.NewScanner(io.LimitReader(z, maxRawBytes))
-	var at uint32
-	for n := 1; lines.Scan(); n++ {
-		switch line := lines.Text(); n {
-		case 1:
-			head, ok := strings.CutPrefix(line, "# ")
-			if !ok {
-				return in, errors.New("read slices: line 1 does not say what they are")
-			}
-			if err := json.Unmarshal([]byte(head), &in); err != nil {
-				return in, fmt.Errorf("read slices: line 1: %w", err)
-			}
-			if len(in.Arms) == 0 || len(in.Arms) > load.MaxLanes {
-				return in, fmt.Errorf("read slices: %d arms, from 1 to %d", len(in.Arms), load.MaxLanes)
-			}
-		case 2:
-			if line != rawColumns {
-				return in, fmt.Errorf("read slices: columns %q, want %q", line, rawColumns)
-			}
-		default:
-			s, err := parseSlice(line, len(in.Arms), at)
-			if err != nil {
-				return in, fmt.Errorf("read slices: line %d: %w", n, err)
-			}
-			at = s.At
-			in.Slices = append(in.Slices, s)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return in, fmt.Errorf("read slices: %w", err)
-	}
-	return in, nil
-}
-
-func parseSlice(line string, lanes int, at uint32) (s load.Slice, err error) {
-	var v [5]uint32
-	fields := strings.Split(line, ",")
-	if len(fields) != len(v) {
-		return s, fmt.Errorf("%d fields, want %d", len(fields), len(v))
-	}
-	for i, f := range fields {
-		n, err := strconv.ParseUint(f, 10, 32)
-		if err != nil {
-			return s, err
-		}
-		v[i] = uint32(n)
-	}
-	if int(v[0]) >= lanes || v[1] > 255 {
-		return s, fmt.Errorf("lane %d of %d, flags %d", v[0], lanes, v[1])
-	}
-	return load.Slice{Lane: int(v[0]), Flags: load.SliceFlag(v[1]), Frames: v[2], NS: v[3], At: at + v[4]}, nil
 }

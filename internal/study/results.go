@@ -134,12 +134,6 @@ type Late struct {
 	Short bool         `json:"windows_too_short,omitempty"`
 }
 
-// MarshalJSON writes the verdict as results.json has it.
-func (v Verdict) MarshalJSON() ([]byte, error) {
-	type fields Verdict
-	return stats.Document(fields(v), "n"+stats.EffectMembers+"effect_ns effect_ns_low effect_ns_high effect_difference effect_difference_low effect_difference_high p_value p_holm verdict")
-}
-
 // Text is the effect for people, in the metric's unit where there is none in percent.
 func (v Verdict) Text() string {
 	if d, ok := v.Difference.Get(); ok {
@@ -191,12 +185,6 @@ type AAResult struct {
 	// FalseAlarms are the other metrics by which the control seems to
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`
-}
-
-// MarshalJSON writes the comparison as results.json has it.
-func (a AAResult) MarshalJSON() ([]byte, error) {
-	type fields AAResult
-	return stats.Document(fields(a), "verdict"+stats.EffectMembers+"metric n p_value")
 }
 
 // Floor is the noise floor for people.

@@ -228,22 +228,6 @@ func (s *Spec) Arms() []string {
 	return append(arms, AA)
 }
 
-// GoalOf is the goal of a metric, of the primary one for "". A metric that the
-// study gives no verdict on is taken from the first part that measures it; ok
-// is false when none does.
-func (s *Spec) GoalOf(metric string) (g Goal, ok bool) {
-	if metric == "" {
-		return s.Primary(), true
-	}
-	for _, g := range s.Metrics {
-		if g.Metric == metric {
-			return g, true
-		}
-	}
-	part := s.partFor(metric)
-	return Goal{Metric: metric, Part: part}, part != ""
-}
-
 // Limits of what a study may ask for: beyond them a typing error is likelier
 // than an intention.
 const (

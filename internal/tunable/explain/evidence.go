@@ -46,12 +46,6 @@ type Evidence struct {
 	MetricLabel string `json:"-"`
 }
 
-// MarshalJSON writes the verdict in its documented order.
-func (e Evidence) MarshalJSON() ([]byte, error) {
-	type fields Evidence
-	return stats.Document(fields(e), stats.EffectMembers+"n p_holm verdict")
-}
-
 // AddEvidence puts what was measured on the page: of the tunable itself, one's
 // own with what ships with the program, and of others of the same idea. Each
 // verdict is there once.
