@@ -105,7 +105,7 @@ func Read(name string, text []byte, vars *Variables) []*Host {
 	for _, h := range hosts {
 		h.resolve(name, vars)
 	}
-	hosts = bySystem(hosts, name, text)
+	hosts = bySystem(hosts, name, text, vars)
 	return slices.DeleteFunc(hosts, func(h *Host) bool {
 		unsaid := h.Form == "YAML" || h.Form == lineForms["conf"]
 		byName := slices.Contains(endings, path.Ext(name)) || directive.Match(text)
@@ -114,7 +114,7 @@ func Read(name string, text []byte, vars *Variables) []*Host {
 }
 
 // Endings are those of files that may declare settings; scripts may have none.
-const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .erb .epp .pp .nix .tf .tfvars .hcl .toml .sh .conf .cfg .service .container"
+const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .erb .epp .pp .nix .tf .tfvars .hcl .toml .sh .conf .cfg .service .container .sysctl"
 
 var endings = strings.Fields(Endings)
 
@@ -153,13 +153,16 @@ func Plain(name string, text []byte) bool {
 var directive = regexp.MustCompile(`\{\{|\{%|<%`)
 
 // languages are files of lines, by the end of their names; others are YAML.
-var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh", ".service": "sh", ".container": "sh", ".pp": "puppet", ".conf": "conf", ".cfg": "conf"}
+var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh", ".service": "sh", ".container": "sh", ".pp": "puppet", ".conf": "conf", ".cfg": "conf", ".sysctl": "list"}
 
 // tomlSection begins Bottlerocket's settings.
 var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 
 // nixModule is how a module of NixOS begins or sets a sysctl.
 var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
+
+// script is a line of a shell in a file by another name: a function, or what writes settings to a file.
+var script = regexp.MustCompile(`(?m)^\w+ ?\(\)\s*\{?$|^\s*(?:cat|echo|printf|tee)\b[^#\n]*>\s*\S*(?:sysctl|loader)\S*\.conf`)
 
 // otherScript begins one of no shell.
 var otherScript = regexp.MustCompile(`python|perl|ruby|node|php|awk|lua|expect`)
@@ -172,6 +175,8 @@ func language(name, text string) string {
 	ext := path.Ext(templates.ReplaceAllString(name, ""))
 	first, _, _ := strings.Cut(text, "\n")
 	switch lang := languages[ext]; {
+	case (ext == "" || lang == "conf") && script.MatchString(text):
+		return "sh"
 	case lang != "":
 		return lang
 	case strings.HasPrefix(first, "#!") && !otherScript.MatchString(first):
@@ -206,6 +211,9 @@ var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|
 // truth are booleans of YAML, which Ansible's module writes as numbers.
 var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
 
+// standIn is a word that a program takes for no value, or puts a value in for: KOLLA_UNSET.
+var standIn = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)+$|^__\w+__$`)
+
 // set adds a sysctl, or says why its value is not known.
 func (h *Host) set(name, value, place string, at int) {
 	value = strings.TrimSpace(value)
@@ -220,6 +228,8 @@ func (h *Host) set(name, value, place string, at int) {
 		return
 	case variable.MatchString(name):
 		why = "its name holds a variable"
+	case standIn.MatchString(value):
+		why = "its value stands for another: " + short(value)
 	case strings.ContainsAny(value, "\"'\\"):
 		why = "its value is quoted by a program: " + short(value)
 	case value == "" || variable.MatchString(value):
@@ -232,7 +242,7 @@ func (h *Host) set(name, value, place string, at int) {
 		}
 	default:
 		file, text := SysctlFile, name+" = "+value
-		if h.loader && bsdName.MatchString(name) {
+		if h.loader && !linuxName.MatchString(name) {
 			file, text = "/boot/loader.conf", name+"=\""+value+"\""
 		}
 		h.add(file, text, place, at)

@@ -69,6 +69,37 @@ params: {vm.nr_hugepages: "1024"}
 9 sysctl.d/declared.conf net/ipv6/conf/bond0.70/disable_ipv6 = 1
 15 sysctl.d/declared.conf vm.nr_hugepages = 1024
 `},
+		"lines of a task of Ansible for FreeBSD's loader": {"base/tasks/main.yml", `- name: FreeBSD
+  lineinfile: {path: /boot/loader.conf.d/tuning.conf, line: "{{ item }}"}
+  loop:
+    - net.isr.bindthreads=1
+- lineinfile: {path: /etc/sysctl.conf, line: vm.overcommit=0}
+- sysctl: {name: kern.panic_reboot_wait_time, value: 30}
+- sysctl: {name: net.inet.tcp.msl, value: KOLLA_UNSET}
+`, `Ansible  
+4 /boot/loader.conf net.isr.bindthreads="1"
+5 sysctl.conf vm.overcommit=0
+6 sysctl.conf kern.panic_reboot_wait_time = 30
+7 ? net.inet.tcp.msl: its value stands for another: KOLLA_UNSET
+`},
+		"an installer without an ending": {"http/freebsd/installerconfig", `DISTRIBUTIONS="kernel.txz base.txz"
+#!/bin/sh
+cat >> /boot/loader.conf << EOT
+vm.kmem_size="200M"
+vfs.zfs.arc_max="40M"
+EOT
+echo kern.ipc.somaxconn = 1024 >> /etc/sysctl.conf
+`, `shell script  
+4 /boot/loader.conf vm.kmem_size="200M"
+5 /boot/loader.conf vfs.zfs.arc_max="40M"
+7 sysctl.conf kern.ipc.somaxconn = 1024
+`},
+		"a list that another program reads": {"files/lib/gluon/memory-64m.sysctl", `vm.min_free_kbytes="2048"
+net.ipv4.ipfrag_low_thresh="393216"
+`, `sysctls  
+1 sysctl.d/declared.conf vm.min_free_kbytes = 2048
+2 sysctl.d/declared.conf net.ipv4.ipfrag_low_thresh = 393216
+`},
 		"a template of Jinja with directives": {"talos/cluster.yaml.j2", `{% set n = 1 %}
 machine:
   sysctls:
@@ -425,6 +456,25 @@ func TestVariables(t *testing.T) {
 `
 	if d := cmp.Diff(want, show(Read("roles/net/tasks/main.yml", []byte(text), &vars))); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestRepositoryOfFreeBSD: a role need not say whose settings they are where its repository
+// does, unless it speaks of a system that has some of the names.
+func TestRepositoryOfFreeBSD(t *testing.T) {
+	var vars Variables
+	text := "- sysctl: {name: net.inet.tcp.drop_synfin, value: 1}\n- sysctl: {name: vm.overcommit, value: 0}\n"
+	read := func(name string) string { return show(Read(name, []byte(text), &vars)) }
+	if got := read("base/tasks/main.yml"); strings.Contains(got, "drop_synfin") {
+		t.Errorf("no file speaks of FreeBSD: %s", got)
+	}
+	vars.Add("site.yml", []byte("- hosts: all\n  when: ansible_os_family == 'FreeBSD'\n"))
+	want := "Ansible  \n1 sysctl.conf net.inet.tcp.drop_synfin = 1\n2 sysctl.conf vm.overcommit = 0\n"
+	if d := cmp.Diff(want, read("base/tasks/main.yml")); d != "" {
+		t.Error(d)
+	}
+	if got := read("macos/tasks/main.yml"); strings.Contains(got, "drop_synfin") {
+		t.Errorf("read as FreeBSD's: %s", got)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // lineForms are the forms of files of lines.
-var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template", "puppet": "puppet"}
+var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template", "puppet": "puppet", "list": "sysctls"}
 
 // nixPackages pins a kernel.
 var nixPackages = regexp.MustCompile(`linuxPackages_(\d+)_(\d+)`)
@@ -159,6 +159,9 @@ func (r *lineReader) words(s string, at int) {
 	}
 	if m := echoed.FindStringSubmatch(s); m != nil {
 		r.h.set(strings.ReplaceAll(m[2], "/", "."), m[1], r.where, at)
+	}
+	if m := echoedLine.FindStringSubmatch(s); m != nil {
+		r.h.set(m[1], m[2], r.where, at)
 	}
 	rest := quotedWord.ReplaceAllStringFunc(s, func(w string) string {
 		if m := quotedWord.FindStringSubmatch(w); m[1] == m[4] {

@@ -12,8 +12,10 @@ import (
 const families = `(?:` + linux + `|` + freebsd + `)`
 
 // freebsd are those of FreeBSD's names. OpenBSD and macOS have some, too: bsdText tells.
-const freebsd = `net[./](?:inet6?|link|isr|bpf|pf|route|graph|key|local)[./]|kern[./](?:ipc|maxfiles|maxproc|maxvnodes|coredump|random|sched|geom|eventtimer|elf|securelevel|hz|racct|cam|ps_|timecounter|threads|sugid|msgbuf|evdev|vty|corefile|ngroups)|` +
-	`security[./](?:bsd|jail)[./]|machdep[./]|vfs[./](?:zfs|read_|ufs|nfs|hirunning|usermount)|hw[./](?:[a-z]+[./][a-z_]|intr_storm|ibrs|vga)`
+const freebsd = `net[./](?:inet6?|link|isr|bpf|pf|pfsync|route|rtsock|netlink|enc|iflib|graph|key|local)[./]|net[./](?:fibs|add_addr_allfibs)|` +
+	`kern[./](?:[a-z]+_[a-z]|ipc|max|coredump|random|sched|geom|eventtimer|elf|securelevel|hz|racct|cam|timecounter|threads|sugid|msgbuf|evdev|vty|vt[./]|corefile|ngroups|smp|consmute|crypto|dfl|nbuf|nswbuf|polling|shutdown|sgrow|bootfile|hostuuid)|` +
+	`security[./](?:bsd|jail|mac)[./]|machdep[./]|vfs[./](?:zfs|read_|write_|ufs|ffs|nfs|lorunning|hirunning|usermount|vmio|root|maxbcache|aio|timestamp|unmapped)|` +
+	`hw[./](?:[a-z]+[./][a-z_]|intr|ibrs|vga|mds|spec_|x2apic)|compat[./]linux|debug[./](?:debugger|kdb|minidump|trace_on|witness|acpi|cpufreq)|dev[./][a-z_0-9]+[./][0-9$]`
 
 const linux = `net[./](?:ipv4|ipv6|core|netfilter|nf_conntrack_max|bridge|unix|mptcp|sctp|mpls|ax25|appletalk|iw_cm|rds|smc|xfrm|token-ring|ipx|decnet)|` +
 	`kernel[./][a-z_]|user[./]max_|sunrpc[./]|abi[./]|` +
@@ -33,6 +35,11 @@ var (
 	begins  = regexp.MustCompile(`^(?:` + families + `|vm[./][a-z])`)
 	bsdText = regexp.MustCompile(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
 	bsdName = regexp.MustCompile(`^(?:` + freebsd + `)`)
+	bsdOrVM = regexp.MustCompile(`^(?:vm[./]|` + freebsd + `)`)
+	// linuxName is one that FreeBSD does not have: those of vm are of both.
+	linuxName = regexp.MustCompile(`^(?:` + linux + `)`)
+	// otherBSD is of systems that have some of FreeBSD's names.
+	otherBSD = regexp.MustCompile(`(?i)openbsd|netbsd|dragonfly|darwin|mac ?os|\bosx|homebrew|launch(?:d\b|ctl)`)
 )
 
 // settingWords are in files that declare settings by other words than sysctls' names.
@@ -67,6 +74,8 @@ var (
 	moduleWords = regexp.MustCompile(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 	// echoed writes below /proc/sys.
 	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
+	// echoedLine gives a file a line without quotes.
+	echoedLine = regexp.MustCompile(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
 	// asked looks for a setting in a file.
 	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
 	// told is a message about a setting, that nothing writes to a file.

@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -9,8 +10,12 @@ import (
 	"strings"
 )
 
-// Variables are those that a repository's roles and inventories of Ansible define.
-type Variables struct{ all map[string][]definition }
+// Variables are what a repository tells of each of its files: the variables that its roles and
+// inventories of Ansible define, and whether it speaks of FreeBSD.
+type Variables struct {
+	all     map[string][]definition
+	freeBSD bool
+}
 
 // definition is one value of a variable.
 type definition struct {
@@ -21,8 +26,9 @@ type definition struct {
 // variableFile defines variables of a role, of a group or of a host.
 var variableFile = regexp.MustCompile(`(^|/)(defaults|vars|group_vars|host_vars)/(.*/)?[^/]*(\.ya?ml)?$`)
 
-// Add reads a file of variables.
+// Add reads a file, which may define variables.
 func (v *Variables) Add(name string, text []byte) {
+	v.freeBSD = v.freeBSD || bytes.Contains(text, []byte("FreeBSD"))
 	if ext := path.Ext(name); !variableFile.MatchString(name) || ext != "" && ext != ".yml" && ext != ".yaml" {
 		return
 	}

@@ -58,7 +58,8 @@ type walker struct {
 	hosts  []*Host
 	seen   map[*node]bool
 	source []string
-	box    *Host // the container that commands start
+	box    *Host  // the container that commands start
+	of     string // the file that a task of Ansible writes lines to
 }
 
 // other is a host besides the document's own.
@@ -122,6 +123,12 @@ func (w *walker) mapping(n *node, at []string, h *Host) {
 		return
 	}
 	h = w.inside(n, at, h)
+	for _, e := range n.keys {
+		if strings.HasSuffix(e.key, "lineinfile") || strings.HasSuffix(e.key, "blockinfile") {
+			defer func(was string) { w.of = was }(w.of)
+			w.of = e.first("path", "dest").text
+		}
+	}
 	for _, e := range n.keys {
 		if e.key == "<<" {
 			w.walk(e.node, at, h)
@@ -213,14 +220,14 @@ func (w *walker) scalar(n *node, key string, h *Host) {
 }
 
 func (w *walker) lines(n *node, lang, key string, h *Host) {
-	r := lineReader{h: h, lang: lang, where: key, box: w.box}
+	r := lineReader{h: h, lang: lang, where: key, box: w.box, of: w.of}
 	for i, raw := range strings.Split(n.text, "\n") {
 		r.line(strings.TrimSpace(raw), w.lineOf(n, i, raw))
 	}
 	if w.box == nil && r.box != nil {
 		w.hosts = append(w.hosts, r.box)
 	}
-	w.box = r.box
+	w.box, h.loader = r.box, false
 }
 
 // patch reads a part of Talos' configuration that stands as a text in another document.
