@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,12 +25,11 @@ import (
 
 // serveFlags are what serve takes.
 type serveFlags struct {
-	ledger, listen    string
-	studies           string
-	names             []string
-	tokenFile         string
-	noToken, plain    bool
-	certFile, keyFile string
+	ledger, listen string
+	studies        string
+	names          []string
+	tokenFile      string
+	plain          bool
 }
 
 func newServeCmd() *cobra.Command {
@@ -45,11 +43,11 @@ directory. All of it is available as JSON below /api/v1, and /metrics is for
 Prometheus (linerate help page).
 
 It is read-only; it opens the ledger read-only too. It listens on localhost, and
-the address that it prints contains an access token. To listen on other addresses
-it needs a certificate.`,
+the address that it prints contains an access token. For others, put a proxy with
+TLS before it, or use ssh -L.`,
 		Example: `    linerate serve
     linerate serve --studies /var/db/studies --ledger postgres://ledger@db/linerate
-    linerate serve --listen 192.0.2.7:8099 --name stats.example.org --cert c.pem --key k.pem`,
+    linerate serve --token-file token --name stats.example.org     behind a proxy`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return servePages(cmd, f) },
 	}
@@ -58,19 +56,13 @@ it needs a certificate.`,
 	cmd.Flags().StringVar(&f.studies, "studies", ".", "show studies that run in subdirectories of this `DIR`")
 	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, in addition to localhost and addresses")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
-	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "no access token; only when listening on localhost")
-	cmd.Flags().StringVar(&f.certFile, "cert", "", "certificates for TLS, a PEM `FILE`")
-	cmd.Flags().StringVar(&f.keyFile, "key", "", "their private key, a PEM `FILE`")
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen without TLS, behind a proxy that terminates it")
-	cmd.MarkFlagsRequiredTogether("cert", "key")
-	cmd.MarkFlagsMutuallyExclusive("no-token", "token-file")
-	cmd.MarkFlagsMutuallyExclusive("cert", "plain")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen on another address than localhost, for a proxy that has TLS")
 	return cmd
 }
 
 // servePages answers until it is interrupted.
 func servePages(cmd *cobra.Command, f serveFlags) error {
-	door, t, err := f.door()
+	door, err := f.door()
 	if err != nil {
 		return err
 	}
@@ -99,15 +91,15 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	})
 	fmt.Fprintln(cmd.OutOrStdout(), address(door, l.Addr()))
 	fmt.Fprintln(cmd.ErrOrStderr(), "Ctrl-C ends it")
-	err = errors.Join(s.Serve(cmd.Context(), l, t, web.Limits{}), s.Close())
+	err = errors.Join(s.Serve(cmd.Context(), l, web.Limits{}), s.Close())
 	return err
 }
 
-// door says who is let in, and how the connection is encrypted.
-func (f *serveFlags) door() (d web.Door, t *tls.Config, err error) {
+// door says who is let in.
+func (f *serveFlags) door() (d web.Door, err error) {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return d, nil, hint.With(hint.Usagef("--listen %s: %v", f.listen, err), "ADDRESS:PORT, as 127.0.0.1:8099")
+		return d, hint.With(hint.Usagef("--listen %s: %v", f.listen, err), "ADDRESS:PORT, as 127.0.0.1:8099")
 	}
 	d.Names = f.names
 	ip := net.ParseIP(host)
@@ -117,25 +109,11 @@ func (f *serveFlags) door() (d web.Door, t *tls.Config, err error) {
 	} else if name, err := os.Hostname(); err == nil && !here && len(f.names) == 0 {
 		d.Names = append(d.Names, name)
 	}
-	if !here && f.certFile == "" && !f.plain {
-		return d, nil, hint.With(hint.Usagef("--listen %s is open to others, who could read the token from the unencrypted connection", f.listen), "give --cert and --key, or --plain behind a proxy that has TLS")
+	if !here && !f.plain {
+		return d, hint.With(hint.Usagef("--listen %s is open to others, who could read the token from the unencrypted connection", f.listen), "ssh -L 8099:127.0.0.1:8099 reaches localhost; --plain behind a proxy that has TLS")
 	}
-	if f.noToken {
-		if !here {
-			return d, nil, hint.With(hint.Usagef("--no-token on %s would give everybody access", f.listen), "omit --no-token, or listen on 127.0.0.1")
-		}
-	} else if d.Token, err = f.token(); err != nil {
-		return d, nil, err
-	}
-	if f.certFile == "" {
-		return d, nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(f.certFile, f.keyFile)
-	if err != nil {
-		return d, nil, fmt.Errorf("read the certificate: %w", err)
-	}
-	d.TLS = true
-	return d, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	d.Token, err = f.token()
+	return d, err
 }
 
 // tokenBytes is how long a token of our own is; minToken how many characters one of the
@@ -177,15 +155,9 @@ func (f *serveFlags) token() (string, error) {
 // address is where browsers find the page, with the token.
 func address(d web.Door, at net.Addr) string {
 	a := at.(*net.TCPAddr)
-	u := url.URL{Scheme: "http", Host: a.String(), Path: "/"}
-	if d.TLS {
-		u.Scheme = "https"
-	}
+	u := url.URL{Scheme: "http", Host: a.String(), Path: "/", RawQuery: url.Values{"token": {d.Token}}.Encode()}
 	if len(d.Names) > 0 {
 		u.Host = net.JoinHostPort(d.Names[0], strconv.Itoa(a.Port))
-	}
-	if d.Token != "" {
-		u.RawQuery = url.Values{"token": {d.Token}}.Encode()
 	}
 	return u.String()
 }

@@ -9,9 +9,13 @@ import (
 // textfile collector: without timestamps, which it refuses, and with the time of the
 // last whole sweep, by which a file that is written no more shows.
 func Textfile(st Status, rules []RuleCount) string {
-	var m Gauges
-	family := func(name, help string) { m.Family("linerate_fleet_"+name, help) }
-	put := func(name string, value any, labels ...string) { m.Put("linerate_fleet_"+name, value, labels...) }
+	var m strings.Builder
+	family := func(name, help string) {
+		fmt.Fprintf(&m, "# HELP linerate_fleet_%[1]s %[2]s\n# TYPE linerate_fleet_%[1]s gauge\n", name, help)
+	}
+	put := func(name string, value any, labels ...string) {
+		fmt.Fprintf(&m, "linerate_fleet_%s%s %v\n", name, labelled(labels), value)
+	}
 	group := func(g *Group) []string { return []string{"role", g.Role, "os", g.OS, "release", g.Release} }
 	family("hosts", "Hosts that are known.")
 	for i := range st.Groups {
@@ -61,34 +65,16 @@ func Textfile(st Status, rules []RuleCount) string {
 	return m.String()
 }
 
-// Gauges are metrics in Prometheus' text format, in the making.
-type Gauges struct{ strings.Builder }
-
-// Family begins a metric.
-func (g *Gauges) Family(name, help string) {
-	fmt.Fprintf(g, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
-}
-
-// Put adds a value with its labels: name, value, name, value …
-func (g *Gauges) Put(name string, value any, labels ...string) {
-	g.WriteString(name)
-	for i := 0; i+1 < len(labels); i += 2 {
-		sep := "{"
-		if i > 0 {
-			sep = ","
-		}
-		fmt.Fprintf(g, `%s%s="%s"`, sep, labels[i], escape.Replace(labels[i+1]))
+// labelled writes labels: name, value, name, value …
+func labelled(of []string) string {
+	var all []string
+	for i := 0; i+1 < len(of); i += 2 {
+		all = append(all, fmt.Sprintf(`%s="%s"`, of[i], escape.Replace(of[i+1])))
 	}
-	if len(labels) > 0 {
-		g.WriteString("}")
+	if len(all) == 0 {
+		return ""
 	}
-	fmt.Fprintf(g, " %v\n", value)
-}
-
-// One adds a metric of one value.
-func (g *Gauges) One(name, help string, value any) {
-	g.Family(name, help)
-	g.Put(name, value)
+	return "{" + strings.Join(all, ",") + "}"
 }
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

@@ -71,8 +71,7 @@ func (s *Server) about(ctx context.Context, l ledger.Reader, rec *tunable.Record
 	if has.Mine, has.Siblings, err = ledger.About(ctx, l, c, rec); err != nil {
 		return has, err
 	}
-	f := l
-	st, err := f.Status(ctx, 0)
+	st, err := l.Status(ctx, 0)
 	if err != nil || st.Hosts == 0 {
 		return has, err
 	}
@@ -82,7 +81,7 @@ func (s *Server) about(ctx context.Context, l ledger.Reader, rec *tunable.Record
 			has.Fleet.Hosts += g.Hosts
 		}
 	}
-	has.Fleet.Counts, err = f.TunableCounts(ctx, rec.OS, func(name string) bool {
+	has.Fleet.Counts, err = l.TunableCounts(ctx, rec.OS, func(name string) bool {
 		of, ok := c.Lookup(rec.OS, name)
 		return ok && of == rec
 	})

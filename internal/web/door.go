@@ -14,7 +14,7 @@ import (
 
 // Door is who is let in.
 type Door struct {
-	// Token opens it; "" leaves it open to anybody who reaches the address.
+	// Token opens it.
 	Token string
 	// Names are the host names by which the page is reached, in addition to "localhost" and
 	// IP addresses. Any other name is refused: it may be an attacker's that resolves to
@@ -22,8 +22,6 @@ type Door struct {
 	Names []string
 	// Port distinguishes the cookies of several servers of one host.
 	Port int
-	// TLS says that the page is only reached encrypted: the cookie is then bound to that.
-	TLS bool
 }
 
 // Bounds of a request.
@@ -47,9 +45,6 @@ func (d Door) guard(next http.Handler) http.Handler {
 		} {
 			h.Set(name, value)
 		}
-		if d.TLS {
-			h.Set("Strict-Transport-Security", "max-age=31536000")
-		}
 		if code, why := d.refuses(r); code != 0 {
 			if code == http.StatusMethodNotAllowed {
 				h.Set("Allow", "GET, HEAD")
@@ -58,7 +53,7 @@ func (d Door) guard(next http.Handler) http.Handler {
 			http.Error(w, why, code)
 			return
 		}
-		if d.Token != "" && d.enter(w, r) {
+		if d.enter(w, r) {
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -135,18 +130,12 @@ func foreign(r *http.Request) bool {
 }
 
 // cookie is the cookie's name. Cookies do not tell ports apart.
-func (d Door) cookie() string {
-	name := "linerate-" + strconv.Itoa(d.Port)
-	if d.TLS {
-		return "__Host-" + name
-	}
-	return name
-}
+func (d Door) cookie() string { return "linerate-" + strconv.Itoa(d.Port) }
 
 // Matches reports the token, in the same time for every wrong one.
 func (d Door) matches(token string) bool {
 	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(d.Token))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+	return d.Token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 // enter lets in who has the token; it reports that the request is answered. A token in
@@ -160,7 +149,7 @@ func (d Door) enter(w http.ResponseWriter, r *http.Request) (answered bool) {
 			d.ask(w, r, "This is not the token.")
 			return true
 		}
-		http.SetCookie(w, &http.Cookie{Name: d.cookie(), Value: d.Token, Path: "/", HttpOnly: true, Secure: d.TLS, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: d.cookie(), Value: d.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		q.Del("token")
 		to := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
 		w.Header().Set("Location", to.String())

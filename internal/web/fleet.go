@@ -25,19 +25,10 @@ type Fleet struct {
 // sweepsShown is how many sweeps the fleet's page knows: of a year of nights.
 const sweepsShown = 366
 
-// ofFleet is the fleet's store, nil where there is no ledger yet.
-func (s *Server) ofFleet(r *http.Request) (ledger.FleetReader, error) {
-	l, err := s.reader(r.Context())
-	if l == nil || err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
 // fleet shows how a fleet fares.
 func (s *Server) fleet(r *http.Request) (*answer, error) {
 	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}}
-	f, err := s.ofFleet(r)
+	f, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +93,7 @@ func (s *Server) hosts(r *http.Request) (*answer, error) {
 	default:
 		return nil, refuse("unreachable=%s: 1, or left away", v)
 	}
-	f, err := s.ofFleet(r)
+	f, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +126,7 @@ const historyShown = 50
 func (s *Server) host(r *http.Request) (*answer, error) {
 	name := r.PathValue("id")
 	none := missing("the fleet has no host %s", name)
-	f, err := s.ofFleet(r)
+	f, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +169,7 @@ type Rule struct {
 func (s *Server) rule(r *http.Request) (*answer, error) {
 	id := r.PathValue("id")
 	doc := Rule{Document: version1, Rule: id, Says: s.Says(id)}
-	f, err := s.ofFleet(r)
+	f, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +235,7 @@ func (s *Server) changes(r *http.Request) (*answer, error) {
 		}
 		doc.Filter.Before = n
 	}
-	f, err := s.ofFleet(r)
+	f, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
 	}

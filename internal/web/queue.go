@@ -82,13 +82,17 @@ func stateQueued(st *queue.Study) State {
 	return StateWaiting
 }
 
+// onDiskAll are the studies on disk, the one that changed last first.
+func (s *Server) onDiskAll() ([]Run, error) {
+	if s.Runs == nil {
+		return nil, nil
+	}
+	return s.Runs.List()
+}
+
 // ofDisk is a study on disk as something to be watched.
 func (s *Server) ofDisk(name string) (source, error) {
-	var all []Run
-	var err error
-	if s.Runs != nil {
-		all, err = s.Runs.List()
-	}
+	all, err := s.onDiskAll()
 	if err != nil {
 		return source{}, err
 	}

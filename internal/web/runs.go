@@ -54,32 +54,14 @@ type Progress struct {
 // Share is how much of it is done, from 0 to 100.
 func (p Progress) Share() int { return 100 * p.Done / max(1, p.Total) }
 
-// runsShown is how many studies on disk a page lists.
-const runsShown = maxReports
-
 // running lists the studies on disk.
 func (s *Server) running(*http.Request) (*answer, error) {
-	all, err := s.onDiskNow(runsShown)
-	return &answer{title: "Studies on this machine", doc: Running{Document: version1, Studies: all}, refresh: 30}, err
-}
-
-// onDiskNow is how the studies on disk that changed last stand.
-func (s *Server) onDiskNow(most int) ([]Progress, error) {
-	out := []Progress{}
-	if s.Runs == nil {
-		return out, nil
+	doc := Running{Document: version1, Studies: []Progress{}}
+	all, err := s.onDiskAll()
+	for _, r := range all[:min(len(all), maxReports)] { // those that changed last
+		doc.Studies = append(doc.Studies, s.progress(s.onDisk(r), false))
 	}
-	all, err := s.Runs.List()
-	for _, r := range all[:min(len(all), most)] {
-		out = append(out, s.progress(s.onDisk(r), false))
-	}
-	return out, err
-}
-
-// live are those that run.
-func (s *Server) live() ([]Progress, error) {
-	all, err := s.onDiskNow(runsShown)
-	return slices.DeleteFunc(all, func(p Progress) bool { return p.State != StateRunning }), err
+	return &answer{title: "Studies on this machine", doc: doc, refresh: 30}, err
 }
 
 // run shows how a study on disk, or of the queue, gets on.

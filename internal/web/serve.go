@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"log"
 	"net"
@@ -26,8 +25,8 @@ const (
 // fields are the usual ones.
 type Limits struct{ Header, Read, Write, Idle time.Duration }
 
-// Serve answers on a listener until ctx ends; with a TLS configuration, encrypted.
-func (s *Server) Serve(ctx context.Context, l net.Listener, t *tls.Config, limits Limits) error {
+// Serve answers on a listener until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error {
 	or := func(d, usual time.Duration) time.Duration {
 		if d == 0 {
 			return usual
@@ -35,14 +34,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, t *tls.Config, limit
 		return d
 	}
 	h := &http.Server{
-		Handler: s.Handler(), TLSConfig: t, MaxHeaderBytes: MaxHeader,
+		Handler: s.Handler(), MaxHeaderBytes: MaxHeader,
 		ReadHeaderTimeout: or(limits.Header, headerTime), ReadTimeout: or(limits.Read, readTime), WriteTimeout: or(limits.Write, writeTime), IdleTimeout: or(limits.Idle, idleTime),
 		ErrorLog: log.New(quiet{}, "", 0),
 	}
 	l = netutil.LimitListener(l, maxConns)
-	if t != nil {
-		l = tls.NewListener(l, t)
-	}
 	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()

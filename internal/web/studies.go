@@ -60,12 +60,8 @@ func (s *Server) studies(r *http.Request) (*answer, error) {
 		}
 		doc.take(all)
 	}
-	if s.Runs != nil {
-		if doc.Runs, err = s.Runs.List(); err != nil {
-			return nil, err
-		}
-	}
-	return &answer{title: "Studies", doc: doc}, nil
+	doc.Runs, err = s.onDiskAll()
+	return &answer{title: "Studies", doc: doc}, err
 }
 
 // take takes the studies of the page asked for.

@@ -105,7 +105,6 @@ func (s *Server) routes() {
 	s.page("/queue/{id}", "queued", s.run)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
-	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
 	s.mux.HandleFunc("GET /favicon.ico", static("image/svg+xml", icon))
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
