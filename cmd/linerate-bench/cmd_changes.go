@@ -17,44 +17,39 @@ against the host, and lose nothing that forwards, filters or starts something.`
 // newChangesCmd holds changes against generated and given configurations.
 func newChangesCmd() *cobra.Command {
 	var trees []string
-	var problems []string
+	problems := []string{}
 	s := simulated{flag: "cases", usage: "configurations", usual: 10_000, least: 1, most: 10_000_000, quick: 300, quickly: "300 configurations", seed: "seed of the first configuration"}
 	cmd := s.command(&cobra.Command{
 		Use:      "changes",
 		Short:    "whether what is offered to change a host does harm",
 		Long:     benchChangesLong,
 		PostRunE: func(*cobra.Command, []string) error { return harmless(problems) },
-	}, func(cmd *cobra.Command, cases int, seed uint64) (any, func(*show.Page), error) {
+	}, func(cmd *cobra.Command, cases int, seed uint64) (any, error) {
 		b, err := changes.New()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, dir := range trees {
 			if err := b.Read(dir); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		n := 0
 		for i := range uint64(cases) {
 			if err := cmd.Context().Err(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			h := b.Host(seed + i)
 			found, made, err := b.Check(h, seed+i)
 			if err != nil {
-				return nil, nil, fmt.Errorf("seed %d: %w", seed+i, err)
+				return nil, fmt.Errorf("seed %d: %w", seed+i, err)
 			}
 			n += made
 			for _, p := range found {
 				problems = append(problems, fmt.Sprintf("seed %d, %s %s, %s: %s", seed+i, h.OS, h.Release, h.Role, p))
 			}
 		}
-		return map[string]any{"version": 1, "cases": cases, "seed": seed, "changes": n, "problems": problems}, func(p *show.Page) {
-			for _, problem := range problems {
-				p.Line(show.Clean(problem))
-			}
-			p.Line(fmt.Sprintf("%s of %s: %s", show.Plural(n, "change"), show.Plural(cases, "configuration"), show.Plural(len(problems), "violation")))
-		}, nil
+		return map[string]any{"version": 1, "cases": cases, "seed": seed, "changes": n, "problems": problems}, nil
 	})
 	cmd.Flags().StringArrayVar(&trees, "trees", nil, "`DIR` with more configurations: trees with an etc, or lists in *.conf")
 	return cmd

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/bench/tunebench"
-	"linerate/internal/show"
 )
 
 const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them next to
@@ -40,9 +38,8 @@ func newTuneCmd() *cobra.Command {
 		Use:   "tune",
 		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
 		Long:  benchTuneLong,
-	}, func(cmd *cobra.Command, studies int, seed uint64) (any, func(*show.Page), error) {
-		doc, err := simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
-		return doc, doc.page, err
+	}, func(cmd *cobra.Command, studies int, seed uint64) (any, error) {
+		return simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
 	})
 }
 
@@ -76,22 +73,4 @@ func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64)
 		}
 	}
 	return doc, err
-}
-
-func (doc tuneBench) page(page *show.Page) {
-	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each. Gain shipped in percent, and useless settings.", doc.Studies, tunebench.Slots))
-	t := show.Table{Header: []string{"landscape", "scatter", "best"}, Right: []bool{false, true, true}}
-	for _, m := range doc.Rows[0].Methods {
-		name, _, _ := strings.Cut(string(m.Method), " +")
-		t.Header, t.Right = append(t.Header, name), append(t.Right, true)
-	}
-	for _, r := range doc.Rows {
-		row := []string{r.Name, show.Percent(r.SDPercent), fmt.Sprintf("%.2f", r.BestPercent)}
-		for _, m := range r.Methods {
-			row = append(row, fmt.Sprintf("%.2f (%.1f)", m.GainPercent, m.Useless))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	page.Table(t)
-	page.Line(fmt.Sprintf("linerate claims a winner where nothing acts in %.1f %%, and gains %.2f points less than the best of the others that confirm, where that is most.", 100*doc.NullWinnerRate, doc.Short))
 }

@@ -2,26 +2,16 @@ package main
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
 	"linerate/bench/calibrate"
-	"linerate/bench/provebench"
 	"linerate/internal/hint"
-	"linerate/internal/show"
-	"linerate/internal/stats"
 )
 
-func shown(fill func(*show.Page)) string {
-	p := show.NewPage(show.Style{Width: 160})
-	fill(p)
-	return p.String()
-}
-
-// TestKeptOrFail: one broken claim fails the bench, and its page says which.
+// TestKeptOrFail: one broken claim fails the bench.
 func TestKeptOrFail(t *testing.T) {
 	coverage := 0.951
 	rows := []calibrate.Row{{Shape: "normal", Order: calibrate.Interleaved, N: 5, Rule: "linerate", FalsePositive: 0.05, Coverage: &coverage, Power: 0.8, Claim: "nominal", Kept: true},
@@ -34,31 +24,6 @@ func TestKeptOrFail(t *testing.T) {
 	if err := keptOrFail(rows, checks); err == nil || err.Error() != "2 claims are not kept" {
 		t.Errorf("%v", err)
 	}
-	text := shown(func(p *show.Page) { calibrationPage(p, rows, checks, 2000) })
-	for _, want := range []string{"2000 studies per line", "nominal: NOT KEPT", "95.1 %", "20.0 %", "claimed 4 to 6 %: NOT KEPT", "shown (no claim)", orderTitle(calibrate.Interleaved)} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Count(text, "normal") != 1 || strings.Contains(text, orderTitle("x")) {
-		t.Errorf("a shape is named again, or another order:\n%s", text)
-	}
-}
-
-// TestProvePage writes what is not known as such.
-func TestProvePage(t *testing.T) {
-	text := shown(func(p *show.Page) {
-		writeProve(p, 100, []provebench.Row{{Shape: "calm", Method: "linerate", FalsePositiveRate: 0.05, Coverage: stats.Num(0.95), Power: stats.Num(math.NaN())}},
-			[]provebench.Guard{{Shape: "calm", FalseTrips: 0.01, HarmPercent: 50, Tripped: 1, Windows: stats.Num(2)}}, []provebench.Silence{{Requests: "one a minute", Left: 0.5, Tripped: 0.9, Minutes: stats.Num(math.NaN())}})
-	})
-	for _, want := range []string{"100 simulated studies", "calm", "5.0", "95.0 %", "+50 %", "one a minute", show.Unknown} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "NaN") {
-		t.Errorf("%s", text)
-	}
 }
 
 // TestSimulatedLimits: a bench by simulation refuses what is beyond its bounds, takes less with --quick,
@@ -67,11 +32,11 @@ func TestSimulatedLimits(t *testing.T) {
 	s := simulated{flag: "runs", usage: "u", usual: 200, least: 10, most: 1000, quick: 20, quickly: "q", seed: "s"}
 	for args, want := range map[string]int{"": 200, "--runs 10": 10, "--runs 1000": 1000, "--runs 9": 0, "--runs 1001": 0, "--quick": 20, "--quick --runs 15": 15, "--runs x": 0, "more": 0} {
 		got, seed := 0, uint64(0)
-		cmd := s.command(&cobra.Command{Use: "x", SilenceErrors: true, SilenceUsage: true}, func(_ *cobra.Command, n int, from uint64) (any, func(*show.Page), error) {
+		cmd := s.command(&cobra.Command{Use: "x", SilenceErrors: true, SilenceUsage: true}, func(_ *cobra.Command, n int, from uint64) (any, error) {
 			got, seed = n, from
-			return map[string]int{"n": n}, func(*show.Page) {}, nil
+			return map[string]int{"n": n}, nil
 		})
-		cmd.SetArgs(append(strings.Fields(args), "--seed", "7", "--json"))
+		cmd.SetArgs(append(strings.Fields(args), "--seed", "7"))
 		var out bytes.Buffer
 		cmd.SetOut(&out)
 		cmd.SetErr(&out)

@@ -22,7 +22,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // newRootCmd wires every bench. A new one is a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes."}, benches())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes. Each bench prints one JSON document."}, benches())
 }
 
 // benches lists the commands as help shows them.

@@ -5,7 +5,6 @@ import (
 
 	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/show"
 )
 
 // simulated is how often a bench simulates what it judges: a flag and its limits, and as
@@ -16,9 +15,8 @@ type simulated struct {
 	quickly, seed             string // what --quick and --seed are for
 }
 
-// command gives a bench its flags, and has it run so often from a seed: it returns its
-// document and its page.
-func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n int, seed uint64) (any, func(*show.Page), error)) *cobra.Command {
+// command gives a bench its flags, and has it run so often from a seed: its document is printed.
+func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n int, seed uint64) (any, error)) *cobra.Command {
 	var n int
 	var seed uint64
 	var quick bool
@@ -30,17 +28,16 @@ func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n in
 		if quick {
 			n = min(n, s.quick)
 		}
-		doc, page, err := run(cmd, n, seed)
+		doc, err := run(cmd, n, seed)
 		if err != nil {
 			return err
 		}
-		return cli.Answer(cmd, doc, page)
+		return cli.PrintJSON(cmd.OutOrStdout(), doc)
 	}
 	cmd.Flags().IntVar(&n, s.flag, s.usual, s.usage)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, s.seed)
 	if s.quick > 0 {
 		cmd.Flags().BoolVar(&quick, "quick", false, s.quickly)
 	}
-	cli.JSONFlag(cmd)
 	return cmd
 }
