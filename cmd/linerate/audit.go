@@ -101,7 +101,7 @@ func (o *auditOptions) check() error {
 	case o.record != "" && o.failOn != "":
 		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
 	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.fixes != ""):
-		return hint.Usagef("--diff and --fixes need a whole host: omit --baseline, --write-baseline and --each")
+		return hint.Usagef("--diff and --fixes need a whole host: omit --baseline, --write-baseline and --each, and name one host")
 	case o.changed != "" && (o.Root != "" || o.record != ""):
 		return hint.Usagef("--changed is of files in a repository: omit --root and --write-baseline")
 	case o.each && o.Root != "":
@@ -203,17 +203,14 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 	return a, nil
 }
 
-// checkShorter refuses --fixes of several hosts, and --diff where there are no files to
-// change.
+// checkShorter refuses unknown forms of fixes, and --diff where there are no files to change.
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
-	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
-		return hint.Usagef("--fixes is of one host")
 	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
 		return hint.Unknown("form of fixes", o.fixes, forms.Names())
 	case !o.diff:
 		return nil
-	case len(named) > 0 && (len(named) > 1 && !hosts.AreFiles(named) || hosts.IsRemote(named[0])):
+	case len(named) > 0 && hosts.IsRemote(named[0]):
 		return hint.With(hint.Usagef("--diff wants the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
 	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
 		return hint.With(hint.Usagef("--diff wants the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")

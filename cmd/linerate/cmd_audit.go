@@ -67,30 +67,21 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	o.Owned = !cli.AsJSON(cmd) && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
-	o.each = o.each || o.Root == "" && (o.changed != "" || o.declared(args))
+	o.each = o.each || o.Root == "" && (o.changed != "" || o.declared(args) || len(args) > 1 && hosts.IsRemote(args[0]))
 	if err := o.check(); err != nil {
 		return err
 	}
-	named := args
-	if !o.each {
-		if named, err = hosts.Named(args); err != nil {
-			return err
-		}
-	}
-	if err := o.checkShorter(named); err != nil {
+	if err := o.checkShorter(args); err != nil {
 		return err
 	}
 	base, err := o.readBaseline()
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.each:
-		return auditEach(cmd, o, in, named, judged{base, floor, show})
-	case len(named) > 1 && !hosts.AreFiles(named):
-		return auditMany(cmd, o, in, named, judged{base, floor, show})
+	if o.each {
+		return auditEach(cmd, o, in, args, judged{base, floor, show})
 	}
-	a, err := auditOne(cmd, o, in, named)
+	a, err := auditOne(cmd, o, in, args)
 	if err != nil {
 		return err
 	}
@@ -107,8 +98,8 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	a.report.Rename(a.Given)
 	host := ""
-	if len(named) == 1 && hosts.IsRemote(named[0]) {
-		host = named[0]
+	if len(args) == 1 && hosts.IsRemote(args[0]) {
+		host = args[0]
 	}
 	return o.end(cmd, a.report, host, judged{base, floor, show})
 }

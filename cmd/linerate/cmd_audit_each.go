@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,10 +59,12 @@ type each struct {
 	// dir is where lines are counted from that changed, nil for all.
 	dir   string
 	lines map[string][][2]int
+	// failed says which hosts could not be read.
+	failed []error
 }
 
-// auditEach audits every file by itself, those of repositories too, and prints one report
-// of all.
+// auditEach audits every file by itself, those of repositories too, and hosts over SSH, and
+// prints one report of all.
 func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, by judged) error {
 	e := &each{auditOptions: o, cmd: cmd, in: in}
 	if len(named) == 0 {
@@ -77,10 +80,12 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 		switch info, statErr := os.Stat(name); {
 		case statErr == nil && info.IsDir():
 			err = e.repository(name)
+		case hosts.IsRemote(name):
+			err = e.host(name)
 		case hosts.AreFiles([]string{name}):
 			err = e.named(name)
 		default:
-			err = hint.Usagef("--each takes files of configuration, by name")
+			err = hint.Usagef("%s is neither a file of configuration nor a host over SSH: read it by itself", name)
 		}
 		if err != nil {
 			return err
@@ -91,7 +96,23 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 			r.OnlyOn(e.differs)
 		}
 	}
-	return o.end(cmd, audit.Join(e.reports), "", by)
+	if err := o.end(cmd, audit.Join(e.reports), "", by); err != nil || len(e.failed) == 0 {
+		return err
+	}
+	return errors.Join(e.failed...)
+}
+
+// host audits a host over SSH. One that cannot be read fails the command after all others.
+func (e *each) host(name string) error {
+	a, err := auditOne(e.cmd, e.auditOptions, e.in, []string{name})
+	if err != nil {
+		e.failed = append(e.failed, err)
+		return e.cmd.Context().Err()
+	}
+	a.Close()
+	a.report.OfHost(name)
+	e.reports = append(e.reports, a.report)
+	return nil
 }
 
 // changes asks git for the lines that differ from the base.

@@ -51,7 +51,7 @@ var documents = []described{
 	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
 		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
-	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hosts.Document]()}},
+	{"audit", "linerate audit --json", []string{"audit"}, typeOf[audit.Report]()},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
 	{"facts", "linerate inspect --json; with --watch a line for each write", []string{"inspect"}, []reflect.Type{reflect.TypeFor[hosts.Inspected](), reflect.TypeFor[watched]()}},
 	{"plan", "a plan: linerate plan --json, plan show --json, and the file; of many hosts their summary", []string{"plan", "plan show"}, []reflect.Type{reflect.TypeFor[plan.Plan](), reflect.TypeFor[plannedDocument]()}},

@@ -261,6 +261,21 @@ func (r *Report) Rename(names map[string]string) {
 	}
 }
 
+// OfHost puts the host in front of every file, where a report is joined with others.
+func (r *Report) OfHost(name string) {
+	at := func(file *string) { *file = strings.TrimSuffix(name+":"+*file, ":") }
+	for i := range r.Findings {
+		at(&r.Findings[i].File)
+	}
+	for i := range r.Suppressed {
+		at(&r.Suppressed[i].File)
+	}
+	for i := range r.Unread {
+		at(&r.Unread[i].Source)
+	}
+	r.Summarise(FileSummary{File: name, Form: r.OS, Node: r.Role})
+}
+
 // Count is how many findings, listed or not, are at least as bad as floor.
 func (r *Report) Count(floor Severity) int {
 	n := 0

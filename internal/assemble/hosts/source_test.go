@@ -4,14 +4,11 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"linerate/internal/fact"
@@ -189,83 +186,12 @@ func TestProductsBackup(t *testing.T) {
 	}
 }
 
-// TestNamed: each host once, and several only over SSH.
-func TestNamed(t *testing.T) {
-	names, err := Named([]string{"ssh://b", "ssh://z", "ssh://b"})
-	if err != nil || strings.Join(names, " ") != "ssh://b ssh://z" {
-		t.Errorf("%v, %v", names, err)
-	}
-	_, err = Named([]string{"ssh://b", t.TempDir()})
-	refused(t, "a tree and a host", err, "is not a host over SSH", "one by one")
-	if names, err := Named([]string{"capture.tar.gz"}); err != nil || len(names) != 1 {
-		t.Errorf("%v, %v", names, err)
-	}
-}
-
 // TestList: a list that is not there, and one of Ansible's.
 func TestList(t *testing.T) {
 	_, err := List(filepath.Join(t.TempDir(), "none"), fleet.ParseLines)
 	refused(t, "no list", err, "read the list of hosts", "one ssh://")
 	if all, err := List(written(t, t.TempDir(), "inventory", `{"web": {"hosts": ["w1", "w2", "w3"]}}`), fleet.ParseAnsible); err != nil || len(all) != 3 {
 		t.Errorf("an inventory: %v, %v", all, err)
-	}
-}
-
-// TestEach: every host's outcome is at its place, no more than so many are read at once, and one
-// host's failure is its own.
-func TestEach(t *testing.T) {
-	var now, most atomic.Int64
-	var sources []string
-	for i := range 5 * asked.Parallel {
-		sources = append(sources, fmt.Sprint(i))
-	}
-	told := 0
-	all := Each(t.Context(), sources, func(done int) {
-		if told++; done != told {
-			t.Errorf("told of %d, %d are done", done, told)
-		}
-	}, func(_ context.Context, s string) (string, error) {
-		for n := now.Add(1); ; {
-			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
-				break
-			}
-		}
-		defer now.Add(-1)
-		if strings.HasSuffix(s, "7") {
-			return "", errors.New("refused " + s)
-		}
-		return "got " + s, nil
-	})
-	for i, r := range all {
-		want := "got " + fmt.Sprint(i)
-		if i%10 == 7 {
-			want = "refused " + fmt.Sprint(i)
-		}
-		got := r.Got
-		if r.Err != nil {
-			got = r.Err.Error()
-		}
-		if r.Source != sources[i] || got != want {
-			t.Errorf("%d: %+v", i, r)
-		}
-	}
-	if int(most.Load()) > asked.Parallel || told != len(sources) {
-		t.Errorf("%d at once, told of %d", most.Load(), told)
-	}
-}
-
-// TestLostAndEnded: a lost connection is not tried again when nobody waits any more.
-func TestLostAndEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	tries := 0
-	all := Each(ctx, []string{"h"}, func(int) {}, func(context.Context, string) (int, error) { tries++; cancel(); return 0, io.ErrUnexpectedEOF })
-	if tries != 1 || !errors.Is(all[0].Err, context.Canceled) {
-		t.Errorf("%d tries, %v", tries, all[0].Err)
-	}
-	for text, want := range map[string]bool{"ssh: handshake failed: EOF": true, "read: connection reset by peer": true, "EOF is missing": false, "permission denied": false} {
-		if got := lost(errors.New(text)); got != want {
-			t.Errorf("%q is a lost connection: %v", text, got)
-		}
 	}
 }
 
