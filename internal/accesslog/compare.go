@@ -3,13 +3,12 @@ package accesslog
 import (
 	"fmt"
 	"math"
-	"slices"
-	"sort"
 	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"linerate/internal/document"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -42,34 +41,27 @@ type Comparison struct {
 // neighbours and are alike, so a log is worth as many observations as it has
 // stretches of time that are longer than the likeness reaches.
 const (
-	wantBlocks   = 40
+	wantBlocks   = 20
 	enoughBlocks = 10
-	draws        = 1000
-	seed         = 1 // of the bootstrap: a comparison is repeatable
 )
 
-// block is a stretch of time: its counts by value, sorted.
-type block struct {
-	values []int64
-	upTo   []int64 // requests of at most the value
-	under  int64   // of the threshold compared
-	total  int64
+// values are a statistic of each of a log's blocks of time, of which each has so many
+// requests or more on average.
+func (t *Tally) values(least float64, of func(*hdrhistogram.Histogram) float64) []float64 {
+	return list.Map(t.blocks(min(wantBlocks, int(float64(t.Selected)/least))), of)
 }
 
-// sparse lists a block's counts.
-func sparse(h *hdrhistogram.Histogram, limit int64) block {
-	var b block
-	for _, bar := range h.Distribution() {
-		if bar.Count == 0 {
-			continue
+// underShare is the share of requests under a threshold, in per cent.
+func underShare(limit int64) func(*hdrhistogram.Histogram) float64 {
+	return func(h *hdrhistogram.Histogram) float64 {
+		under := int64(0)
+		for _, bar := range h.Distribution() {
+			if bar.To < limit || bar.From < limit && (bar.From+bar.To)/2 < limit {
+				under += bar.Count
+			}
 		}
-		b.total += bar.Count
-		b.values, b.upTo = append(b.values, bar.From), append(b.upTo, b.total)
-		if bar.To < limit || bar.From < limit && (bar.From+bar.To)/2 < limit {
-			b.under += bar.Count
-		}
+		return 100 * share(under, h.TotalCount())
 	}
-	return b
 }
 
 // Compare a log with a baseline; both tallies must have been made with
@@ -80,104 +72,60 @@ func Compare(baseName string, base *Tally, otherName string, other *Tally) *Comp
 		c.Sentence = "There is nothing to compare: a log has no selected request."
 		return c
 	}
-	ha, hb := base.blocks(), other.blocks()
-	c.Blocks = [2]int{len(ha), len(hb)}
 	for i, u := range base.opts.Under {
-		limit := u.Microseconds()
-		d := contrast(sparseAll(ha, limit), sparseAll(hb, limit), underShare)
-		// The estimates are exact counts; the blocks only give the spread.
-		c.add("share under "+u.String(), "share under "+seconds(u.Microseconds()), 100*share(base.Under[i], base.Selected), 100*share(other.Under[i], other.Selected), d, 100)
+		of := underShare(u.Microseconds())
+		a, b := base.values(1, of), other.values(1, of)
+		c.Blocks = [2]int{len(a), len(b)}
+		c.add(Difference{What: "share under " + u.String(), label: "share under " + seconds(u.Microseconds()),
+			Baseline: 100 * share(base.Under[i], base.Selected), Other: 100 * share(other.Under[i], other.Selected)}, a, b)
 	}
-	a, b := sparseAll(ha, 0), sparseAll(hb, 0)
 	for _, q := range quantiles {
-		d := contrast(a, b, func(s series, w []int) float64 { return quantileOf(s, w, q.q) })
-		c.add(q.name, q.name, float64(base.Quantile(q.q))/1e6, float64(other.Quantile(q.q))/1e6, d, 1e-6)
+		least := 1 / (1 - q.q) // one request of a block is beyond it
+		of := func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(100*q.q)) / 1e6 }
+		a, b := base.values(least, of), other.values(least, of)
+		c.Blocks = [2]int{max(c.Blocks[0], len(a)), max(c.Blocks[1], len(b))}
+		c.add(Difference{What: q.name, label: q.name, Baseline: float64(base.Quantile(q.q)) / 1e6, Other: float64(other.Quantile(q.q)) / 1e6}, a, b)
 	}
-	if n := min(len(ha), len(hb)); n < enoughBlocks {
+	if n := min(c.Blocks[0], c.Blocks[1]); n < enoughBlocks {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d blocks of time: the intervals are rough; compare longer logs", n))
 	}
 	c.Sentence = c.sentence(base, other)
 	return c
 }
 
-// series is a log in blocks, with every value that occurs in it, sorted.
-type series struct {
-	blocks []block
-	values []int64
-}
-
-func sparseAll(hs []*hdrhistogram.Histogram, limit int64) series {
-	s := series{blocks: make([]block, len(hs))}
-	for i, h := range hs {
-		s.blocks[i] = sparse(h, limit)
-		s.values = append(s.values, s.blocks[i].values...)
-	}
-	slices.Sort(s.values)
-	s.values = slices.Compact(s.values)
-	return s
-}
-
-// contrast is the interval of other − base of a statistic.
-func contrast(a, b series, of func(series, []int) float64) stats.Interval {
-	return stats.BlockBootstrap([]int{len(a.blocks), len(b.blocks)}, draws, 0.95, seed, func(w [][]int) float64 {
-		return of(b, w[1]) - of(a, w[0])
-	})
-}
-
-func underShare(s series, w []int) float64 {
-	var n, total int64
-	for i, b := range s.blocks {
-		n += int64(w[i]) * b.under
-		total += int64(w[i]) * b.total
-	}
-	if total == 0 {
-		return math.NaN()
-	}
-	return float64(n) / float64(total)
-}
-
-// quantileOf the weighted blocks, in µs: by bisection over the values, so
-// that no merged histogram has to be built for every draw.
-func quantileOf(s series, w []int, q float64) float64 {
-	var total int64
-	for i, b := range s.blocks {
-		total += int64(w[i]) * b.total
-	}
-	if total == 0 {
-		return math.NaN()
-	}
-	need := int64(math.Ceil(q * float64(total)))
-	k := sort.Search(len(s.values), func(k int) bool { return countUpTo(s.blocks, w, s.values[k]) >= need })
-	return float64(s.values[min(k, len(s.values)-1)])
-}
-
-func countUpTo(blocks []block, w []int, v int64) int64 {
-	var n int64
-	for i, b := range blocks {
-		if w[i] == 0 {
-			continue
+// add adds a difference. Its estimate is of the whole logs; their blocks give the width of
+// its interval, by Welch's t, the wider the more like its neighbour a block is.
+func (c *Comparison) add(d Difference, base, other []float64) {
+	d.Delta = d.Other - d.Baseline
+	if len(base) > 1 && len(other) > 1 {
+		w := stats.Welch(base, other, 0.95)
+		half := (w.High - w.Low) / 2 * math.Sqrt((1+likeness(base, other))/(1-likeness(base, other)))
+		d.Low, d.High, d.Known = max(d.Delta-half, -d.Baseline), d.Delta+half, true
+		if d.share() {
+			d.High = min(d.High, 100-d.Baseline)
 		}
-		k, found := slices.BinarySearch(b.values, v)
-		if found {
-			k++
-		}
-		if k > 0 {
-			n += int64(w[i]) * b.upTo[k-1]
-		}
-	}
-	return n
-}
-
-func (c *Comparison) add(what, label string, base, other float64, i stats.Interval, scale float64) {
-	d := Difference{What: what, label: label, Baseline: base, Other: other, Delta: other - base}
-	if i.Known() {
-		// The interval's width is the blocks'; its place is the exact
-		// estimate's.
-		shift := d.Delta - i.Estimate*scale
-		d.Low, d.High, d.Known = i.Low*scale+shift, i.High*scale+shift, true
 		d.Different = d.Low > 0 || d.High < 0
 	}
 	c.Differences = append(c.Differences, d)
+}
+
+// likeness is the autocorrelation from one value to the next: n values of such a series are
+// worth n(1−ρ)/(1+ρ) independent ones.
+func likeness(series ...[]float64) float64 {
+	var next, own float64
+	for _, x := range series {
+		mean := stats.Mean(x)
+		for i, v := range x {
+			own += (v - mean) * (v - mean)
+			if i > 0 {
+				next += (v - mean) * (x[i-1] - mean)
+			}
+		}
+	}
+	if own == 0 {
+		return 0
+	}
+	return min(0.9, max(0, next/own))
 }
 
 func (c *Comparison) sentence(base, other *Tally) string {
@@ -240,7 +188,7 @@ func (c *Comparison) Document() (d document.Document) {
 		}
 		t.Rows = append(t.Rows, []string{x.label, x.value(x.Baseline), x.value(x.Other), x.signed(x.Delta), interval})
 	}
-	d.Add(t, document.Note(fmt.Sprintf("Intervals by a bootstrap over %d and %d blocks of time; ~ means that no difference is shown.", c.Blocks[0], c.Blocks[1])))
+	d.Add(t, document.Note(fmt.Sprintf("Intervals by Welch's t over %d and %d blocks of time, fewer for high percentiles; ~ means that no difference is shown.", c.Blocks[0], c.Blocks[1])))
 	for _, w := range c.Warnings {
 		d.Add(document.Warning(w))
 	}

@@ -256,7 +256,7 @@ func TestTimelinesWiden(t *testing.T) {
 		if total != n || len(line.timeline) > maxSlots || line.width&(line.width-1) != 0 || line.width > 1 && span/line.width < maxSlots/4 {
 			t.Errorf("%d s: %d requests in %d slots of %d s", span, total, len(line.timeline), line.width)
 		}
-		blocks := line.blocks()
+		blocks := line.blocks(wantBlocks)
 		var inBlocks int64
 		for _, h := range blocks {
 			inBlocks += h.TotalCount()

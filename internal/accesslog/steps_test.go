@@ -104,7 +104,7 @@ func TestCompareNothing(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	var b bytes.Buffer
-	if err := c.Document().Terminal(&b, show.Style{Width: 100}); err != nil || !strings.Contains(b.String(), "2 and 2 blocks of time") || strings.Count(b.String(), " ~\n") != len(quantiles)+1 {
+	if err := c.Document().Terminal(&b, show.Style{Width: 100}); err != nil || !strings.Contains(b.String(), "2 and 2 blocks of time") || strings.Count(b.String(), "−50.0 points … +50.0 points ~") != 1 || strings.Count(b.String(), "not known") != len(quantiles) {
 		t.Errorf("%v\n%s", err, &b)
 	}
 	for v, want := range map[float64]string{0.005: "+" + seconds(5000), -0.005: "−" + seconds(5000), 0: "±" + seconds(0)} {

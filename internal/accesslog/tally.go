@@ -188,8 +188,8 @@ func (t *Tally) Quantile(q float64) int64 {
 	return (min(t.Hist.ValueAtQuantile(q*100), t.Max) + r/2) / r * r
 }
 
-// blocks are the timeline in at most wantBlocks stretches of equal span.
-func (t *Tally) blocks() (out []*hdrhistogram.Histogram) {
+// blocks are the timeline in at most so many stretches of equal span, one at the least.
+func (t *Tally) blocks(most int) (out []*hdrhistogram.Histogram) {
 	starts := make([]int64, 0, len(t.timeline))
 	for at := range t.timeline {
 		starts = append(starts, at)
@@ -199,7 +199,7 @@ func (t *Tally) blocks() (out []*hdrhistogram.Histogram) {
 	}
 	slices.Sort(starts)
 	span := (starts[len(starts)-1]-starts[0])/t.width + 1
-	per, last := max(1, int64(math.Ceil(float64(span)/wantBlocks))), int64(-1)
+	per, last := max(1, int64(math.Ceil(float64(span)/float64(max(1, most))))), int64(-1)
 	for _, at := range starts {
 		if i := (at - starts[0]) / t.width / per; i != last {
 			out, last = append(out, newHist(2)), i

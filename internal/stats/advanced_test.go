@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -117,37 +116,6 @@ func TestSettleEquivalence(t *testing.T) {
 	}
 	if !slices.IsSorted(plan.Looks) {
 		t.Error("looks")
-	}
-}
-
-// TestBlockBootstrapLeavesOut: draws of which the statistic is unknown, as long
-// as half of them are left.
-func TestBlockBootstrapLeavesOut(t *testing.T) {
-	x := normal(rand.New(rand.NewPCG(7, 7)), 40, 10)
-	mean := func(w []int) float64 {
-		sum := 0.0
-		for i, n := range w {
-			sum += float64(n) * x[i]
-		}
-		return sum / float64(len(w))
-	}
-	whole := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 { return mean(w[0]) })
-	some := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 {
-		if w[0][0] == 0 { // in 36 % of the draws
-			return math.NaN()
-		}
-		return mean(w[0])
-	})
-	near(t, "lower end", some.Low, whole.Low, 0.2)
-	near(t, "upper end", some.High, whole.High, 0.2)
-	most := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 {
-		if w[0][0] == 0 || w[0][1] == 0 {
-			return math.NaN()
-		}
-		return mean(w[0])
-	})
-	if !math.IsNaN(most.Low) || !math.IsNaN(most.High) {
-		t.Errorf("of which most draws are unknown: %+v", most)
 	}
 }
 
