@@ -1,44 +1,79 @@
 package show
 
-import "linerate/internal/prose"
+import (
+	"strconv"
+	"strings"
 
-// Markdown adds a page written in the part of Markdown that linerate's own pages
-// use. Marks within a line stay off; links keep their words.
+	"github.com/russross/blackfriday/v2"
+)
+
+// Markdown adds a page of the documentation. Marks within a line stay off; links keep
+// their words.
 func (p *Page) Markdown(text string) {
-	for _, b := range prose.Parse(text) {
-		switch b.Kind {
-		case prose.Blank:
-			p.Line("")
-		case prose.Heading:
-			p.Line(p.Bold(prose.Plain(b.Text)))
-		case prose.Paragraph:
-			p.Paragraph("", "", prose.Plain(b.Text))
-		case prose.Item:
-			first := "- "
-			if b.Number != "" {
-				first = b.Number + ". "
-			}
-			p.Paragraph("", "  ", first+prose.Plain(b.Text))
-		case prose.Code:
-			for _, l := range b.Lines {
-				if l != "" {
-					l = "    " + l
-				}
-				p.Line(l)
-			}
-		case prose.Table:
-			p.markdownTable(b)
+	page := blackfriday.New(blackfriday.WithExtensions(blackfriday.NoIntraEmphasis | blackfriday.Tables | blackfriday.FencedCode | blackfriday.SpaceHeadings)).Parse([]byte(text))
+	for n := page.FirstChild; n != nil; n = n.Next {
+		if n.Type == blackfriday.HTMLBlock {
+			continue // a comment
 		}
+		p.markdown(n)
+		if n.Next != nil {
+			p.Line("")
+		}
+	}
+}
+
+// markdown adds a block.
+func (p *Page) markdown(n *blackfriday.Node) {
+	switch n.Type {
+	case blackfriday.Heading:
+		p.Line(p.Bold(plainText(n)))
+	case blackfriday.Paragraph:
+		p.Paragraph("", "", plainText(n))
+	case blackfriday.List:
+		number := 0
+		for item := n.FirstChild; item != nil; item = item.Next {
+			first := "- "
+			if number++; n.ListFlags&blackfriday.ListTypeOrdered != 0 {
+				first = strconv.Itoa(number) + ". "
+			}
+			for c := item.FirstChild; c != nil; c = c.Next {
+				if c.Type != blackfriday.Paragraph {
+					p.markdown(c)
+					continue
+				}
+				p.Paragraph("", "  ", first+plainText(c))
+				first = "  "
+			}
+		}
+	case blackfriday.CodeBlock:
+		for l := range strings.Lines(string(n.Literal)) {
+			p.Line(strings.TrimRight("    "+l, " \n"))
+		}
+	case blackfriday.Table:
+		p.markdownTable(n)
 	}
 }
 
 // markdownTable adds a table as pairs of a name and what it means where it has two
 // columns, else as one.
-func (p *Page) markdownTable(b prose.Block) {
-	t := Table{Header: plainCells(b.Header)}
-	for _, row := range b.Rows {
-		t.Add(plainCells(row)...)
-	}
+func (p *Page) markdownTable(n *blackfriday.Node) {
+	var t Table
+	n.Walk(func(row *blackfriday.Node, entering bool) blackfriday.WalkStatus {
+		if row.Type != blackfriday.TableRow || !entering {
+			return blackfriday.GoToNext
+		}
+		var cells []string
+		for c := row.FirstChild; c != nil; c = c.Next {
+			cells = append(cells, plainText(c))
+		}
+		switch {
+		case row.Parent.Type != blackfriday.TableHead:
+			t.Rows = append(t.Rows, cells)
+		case strings.Join(cells, "") != "":
+			t.Header = cells
+		}
+		return blackfriday.SkipChildren
+	})
 	inner := p.Style
 	inner.Width, inner.Fold = p.Columns()-2, true
 	if fits := t.fold(inner); fits.total() <= inner.Width {
@@ -60,14 +95,14 @@ func (p *Page) markdownTable(b prose.Block) {
 	}
 }
 
-// plainCells are a row's cells without marks; nil stays nil.
-func plainCells(cells []string) []string {
-	if cells == nil {
-		return nil
-	}
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = prose.Plain(c)
-	}
-	return out
+// plainText is a block's text without its marks.
+func plainText(n *blackfriday.Node) string {
+	var b strings.Builder
+	n.Walk(func(c *blackfriday.Node, entering bool) blackfriday.WalkStatus {
+		if entering && (c.Type == blackfriday.Text || c.Type == blackfriday.Code) {
+			b.Write(c.Literal)
+		}
+		return blackfriday.GoToNext
+	})
+	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -195,7 +195,7 @@ func TestTablesInBands(t *testing.T) {
 // terminal has them.
 func TestMarkdownPage(t *testing.T) {
 	p := NewPage(Style{Width: 60, Fold: true})
-	p.Markdown("# Title\n\nA *paragraph* with `code` and a [link](x.md) that goes on for longer than one line.\n\n- first\n- second\n\n1. one\n2. two\n\n    linerate audit\n\n| name | what it means |\n|---|---|\n| `a` | the first |\n| b | the second |\n")
+	p.Markdown("# Title\n\nA *paragraph* with `code` and a [link](x.md) that goes on for longer than one line.\n\n- first\n- second\n\n1. one\n2. two\n\nRun:\n\n    linerate audit\n\n| name | what it means |\n|---|---|\n| `a` | the first |\n| b | the second |\n")
 	got := p.String()
 	for _, want := range []string{"Title\n", "A paragraph with code and a link that goes on for longer\nthan one line.\n", "- first\n- second\n", "1. one\n2. two\n", "    linerate audit\n", "  name  what it means\n", "  a     the first\n", "  b     the second\n"} {
 		if !strings.Contains(got, want) {

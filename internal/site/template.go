@@ -8,10 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/russross/blackfriday/v2"
+
 	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/fleet"
-	"linerate/internal/prose"
 	"linerate/internal/show"
 )
 
@@ -42,7 +43,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"system":  func(os string) string { return systems[os] },
 		"join":    func(list []string) string { return strings.Join(list, ", ") },
-		"anchor":  prose.Anchor,
+		"anchor":  blackfriday.SanitizedAnchorName,
 		"short":   short,
 		"value":   func(v string) string { return cmp.Or(v, "default") },
 		"count":   show.Count[int],
