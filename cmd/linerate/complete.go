@@ -5,13 +5,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"linerate/catalogue"
-	forms "linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/role"
-	"linerate/internal/stats"
 	"linerate/studies"
 )
 
@@ -26,23 +23,14 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"lab check":    cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 }
 
-// flagCompletions are what a shell offers as a flag's value: of one command,
-// or of every other that has the flag.
+// flagCompletions are what a shell offers as the value of a flag of any command.
 var flagCompletions = map[string]cobra.CompletionFunc{
-	"--role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	"role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(role.Names())
 	},
-	"--os":                    oneOf(fact.FreeBSD, fact.Linux),
-	"--become":                oneOf("sudo", "doas"),
-	"plan show --format":      oneOf(forms.Names()...),
-	"--verdict":               oneOf(stats.VerdictNames()...),
-	"--fail-on":               oneOf(stats.VerdictNames()...),
-	"audit --fail-on":         oneOf("error", "warning", "info"),
-	"fleet sweep --fail-on":   oneOf(failOnNews...),
-	"fleet changes --fail-on": oneOf(failOnNews...),
-	"fleet changes --kind":    oneOf(kindNames()...),
-	"--tunable":               completeTunables,
-	"--root":                  directories,
+	"os":      cobra.FixedCompletions([]string{fact.FreeBSD, fact.Linux}, cobra.ShellCompDirectiveNoFileComp),
+	"tunable": completeTunables,
+	"root":    directories,
 }
 
 // directories leaves it to the shell to offer the directories there are.
@@ -54,15 +42,9 @@ func completed(cmd *cobra.Command) {
 	if offer := argCompletions[path]; offer != nil {
 		cmd.ValidArgsFunction = onlyFirst(offer)
 	}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		offer := flagCompletions[path+" --"+f.Name]
-		if offer == nil {
-			offer = flagCompletions["--"+f.Name]
-		}
-		if offer != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, offer) // fails for a flag that cmd has not
-		}
-	})
+	for name, offer := range flagCompletions {
+		_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails for a flag that cmd has not
+	}
 	for _, c := range cmd.Commands() {
 		completed(c)
 	}
@@ -77,10 +59,6 @@ func onlyFirst(offer cobra.CompletionFunc) cobra.CompletionFunc {
 		}
 		return offer(cmd, args, begun)
 	}
-}
-
-func oneOf(choices ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // words are all there is to choose from: no file will do.

@@ -17,8 +17,7 @@ func TestCompletionsFindTheirCommands(t *testing.T) {
 		_, path, _ := strings.Cut(c.CommandPath(), " ")
 		seen[path] = true
 		for name := range flagCompletions {
-			of, flag, _ := strings.Cut(name, "--")
-			if of = strings.TrimSpace(of); (of == "" || of == path) && c.LocalFlags().Lookup(flag) != nil {
+			if c.LocalFlags().Lookup(name) != nil {
 				seen[name] = true
 			}
 		}
