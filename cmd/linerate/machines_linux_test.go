@@ -182,13 +182,44 @@ func (inPlace) Verbose() bool { return testing.Verbose() }
 
 func (p inPlace) Run(_ string, f func(testscript.T)) { f(p) }
 
+// pktGen speaks like netmap's pkt-gen: it takes its options, sends by linerate
+// until it is interrupted, and closes with its account. As a receiver it counts
+// what its interface does, or says that it has as many as -n has.
+const pktGen = `#!/bin/sh
+dev='' n='' R='' l=60 f='' D=''
+while getopts N46f:i:w:l:s:d:S:D:R:n: o; do
+	case $o in f) f=$OPTARG ;; i) dev=$OPTARG ;; l) l=$OPTARG ;; s) s=$OPTARG ;; d) d=$OPTARG ;; D) D=$OPTARG ;; R) R=$OPTARG ;; n) n=$OPTARG ;; esac
+done
+count() { cat "/sys/class/net/$dev/statistics/$1_packets"; }
+account() { echo "$1 $2 packets $((60 * $2)) bytes 9 events $l bytes each in $3 seconds."; exit 0; }
+before=$(count $f)
+ready() { echo "001.001 start_threads [2697] Ready..."; }
+if [ $f = rx ]; then
+	trap 'account Received ${n:-$(($(count rx) - before))} 9.99' INT
+	ready
+	while :; do sleep 0.1; done
+fi
+linerate load send --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &
+p=$!
+trap 'kill -TERM $p' INT
+# What is interrupted before it heeds signals gives no account.
+while kill -0 $p 2>/dev/null && [ "$(count tx)" = "$before" ]; do sleep 0.05; done
+ready
+while kill -0 $p 2>/dev/null; do wait $p; done
+tx=$(sed -n 's/.*"tx_packets": \([0-9]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1) t=$(sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1)
+[ -n "$tx" ] || cat "$TMPDIR/linerate.$$"
+rm -f "$TMPDIR/linerate.$$"
+account Sent "$tx" "$t"
+`
+
 // sudo lets whoever is root already do as it is told, without a password.
 const sudo = `#!/bin/sh
 [ "$1" = -n ] && shift
 exec "$@"
 `
 
-// toolsDir has programs for the machines: this one, and something like sudo.
+// toolsDir has programs for the machines: this one, and something like pkt-gen and
+// sudo.
 func toolsDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -202,7 +233,7 @@ func toolsDir(t *testing.T) string {
 			t.Fatalf("%s%s", out, out2)
 		}
 	}
-	for name, text := range map[string]string{"sudo": sudo} {
+	for name, text := range map[string]string{"pkt-gen": pktGen, "sudo": sudo} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}

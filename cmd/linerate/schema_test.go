@@ -142,6 +142,7 @@ func ofFiles(d described) *schemaMaker {
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.HopLinks, "study.Setting.Scope": {study.ScopeHost},
 			"study.Spec.Design": {study.Blocks, study.Switchback, study.Concurrent}, "study.Part.Flood": {study.FloodSYN},
+			"testbed.Traffic.Tool": {testbed.ToolLinerate, testbed.ToolPktGen},
 		},
 		Required: map[string][]string{
 			"study.Spec": {"name", "question", "variants"}, "study.Variant": {"name"}, "study.Sweep": {"parameter", "values"}, "study.Goal": {"metric"},

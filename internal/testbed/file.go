@@ -23,6 +23,12 @@ const (
 	Receiver  = "receiver"
 )
 
+// The tools that make and count traffic.
+const (
+	ToolLinerate = "linerate" // this program, copied there and removed
+	ToolPktGen   = "pkt-gen"  // netmap's, installed there
+)
+
 // File is a testbed: a device under test between a generator and a receiver.
 type File struct {
 	Version int    `yaml:"version"`
@@ -42,7 +48,8 @@ type File struct {
 	Reboot   Reboot     `yaml:"reboot,omitempty"`
 	// Window is how long the DUT stays changed when nothing is heard of the
 	// controller (the longest trial twice, and five minutes).
-	Window Duration `yaml:"window,omitempty"`
+	Window  Duration `yaml:"window,omitempty"`
+	Traffic Traffic  `yaml:"traffic,omitempty"`
 }
 
 // Hosts of a testbed. A receiver that is not given is the generator.
@@ -93,6 +100,14 @@ type Reboot struct {
 	Rest Duration `yaml:"rest,omitempty"`
 }
 
+// Traffic says what makes and counts the traffic.
+type Traffic struct {
+	Tool string `yaml:"tool,omitempty"` // linerate or pkt-gen
+	// Generate and Receive add to pkt-gen's own arguments.
+	Generate []string `yaml:"generate,omitempty,flow"`
+	Receive  []string `yaml:"receive,omitempty,flow"`
+}
+
 // Duration is a time.Duration as Go writes it: 90s, 5m.
 type Duration time.Duration
 
@@ -138,6 +153,7 @@ func (f *File) fill() {
 		f.Reboot.Wait = Duration(5 * time.Minute)
 	}
 	f.Reboot.Attempts = cmp.Or(f.Reboot.Attempts, 3)
+	f.Traffic.Tool = cmp.Or(f.Traffic.Tool, ToolLinerate)
 }
 
 // OneOuter reports whether generator and receiver are one machine.

@@ -31,7 +31,7 @@ var (
 )
 
 func (f *File) check() *yamlfile.Problem {
-	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands} {
+	for _, check := range []func() *yamlfile.Problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkTraffic} {
 		if p := check(); p != nil {
 			return p
 		}
@@ -190,6 +190,17 @@ func (f *File) checkCommands() *yamlfile.Problem {
 		return yamlfile.Wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}
 	return words("reboot.online", r.Online)
+}
+
+func (f *File) checkTraffic() *yamlfile.Problem {
+	t := f.Traffic
+	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen); p != nil {
+		return p
+	}
+	if t.Tool == ToolLinerate && len(t.Generate)+len(t.Receive) > 0 {
+		return yamlfile.Wrong("traffic", "generate and receive belong to tool: pkt-gen")
+	}
+	return cmp.Or(words("traffic.generate", t.Generate), words("traffic.receive", t.Receive))
 }
 
 // words checks a command.

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.OneOuter() || f.Hosts.Receiver.SSH != "ssh://root@gen:2222" || time.Duration(f.Reboot.Wait) != 10*time.Minute || f.Reboot.Attempts != 3 {
+	if !f.OneOuter() || f.Hosts.Receiver.SSH != "ssh://root@gen:2222" || time.Duration(f.Reboot.Wait) != 10*time.Minute || f.Reboot.Attempts != 3 || f.Traffic.Tool != ToolLinerate {
 		t.Errorf("%+v", f)
 	}
 	if p := f.Paths(); len(p) != 1 || p[0].In.Finish() != (End{DUT, "ix0"}) || p[0].Out.Start().String() != "dut/ix1" || f.Bypass() == nil {
@@ -62,6 +62,8 @@ func TestRefused(t *testing.T) {
 		{"to: receiver/ix1", "to: receiver/ix1, share: 2", "a share of the load is offered where it begins", "from generator to dut"},
 		{"wait: 10m", "wait: 10ms", "is not within 5s and 2h", ""},
 		{"power: [ipmitool,", "power: [\"a\\nb\",", "no line of text", ""},
+		{"hosts:", "traffic: {generate: [-p, '2']}\nhosts:", "belong to tool: pkt-gen", ""},
+		{"hosts:", "traffic: {tool: pkt-gen, generate: ['']}\nhosts:", "is empty", ""},
 		{"hosts:", "services: [[service, sshd, restart]]\nhosts:", "touches sshd", ""},
 		{"hosts:", "services: [[ifconfig, em0, down]]\nhosts:", "touches em0", ""},
 	} {
@@ -169,7 +171,7 @@ func TestTouches(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
-	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\n"))
+	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\ntraffic: {tool: pkt-gen, generate: [-p, '2']}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := Parse("f", data)
 		if err != nil {

@@ -217,3 +217,15 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
+
+// TestPktGenOfAFile: a testbed's words are pkt-gen's.
+func TestPktGenOfAFile(t *testing.T) {
+	f := parsed(t, bed+"traffic: {tool: pkt-gen, generate: [-p, '2'], receive: [-p, '3']}\n")
+	e, err := (&Machines{File: f, Talk: io.Discard}).Engine()
+	if err != nil || e.Name() != "pkt-gen" || e.Available() != nil {
+		t.Fatalf("%v, %v", e, err)
+	}
+	if g := e.(pktGen); !slices.Equal(g.Generate, []string{"-p", "2"}) || !slices.Equal(g.Receive, []string{"-p", "3"}) || g.Generator.Host == nil || g.PktGen.Receiver.Host == nil {
+		t.Errorf("%+v", g)
+	}
+}

@@ -16,54 +16,54 @@ import (
 	"linerate/internal/testbed/sshbed"
 )
 
-// Traffic is what makes and counts frames on a testbed's machines: this program,
-// run there.
-type Traffic struct{ *remoteload.Engine }
+// Traffic is what makes and counts frames on a testbed's machines.
+type Traffic interface {
+	load.Engine
+	// Ready gets a role's host ready to shout; Shout sends n frames to
+	// everybody from an interface of it, and returns how many it sent.
+	Ready(ctx context.Context, role string) error
+	Shout(ctx context.Context, role, device string, n int) (uint64, error)
+	Close() error
+}
 
 // Engine makes what generates and counts.
 func (m *Machines) Engine() (Traffic, error) {
+	if m.File.Traffic.Tool != testbed.ToolLinerate {
+		return m.pktGen()
+	}
 	g, err := m.side(testbed.Generator)
 	if err != nil {
-		return Traffic{}, err
+		return nil, err
 	}
 	r := g
 	if !m.File.OneOuter() {
 		if r, err = m.side(testbed.Receiver); err != nil {
-			return Traffic{}, err
+			return nil, err
 		}
 	}
-	return Traffic{&remoteload.Engine{Generator: g, Receiver: r}}, nil
+	return farTraffic{&remoteload.Engine{Generator: g, Receiver: r}}, nil
 }
 
-func (e Traffic) side(role string) *remoteload.Side {
+// farTraffic is linerate's own, run on the machines.
+type farTraffic struct{ *remoteload.Engine }
+
+func (e farTraffic) side(role string) *remoteload.Side {
 	if role == testbed.Receiver {
 		return e.Receiver
 	}
 	return e.Generator
 }
 
-// Ready gets a role's host ready to shout.
-func (e Traffic) Ready(ctx context.Context, role string) error {
+func (e farTraffic) Ready(ctx context.Context, role string) error {
 	_, err := e.side(role).Link(ctx)
 	return err
 }
 
-// Shout sends n frames to everybody, which any receiver takes, from an interface of a
-// role's host, and returns how many it sent.
-func (e Traffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
-	one := remoteload.Engine{Generator: e.side(role), Receiver: e.side(role)}
-	gen, err := one.NewGenerator(load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
-		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}, port.Here)
-	if err != nil {
-		return 0, err
-	}
-	defer gen.Close()
-	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
-	return sent.TxPackets, err
+func (e farTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
+	return shoutBy(ctx, &remoteload.Engine{Generator: e.side(role), Receiver: e.side(role)}, device, n)
 }
 
-// Close ends the far programs.
-func (e Traffic) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
+func (e farTraffic) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
 
 // side is a host's part in the traffic.
 func (m *Machines) side(role string) (*remoteload.Side, error) {
@@ -81,6 +81,58 @@ func (m *Machines) side(role string) (*remoteload.Side, error) {
 	return &remoteload.Side{Start: func(ctx context.Context) (*remoteload.Link, error) {
 		return remoteload.Start(ctx, remoteload.Far{Name: name, Host: c, Local: h.SSH == "", Program: program})
 	}}, nil
+}
+
+// pktGen is netmap's pkt-gen, by role: to shout, a receiver generates too.
+type pktGen struct {
+	*remoteload.PktGen
+	conns []sshbed.Conn
+}
+
+func (m *Machines) pktGen() (Traffic, error) {
+	t := pktGen{PktGen: &remoteload.PktGen{Generate: m.File.Traffic.Generate, Receive: m.File.Traffic.Receive}}
+	for role, at := range map[string]*remoteload.Machine{testbed.Generator: &t.PktGen.Generator, testbed.Receiver: &t.PktGen.Receiver} {
+		c, err := m.conn(role)
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		t.conns = append(t.conns, c)
+		*at = remoteload.Machine{Host: c, Count: func(ctx context.Context, device string) (remoteload.Counts, error) {
+			received, sent, err := sshbed.Counts(ctx, c, device)
+			return remoteload.Counts{Received: received, Sent: sent}, err
+		}}
+	}
+	return t, nil
+}
+
+func (t pktGen) Ready(context.Context, string) error { return nil }
+
+func (t pktGen) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
+	e := remoteload.PktGen{Generate: t.Generate, Generator: t.Generator}
+	if role == testbed.Receiver {
+		e.Generator = t.PktGen.Receiver
+	}
+	return shoutBy(ctx, &e, device, n)
+}
+
+func (t pktGen) Close() (err error) {
+	for _, c := range t.conns {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// shoutBy sends frames to everybody: any receiver takes those.
+func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, error) {
+	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
+		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
+	gen, err := e.NewGenerator(spec, port.Here)
+	if err != nil {
+		return 0, err
+	}
+	defer gen.Close()
+	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	return sent.TxPackets, err
 }
 
 // inNamespace reaches a network namespace (ip-netns(8)) of a Linux host.

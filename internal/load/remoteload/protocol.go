@@ -1,6 +1,8 @@
-// Package remoteload is the traffic engine on other machines (load.Engine). It runs
-// this program there and asks it over a pipe: one JSON document a line each way; the
-// pipe's end is the far program's end, so that no traffic outlives its client.
+// Package remoteload holds the traffic engines on other machines (load.Engine).
+// Engine runs this program there and asks it over a pipe: one JSON document a line
+// each way; the pipe's end is the far program's end, so that no traffic outlives
+// its client. PktGen runs netmap's pkt-gen there: what it did is read from what it
+// prints, and from the counters of the interfaces.
 package remoteload
 
 import (

@@ -212,7 +212,7 @@ func (b *Bed) Describe() testbed.Description {
 		return d
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("DUT %s: %s %s %s, clock %s; reset: %s", b.o.DUT.Where(), b.id.OS, b.id.Release, b.id.Arch, b.id.Clock, b.o.Reset),
-		fmt.Sprintf("generator %s, receiver %s", b.o.Generator.Where(), b.o.Receiver.Where()))
+		fmt.Sprintf("generator %s, receiver %s, by %s", b.o.Generator.Where(), b.o.Receiver.Where(), b.o.File.Traffic.Tool))
 	return d
 }
 

@@ -237,7 +237,7 @@ func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (strin
 	if got.Latency != nil {
 		return found + fmt.Sprintf(", one-way latency %d µs (median)", got.Latency.P50/1000), err
 	}
-	return found + "; no latency: generator and receiver are two clocks", err
+	return found + "; no latency: generator and receiver are two clocks, or the tool tells none", err
 }
 
 // ceiling finds what the generator can do: without a DUT, where a wire leads past it,

@@ -172,6 +172,13 @@ func countersOf(ctx context.Context, c Conn, in, out []string) (testbed.Counters
 	return t, nil
 }
 
+// Counts reads the counters of an interface of any machine, in packets since
+// they began.
+func Counts(ctx context.Context, c Conn, device string) (received, sent uint64, err error) {
+	t, err := countersOf(ctx, c, []string{device}, []string{device})
+	return t.Received, t.Forwarded, err
+}
+
 // ErrHeld says that another study has the testbed.
 var ErrHeld = errors.New("the testbed is in use")
 

@@ -178,6 +178,9 @@ func (b *Bed) Ways() []testbed.Way {
 // BothWays makes the counters those of both directions (testbed.Duplex): the wires
 // carry both, and each outer end can do the other's work.
 func (b *Bed) BothWays(on bool) error {
+	if on && b.o.File.Traffic.Tool == testbed.ToolPktGen {
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "whether two pkt-gens can share an interface is not known; linerate's own generator sends both ways"}
+	}
 	for _, w := range b.ways {
 		if on && w.Receiver.Peer == nil {
 			return &testbed.ErrUnavailable{Setting: "directions: both", Reason: fmt.Sprintf("no host answers on the path back from %s to %s", w.Receiver.Device, w.Generator.IPv4.Addr())}

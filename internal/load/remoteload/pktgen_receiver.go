@@ -1,0 +1,138 @@
+package remoteload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/wait"
+
+	"linerate/internal/load"
+)
+
+// pktReceiver counts by a pkt-gen that runs from one Reset to Finish.
+type pktReceiver struct {
+	e      *PktGen
+	stream int
+	device string
+	run    *program // nil: none, or it has ended
+	before Counts
+	got    load.Received
+}
+
+// started bounds how long a receiver may take to begin; settling is how often
+// the counters of an interface are looked at until they stand still.
+const (
+	started  = 30 * time.Second
+	settling = 250 * time.Millisecond
+)
+
+// Reset starts to count anew.
+func (r *pktReceiver) Reset() error {
+	ctx, cancel := context.WithTimeout(context.Background(), started)
+	defer cancel()
+	if err := r.Close(); err != nil {
+		return err
+	}
+	r.e.forget(r.stream)
+	r.got = load.Received{Engine: r.e.Name()}
+	var err error
+	if r.before, err = r.e.Receiver.Count(ctx, r.device); err != nil {
+		return err
+	}
+	// It outlives ctx, and no controller for longer than a day.
+	if r.run, err = start(context.Background(), r.e.Receiver.Host, r.e.receiving(r.device), 24*time.Hour); err != nil {
+		return err
+	}
+	if err := r.run.await(ctx, pktGenReady); err != nil {
+		return errors.Join(fmt.Errorf("start the receiver: %w", err), r.Close())
+	}
+	return nil
+}
+
+// Snapshot is the account of the last Finish: pkt-gen gives its own at the end.
+func (r *pktReceiver) Snapshot() (load.Received, error) { return r.got, nil }
+
+// Finish waits until nothing more arrives, ends the program and reads its account.
+func (r *pktReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+	now, err := r.settle(ctx, patience)
+	if err != nil {
+		return r.got, err
+	}
+	counted := now.Received - r.before.Received
+	sent := r.e.sent(r.stream)
+	g := load.Received{Engine: r.e.Name(), RxPackets: counted, Seconds: sent.Seconds}
+	if r.run != nil {
+		if err := r.tell(&g, counted); err != nil {
+			return g, err
+		}
+	}
+	r.close(&g, sent)
+	r.got = g
+	return g, ctx.Err()
+}
+
+// settle waits until the counter of the interface stands still.
+func (r *pktReceiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
+	deadline := time.Now().Add(patience)
+	last, err := r.e.Receiver.Count(ctx, r.device)
+	for err == nil {
+		if err := wait.For(ctx, settling); err != nil {
+			return last, err
+		}
+		var now Counts
+		if now, err = r.e.Receiver.Count(ctx, r.device); now == last || time.Now().After(deadline) {
+			return now, err
+		}
+		last = now
+	}
+	return last, err
+}
+
+// tell ends the program and takes its word for what arrived.
+func (r *pktReceiver) tell(g *load.Received, counted uint64) error {
+	r.run.interrupt()
+	text, err := r.run.end()
+	r.run = nil
+	if err != nil {
+		return err
+	}
+	a, err := readPktGen(text)
+	if err != nil {
+		return err
+	}
+	g.RxPackets = a.packets
+	if counted > 0 && differ(counted, a.packets) {
+		g.Warnings = append(g.Warnings, fmt.Sprintf("pkt-gen says that %d frames arrived, and %s counts %d", a.packets, r.device, counted))
+	}
+	return nil
+}
+
+// close balances the account: what was sent and did not arrive is lost. The
+// interface also counts unsolicited frames.
+func (r *pktReceiver) close(g *load.Received, sent load.Sent) {
+	tx := sent.TxPackets
+	if over := g.RxPackets - tx; g.RxPackets > tx && over <= chatter {
+		g.RxPackets, g.Foreign = tx, over
+	}
+	lost := max(tx, g.RxPackets) - g.RxPackets
+	g.TxPackets, g.Lost = &tx, &lost
+	if tx > 0 {
+		g.RxBytes = g.RxPackets * (sent.TxBytes / tx)
+	}
+	if g.Seconds > 0 {
+		g.RxPPS = float64(g.RxPackets) / g.Seconds
+	}
+}
+
+// Close ends the program.
+func (r *pktReceiver) Close() error {
+	if r.run == nil {
+		return nil
+	}
+	r.run.interrupt()
+	_, _ = r.run.end() // its account is not needed
+	r.run = nil
+	return nil
+}
