@@ -57,12 +57,12 @@ func Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, err
 }
 
 func ofPackets(p *profile.Profile) *profile.Profile {
-	own := p.Through(packets)
+	own := profile.Through(p, packets)
 	if own == nil {
 		return p
 	}
-	other := 100 - 100*float64(own.Total())/float64(p.Total())
-	own.Notes = append(own.Notes, fmt.Sprintf("%s of the time was idle, or other programs', and is left out.", show.Percent(other)))
+	other := 100 - 100*float64(profile.Total(own))/float64(profile.Total(p))
+	own.Comments = append(own.Comments, fmt.Sprintf("%s of the time was idle, or other programs', and is left out.", show.Percent(other)))
 	return own
 }
 
@@ -92,14 +92,14 @@ func record(cpus []int) (r *recording, err error) {
 
 // profile is what was sampled.
 func (r *recording) profile() (*profile.Profile, error) {
+	p := r.b.Profile()
 	if r.lost > 0 {
-		r.b.Note(fmt.Sprintf("%d samples were lost: the machine was too busy to take them.", r.lost))
+		p.Comments = append(p.Comments, fmt.Sprintf("%d samples were lost: the machine was too busy to take them.", r.lost))
 	}
 	if r.event == "cpu-clock" {
-		r.b.Note("No counter of CPU cycles here: samples are by the CPU's clock, which counts code that runs with interrupts off where they are turned on again.")
+		p.Comments = append(p.Comments, "No counter of CPU cycles here: samples are by the CPU's clock, which counts code that runs with interrupts off where they are turned on again.")
 	}
-	p := r.b.Profile()
-	if len(p.Stacks) == 0 {
+	if len(p.Sample) == 0 {
 		return nil, errors.New("no samples: the CPUs were idle")
 	}
 	return p, nil

@@ -61,8 +61,7 @@ func (r *recording) record(kind uint32, body []byte) error {
 		}
 	case recordSample:
 		if s, ok := parseSample(body); ok {
-			r.b.Sampled(1)
-			return r.b.Add(r.frames(s), int64(min(s.period, 1<<62)))
+			r.b.Add(r.frames(s), int64(min(s.period, 1<<32)))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package instrument
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,12 +71,12 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, s := range r.b.Profile().Stacks {
+	for _, s := range r.b.Profile().Sample {
 		line := ""
-		for _, f := range s.Frames {
-			line += f.Name + ";"
+		for _, l := range slices.Backward(s.Location) {
+			line += l.Line[0].Function.Name + ";"
 		}
-		got = append(got, fmt.Sprint(line, s.Value))
+		got = append(got, fmt.Sprint(line, s.Value[0]))
 	}
 	if want := "[ksoftirqd/1;ip_forward;nft_do_chain;10 ksoftirqd/1;[user];5]"; fmt.Sprint(got) != want {
 		t.Errorf("got %s, want %s", got, want)

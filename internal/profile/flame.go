@@ -16,19 +16,19 @@ type node struct {
 // tree puts the stacks of a profile together from their outermost callers on.
 func tree(p *Profile) *node {
 	root := &node{children: map[string]*node{}}
-	for _, s := range p.Stacks {
-		at := root
-		at.value += s.Value
-		for _, f := range s.Frames {
+	for _, s := range p.Sample {
+		at, value := root, s.Value[0]
+		at.value += value
+		for _, f := range framesOf(s) {
 			next := at.children[f.Name]
 			if next == nil {
 				next = &node{frame: f, children: map[string]*node{}}
 				at.children[f.Name] = next
 			}
-			next.value += s.Value
+			next.value += value
 			at = next
 		}
-		at.self += s.Value
+		at.self += value
 	}
 	return root
 }

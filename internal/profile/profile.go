@@ -1,179 +1,158 @@
-// Package profile holds where time went: stacks and how often each was seen. It
-// writes and reads pprof's files, draws flame graphs, and compares profiles.
-//
-// A profile is a value. Whoever measures one hands it over whole.
+// Package profile holds where time went: it builds pprof's profiles from stacks, reads them
+// back, draws flame graphs, and says what moved between two.
 package profile
 
 import (
-	"cmp"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"slices"
+	"regexp"
 	"strings"
 
+	"github.com/google/pprof/profile"
+
 	"linerate/internal/list"
+	"linerate/internal/show"
 )
 
 // Limits of what is read from outside: a profile larger than these is no
 // profile of a host.
 const (
-	maxBytes  = 256 << 20 // of one file, decompressed
-	maxDepth  = 2048      // frames of one stack
-	maxFrames = 32 << 20  // frames of all distinct stacks
+	maxBytes = 256 << 20 // of one file, decompressed
+	maxDepth = 2048      // frames of one stack
 )
 
-// Frame is a function on a stack.
-type Frame struct {
-	Name string `json:"name"`
-	// Module is the kernel, kernel module, library or program that the
-	// function is in; empty where the profiler did not say.
-	Module string `json:"module,omitempty"`
-}
+// Profile is pprof's, of one type of samples.
+type Profile = profile.Profile
 
-// Stack is a chain of calls, outermost caller first, with its weight in the
-// profile's unit.
-type Stack struct {
-	Frames []Frame
-	Value  int64
-}
+// Frame is a function on a stack. Module is the kernel, kernel module, library or program
+// that it is in; empty where the profiler did not say.
+type Frame struct{ Name, Module string }
 
-// Profile is what one event's samples saw.
-type Profile struct {
-	// Event that samples were taken on: "cpu-clock".
-	Event string
-	// Unit of the stacks' values: "samples", "nanoseconds" or the event.
-	Unit string
-	// Samples taken; 0 where only their weight is known.
-	Samples int64
-	// Stacks are distinct.
-	Stacks []Stack
-	// Notes say what the reader of the profile should know of it: parts
-	// that are missing, numbers that do not add up.
-	Notes []string
-}
-
-// Total is the weight of all stacks.
-func (p *Profile) Total() int64 {
-	var sum int64
-	for _, s := range p.Stacks {
-		sum += s.Value
-	}
-	return sum
-}
-
-// Builder collects stacks into a profile and refuses what is beyond measure.
+// Builder collects stacks into a profile.
 type Builder struct {
-	p      Profile
-	index  map[string]int
-	frames int
-	total  int64
+	p         *Profile
+	locations map[Frame]*profile.Location
+	mappings  map[string]*profile.Mapping
+	samples   map[string]*profile.Sample
 }
 
 // NewBuilder begins a profile of an event, in a unit.
 func NewBuilder(event, unit string) *Builder {
-	return &Builder{p: Profile{Event: event, Unit: unit}, index: map[string]int{}}
+	t := &profile.ValueType{Type: event, Unit: unit}
+	return &Builder{&Profile{SampleType: []*profile.ValueType{t}, PeriodType: t, Period: 1},
+		map[Frame]*profile.Location{}, map[string]*profile.Mapping{"": nil}, map[string]*profile.Sample{}}
 }
 
-// Add counts a stack, outermost caller first; frames is copied. A weight of
-// zero adds nothing, a negative one is an error.
-func (b *Builder) Add(frames []Frame, value int64) error {
-	switch {
-	case value < 0:
-		return errors.New("a negative weight: this is a difference of profiles, not a profile")
-	case value == 0 || len(frames) == 0:
-		return nil
-	case len(frames) > maxDepth:
-		return fmt.Errorf("a stack of more than %d frames", maxDepth)
-	case b.total > math.MaxInt64-value:
-		return errors.New("the weights of all stacks together are beyond 2^63")
+// Add counts a stack, outermost caller first.
+func (b *Builder) Add(frames []Frame, value int64) {
+	if value <= 0 || len(frames) == 0 {
+		return
 	}
-	b.total += value
-	var key strings.Builder
-	for _, f := range frames {
-		key.WriteString(f.Name + "\x00" + f.Module + "\x00")
+	key := fmt.Sprintf("%q", frames)
+	s := b.samples[key]
+	if s == nil {
+		s = &profile.Sample{Value: []int64{0}}
+		for i := len(frames) - 1; i >= 0; i-- {
+			s.Location = append(s.Location, b.location(frames[i]))
+		}
+		b.samples[key], b.p.Sample = s, append(b.p.Sample, s)
 	}
-	if i, ok := b.index[key.String()]; ok {
-		b.p.Stacks[i].Value += value
-		return nil
-	}
-	if b.frames += len(frames); b.frames > maxFrames {
-		return fmt.Errorf("more than %d frames in all distinct stacks", maxFrames)
-	}
-	b.index[key.String()] = len(b.p.Stacks)
-	b.p.Stacks = append(b.p.Stacks, Stack{slices.Clone(frames), value})
-	return nil
+	s.Value[0] += value
 }
 
-// Sampled counts samples, where they are not the weight itself.
-func (b *Builder) Sampled(n int64) { b.p.Samples += n }
-
-// Note adds a remark, once.
-func (b *Builder) Note(text string) {
-	if !slices.Contains(b.p.Notes, text) {
-		b.p.Notes = append(b.p.Notes, text)
+func (b *Builder) location(f Frame) *profile.Location {
+	l := b.locations[f]
+	if l == nil {
+		m, known := b.mappings[f.Module]
+		if !known {
+			m = &profile.Mapping{ID: uint64(len(b.p.Mapping) + 1), File: f.Module, HasFunctions: true}
+			b.mappings[f.Module], b.p.Mapping = m, append(b.p.Mapping, m)
+		}
+		fn := &profile.Function{ID: uint64(len(b.p.Function) + 1), Name: f.Name, SystemName: f.Name}
+		l = &profile.Location{ID: fn.ID, Mapping: m, Line: []profile.Line{{Function: fn}}}
+		b.locations[f], b.p.Function, b.p.Location = l, append(b.p.Function, fn), append(b.p.Location, l)
 	}
+	return l
 }
 
-// Profile returns what was collected; the builder is used up.
-func (b *Builder) Profile() *Profile {
-	p := b.p
-	if p.Samples == 0 && p.Unit == "samples" {
-		p.Samples = p.Total()
-	}
-	return &p
-}
+// Profile is what was collected.
+func (b *Builder) Profile() *Profile { return b.p }
 
-// Through is the part of the profile whose stacks hold one of these functions; nil where
+// Through is the part of a profile whose stacks hold one of these functions; nil where
 // none does.
-func (p *Profile) Through(names []string) *Profile {
-	own := *p
-	own.Stacks = list.Filter(p.Stacks, func(s Stack) bool {
-		return slices.ContainsFunc(s.Frames, func(f Frame) bool { return slices.Contains(names, f.Name) })
-	})
-	switch len(own.Stacks) {
-	case 0:
+func Through(p *Profile, names []string) *Profile {
+	own := p.Copy()
+	if found, _, _, _ := own.FilterSamplesByName(regexp.MustCompile("^("+strings.Join(list.Map(names, regexp.QuoteMeta), "|")+")$"), nil, nil, nil); !found {
 		return nil
-	case len(p.Stacks):
-	default:
-		own.Samples = 0
 	}
-	own.Notes = slices.Clone(p.Notes)
-	return (&Builder{p: own}).Profile()
+	return own
 }
 
-// Weight is what a function has of a profile.
-type Weight struct {
-	Frame
-	// Self is the weight of stacks that end in the function; Total that of
-	// stacks it is on, once each however often it recurs there.
-	Self, Total int64
+// Total is the weight of all stacks.
+func Total(p *Profile) (sum int64) {
+	for _, s := range p.Sample {
+		sum += s.Value[0]
+	}
+	return sum
 }
 
-// Functions weighs every function by its name, the heaviest themselves first.
-func (p *Profile) Functions() []Weight {
-	index := map[string]int{}
-	var all []Weight
-	lastSeen := []int{}
-	for i, s := range p.Stacks {
-		for d, f := range s.Frames {
-			k, ok := index[f.Name]
-			if !ok {
-				k = len(all)
-				index[f.Name] = k
-				all, lastSeen = append(all, Weight{Frame: f}), append(lastSeen, -1)
+// framesOf are a sample's functions, outermost caller first.
+func framesOf(s *profile.Sample) (out []Frame) {
+	for i := len(s.Location) - 1; i >= 0; i-- {
+		l, module := s.Location[i], ""
+		if l.Mapping != nil {
+			module = l.Mapping.File
+		}
+		if len(l.Line) == 0 {
+			out = append(out, Frame{fmt.Sprintf("0x%x", l.Address), module})
+		}
+		for j := len(l.Line) - 1; j >= 0; j-- {
+			name := "[unknown]"
+			if f := l.Line[j].Function; f != nil && f.Name != "" {
+				name = f.Name
 			}
-			if lastSeen[k] != i {
-				lastSeen[k] = i
-				all[k].Total += s.Value
-			}
-			if d == len(s.Frames)-1 {
-				all[k].Self += s.Value
-			}
+			out = append(out, Frame{name, module})
 		}
 	}
-	slices.SortFunc(all, func(a, b Weight) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
-	})
-	return all
+	return out
+}
+
+// Read reads a profile's file, which may be anything.
+func Read(data []byte) (p *Profile, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("decompress a profile: %w", err)
+	}
+	data, err = io.ReadAll(io.LimitReader(z, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("a profile larger than %s", show.Bytes(maxBytes))
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The library trusts its input in places.
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, errors.New("not a pprof profile: its tables contradict each other")
+		}
+	}()
+	p, err = profile.ParseUncompressed(data)
+	if err != nil || len(p.SampleType) == 0 {
+		return nil, errors.Join(errors.New("not a pprof profile"), err)
+	}
+	total := int64(0)
+	for _, s := range p.Sample {
+		switch {
+		case s.Value[0] < 0 || total > math.MaxInt64-s.Value[0]:
+			return nil, errors.New("a profile's weights are below 0, or beyond 2^63 together")
+		case len(framesOf(s)) > maxDepth:
+			return nil, fmt.Errorf("a stack of more than %d frames", maxDepth)
+		}
+		total += s.Value[0]
+	}
+	return p, nil
 }

@@ -24,9 +24,9 @@ var flameCSS string
 // FlameStyle is the style sheet that flame graphs within a page need.
 func FlameStyle() string { return flameCSS }
 
-// Flame draws the profile as a flame graph for a page that has FlameStyle: names and
+// Flame draws a profile as a flame graph for a page that has FlameStyle: names and
 // shares are seen by pointing. Its caption says how to read it.
-func (p *Profile) Flame(title string) (svg, caption string) {
+func Flame(p *Profile, title string) (svg, caption string) {
 	root := tree(p)
 	boxes, depth := layout(root)
 	height := max(depth, 1) * rowHeight
@@ -38,25 +38,23 @@ func (p *Profile) Flame(title string) (svg, caption string) {
 		WeightOf(p) + ". Width is the share of time in a function and what it calls; callers are beneath. Boxes below 0.1 % are left out."
 }
 
-// WeightOf says how much a profile holds: "1,234 samples of cpu-clock".
+// WeightOf says how much a profile holds: "1.50 s of cpu-clock".
 func WeightOf(p *Profile) string {
-	event := ""
-	if p.Event != "" && p.Event != p.Unit && p.Event != "samples" {
-		event = " of " + p.Event
+	t := p.SampleType[0]
+	switch {
+	case t.Unit == "nanoseconds":
+		return show.Nanos(float64(Total(p))) + " of " + t.Type
+	case t.Unit == t.Type:
+		return show.Count(Total(p)) + " " + t.Unit
 	}
-	if p.Samples > 0 {
-		return show.Plural(int(p.Samples), "sample") + event
-	}
-	if p.Unit == "nanoseconds" {
-		return show.Nanos(float64(p.Total())) + event
-	}
-	return show.Count(p.Total()) + " " + p.Unit + event
+	return show.Count(Total(p)) + " " + t.Unit + " of " + t.Type
 }
 
 // drawBox writes a box with what a reader sees by pointing at it.
 func drawBox(out *strings.Builder, b box, root *node, height int) {
+	whole := float64(root.value)
 	x, w, y := b.x*flameWidth, b.width*flameWidth, height-(b.depth+1)*rowHeight
-	about := fmt.Sprintf("%s: %s, itself %s", fullName(b.frame), show.Percent(percentOf(b.value, float64(root.value))), show.Percent(percentOf(b.self, float64(root.value))))
+	about := fmt.Sprintf("%s: %s, itself %s", fullName(b.frame), show.Percent(100*float64(b.value)/whole), show.Percent(100*float64(b.self)/whole))
 	fmt.Fprintf(out, `<g class="f"><title>%s</title><rect x="%.2f" y="%d" width="%.2f" height="%d" %s/><text x="%.2f" y="%d">%s</text></g>`+"\n",
 		escape(about), x, y, max(w-0.5, 0.3), rowHeight-1, warm(b.frame), x+3, y+12, escape(fitted(show.Clean(b.frame.Name), w)))
 }
@@ -89,9 +87,6 @@ func fullName(f Frame) string {
 	}
 	return show.Clean(f.Name + " (" + f.Module + ")")
 }
-
-// Points prints a difference of shares: "+61.2 points".
-func Points(v float64) string { return strings.TrimSuffix(show.SignedPercent(v), " %") + " points" }
 
 func escape(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {

@@ -41,7 +41,7 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 		}
 		if before := all[0].Stacks; before != nil {
 			title := all[0].Variant + ", part " + part.Name
-			svg, caption := before.Flame(title) // escapes every name
+			svg, caption := profile.Flame(before, title) // escapes every name
 			pictures = append(pictures, document.Picture{Title: title, Text: profile.HeaviestSentence(before), Caption: caption, SVG: template.HTML(svg)})
 			if t := movers(all, part.Name); len(t.Rows) > 0 {
 				tables = append(tables, t)
@@ -59,16 +59,16 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 // movers are the functions whose share of the time moved most against the first variant's.
 func movers(all []study.Telemetry, part string) document.Table {
 	t := document.Table{Title: fmt.Sprintf("Where the time of part %s went: what moved most against %s", part, all[0].Variant),
-		Header: []string{"variant", "function", "self", "before", "after", "with callees"}}
+		Header: []string{"variant", "function", "self", "before", "after"}}
 	for _, o := range all[1:] {
 		if o.Stacks == nil {
 			continue
 		}
 		for i, m := range profile.Movers(all[0].Stacks, o.Stacks) {
-			if i == moversShown || profile.Still(m) {
+			if i == moversShown {
 				break
 			}
-			t.Rows = append(t.Rows, []string{o.Variant, show.Clean(m.Name), profile.Points(m.SelfPoints), show.Percent(m.BeforeSelf), show.Percent(m.AfterSelf), profile.Points(m.TotalPoints)})
+			t.Rows = append(t.Rows, []string{o.Variant, show.Clean(m.Name), show.SignedPoints(m.After - m.Before), show.Percent(m.Before), show.Percent(m.After)})
 		}
 	}
 	return t

@@ -29,10 +29,9 @@ type Telemetry struct {
 
 // ProfileFiles is a profile's file, stored with the record.
 type ProfileFiles struct {
-	Pprof   string `json:"pprof"` // opens in go tool pprof
-	SHA256  string `json:"sha256"`
-	Event   string `json:"event"`
-	Samples int64  `json:"samples"`
+	Pprof  string `json:"pprof"` // opens in go tool pprof
+	SHA256 string `json:"sha256"`
+	Event  string `json:"event"`
 }
 
 // Missing is something that could not be seen.

@@ -75,11 +75,11 @@ func (u *Setup) profile(ctx context.Context, c *Chain, offer load.Offer) (*profi
 // keep hands a profile's file on.
 func (u *Setup) keep(t *study.Telemetry) error {
 	var b bytes.Buffer
-	if err := t.Stacks.WritePprof(&b); err != nil {
+	if err := t.Stacks.Write(&b); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(b.Bytes())
-	t.Profile = &study.ProfileFiles{Pprof: fmt.Sprintf("profile-%s-%s.pb.gz", t.Part, t.Variant), SHA256: hex.EncodeToString(sum[:]), Event: t.Stacks.Event, Samples: t.Stacks.Samples}
+	t.Profile = &study.ProfileFiles{Pprof: fmt.Sprintf("profile-%s-%s.pb.gz", t.Part, t.Variant), SHA256: hex.EncodeToString(sum[:]), Event: t.Stacks.SampleType[0].Type}
 	if u.Keep == nil {
 		return nil
 	}

@@ -13,11 +13,9 @@ import (
 func aProfile(t *testing.T) (data, sum string) {
 	t.Helper()
 	b := profile.NewBuilder("cpu-clock", "nanoseconds")
-	if err := b.Add([]profile.Frame{{Name: "net_rx_action"}, {Name: "ip_forward"}}, 7000); err != nil {
-		t.Fatal(err)
-	}
+	b.Add([]profile.Frame{{Name: "net_rx_action"}, {Name: "ip_forward"}}, 7000)
 	var out bytes.Buffer
-	if err := b.Profile().WritePprof(&out); err != nil {
+	if err := b.Profile().Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String(), fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
@@ -36,7 +34,7 @@ func TestTelemetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := r.Results()
-	if len(res.Telemetry) != 1 || res.Telemetry[0].Stacks == nil || res.Telemetry[0].Stacks.Total() != 7000 {
+	if len(res.Telemetry) != 1 || res.Telemetry[0].Stacks == nil || profile.Total(res.Telemetry[0].Stacks) != 7000 {
 		t.Errorf("%+v", res.Telemetry)
 	}
 	if len(r.Files) != 5 || len(r.Warnings(res)) != 0 {
