@@ -84,8 +84,6 @@ type Wire struct {
 	FromIPv6 string `yaml:"from_ipv6,omitempty"`
 	ToIPv4   string `yaml:"to_ipv4,omitempty"`
 	ToIPv6   string `yaml:"to_ipv6,omitempty"`
-	// Share of the load, relative to the other wires from the generator (1).
-	Share float64 `yaml:"share,omitempty"`
 }
 
 // Reboot says what a reboot of the DUT may take.
@@ -143,11 +141,6 @@ func (f *File) fill() {
 	f.Version = FileVersion
 	if f.Hosts.Receiver == nil {
 		f.Hosts.Receiver = f.Hosts.Generator
-	}
-	for i := range f.Wires {
-		if f.Wires[i].Share == 0 && f.Wires[i].Start().Host == Generator && f.Wires[i].Finish().Host == DUT {
-			f.Wires[i].Share = 1
-		}
 	}
 	if f.Reboot.Wait == 0 {
 		f.Reboot.Wait = Duration(5 * time.Minute)

@@ -19,8 +19,6 @@ const (
 	maxWires    = 32
 	maxWords    = 64
 	maxServices = 32
-	minShare    = 0.001
-	maxShare    = 1000.0
 )
 
 var (
@@ -141,12 +139,6 @@ func (w Wire) check(path string) *yamlfile.Problem {
 	to, _, _ := strings.Cut(w.To, "/")
 	if from == to || from == Receiver || to == Generator {
 		return yamlfile.Wrong(path, "a wire leads from %s to %s", from, to).Advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT; a study says directions: both, the wires need not")
-	}
-	switch {
-	case w.Share != 0 && (from != Generator || to != DUT):
-		return yamlfile.Wrong(path+".share", "a share of the load is offered where it begins").Advise("give it to a wire from generator to dut")
-	case w.Share != 0 && !(w.Share >= minShare && w.Share <= maxShare): // nor a NaN
-		return yamlfile.Wrong(path+".share", "share: %g is not within %g and %g", w.Share, minShare, maxShare)
 	}
 	for key, a := range map[string]string{"from_ipv4": w.FromIPv4, "from_ipv6": w.FromIPv6, "to_ipv4": w.ToIPv4, "to_ipv6": w.ToIPv6} {
 		if a == "" {

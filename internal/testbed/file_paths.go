@@ -8,12 +8,8 @@ import (
 	"strings"
 )
 
-// Path is a way through the DUT, with its share of the load: those of all paths
-// are 1 together.
-type Path struct {
-	In, Out Wire
-	Share   float64
-}
+// Path is a way through the DUT.
+type Path struct{ In, Out Wire }
 
 // End is an interface of a host, by role.
 type End struct{ Host, Interface string }
@@ -52,14 +48,9 @@ func first(list []Wire) *Wire {
 // the n-th to the receiver. There is at least one.
 func (f *File) Paths() []Path {
 	in, out := f.between(Generator, DUT), f.between(DUT, Receiver)
-	var paths []Path
-	all := 0.0
-	for i := range min(len(in), len(out)) {
-		paths = append(paths, Path{in[i], out[i], in[i].Share})
-		all += in[i].Share
-	}
+	paths := make([]Path, min(len(in), len(out)))
 	for i := range paths {
-		paths[i].Share /= all
+		paths[i] = Path{in[i], out[i]}
 	}
 	return paths
 }

@@ -50,21 +50,16 @@ type Arm struct {
 	Thread int
 	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
 	Counters func() (Counters, error)
-	// DUT is the port by which traffic enters it, seen from inside, as of
-	// Open; its place is nil for a bypass, or where it cannot be entered.
-	DUT port.Port
 	// Drops reads what died in it, as DropReader does, but for what only the
 	// whole machine counts: Machine reads that. Either is nil where it cannot be read.
 	Drops, Machine func() (drop.Counters, error)
 }
 
 // Way is a path through a DUT, between two outer ports.
-type Way struct {
-	Generator, Receiver port.Port
-	Share               float64 // of the load; those of all ways are 1 together
-}
+type Way struct{ Generator, Receiver port.Port }
 
-// Ported is a Bed with several ways through its DUT, all of which carry the load.
+// Ported is a Bed with several ways through its DUT, each of which carries as much of
+// the load.
 type Ported interface {
 	Bed
 	Ways() []Way
@@ -75,7 +70,7 @@ func WaysOf(b Bed) []Way {
 	if p, ok := b.(Ported); ok {
 		return p.Ways()
 	}
-	return []Way{{Generator: b.Generator(), Receiver: b.Receiver(), Share: 1}}
+	return []Way{{Generator: b.Generator(), Receiver: b.Receiver()}}
 }
 
 // Serve is the mode in which a DUT answers requests of clients: a number is of

@@ -33,13 +33,13 @@ func (one) Receiver() port.Port  { return port.Port{Device: "sink0"} }
 
 type several struct{ one }
 
-func (several) Ways() []testbed.Way { return []testbed.Way{{Share: 0.25}, {Share: 0.75}} }
+func (several) Ways() []testbed.Way { return make([]testbed.Way, 2) }
 
 func TestWays(t *testing.T) {
-	if w := testbed.WaysOf(one{}); len(w) != 1 || w[0].Share != 1 || w[0].Generator.Device != "gen0" || w[0].Receiver.Device != "sink0" {
+	if w := testbed.WaysOf(one{}); len(w) != 1 || w[0].Generator.Device != "gen0" || w[0].Receiver.Device != "sink0" {
 		t.Errorf("%+v", w)
 	}
-	if w := testbed.WaysOf(several{}); len(w) != 2 || w[0].Share+w[1].Share != 1 {
+	if w := testbed.WaysOf(several{}); len(w) != 2 {
 		t.Errorf("%+v", w)
 	}
 }

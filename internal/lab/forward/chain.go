@@ -42,7 +42,7 @@ func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
 		// DUT must not.
 		contention = u.Machine.Watch(thread, cpus.DUT)
 	}
-	l := loading{spec: u.Spec(), part: u.Part, bed: u.Bed, engine: u.Engine, several: len(paths) > 1}
+	l := loading{spec: u.Spec(), part: u.Part, bed: u.Bed, engine: u.Engine, paths: len(paths)}
 	for _, p := range paths {
 		if err := l.add(p, watched); err != nil {
 			return nil, errors.Join(err, l.close())
@@ -54,12 +54,12 @@ func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
 
 // loading is a chain that is being loaded, way by way.
 type loading struct {
-	spec    *study.Spec
-	part    study.Part
-	bed     testbed.Bed
-	engine  load.Engine
-	several bool // paths, each with its own addresses
-	ways    []load.Way
+	spec   *study.Spec
+	part   study.Part
+	bed    testbed.Bed
+	engine load.Engine
+	paths  int // several have each its own addresses, and as much of the load
+	ways   []load.Way
 }
 
 func (l *loading) close() (err error) {
@@ -73,7 +73,7 @@ func (l *loading) close() (err error) {
 func (l *loading) add(p testbed.Way, watched port.Place) error {
 	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
 	between := study.Endpoints{From: l.bed.Generator(), To: l.bed.Receiver()}
-	if l.several {
+	if l.paths > 1 {
 		between = wire
 	}
 	spec, err := study.Traffic(l.spec, l.part, wire, between)
@@ -85,14 +85,14 @@ func (l *loading) add(p testbed.Way, watched port.Place) error {
 	}
 	back := spec.Back
 	spec.Back = nil
-	if err := l.one(spec, p.Generator, p.Receiver, watched, p.Share); err != nil || back == nil {
+	if err := l.one(spec, p.Generator, p.Receiver, watched); err != nil || back == nil {
 		return err
 	}
-	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In, p.Share)
+	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In)
 }
 
 // one loads the sender and the receiver of one direction, as a separate stream.
-func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share float64) error {
+func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
 	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side}
 	rx, err := l.engine.NewReceiver(to.Device, to.In, watch)
@@ -103,7 +103,7 @@ func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share f
 	if err != nil {
 		return errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
 	}
-	l.ways = append(l.ways, load.Way{Name: from.Name() + " → " + to.Name(), Share: share, Generator: gen, Receiver: rx})
+	l.ways = append(l.ways, load.Way{Name: from.Name() + " → " + to.Name(), Share: 1 / float64(l.paths), Generator: gen, Receiver: rx})
 	return nil
 }
 

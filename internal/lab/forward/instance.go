@@ -236,7 +236,7 @@ type OwnChains struct {
 // Open loads them.
 func (w *OwnChains) Open() error {
 	for _, s := range w.Shares {
-		c, err := w.Chain([]testbed.Way{{Generator: s.Generator, Receiver: s.Receiver, Share: 1}}, s.Thread)
+		c, err := w.Chain([]testbed.Way{{Generator: s.Generator, Receiver: s.Receiver}}, s.Thread)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}

@@ -69,7 +69,7 @@ func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) err
 	if err != nil {
 		return err
 	}
-	c, err := u.Chain([]testbed.Way{{Generator: gen, Receiver: sink, Share: 1}}, 0)
+	c, err := u.Chain([]testbed.Way{{Generator: gen, Receiver: sink}}, 0)
 	if err != nil {
 		return err
 	}

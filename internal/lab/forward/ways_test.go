@@ -31,7 +31,7 @@ func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Re
 
 // TestEveryWayIsAStream: each direction of each path is a stream of its own,
 // from the one machine's port to the other's, between the path's own addresses,
-// and has the path's share.
+// and has as much of the load.
 func TestEveryWayIsAStream(t *testing.T) {
 	s := runtest.Parse(t, `name: both
 question: What do both directions cost?
@@ -41,13 +41,13 @@ parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2,
 	sim := &bedtest.Simulated{Seed: 1}
 	engine := &asked{Simulated: sim}
 	part, _ := s.Part("both")
-	l := loading{spec: &s, part: part, bed: sim, engine: engine, several: true}
-	for i, share := range []float64{0.25, 0.75} {
+	l := loading{spec: &s, part: part, bed: sim, engine: engine, paths: 2}
+	for i := range 2 {
 		from, to := sim.Generator(), sim.Receiver()
 		from.Side, to.Side = port.GeneratorSide, port.ReceiverSide
 		from.Device, to.Device = fmt.Sprint("a", i), fmt.Sprint("b", i)
 		from.IPv4 = netip.MustParsePrefix(fmt.Sprintf("198.18.0.%d/16", i+1))
-		if err := l.add(testbed.Way{Generator: from, Receiver: to, Share: share}, port.Here); err != nil {
+		if err := l.add(testbed.Way{Generator: from, Receiver: to}, port.Here); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2,
 	}
 	for i, w := range l.ways {
 		want := []string{"generator/a0 → receiver/b0", "receiver/b0 → generator/a0", "generator/a1 → receiver/b1", "receiver/b1 → generator/a1"}[i]
-		if w.Name != want || w.Share != []float64{0.25, 0.25, 0.75, 0.75}[i] {
+		if w.Name != want || w.Share != 0.5 {
 			t.Errorf("way %d: %s with a share of %g", i, w.Name, w.Share)
 		}
 	}

@@ -40,8 +40,6 @@ type worker struct {
 	limit             uint64
 	interval          float64 // ns between frames, 0: maximum
 	flow, size        int
-	filled            int        // frames of the current batch
-	order             [Batch]int // and their flows
 	round             uint32
 	elephant          uint32 // share of the frames that the first flow sends, in 2⁻³²; 0: as the others
 	least             int    // the first flow that is no elephant
@@ -149,7 +147,9 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 		if err != nil {
 			return err
 		}
-		bytes -= w.rewind(n - done)
+		for _, f := range w.frames[done:n] { // the run is over: neither these are sent nor others
+			bytes -= uint64(len(f))
+		}
 		sent += uint64(done)
 		w.sent.Store(sent)
 		w.bytes.Store(bytes)
@@ -204,10 +204,9 @@ func (w *worker) close(sent, elapsed uint64) {
 // fill writes the next n frames, all stamped with one time, and returns their
 // length.
 func (w *worker) fill(n int, now uint64) (length uint64) {
-	w.stamp.Time, w.filled = now, n
+	w.stamp.Time = now
 	for i := range n {
 		flow, sequence := w.next()
-		w.order[i] = flow
 		w.stamp.Flow, w.stamp.Sequence = uint32(w.first+flow*w.step), sequence
 		b := w.buffers[i]
 		if w.headers == nil {
@@ -279,26 +278,4 @@ func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
 		}
 	}
 	return sent, nil
-}
-
-// rewind takes back the last n frames, which were not sent.
-func (w *worker) rewind(n int) (length uint64) {
-	for i := range n {
-		b := uint64(len(w.frames[w.filled-1-i]))
-		length += b
-		flow := w.order[w.filled-1-i]
-		w.owed -= w.elephant
-		switch {
-		case flow < w.least:
-			w.big--
-		case w.sequences != nil:
-			w.sequences[flow]--
-		default:
-			if w.flow--; w.flow < w.least {
-				w.flow = w.flows - 1
-				w.round--
-			}
-		}
-	}
-	return length
 }

@@ -178,44 +178,21 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// TestRewind: frames that a device had no room for at the end leave no gap in any flow when
-// others are sent in their place.
-func TestRewind(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"in turn": nil, "random": func(c *Config) { c.Spec.Flows.Random = true }, "elephant": func(c *Config) { c.Spec.Flows.Elephant = 0.4 },
-		"random elephant": func(c *Config) { c.Spec.Flows.Random, c.Spec.Flows.Elephant = true, 0.4 }, "one flow": func(c *Config) { c.Spec.Flows.Count = 1 },
-		"sizes": func(c *Config) { c.Spec.Sizes = []int{64, 128, 1518} },
-	} {
-		g := generator(t, &device{}, change)
-		w := g.Stepper(1).w
-		r := rand.New(rand.NewPCG(3, 4))
-		next := map[uint32]uint32{}
-		for range 300 {
-			n := 1 + r.IntN(Batch)
-			sent := r.IntN(n + 1)
-			w.fill(n, 1)
-			lengths := uint64(0)
-			for i, b := range w.frames[:n] {
-				found, ok := load.FindStamp(b)
-				if !ok {
-					t.Fatalf("%s: a frame without a stamp", name)
-				}
-				if i >= sent {
-					lengths += uint64(len(b))
-					continue
-				}
-				if found.Sequence != next[found.Flow] {
-					t.Fatalf("%s: flow %d has frame %d after %d", name, found.Flow, found.Sequence, next[found.Flow])
-				}
-				next[found.Flow]++
-			}
-			if got := w.rewind(n - sent); got != lengths {
-				t.Fatalf("%s: %d bytes taken back, want %d", name, got, lengths)
-			}
+// TestAnEndedRunCountsWhatWasTaken: of the last batch, frames that the device had no room
+// for until the end were not sent.
+func TestAnEndedRunCountsWhatWasTaken(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	d := &device{take: func(call, n int) (int, error) {
+		if call == 0 {
+			return min(n, 4), nil
 		}
-		if len(next) != g.framer.Flows().Count {
-			t.Errorf("%s: %d flows had frames", name, len(next))
-		}
+		cancel()
+		return 0, nil
+	}}
+	g := generator(t, d, func(c *Config) { c.Spec.Sizes = []int{64, 128, 64} })
+	sent, err := g.Run(ctx, load.Offer{}, nil)
+	if !errors.Is(err, context.Canceled) || sent.TxPackets != 4 || sent.TxBytes != 3*64+128 {
+		t.Errorf("%+v, %v", sent, err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -26,16 +25,14 @@ type Queue struct {
 	every time.Duration
 	stop  chan struct{}
 	over  sync.WaitGroup
-	began time.Time
-	names names // of incoming messages, at the last look
 	mu    sync.Mutex
 	seen  request.Queue
 }
 
 // WatchQueue begins to count the messages in a queue directory.
 func WatchQueue(dir string, every time.Duration) (*Queue, error) {
-	q := &Queue{dir: dir, every: every, stop: make(chan struct{}), began: time.Now()}
-	if _, err := q.look(); err != nil {
+	q := &Queue{dir: dir, every: every, stop: make(chan struct{})}
+	if err := q.look(); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, hint.With(fmt.Errorf("read the queue: %w", err), "the queue belongs to Postfix: root may read it")
 		}
@@ -53,7 +50,7 @@ func (q *Queue) watch() {
 			return
 		case <-time.After(wait):
 			begin := time.Now()
-			_, _ = q.look() // the queue was there at the beginning
+			_ = q.look() // the queue was there at the beginning
 			wait = rest(q.every, time.Since(begin))
 		}
 	}
@@ -63,63 +60,28 @@ func (q *Queue) watch() {
 // what is left of the interval.
 func rest(every, took time.Duration) time.Duration { return max(every-took, 9*took) }
 
-// look counts, and notes what it found. A message that went from incoming to
-// active between the two looks was seen twice, by the same name, and is one.
-func (q *Queue) look() (d request.Depth, err error) {
-	d.Seconds = time.Since(q.began).Seconds()
-	clear(q.names)
-	if d.Incoming, err = tally(filepath.Join(q.dir, "incoming"), q.names.add); err != nil {
-		return d, err
-	}
-	twice := 0
-	d.Active, err = tally(filepath.Join(q.dir, "active"), func(name string) {
-		if q.names.has(name) {
-			twice++
+// look counts, and notes what it found. A message goes from incoming to active: looked
+// at in this order one that goes meanwhile is missed, and none is counted twice.
+func (q *Queue) look() error {
+	var n [3]int
+	for i, name := range []string{"active", "incoming", "deferred"} {
+		var err error
+		if n[i], err = tally(filepath.Join(q.dir, name)); err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return d, err
-	}
-	d.Incoming -= twice
-	if d.Deferred, err = tally(filepath.Join(q.dir, "deferred"), func(string) {}); err != nil {
-		return d, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.seen.Add(d)
-	return d, nil
-}
-
-// maxNames is of how many incoming messages names are kept for a look. Where there
-// are more, those of the rest that become active meanwhile count twice: some of
-// so many.
-const maxNames = 16_384
-
-// names are those of messages, as hashes, and no more than maxNames.
-type names map[uint64]struct{}
-
-var nameSeed = maphash.MakeSeed()
-
-func (n *names) add(name string) {
-	if *n == nil {
-		*n = names{}
-	}
-	if len(*n) < maxNames {
-		(*n)[maphash.String(nameSeed, name)] = struct{}{}
-	}
-}
-
-func (n names) has(name string) bool {
-	_, ok := n[maphash.String(nameSeed, name)]
-	return ok
+	q.seen.Waiting, q.seen.Deferred = n[0]+n[1], n[2]
+	q.seen.Peak = max(q.seen.Peak, q.seen.Waiting)
+	return nil
 }
 
 // entriesAtOnce is how many entries of a directory are held.
 const entriesAtOnce = 256
 
-// tally counts the messages of a queue, which may be spread over directories, and
-// shows their names.
-func tally(dir string, each func(name string)) (n int, err error) {
+// tally counts the messages of a queue, which may be spread over directories.
+func tally(dir string) (n int, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return 0, err
@@ -130,10 +92,9 @@ func tally(dir string, each func(name string)) (n int, err error) {
 		for _, e := range some {
 			if !e.IsDir() {
 				n++
-				each(e.Name())
 				continue
 			}
-			below, err := tally(filepath.Join(dir, e.Name()), each)
+			below, err := tally(filepath.Join(dir, e.Name()))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return n, err
 			}
@@ -186,7 +147,7 @@ func (q *Queue) Drain(ctx context.Context, patience time.Duration) request.Queue
 	took := time.Since(begin)
 	close(q.stop)
 	q.over.Wait()
-	_, _ = q.look() // what is left, for the record
+	_ = q.look() // what is left, for the record
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.seen.DrainSeconds = took.Seconds()

@@ -84,7 +84,7 @@ func (s *session) ready(deadline time.Time) error {
 	if _, err := s.reply(220); err != nil {
 		return err
 	}
-	if _, err := s.command(250, "EHLO linerate.invalid"); err != nil {
+	if err := s.command(250, "EHLO linerate.invalid"); err != nil {
 		return err
 	}
 	s.tell.Connected(time.Since(begin))
@@ -94,13 +94,13 @@ func (s *session) ready(deadline time.Time) error {
 // message hands one message over.
 func (s *session) message(target int, a *client.Answer) (err error) {
 	to := strings.Replace(s.r.To, "%d", strconv.Itoa(s.r.account()), 1)
-	if _, err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
+	if err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
 		return err
 	}
-	if _, err = s.command(250, "RCPT TO:<"+to+">"); err != nil {
+	if err = s.command(250, "RCPT TO:<"+to+">"); err != nil {
 		return err
 	}
-	if _, err = s.command(354, "DATA"); err != nil {
+	if err = s.command(354, "DATA"); err != nil {
 		return err
 	}
 	s.n++
@@ -127,12 +127,13 @@ func (s *session) compose(to string, target int) {
 }
 
 // command sends a line and wants a code.
-func (s *session) command(want int, line string) (int, error) {
+func (s *session) command(want int, line string) error {
 	s.buf = append(append(s.buf[:0], line...), '\r', '\n')
-	if err := s.write(s.buf); err != nil {
-		return 0, err
+	err := s.write(s.buf)
+	if err == nil {
+		_, err = s.reply(want)
 	}
-	return s.reply(want)
+	return err
 }
 
 func (s *session) write(b []byte) error {

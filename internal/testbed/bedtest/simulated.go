@@ -71,7 +71,6 @@ type Simulated struct {
 	clock    time.Duration
 	resets   int
 	closed   bool
-	settings []setting.Setting
 	cost     float64
 	arms     map[string]float64 // costs of several DUTs, by the generator's device
 	fault    Fault
@@ -137,7 +136,6 @@ func (s *Simulated) Reset(ctx context.Context, settings []setting.Setting) (test
 	if err := s.refused(settings); err != nil {
 		return testbed.Applied{}, err
 	}
-	s.settings = settings
 	s.cost = costOf(settings) * math.Exp(s.Noise*rng.NormFloat64())
 	return applied(settings), nil
 }
@@ -147,7 +145,7 @@ func (s *Simulated) renew() *rand.Rand {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.resets)))
 	s.resets++
 	s.clock += 20 * time.Millisecond
-	s.settings, s.ran, s.counters, s.dropped = nil, false, testbed.Counters{}, map[string]uint64{}
+	s.ran, s.counters, s.dropped = false, testbed.Counters{}, map[string]uint64{}
 	return rng
 }
 

@@ -127,7 +127,6 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.IPv4, sinkPort.IPv6
 	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
-		out.DUT = portOn(a.dut.first, ingress, a.gen)
 		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.Device, a.dut) }
 		out.Machine = func() (drop.Counters, error) { return machineDrops(), nil }
 	}

@@ -203,7 +203,7 @@ func (b *bench) secondWay(t testing.TB) {
 		b.Run(t, b.DUT, "ip", "addr", "add", w[4], "dev", w[3])
 		b.Run(t, w[0], "ip", "route", "add", w[5], "via", strings.TrimSuffix(w[4], "/24"))
 	}
-	b.file.Wires = append(b.file.Wires, testbed.Wire{From: "generator/gen2", To: "dut/dut2", Share: 1}, testbed.Wire{From: "dut/dut3", To: "receiver/rx2"})
+	b.file.Wires = append(b.file.Wires, testbed.Wire{From: "generator/gen2", To: "dut/dut2"}, testbed.Wire{From: "dut/dut3", To: "receiver/rx2"})
 }
 
 func eq(t testing.TB, what, got, want string) {

@@ -59,7 +59,6 @@ func (b *Bed) ports(ctx context.Context) error {
 // must carry.
 func (b *Bed) path(ctx context.Context, p testbed.Path) (way, error) {
 	w := way{in: p.In.Finish().Interface, out: p.Out.Start().Interface}
-	w.Share = p.Share
 	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
 	if err != nil {
 		return w, err

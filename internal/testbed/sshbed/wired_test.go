@@ -44,7 +44,7 @@ func TestWired(t *testing.T) {
 // to everybody.
 func TestKept(t *testing.T) {
 	from := testbed.End{Host: "generator", Interface: "ix0"}
-	f := testbed.File{Wires: []testbed.Wire{{From: "generator/ix0", To: "dut/ix0", Share: 1}, {From: "dut/ix1", To: "receiver/ix1"}}}
+	f := testbed.File{Wires: []testbed.Wire{{From: "generator/ix0", To: "dut/ix0"}, {From: "dut/ix1", To: "receiver/ix1"}}}
 	paths := f.Paths()
 	for arrived, beside := range map[uint64]bool{0: false, 20: false, 120: true, 400: true} {
 		found, err := kept(from, paths, 400, map[string]uint64{"generator/ix0": 400, "receiver/ix1": arrived})
