@@ -42,7 +42,7 @@ const (
 )
 
 // searchVersion is that of tune.yaml and of what tune --json prints: which search follows from them.
-const searchVersion = 2
+const searchVersion = 3
 
 // confirmation is what the ledger's confirmations are named after.
 var confirmation = tune.Experiment{Name: string(tune.Confirm)}
@@ -74,8 +74,8 @@ func (s *tuning) read(data []byte) (err error) {
 	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
 		return fmt.Errorf("read %s: %w", filepath.Join(s.path, searchFile), err)
 	}
-	if s.Version == 1 {
-		return hint.With(fmt.Errorf("%s is of an older linerate, which screened otherwise: its trials would not be those that this one asks for", filepath.Join(s.path, searchFile)),
+	if s.Version == 1 || s.Version == 2 {
+		return hint.With(fmt.Errorf("%s is of an older linerate, which searched otherwise: its trials would not be those that this one asks for", filepath.Join(s.path, searchFile)),
 			"its result is in %s; search anew: linerate tune", filepath.Join(s.path, searchReport))
 	}
 	if s.Version != searchVersion || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
@@ -334,9 +334,9 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	}
 	known.Role = s.Role
 	r := report.Result
-	whole := report.Change(r.Gain.Effect)
-	together := fmt.Sprintf("%s against variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
-		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
+	whole := report.Change(r.Confirmation.Effect)
+	together := fmt.Sprintf("%s against variant %s by %s (%s to %s), for %s together, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
+		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Candidate.Size(), "setting"), show.Plural(r.Confirmation.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
 	var gains []plan.Gain
 	var names []string
 	for i, f := range space.Factors(s.Space) {

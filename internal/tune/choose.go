@@ -9,33 +9,48 @@ import (
 
 // A configuration is likely to be confirmed, or hopeless to, from these powers on.
 const (
-	likely   = 0.35
+	likely   = 0.6
 	hopeless = 0.05
 )
 
+// aLine is the probability of an effect from which on a setting is worth a line of the plan: a useless line weighs a
+// third of what a useful one does.
+const aLine = 0.25
+
 // own is what a factor does in a configuration: it against the base's level, the others as they are.
-func (k *known) own(c Config, factor int) (effect, active, expected, se float64) {
-	effect, se = k.contrast(k.row(c), k.row(c.With(factor, 0)))
+func (k *known) own(c Config, factor int) (active, expected, se float64) {
+	effect, se := k.contrast(k.row(c), k.row(c.With(factor, 0)))
 	active, expected = k.shrink(effect, se)
-	return effect, active, expected, se
+	return active, expected, se
 }
 
-// eliminate takes the settings off a configuration that may be idle, the worst first: each must promise to gain
-// more than a sixteenth of what matters, and than its standard error times the chance that it does nothing. It ends
-// where the rest would not be likely to be confirmed: many weak effects may be worth what none of them is.
-func (k *known) eliminate(c Config) Config {
+// promises takes the settings off a configuration that may be idle: each must promise to gain more than a sixteenth
+// of what matters, and than its standard error times the chance that it does nothing. It ends where the rest would
+// not be likely to be confirmed: many weak effects may be worth what none of them is.
+func (k *known) promises(c Config) Config {
+	return k.without(c, func(active, expected, se float64) float64 { return expected - se*(1-active) - k.Worth/16 },
+		func(c Config) bool { return k.power(k.gain(c)) >= likely })
+}
+
+// stands takes the settings off a confirmed configuration whose effects hardly are any.
+func (k *known) stands(c Config) Config {
+	return k.without(c, func(active, _, _ float64) float64 { return active - aLine }, func(Config) bool { return true })
+}
+
+// without takes settings off a configuration, the worst first, as long as one is worth less than nothing and the rest
+// will do.
+func (k *known) without(c Config, worth func(active, expected, se float64) float64, will func(Config) bool) Config {
 	for c.Size() > 1 {
 		least, at := 0.0, -1
 		for i, l := range c {
 			if l == 0 {
 				continue
 			}
-			_, active, expected, se := k.own(c, i)
-			if worth := expected - se*(1-active) - k.Worth/16; worth < least {
-				least, at = worth, i
+			if w := worth(k.own(c, i)); w < least {
+				least, at = w, i
 			}
 		}
-		if at < 0 || k.power(k.gain(c.With(at, 0))) < likely {
+		if at < 0 || !will(c.With(at, 0)) {
 			break
 		}
 		c = c.With(at, 0)
@@ -48,7 +63,8 @@ func (k *known) gain(c Config) float64 {
 	raw, own, expected := dot(k.row(c), k.mean), 0.0, 0.0
 	for i, l := range c {
 		if l > 0 {
-			e, _, x, _ := k.own(c, i)
+			e, se := k.contrast(k.row(c), k.row(c.With(i, 0)))
+			_, x := k.shrink(e, se)
 			own, expected = own+max(0, e), expected+max(0, x)
 		}
 	}
@@ -71,7 +87,7 @@ func (k *known) choose() (c Config, ok bool) {
 	if len(k.y) == 0 {
 		return nil, false
 	}
-	c = k.eliminate(k.argmax(k.mean))
+	c = k.promises(k.argmax(k.mean))
 	return c, c.Size() > 0 && k.power(k.gain(c)) > hopeless
 }
 

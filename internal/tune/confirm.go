@@ -65,7 +65,7 @@ type Judged struct {
 // Judge compares an arm of an experiment with its control after the blocks so far, as
 // the study's own group-sequential test does; settled says that no more are needed.
 func (m *Measured) Judge(arm int) (j Judged, settled bool) {
-	c := m.compare(-beside, arm)
+	c := stats.CompareBlocks(m.arm(-beside), []stats.Arm{m.arm(arm)}, moreIsBetter)[0]
 	j = Judged{Blocks: c.N, Alpha: level}
 	if plan, err := planned(m.Looks, m.Alpha); err == nil && len(m.Looks) > 0 {
 		look, at := plan.Look(len(m.Values))
@@ -87,11 +87,6 @@ func (j Judged) detect() *Judged {
 
 // moreIsBetter: values are turned so.
 var moreIsBetter = stats.Options{Better: stats.HigherIsBetter, NoPlan: true, Bare: true}
-
-// compare compares an arm with another, both numbered as in arm.
-func (m *Measured) compare(control, variant int) stats.Comparison {
-	return stats.CompareBlocks(m.arm(control), []stats.Arm{m.arm(variant)}, moreIsBetter)[0]
-}
 
 // arm are the values of an arm, or of the control at −2 and the A/A arm at −1, as
 // ratios to any one level.

@@ -10,7 +10,7 @@
 //   - choose: what leans to help, less what may be idle (choose.go)
 //   - confirm: one candidate, fresh blocks, a group-sequential test at a level that
 //     falls with every confirmation of the same question (confirm.go)
-//   - minimise: what the confirmed candidate does without goes (minimise.go)
+//   - what ships is the confirmed candidate, less the settings whose own effects are hardly any (choose.go)
 //
 // Selection and confirmation never share data, so that the chance of a winner
 // where nothing helps is the level of the confirmation, however long was searched.

@@ -14,9 +14,8 @@ type Guardrail struct {
 	Blocks int
 }
 
-// overdrawn: the guard and the check may each take one part in so many of the budget
-// even where the phases before them have used all. Without the guard what those found is
-// lost, without the check a plan keeps what it does without.
+// overdrawn: the guard may take one part in so many of the budget even where the phases
+// before it have used all. Without it what those found is lost.
 const overdrawn = 4
 
 // guard measures again, on fresh blocks, what the confirmation left open: the primary
@@ -58,7 +57,7 @@ func (s *state) openBlocks() (need int) {
 	return need
 }
 
-// overdraft is how many blocks like those of an experiment the guard, or the check, may take.
+// overdraft is how many blocks like those of an experiment the guard may take.
 func (s *state) overdraft(like Measured) int {
 	used := 0.0
 	for i := range s.done {

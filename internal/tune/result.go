@@ -16,19 +16,13 @@ type Result struct {
 	Harm []string `json:"harm"`
 	// OpenBlocks is about how many blocks more would decide on them, which take about
 	// OpenSeconds; 0: none, or no number would.
-	OpenBlocks  int       `json:"open_blocks"`
-	OpenSeconds float64   `json:"open_seconds"`
-	Drops       []Dropped `json:"drops"`
-	// Skipped: the phase that compares the candidate with itself without each of its settings
-	// did not run, as the time left could not show that one does nothing.
-	Skipped bool `json:"minimise_skipped,omitempty"`
-	// Checked is the result of the reduced candidate, on separate blocks.
-	Reduced Config  `json:"reduced"`
-	Checked *Judged `json:"check"`
-	// Ships is the configuration for the plan; nil: none.
+	OpenBlocks  int     `json:"open_blocks"`
+	OpenSeconds float64 `json:"open_seconds"`
+	// Ships is the configuration for the plan; nil: none. It is the confirmed candidate, less the settings whose own
+	// effects are hardly any.
 	Ships Config `json:"ships"`
-	// Gain is what it was measured to gain over the base; of the confirmation, or of the check.
-	Gain *Judged `json:"gain"`
+	// ExpectedPercent is the gain over the base that the screening expects of it, less what selection adds.
+	ExpectedPercent stats.Number `json:"expected_percent"`
 	// SeenPercent is the least effect that would have been found: of the candidate
 	// where there was one, else of any one setting.
 	SeenPercent stats.Number `json:"detectable_percent"`
@@ -47,7 +41,8 @@ func (s *Search) Result(done []Measured) (Result, error) {
 		return Result{}, err
 	}
 	st := &state{s, done}
-	r := Result{Model: st.learn().model(), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
+	k := st.learn()
+	r := Result{Model: k.model(), ExpectedPercent: stats.Num(math.NaN()), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
 	for i := range done {
 		r.Trials += done[i].trials()
 		r.Seconds += done[i].Seconds
@@ -71,25 +66,8 @@ func (s *Search) Result(done []Measured) (Result, error) {
 		r.OpenSeconds = float64(r.OpenBlocks) * perBlock(confirm)
 	}
 	if c, ok := st.confirmed(); ok {
-		r.Ships, r.Gain = c, j
-		r.Drops = st.drops()
-		r.Skipped = !more && c.Size() > 1 && len(r.Drops) == 0
-		st.lighten(&r)
+		r.Ships = k.stands(c)
+		r.ExpectedPercent = stats.Num(stats.Percent(k.gain(r.Ships)))
 	}
 	return r, nil
-}
-
-// lighten ships the reduced candidate where its check allows.
-func (s *state) lighten(r *Result) {
-	check, ok := s.last(Check)
-	if !ok {
-		return
-	}
-	judged, _ := check.Judge(0)
-	j := judged.detect()
-	r.Reduced, r.Checked = check.Arms[0], j
-	against := check.compare(1, 0)
-	if j.Verdict == stats.Better && against.Effect.NotBelow(-s.Worth*math.Sqrt(float64(max(1, r.Ships.Size()-r.Reduced.Size())))) <= level {
-		r.Ships, r.Gain = r.Reduced, j
-	}
 }

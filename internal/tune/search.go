@@ -35,12 +35,10 @@ type Phase string
 
 // The phases, in order.
 const (
-	Fit      Phase = "fit"      // how many arms live side by side, and what the testbed has
-	Screen   Phase = "screen"   // which factors act
-	Confirm  Phase = "confirm"  // whether it is better than the base
-	Guard    Phase = "guard"    // whether it leaves the study's other metrics alone
-	Minimise Phase = "minimise" // which of its settings it does without
-	Check    Phase = "check"    // whether what is left is still better than the base
+	Fit     Phase = "fit"     // how many arms live side by side, and what the testbed has
+	Screen  Phase = "screen"  // which factors act
+	Confirm Phase = "confirm" // whether it is better than the base
+	Guard   Phase = "guard"   // whether it leaves the study's other metrics alone
 )
 
 // Experiment is a comparison to be made: blocks of arms that live side by side.
@@ -135,7 +133,7 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 		return Experiment{}, false, hint.With(hint.Usagef("%d settings: a search takes 1 to %d", n, MaxFactors), "leave some out, or name those of interest")
 	}
 	st := &state{s, done}
-	for _, step := range []func() (Experiment, bool){st.screen, st.confirm, st.guard, st.minimise, st.check} {
+	for _, step := range []func() (Experiment, bool){st.screen, st.confirm, st.guard} {
 		if next, ok = step(); ok {
 			return next, true, nil
 		}

@@ -94,7 +94,7 @@ func (r *Report) became(f, level int) string {
 	case at(r.Result.Ships):
 		return "in the plan"
 	case at(r.Result.Candidate) && r.Result.Ships != nil:
-		return "left out: the rest is no worse without it"
+		return "left out: hardly an effect by itself"
 	case at(r.Result.Candidate):
 		return "in the candidate"
 	}
@@ -146,19 +146,12 @@ func (r *Report) document() document.Document {
 // sections are the tables of a page below the effects; one without rows is left out.
 func (r *Report) sections() []document.Table {
 	factors := space.Factors(r.Space)
-	var interactions, confirm, drops, untried, outside []row
+	var interactions, confirm, untried, outside []row
 	for _, i := range r.Result.Model.Interactions {
 		interactions = append(interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect)})
 	}
-	judged := func(what string, j *tune.Judged, of tune.Config) {
-		if j != nil {
-			confirm = append(confirm, row{what, space.Words(factors, of), r.cell(j.Result), string(j.Verdict), fmt.Sprint(j.Blocks), fmt.Sprintf("%.2g %%", 100*j.Alpha)})
-		}
-	}
-	judged("confirmation", r.Result.Confirmation, r.Result.Candidate)
-	judged("what is left of it", r.Result.Checked, r.Result.Reduced)
-	for _, x := range r.Result.Drops {
-		drops = append(drops, row{factors[x.Factor].Name, r.cell(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+	if j := r.Result.Confirmation; j != nil {
+		confirm = append(confirm, row{space.Words(factors, r.Result.Candidate), r.cell(j.Result), string(j.Verdict), fmt.Sprint(j.Blocks), fmt.Sprintf("%.2g %%", 100*j.Alpha)})
 	}
 	for _, u := range r.Untried {
 		untried = append(untried, row{u.Name, u.Value, u.Why})
@@ -170,8 +163,7 @@ func (r *Report) sections() []document.Table {
 	}
 	return []document.Table{
 		{Title: "Interactions", Header: row{"settings", "effect"}, Rows: interactions, Note: "What two settings do together beyond each alone."},
-		{Title: "Confirmation", Header: row{"", "settings", "against the base", "verdict", "blocks", "level"}, Rows: confirm, Note: r.guards()},
-		{Title: "Left out", Header: row{"without", "effect", ""}, Rows: drops, Note: "The confirmed candidate against itself without each setting. A setting is left out if the candidate is no worse without it."},
+		{Title: "Confirmation", Header: row{"settings", "against the base", "verdict", "blocks", "level"}, Rows: confirm, Note: r.guards()},
 		{Title: "Not measured", Header: row{"setting", "level", "why"}, Rows: untried},
 		{Title: "Not in the space", Header: row{"setting", "why"}, Rows: outside},
 	}

@@ -46,8 +46,8 @@ func TestAnswers(t *testing.T) {
 		result      tune.Result
 		want, never string
 	}{
-		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
-			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
+		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, ExpectedPercent: stats.Num(3.1), Trials: 90},
+			"a=2: +3.1 % expected by the screening. With 1 setting that does hardly anything by itself and is left out: +4.0 % (+3.0 % to +5.0 %), confirmed on blocks of their own.", "Nothing"},
 		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Nothing is known of 1 level that was not measured.", "confirmed on"},
 		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "Not measured"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
@@ -85,7 +85,7 @@ func TestLessIsBetter(t *testing.T) {
 	m.Effects = slices.Clone(m.Effects)
 	m.Effects[1].Effect = math.Log(1.25)
 	for metric, want := range map[string][2]string{"request_latency_mean_ns": {"a=1: latency, mean −20.0 % (−20.6 % to −19.4 %), confirmed", "−20.0 %"}, "forwarding_rate_pps": {"a=1: +25.0 % (+24.0 % to +26.0 %), confirmed", "+25.0 %"}} {
-		r := Report{Metric: metric, Space: entries(), Result: tune.Result{Complete: true, Model: m, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}, Confirmation: judged(25, stats.Better), Gain: judged(25, stats.Better)}}
+		r := Report{Metric: metric, Space: entries(), Result: tune.Result{Complete: true, Model: m, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}, Confirmation: judged(25, stats.Better)}}
 		r.Fill()
 		if got := r.effects(); !strings.Contains(r.Answer, want[0]) || got[0][1] != want[1] {
 			t.Errorf("%s: %s, %q", metric, r.Answer, got)
@@ -100,7 +100,7 @@ func TestUntried(t *testing.T) {
 		want   string
 	}{
 		{tune.Result{Model: model}, "Not measured (no time was left for it): a=2."},
-		{tune.Result{Model: refused, Ships: tune.Config{1, 0}, Gain: judged(4, stats.Better)}, "Not measured (none of its trials was valid): a=2."},
+		{tune.Result{Model: refused, Ships: tune.Config{1, 0}, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better)}, "Not measured (none of its trials was valid): a=2."},
 		{tune.Result{Model: lacking}, "Not measured (no module): a=2."},
 		{tune.Result{Model: levels}, ""},
 		{tune.Result{Invalid: map[string]int{"link": 60}}, "Not measured (none of its trials was valid): a=1, a=2 and b=on."},
@@ -129,7 +129,7 @@ func TestGuards(t *testing.T) {
 		want  string
 	}{
 		{tune.Config{1, 1}, nil, shown},
-		{tune.Config{1, 0}, nil, shown + " What is left of the candidate was measured by forwarding_rate_pps alone."},
+		{tune.Config{1, 0}, nil, shown + " That is of the candidate as a whole."},
 		{nil, []string{"loss_ratio in part new"}, "Not shown to be no worse than by their margins: loss_ratio in part new."},
 	} {
 		r := Report{Metric: "forwarding_rate_pps", Result: tune.Result{Candidate: tune.Config{1, 1}, Confirmation: judged(4, stats.Better), Ships: c.ships, Harm: c.harm}}
@@ -151,23 +151,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOwnEffects: a line of the plan has its setting's own effect, by leaving it out where that was
-// measured, and a phase that did not run is said.
+// TestOwnEffects: a line of the plan has its setting's own effect.
 func TestOwnEffects(t *testing.T) {
-	whole := judged(25, stats.Better)
-	without := stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(-20), CILow: stats.Num(-25), CIHigh: stats.Num(-15)}}
-	r := Report{Metric: "forwarding_rate_pps", Space: entries(), Result: tune.Result{Complete: true, Model: model, Ships: tune.Config{1, 1}, Gain: whole, Drops: []tune.Dropped{{Factor: 0, Result: without}}}}
-	if got := r.Own(0); got != "+25.0 % (+17.6 % to +33.3 %), by leaving it out" {
+	r := Report{Metric: "forwarding_rate_pps", Space: entries(), Result: tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 1}, Ships: tune.Config{1, 0}, Confirmation: judged(25, stats.Better)}}
+	if got := r.Own(0); got != "+1.9 % (+1.5 % to +2.3 %) by the screening, less what selection adds" {
 		t.Errorf("%q", got)
 	}
-	if got := r.Own(1); !strings.HasSuffix(got, "less what selection adds") {
-		t.Errorf("%q", got)
-	}
-	r.Result.Drops, r.Result.Skipped = nil, true
-	if r.Fill(); !strings.Contains(r.Answer, "Whether each of them is needed was not measured") {
-		t.Errorf("%q", r.Answer)
-	}
-	r.Result.Ships, r.Metric = tune.Config{1, 0}, "request_latency_mean_ns"
+	r.Result.Candidate, r.Metric = tune.Config{1, 0}, "request_latency_mean_ns"
 	if got := r.Own(0); got != "−20.0 % (−20.6 % to −19.4 %), alone" {
 		t.Errorf("%q", got)
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	case !r.Result.Complete:
 		return "The search is not at its end."
 	case r.Result.Ships != nil:
-		return fmt.Sprintf("%s: %s%s, confirmed on blocks of their own.%s", space.Words(factors, r.Result.Ships), r.of(), r.interval(r.Result.Gain.Result), r.skipped())
+		return r.found(factors)
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
@@ -35,25 +36,25 @@ func (r *Report) answer(factors []space.Entry) string {
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
 }
 
-// skipped says that the search for idle settings was skipped.
-func (r *Report) skipped() string {
-	if !r.Result.Skipped {
-		return ""
+// found tells what ships, with what was measured of all that was confirmed together.
+func (r *Report) found(factors []space.Entry) string {
+	confirmed := r.of() + r.interval(r.Result.Confirmation.Result) + ", confirmed on blocks of their own."
+	more := r.Result.Candidate.Size() - r.Result.Ships.Size()
+	idle := "that hardly do anything by themselves and are left out"
+	if more == 1 {
+		idle = "that does hardly anything by itself and is left out"
 	}
-	return " Whether each of them is needed was not measured: the time left was too short to show that one does nothing."
+	if more == 0 {
+		return space.Words(factors, r.Result.Ships) + ": " + confirmed
+	}
+	return fmt.Sprintf("%s: %s%s expected by the screening. With %s %s: %s", space.Words(factors, r.Result.Ships),
+		r.of(), r.ChangeText(math.Log1p(r.Result.ExpectedPercent.Float()/100)), show.Plural(more, "setting"), idle, confirmed)
 }
 
 // Own is what a setting of the plan does by itself, and how that is known.
 func (r *Report) Own(factor int) string {
-	inverse := func(percent stats.Number) stats.Number { return stats.Num(100 * (1/(1+percent.Float()/100) - 1)) }
-	for _, d := range r.Result.Drops {
-		if d.Factor == factor {
-			e := r.Change(stats.Effect{EffectPercent: inverse(d.EffectPercent), CILow: inverse(d.CIHigh), CIHigh: inverse(d.CILow)})
-			return fmt.Sprintf("%s (%s to %s), by leaving it out", e.Text(), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
-		}
-	}
-	if r.Result.Ships.Size() == 1 {
-		return r.interval(r.Result.Gain.Result) + ", alone"
+	if r.Result.Candidate.Size() == 1 {
+		return r.interval(r.Result.Confirmation.Result) + ", alone"
 	}
 	for _, e := range r.Result.Model.Effects {
 		if e.Factor == factor && e.Level == r.Result.Ships[factor] {
@@ -172,7 +173,7 @@ func (r *Report) guards() string {
 	case len(r.Result.Harm) == 0:
 		text := "Every other metric of the study was shown to be no worse than by its margin."
 		if !slices.Equal(r.Result.Ships, r.Result.Candidate) {
-			text += " What is left of the candidate was measured by " + r.Metric + " alone."
+			text += " That is of the candidate as a whole."
 		}
 		return text
 	}
