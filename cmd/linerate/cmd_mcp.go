@@ -76,65 +76,56 @@ func newModelServer(dirs []string) (*modelServer, error) {
 	return s, nil
 }
 
-// question is what a tool is asked; every tool takes some of it.
-type question struct {
-	Text    string            `json:"text"`
-	Path    string            `json:"path"`
-	Name    string            `json:"name"`
-	Value   string            `json:"value"`
-	Release string            `json:"release"`
-	OS      string            `json:"os"`
-	Role    string            `json:"role"`
-	What    string            `json:"what"`
-	Inputs  map[string]string `json:"inputs"`
+// given is a configuration, and what is known of the host that has it.
+type given struct {
+	Text    string `json:"text,omitempty" jsonschema:"the configuration itself: sysctl.conf, Talos, Kubernetes, Ansible, NixOS …"`
+	Path    string `json:"path,omitempty" jsonschema:"a file or a directory below one that the server was given, instead of text"`
+	Release string `json:"release,omitempty" jsonschema:"the kernel's or system's release, such as 6.12 or 14.3"`
+	OS      string `json:"os,omitempty" jsonschema:"freebsd or linux"`
+	Role    string `json:"role,omitempty" jsonschema:"what the host is for: web, router, firewall …"`
 }
 
-// modelTool is one tool: its keys, those that are required first, and the verb that answers.
-type modelTool struct {
-	name, about string
-	required    int
-	keys        []string
-	args        func(*modelServer, question) ([]string, error)
+// about is a tunable, on a release.
+type about struct {
+	Name    string `json:"name" jsonschema:"a tunable such as net.ipv4.tcp_rmem"`
+	Value   string `json:"value,omitempty" jsonschema:"a value to check"`
+	Release string `json:"release,omitempty" jsonschema:"the kernel's or system's release, such as 6.12 or 14.3"`
+	OS      string `json:"os,omitempty" jsonschema:"freebsd or linux"`
 }
 
-// keysAbout says what the keys of a question are.
-var keysAbout = map[string]string{
-	"text": "the configuration itself: sysctl.conf, Talos, Kubernetes, Ansible, NixOS …", "path": "a file or a directory below one that the server was given, instead of text",
-	"name": "a tunable such as net.ipv4.tcp_rmem, or a built-in study", "value": "a value to check", "release": "the kernel's or system's release, such as 6.12 or 14.3",
-	"os": "freebsd or linux", "role": "what the host is for: web, router, firewall …", "what": "a calculator; without it they are listed", "inputs": "its inputs by name, with units: {link: 10Gb/s}",
+// calculation is a calculator with its inputs.
+type calculation struct {
+	What   string            `json:"what,omitempty" jsonschema:"a calculator; without it they are listed"`
+	Inputs map[string]string `json:"inputs,omitempty" jsonschema:"its inputs by name, with units: {link: 10Gb/s}"`
 }
 
-var modelTools = []modelTool{
-	{"audit", "Find what is wrong, useless or harmful in settings, line by line, before they are proposed.", 0, []string{"text", "path", "release", "os", "role"}, (*modelServer).audit},
-	{"explain", "What is known of one tunable: meaning, default by release, range, evidence, claims.", 1, []string{"name", "value", "release", "os"}, nil},
-	{"plan", "A plan of settings for a role, with reasons. It is a document; a person applies it, with a way back.", 0, []string{"text", "path", "role", "release", "os"}, (*modelServer).plan},
-	{"calc", "Line rates, windows, buffers and table sizes, with sources.", 0, []string{"what", "inputs"}, (*modelServer).calc},
-	{"evidence", "What measurements that ship with linerate say of a tunable.", 1, []string{"name"}, nil},
-	{"study_list", "The built-in experiments.", 0, nil, func(*modelServer, question) ([]string, error) { return []string{"study", "list", "--json"}, nil }},
-	{"study_show", "One built-in experiment as YAML.", 1, []string{"name"}, (*modelServer).study},
+// named is a tunable, or a built-in study.
+type named struct {
+	Name string `json:"name" jsonschema:"a tunable such as net.ipv4.tcp_rmem, or a built-in study"`
 }
 
 // server has the tools and the catalogue's records as resources.
 func (s *modelServer) server() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "linerate", Version: cli.Version()}, &mcp.ServerOptions{
 		Instructions: "Audit every setting before you propose it, and say what the findings and the evidence are. Nothing here changes a host."})
-	no := false
-	for _, t := range modelTools {
-		server.AddTool(&mcp.Tool{Name: t.name, Description: t.about, InputSchema: t.schema(),
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no, IdempotentHint: true}},
-			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				text, err := s.answer(ctx, t, req.Params.Arguments)
-				if err != nil {
-					text = err.Error()
-				}
-				return &mcp.CallToolResult{IsError: err != nil, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
-			})
-	}
+	addTool(server, "audit", "Find what is wrong, useless or harmful in settings, line by line, before they are proposed.", func(ctx context.Context, q given) (string, error) {
+		return s.source(ctx, q, "audit", "--json")
+	})
+	addTool(server, "explain", "What is known of one tunable: meaning, default by release, range, evidence, claims.", func(_ context.Context, q about) (string, error) { return explainTunable(q) })
+	addTool(server, "plan", "A plan of settings for a role, with reasons. It is a document; a person applies it, with a way back.", func(ctx context.Context, q given) (string, error) {
+		return s.source(ctx, q, "plan", "--json", "--ledger=none")
+	})
+	addTool(server, "calc", "Line rates, windows, buffers and table sizes, with sources.", s.calc)
+	addTool(server, "evidence", "What measurements that ship with linerate say of a tunable.", func(_ context.Context, q named) (string, error) { return evidenceOf(q.Name) })
+	addTool(server, "study_list", "The built-in experiments.", func(ctx context.Context, _ struct{}) (string, error) {
+		return s.ask(ctx, []string{"study", "list", "--json"}, "")
+	})
+	addTool(server, "study_show", "One built-in experiment as YAML.", s.study)
 	server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "tunable", URITemplate: "linerate://tunable/{os}/{name}", MIMEType: "application/json",
 		Description: "The catalogue's record of a tunable, with its sources."},
 		func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			os, name, _ := strings.Cut(strings.TrimPrefix(req.Params.URI, "linerate://tunable/"), "/")
-			text, err := explainTunable(question{OS: os, Name: name})
+			text, err := explainTunable(about{OS: os, Name: name})
 			if err != nil {
 				return nil, mcp.ResourceNotFoundError(req.Params.URI)
 			}
@@ -143,47 +134,14 @@ func (s *modelServer) server() *mcp.Server {
 	return server
 }
 
-// schema is that of the tool's keys.
-func (t modelTool) schema() map[string]any {
-	properties := map[string]any{}
-	for _, k := range t.keys {
-		p := map[string]any{"type": "string", "description": keysAbout[k]}
-		if k == "inputs" {
-			p = map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": keysAbout[k]}
-		}
-		properties[k] = p
-	}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	if t.required > 0 {
-		schema["required"] = t.keys[:t.required]
-	}
-	return schema
-}
-
-// answer runs a tool.
-func (s *modelServer) answer(ctx context.Context, t modelTool, arguments []byte) (string, error) {
-	var q question
-	d := json.NewDecoder(bytes.NewReader(arguments))
-	d.DisallowUnknownFields()
-	if len(arguments) > 0 {
-		if err := d.Decode(&q); err != nil {
-			return "", fmt.Errorf("%s: %w", t.name, err)
-		}
-	}
-	if len(q.Text) > declared.MaxFile {
-		return "", fmt.Errorf("%s: a text of %d bytes; the limit is %d", t.name, len(q.Text), declared.MaxFile)
-	}
-	switch t.name {
-	case "evidence":
-		return evidenceOf(q.Name)
-	case "explain":
-		return explainTunable(q)
-	}
-	args, err := t.args(s, q)
-	if err != nil {
-		return "", err
-	}
-	return s.ask(ctx, args, q.Text)
+// addTool adds a tool that only reads; its schema is that of In.
+func addTool[In any](server *mcp.Server, name, does string, answer func(context.Context, In) (string, error)) {
+	no := false
+	mcp.AddTool(server, &mcp.Tool{Name: name, Description: does, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no, IdempotentHint: true}},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+			text, err := answer(ctx, in)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, err
+		})
 }
 
 // askTime bounds one answer.
@@ -235,25 +193,18 @@ func flagged(args []string, flags ...string) ([]string, error) {
 	return args, nil
 }
 
-func (s *modelServer) audit(q question) ([]string, error) {
-	args, err := flagged([]string{"audit", "--json"}, "release", q.Release, "os", q.OS, "role", q.Role)
-	return s.source(args, err, q)
-}
-
-func (s *modelServer) plan(q question) ([]string, error) {
-	args, err := flagged([]string{"plan", "--json", "--ledger=none"}, "release", q.Release, "os", q.OS, "role", q.Role)
-	return s.source(args, err, q)
-}
-
-// source adds the text, or a path below the directories given.
-func (s *modelServer) source(args []string, err error, q question) ([]string, error) {
+// source runs a verb on the text, or on a path below the directories given.
+func (s *modelServer) source(ctx context.Context, q given, verb ...string) (string, error) {
+	args, err := flagged(verb, "release", q.Release, "os", q.OS, "role", q.Role)
 	switch {
 	case err != nil:
-		return nil, err
+		return "", err
+	case len(q.Text) > declared.MaxFile:
+		return "", fmt.Errorf("a text of %d bytes; the limit is %d", len(q.Text), declared.MaxFile)
 	case q.Path == "" && strings.TrimSpace(q.Text) == "":
-		return nil, errors.New("give a text, or a path below a directory that the server was given")
+		return "", errors.New("give a text, or a path below a directory that the server was given")
 	case q.Path == "":
-		return append(args, "--", "-"), nil
+		return s.ask(ctx, append(args, "--", "-"), q.Text)
 	}
 	for _, root := range s.roots {
 		at := q.Path
@@ -267,15 +218,15 @@ func (s *modelServer) source(args []string, err error, q question) ([]string, er
 		rel, err := filepath.Rel(root, real)
 		info, statErr := os.Stat(real)
 		if err == nil && statErr == nil && filepath.IsLocal(rel) && (info.IsDir() || info.Mode().IsRegular()) {
-			return append(args, "--", real), nil
+			return s.ask(ctx, append(args, "--", real), "")
 		}
 	}
-	return nil, fmt.Errorf("path: %q is not below a directory that the server was given", q.Path)
+	return "", fmt.Errorf("path: %q is not below a directory that the server was given", q.Path)
 }
 
 // explainTunable is what the catalogue says of a tunable on any machine of a release: this
 // one is not asked.
-func explainTunable(q question) (string, error) {
+func explainTunable(q about) (string, error) {
 	c, err := catalogue.Load()
 	if err != nil {
 		return "", err
@@ -302,27 +253,26 @@ func explainTunable(q question) (string, error) {
 	return string(text), err
 }
 
-func (s *modelServer) calc(q question) ([]string, error) {
-	args := []string{"calc", "--json"}
+func (s *modelServer) calc(ctx context.Context, q calculation) (string, error) {
 	if q.What == "" {
-		return args, nil
+		return s.ask(ctx, []string{"calc", "--json"}, "")
 	}
 	if !plainWord.MatchString(q.What) {
-		return nil, fmt.Errorf("what: %q is no calculator", q.What)
+		return "", fmt.Errorf("what: %q is no calculator", q.What)
 	}
-	args = append(args, "--", q.What)
+	var inputs []string
 	for name, value := range q.Inputs {
-		args = append(args, name+"="+value)
+		inputs = append(inputs, name+"="+value)
 	}
-	slices.Sort(args[4:])
-	return args, nil
+	slices.Sort(inputs)
+	return s.ask(ctx, append([]string{"calc", "--json", "--", q.What}, inputs...), "")
 }
 
-func (s *modelServer) study(q question) ([]string, error) {
+func (s *modelServer) study(ctx context.Context, q named) (string, error) {
 	if !slices.Contains(studies.Names(), q.Name) {
-		return nil, fmt.Errorf("name: %q is no built-in study; study_list has them", q.Name)
+		return "", fmt.Errorf("name: %q is no built-in study; study_list has them", q.Name)
 	}
-	return []string{"study", "show", "--", q.Name}, nil
+	return s.ask(ctx, []string{"study", "show", "--", q.Name}, "")
 }
 
 // evidenceOf are the measurements that ship with linerate of what a name sets.
