@@ -1,5 +1,5 @@
 // Package site makes the catalogue a site: a page for each tunable and its JSON, lists,
-// concepts that systems share, and a search that runs in the reader's
+// and a search that runs in the reader's
 // browser. It loads nothing from elsewhere and works from file://.
 package site
 
@@ -83,7 +83,7 @@ func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) err
 	if err := m.assets(entries); err != nil {
 		return err
 	}
-	for _, make := range []func() error{m.front, m.lists, m.ideas} {
+	for _, make := range []func() error{m.front, m.lists} {
 		if err := make(); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (m *maker) write(name, template, title string, data map[string]any) error {
 
 // nav is the site's navigation as a page that lies so deep has it.
 func (m *maker) nav(root string) []Link {
-	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}, {"Ideas", root + "ideas.html"}}
+	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}}
 	if m.Within != nil {
 		all[0].Name = "Search"
 	}
@@ -275,30 +275,6 @@ func (m *maker) lists() error {
 }
 
 var systems = map[string]string{tunable.FreeBSD: "FreeBSD", tunable.Linux: "Linux"}
-
-// idea is a concept with each system's names.
-type idea struct {
-	tunable.Concept
-	FreeBSD, Linux []link
-}
-
-// ideas writes the page of concepts: both systems' names of one idea side by side.
-func (m *maker) ideas() error {
-	var all []idea
-	for _, k := range m.Catalogue.Concepts {
-		i := idea{Concept: k}
-		for _, r := range m.Catalogue.WithConcept(k.Name) {
-			l := link{r.OS, r.Name, m.urls[r] + ".html", defaultOf(r.Entry(release.Release{}))}
-			if r.OS == tunable.Linux {
-				i.Linux = append(i.Linux, l)
-			} else {
-				i.FreeBSD = append(i.FreeBSD, l)
-			}
-		}
-		all = append(all, i)
-	}
-	return m.write("ideas.html", "ideas", "Ideas that both systems have", map[string]any{"Ideas": all})
-}
 
 // front writes the page with the search.
 func (m *maker) front() error {

@@ -124,7 +124,6 @@ func TestPagesSay(t *testing.T) {
 		{"t/linux/net.ipv4.tcp_rmem.html", `id="claims"`},
 		{"t/freebsd/net.inet.ip.redirect.html", `class="better"`},
 		{"list/freebsd.html", "net.inet.tcp.sendbuf_max</a>"},
-		{"ideas.html", "<th>FreeBSD</th><th>Linux</th>"},
 	} {
 		if !strings.Contains(string(all[c.page]), c.want) {
 			t.Errorf("%s (%d bytes) lacks %s", c.page, len(all[c.page]), c.want)
