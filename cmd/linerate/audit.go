@@ -1,10 +1,9 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -30,8 +29,7 @@ type auditOptions struct {
 	asSARIF  bool
 	each     bool
 	changed  string
-	baseline string
-	record   string
+	accept   string
 	diff     bool
 	fixes    string
 }
@@ -89,69 +87,34 @@ func parseSeverity(flag, text string) (audit.Severity, error) {
 	return "", hint.Unknown("severity for "+flag, text, known)
 }
 
-// judged is what findings are held against, and from where they fail or are shown.
-type judged struct {
-	base        *audit.Baseline // nil: none
-	floor, show audit.Severity
-}
+// judged is from where findings fail, and are shown.
+type judged struct{ floor, show audit.Severity }
 
 // check refuses flags that contradict each other.
 func (o *auditOptions) check() error {
 	switch {
-	case o.record != "" && o.failOn != "":
-		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
-	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.fixes != ""):
-		return hint.Usagef("--diff and --fixes need a whole host: omit --baseline, --write-baseline and --each, and name one host")
-	case o.changed != "" && (o.Root != "" || o.record != ""):
-		return hint.Usagef("--changed is of files in a repository: omit --root and --write-baseline")
+	case o.accept != "" && o.failOn != "":
+		return hint.Usagef("--accept is of all findings: omit --fail-on, and use it later with --suppress")
+	case (o.accept != "" || o.each) && (o.diff || o.fixes != ""):
+		return hint.Usagef("--diff and --fixes need a whole host: omit --accept and --each, and name one host")
+	case o.changed != "" && (o.Root != "" || o.accept != ""):
+		return hint.Usagef("--changed is of files in a repository: omit --root and --accept")
 	case o.each && o.Root != "":
 		return hint.Usagef("--each takes files: omit --root")
 	}
 	return nil
 }
 
-// readBaseline reads the baseline, where there is to be one.
-func (o *auditOptions) readBaseline() (*audit.Baseline, error) {
-	if o.baseline == "" {
-		return nil, nil
-	}
-	text, err := readFile(o.baseline)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("baseline: %w", err), "--write-baseline %s writes it", o.baseline)
-	} else if err != nil {
-		return nil, fmt.Errorf("baseline: %w", err)
-	}
-	b, err := audit.ParseBaseline(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.baseline, err)
-	}
-	return &b, nil
-}
-
-// keep writes a baseline of what was found, by the names of hosts.
-func (o *auditOptions) keep(of []*audit.Report, hosts []string) error {
-	if o.record == "" {
-		return nil
-	}
-	b := audit.Baseline{}
-	for i, r := range of {
-		b.Add(hosts[i], r)
-	}
-	text, err := b.Text()
-	if err != nil {
-		return err
-	}
-	return writeFile(o.record, func(w io.Writer) error { _, err := w.Write(text); return err })
-}
-
-// end holds one report against its baseline, keeps one of it, prints it, and says
-// whether it fails.
-func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, host string, by judged) error {
-	if by.base != nil {
-		by.base.Hold(host, r)
-	}
-	if err := o.keep([]*audit.Report{r}, []string{host}); err != nil {
-		return err
+// end accepts what a report has, or prints it, and says whether it fails.
+func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, by judged) error {
+	if o.accept != "" {
+		text, err := r.Accept("known on " + time.Now().Format(time.DateOnly))
+		if err != nil {
+			return err
+		}
+		if err := writeFile(o.accept, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
 	}
 	if err := o.print(cmd, r, by.show); err != nil {
 		return err
@@ -191,6 +154,9 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 		return nil, err
 	}
 	in.Facts, a.facts = facts, facts
+	if in.Named == nil {
+		in.Named = func(file string) string { return cmp.Or(a.Given[file], file) }
+	}
 	if err := giveRole(&in, o.role); err != nil {
 		a.Close()
 		return nil, err

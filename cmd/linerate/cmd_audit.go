@@ -24,7 +24,7 @@ no privileges and changes nothing. ` + sourceHelp,
     ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
     linerate audit sysctl.conf --diff | patch -p1
     linerate audit fw1.tar.gz --fixes ansible > fixes.yml
-    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning
+    linerate audit --each hosts/*/sysctl.conf --suppress known.yaml --fail-on warning
     linerate audit . --changed origin/main --sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
@@ -38,8 +38,7 @@ no privileges and changes nothing. ` + sourceHelp,
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
 	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
 	f.StringVar(&o.changed, "changed", "", "only findings on lines that differ from this git `BASE`")
-	f.StringVar(&o.baseline, "baseline", "", "print only findings not in this baseline `FILE`")
-	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
+	f.StringVar(&o.accept, "accept", "", "write all findings to `FILE`, for --suppress")
 	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")
 	f.StringVar(&o.fixes, "fixes", "", "write the fixes as `FORM`, like plan show --format")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif", "diff", "fixes")
@@ -66,7 +65,7 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Owned = !cli.AsJSON(cmd) && !o.asSARIF && o.record == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
+	o.Owned = !cli.AsJSON(cmd) && !o.asSARIF && o.accept == "" && o.fixes == "" && !o.diff && cli.IsTerminal(cmd.OutOrStdout())
 	o.each = o.each || o.Root == "" && (o.changed != "" || o.declared(args) || len(args) > 1 && hosts.IsRemote(args[0]))
 	if err := o.check(); err != nil {
 		return err
@@ -74,12 +73,8 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err := o.checkShorter(args); err != nil {
 		return err
 	}
-	base, err := o.readBaseline()
-	if err != nil {
-		return err
-	}
 	if o.each {
-		return auditEach(cmd, o, in, args, judged{base, floor, show})
+		return auditEach(cmd, o, in, args, judged{floor, show})
 	}
 	a, err := auditOne(cmd, o, in, args)
 	if err != nil {
@@ -97,9 +92,5 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	a.report.Rename(a.Given)
-	host := ""
-	if len(args) == 1 && hosts.IsRemote(args[0]) {
-		host = args[0]
-	}
-	return o.end(cmd, a.report, host, judged{base, floor, show})
+	return o.end(cmd, a.report, judged{floor, show})
 }

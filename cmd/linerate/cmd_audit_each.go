@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -96,7 +97,7 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 			r.OnlyOn(e.differs)
 		}
 	}
-	if err := o.end(cmd, audit.Join(e.reports), "", by); err != nil || len(e.failed) == 0 {
+	if err := o.end(cmd, audit.Join(e.reports), by); err != nil || len(e.failed) == 0 {
 		return err
 	}
 	return errors.Join(e.failed...)
@@ -104,7 +105,9 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 
 // host audits a host over SSH. One that cannot be read fails the command after all others.
 func (e *each) host(name string) error {
-	a, err := auditOne(e.cmd, e.auditOptions, e.in, []string{name})
+	in := e.in
+	in.Named = func(file string) string { return audit.FileOf(name, file) }
+	a, err := auditOne(e.cmd, e.auditOptions, in, []string{name})
 	if err != nil {
 		e.failed = append(e.failed, err)
 		return e.cmd.Context().Err()
@@ -181,7 +184,7 @@ func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (fo
 	all, err := e.Declared(e.cmd.Context(), read, text, repo)
 	for _, d := range all {
 		in := e.in
-		in.Facts = d.Facts
+		in.Facts, in.Named = d.Facts, func(file string) string { return cmp.Or(map[string]string{read: name}[file], file) }
 		if err := e.giveDeclared(&in, d); err != nil {
 			return true, err
 		}

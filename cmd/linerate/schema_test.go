@@ -52,7 +52,6 @@ var documents = []described{
 		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
 	{"audit", "linerate audit --json", []string{"audit"}, typeOf[audit.Report]()},
-	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
 	{"facts", "linerate inspect --json; with --watch a line for each write", []string{"inspect"}, []reflect.Type{reflect.TypeFor[hosts.Inspected](), reflect.TypeFor[watched]()}},
 	{"plan", "a plan: linerate plan --json, plan show --json, and the file; of many hosts their summary", []string{"plan", "plan show"}, []reflect.Type{reflect.TypeFor[plan.Plan](), reflect.TypeFor[plannedDocument]()}},
 	{"applied", "linerate apply --json", []string{"apply"}, []reflect.Type{reflect.TypeFor[applied](), reflect.TypeFor[waveDocument]()}},

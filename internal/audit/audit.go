@@ -23,8 +23,9 @@ type Input struct {
 	Role         string
 	RoleReasons  []string
 	Suppressions []Suppression
-	// Today decides which suppressions have expired.
+	// Today decides which suppressions have expired, Named how they know a file; nil: as the host does.
 	Today time.Time
+	Named func(file string) string
 }
 
 // auditor collects findings on one host.
@@ -80,7 +81,7 @@ func Run(in Input) (*Report, error) {
 	if r.RoleReasons == nil {
 		r.RoleReasons = []string{}
 	}
-	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
+	r.Findings, r.Suppressed, r.Stale = in.suppress(findings)
 	r.Findings, r.Unlisted = bound(r.Findings, func(f *Finding) *Finding { return f })
 	r.Hidden = len(r.Suppressed)
 	r.Suppressed, _ = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })

@@ -56,3 +56,9 @@ func (w *Write) checkExpressions() error {
 func ToSARIF(r *Report, toolVersion string) SARIF {
 	return ToSARIFs(toolVersion, SARIFHost{Report: r})
 }
+
+// Hidden reports whether suppressions hide a finding.
+func Hidden(f Finding, by []Suppression) bool {
+	_, hidden, _ := (&Input{Suppressions: by}).suppress([]Finding{f})
+	return len(hidden) > 0
+}

@@ -175,9 +175,6 @@ type Report struct {
 	Hidden     int          `json:"suppressed_count"`
 	// Stale are suppressions that expired or that hid nothing.
 	Stale []StaleSuppression `json:"stale_suppressions"`
-	// Baseline is what it has of a baseline, where it was held against one: its
-	// findings are then those that are new.
-	Baseline *Against `json:"baseline,omitempty"`
 	// Unread are sources that could not be read: what the audit cannot see.
 	Unread []Unread `json:"unread"`
 	// Files are the files of a repository, of which each was audited by itself.
@@ -261,9 +258,12 @@ func (r *Report) Rename(names map[string]string) {
 	}
 }
 
+// FileOf is a file of a host among others; the host itself without one.
+func FileOf(host, file string) string { return strings.TrimSuffix(host+":"+file, ":") }
+
 // OfHost puts the host in front of every file, where a report is joined with others.
 func (r *Report) OfHost(name string) {
-	at := func(file *string) { *file = strings.TrimSuffix(name+":"+*file, ":") }
+	at := func(file *string) { *file = FileOf(name, *file) }
 	for i := range r.Findings {
 		at(&r.Findings[i].File)
 	}

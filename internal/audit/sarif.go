@@ -65,15 +65,8 @@ func (h SARIFHost) run(toolVersion string) members {
 		}
 		results = append(results, res)
 	}
-	state := ""
-	if r.Baseline != nil {
-		state = "baselineState"
-		for _, f := range r.Baseline.Known {
-			add(f, state, "unchanged")
-		}
-	}
 	for _, f := range r.Findings {
-		add(f, state, "new")
+		add(f, "", nil)
 	}
 	for _, s := range r.Suppressed {
 		add(s.Finding, "suppressions", []members{{"kind": "external", "status": "accepted", "justification": s.Reason}})

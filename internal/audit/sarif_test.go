@@ -132,7 +132,7 @@ func TestSARIFPlaces(t *testing.T) {
 		{"the repository itself", onHost, "/work", ".", "/work", "etc/sysctl.conf", "SRCROOT"},
 		{"a file by itself", named, "", "", "/work", "conf/my%20sysctl.conf", "SRCROOT"},
 	} {
-		h := audit.SARIFHost{Report: &audit.Report{Findings: []audit.Finding{c.of}, Baseline: &audit.Against{Known: []audit.Finding{c.of}}}, Name: "fw1", Root: c.root, Prefix: c.prefix, Sources: c.src}
+		h := audit.SARIFHost{Report: &audit.Report{Findings: []audit.Finding{c.of}}, Name: "fw1", Root: c.root, Prefix: c.prefix, Sources: c.src}
 		text, err := json.Marshal(audit.ToSARIFs("test", h))
 		if err != nil {
 			t.Fatal(err)
@@ -142,15 +142,13 @@ func TestSARIFPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := log.Runs[0]
-		for i, state := range []string{"unchanged", "new"} {
-			res := run.Results[i]
-			place := res.Locations[0].PhysicalLocation.ArtifactLocation
-			if *place.URI != c.uri || *place.URIBaseID != c.base || *res.BaselineState != state {
-				t.Errorf("%s: %s of %s, %s; want %s of %s, %s", c.name, *place.URI, *place.URIBaseID, *res.BaselineState, c.uri, c.base, state)
-			}
-			if res.PartialFingerprints["hostFindingId/v1"] != "fw1/LR-X:y" {
-				t.Errorf("%s: fingerprints %v", c.name, res.PartialFingerprints)
-			}
+		res := run.Results[0]
+		place := res.Locations[0].PhysicalLocation.ArtifactLocation
+		if *place.URI != c.uri || *place.URIBaseID != c.base {
+			t.Errorf("%s: %s of %s; want %s of %s", c.name, *place.URI, *place.URIBaseID, c.uri, c.base)
+		}
+		if res.PartialFingerprints["hostFindingId/v1"] != "fw1/LR-X:y" {
+			t.Errorf("%s: fingerprints %v", c.name, res.PartialFingerprints)
 		}
 		if _, has := run.OriginalUriBaseIds["SRCROOT"]; has != (c.base == "SRCROOT") || *run.AutomationDetails.ID != "linerate/fw1/" {
 			t.Errorf("%s: bases %v, run %v", c.name, run.OriginalUriBaseIds, *run.AutomationDetails.ID)

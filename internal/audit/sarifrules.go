@@ -13,9 +13,6 @@ func sarifRules(r *Report, index map[string]int) []members {
 	for _, s := range r.Suppressed {
 		all = append(all, s.Finding)
 	}
-	if r.Baseline != nil {
-		all = append(all, r.Baseline.Known...)
-	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
 	rules := []members{}
 	for _, f := range all {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"linerate/internal/hint"
 	"linerate/internal/yamlfile"
 )
@@ -17,14 +19,15 @@ const maxSuppressions = 10_000
 
 // Suppression hides findings that somebody has decided to live with.
 type Suppression struct {
-	// ID and Name are globs (path.Match) on a finding's id and name; at
-	// least one is needed, and both must match.
-	ID   string `yaml:"id"`
-	Name string `yaml:"name"`
+	// ID, Name and File are globs (path.Match) on a finding's id, name and file; an id or a name is
+	// needed, and all that are given must match.
+	ID   string `yaml:"id,omitempty"`
+	Name string `yaml:"name,omitempty"`
+	File string `yaml:"file,omitempty"`
 	// Reason is required: why this is all right here.
 	Reason string `yaml:"reason"`
 	// Expires is the last day it holds, YYYY-MM-DD; "" for ever.
-	Expires string `yaml:"expires"`
+	Expires string `yaml:"expires,omitempty"`
 
 	last time.Time
 }
@@ -83,7 +86,7 @@ func (s *Suppression) check() error {
 	if s.Reason == "" {
 		return errors.New("needs a reason")
 	}
-	for _, glob := range []string{s.ID, s.Name} {
+	for _, glob := range []string{s.ID, s.Name, s.File} {
 		if _, err := path.Match(glob, ""); err != nil {
 			return fmt.Errorf("%q is no pattern", glob)
 		}
@@ -104,7 +107,9 @@ func (s *Suppression) expired(today time.Time) bool {
 	return !s.last.IsZero() && !today.Before(s.last.AddDate(0, 0, 1))
 }
 
-func (s *Suppression) matches(f Finding) bool { return globs(s.ID, f.ID) && globs(s.Name, f.Name) }
+func (s *Suppression) matches(f Finding, file string) bool {
+	return globs(s.ID, f.ID) && globs(s.Name, f.Name) && globs(s.File, file)
+}
 
 // globs matches a pattern; "" matches all. Slashes are ordinary characters
 // here, so they are hidden from path.Match.
@@ -126,24 +131,50 @@ func globs(pattern, s string) bool {
 func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
 
 func (s *Suppression) pattern() string {
-	switch {
-	case s.Name == "":
-		return "id " + s.ID
-	case s.ID == "":
-		return "name " + s.Name
+	var all []string
+	for _, p := range [][2]string{{"id ", s.ID}, {"name ", s.Name}, {"file ", s.File}} {
+		if p[1] != "" {
+			all = append(all, p[0]+p[1])
+		}
 	}
-	return "id " + s.ID + ", name " + s.Name
+	return strings.Join(all, ", ")
+}
+
+// literal is a text as a glob.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+// Accept is a file of suppressions of all that a report found, for the reason given: what
+// comes later is not hidden.
+func (r *Report) Accept(reason string) ([]byte, error) {
+	var doc SuppressionFile
+	seen := map[Suppression]bool{}
+	for _, f := range r.Findings {
+		s := Suppression{ID: literal.Replace(f.Rule()) + ":*", Name: literal.Replace(f.Name), File: literal.Replace(f.File), Reason: reason}
+		if f.Name == "" {
+			id, _, _ := strings.Cut(f.ID, "@")
+			s.ID = literal.Replace(id) + "*"
+		}
+		if !seen[s] {
+			seen[s] = true
+			doc.Suppressions = append(doc.Suppressions, s)
+		}
+	}
+	return yaml.Marshal(doc)
 }
 
 // suppress splits findings into those to show and those hidden, and lists
 // the suppressions that expired or hid nothing.
-func suppress(findings []Finding, with []Suppression, today time.Time) (shown []Finding, hidden []Suppressed, stale []StaleSuppression) {
+func (in *Input) suppress(findings []Finding) (shown []Finding, hidden []Suppressed, stale []StaleSuppression) {
+	with, today := in.Suppressions, in.Today
 	used := make([]bool, len(with))
 	shown, hidden, stale = []Finding{}, []Suppressed{}, []StaleSuppression{}
 	for _, f := range findings {
-		by := -1
+		by, file := -1, f.File
+		if in.Named != nil {
+			file = in.Named(file)
+		}
 		for i := range with {
-			if with[i].matches(f) {
+			if with[i].matches(f, file) {
 				used[i] = true
 				if by < 0 && !with[i].expired(today) {
 					by = i

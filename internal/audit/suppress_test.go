@@ -101,3 +101,28 @@ func FuzzParseSuppressions(f *testing.F) {
 		}
 	})
 }
+
+// TestAccepted: what a report accepts hides its findings, also those with the signs of globs, and
+// those alone.
+func TestAccepted(t *testing.T) {
+	found := []audit.Finding{
+		{ID: "LR-X:net.ipv4.conf.*.rp_filter", Name: "net.ipv4.conf.*.rp_filter", File: "hosts[1]/sysctl.conf"}, {ID: "LR-X:a@/etc/x", Name: "a", File: "/etc/x"}, {ID: "LR-COUNTER"},
+	}
+	text, err := (&audit.Report{Findings: found}).Accept("known")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err := audit.ParseSuppressions(text)
+	if err != nil || len(accepted) != 3 {
+		t.Fatalf("%v, %v:\n%s", accepted, err, text)
+	}
+	other := found[0]
+	other.Name = "net.ipv4.conf.eth0.rp_filter"
+	elsewhere := found[1]
+	elsewhere.File = "/etc/y"
+	for i, f := range append(found, other, elsewhere) {
+		if hidden := audit.Hidden(f, accepted); hidden != (i < len(found)) {
+			t.Errorf("%+v is hidden: %v, by\n%s", f, hidden, text)
+		}
+	}
+}

@@ -163,9 +163,6 @@ func (p *page) tail(r *Report, hidden int) {
 		p.Line("")
 	}
 	p.Line(r.counts(hidden))
-	if b := r.Baseline; b != nil {
-		p.f("new since the baseline, which knows %s more; %s of it are gone", show.Count(len(b.Known)), show.Count(len(b.Gone)))
-	}
 	if r.Lines > 0 {
 		p.f("%s read, %s without a finding", show.Plural(r.Lines, "line"), show.Count(r.Quiet))
 	}
