@@ -273,4 +273,11 @@ func TestOneVoice(t *testing.T) {
 	if found := find(run(t, f, "router"), "LR-DRIFT", "net.isr.maxthreads"); len(found) > 0 {
 		t.Errorf("-1 is the kernel's own choice: %+v", found)
 	}
+	f = tree(t, "14.3", map[string]string{"/boot/loader.conf": `vfs.zfs.arc.max="8589934592"`})
+	f.Memory.Physical = 2 << 30
+	setLive(f, "vfs.zfs.arc.max", "0")
+	f.Normalise()
+	if r := run(t, f, "storage"); len(find(r, "LR-DRIFT", "vfs.zfs.arc.max")) > 0 || len(find(r, "LR-INEFFECTIVE", "vfs.zfs.arc.max")) != 1 {
+		t.Errorf("ZFS ignores what memory cannot hold, which is no drift: %+v", r.Findings)
+	}
 }

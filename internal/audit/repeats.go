@@ -100,8 +100,8 @@ func (a *auditor) drift() []candidate {
 		if !ok {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
-		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
-			continue // -1 asks for the kernel's own choice, which it then shows; another finding covers what it refuses
+		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" || a.idle(a.judged(l)) {
+			continue // -1 asks for the kernel's own choice, which it then shows; another finding covers what it refuses or ignores
 		}
 		of := "runtime"
 		switch {
