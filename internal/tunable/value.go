@@ -79,8 +79,14 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 	case Whole:
 		return rejectWhole(s, x, v)
 	case Choice:
-		if !slices.Contains(s.Values, v) {
-			return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%q is none of %s", v, strings.Join(s.Values, ", ")), Outside: x.Outside}
+		words := []string{v}
+		if s.Mechanism == setting.Cmdline { // "auto,nosmt"
+			words = strings.FieldsFunc(v, func(c rune) bool { return c == ',' || c == ';' })
+		}
+		for _, w := range words {
+			if !slices.Contains(s.Values, w) {
+				return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%q is none of %s", w, strings.Join(s.Values, ", ")), Outside: x.Outside}
+			}
 		}
 	}
 	return nil
