@@ -121,6 +121,10 @@ func (a *auditor) problems() []candidate {
 			all = append(all, moved...)
 			continue
 		}
+		if p.Kind == fact.ProblemSlip {
+			all = append(all, a.says("LR-SLIP", p.Message, fact.Line{Name: p.Message, File: p.File, Number: p.Line, Text: p.Text}, nil))
+			continue
+		}
 		rule, of := "LR-SYNTAX", "refused"
 		switch pf := a.f.Firewall.PF; {
 		case p.Kind == fact.ProblemSyntax && path.Ext(p.File) == ".xml":

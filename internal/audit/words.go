@@ -30,6 +30,7 @@ func (k Kind) Describe() string { return kindWords[k] }
 // kind; docs/reference/audit.md has them, too.
 var structural = map[string]string{
 	"LR-SYNTAX":       "The system rejects the line, or the shell ends at it, and with it the boot",
+	"LR-SLIP":         "The text of the file does not do what it was meant to do",
 	"LR-UNREADABLE":   "The line's meaning needs the shell, which an audit never runs",
 	"LR-UNKNOWN":      "The name is not known: it is near a known one, or the running kernel does not have it",
 	"LR-NOTYET":       "The release is older than the name",

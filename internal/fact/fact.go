@@ -181,7 +181,7 @@ type Problem struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
-	// Kind is ProblemSyntax, ProblemStops, ProblemUnreadable or ProblemInclude.
+	// Kind is ProblemSyntax, ProblemStops, ProblemUnreadable, ProblemInclude or ProblemSlip.
 	Kind string `json:"kind"`
 	// Message says what is wrong, in the system's words where it has some.
 	Message string `json:"message"`
@@ -193,6 +193,7 @@ const (
 	ProblemStops      = "stops"      // the shell that reads the file ends there, and with it the boot
 	ProblemUnreadable = "unreadable" // valid, but its meaning needs execution
 	ProblemInclude    = "include"    // names a file that is not there
+	ProblemSlip       = "slip"       // a case of slips.txt, which Message names
 )
 
 // GoesOn ends the message of a ProblemStops after which init(8) goes on to multi-user mode.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -298,6 +299,9 @@ func (in *inspection) freebsdFirewallFiles() {
 	in.ipfFiles()
 }
 
+// ipfwCall is a rule as a script has it; rc.firewall gives a file of firewall_type to ipfw(8).
+var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(/sbin/)?ipfw[ \t]`)
+
 func (in *inspection) ipfwFiles() {
 	kind, _ := in.f.RCValue("firewall_type")
 	script := in.rcPath("firewall_script", "/etc/ipfw.rules")
@@ -309,6 +313,9 @@ func (in *inspection) ipfwFiles() {
 	}
 	file := &fact.IPFW{}
 	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)...)
+	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
+		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})
+	}
 	in.rcNAT(file)
 	fw := in.f.Firewall.IPFW
 	if fw == nil && (file.File != "" || in.f.RCYes("firewall_enable")) {

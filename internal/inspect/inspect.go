@@ -197,10 +197,29 @@ func (in *inspection) read(path, kind string) (string, error) {
 		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
 	}
 	kind = redact.KindOf(path, kind)
+	text := in.plain(kind, path, string(b))
+	shown := ""
 	if in.opts.Owned && slices.Contains(owned, kind) {
-		return redact.Secrets(in.plain(kind, path, string(b))), err
+		shown = redact.Secrets(text)
+	} else {
+		shown = in.kept(kind, path, text)
 	}
-	return in.kept(kind, path, in.plain(kind, path, string(b))), err
+	in.slips(path, text, shown)
+	return shown, err
+}
+
+// slips notes what is wrong in a file's text, with the lines as they may be seen. Several
+// readers may read one file.
+func (in *inspection) slips(path, text, shown string) {
+	lines := strings.Split(shown, "\n")
+	for _, p := range fact.SlipsIn(path, text) {
+		if p.Line <= len(lines) {
+			p.Text = lines[p.Line-1]
+		}
+		if !slices.Contains(in.f.Problems, p) {
+			in.f.Problems = append(in.f.Problems, p)
+		}
+	}
 }
 
 // owned are the kinds of files that people write line by line.

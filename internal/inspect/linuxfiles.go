@@ -133,10 +133,18 @@ func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 	if in.f.From.Kind == fact.KindTree && fw.Rules == 0 {
 		known = in.sosFirewall(fw) || known
 	}
-	if text, err := in.Read("/etc/nftables.conf"); err == nil && !known {
-		fw.Untracked = linux.Untracked("/etc/nftables.conf", text)
-		rules, tracking := linux.CountNFT(text)
-		fw.Rules, fw.File = rules, "/etc/nftables.conf"
+	for _, q := range []struct {
+		path  string
+		count func(string) (int, bool)
+	}{{"/etc/nftables.conf", linux.CountNFT}, {"/etc/iptables/rules.v4", linux.CountIPTables}, {"/etc/iptables/iptables.rules", linux.CountIPTables}, {"/etc/sysconfig/iptables", linux.CountIPTables},
+		{"/etc/iptables/rules.v6", linux.CountIPTables}, {"/etc/sysconfig/ip6tables", linux.CountIPTables}} {
+		text, err := in.Read(q.path)
+		if err != nil || known || fw.File != "" {
+			continue
+		}
+		fw.Untracked = linux.Untracked(q.path, text)
+		rules, tracking := q.count(text)
+		fw.Rules, fw.File = rules, q.path
 		if rules > 0 {
 			fw.Tracking = &tracking
 		}
@@ -154,10 +162,7 @@ func (in *inspection) count(path string) *uint64 {
 
 // linuxServices lists the daemons that systemd starts.
 func (in *inspection) linuxServices() {
-	names, err := in.r.ReadDir(in.ctx, "/etc/systemd/system/multi-user.target.wants")
-	if err != nil {
-		return
-	}
+	names, _ := in.r.ReadDir(in.ctx, "/etc/systemd/system/multi-user.target.wants")
 	yes, units := true, map[string][]string{}
 	for _, row := range servicesOf(fact.Linux) {
 		units[row[2]] = row
@@ -170,6 +175,12 @@ func (in *inspection) linuxServices() {
 		}
 		if row != nil {
 			in.f.Services = append(in.f.Services, fact.Service{Name: row[1], Enabled: &yes, Details: in.details(row)})
+			delete(units, unit)
+		}
+	}
+	for _, row := range servicesOf(fact.Linux) { // a copy of some files may lack the links
+		if details := in.details(row); units[row[2]] != nil && len(details) > 0 {
+			in.f.Services = append(in.f.Services, fact.Service{Name: row[1], Details: details})
 		}
 	}
 }

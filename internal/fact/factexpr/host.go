@@ -1,10 +1,14 @@
 package factexpr
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"net/netip"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -62,9 +66,11 @@ type Host struct {
 	// Functions over settings and their files.
 	IsSet func(name string) bool `expr:"is_set"`
 	// AnySet: a file sets one of a pattern: systemd.link.*.MTUBytes.
-	AnySet  func(pattern string) bool `expr:"any_set"`
-	RC      func(name string) bool    `expr:"rc"`
-	RCText  func(name string) string  `expr:"rc_text"`
+	AnySet func(pattern string) bool `expr:"any_set"`
+	RC     func(name string) bool    `expr:"rc"`
+	RCText func(name string) string  `expr:"rc_text"`
+	// Reaches: an interface of rc.conf has the address in its network, or may have it.
+	Reaches func(address string) bool `expr:"reaches"`
 	Running func(name string) string  `expr:"running"`
 	// Module: in the kernel, loaded, or configured to be.
 	Module  func(name string) bool `expr:"module"`
@@ -169,6 +175,7 @@ func Of(f *fact.Facts) Host {
 		return slices.ContainsFunc(f.Sources, func(s fact.Source) bool { return s.Name == source && s.Status == fact.StatusUnreadable })
 	}
 	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
+	h.Reaches = func(address string) bool { return reaches(f, address) }
 	h.Running = func(name string) string { v, _ := f.LiveValue(name); return v }
 	h.Counter = func(name string) float64 { return count(f, name) }
 	h.HasCounter = func(name string) bool { _, ok := f.Counter(name); return ok }
@@ -204,13 +211,51 @@ func Blank() Host {
 	return Host{
 		Field: none, FieldIs: func(string, string) bool { return false },
 		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
-		IsSet: no, AnySet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
+		Reaches: no, IsSet: no, AnySet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
 		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
 		Sum: zero, CPUNames: []string{}, Details: func(string, string) []string { return []string{} },
 		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no, Refused: no,
 		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no, ParentOf: none},
 		Filters: Filters{PFLimitSet: no},
 	}
+}
+
+// inet is an address of ifconfig(8) with its network: /24, netmask 255.255.255.0 or 0xffffff00.
+var inet = regexp.MustCompile(`\binet ([0-9.]+)(?:/([0-9]+)| netmask (0x[0-9a-f]+|[0-9.]+))`)
+
+// reaches reports whether an address is in a network of rc.conf, or may be: where an interface
+// asks for its address, or none says one.
+func reaches(f *fact.Facts, address string) bool {
+	at, seen := ipv4(address), false
+	for _, s := range f.Settings {
+		if s.Namespace != fact.RC || !strings.HasPrefix(s.Name, "ifconfig_") {
+			continue
+		}
+		value, _ := f.RCValue(s.Name)
+		for _, n := range inet.FindAllStringSubmatch(value, -1) {
+			mask := ipv4(n[3])
+			if bits, err := strconv.Atoi(n[2]); err == nil {
+				mask = ^uint32(0) << (32 - min(bits, 32))
+			}
+			if seen = true; mask&at == mask&ipv4(n[1]) {
+				return true
+			}
+		}
+		if strings.Contains(strings.ToUpper(value), "DHCP") || strings.Contains(value, "REDACTED") {
+			return true
+		}
+	}
+	return !seen
+}
+
+// ipv4 is an address or a netmask as a number.
+func ipv4(s string) uint32 {
+	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
+		b := a.As4()
+		return binary.BigEndian.Uint32(b[:])
+	}
+	n, _ := strconv.ParseUint(s, 0, 32)
+	return uint32(n)
 }
 
 // div takes numbers of any kind.

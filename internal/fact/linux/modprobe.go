@@ -23,32 +23,44 @@ func sortedPaths(names []string, byName map[string]string) []string {
 func ReadModuleOptions(files Files) Config {
 	var c Config
 	for _, p := range dropIns(files, ".conf", "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d") {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
-		for number, raw := range joined(text) {
-			w := strings.Fields(raw)
-			if len(w) > 0 && w[0][0] != '#' && !strings.Contains(w[0], "REDACTED") && !slices.Contains(modprobeWords, w[0]) {
-				c.Problems = append(c.Problems, fact.Problem{File: p, Line: number, Text: raw, Kind: fact.ProblemSyntax,
-					Message: "modprobe.d has no such directive: " + notHere(w)})
-			}
-			if len(w) > 2 && w[0] == "install" {
-				c.add(p, number, raw, fact.Modprobe, "when the module is loaded", applied(w[1], raw)...)
-			}
-			if len(w) < 3 || w[0] != "options" {
-				continue
-			}
-			for _, o := range w[2:] {
-				name, value, ok := strings.Cut(o, "=")
-				if !ok {
-					value = "1"
-				}
-				c.add(p, number, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
+		c.modprobe(files, p)
+	}
+	names, _ := files.List("/etc/modprobe.d")
+	for _, n := range names {
+		if !strings.HasSuffix(n, ".conf") && !setAside(n) {
+			first := len(c.Lines)
+			c.modprobe(files, "/etc/modprobe.d/"+n)
+			for i := range c.Lines[first:] {
+				c.Lines[first+i].Effective, c.Lines[first+i].Note = false, NotConf
 			}
 		}
 	}
 	return c
+}
+
+// modprobe reads one file of modprobe.d.
+func (c *Config) modprobe(files Files, p string) {
+	text, _ := files.Read(p)
+	for number, raw := range joined(text) {
+		w := strings.Fields(raw)
+		if len(w) > 0 && w[0][0] != '#' && !strings.Contains(w[0], "REDACTED") && !slices.Contains(modprobeWords, w[0]) {
+			c.Problems = append(c.Problems, fact.Problem{File: p, Line: number, Text: raw, Kind: fact.ProblemSyntax,
+				Message: "modprobe.d has no such directive: " + notHere(w)})
+		}
+		if len(w) > 2 && w[0] == "install" {
+			c.add(p, number, raw, fact.Modprobe, "when the module is loaded", applied(w[1], raw)...)
+		}
+		if len(w) < 3 || w[0] != "options" {
+			continue
+		}
+		for _, o := range w[2:] {
+			name, value, ok := strings.Cut(o, "=")
+			if !ok {
+				value = "1"
+			}
+			c.add(p, number, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
+		}
+	}
 }
 
 // modprobeWords are the directives of modprobe.d(5).

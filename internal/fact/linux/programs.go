@@ -72,6 +72,10 @@ func (c *Config) interfaces(p, text string) {
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", w[1]})
 		case "bond-mode", "bond-miimon", "bond-arp-interval", "bond_mode", "bond_miimon", "bond_arp_interval":
 			c.bond(link, strings.ReplaceAll(w[0][5:], "_", "-"), w[1], fact.Line{File: p, Number: i + 1, Text: raw})
+		case "bridge-ports", "bridge_ports":
+			if validName(link) && len(c.NICs) < fact.MaxNICs {
+				c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindBridge, Members: w[1:]})
+			}
 		case "up", "pre-up", "post-up":
 			line := strings.NewReplacer("$IFACE", link, "${IFACE}", link).Replace(strings.Join(w[1:], " "))
 			c.add(p, i+1, raw, fact.Conf, "when the interface comes up", commands(line)...)

@@ -96,12 +96,13 @@ func systemd(files Files) bool {
 		}
 	}
 	release, _ := files.Read("/etc/os-release")
-	return debian.MatchString(release) && from13.MatchString(release) // which has systemd unless somebody took it away
+	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // which have systemd unless somebody took it away
 }
 
-// debian and from13 tell by os-release the first Debian without the link from sysctl.d to
-// sysctl.conf, and later ones.
+// arch, debian and from13 tell by os-release the systems without the link from sysctl.d to
+// sysctl.conf.
 var (
+	arch   = regexp.MustCompile(`(?m)^ID="?(arch|archarm|manjaro|endeavouros)"?$`)
 	debian = regexp.MustCompile(`(?m)^ID="?debian"?$`)
 	from13 = regexp.MustCompile(`(?m)^VERSION_ID="?(1[3-9]|[2-9][0-9])"?$`)
 )

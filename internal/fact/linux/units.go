@@ -3,6 +3,7 @@ package linux
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -99,7 +100,7 @@ func (c *Config) limits(files Files, unit, section, prefix string, paths []strin
 			case e.value == "":
 				delete(last, e.key)
 				continue
-			case !l.Hidden() && !unitLimits[i].reads.MatchString(e.value):
+			case !l.Hidden() && (!unitLimits[i].reads.MatchString(e.value) || softAbove(e.value)):
 				l.Note = BadLimit
 			default:
 				l.Value, l.Effective = e.value[strings.IndexByte(e.value, ':')+1:], true
@@ -112,6 +113,14 @@ func (c *Config) limits(files Files, unit, section, prefix string, paths []strin
 	for _, k := range unitLimits {
 		c.addLine(last[prefix+k.key])
 	}
+}
+
+// softAbove reports "soft:hard" with a soft limit above the hard one.
+func softAbove(value string) bool {
+	soft, hard, both := strings.Cut(value, ":")
+	s, bad := strconv.ParseUint(soft, 0, 64)
+	h, worse := strconv.ParseUint(hard, 0, 64)
+	return both && bad == nil && worse == nil && s > h
 }
 
 // addLine numbers a line, if it is one and there are not too many.

@@ -1,0 +1,66 @@
+package fact
+
+import (
+	_ "embed" // slips.txt
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/internal/list"
+)
+
+//go:embed slips.txt
+var slipsText string
+
+// slip is a row of slips.txt.
+type slip struct {
+	name, excuse  string
+	files         []string
+	wrong, unless *regexp.Regexp
+}
+
+var slips = sync.OnceValue(func() []slip {
+	return list.Map(list.Rows(slipsText), func(row []string) slip {
+		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: regexp.MustCompile(row[2])}
+		if len(row) > 3 {
+			s.excuse = row[3]
+			s.unless = regexp.MustCompile(strings.TrimPrefix(row[3], "="))
+		}
+		return s
+	})
+})
+
+// remarks are whole lines of comments; a script's first line is none.
+var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
+
+// SlipsIn finds what is wrong in the text of a file that somebody writes, each once, by the
+// cases of slips.txt, with the line where it ends.
+func SlipsIn(file, text string) []Problem {
+	var all []Problem
+	for _, s := range slips() {
+		if !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
+			continue
+		}
+		plain := remarks.ReplaceAllString(text, "")
+		if at := s.in(plain); at >= 0 {
+			all = append(all, Problem{File: file, Line: 1 + strings.Count(plain[:at], "\n"), Kind: ProblemSlip, Message: s.name})
+		}
+	}
+	return all
+}
+
+// in is where a slip's text ends, -1 without one.
+func (s slip) in(text string) int {
+	ofMatch := strings.HasPrefix(s.excuse, "=")
+	if s.unless != nil && !ofMatch && s.unless.MatchString(text) {
+		return -1
+	}
+	for _, at := range s.wrong.FindAllStringIndex(text, -1) {
+		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !s.unless.MatchString(found) {
+			return at[0] + len(found)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,80 @@
+package fact
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// slipCases are texts in which each case of slips.txt is found, and texts near them in which
+// it is not.
+var slipCases = map[string]struct {
+	file           string
+	wrong, allowed []string
+}{
+	"modules-parameter":   {"/etc/modules-load.d/a.conf", []string{"# x\nnf_conntrack hashsize=262144\n"}, []string{"nf_conntrack\n# nf_conntrack hashsize=1\n"}},
+	"modprobe-blank":      {"/etc/modprobe.d/a.conf", []string{"options nf_conntrack hashsize 262144\n", "options zfs zfs_arc_max = 1\n"}, []string{"options nf_conntrack hashsize=262144\noptions bonding debug\n"}},
+	"modprobe-ko":         {"/etc/modprobe.d/a.conf", []string{"blacklist e1000.ko\n"}, []string{"blacklist e1000\n"}},
+	"bonding-arp":         {"/etc/modprobe.d/a.conf", []string{"options bonding mode=802.3ad arp_interval=100\n", "options bonding arp_interval=100 mode=4\n"}, []string{"options bonding mode=1 arp_interval=100\n", "options bonding mode=4 arp_interval=0 miimon=100\n"}},
+	"bond-hash":           {"/etc/network/interfaces", []string{"iface bond0 inet manual\n bond-xmit-hash-policy layer2\n bond-xmit-hash-policy layer2+4\n"}, []string{" bond-xmit-hash-policy layer3+4\n bond_xmit_hash_policy 1\n"}},
+	"link-match":          {"/etc/systemd/network/1.link", []string{"[Match]\nName=eth0\n[Link]\nMTUBytes=9000\n"}, []string{"[Match]\nOriginalName=eth0\n[Link]\nName=lan0\n"}},
+	"network-forwarding":  {"/etc/systemd/network/1.network", []string{"[Network]\nIPForwarding=yes\n"}, []string{"[Network]\nIPv4Forwarding=yes\nIPForward=yes\n"}},
+	"netplan-tab":         {"/etc/netplan/1.yaml", []string{"network:\n\tversion: 2\n"}, []string{"network:\n  version: 2\n"}},
+	"two-gateways":        {"/etc/network/interfaces", []string{"iface a inet static\n gateway 198.18.0.1\niface b inet static\n gateway 198.18.1.1\n"}, []string{"iface a inet static\n gateway 198.18.0.1\niface b inet static\n gateway 198.18.1.1\n metric 10\n", "iface a inet static\n gateway 198.18.0.1\niface a inet6 static\n gateway 2001:2::1\n"}},
+	"tc-unit":             {"/etc/rc.local", []string{"#!/bin/sh\ntc qdisc add dev eth0 root cake bandwidth 100\n"}, []string{"tc qdisc add dev eth0 root cake bandwidth 100mbit\n", "# tc qdisc add dev eth0 root cake bandwidth 100\n"}},
+	"sysctl-blanks":       {"/etc/rc.local", []string{"sysctl -w net.ipv4.ip_forward = 1\n"}, []string{"sysctl -w net.ipv4.ip_forward=1\nsysctl -w net.ipv4.tcp_rmem='4096 1 2'\n"}},
+	"proc-dots":           {"/etc/rc.local", []string{"echo 1 > /proc/sys/net.ipv4.ip_forward\n"}, []string{"echo 1 > /proc/sys/net/ipv4/conf/eth0.5/rp_filter\n"}},
+	"grub-blanks":         {"/etc/default/grub", []string{"GRUB_CMDLINE_LINUX = \"quiet\"\n", "GRUB_CMDLINE_LINUX= \"quiet\"\n"}, []string{"GRUB_CMDLINE_LINUX=\"a b=c\" # x\nGRUB_CMDLINE_LINUX_DEFAULT=\nGRUB_TIMEOUT=5\n"}},
+	"grub-quote":          {"/etc/default/grub", []string{"GRUB_CMDLINE_LINUX=\"quiet splash\nGRUB_TIMEOUT=5\n"}, []string{"GRUB_CMDLINE_LINUX=\"quiet\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"a \\\n b\"\n"}},
+	"udev-scheduler":      {"/etc/udev/rules.d/1.rules", []string{"KERNEL==\"sda\", ATTR{queue/scheduler}=\"noop\"\n"}, []string{"KERNEL==\"sda\", ATTR{queue/scheduler}=\"none\"\n"}},
+	"udev-compares":       {"/etc/udev/rules.d/1.rules", []string{"KERNEL==\"sda\", ATTR{queue/scheduler}==\"none\"\n"}, []string{"KERNEL==\"sda\", ATTR{queue/rotational}==\"0\", ATTR{queue/scheduler}=\"none\"\n", "KERNEL==\"sda\", \\\n ATTR{queue/scheduler}=\"none\"\n", "SUBSYSTEM!=\"net\", GOTO=\"end\"\n"}},
+	"nft-replies":         {"/etc/nftables.conf", []string{"table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  tcp dport { 22, 80 } accept\n }\n}\n"}, []string{"table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state vmap { established : accept }\n icmpv6 type nd-neighbor-solicit accept\n }\n}\n", "table inet f {\n chain in { type filter hook input priority 0; policy accept; }\n}\n"}},
+	"nft-neighbours":      {"/etc/nftables.conf", []string{"table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n }\n}\n"}, []string{"table ip f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n }\n}\n", "table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n  meta l4proto { icmp, ipv6-icmp } accept\n }\n}\n"}},
+	"nft-flowtable":       {"/etc/nftables.conf", []string{"table ip f {\n chain x {\n  ip protocol tcp flow add @ft\n }\n}\n"}, []string{"table ip f {\n flowtable ft {\n  hook ingress priority 0; devices = { a };\n }\n chain x {\n  flow add @ft\n }\n}\n"}},
+	"iptables-commit":     {"/etc/iptables/rules.v4", []string{"*filter\n:INPUT ACCEPT [0:0]\n"}, []string{"*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n"}},
+	"iptables-dead":       {"/etc/sysconfig/iptables", []string{"-A INPUT -j DROP\n-A INPUT -p tcp --dport 22 -j ACCEPT\n", "-A FORWARD -j REJECT --reject-with x\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\n"}, []string{"-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\n-A FORWARD -j DROP\n"}},
+	"iptables-replies":    {"/etc/iptables/rules.v4", []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n"}, []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\nCOMMIT\n", "*filter\n:INPUT DROP [0:0]\n-A INPUT -j ufw-before-input\nCOMMIT\n"}},
+	"iptables-neighbours": {"/etc/iptables/rules.v6", []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n"}, []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -p ipv6-icmp -j ACCEPT\nCOMMIT\n"}},
+	"pf-last-block":       {"/etc/pf.conf", []string{"pass out all\npass in proto tcp to port 22\nblock all\n"}, []string{"block all\npass out all\n", "pass in quick proto tcp to port 22\nblock all\n", "pass out all\nblock in on em0 all\n"}},
+	"pf-word":             {"/etc/pf.conf", []string{"set state-policy ifbound\n"}, []string{"set state-policy if-bound\nset block-policy return\nset block-policy $p\n"}},
+	"pf-port":             {"/etc/pf.conf", []string{"pass in on em0 proto tcp port 22\n", "pass in proto { tcp, udp } port 53\n"}, []string{"pass in on em0 proto tcp to port 22\npass proto tcp from any port 20 to any\n"}},
+	"ipfw-allow-first":    {"/etc/ipfw.rules", []string{"ipfw add 100 allow ip from any to any\nipfw add 200 deny tcp from any to me\n"}, []string{"ipfw add 100 allow ip from any to any via lo0\nipfw add 200 deny tcp from any to me\nipfw add 65000 allow ip from any to any\n"}},
+}
+
+func TestSlips(t *testing.T) {
+	found := func(file, text, name string) int {
+		all := SlipsIn(file, text)
+		i := slices.IndexFunc(all, func(p Problem) bool { return p.Message == name })
+		if i < 0 {
+			return 0
+		}
+		return all[i].Line
+	}
+	said, err := os.ReadFile("../../catalogue/rules/remarks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range slips() {
+		if !strings.Contains(string(said), "\n      "+s.name+":\n") {
+			t.Errorf("LR-SLIP has no case %s", s.name)
+		}
+		c, ok := slipCases[s.name]
+		if !ok {
+			t.Errorf("%s has no text that shows it", s.name)
+		}
+		for _, text := range c.wrong {
+			if found(c.file, text, s.name) == 0 || found("/etc/other", text, s.name) != 0 {
+				t.Errorf("%s is not found in %q, or in another file too", s.name, text)
+			}
+		}
+		for _, text := range c.allowed {
+			if line := found(c.file, text, s.name); line != 0 {
+				t.Errorf("%s is found in %q, line %d", s.name, text, line)
+			}
+		}
+	}
+	if line := found("/etc/network/interfaces", slipCases["bond-hash"].wrong[0], "bond-hash"); line != 3 {
+		t.Errorf("line %d, want the wrong one of two, 3", line)
+	}
+}
