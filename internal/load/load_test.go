@@ -56,32 +56,13 @@ func TestDelayWraps(t *testing.T) {
 	}
 }
 
-func TestParseIMIX(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want []int
-	}{
-		{"aaafg", []int{64, 64, 64, 1280, 1518}},
-		{"3afz", []int{64, 64, 64, 1280, 1518}},
-		{"bcdehij", []int{128, 256, 512, 1024, 2112, 9000, 16000}},
-		{"aA2B:A=70,B=594", []int{64, 70, 594, 594}},
-	} {
-		got, err := ParseIMIX(c.in, 1500)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("ParseIMIX(%q) = %v, %v, want %v", c.in, got, err, c.want)
-		}
-	}
+func TestSimpleIMIX(t *testing.T) {
 	counts := map[int]int{}
 	for _, n := range SimpleIMIX() {
 		counts[n]++
 	}
 	if counts[64] != 7 || counts[594] != 4 || counts[1518] != 1 {
 		t.Errorf("simple IMIX is %v, want 7 : 4 : 1", counts)
-	}
-	for _, bad := range []string{"", "k", "A", "3", "0a", "99999a", "aA:A=10", "a:AB=70", "4096aa"} {
-		if got, err := ParseIMIX(bad, 1500); err == nil || !hint.IsUsage(err) || hint.Of(err) == "" {
-			t.Errorf("ParseIMIX(%q) = %v, %v, want a usage error with a hint", bad, got, err)
-		}
 	}
 }
 
@@ -475,13 +456,10 @@ func FuzzReadEnding(f *testing.F) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"simple", "7a4d1g", "AB:A=70,B=80", "1.5Mpps", "3Gbit/s", "198.18.0.0/24", "2001:2::1-2001:2::9", "64,128"} {
+	for _, s := range []string{"1.5Mpps", "3Gbit/s"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if mix, err := ParseIMIX(s, 1500); err == nil && (len(mix) == 0 || len(mix) > maxMix) {
-			t.Errorf("ParseIMIX(%q) has %d frames", s, len(mix))
-		}
 		if r, err := ParseRate(s); err == nil && r.PPS > 0 {
 			if again, err := ParseRate(r.String()); err != nil || again != r {
 				t.Errorf("ParseRate(%q) = %v, which reads %v, %v", s, r, again, err)

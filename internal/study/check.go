@@ -42,6 +42,7 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 		yamlfile.OneOf("workload.family", w.Family, "ipv4", "ipv6"),
 		yamlfile.OneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays),
 		yamlfile.OneOf("workload.order", w.Order, "round-robin", "random"),
+		yamlfile.OneOf("workload.imix", cmp.Or(w.IMIX, simpleIMIX), simpleIMIX),
 		yamlfile.Within("workload.sources", cmp.Or(w.Sources, 1), 1, maxAddresses),
 		yamlfile.Within("workload.destinations", cmp.Or(w.Destinations, 1), 1, maxAddresses),
 	); p != nil {
@@ -55,13 +56,11 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 			return yamlfile.Wrong("workload.link", "link: %q is no rate of a wire", w.Link).Advise("write 10Gbps")
 		}
 	}
-	if w.IMIX != "" {
-		if _, err := w.FrameSizes(); err != nil {
-			return yamlfile.Wrong("workload.imix", "%v", err).Advise("%s", hint.Of(err))
-		}
-	}
 	return CheckFrames("workload", w)
 }
+
+// simpleIMIX is the mix of sizes that has a name.
+const simpleIMIX = "simple"
 
 // CheckFrames checks what a part may replace: sizes and the count of flows.
 func CheckFrames(path string, w Workload) *yamlfile.Problem {

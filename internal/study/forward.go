@@ -19,13 +19,8 @@ func checkForward(s *Spec, place int, path string) *yamlfile.Problem {
 	if len(p.Sizes) > 0 && p.IMIX != "" {
 		return yamlfile.Wrong(path+".imix", "sizes and imix exclude each other").Advise("keep one of them")
 	}
-	if bad := yamlfile.OneOf(path+".family", cmp.Or(p.Family, "ipv4"), "ipv4", "ipv6"); bad != nil {
-		return bad
-	}
-	if _, err := s.Offers(p).FrameSizes(); err != nil {
-		return yamlfile.Wrong(path+".imix", "%v", err).Advise("%s", hint.Of(err))
-	}
-	return cmp.Or(checkShare(s, place, path), checkManagement(p, path), checkFlood(p, path), checkRate(p, path),
+	return cmp.Or(yamlfile.OneOf(path+".family", cmp.Or(p.Family, "ipv4"), "ipv4", "ipv6"), yamlfile.OneOf(path+".imix", cmp.Or(p.IMIX, simpleIMIX), simpleIMIX),
+		checkShare(s, place, path), checkManagement(p, path), checkFlood(p, path), checkRate(p, path),
 		yamlfile.Within(path+".flows", cmp.Or(p.Flows, 1), 1, MaxFlows), checkDirections(s, path, p), CheckFrames(path, s.Offers(p)))
 }
 

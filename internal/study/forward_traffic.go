@@ -22,10 +22,6 @@ type Endpoints struct{ From, To port.Port }
 // without a DUT has no addresses). The lab fills Stream and CPUs.
 func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 	w := s.Offers(p)
-	sizes, err := w.FrameSizes()
-	if err != nil {
-		return load.Spec{}, err
-	}
 	src, dst := between.From.IPv4, between.To.IPv4
 	if w.Family == "ipv6" {
 		src, dst = between.From.IPv6, between.To.IPv6
@@ -38,10 +34,10 @@ func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 		SrcSpan: w.Sources, DstSpan: w.Destinations,
 		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random", Elephant: w.Elephant,
 	}
-	out := load.Spec{Device: wire.From.Device, SrcMAC: wire.From.MAC, DstMAC: wire.From.Peer, Sizes: sizes, Flows: flows}
+	out := load.Spec{Device: wire.From.Device, SrcMAC: wire.From.MAC, DstMAC: wire.From.Peer, Sizes: w.FrameSizes(), Flows: flows}
 	if GoesBothWays(p) {
 		flows.Reply = true
-		out.Back = &load.Spec{Device: wire.To.Device, SrcMAC: wire.To.MAC, DstMAC: wire.To.Peer, Sizes: sizes, Flows: flows}
+		out.Back = &load.Spec{Device: wire.To.Device, SrcMAC: wire.To.MAC, DstMAC: wire.To.Peer, Sizes: w.FrameSizes(), Flows: flows}
 	}
 	return out, nil
 }

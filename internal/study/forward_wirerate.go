@@ -18,8 +18,8 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 		return nil
 	}
 	for _, p := range s.Parts {
-		sizes, err := s.Offers(p).FrameSizes()
-		if err != nil || len(sizes) == 0 || !offersFrames(p) {
+		sizes := s.Offers(p).FrameSizes()
+		if len(sizes) == 0 || !offersFrames(p) {
 			continue
 		}
 		metric := ForwardingRate

@@ -145,7 +145,7 @@ func TestParseRefuses(t *testing.T) {
 		{"both directions of what one program forwards", strings.Replace(small, "nft: {linear: 1}", "forward: xdp", 1) + "parts: [{directions: both}]\n", "s.yaml:8: variant ", "directions: one"},
 		{"both directions in sequence", small + "interleave: false\nworkload: {directions: both}\n", "in mode cost both directions need arms that take turns", "interleave"},
 		{"both directions and management", small + "parts: [{mode: overload, directions: both, management: true}]\n", "s.yaml:8: management and floods come from one side", ""},
-		{"imix", small + "workload: {imix: q!}\n", "s.yaml:8: ", ""},
+		{"imix", small + "workload: {imix: 7a4d1g}\n", `s.yaml:8: imix: unknown "7a4d1g"`, "simple"},
 		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 4194304", ""},
 		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet"},
 		{"metric without part", small + "metrics: [{metric: loss_ratio, primary: true}]\n", "s.yaml:8: loss_ratio needs a part of mode overload", ""},

@@ -62,8 +62,8 @@ type Testbed struct {
 type Workload struct {
 	Asks   `yaml:",inline"`
 	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
-	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
-	// "simple" (7:4:1) or a genome of RFC 6985.
+	// Sizes are frame sizes with FCS, repeated in order; IMIX is "simple" (7:4:1)
+	// instead.
 	Sizes []int  `yaml:"sizes,omitempty,flow"`
 	IMIX  string `yaml:"imix,omitempty"`
 	Flows int    `yaml:"flows"`
@@ -240,15 +240,12 @@ const (
 	maxFrameSize = 9216
 )
 
-// vethMTU is what the testbed's wires have: the letter z of a genome.
-const vethMTU = 1500
-
 // FrameSizes are the workload's repeating sequence of frame sizes.
-func (w Workload) FrameSizes() ([]int, error) {
+func (w Workload) FrameSizes() []int {
 	if w.IMIX == "" {
-		return w.Sizes, nil
+		return w.Sizes
 	}
-	return load.ParseIMIX(w.IMIX, vethMTU)
+	return load.SimpleIMIX()
 }
 
 // Smallest is the least frame that holds a stamp: 64 bytes for IPv4 (RFC
