@@ -59,12 +59,12 @@ func moreRights() string {
 	if cli.Root() || runtime.GOOS != "linux" {
 		return ""
 	}
-	return fmt.Sprintf(`
+	return `
 You are not root. As root the traffic comes from eBPF, with many times the packets and
 narrower intervals; the report says why packets were dropped, and what happens under
 overload:
-  %s
-`, cli.AsRoot("linerate demo"))
+  sudo linerate demo
+`
 }
 
 // nextSteps says where to go on, and where the record is.

@@ -165,7 +165,7 @@ func (s *modelServer) ask(ctx context.Context, args []string, text string) (answ
 		err = nil
 	}
 	if err != nil {
-		if h := hint.Render(err, cli.AsFlag); h != "" {
+		if h := hint.Of(err); h != "" {
 			err = fmt.Errorf("%w\nhint: %s", err, h)
 		}
 		return "", err

@@ -186,7 +186,4 @@ func TestInterruptedRun(t *testing.T) {
 	if err := UntilStopped(ctx, func() { <-block }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if got := AsFlag("os", "linux"); got != "--os linux" {
-		t.Errorf("%s", got)
-	}
 }

@@ -94,17 +94,9 @@ func conclude(program string, err error, interrupted bool, stderr io.Writer) int
 // tell prints an error and what to do about it.
 func tell(program string, err error, stderr io.Writer) {
 	fmt.Fprintf(stderr, "%s: %v\n", program, err)
-	if h := hint.Render(err, AsFlag); h != "" {
+	if h := hint.Of(err); h != "" {
 		fmt.Fprintf(stderr, "hint: %s\n", h)
 	}
-}
-
-// AsFlag writes an option as commands take it.
-func AsFlag(name, value string) string {
-	if value == "" {
-		return "--" + name
-	}
-	return "--" + name + " " + value
 }
 
 // What the linker writes into a release's binaries (cmd/linerate-dist): the tag, the

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -90,4 +91,15 @@ func Talk(cmd *cobra.Command) io.Writer {
 		return io.Discard
 	}
 	return cmd.ErrOrStderr()
+}
+
+// Root reports whether the process is the machine's root: one of a user namespace is
+// somebody else outside of it.
+func Root() bool {
+	if os.Geteuid() != 0 {
+		return false
+	}
+	uids, err := os.ReadFile("/proc/self/uid_map") // of Linux alone
+	f := strings.Fields(string(uids))
+	return err != nil || len(f) == 3 && f[1] == "0" && f[2] == "4294967295"
 }

@@ -266,7 +266,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			advice = "did you mean " + near + "?"
 		}
 	case errors.As(err, &invalid):
-		if h := hint.Render(err, AsFlag); h != "" {
+		if h := hint.Of(err); h != "" {
 			advice = h
 		}
 		f := invalid.GetFlag()
@@ -293,7 +293,7 @@ func nearestFlags(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	})
 	near := hint.Nearest(name, known, 3)
 	for i, n := range near {
-		near[i] = AsFlag(n, "")
+		near[i] = hint.Option(n, "")
 	}
 	return strings.Join(near, ", ")
 }

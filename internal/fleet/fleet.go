@@ -299,14 +299,13 @@ type TunableCount struct {
 
 // ChangeFilter narrows changes; zero fields admit all.
 type ChangeFilter struct {
-	Since, Until time.Time // from, and before
-	Hosts        []string  // identifiers
-	Rule         string
-	Kind         Kind
-	Cause        Cause
-	Floor        audit.Severity // findings at least this bad
-	Before       int64          // the Seq of the last change had: what follows is the next page
-	Limit        int            // 0: all
+	Since  time.Time
+	Hosts  []string // identifiers
+	Rule   string
+	Kind   Kind
+	Cause  Cause
+	Before int64 // the Seq of the last change had: what follows is the next page
+	Limit  int   // 0: all
 }
 
 // NoRole stands for the hosts whose role is not known, where hosts are asked for.
@@ -319,7 +318,6 @@ type HostFilter struct {
 	Role        string // NoRole: those without one
 	OS, Release string
 	Unreachable bool
-	Unread      bool   // not compared with apply's record by the last sweep
 	Text        string // part of the name or host name, without case
 	After       string // only names behind it: the next page
 	Limit       int    // 0: all

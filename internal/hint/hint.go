@@ -28,51 +28,17 @@ func With(err error, format string, args ...any) error {
 	return &hinted{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// Of returns the outermost advice that err carries, or "". Options in it are
-// named in words.
+// Of returns the outermost advice that err carries, or "".
 func Of(err error) string {
-	return Render(err, func(name, value string) string {
-		if value == "" {
-			return "the option " + name
-		}
-		return name + " " + value
-	})
-}
-
-// Option names an option in a hint, with a value or without: libraries know that something
-// can be chosen, and only the command knows the option for it.
-func Option(name, value string) string {
-	return string(optionBegin) + name + string(optionValue) + value + string(optionEnd)
-}
-
-// Private characters of Unicode frame an option within a hint.
-const (
-	optionBegin = '\uE0F0'
-	optionValue = '\uE0F1'
-	optionEnd   = '\uE0F2'
-)
-
-// Render returns the outermost advice that err carries, its options as say
-// has them; "" without advice.
-func Render(err error, say func(name, value string) string) string {
 	var h *hinted
 	if !errors.As(err, &h) {
 		return ""
 	}
-	var out strings.Builder
-	text := h.hint
-	for {
-		before, rest, found := strings.Cut(text, string(optionBegin))
-		out.WriteString(before)
-		if !found {
-			return out.String()
-		}
-		option, after, _ := strings.Cut(rest, string(optionEnd))
-		name, value, _ := strings.Cut(option, string(optionValue))
-		out.WriteString(say(name, value))
-		text = after
-	}
+	return h.hint
 }
+
+// Option is an option as commands take it, with a value or without.
+func Option(name, value string) string { return strings.TrimSuffix("--"+name+" "+value, " ") }
 
 // Exit ends a command with a code and no message: the command has said why.
 type Exit int

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/audit"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 )
@@ -69,9 +68,6 @@ func (s *Ledger) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	if f.Unreachable {
 		w.add("h.unreachable_since > 0")
 	}
-	if f.Unread {
-		w.add("h.unread <> ''")
-	}
 	w.contains(f.Text, "h.name", "h.hostname")
 	if f.After != "" {
 		w.add("h.name"+s.d.Order+" > ?", f.After)
@@ -123,9 +119,6 @@ func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	if !f.Since.IsZero() {
 		w.add("c.time >= ?", millis(f.Since))
 	}
-	if !f.Until.IsZero() {
-		w.add("c.time < ?", millis(f.Until))
-	}
 	if len(f.Hosts) > 0 {
 		w.add("c.host IN (?" + strings.Repeat(", ?", len(f.Hosts)-1) + ")")
 		for _, h := range f.Hosts {
@@ -136,15 +129,6 @@ func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 		if c.value != "" {
 			w.add(c.column+" = ?", c.value)
 		}
-	}
-	if f.Floor != "" {
-		var bad []string
-		for _, v := range audit.Severities() {
-			if v.AtLeast(f.Floor) {
-				bad = append(bad, "'"+string(v)+"'")
-			}
-		}
-		w.add("c.severity IN (" + strings.Join(bad, ", ") + ")")
 	}
 	if f.Before > 0 {
 		w.add("(c.time, c.seq) < ((SELECT time FROM fleet_changes WHERE seq = ?), ?)", f.Before, f.Before)
