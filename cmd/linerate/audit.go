@@ -127,7 +127,7 @@ func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, by judged) error
 
 func (o *auditOptions) print(cmd *cobra.Command, r *audit.Report, show audit.Severity) error {
 	if o.asSARIF {
-		return cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), hosts.SARIFHost(r, "", o.Root)))
+		return cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIF(cli.Version(), hosts.SARIFHost(r, "", o.Root)))
 	}
 	return cli.Print(cmd, r, func(w io.Writer) error { return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show}) })
 }

@@ -177,19 +177,18 @@ func readPlan(name string, stdin io.Reader, parse func([]byte) (plan.Plan, error
 
 // waveFlags are those of apply that are about many hosts.
 type waveFlags struct {
-	fleetList
-	measure                     measureFlags
-	steps, skip, resume, ledger string
-	parallel, tries             int
-	soak, timeout               time.Duration
+	measure                            measureFlags
+	steps, skip, resume, ledger, limit string
+	parallel, tries                    int
+	soak, timeout                      time.Duration
 }
 
 // waveOnly are the flags that mean nothing to a single host.
-var waveOnly = []string{"measure", "hosts", "ansible", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
+var waveOnly = []string{"measure", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
 
 func (w *waveFlags) addFlags(cmd *cobra.Command) {
-	w.fleetList.addFlags(cmd)
 	f := cmd.Flags()
+	addLimit(cmd, &w.limit)
 	f.StringVar(&w.steps, "waves", "1,5%,100%", "hosts after each wave")
 	f.IntVar(&w.parallel, "parallel", 50, "hosts to change at a time")
 	f.DurationVar(&w.soak, "soak", 0, "wait, check again, then confirm")

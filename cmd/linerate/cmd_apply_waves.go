@@ -20,6 +20,7 @@ import (
 	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/rollout"
 	"linerate/internal/show"
 )
@@ -116,40 +117,14 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// only narrows plans to the hosts of a list and a pattern.
+// only narrows plans to the hosts of a pattern.
 func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
-	var targets []fleet.Target
-	var err error
-	switch {
-	case w.hosts != "" || w.ansible != "":
-		if targets, _, err = w.targets(); err != nil {
-			return nil, err
-		}
-	case w.limit != "":
-		for _, p := range planned {
-			targets = append(targets, fleet.Target{Name: p.Name})
-		}
-		if targets, err = fleet.Limit(targets, w.limit); err != nil {
-			return nil, err
-		}
-	default:
-		return planned, nil
-	}
-	by := map[string]fleet.Planned{}
-	var names []string
-	for _, p := range planned {
-		by[p.Name] = p
-		names = append(names, p.Name)
-	}
-	var out []fleet.Planned
+	targets, err := fleet.Limit(list.Map(planned, func(p fleet.Planned) fleet.Target { return fleet.Target{Name: p.Name} }), w.limit)
+	kept := map[string]bool{}
 	for _, t := range targets {
-		p, ok := by[t.Name]
-		if !ok {
-			return nil, hint.Usage(hint.Unknown("host with a plan", t.Name, names))
-		}
-		out = append(out, p)
+		kept[t.Name] = true
 	}
-	return out, nil
+	return list.Filter(planned, func(p fleet.Planned) bool { return kept[p.Name] }), err
 }
 
 // agreed asks the question, unless --yes or --dry-run makes it unnecessary.
@@ -162,7 +137,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 
 // resumeWave goes on with a wave by what it was begun with.
 func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
-	for _, name := range append([]string{"measure", "hosts", "ansible", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"}, ofMeasure...) {
+	for _, name := range append([]string{"measure", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"}, ofMeasure...) {
 		if cmd.Flags().Changed(name) {
 			return hint.With(hint.Usagef("--%s is as the wave was begun with", name), "leave it out, or begin another wave")
 		}

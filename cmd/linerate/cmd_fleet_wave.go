@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -134,7 +132,6 @@ func printWaves(out io.Writer, waves []waveLine) error {
 
 func newFleetWaveCmd() *cobra.Command {
 	var o fleetForms
-	var failOn string
 	cmd := &cobra.Command{
 		Use:   "wave [ID|last]",
 		Short: "list the waves in which plans were applied, or one wave's hosts",
@@ -143,29 +140,17 @@ reverted, rolled-back and skipped hosts have their old settings; applying, pendi
 and unsettled ones revert by themselves unless confirmed. A prefix of an ID will do.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fails, err := wordsOf("state of a host in a wave", failOn, stateNames())
-			if err != nil {
-				return err
-			}
 			return o.read(cmd, func(s ledger.FleetStore) error {
 				if len(args) == 0 {
 					return o.showWaves(cmd, s)
 				}
-				doc, err := printWave(cmd, s, args[0])
-				if err == nil && slices.ContainsFunc(doc.Hosts, func(h fleet.WaveEvent) bool { return slices.Contains(fails, string(h.State)) }) {
-					err = hint.Exit(cli.ExitFindings)
-				}
+				_, err := printWave(cmd, s, args[0])
 				return err
 			})
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 when a host is in one of these `STATES`, by commas: "+strings.Join(stateNames(), ", "))
 	return cmd
-}
-
-func stateNames() (out []string) {
-	return list.Map(fleet.WaveStates(), func(s fleet.WaveState) string { return string(s) })
 }
 
 // printWave prints a wave as it stands, and returns it.

@@ -54,34 +54,22 @@ var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable",
 
 const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
 
-// parseFailOn reads what --fail-on has of the words for it.
+// parseFailOn reads what --fail-on has of the words for it, by commas.
 func parseFailOn(text string, known []string) (f worsened, err error) {
-	words, err := wordsOf("value of --fail-on", text, known)
-	for _, word := range words {
-		switch word {
-		case "unreachable":
+	for word := range strings.SplitSeq(text, ",") {
+		switch {
+		case word == "":
+		case !slices.Contains(known, word):
+			return f, hint.Usage(hint.Unknown("value of --fail-on", word, known))
+		case word == "unreachable":
 			f.unreachable = true
-		case "drift":
+		case word == "drift":
 			f.drift = true
 		default:
 			f.floor = audit.Severity(strings.TrimPrefix(word, "new-"))
 		}
 	}
-	return f, err
-}
-
-// wordsOf are words by commas, all of them known.
-func wordsOf(kind, text string, known []string) (out []string, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		switch {
-		case word == "":
-		case slices.Contains(known, word):
-			out = append(out, word)
-		default:
-			return nil, hint.Usage(hint.Unknown(kind, word, known))
-		}
-	}
-	return out, nil
+	return f, nil
 }
 
 // exit is the exit code of changes, nil where none of them is so bad.
@@ -111,7 +99,11 @@ func (l *fleetList) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://host per line")
 	f.StringVar(&l.ansible, "ansible", "", "hosts in `FILE` of ansible-inventory --list")
-	f.StringVar(&l.limit, "limit", "", "hosts and groups of this `PATTERN`: web*,!web3")
+	addLimit(cmd, &l.limit)
+}
+
+func addLimit(cmd *cobra.Command, limit *string) {
+	cmd.Flags().StringVar(limit, "limit", "", "hosts and groups of this `PATTERN`: web*,!web3")
 }
 
 // targets reads the list, and says where it is from.

@@ -28,7 +28,7 @@ func TestReportsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sarif, err := json.Marshal(audit.ToSARIF(r, "test"))
+	sarif, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: r}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSARIFSaysWhatItIsSilentOf(t *testing.T) {
 		fmt.Fprintf(&b, "net.core.line%d broken\n", i)
 	}
 	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": "foo.bar=1\n" + b.String(), "/etc/sysctl.d/70-big.conf": strings.Repeat("# more\n", 700_000)}), "web")
-	doc, err := json.Marshal(audit.ToSARIF(r, "test"))
+	doc, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: r}))
 	if err != nil {
 		t.Fatal(err)
 	}

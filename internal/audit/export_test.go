@@ -52,11 +52,6 @@ func (w *Write) checkExpressions() error {
 	return errors.Join(errs...)
 }
 
-// ToSARIF converts a report; toolVersion is linerate's.
-func ToSARIF(r *Report, toolVersion string) SARIF {
-	return ToSARIFs(toolVersion, SARIFHost{Report: r})
-}
-
 // Hidden reports whether suppressions hide a finding.
 func Hidden(f Finding, by []Suppression) bool {
 	_, hidden, _ := (&Input{Suppressions: by}).suppress([]Finding{f})

@@ -64,7 +64,7 @@ func FuzzRunAndWrite(f *testing.F) {
 		if strings.ContainsFunc(b.String(), func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
 			t.Errorf("control characters reach the terminal: %q", b.String())
 		}
-		if _, err := json.Marshal(audit.ToSARIF(r, "test")); err != nil {
+		if _, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: r})); err != nil {
 			t.Error(err)
 		}
 		seen := map[string]bool{}

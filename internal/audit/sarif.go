@@ -37,13 +37,9 @@ type SARIFHost struct {
 	Sources string
 }
 
-// ToSARIFs converts the reports of several hosts, a run for each.
-func ToSARIFs(toolVersion string, hosts ...SARIFHost) SARIF {
-	runs := []members{}
-	for _, h := range hosts {
-		runs = append(runs, h.run(toolVersion))
-	}
-	return SARIF{"$schema": sarifSchema, "version": "2.1.0", "runs": runs}
+// ToSARIF converts the report of a host.
+func ToSARIF(toolVersion string, h SARIFHost) SARIF {
+	return SARIF{"$schema": sarifSchema, "version": "2.1.0", "runs": []members{h.run(toolVersion)}}
 }
 
 // run is the run of one host.

@@ -68,7 +68,7 @@ func report(t *testing.T) *audit.Report {
 }
 
 func TestSARIFValidates(t *testing.T) {
-	text, err := json.Marshal(audit.ToSARIF(report(t), "test"))
+	text, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: report(t)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestSARIFValidates(t *testing.T) {
 
 func TestSARIFHoldsEveryFinding(t *testing.T) {
 	r := report(t)
-	text, err := json.Marshal(audit.ToSARIF(r, "test"))
+	text, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: r}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestSARIFPlaces(t *testing.T) {
 		{"a file by itself", named, "", "", "/work", "conf/my%20sysctl.conf", "SRCROOT"},
 	} {
 		h := audit.SARIFHost{Report: &audit.Report{Findings: []audit.Finding{c.of}}, Name: "fw1", Root: c.root, Prefix: c.prefix, Sources: c.src}
-		text, err := json.Marshal(audit.ToSARIFs("test", h))
+		text, err := json.Marshal(audit.ToSARIF("test", h))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestSARIFPlaces(t *testing.T) {
 
 // TestSARIFHelp: every rule that can speak has a sentence and help of its own.
 func TestSARIFHelp(t *testing.T) {
-	text, err := json.Marshal(audit.ToSARIF(report(t), "test"))
+	text, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: report(t)}))
 	if err != nil {
 		t.Fatal(err)
 	}

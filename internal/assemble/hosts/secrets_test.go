@@ -111,7 +111,7 @@ func printed(t *testing.T, dir, release string) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for what, v := range map[string]any{"facts": f, "report": report, "SARIF": audit.ToSARIFs("x", SARIFHost(report, "h", dir)), "plan": fixes} {
+	for what, v := range map[string]any{"facts": f, "report": report, "SARIF": audit.ToSARIF("x", SARIFHost(report, "h", dir)), "plan": fixes} {
 		b, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
