@@ -1,11 +1,8 @@
 package client
 
 import (
-	"errors"
 	"net"
-	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,51 +14,17 @@ type Conn struct {
 	d       *Dialer
 	release func() bool
 	raw     syscall.RawConn
-
-	// until is when the request ends, armed the deadline that the kernel's
-	// poller has been told of.
-	until, armed time.Time
-}
-
-// Until sets the deadline of the next reads and writes, at a timeout from now. To
-// set the poller's timer costs as much as a small request, so it is set once in
-// half a timeout, and again when it goes off before its time.
-func (c *Conn) Until(t time.Time, timeout time.Duration) error {
-	c.until = t
-	if later := t.Sub(c.armed); later >= 0 && later <= timeout/2 {
-		return nil
-	}
-	return c.arm()
-}
-
-func (c *Conn) arm() error {
-	c.armed = c.until
-	return c.SetDeadline(c.until)
-}
-
-// early tells whether the poller's deadline went off before the request's, and
-// sets it anew.
-func (c *Conn) early(err error) bool {
-	return err != nil && c.armed.Before(c.until) && errors.Is(err, os.ErrDeadlineExceeded) && c.arm() == nil
 }
 
 // Read and Write count.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.TCPConn.Read(p)
-	for n == 0 && c.early(err) {
-		n, err = c.TCPConn.Read(p)
-	}
 	c.d.in.Add(uint64(n))
 	return n, err
 }
 
-func (c *Conn) Write(p []byte) (n int, err error) {
-	n, err = c.TCPConn.Write(p)
-	for c.early(err) {
-		var more int
-		more, err = c.TCPConn.Write(p[n:])
-		n += more
-	}
+func (c *Conn) Write(p []byte) (int, error) {
+	n, err := c.TCPConn.Write(p)
 	c.d.out.Add(uint64(n))
 	return n, err
 }

@@ -67,7 +67,7 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 	if l.in.Buffered() > 0 {
 		return a, false, &client.Failure{At: client.Waiting, Err: errUnasked}
 	}
-	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
+	_ = l.raw.SetDeadline(deadline) // a closed connection says so at the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
 		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}

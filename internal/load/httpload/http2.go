@@ -90,7 +90,7 @@ func (l *http2Lane) Do(target int, deadline time.Time) client.Answer {
 	if fresh {
 		l.begin()
 	}
-	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
+	_ = l.raw.SetDeadline(deadline) // a closed connection says so at the next step
 	f = l.exchange(target)
 	if f != nil || l.newEach {
 		l.Close()

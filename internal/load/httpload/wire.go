@@ -16,7 +16,6 @@ type wire struct {
 	d       *dialer
 	on      client.Events
 	newEach bool
-	timeout time.Duration
 	conn    net.Conn // nil: none
 	raw     *client.Conn
 	last    time.Time // the deadline of the last request
@@ -24,7 +23,7 @@ type wire struct {
 }
 
 func (r *source) wire(on client.Events) wire {
-	return wire{d: r.d, on: on, newEach: r.NewEach, timeout: r.Timeout}
+	return wire{d: r.d, on: on, newEach: r.NewEach}
 }
 
 // ready sees to a connection; fresh: it was made just now. The deadlines tell how

@@ -107,7 +107,7 @@ func TestLossDuplicatesReordering(t *testing.T) {
 	if err := s.Send(make([]byte, 60)); err != nil { // foreign
 		t.Fatal(err)
 	}
-	if err := s.SendEnds(context.Background(), f, load.Stamp{Stream: 5, Run: 1}, []wire.Worker{{Total: 10}}); err != nil {
+	if err := wire.SendEnds(context.Background(), s.Send, f, load.Stamp{Stream: 5, Run: 1}, []wire.Worker{{Total: 10}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Finish(context.Background(), 5*time.Second)

@@ -62,7 +62,7 @@ func (g *Generator) prepare() (err error) {
 	if err := wire.Fits(g.Device, g.Spec.Sizes); err != nil {
 		return err
 	}
-	cpus := g.cpus()
+	cpus := wire.CPUsOf(g.Spec, g.framer)
 	for i, cpu := range cpus {
 		w, err := newWorker(g, cpu, i, len(cpus))
 		if err != nil {
@@ -71,14 +71,6 @@ func (g *Generator) prepare() (err error) {
 		g.workers = append(g.workers, w)
 	}
 	return nil
-}
-
-// cpus lists where workers run: no more of them than flows.
-func (g *Generator) cpus() []int {
-	if len(g.Spec.CPUs) == 0 {
-		return []int{-1}
-	}
-	return g.Spec.CPUs[:min(len(g.Spec.CPUs), g.framer.Flows().Count)]
 }
 
 // Close closes the ports.
@@ -201,14 +193,8 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
 	time.Sleep(beforeEnding)
 	sent, shares := g.account(t)
-	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
 	send := func(frame []byte) error { return one(g.workers[0].port, frame) }
-	if err := wire.SendEnds(ctx, send, g.framer, stamp, shares); err != nil {
-		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
-	}
-	if n := len(g.Spec.CPUs) - len(g.workers); n > 0 {
-		sent.Warnings = append(sent.Warnings, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.Spec.CPUs), len(g.workers)))
-	}
+	wire.CloseRun(ctx, send, g.Spec, g.framer, t.run, shares, &sent)
 	return sent, ctx.Err()
 }
 

@@ -1,7 +1,10 @@
+//go:build linux || freebsd
+
 package wire
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"linerate/internal/load"
@@ -17,6 +20,25 @@ const (
 	endRepeats = 5                     // of each worker's frame
 	endPause   = 10 * time.Millisecond // between repeats, so that a full queue does not lose them all
 )
+
+// CPUsOf lists where a spec's workers run: no more of them than flows.
+func CPUsOf(spec load.Spec, f *load.Framer) []int {
+	if len(spec.CPUs) == 0 {
+		return []int{-1}
+	}
+	return spec.CPUs[:min(len(spec.CPUs), f.Flows().Count)]
+}
+
+// CloseRun sends the ends of a run's workers, and warns of what a reader of the account
+// must know.
+func CloseRun(ctx context.Context, send func([]byte) error, spec load.Spec, f *load.Framer, run uint16, workers []Worker, sent *load.Sent) {
+	if err := SendEnds(ctx, send, f, load.Stamp{Stream: spec.Stream, Run: run, Time: Monotonic()}, workers); err != nil {
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
+	}
+	if n := len(spec.CPUs) - len(workers); n > 0 {
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(spec.CPUs), len(workers)))
+	}
+}
 
 // SendEnds closes the account of a run: repeated end-of-stream frames, at a low
 // rate, under the addresses of several flows in case one is blocked. send sends

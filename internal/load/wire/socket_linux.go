@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/load"
 	"linerate/internal/port"
 )
 
@@ -65,9 +63,4 @@ func (s *Socket) Send(frame []byte) error {
 			return fmt.Errorf("send a frame of %d bytes: %w", len(frame), err)
 		}
 	}
-}
-
-// SendEnds closes the account of a run (SendEnds).
-func (s *Socket) SendEnds(ctx context.Context, f *load.Framer, stamp load.Stamp, workers []Worker) error {
-	return SendEnds(ctx, s.Send, f, stamp, workers)
 }

@@ -124,7 +124,7 @@ func TestSendEnds(t *testing.T) {
 	}
 	next := listen(t, sink)
 	workers := []wire.Worker{{Total: 1000}, {Total: 2000, NeverLeft: 500}}
-	if err := s.SendEnds(context.Background(), f, load.Stamp{Stream: 5, Run: 9}, workers); err != nil {
+	if err := wire.SendEnds(context.Background(), s.Send, f, load.Stamp{Stream: 5, Run: 9}, workers); err != nil {
 		t.Fatal(err)
 	}
 	var ends load.Endings

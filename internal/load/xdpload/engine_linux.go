@@ -37,6 +37,9 @@ func (engine) Available() error {
 			return loadError("use "+f.what, err)
 		}
 	}
+	if !canTrace() {
+		return hint.With(load.NotHere(errors.New("this kernel has no BTF with the tracepoints of XDP (CONFIG_DEBUG_INFO_BTF), which tell what a device refused")), "the af_packet engine needs none")
+	}
 	return nil
 }
 

@@ -75,19 +75,11 @@ func (g *Generator) prepare() (err error) {
 	return g.in(g.fits)
 }
 
-// cpus lists where workers run: no more of them than flows.
-func (g *Generator) cpus() []int {
-	if len(g.spec.CPUs) == 0 {
-		return []int{-1}
-	}
-	return g.spec.CPUs[:min(len(g.spec.CPUs), g.framer.Flows().Count)]
-}
-
 func (g *Generator) loadWorkers() error {
 	if err := g.openPort(); err != nil {
 		return err
 	}
-	cpus := g.cpus()
+	cpus := wire.CPUsOf(g.spec, g.framer)
 	for i, cpu := range cpus {
 		flows := (g.framer.Flows().Count - i + len(cpus) - 1) / len(cpus)
 		w := &worker{liveCall: liveCall{cpu: cpu}, flows: flows}

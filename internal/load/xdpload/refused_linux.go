@@ -1,9 +1,7 @@
 package xdpload
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 
 	"github.com/cilium/ebpf"
@@ -13,18 +11,14 @@ import (
 )
 
 // refusedCounter counts the frames that a device refuses of those redirected
-// into it. Where the kernel has no BTF or no such tracepoint (canTrace) it
-// knows nothing.
+// into it.
 type refusedCounter struct {
 	objs  refusedObjects
-	links []link.Link // both, or it knows nothing
+	links []link.Link
 }
 
 func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter, error) {
 	r := &refusedCounter{}
-	if !canTrace() {
-		return r, nil // not known, and said so in the account
-	}
 	spec, err := loadRefused()
 	if err != nil {
 		return nil, fmt.Errorf("read the program that counts refused frames: %w", err)
@@ -39,11 +33,7 @@ func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter
 		return nil, fmt.Errorf("configure the program that counts refused frames: %w", err)
 	}
 	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{refusedMapRefusals: refusals}}
-	err = spec.LoadAndAssign(&r.objs, shared)
-	if errors.Is(err, fs.ErrPermission) {
-		return r, nil // without CAP_PERFMON: not known either
-	}
-	if err != nil {
+	if err := spec.LoadAndAssign(&r.objs, shared); err != nil {
 		return nil, loadError("load the program that counts refused frames", err)
 	}
 	for _, p := range []*ebpf.Program{r.objs.Refused, r.objs.TurnedAway} {
@@ -57,13 +47,10 @@ func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter
 	return r, nil
 }
 
-// Known reports whether the kernel tells.
-func (r *refusedCounter) Known() bool { return r != nil && len(r.links) == 2 }
-
 // Count is how many frames were refused so far, and the last error, or nil.
 func (r *refusedCounter) Count() (n uint64, reason error) {
 	var v refusedRefusals
-	if !r.Known() || r.objs.Refusals.Lookup(uint32(0), &v) != nil {
+	if r.objs.Refusals.Lookup(uint32(0), &v) != nil {
 		return 0, nil
 	}
 	if v.Error < 0 {

@@ -229,9 +229,6 @@ func (w *worker) elapsed(s generateGenerateState, c generateGenerateControl) (se
 // settleRefused puts down the frames that the device refused: on a veth the
 // far end's ring did, and they are lost; elsewhere they were never sent.
 func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before uint64) {
-	if !g.refused.Known() {
-		return
-	}
 	after, _ := g.refused.Count()
 	n := after - before
 	if g.device.Veth {
@@ -263,25 +260,10 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 		return sent, err
 	}
 	if sent.TxPackets > 0 || sent.Unsent > 0 {
-		stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
-		if err := g.socket.SendEnds(ctx, g.framer, stamp, shares); err != nil {
-			sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
-		}
-	}
-	sent.Warnings = append(sent.Warnings, g.warnings(sent, t)...)
-	return sent, ctx.Err()
-}
-
-// warnings are what a reader of the account must know.
-func (g *Generator) warnings(sent load.Sent, t transmission) (all []string) {
-	if n := len(g.spec.CPUs) - len(g.workers); n > 0 {
-		all = append(all, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.spec.CPUs), len(g.workers)))
-	}
-	if !g.refused.Known() {
-		all = append(all, "this kernel does not tell which frames the device refused: only a receiver knows what was sent")
+		wire.CloseRun(ctx, g.socket.Send, g.spec, g.framer, t.run, shares, &sent)
 	}
 	if sent.TargetPPS == 0 && sent.Seconds > 0 {
-		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", g.batch(t), float64(g.batch(t))/sent.TxPPS*1e6*float64(len(g.workers))))
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", g.batch(t), float64(g.batch(t))/sent.TxPPS*1e6*float64(len(g.workers))))
 	}
-	return all
+	return sent, ctx.Err()
 }
