@@ -70,9 +70,7 @@ func runSend(cmd *cobra.Command, f sendFlags) error {
 		return err
 	}
 	defer g.Close()
-	live := newLiveLine(cmd.ErrOrStderr())
-	sent, err := g.Run(cmd.Context(), offer, live.sent)
-	live.End()
+	sent, err := g.Run(cmd.Context(), offer)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

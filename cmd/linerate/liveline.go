@@ -14,11 +14,6 @@ type liveLine struct{ *show.Live }
 
 func newLiveLine(w io.Writer) *liveLine { return &liveLine{cli.NewLive(w)} }
 
-func (l *liveLine) sent(s load.Sent) {
-	l.Show("%6.1f s  sent %s frames  %s  refused %s  unsent %s",
-		s.Seconds, show.Count(s.TxPackets), show.Rate(s.TxPPS), load.Known(s.Refused), show.Count(s.Unsent))
-}
-
 func (l *liveLine) received(r load.Received, since time.Duration) {
 	p50 := uint64(0)
 	if r.Latency != nil {

@@ -13,7 +13,6 @@ import (
 // 64-bit machines. The structure has kept its size since FreeBSD 5.
 const (
 	kinfoSize    = 1088
-	kinfoStart   = 336 // struct timeval
 	kinfoRuntime = 328 // µs
 	kinfoStat    = 388
 	kinfoPID     = 72

@@ -33,7 +33,7 @@ func (f fakeEngine) NewReceiver(string, port.Place, Watch) (Receiver, error) {
 type fakeGenerator struct{ of fakeEngine }
 
 func (g fakeGenerator) Probe(context.Context) error { return g.of.probing }
-func (g fakeGenerator) Run(context.Context, Offer, func(Sent)) (Sent, error) {
+func (g fakeGenerator) Run(context.Context, Offer) (Sent, error) {
 	return Sent{Engine: g.of.name}, nil
 }
 func (g fakeGenerator) Close() error { *g.of.closed++; return nil }
@@ -62,7 +62,7 @@ func TestAutoTakesTheFirstEngineThatWorks(t *testing.T) {
 			g, err := a.NewGenerator(Spec{}, port.Here)
 			got := ""
 			if err == nil {
-				sent, _ := g.Run(context.Background(), Offer{}, nil)
+				sent, _ := g.Run(context.Background(), Offer{})
 				got = sent.Engine
 			}
 			if got != c.want || (err != nil) != (c.want == "") || !strings.Contains(said, c.said) || c.said == "" && said != "" {

@@ -46,9 +46,8 @@ type Generator interface {
 	Probe(ctx context.Context) error
 	// Run sends until the offer's limit or until ctx ends, then closes the
 	// account with end-of-stream frames, and returns what was sent. When ctx
-	// ended it returns that account too, with ctx's error. progress, if
-	// not nil, is called about ten times a second with the account so far.
-	Run(ctx context.Context, o Offer, progress func(Sent)) (Sent, error)
+	// ended it returns that account too, with ctx's error.
+	Run(ctx context.Context, o Offer) (Sent, error)
 	Close() error
 }
 

@@ -44,19 +44,15 @@ func (g generators) each(do func(Generator) error) (err error) {
 	return err
 }
 
-// Run ends all when one fails. Progress is the first one's.
-func (g generators) Run(ctx context.Context, o Offer, progress func(Sent)) (Sent, error) {
+// Run ends all when one fails.
+func (g generators) Run(ctx context.Context, o Offer) (Sent, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sent, failed := make([]Sent, len(g)), make([]error, len(g))
 	var wg sync.WaitGroup
 	for i, w := range g {
-		tell := progress
-		if i > 0 {
-			tell = nil
-		}
 		wg.Go(func() {
-			if sent[i], failed[i] = w.Generator.Run(ctx, o.share(w.Share), tell); failed[i] != nil {
+			if sent[i], failed[i] = w.Generator.Run(ctx, o.share(w.Share)); failed[i] != nil {
 				cancel()
 			}
 		})

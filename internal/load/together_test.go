@@ -18,7 +18,7 @@ func (p fakeEnd) Probe(context.Context) error { return p.fail }
 func (p fakeEnd) Close() error                { *p.closed++; return nil }
 func (p fakeEnd) Reset() error                { return p.fail }
 
-func (p fakeEnd) Run(ctx context.Context, o Offer, _ func(Sent)) (Sent, error) {
+func (p fakeEnd) Run(ctx context.Context, o Offer) (Sent, error) {
 	*p.offer = o
 	if p.fail != nil {
 		return Sent{}, p.fail
@@ -52,14 +52,14 @@ func TestTogether(t *testing.T) {
 	}
 	gen, rx := Together(ways)
 	ctx := context.Background()
-	sent, err := gen.Run(ctx, Offer{Rate: Rate{PPS: 1001}, Limit: Limit{Packets: 100}}, nil)
+	sent, err := gen.Run(ctx, Offer{Rate: Rate{PPS: 1001}, Limit: Limit{Packets: 100}})
 	if err != nil || sent.TxPackets != 200 || offers[0].Rate.PPS != 250 || offers[1].Rate.PPS != 751 || sent.TargetPPS != 1001 {
 		t.Errorf("%+v of %+v, %v", sent, offers, err)
 	}
-	if _, err := gen.Run(ctx, Offer{Rate: Rate{BPS: 1}, Limit: Limit{Packets: 1}}, nil); err != nil || offers[0].Rate.BPS != 1 {
+	if _, err := gen.Run(ctx, Offer{Rate: Rate{BPS: 1}, Limit: Limit{Packets: 1}}); err != nil || offers[0].Rate.BPS != 1 {
 		t.Errorf("a share of next to nothing is as fast as it goes: %+v, %v", offers[0], err)
 	}
-	if _, err := gen.Run(ctx, Offer{Limit: Limit{Packets: 1}}, nil); err != nil || offers[1].Rate != (Rate{}) {
+	if _, err := gen.Run(ctx, Offer{Limit: Limit{Packets: 1}}); err != nil || offers[1].Rate != (Rate{}) {
 		t.Errorf("as fast as it goes is %+v, %v", offers[1], err)
 	}
 	got, err := rx.Finish(ctx, 0)
@@ -76,7 +76,7 @@ func TestTogether(t *testing.T) {
 	failed := errors.New("no carrier")
 	ways[0].Generator = fakeEnd{&offers[0], failed, &closed}
 	gen, _ = Together(ways)
-	if _, err := gen.Run(ctx, Offer{}, nil); !errors.Is(err, failed) {
+	if _, err := gen.Run(ctx, Offer{}); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	if one, _ := Together(ways[1:]); one != ways[1].Generator {

@@ -30,11 +30,11 @@ func Through(engine load.Engine) func(ctx context.Context, from, to port.Port, p
 		}
 		defer gen.Close()
 		if pps > 0 { // neighbours are asked for before anything counts
-			_, _ = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 100}, Limit: load.Limit{Packets: 20, Duration: time.Second}}, nil)
+			_, _ = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 100}, Limit: load.Limit{Packets: 20, Duration: time.Second}})
 			_, _ = rx.Finish(ctx, time.Second)
 			_ = rx.Reset()
 		}
-		if sent, err = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: pps}, Limit: load.Limit{Duration: time.Duration(seconds * float64(time.Second))}}, nil); err != nil {
+		if sent, err = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: pps}, Limit: load.Limit{Duration: time.Duration(seconds * float64(time.Second))}}); err != nil {
 			return sent, got, err
 		}
 		got, err = rx.Finish(ctx, 3*time.Second)

@@ -131,7 +131,7 @@ func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, 
 		return 0, err
 	}
 	defer gen.Close()
-	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}})
 	return sent.TxPackets, err
 }
 

@@ -128,7 +128,7 @@ func (c *Chain) Run(ctx context.Context, o load.Offer, warmup float64, ready fun
 	}
 	c.contention()
 	start := c.now()
-	sent, err := c.gen.Run(ctx, o, nil)
+	sent, err := c.gen.Run(ctx, o)
 	out := Ran{Sent: sent, Contention: c.contention()}
 	whole := c.now().Sub(start).Seconds()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Chain) warm(ctx context.Context, rate load.Rate, seconds float64) error
 		return nil
 	}
 	limit := load.Limit{Duration: time.Duration(seconds * float64(time.Second))}
-	if _, err := c.gen.Run(ctx, load.Offer{Rate: rate, Limit: limit}, nil); err != nil {
+	if _, err := c.gen.Run(ctx, load.Offer{Rate: rate, Limit: limit}); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	if _, err := c.rx.Finish(ctx, patience); err != nil {

@@ -49,7 +49,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 			if err := r.Reset(); err != nil {
 				t.Fatal(err)
 			}
-			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: 5001}}, nil)
+			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: 5001}})
 			if err != nil || sent.TxPackets != 5001 {
 				t.Fatalf("sent %d of 5001: %v", sent.TxPackets, err)
 			}

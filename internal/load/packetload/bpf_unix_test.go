@@ -127,7 +127,7 @@ func run(t *testing.T, e bpfEngine, spec load.Spec, packets uint64) load.Sent {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: packets}}, nil)
+	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: packets}})
 	if err != nil {
 		t.Fatal(err)
 	}

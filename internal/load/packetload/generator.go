@@ -88,8 +88,6 @@ func (g *Generator) Probe(context.Context) error { return nil }
 
 const (
 	startTimeout = 5 * time.Second
-	pollEvery    = 5 * time.Millisecond
-	reportEvery  = 100 * time.Millisecond
 	beforeEnding = 10 * time.Millisecond
 )
 
@@ -101,7 +99,7 @@ type transmission struct {
 }
 
 // Run sends until the limit or ctx ends.
-func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
+func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.Spec.Sizes), run: load.RunAt(wire.Monotonic())}
 	g.stop.Store(false)
 	ready := make(chan struct{}, len(g.workers))
@@ -120,7 +118,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 	if err := g.begin(ready, begin, ended); err != nil {
 		return load.Sent{}, err
 	}
-	if err := g.await(ctx, t, ended, progress); err != nil {
+	if err := g.await(ctx, ended); err != nil {
 		return load.Sent{}, err
 	}
 	return g.finish(ctx, t)
@@ -148,9 +146,7 @@ func (g *Generator) begin(ready chan struct{}, begin chan uint64, ended chan err
 	return nil
 }
 
-func (g *Generator) await(ctx context.Context, t transmission, ended chan error, progress func(load.Sent)) error {
-	tick := time.NewTicker(reportEvery)
-	defer tick.Stop()
+func (g *Generator) await(ctx context.Context, ended chan error) error {
 	var all error
 	for left := len(g.workers); left > 0; {
 		select {
@@ -163,11 +159,6 @@ func (g *Generator) await(ctx context.Context, t transmission, ended chan error,
 		case <-ctx.Done():
 			g.stop.Store(true)
 			ctx = context.Background()
-		case <-tick.C:
-			if progress != nil {
-				s, _ := g.account(t)
-				progress(s)
-			}
 		}
 	}
 	return all

@@ -190,7 +190,7 @@ func TestAnEndedRunCountsWhatWasTaken(t *testing.T) {
 		return 0, nil
 	}}
 	g := generator(t, d, func(c *Config) { c.Spec.Sizes = []int{64, 128, 64} })
-	sent, err := g.Run(ctx, load.Offer{}, nil)
+	sent, err := g.Run(ctx, load.Offer{})
 	if !errors.Is(err, context.Canceled) || sent.TxPackets != 4 || sent.TxBytes != 3*64+128 {
 		t.Errorf("%+v, %v", sent, err)
 	}
@@ -200,7 +200,7 @@ func TestAnEndedRunCountsWhatWasTaken(t *testing.T) {
 func TestRunAccounts(t *testing.T) {
 	d := &device{take: func(call, n int) (int, error) { return (n + 1) / 2 * (call % 2), nil }}
 	g := generator(t, d, func(c *Config) { c.Spec.Sizes = []int{64, 128, 64} })
-	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 100}}, nil)
+	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 100}})
 	if err != nil || sent.TxPackets != 100 || sent.TxBytes != 67*64+33*128 || sent.Unsent != 0 || len(sent.Warnings) != 0 || sent.Seconds <= 0 || sent.Engine != "test" {
 		t.Fatalf("%+v, %v", sent, err)
 	}
@@ -229,7 +229,7 @@ func TestRunAccounts(t *testing.T) {
 func TestRunOnSeveralCPUs(t *testing.T) {
 	d := &device{}
 	g := generator(t, d, func(c *Config) { c.Spec.CPUs, c.Spec.Flows.Count = []int{-1, -1, -1, -1}, 3 })
-	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 100}}, nil)
+	sent, err := g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 100}})
 	if err != nil || sent.TxPackets != 100 || len(sent.Warnings) != 1 || !strings.Contains(sent.Warnings[0], "1 of 4 CPUs sent nothing") {
 		t.Errorf("%+v, %v", sent, err)
 	}
@@ -254,7 +254,7 @@ func TestRunFails(t *testing.T) {
 		return n, nil
 	}}
 	g := generator(t, d, func(c *Config) { c.Spec.CPUs = []int{-1, -1} })
-	if _, err := g.Run(t.Context(), load.Offer{}, nil); !errors.Is(err, broken) {
+	if _, err := g.Run(t.Context(), load.Offer{}); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -271,12 +271,12 @@ func TestRunIsEnded(t *testing.T) {
 		return n, nil
 	}
 	g := generator(t, d, nil)
-	sent, err := g.Run(ctx, load.Offer{}, nil)
+	sent, err := g.Run(ctx, load.Offer{})
 	if !errors.Is(err, context.Canceled) || sent.TxPackets < 20*Batch {
 		t.Errorf("%+v, %v", sent, err)
 	}
 	d.frames = nil
-	if sent, err = g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 3}}, nil); err != nil || sent.TxPackets != 3 {
+	if sent, err = g.Run(t.Context(), load.Offer{Limit: load.Limit{Packets: 3}}); err != nil || sent.TxPackets != 3 {
 		t.Fatalf("again: %+v, %v", sent, err)
 	}
 	for i, b := range d.frames[:3] {

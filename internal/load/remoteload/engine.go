@@ -142,8 +142,8 @@ func (g *generator) Probe(ctx context.Context) error {
 	return err
 }
 
-// Run offers the traffic. Its progress is not told over the link.
-func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+// Run offers the traffic.
+func (g *generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	r, err := g.link.call(ctx, request{Op: opRun, Handle: g.handle, Offer: &o})
 	if r.Sent == nil {
 		if err == nil {

@@ -38,7 +38,7 @@ func (f fake) NewReceiver(string, port.Place, load.Watch) (load.Receiver, error)
 type fakeGen fake
 
 func (fakeGen) Probe(context.Context) error { return nil }
-func (g fakeGen) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+func (g fakeGen) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	g.running <- true
 	select {
 	case <-ctx.Done():
@@ -108,7 +108,7 @@ func TestOverTheLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sent, err := g.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: time.Millisecond}}, nil)
+		sent, err := g.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: time.Millisecond}})
 		if err != nil || sent.TxPackets != 42 {
 			t.Errorf("%+v, %v", sent, err)
 		}
@@ -171,7 +171,7 @@ func TestCancelledRunGivesItsAccount(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() { <-f.running; cancel() }()
-	sent, err := g.Run(ctx, load.Offer{Limit: load.Limit{Duration: time.Hour}}, nil)
+	sent, err := g.Run(ctx, load.Offer{Limit: load.Limit{Duration: time.Hour}})
 	if !errors.Is(err, context.Canceled) || sent.TxPackets != 42 {
 		t.Errorf("%+v, %v", sent, err)
 	}

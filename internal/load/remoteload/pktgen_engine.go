@@ -81,7 +81,7 @@ func (g *pktGenerator) Probe(context.Context) error { return nil }
 func (g *pktGenerator) Close() error { return nil }
 
 // Run runs the program once.
-func (g *pktGenerator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+func (g *pktGenerator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	argv, err := g.e.sending(job{g.spec, o})
 	if err != nil {
 		return load.Sent{}, err

@@ -53,7 +53,7 @@ func TestSentAndReceived(t *testing.T) {
 		t.Fatal(err)
 	}
 	offer := load.Offer{Rate: load.Rate{PPS: 600}, Limit: load.Limit{Duration: 2 * time.Second}}
-	sent, err := gen.Run(context.Background(), offer, nil)
+	sent, err := gen.Run(context.Background(), offer)
 	if err != nil || sent.TxPackets != 1000 || sent.Seconds != 2 || sent.TxPPS != 500 || sent.Unsent != 200 || sent.PacingError < 0.16 || sent.PacingError > 0.17 || len(sent.Warnings) != 0 {
 		t.Errorf("%+v, %v", sent, err)
 	}
@@ -84,7 +84,7 @@ func TestEndsAndFailures(t *testing.T) {
 		if err != nil {
 			return load.Sent{}, err
 		}
-		return gen.Run(ctx, load.Offer{Limit: load.Limit{Duration: seconds * time.Second, Packets: 5}}, nil) // in a second a shell on a busy machine sets its trap
+		return gen.Run(ctx, load.Offer{Limit: load.Limit{Duration: seconds * time.Second, Packets: 5}}) // in a second a shell on a busy machine sets its trap
 	}
 	ctx := context.Background()
 	if s, err := run(ctx, acting(t, &at, strings.Replace(sends(5), "'echo", "'sleep 3; echo", 1)), 1); err != nil || s.TxPackets != 5 {
@@ -130,7 +130,7 @@ func TestGeneratorGetsReady(t *testing.T) {
 		if err != nil {
 			return load.Sent{}, err
 		}
-		return gen.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: 50 * time.Millisecond}}, nil)
+		return gen.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: 50 * time.Millisecond}})
 	}
 	s, err := run("trap 'echo too early; exit' INT; sleep 1; " + sends(7))
 	if err != nil || s.TxPackets != 7 {

@@ -128,7 +128,7 @@ func (s *server) generate(ctx context.Context, q request) response {
 	case q.Offer == nil:
 		return response{Error: toWire(fmt.Errorf("request %q is not whole", q.Op))}
 	}
-	sent, err := g.Run(ctx, *q.Offer, nil)
+	sent, err := g.Run(ctx, *q.Offer)
 	return response{Sent: &sent, Error: toWire(err)}
 }
 

@@ -39,7 +39,7 @@ func BenchmarkReceiver(b *testing.B) {
 			defer g.Close()
 			rx, tx := r.(*Receiver).objs.Receive, g.(*Generator).workers[0].objs.Generate
 			for b.Loop() {
-				if _, err := g.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: 200 * time.Millisecond}}, nil); err != nil {
+				if _, err := g.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: 200 * time.Millisecond}}); err != nil {
 					b.Fatal(err)
 				}
 			}

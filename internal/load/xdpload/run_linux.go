@@ -14,7 +14,6 @@ import (
 const (
 	armTimeout   = 5 * time.Second
 	pollEvery    = 5 * time.Millisecond
-	reportEvery  = 100 * time.Millisecond
 	startIn      = uint64(time.Millisecond) // from when all workers run
 	adaptAfter   = 2 * largeBatch           // frames refused
 	beforeEnding = 10 * time.Millisecond    // for the last frames to arrive
@@ -35,7 +34,7 @@ func (g *Generator) transmission(o load.Offer) transmission {
 }
 
 // Run sends until the limit or ctx ends.
-func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
+func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	if err := g.Probe(ctx); err != nil {
 		return load.Sent{Engine: Name, TargetPPS: o.Rate.FramesPerSecond(g.spec.Sizes)}, err
 	}
@@ -48,7 +47,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 	for _, w := range g.workers {
 		w.start(g.in)
 	}
-	err := g.await(ctx, t, progress)
+	err := g.await(ctx, t)
 	for _, w := range g.workers {
 		err = errors.Join(err, w.stop())
 	}
@@ -59,13 +58,12 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 }
 
 // await starts all workers at one time and waits until they are done.
-func (g *Generator) await(ctx context.Context, t transmission, progress func(load.Sent)) error {
+func (g *Generator) await(ctx context.Context, t transmission) error {
 	if err := g.arm(ctx, t); err != nil || ctx.Err() != nil {
 		return err
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	last := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,12 +76,6 @@ func (g *Generator) await(ctx context.Context, t transmission, progress func(loa
 		}
 		if err != nil || done {
 			return err
-		}
-		if progress != nil && time.Since(last) >= reportEvery {
-			last = time.Now()
-			if s, _, err := g.account(t); err == nil {
-				progress(s)
-			}
 		}
 	}
 }

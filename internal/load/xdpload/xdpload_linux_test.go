@@ -46,7 +46,7 @@ func run(t *testing.T, s load.Spec, o load.Offer, gen wiretest.End, r load.Recei
 	if err := r.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	sent, err := g.Run(context.Background(), o, nil)
+	sent, err := g.Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		g, err := New().NewGenerator(s, gen.In)
 		if err == nil {
-			_, err = g.Run(context.Background(), load.Offer{}, nil)
+			_, err = g.Run(context.Background(), load.Offer{})
 			g.Close()
 		}
 		if err == nil || hint.Of(err) == "" {
@@ -454,7 +454,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Run(context.Background(), load.Offer{}, nil); !errors.Is(err, load.ErrNotHere) || hint.Of(err) == "" {
+	if _, err := g.Run(context.Background(), load.Offer{}); !errors.Is(err, load.ErrNotHere) || hint.Of(err) == "" {
 		t.Errorf("a peer without NAPI: %v, want ErrNotHere with a hint", err)
 	}
 	receiver(t, sink)
@@ -482,7 +482,7 @@ func TestInterruptedRunStillEnds(t *testing.T) {
 			return err != nil || got.RxPackets > 0
 		})
 	}()
-	sent, err := g.Run(ctx, load.Offer{}, func(load.Sent) {})
+	sent, err := g.Run(ctx, load.Offer{})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (g *generator) Close() error { return nil }
 func (g *generator) Probe(context.Context) error { return nil }
 
 // Run moves the simulation's clock by the offer's duration.
-func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+func (g *generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	if err := ctx.Err(); err != nil {
 		return load.Sent{}, err
 	}

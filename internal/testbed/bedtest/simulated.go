@@ -234,6 +234,3 @@ func (s *Simulated) Close() error { s.closed = true; return nil }
 
 // Closed reports whether Close was called.
 func (s *Simulated) Closed() bool { return s.closed }
-
-// Resets is how many resets there were.
-func (s *Simulated) Resets() int { return s.resets }

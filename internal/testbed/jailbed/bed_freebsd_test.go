@@ -103,7 +103,7 @@ func sendFlows(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n, 
 		t.Fatal(err)
 	}
 	defer g.Close()
-	sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}})
 	if err != nil {
 		t.Fatal(err)
 	}
