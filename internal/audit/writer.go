@@ -218,6 +218,11 @@ func (s *RuleSet) Says(os string, t fact.Tunable) string {
 func (a *auditor) writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
 	l, ok := s.EffectiveLine(fact.Sysctl)
 	win, ok2 := s.Stands()
+	if ok && win == l && !l.Hidden() {
+		if undone := a.undoneLines(rec, s, l); undone != nil {
+			return undone
+		}
+	}
 	if !ok || !ok2 || l.Default || l.Hidden() || win.Hidden() || s.Live != nil && rec.SameValue(l.Value, *s.Live) {
 		return nil
 	}
@@ -236,6 +241,21 @@ func (a *auditor) writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
 	c := a.says("LR-OVERWRITTEN", "over", l, with{"writer": w.Called(win), "other": win.Value, "where": where, "when": w.When, "fix": w.Mend(win)})
 	c.Sources = w.Sources
 	return []candidate{c}
+}
+
+// undoneLines reports a line of a program's, not of its package's, over which it applies
+// sysctl.d again.
+func (a *auditor) undoneLines(rec *tunable.Record, s fact.Tunable, win fact.Line) (all []candidate) {
+	for _, l := range s.Lines {
+		w := a.Rules.WriterOf(a.f.OS, l)
+		if w == nil || l.Stage != fact.Conf || l.Effective || l.Only != "" || l.Hidden() || strings.HasPrefix(l.File, "/usr/") || rec.SameValue(l.Value, win.Value) {
+			continue
+		}
+		c := a.says("LR-OVERWRITTEN", "under", l, with{"writer": w.Name, "other": win.Value, "where": fmt.Sprintf("%s line %d", win.File, win.Number), "when": w.When})
+		c.Sources = w.Sources
+		all = append(all, c)
+	}
+	return all
 }
 
 // mayWriteOver reports a line of a tunable that a program of the host's writes too, with a

@@ -74,6 +74,8 @@ type Line struct {
 	At   int
 	// Place is the key that holds it.
 	Place string
+	// File is another file of the repository, which declares it for the same machines.
+	File string
 }
 
 // Unresolved is a setting without a value.
@@ -104,6 +106,7 @@ func Read(name string, text []byte, vars *Variables) []*Host {
 	}
 	for _, h := range hosts {
 		h.resolve(name, vars)
+		h.join(vars)
 	}
 	hosts = bySystem(hosts, name, text, vars)
 	return slices.DeleteFunc(hosts, func(h *Host) bool {

@@ -11,10 +11,12 @@ import (
 )
 
 // Variables are what a repository tells of each of its files: the variables that its roles and
-// inventories of Ansible define, and whether it speaks of FreeBSD.
+// inventories of Ansible define, whether it speaks of FreeBSD, and what its MachineConfigs
+// set in sysctl.d.
 type Variables struct {
 	all     map[string][]definition
 	freeBSD bool
+	machine []Line
 }
 
 // definition is one value of a variable.
@@ -29,6 +31,9 @@ var variableFile = regexp.MustCompile(`(^|/)(defaults|vars|group_vars|host_vars)
 // Add reads a file, which may define variables.
 func (v *Variables) Add(name string, text []byte) {
 	v.freeBSD = v.freeBSD || bytes.Contains(text, []byte("FreeBSD"))
+	if bytes.Contains(text, []byte("machineconfiguration.openshift.io/")) {
+		v.addMachine(name, text)
+	}
 	if ext := path.Ext(name); !variableFile.MatchString(name) || ext != "" && ext != ".yml" && ext != ".yaml" {
 		return
 	}
@@ -43,6 +48,49 @@ func (v *Variables) Add(name string, text []byte) {
 			v.all[e.key] = append(v.all[e.key], definition{e.text, name, e.line})
 		}
 	}
+}
+
+// addMachine keeps what the MachineConfigs of a file set in sysctl.d.
+func (v *Variables) addMachine(name string, text []byte) {
+	for _, h := range Read(name, text, nil) {
+		for file, lines := range h.Files {
+			if strings.HasPrefix(file, "/etc/sysctl.d/") && file != SysctlFile {
+				for _, l := range lines {
+					l.File = name
+					v.machine = append(v.machine, l)
+				}
+			}
+		}
+	}
+}
+
+// join gives the machine of a profile of the Tuned operator those lines of MachineConfigs that
+// set what the profile sets: TuneD applies sysctl.d again after it.
+func (h *Host) join(vars *Variables) {
+	if vars == nil || h.Form != "Tuned profile" {
+		return
+	}
+	sets := map[string]bool{}
+	for _, lines := range h.Files {
+		for _, l := range lines {
+			sets[assigned(l)] = true
+		}
+	}
+	delete(sets, "")
+	for _, l := range vars.machine {
+		if sets[assigned(l)] {
+			h.Files["/etc/sysctl.d/machine.conf"] = append(h.Files["/etc/sysctl.d/machine.conf"], l)
+		}
+	}
+}
+
+// assigned is the name that a line sets, "" where it sets none.
+func assigned(l Line) string {
+	name, _, ok := strings.Cut(l.Text, "=")
+	if name = strings.TrimLeft(strings.TrimSpace(name), "-"); !ok || !wholeName.MatchString(name) {
+		return ""
+	}
+	return name
 }
 
 // role is the directory of a role that has a file, "" where variables are of hosts.

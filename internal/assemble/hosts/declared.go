@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,7 +95,8 @@ func place(f *fact.Facts, name string, h *declared.Host) {
 		for i := range s.Lines {
 			if l, ok := at(s.Lines[i].File, s.Lines[i].Number); ok {
 				s.Lines[i].Effective = s.Lines[i].Effective || h.Alternatives() && declared.Invented(s.Lines[i].File)
-				s.Lines[i].File, s.Lines[i].Number, s.Lines[i].Place = name, l.At, l.Place
+				s.Lines[i].File, s.Lines[i].Number, s.Lines[i].Place = cmp.Or(l.File, name), l.At, l.Place
+				s.Lines[i].Default = s.Lines[i].Default || l.File != "" // judged where it is declared
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/pr
 // what a profile includes first, then its own options over them. tuned starts
 // after sysctl.d and then applies /etc/sysctl.d, /run/sysctl.d and
 // /etc/sysctl.conf again unless reapply_sysctl=0: names that those set are
-// theirs.
+// theirs, but for those of reapply_sysctl_exclude.
 func ReadTuned(files Files, set func(name string) bool) Config {
 	var c Config
 	text, err := files.Read("/etc/tuned/active_profile")
@@ -29,15 +29,20 @@ func ReadTuned(files Files, set func(name string) bool) Config {
 		t.profile(profile)
 	}
 	c.Lines = t.lines()
+	var mine []string
 	if main, err := files.Read("/etc/tuned/tuned-main.conf"); err == nil {
 		for _, e := range ini(main) {
-			if e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0" {
+			switch {
+			case e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0":
 				return c
+			case e.key == "reapply_sysctl_exclude":
+				mine = strings.FieldsFunc(e.value, func(r rune) bool { return strings.ContainsRune(",; ", r) })
 			}
 		}
 	}
 	for i, l := range c.Lines {
-		if set(l.Name) {
+		excluded := slices.ContainsFunc(mine, func(p string) bool { ok, _ := path.Match(p, l.Name); return ok })
+		if set(l.Name) && !excluded {
 			c.Lines[i].Effective, c.Lines[i].Note = false, "tuned applies sysctl.d again after its profile"
 		}
 	}

@@ -54,6 +54,7 @@ func TestOtherCommandsGo(t *testing.T) {
 func TestWhatOfSectionsStays(t *testing.T) {
 	for _, c := range []struct{ kind, in, want string }{
 		{Tuned, "[sysctl]\ndrop=vm.swappiness, net.core.somaxconn\nvm.swappiness=5\n", "[sysctl]\ndrop=vm.swappiness, net.core.somaxconn\nvm.swappiness=5\n"},
+		{Tuned, "reapply_sysctl_exclude = vm.*; mine\nreapply_sysctl=0\n", "reapply_sysctl_exclude = vm.*; " + Mark + "\nreapply_sysctl=0\n"},
 		{Tuned, "[sysctl]\ndrop=mine\n", "[sysctl]\ndrop=" + Mark + "\n"},
 		{Networks, "[802-3-ethernet]\nmtu=9000\n", "[802-3-ethernet]\nmtu=9000\n"},
 		{Networks, "[ethernet]\nmtu=9000\ncloned-mac-address=02:00:00:00:00:01\n", "[ethernet]\nmtu=9000\ncloned-mac-address=" + Mark + "\n"},
