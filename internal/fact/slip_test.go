@@ -38,6 +38,11 @@ var slipCases = map[string]struct {
 	"iptables-neighbours": {"/etc/iptables/rules.v6", []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n"}, []string{"*filter\n:INPUT DROP [0:0]\n-A INPUT -p ipv6-icmp -j ACCEPT\nCOMMIT\n"}},
 	"pf-last-block":       {"/etc/pf.conf", []string{"pass out all\npass in proto tcp to port 22\nblock all\n"}, []string{"block all\npass out all\n", "pass in quick proto tcp to port 22\nblock all\n", "pass out all\nblock in on em0 all\n"}},
 	"pf-word":             {"/etc/pf.conf", []string{"set state-policy ifbound\n"}, []string{"set state-policy if-bound\nset block-policy return\nset block-policy $p\n"}},
+	"rclocal-exit":        {"/etc/rc.local", []string{"#!/bin/sh\nexit 0\nsysctl -w a=1\n"}, []string{"#!/bin/sh\nif x; then\n exit 0\nfi\nsysctl -w a.b=1\nexit 0\n# old\n"}},
+	"udev-path":           {"/etc/udev/rules.d/1.rules", []string{"KERNEL==\"eth0\", RUN+=\"ethtool -G eth0 rx 4096\"\n"}, []string{"KERNEL==\"eth0\", RUN+=\"/usr/sbin/ethtool -G eth0 rx 4096\"\nACTION==\"add\", RUN{builtin}+=\"kmod load x\"\n"}},
+	"pf-nat-address":      {"/etc/pf.conf", []string{"nat on em0 from em1:network to any -> em0\n"}, []string{"nat on em0 from em1:network to any -> (em0)\nnat on em0 from a to any -> 198.18.0.1\n"}},
+	"address":             {"/etc/network/interfaces", []string{" address 198.18.0.256/24\n", " netmask 255.255.255.256\n", " address 198.18.0.1/33\n", " address 198.300.0.1/24\n"}, []string{" address 198.18.0.255/32\n netmask 255.255.255.0\n gateway 198.18.0.1\n address 2001:2::1/64\n"}},
+	"vlan-number":         {"/etc/network/interfaces", []string{"iface eth0.4095 inet manual\n"}, []string{"iface eth0.4094 inet manual\n"}},
 	"pf-port":             {"/etc/pf.conf", []string{"pass in on em0 proto tcp port 22\n", "pass in proto { tcp, udp } port 53\n"}, []string{"pass in on em0 proto tcp to port 22\npass proto tcp from any port 20 to any\n"}},
 	"ipfw-allow-first":    {"/etc/ipfw.rules", []string{"ipfw add 100 allow ip from any to any\nipfw add 200 deny tcp from any to me\n"}, []string{"ipfw add 100 allow ip from any to any via lo0\nipfw add 200 deny tcp from any to me\nipfw add 65000 allow ip from any to any\n"}},
 }

@@ -39,7 +39,7 @@ func (r *run) lock(ctx context.Context, hold time.Duration) error {
 	head, about, _ := strings.Cut(string(out), "\n")
 	f := strings.Fields(head)
 	if how == "again" && (len(f) == 1 && f[0] == "lost" || len(f) == 3 && f[0] == "held") {
-		return ErrStopped
+		return r.lost(time.Now())
 	}
 	if len(f) == 3 && f[0] == "held" {
 		return heldBy(r.o.Conn.Where(), f[1], f[2], about)
@@ -48,6 +48,17 @@ func (r *run) lock(ctx context.Context, hold time.Duration) error {
 		return fmt.Errorf("take %s for the study: it says %.80q", r.o.Conn.Where(), out)
 	}
 	return nil
+}
+
+// lost is ErrStopped, with what to do where nobody took the host away: the hold ran out, which
+// a host that needs longer to switch than its windows last does not renew in time.
+func (r *run) lost(now time.Time) error {
+	over := now.Round(0).Sub(r.held)
+	if over < 0 {
+		return ErrStopped
+	}
+	return hint.With(fmt.Errorf("%w: the study's hold on %s ran out %s ago and was not renewed", ErrStopped, r.o.Conn.Where(), over.Round(time.Second)),
+		"the host or the way to it is slower than windows of %s allow, or this machine slept: give it longer ones: %s", show.Brief(r.o.Plan.Window), hint.Option("window", show.Brief(2*r.o.Plan.Window)))
 }
 
 // heldBy is the refusal of a host that a study has.

@@ -411,7 +411,7 @@ func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[str
 	after := r.pulse.slept()
 	now.Took -= after.running - before.running
 	if !r.held.IsZero() && now.Owner != r.owner {
-		return now, nil, nil, ErrStopped
+		return now, nil, nil, r.lost(time.Now())
 	}
 	if now.unread != nil {
 		r.complain(now.unread)

@@ -2,11 +2,13 @@ package live
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"linerate/internal/apply"
+	"linerate/internal/hint"
 	"linerate/internal/study"
 )
 
@@ -37,5 +39,23 @@ func TestTheOtherStudysWindowStays(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A study whose host was too slow to renew the hold says so, and what helps; one that was
+// stopped does not.
+func TestAHoldThatRanOut(t *testing.T) {
+	h := newFakeHost(time.UTC, 7)
+	o := h.study(Options{Plan: study.WindowPlan{Window: time.Minute}})
+	r := &run{o: &o}
+	now := time.Now()
+	r.held = now.Add(-7 * time.Second)
+	err := r.lost(now)
+	if !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "ran out 7s ago") || !strings.Contains(hint.Of(err), "window") {
+		t.Errorf("%v", err)
+	}
+	r.held = now.Add(time.Minute)
+	if err := r.lost(now); err != ErrStopped {
+		t.Errorf("%v", err)
 	}
 }

@@ -190,8 +190,11 @@ func (r *run) window(ctx context.Context, slot study.WindowSlot, length, burn ti
 // study's ends the study.
 func (r *run) begin(ctx context.Context, slot study.WindowSlot) error {
 	err := r.turn(ctx, slot)
-	if err != nil && errors.Is(r.lock(ctx, r.holds()), ErrStopped) {
-		return ErrStopped
+	if err == nil {
+		return nil
+	}
+	if lost := r.lock(ctx, r.holds()); errors.Is(lost, ErrStopped) {
+		return lost
 	}
 	return err
 }
