@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 )
 
@@ -102,12 +101,3 @@ func (p *Product) Speaks(r release.Release) bool {
 
 // later is how far behind the newest release of a table one may be that is not there yet.
 const later = 5
-
-// BaseText is the release beneath for people: "FreeBSD 14.2".
-func (r Release) BaseText(os string) string {
-	name := map[string]string{fact.FreeBSD: "FreeBSD ", fact.Linux: "Linux "}[os] + r.Base
-	if r.Patches != "" {
-		name += " with " + r.Patches
-	}
-	return name
-}

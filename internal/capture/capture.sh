@@ -173,7 +173,7 @@ module=
 named() {
 	awk '
 	BEGIN {
-		split("pf_rules pf firewall_script ipfw firewall_type ipfw ipfilter_rules ipfw ipnat_rules ipfw rc_conf_files rc loader_conf_files loader local_loader_conf_files loader", list, " ")
+		split("pf_rules pf firewall_script ipfw firewall_type ipfw rc_conf_files rc loader_conf_files loader local_loader_conf_files loader", list, " ")
 		for (i = 1; i < 16; i += 2) kind[list[i]] = list[i + 1]
 	}
 	/^[ \t]*[a-z_]+=/ {

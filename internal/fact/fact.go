@@ -114,8 +114,6 @@ type Product struct {
 	Version string `json:"version,omitempty"`
 	// As is the release that it is judged as, where its own is not known.
 	As string `json:"judged_as,omitempty"`
-	// Base is what the release is built on: "FreeBSD 14.2", "" when not known.
-	Base string `json:"base,omitempty"`
 	// Config is the file in which the product keeps its settings, "" where it
 	// was not read.
 	Config string `json:"config,omitempty"`
@@ -220,13 +218,8 @@ type Module struct {
 
 // Mount is one mounted or configured file system.
 type Mount struct {
-	Device  string   `json:"device"`
-	Point   string   `json:"point"`
-	Type    string   `json:"type"`
-	Options []string `json:"options,omitempty"`
-	// File and Line are set for entries of fstab.
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
+	Point string `json:"point"`
+	Type  string `json:"type"`
 }
 
 // Service is a daemon, with what its configuration says that a tunable is
@@ -245,13 +238,8 @@ type Service struct {
 type Listener struct {
 	Protocol string `json:"protocol"` // tcp4, tcp6, tcp46, sctp, udp4 …
 	Port     int    `json:"port"`
-	// Service is what the port is commonly used for, "" when not known.
-	Service string `json:"service,omitempty"`
 	// Local is true when only this host reaches it.
 	Local bool `json:"local"`
-	// Waiting are connections not yet accepted, Backlog the most that may be.
-	Waiting int `json:"waiting"`
-	Backlog int `json:"backlog"`
 }
 
 // Counter is a number the kernel counted.
@@ -261,8 +249,6 @@ type Counter struct {
 	// docs/reference/facts.md lists them.
 	Name  string `json:"name"`
 	Value uint64 `json:"value"`
-	// PerSecond is the rate since boot, where the system prints one.
-	PerSecond float64 `json:"per_second,omitempty"`
 	// Source is the command that printed it.
 	Source string `json:"source"`
 }
@@ -362,12 +348,5 @@ func (f *Facts) AddCounter(name string, value uint64, source string) {
 func (f *Facts) MaxCounter(name string, value uint64, source string) {
 	if c := f.counter(name, source); c != nil {
 		c.Value = max(c.Value, value)
-	}
-}
-
-// SetRate sets the rate of a counter that is there.
-func (f *Facts) SetRate(name string, perSecond float64) {
-	if c := f.counter(name, ""); c != nil {
-		c.PerSecond = perSecond
 	}
 }

@@ -55,11 +55,10 @@ func TestCountersAreFoundAfterSorting(t *testing.T) {
 	f.AddCounter("z", 10, "second")
 	f.MaxCounter("a", 1, "x")
 	f.MaxCounter("m", 7, "x")
-	f.SetRate("a", 2.5)
 	f.Counters = append(f.Counters, Counter{Name: "from outside", Value: 1})
 	f.AddCounter("from outside", 1, "x")
 	f.Normalise()
-	want := []Counter{{Name: "a", Value: 2, PerSecond: 2.5, Source: "x"}, {Name: "from outside", Value: 2}, {Name: "m", Value: 7, Source: "x"}, {Name: "z", Value: 11, Source: "first"}}
+	want := []Counter{{Name: "a", Value: 2, Source: "x"}, {Name: "from outside", Value: 2}, {Name: "m", Value: 7, Source: "x"}, {Name: "z", Value: 11, Source: "first"}}
 	if d := cmp.Diff(want, f.Counters); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
@@ -68,16 +67,6 @@ func TestCountersAreFoundAfterSorting(t *testing.T) {
 	}
 	if sum := f.Sum("*"); sum != 22 {
 		t.Errorf("all counters come to %v", sum)
-	}
-	f.UptimeSeconds = 2
-	for name, want := range map[string]float64{"a": 2.5, "z": 5.5, "gone": 0} {
-		if got := f.PerSecond(name); got != want {
-			t.Errorf("%s: %v a second, want %v", name, got, want)
-		}
-	}
-	f.UptimeSeconds = 0
-	if got := f.PerSecond("z"); got != 0 {
-		t.Errorf("%v a second of a host whose uptime is not known", got)
 	}
 }
 
@@ -207,24 +196,24 @@ func TestRefusedLines(t *testing.T) {
 // (limits, places) is added.
 func TestRulesetsOfFileAndKernel(t *testing.T) {
 	yes, no := true, false
-	file := PF{File: "/etc/pf.conf", Rules: 5, Stateless: 1, Translations: 2, Tables: 3, Anchors: 4, Queues: 5, SourceTracking: 6, SynProxy: 7, RouteTo: 8, Skip: []string{"lo0"},
+	file := PF{File: "/etc/pf.conf", Rules: 5, Translations: 2, SourceTracking: 6,
 		FileLimits: []Limit{{Name: "states", Value: 9}}, Timeouts: []Limit{{Name: "tcp.first"}}, Scrub: []Scrub{{Text: "scrub in", Line: 3}}, Options: []Line{{Name: "optimization"}}}
 	for _, c := range []struct {
 		name  string
 		pf    PF
 		rules int
 	}{
-		{"running", PF{Enabled: &yes, Rules: 40, Anchors: 9, Scrub: []Scrub{{Text: "scrub all"}}}, 40},
+		{"running", PF{Enabled: &yes, Rules: 40, Scrub: []Scrub{{Text: "scrub all"}}}, 40},
 		{"switched off", PF{Enabled: &no, Rules: 40}, 5},
 		{"on and empty", PF{Enabled: &yes}, 5},
 		{"not known", PF{}, 5},
 	} {
 		pf := c.pf
 		pf.AddFile(file)
-		if pf.Rules != c.rules || pf.File != file.File || len(pf.FileLimits) != 1 || len(pf.Timeouts) != 1 || pf.Scrub[0].Line != 3 || pf.Anchors != max(4, c.pf.Anchors) || pf.Queues != 5 {
+		if pf.Rules != c.rules || pf.File != file.File || len(pf.FileLimits) != 1 || len(pf.Timeouts) != 1 || pf.Scrub[0].Line != 3 {
 			t.Errorf("%s: %+v", c.name, pf)
 		}
-		if ours := c.rules == 5; (pf.SourceTracking == 6) != ours || (pf.SynProxy == 7) != ours || (pf.RouteTo == 8) != ours || (pf.Tables == 3) != ours || (pf.Translations == 2) != ours || (pf.Stateless == 1) != ours {
+		if ours := c.rules == 5; (pf.SourceTracking == 6) != ours || (pf.Translations == 2) != ours {
 			t.Errorf("%s: %+v", c.name, pf)
 		}
 	}
@@ -305,7 +294,7 @@ func TestPredicates(t *testing.T) {
 		"complains": {f.Complained("reached"), true}, "complains of nothing": {f.Complained("denied"), false},
 		"bare metal": {(&Facts{Hypervisor: "none"}).Virtual(), false}, "unknown": {(&Facts{}).Virtual(), false}, "kvm": {(&Facts{Hypervisor: "kvm"}).Virtual(), true},
 		"hardware": {NIC{Kind: KindEthernet}.Hardware(), true}, "of unknown kind": {NIC{}.Hardware(), true}, "vlan": {NIC{Kind: KindVLAN}.Hardware(), false},
-		"ipf": {(&Facts{Firewall: Firewall{IPF: &IPF{Configured: true}}}).IPFOn(), true}, "no ipf": {(&Facts{Firewall: Firewall{IPF: &IPF{}}}).IPFOn(), false},
+		"ipf": {(&Facts{Firewall: Firewall{IPF: true}}).IPFOn(), true}, "no ipf": {(&Facts{}).IPFOn(), false},
 		"no switch of rc.conf": {(&Facts{}).RCYes("x"), false},
 	} {
 		if is[0] != is[1] {

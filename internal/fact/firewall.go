@@ -6,8 +6,9 @@ import "strconv"
 type Firewall struct {
 	PF   *PF   `json:"pf,omitempty"`
 	IPFW *IPFW `json:"ipfw,omitempty"`
-	IPF  *IPF  `json:"ipf,omitempty"`
-	NFT  *NFT  `json:"nft,omitempty"`
+	// IPF: IPFilter is switched on in rc.conf.
+	IPF bool `json:"ipf,omitempty"`
+	NFT *NFT `json:"nft,omitempty"`
 }
 
 // Limit is a number a firewall's configuration or kernel holds.
@@ -37,26 +38,18 @@ type PF struct {
 	File string `json:"file,omitempty"`
 	// Rules counts filter rules (pass, block, match), after expansion of
 	// lists where the running ruleset was read, as written otherwise.
-	Rules     int `json:"rules"`
-	Stateless int `json:"stateless_rules"`
+	Rules int `json:"rules"`
 	// Translations counts nat, rdr, binat rules, and nat-to/rdr-to in rules.
 	Translations int `json:"translations"`
-	Tables       int `json:"tables"`
-	Anchors      int `json:"anchors"`
-	Queues       int `json:"queues"` // ALTQ
 	// SourceTracking counts rules that keep source nodes (source-track,
 	// max-src-*, sticky-address): those use the src-nodes limit and hash.
 	SourceTracking int `json:"source_tracking_rules"`
-	SynProxy       int `json:"synproxy_rules"`
-	// RouteTo counts route-to, reply-to, dup-to rules.
-	RouteTo int `json:"route_to_rules"`
-	// Skip are interfaces that pf ignores (set skip on).
-	Skip []string `json:"skip,omitempty"`
 	// FileLimits are of the file, Limits of the running pf.
 	FileLimits []Limit `json:"file_limits,omitempty"`
 	Limits     []Limit `json:"limits,omitempty"`
 	Timeouts   []Limit `json:"timeouts,omitempty"`
-	Scrub      []Scrub `json:"scrub,omitempty"`
+	// Scrub are those rules that bound the size of segments.
+	Scrub []Scrub `json:"scrub,omitempty"`
 	// Outside are interfaces that the file translates on.
 	Outside []string `json:"outside,omitempty"`
 	// Options are the file's `set` lines other than limit and timeout.
@@ -65,44 +58,27 @@ type PF struct {
 	States *uint64 `json:"states,omitempty"`
 }
 
-// Scrub is one scrub rule of pf, or a scrub option of a match rule.
+// Scrub is one scrub rule of pf, or a scrub option of a match rule, with max-mss.
 type Scrub struct {
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
-	Text string `json:"text"`
-	// MaxMSS is 0 without max-mss.
-	MaxMSS     int  `json:"max_mss,omitempty"`
-	Reassemble bool `json:"reassemble"` // fragments (the default of a scrub rule)
-	ReassTCP   bool `json:"reassemble_tcp,omitempty"`
-	NoDF       bool `json:"no_df,omitempty"`
-	RandomID   bool `json:"random_id,omitempty"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Text   string `json:"text"`
+	MaxMSS int    `json:"max_mss"`
 }
 
 // IPFW is FreeBSD's ipfw.
 type IPFW struct {
 	Configured bool  `json:"configured"` // firewall_enable in rc.conf
 	Enabled    *bool `json:"enabled,omitempty"`
-	// Type is firewall_type, File the script or rule file read.
-	Type string `json:"type,omitempty"`
+	// File is the script or rule file read.
 	File string `json:"file,omitempty"`
 	// Rules counts rules, without the built-in last one.
 	Rules    int `json:"rules"`
 	Stateful int `json:"stateful_rules"` // keep-state, limit, record-state …
 	NAT      int `json:"nat_rules"`      // in-kernel nat (libalias) and natd divert
-	Tables   int `json:"tables"`
-	Pipes    int `json:"pipes"` // dummynet pipes and queues
-	// DefaultAccept is nil when not known.
-	DefaultAccept *bool `json:"default_accept,omitempty"`
+	Pipes    int `json:"pipes"`          // dummynet pipes and queues
 	// NATLines are the lines that translate.
 	NATLines []Line `json:"nat_lines,omitempty"`
-}
-
-// IPF is IPFilter.
-type IPF struct {
-	Configured bool   `json:"configured"`
-	File       string `json:"file,omitempty"`
-	Rules      int    `json:"rules"`
-	NAT        int    `json:"nat_rules"`
 }
 
 // NFT is Linux's netfilter.
@@ -112,8 +88,6 @@ type NFT struct {
 	// Connections and Max are of conntrack.
 	Connections *uint64 `json:"connections,omitempty"`
 	Max         *uint64 `json:"max,omitempty"`
-	// Modules are the netfilter modules loaded.
-	Modules []string `json:"modules,omitempty"`
 	// Rules counts rules in the files read.
 	Rules int    `json:"rules"`
 	File  string `json:"file,omitempty"`
@@ -126,24 +100,21 @@ type NFT struct {
 // counts of a running ruleset stand, for they are what packets meet.
 func (p *PF) AddFile(file PF) {
 	running := p.Enabled != nil && *p.Enabled && p.Rules > 0
-	p.File, p.FileLimits, p.Skip, p.Outside, p.Options = file.File, file.FileLimits, file.Skip, file.Outside, file.Options
+	p.File, p.FileLimits, p.Outside, p.Options = file.File, file.FileLimits, file.Outside, file.Options
 	p.Timeouts = append(p.Timeouts, file.Timeouts...)
-	p.Anchors, p.Queues = max(p.Anchors, file.Anchors), max(p.Queues, file.Queues)
 	if len(file.Scrub) > 0 { // the file's have line numbers
 		p.Scrub = file.Scrub
 	}
-	if running {
-		return
+	if !running {
+		p.Rules, p.Translations, p.SourceTracking = file.Rules, file.Translations, file.SourceTracking
 	}
-	p.Rules, p.Stateless, p.Translations = file.Rules, file.Stateless, file.Translations
-	p.SourceTracking, p.SynProxy, p.RouteTo, p.Tables = file.SourceTracking, file.SynProxy, file.RouteTo, file.Tables
 }
 
 // AddFile adds what the rules' file says to what the running ipfw said.
 func (w *IPFW) AddFile(file IPFW) {
 	running := w.Enabled != nil && w.Rules > 0
 	w.File, w.NATLines = file.File, append(w.NATLines, file.NATLines...)
-	w.Pipes, w.Tables = max(w.Pipes, file.Pipes), max(w.Tables, file.Tables)
+	w.Pipes = max(w.Pipes, file.Pipes)
 	if running {
 		w.NAT = max(w.NAT, file.NAT)
 		return
@@ -170,9 +141,5 @@ func (f *Facts) RereadFirewalls() {
 		ipfw = *fw.IPFW
 	}
 	ipfw.Configured = f.RCYes("firewall_enable")
-	ipfw.Type, _ = f.RCValue("firewall_type")
-	if ipfw.Type == "UNKNOWN" { // the placeholder of /etc/defaults/rc.conf
-		ipfw.Type = ""
-	}
 	fw.IPFW = &ipfw
 }

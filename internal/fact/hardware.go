@@ -29,7 +29,6 @@ type CPU struct {
 
 // IdleState is a state that an idle CPU may enter.
 type IdleState struct {
-	Name string `json:"name"`
 	// LatencyUS is how long waking up takes, in microseconds.
 	LatencyUS int  `json:"latency_us"`
 	Disabled  bool `json:"disabled,omitempty"`
@@ -48,8 +47,6 @@ type Memory struct {
 	Physical uint64 `json:"physical_bytes,omitempty"`
 	// Real is what is installed (hw.realmem).
 	Real uint64 `json:"real_bytes,omitempty"`
-	// User is what is not wired (hw.usermem).
-	User uint64 `json:"user_bytes,omitempty"`
 	// Free is unused memory at the time.
 	Free uint64 `json:"free_bytes,omitempty"`
 	// PageSize is the base page size.
@@ -88,14 +85,10 @@ type NIC struct {
 	Domain *int     `json:"numa_domain,omitempty"`
 	Flags  []string `json:"flags,omitempty"`
 	MTU    int      `json:"mtu,omitempty"`
-	// Options are the offloads that are on (RXCSUM, TSO4, LRO …);
-	// Capabilities are those the driver could do.
-	Options      []string `json:"options,omitempty"`
-	Capabilities []string `json:"capabilities,omitempty"`
-	// Media is the system's text; SpeedBits is in bits per second.
-	Media     string `json:"media,omitempty"`
-	SpeedBits uint64 `json:"speed_bps,omitempty"`
-	Duplex    string `json:"duplex,omitempty"`
+	// Options are the offloads that are on (RXCSUM, TSO4, LRO …).
+	Options   []string `json:"options,omitempty"`
+	SpeedBits uint64   `json:"speed_bps,omitempty"`
+	Duplex    string   `json:"duplex,omitempty"`
 	// Status is the link: active, "no carrier" …
 	Status string `json:"status,omitempty"`
 	// FlowControl is rx, tx, full or none, where it is known.
@@ -105,21 +98,15 @@ type NIC struct {
 	TXQueues      int `json:"tx_queues,omitempty"`
 	RXDescriptors int `json:"rx_descriptors,omitempty"`
 	TXDescriptors int `json:"tx_descriptors,omitempty"`
-	// MaxRXDescriptors, MaxTXDescriptors and MaxQueues are what the driver can.
+	// MaxRXDescriptors and MaxQueues are what the driver can.
 	MaxRXDescriptors int `json:"max_rx_descriptors,omitempty"`
-	MaxTXDescriptors int `json:"max_tx_descriptors,omitempty"`
 	MaxQueues        int `json:"max_queues,omitempty"`
-	// Vectors is how many interrupt vectors it uses; InterruptKind is
-	// MSI-X, MSI or legacy.
-	Vectors       int    `json:"interrupt_vectors,omitempty"`
-	InterruptKind string `json:"interrupt_kind,omitempty"`
 	// Parent is the interface it runs on (vlan), Members those it holds
 	// (bridge, lagg).
 	Parent  string   `json:"parent,omitempty"`
 	Members []string `json:"members,omitempty"`
-	Groups  []string `json:"groups,omitempty"`
-	// CARP are the virtual hosts of the interface, with their states.
-	CARP []CARP `json:"carp,omitempty"`
+	// CARP: it has virtual hosts of carp(4).
+	CARP bool `json:"carp,omitempty"`
 	// IPv4 and IPv6 count its addresses, link-local ones left out.
 	IPv4 int `json:"ipv4_addresses,omitempty"`
 	IPv6 int `json:"ipv6_addresses,omitempty"`
@@ -131,17 +118,9 @@ type NIC struct {
 	ConfigFlags []string `json:"config_flags,omitempty"`
 }
 
-// PCI is where a device sits and what it calls itself.
+// PCI is what a device calls itself, and its link.
 type PCI struct {
-	// Selector is domain:bus:slot:function.
-	Selector  string `json:"selector,omitempty"`
-	Vendor    string `json:"vendor,omitempty"`
-	Device    string `json:"device,omitempty"`
-	VendorID  string `json:"vendor_id,omitempty"` // 0x8086
-	DeviceID  string `json:"device_id,omitempty"`
-	SubVendor string `json:"subvendor_id,omitempty"`
-	SubDevice string `json:"subdevice_id,omitempty"`
-	Class     string `json:"class,omitempty"`
+	Device string `json:"device,omitempty"`
 	// LinkWidth and LinkSpeed (GT/s) are negotiated; Max… what it can.
 	LinkWidth    int     `json:"link_width,omitempty"`
 	MaxLinkWidth int     `json:"max_link_width,omitempty"`
@@ -196,13 +175,4 @@ func (f *Facts) AddConfigured(n NIC) {
 	if len(f.NICs) < MaxNICs {
 		f.NICs = append(f.NICs, n)
 	}
-}
-
-// CARP is one virtual host of an interface (carp(4)).
-type CARP struct {
-	VHID int `json:"vhid"`
-	// State is MASTER, BACKUP or INIT.
-	State   string `json:"state"`
-	AdvSkew int    `json:"advskew"`
-	AdvBase int    `json:"advbase"`
 }

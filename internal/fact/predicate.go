@@ -94,7 +94,7 @@ func (f *Facts) IPFWOn() bool {
 }
 
 // IPFOn reports whether IPFilter is switched on in rc.conf.
-func (f *Facts) IPFOn() bool { return f.Firewall.IPF != nil && f.Firewall.IPF.Configured }
+func (f *Facts) IPFOn() bool { return f.Firewall.IPF }
 
 // NFTOn reports whether Linux's netfilter has rules, of nftables or iptables:
 // those that run, else those of the files read.
@@ -234,15 +234,6 @@ func (f *Facts) Complained(word string) bool {
 	return slices.ContainsFunc(f.Complaints, func(c Complaint) bool {
 		return strings.Contains(strings.ToLower(c.Text), strings.ToLower(word))
 	})
-}
-
-// PerSecond is a counter's mean rate since boot; 0 when not known.
-func (f *Facts) PerSecond(name string) float64 {
-	c, _ := f.Counter(name)
-	if c.PerSecond == 0 && f.UptimeSeconds > 0 {
-		return float64(c.Value) / f.UptimeSeconds
-	}
-	return c.PerSecond
 }
 
 // Details are the values of a word in a daemon's configuration.

@@ -62,11 +62,6 @@ type Tunable struct {
 	// Live is the running value as `sysctl -n` prints it; nil when the name
 	// does not exist there or running values are not known.
 	Live *string `json:"live,omitempty"`
-	// Env is the value in the kernel's environment: what the loader passed.
-	Env *string `json:"env,omitempty"`
-	// Type is the kernel's word for its type: integer, unsigned long,
-	// string, opaque … ("" when not known; FreeBSD's `sysctl -t`).
-	Type string `json:"type,omitempty"`
 	// Access says where the running kernel lets it be set; nil when not known.
 	Access *Access `json:"access,omitempty"`
 	// Lines set it, in the order the system reads them; the last effective

@@ -90,7 +90,6 @@ var freebsdQueries = []Query{
 	query("pfctl-st", "pfctl -st", "pf: timeouts").needs("pf"),
 	query("pfctl-sr", "pfctl -sr", "pf: rules, to count them").needs("pf"),
 	query("pfctl-sn", "pfctl -sn", "pf: translations, to count them").needs("pf"),
-	query("pfctl-sT", "pfctl -sT", "pf: names of tables").needs("pf"),
 	query("ipfw-list", "ipfw -a list", "ipfw: rules, to count them").needs("ipfw"),
 	query("ipfw-nat", "ipfw nat show config", "ipfw: translations").needs("ipfw_nat"),
 	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes").needs("dummynet"),

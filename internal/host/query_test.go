@@ -23,7 +23,7 @@ func TestQueriesOfModulesNeedThem(t *testing.T) {
 			asked++
 		}
 	}
-	if asked < 9 {
+	if asked < 8 {
 		t.Errorf("%d queries of modules", asked)
 	}
 }

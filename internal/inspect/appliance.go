@@ -85,7 +85,7 @@ func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) 
 		about.Version, in.f.Release = in.opts.Release.String(), release.Release{}
 	}
 	if r, near, ok := p.Judged(cmp.Or(about.Version, c.As)); ok {
-		if about.Base = r.BaseText(p.OS); near || about.Version == "" {
+		if near || about.Version == "" {
 			about.As = r.Release
 		}
 		if in.f.Release.IsZero() {

@@ -61,7 +61,6 @@ func (in *inspection) freebsdValues() freebsd.Values {
 	if text, ok := in.output("kenv"); ok {
 		env := freebsd.ParseKenv(text)
 		in.f.Machine = strings.TrimSpace(env["smbios.system.maker"] + " " + env["smbios.system.product"])
-		freebsd.AddKenv(in.f, env)
 	}
 	return values
 }
@@ -253,9 +252,6 @@ func (in *inspection) pfDetails(pf *fact.PF) {
 			q.add(pf, text)
 		}
 	}
-	if text, ok := in.output("pfctl-sT"); ok {
-		pf.Tables = len(strings.Fields(text))
-	}
 }
 
 // freebsdFiles reads the configuration in the system's own order.
@@ -278,7 +274,7 @@ func (in *inspection) freebsdFiles() {
 	in.freebsdFirewallFiles()
 	in.freebsdServices()
 	if text, err := in.Read("/etc/fstab"); err == nil {
-		in.f.Mounts = append(in.f.Mounts, freebsd.ParseFstab("/etc/fstab", text)...)
+		in.f.Mounts = append(in.f.Mounts, freebsd.ParseFstab(text)...)
 	}
 }
 
@@ -296,7 +292,7 @@ func (in *inspection) freebsdFirewallFiles() {
 	if fw.PF != nil {
 		fw.PF.AddFile(*file)
 	}
-	in.ipfFiles()
+	in.f.Firewall.IPF = in.f.RCYes("ipfilter_enable")
 }
 
 // ipfwCall is a rule as a script has it; rc.firewall gives a file of firewall_type to ipfw(8).
@@ -338,20 +334,6 @@ func (in *inspection) rcNAT(fw *fact.IPFW) {
 			fw.NAT++
 			fw.NATLines = append(fw.NATLines, l)
 		}
-	}
-}
-
-func (in *inspection) ipfFiles() {
-	ipf := fact.IPF{Configured: in.f.RCYes("ipfilter_enable")}
-	rules := in.rcPath("ipfilter_rules", "/etc/ipf.rules")
-	if text, err := (files{in, redact.IPFW}).Read(rules); err == nil {
-		ipf.File, ipf.Rules = rules, freebsd.CountIPF(text)
-	}
-	if text, err := (files{in, redact.IPFW}).Read(in.rcPath("ipnat_rules", "/etc/ipnat.rules")); err == nil {
-		ipf.NAT = freebsd.CountIPF(text)
-	}
-	if ipf.Configured || ipf.File != "" {
-		in.f.Firewall.IPF = &ipf
 	}
 }
 

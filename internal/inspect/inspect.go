@@ -326,10 +326,7 @@ func (in *inspection) lacks(module string) bool {
 }
 
 func (in *inspection) ask(q host.Query) (string, bool) {
-	if in.f.From.Kind == fact.KindTree {
-		return in.sos(q.String())
-	}
-	if in.ctx.Err() != nil {
+	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
 		return "", false
 	}
 	lacks := in.lacks(q.Module())

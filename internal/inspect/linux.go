@@ -93,8 +93,8 @@ func (in *inspection) linuxPower() {
 	states, _ := in.r.ReadDir(in.ctx, dir+"/cpu0/cpuidle")
 	for _, s := range states {
 		path := dir + "/cpu0/cpuidle/" + s
-		if name := in.text(path + "/name"); name != "" {
-			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{Name: name, LatencyUS: int(number(in.text(path + "/latency"))), Disabled: in.text(path+"/disable") == "1"})
+		if in.text(path+"/name") != "" {
+			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{LatencyUS: int(number(in.text(path + "/latency"))), Disabled: in.text(path+"/disable") == "1"})
 		}
 	}
 	slices.SortStableFunc(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
@@ -135,9 +135,6 @@ func (in *inspection) linuxValues() []string {
 	in.record(root, err)
 	for _, n := range names {
 		in.walkValues(root+"/"+n, 0)
-	}
-	if in.f.From.Kind == fact.KindTree {
-		in.sosValues()
 	}
 	list := make([]string, len(in.f.Settings))
 	for i, s := range in.f.Settings {
@@ -195,9 +192,6 @@ func (in *inspection) linuxLinks() {
 			}
 		}
 	}
-	if in.f.From.Kind == fact.KindTree {
-		in.sosLinks()
-	}
 	for i := range in.f.NICs {
 		in.ethtool(&in.f.NICs[i])
 	}
@@ -236,8 +230,8 @@ func (in *inspection) link(name, path string) fact.NIC {
 	if d, err := strconv.Atoi(in.text(path + "/device/numa_node")); err == nil && d >= 0 {
 		n.Domain = &d
 	}
-	if slot := device["PCI_SLOT_NAME"]; slot != "" {
-		n.PCI = in.linuxPCI(path+"/device", slot)
+	if device["PCI_SLOT_NAME"] != "" {
+		n.PCI = in.linuxPCI(path + "/device")
 	}
 	return n
 }
@@ -258,15 +252,13 @@ func (in *inspection) linkKind(path, driver string, flags uint64) string {
 	return fact.KindVirtual
 }
 
-func (in *inspection) linuxPCI(path, slot string) *fact.PCI {
+func (in *inspection) linuxPCI(path string) *fact.PCI {
 	speed := func(file string) float64 {
 		word, _, _ := strings.Cut(in.text(path+"/"+file), " ")
 		v, _ := strconv.ParseFloat(word, 64)
 		return v
 	}
-	return &fact.PCI{Selector: slot, VendorID: in.text(path + "/vendor"), DeviceID: in.text(path + "/device"),
-		SubVendor: in.text(path + "/subsystem_vendor"), SubDevice: in.text(path + "/subsystem_device"), Class: in.text(path + "/class"),
-		LinkWidth: int(number(in.text(path + "/current_link_width"))), MaxLinkWidth: int(number(in.text(path + "/max_link_width"))),
+	return &fact.PCI{LinkWidth: int(number(in.text(path + "/current_link_width"))), MaxLinkWidth: int(number(in.text(path + "/max_link_width"))),
 		LinkSpeed: speed("current_link_speed"), MaxLinkSpeed: speed("max_link_speed")}
 }
 

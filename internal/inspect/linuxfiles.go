@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,11 +61,11 @@ func (in *inspection) linuxFiles(names []string) {
 		in.commandLine(text)
 	}
 	if text, err := in.Read("/proc/self/mounts"); err == nil {
-		in.f.Mounts = linux.ParseMounts("", text)
+		in.f.Mounts = linux.ParseMounts(text)
 	}
 	in.f.Container = linux.ContainerOf(in.text("/run/systemd/container"), in.f.Mounts)
 	if text, err := in.Read("/etc/fstab"); err == nil {
-		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts("/etc/fstab", text)...)
+		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts(text)...)
 	}
 }
 
@@ -106,14 +107,12 @@ func (in *inspection) commandLine(text string) {
 func (in *inspection) linuxFirewall() {
 	fw := &fact.NFT{}
 	known := in.linuxRules(fw)
-	for _, m := range in.f.Modules {
-		if m.Loaded != nil && *m.Loaded && (strings.HasPrefix(m.Name, "nf") || strings.HasPrefix(m.Name, "ip_tables") || strings.HasPrefix(m.Name, "xt_")) {
-			fw.Modules = append(fw.Modules, m.Name)
-		}
-	}
+	modules := slices.ContainsFunc(in.f.Modules, func(m fact.Module) bool {
+		return m.Loaded != nil && *m.Loaded && (strings.HasPrefix(m.Name, "nf") || strings.HasPrefix(m.Name, "ip_tables") || strings.HasPrefix(m.Name, "xt_"))
+	})
 	fw.Connections = in.count("/proc/sys/net/netfilter/nf_conntrack_count")
 	fw.Max = in.count("/proc/sys/net/netfilter/nf_conntrack_max")
-	if known || fw.File != "" || fw.Max != nil || len(fw.Modules) > 0 {
+	if known || fw.File != "" || fw.Max != nil || modules {
 		in.f.Firewall.NFT = fw
 	}
 }
@@ -129,9 +128,6 @@ func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 			rules, tracking := q.count(text)
 			fw.Rules, fw.Tracking, known = rules, &tracking, true
 		}
-	}
-	if in.f.From.Kind == fact.KindTree && fw.Rules == 0 {
-		known = in.sosFirewall(fw) || known
 	}
 	for _, q := range []struct {
 		path  string
@@ -197,7 +193,7 @@ func (in *inspection) ethtool(n *fact.NIC) {
 		}
 		switch i {
 		case 0:
-			n.Options, n.Capabilities = linux.ParseFeatures(text)
+			n.Options = linux.ParseFeatures(text)
 		case 1:
 			linux.AddRings(n, text)
 		case 2:

@@ -51,7 +51,7 @@ func box(os, rel string, change ...func(*fact.Facts)) *fact.Facts {
 	driver := map[string]string{fact.FreeBSD: "ix", fact.Linux: "ixgbe"}[os]
 	port := func(name string, domain int) fact.NIC {
 		return fact.NIC{Name: name, Driver: driver, Kind: fact.KindEthernet, SpeedBits: 10e9, MTU: 1500, RXQueues: 4, MaxQueues: 63, Options: []string{},
-			RXDescriptors: 512, TXDescriptors: 512, MaxRXDescriptors: 4096, MaxTXDescriptors: 4096, Domain: &domain, IPv4: 1}
+			RXDescriptors: 512, TXDescriptors: 512, MaxRXDescriptors: 4096, Domain: &domain, IPv4: 1}
 	}
 	f := &fact.Facts{OS: os, Release: r, Arch: "amd64", Hostname: "box", From: fact.Origin{Kind: fact.KindHost}, UptimeSeconds: 86400,
 		CPU:    fact.CPU{Model: "a CPU", Count: 16, Cores: 16, Packages: 2, ThreadsPerCore: 1},
@@ -111,7 +111,7 @@ func loses(f *fact.Facts) {
 		"udp.full_sockets", "netisr.ip.queue_drops", "mbuf.denied.clusters"} {
 		f.AddCounter(c, 700, "/proc/net")
 	}
-	f.CPU.Governor, f.CPU.IOMMU, f.CPU.Idle = "schedutil", "DMA-FQ", []fact.IdleState{{Name: "C6", LatencyUS: 133}}
+	f.CPU.Governor, f.CPU.IOMMU, f.CPU.Idle = "schedutil", "DMA-FQ", []fact.IdleState{{LatencyUS: 133}}
 	for i := range f.CPU.Count {
 		run(f, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", i), "schedutil")
 	}

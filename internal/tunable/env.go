@@ -19,11 +19,10 @@ type Names struct {
 	factexpr.Host
 	Role string `expr:"role"`
 
-	// This tunable's value and a coupled one's, as numbers and as texts.
-	This      float64 `expr:"this"`
-	Other     float64 `expr:"other"`
-	ThisText  string  `expr:"this_text"`
-	OtherText string  `expr:"other_text"`
+	// This tunable's value and a coupled one's, as numbers, and the value as a text.
+	This     float64 `expr:"this"`
+	Other    float64 `expr:"other"`
+	ThisText string  `expr:"this_text"`
 
 	// Value is the number a tunable has or would have (its default where it is not set), 0
 	// if not known; Text is the same as text; Known reports whether Value is known.
@@ -133,7 +132,7 @@ func toNumber(s string) float64 {
 func (e Env) With(this, other string) Env {
 	x := *e.Names
 	x.This, x.ThisText = toNumber(this), this
-	x.Other, x.OtherText = toNumber(other), other
+	x.Other = toNumber(other)
 	return Env{&x}
 }
 
@@ -177,7 +176,7 @@ func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
 // unmeasured reports a measure of the host whose zero means "not known".
 func (e Env) unmeasured(name string) bool {
 	return map[string]bool{"arch": e.Arch == "", "cpus": e.CPUs == 0, "cores": e.Cores == 0, "threads_per_core": e.ThreadsPerCore == 0,
-		"domains": e.Domains == 0, "memory": e.Memory == 0, "real_memory": e.RealMemory == 0, "pages": e.Pages == 0,
+		"domains": e.Domains == 0, "memory": e.Memory == 0, "pages": e.Pages == 0,
 		"kmem": e.Kmem == 0, "vm": e.Tree && e.Hypervisor == "", "hz": e.HZ == 0, "link": e.Link == 0}[name]
 }
 

@@ -132,8 +132,8 @@ func (s *Source) options() (inspect.Options, error) {
 	return inspect.Options{Release: r, OS: s.OS, Owned: s.Owned}, nil
 }
 
-// openTree opens a tree with a release, or one that tells its own: an extracted sos
-// report, a copy of /proc, the files of a distribution whose kernel is known.
+// openTree opens a tree with a release, or one that tells its own: a copy of /proc,
+// the files of a distribution whose kernel is known.
 func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 	tree, err := filehost.OpenTree(dir)
 	if err != nil || release != "" || tree.Tells() || !inspect.Release(ctx, tree).IsZero() {

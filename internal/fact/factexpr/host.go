@@ -34,7 +34,6 @@ type Host struct {
 	ThreadsPerCore int `expr:"threads_per_core"`
 	Domains        int `expr:"domains"`
 	Memory         int `expr:"memory"`
-	RealMemory     int `expr:"real_memory"`
 	Page           int `expr:"page"`
 	Pages          int `expr:"pages"`
 	Kmem           int `expr:"kmem"`
@@ -98,7 +97,6 @@ type Host struct {
 	HasCounter func(name string) bool    `expr:"has_counter"`
 	// Sum adds the counters of a pattern: softnet.*.dropped.
 	Sum        func(pattern string) float64 `expr:"sum_of"`
-	PerSecond  func(name string) float64    `expr:"per_second"`
 	Complained func(word string) bool       `expr:"complained"`
 	WasRead    func(source string) bool     `expr:"was_read"`
 	// Refused: the source is there, and could not be read.
@@ -154,7 +152,7 @@ func Of(f *fact.Facts) Host {
 	h.OS, h.Arch, h.Hypervisor, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Virtual(), !f.Live(), f.UptimeSeconds
 	h.Major, h.Minor, h.AtLeast = f.Release.Major, f.Release.Minor, f.Release.AtLeast
 	h.CPUs, h.Cores, h.ThreadsPerCore, h.Domains = f.CPU.Count, f.CPU.Cores, f.CPU.ThreadsPerCore, len(f.CPU.Domains)
-	h.Memory, h.RealMemory, h.Kmem = toInt(f.Memory.Physical), toInt(f.Memory.Real), toInt(f.Memory.KernelMap)
+	h.Memory, h.Kmem = toInt(f.Memory.Physical), toInt(f.Memory.KernelMap)
 	if p := toInt(f.Memory.PageSize); p > 0 {
 		h.Page = p
 	}
@@ -167,7 +165,7 @@ func Of(f *fact.Facts) Host {
 	h.IsSet, h.RC, h.Module, h.Service, h.Listens, h.Mounted = f.IsSet, f.RCYes, f.HasModule, f.RunsService, f.Listens, f.HasMount
 	h.ListensUDP, h.Serves, h.Sum = f.ListensUDP, f.Serves, f.Sum
 	h.setPower(f)
-	h.Details, h.Complained, h.WasRead, h.PerSecond = f.Details, f.Complained, f.Read, f.PerSecond
+	h.Details, h.Complained, h.WasRead = f.Details, f.Complained, f.Read
 	h.AnySet = func(pattern string) bool {
 		return slices.ContainsFunc(f.Settings, func(s fact.Tunable) bool { ok, _ := path.Match(pattern, s.Name); return ok && f.IsSet(s.Name) })
 	}
@@ -214,7 +212,7 @@ func Blank() Host {
 		Reaches: no, IsSet: no, AnySet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
 		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
 		Sum: zero, CPUNames: []string{}, Details: func(string, string) []string { return []string{} },
-		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no, Refused: no,
+		Counter: zero, HasCounter: no, Complained: no, WasRead: no, Refused: no,
 		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no, ParentOf: none},
 		Filters: Filters{PFLimitSet: no},
 	}

@@ -105,7 +105,7 @@ func TestHostOfInterfaces(t *testing.T) {
 	l, h := NewLanguage[Host](), Of(f)
 	for code, want := range map[string]string{
 		"ports": "2", "drivers": "igb, ix", "link": "10000000000", "nic_queues": "4", "addressed_ports": "1", "bridged_ports": "1",
-		`enabled("LRO")`: "true", `driver("bridge")`: "false", "nics[0].busiest_rate": "9", "nics[0].busy_queues": "2", "nics[0].unpinned": "1",
+		`enabled("LRO")`: "true", `driver("bridge")`: "false", "nics[0].busiest_rate": "9", "nics[0].busy_queues": "2",
 		`nics[0].offload("TSO4")`: "off", `nics[1].offload("TSO4")`: "off", `nics[1].offload("LRO")`: "on", `nics[2].offload("LRO")`: "default",
 		`nics[1].refused("tso")`: "true", `nics[1].asked("LRO")`: "true", `nics[1].asked("tso")`: "false", `nics[1].refused("lro")`: "false", "nics[2].ether": "false", "len(interrupts)": "3",
 	} {

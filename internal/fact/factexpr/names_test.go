@@ -48,13 +48,13 @@ func TestNamesOfAHost(t *testing.T) {
 	f.AddLines([]fact.Line{{Name: "y.file", Value: "7", Stage: fact.Sysctl, Effective: true}, {Name: "gateway_enable", Value: "YES", Stage: fact.RCConf, Effective: true}, {Name: "a/b", Value: "on", Stage: fact.Field, Effective: true}})
 	check(t, "a host", f, map[string]string{
 		"os": "linux", "arch": "x86_64", "major": "6", "minor": "12", "hypervisor": "kvm", "vm": "true", "tree": "false", "uptime": "50", "product": "openwrt", "container": "lxc",
-		"cpus": "3", "cores": "2", "threads_per_core": "2", "domains": "2", "memory": "1073741824", "real_memory": "2147483648", "kmem": "3145728", "page": "16384", "pages": "65536",
+		"cpus": "3", "cores": "2", "threads_per_core": "2", "domains": "2", "memory": "1073741824", "kmem": "3145728", "page": "16384", "pages": "65536",
 		"governor": "powersave", "cpu_names": "cpu0, cpu2", "idle_latency": "90", "iommu": "DMA", "at_least(6, 12)": "true", "at_least(6, 13)": "false",
 		"forwarding": "true", "forwarding_ipv4": "true", "forwarding_ipv6": "false", "forwarded": "120", "delivered": "8", "nft": "true", "nft_rules": "6", "conntrack_on": "true", "conntrack": "8", "conntrack_max": "16", "bridge_nf": "false",
 		`field("a/b")`: "on", `field_is("a/b", "on")`: "true", `field_is("a/b", "off")`: "false", `is_set("y.file")`: "true", `is_set("x.live")`: "false", `rc("gateway_enable")`: "true", `rc_text("gateway_enable")`: "YES", `rc_text("x")`: "",
 		`running("x.live")`: "5", `running("y.file")`: "", `module("tcp_bbr")`: "true", `module("x")`: "false", `service("docker")`: "true", `listens(8443)`: "true", `listens(53)`: "false", `listens_udp(53)`: "true",
 		`serves("haproxy", 443, 8443)`: "true", `serves("haproxy", 443)`: "false", `mounted("zfs")`: "true", `details("haproxy", "maxconn")`: "9", "webserver": "true", "serves_web": "true", "container_host": "true",
-		`counter("ip.forwarded")`: "100", `counter("x")`: "0", `has_counter("ip.forwarded")`: "true", `has_counter("x")`: "false", `sum_of("softnet.*.dropped")`: "9", `per_second("ip.forwarded")`: "2",
+		`counter("ip.forwarded")`: "100", `counter("x")`: "0", `has_counter("ip.forwarded")`: "true", `has_counter("x")`: "false", `sum_of("softnet.*.dropped")`: "9",
 		`complained("memory")`: "true", `was_read("/proc/uptime")`: "true", `was_read("/etc/x")`: "false",
 	})
 	check(t, "nothing", &fact.Facts{}, map[string]string{
@@ -69,8 +69,8 @@ func TestNamesOfAHost(t *testing.T) {
 func TestNamesOfFilters(t *testing.T) {
 	f := &fact.Facts{Firewall: fact.Firewall{
 		PF: &fact.PF{Enabled: pointer(true), Rules: 1, SourceTracking: 2, Translations: 3, File: "/etc/pf.conf", States: pointer(uint64(9)),
-			Scrub: []fact.Scrub{{MaxMSS: 0}, {MaxMSS: 1452}, {MaxMSS: 1400}, {MaxMSS: 1460}}, FileLimits: []fact.Limit{{Name: "states"}}},
-		IPFW: &fact.IPFW{Configured: true, Rules: 4, Stateful: 5, NAT: 6, Pipes: 7}, IPF: &fact.IPF{Configured: true},
+			Scrub: []fact.Scrub{{MaxMSS: 1452}, {MaxMSS: 1400}, {MaxMSS: 1460}}, FileLimits: []fact.Limit{{Name: "states"}}},
+		IPFW: &fact.IPFW{Configured: true, Rules: 4, Stateful: 5, NAT: 6, Pipes: 7}, IPF: true,
 	}}
 	check(t, "filters", f, map[string]string{
 		"pf": "true", "pf_rules": "1", "pf_source_tracking": "2", "pf_nat": "3", "pf_file": "true", "pf_states": "9", "pf_max_mss": "1400", `pf_limit_set("states")`: "true", `pf_limit_set("frags")`: "false",
@@ -120,9 +120,9 @@ func TestNamesOfInterfaces(t *testing.T) {
 	f := &fact.Facts{
 		CPU: fact.CPU{Domains: []fact.Domain{{ID: 0, CPUs: []int{0, 1, 2, 3}}, {ID: 1, CPUs: []int{4, 5, 6, 7}}}},
 		NICs: []fact.NIC{
-			{Name: "lo0", Kind: fact.KindLoopback, IPv4: 1, IPv6: 1, CARP: []fact.CARP{{VHID: 9}}},
+			{Name: "lo0", Kind: fact.KindLoopback, IPv4: 1, IPv6: 1, CARP: true},
 			{Name: "ix0", Driver: "ix", Kind: fact.KindEthernet, SpeedBits: 1e10, RXQueues: 2, Options: []string{"LRO", "TSO4"}, IPv6: 3, Domain: pointer(1), MTU: 9000, FlowControl: "full",
-				RXDescriptors: 1, TXDescriptors: 2, MaxRXDescriptors: 3, MaxTXDescriptors: 4, MaxQueues: 5},
+				RXDescriptors: 1, MaxRXDescriptors: 3, MaxQueues: 5},
 			{Name: "ix1", Driver: "ix", Kind: fact.KindEthernet, SpeedBits: 1e9, RXQueues: 8, Options: []string{}, Domain: pointer(7), Up: pointer(false)},
 			{Name: "v5", Driver: "vlan", Kind: fact.KindVLAN, IPv4: 2, Options: []string{"TSO6"}, SpeedBits: 4e10, RXQueues: 99},
 			{Name: "br0", Driver: "bridge", Kind: fact.KindBridge, Members: []string{"ix0", "ix1", "v5"}},
@@ -135,15 +135,15 @@ func TestNamesOfInterfaces(t *testing.T) {
 	check(t, "interfaces", f, map[string]string{
 		"ports": "2", "drivers": "ix", "link": "10000000000", "nic_queues": "8", "addressed_ports": "1", "bridged_ports": "2", "ipv4_links": "1", "ipv6_links": "1", "carp": "false",
 		`driver("ix")`: "true", `driver("vlan")`: "false", `enabled("TSO4")`: "true", `enabled("TSO6")`: "false", `lro_of("ix")`: "true", `lro_of("igb")`: "false", `has_nic("bridge")`: "true", `has_nic("ix")`: "true", `has_nic("em")`: "false",
-		"nics[1].domain": "1", "nics[0].domain": "-1", "nics[1].mtu": "9000", "nics[1].flow_control": "full", "nics[1].speed": "10000000000", "nics[1].rx_ring": "1", "nics[1].tx_ring": "2", "nics[1].max_rx_ring": "3",
-		"nics[1].max_tx_ring": "4", "nics[1].max_queues": "5", "nics[1].rx_queues": "2", "nics[1].live": "true", "nics[4].live": "false", "nics[1].ether": "true", "nics[3].ether": "false", "nics[4].members": "ix0, ix1, v5", "nics[3].kind": "vlan",
-		"nics[1].busiest_rate": "30", "nics[1].busy_queues": "2", "nics[1].unpinned": "1", "nics[2].busiest_rate": "0", "nics[2].busy_queues": "0",
+		"nics[1].domain": "1", "nics[0].domain": "-1", "nics[1].mtu": "9000", "nics[1].flow_control": "full", "nics[1].speed": "10000000000", "nics[1].rx_ring": "1", "nics[1].max_rx_ring": "3",
+		"nics[1].max_queues": "5", "nics[1].rx_queues": "2", "nics[1].live": "true", "nics[4].live": "false", "nics[1].ether": "true", "nics[3].ether": "false", "nics[4].members": "ix0, ix1, v5", "nics[3].kind": "vlan",
+		"nics[1].busiest_rate": "30", "nics[1].busy_queues": "2", "nics[2].busiest_rate": "0", "nics[2].busy_queues": "0",
 		"interrupts[0].number": "30", "interrupts[0].local": "4-7", "interrupts[0].remote": "true", "interrupts[1].remote": "false", "interrupts[2].remote": "true", "interrupts[3].number": "", "interrupts[3].remote": "false",
 		"interrupts[4].local": "", "interrupts[4].remote": "false", "interrupts[3].rate": "1000", "interrupts[0].device": "ix0",
 	})
 	f.CPU.Domains = f.CPU.Domains[1:]
 	check(t, "one domain", f, map[string]string{"interrupts[0].local": "", "interrupts[0].remote": "false"})
-	for name, n := range map[string]fact.NIC{"it runs": {CARP: []fact.CARP{{}}}, "rc.conf says so": {Configured: []fact.Line{{Value: "inet vhid 1 alias 192.0.2.1/32"}}}} {
+	for name, n := range map[string]fact.NIC{"it runs": {CARP: true}, "rc.conf says so": {Configured: []fact.Line{{Value: "inet vhid 1 alias 192.0.2.1/32"}}}} {
 		check(t, name, &fact.Facts{NICs: []fact.NIC{n}}, map[string]string{"carp": "true"})
 	}
 }

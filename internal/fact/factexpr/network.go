@@ -49,12 +49,10 @@ type NIC struct {
 	Driver   string `expr:"driver"`
 	Kind     string `expr:"kind"`
 	RXQueues int    `expr:"rx_queues"`
-	// RXRing and TXRing are descriptors of a queue, MaxRXRing and MaxTXRing
-	// the most, MaxQueues the most queues; 0 where not known.
+	// RXRing is descriptors of a queue, MaxRXRing the most, MaxQueues the most
+	// queues; 0 where not known.
 	RXRing    int `expr:"rx_ring"`
-	TXRing    int `expr:"tx_ring"`
 	MaxRXRing int `expr:"max_rx_ring"`
-	MaxTXRing int `expr:"max_tx_ring"`
 	MaxQueues int `expr:"max_queues"`
 	// Domain is its NUMA domain, -1 where not known.
 	Domain int `expr:"domain"`
@@ -76,8 +74,6 @@ type NIC struct {
 	// queues take any.
 	BusiestRate float64 `expr:"busiest_rate"`
 	BusyQueues  int     `expr:"busy_queues"`
-	// Unpinned is how many of its interrupts run on no fixed CPU.
-	Unpinned int `expr:"unpinned"`
 }
 
 // Interrupt is an interrupt source as expressions see it.
@@ -116,7 +112,7 @@ func networkOf(f *fact.Facts) Network {
 		if n.Kind == fact.KindLoopback {
 			continue
 		}
-		v.CARP = v.CARP || len(n.CARP) > 0 || slices.ContainsFunc(n.Configured, withVHID)
+		v.CARP = v.CARP || n.CARP || slices.ContainsFunc(n.Configured, withVHID)
 		v.IPv4Links += min(n.IPv4, 1)
 		v.IPv6Links += min(n.IPv6, 1)
 	}
@@ -187,9 +183,6 @@ func (v *Network) addInterrupts(f *fact.Facts) {
 		if i.Rate > 0 {
 			n.BusyQueues++
 		}
-		if i.CPU == nil {
-			n.Unpinned++
-		}
 		n.BusiestRate = max(n.BusiestRate, i.Rate)
 	}
 }
@@ -231,7 +224,7 @@ func viewNIC(n *fact.NIC) *NIC {
 		domain = *n.Domain
 	}
 	return &NIC{
-		RXRing: n.RXDescriptors, TXRing: n.TXDescriptors, MaxRXRing: n.MaxRXDescriptors, MaxTXRing: n.MaxTXDescriptors, MaxQueues: n.MaxQueues, Domain: domain,
+		RXRing: n.RXDescriptors, MaxRXRing: n.MaxRXDescriptors, MaxQueues: n.MaxQueues, Domain: domain,
 		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
 		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
 		Offload: func(option string) string { return Offload(n, option) },

@@ -72,14 +72,11 @@ func TestInterfaceNames(t *testing.T) {
 	if em0.IPv4 != 1 || em0.Members != nil || em0.MTU != 1500 || !em0.Has("LRO") || !*em0.Up {
 		t.Errorf("%+v", em0)
 	}
-	if vm.Name != "vm-public" || vm.Driver != "bridge" || vm.IPv4 != 1 || vm.IPv6 != 1 || vm.MTU != 9000 || !slices.Equal(vm.Members, []string{"tap0"}) || vm.Status != "" || !slices.Contains(vm.Groups, "vm-switch") {
+	if vm.Name != "vm-public" || vm.Driver != "bridge" || vm.IPv4 != 1 || vm.IPv6 != 1 || vm.MTU != 9000 || !slices.Equal(vm.Members, []string{"tap0"}) || vm.Status != "" {
 		t.Errorf("%+v", vm)
 	}
-	if *em1.Up || em1.MTU != 0 || em1.SpeedBits != 2.5e9 || em1.Duplex != "half" || em1.FlowControl != "tx" || em1.Status != "active" || em1.Parent != "em0" || em1.Kind != fact.KindVLAN {
+	if *em1.Up || em1.MTU != 0 || em1.SpeedBits != 2.5e9 || em1.Duplex != "half" || em1.FlowControl != "tx" || em1.Status != "active" || em1.Parent != "em0" || !em1.CARP || vm.CARP || em1.Kind != fact.KindVLAN {
 		t.Errorf("%+v", em1)
-	}
-	if want := []fact.CARP{{VHID: 2, State: "BACKUP", AdvBase: 1, AdvSkew: 100}}; !slices.Equal(em1.CARP, want) {
-		t.Errorf("%+v", em1.CARP)
 	}
 	for media, want := range map[string]string{
 		"Ethernet autoselect (1000baseT <full-duplex>)": "1000000000 full none", "Ethernet autoselect (10Gbase-Twinax <full-duplex,rxpause,txpause>)": "10000000000 full full", "Ethernet autoselect (100GBase-SR4 <full-duplex,rxpause>)": "100000000000 full rx",
@@ -101,25 +98,24 @@ func TestListeners(t *testing.T) {
 		"tcp6  0/0/10                           ::1.25\ntcp6  0/0/5                            fe80::1%lo0.22\ntcp46 0/0/128                          *.22\nsctp4 0/0/1                            198.18.0.1.9999\nudp4  0/0/0                            *.53\ntcp4  0/0                              *.81\ntcp4  0/0/1                            *.x\ntcp4  0/0/1                            nodots\nunix  0/0/30                           /var/run/x\ntcp4  3/1/4096                         *.443\n")
 	var got []string
 	for _, l := range f.Listeners {
-		got = append(got, fmt.Sprintf("%s %d %s local=%v %d/%d", l.Protocol, l.Port, l.Service, l.Local, l.Waiting, l.Backlog))
+		got = append(got, fmt.Sprintf("%s %d local=%v", l.Protocol, l.Port, l.Local))
 	}
-	want := []string{"tcp4 443 https local=false 3/4096", "tcp4 25 smtp local=true 0/10", "tcp6 25 smtp local=true 0/10", "tcp6 22 sshd local=true 0/5", "tcp46 22 sshd local=false 0/128", "sctp4 9999  local=false 0/1"}
+	want := []string{"tcp4 443 local=false", "tcp4 25 local=true", "tcp6 25 local=true", "tcp6 22 local=true", "tcp46 22 local=false", "sctp4 9999 local=false"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
-// TestIPFWList: the last rule is built in and tells the default; counts of packets are no
-// rules' numbers.
+// TestIPFWList: the last rule is built in; counts of packets are no rules' numbers.
 func TestIPFWList(t *testing.T) {
 	for text, want := range map[string]string{
-		"65535 deny ip from any to any\n":        "0 rules, default accept false",
-		"65535 allow ip from any to any\n":       "0 rules, default accept true",
-		"65535 allow\n":                          "0 rules, default accept true",
-		"65535 7\n":                              "0 rules, default accept false",
-		"65535 10 840 deny ip from any to any\n": "0 rules, default accept false",
-		"00100 65535 9 allow ip from any to any\n65535 1 2 deny ip from any\n":  "1 rules, default accept false",
-		"00100 allow tcp from any to me 22 keep-state\n00200 nat 1 ip from any": "2 rules, default accept unknown",
+		"65535 deny ip from any to any\n":        "0 rules",
+		"65535 allow ip from any to any\n":       "0 rules",
+		"65535 allow\n":                          "0 rules",
+		"65535 7\n":                              "0 rules",
+		"65535 10 840 deny ip from any to any\n": "0 rules",
+		"00100 65535 9 allow ip from any to any\n65535 1 2 deny ip from any\n":  "1 rules",
+		"00100 allow tcp from any to me 22 keep-state\n00200 nat 1 ip from any": "2 rules",
 		"ipfw: retrieving config failed\n":                                      "off",
 		"":                                                                      "off",
 	} {
@@ -127,11 +123,7 @@ func TestIPFWList(t *testing.T) {
 		AddIPFWList(&fw, text)
 		got := "off"
 		if fw.Enabled != nil {
-			accept := "unknown"
-			if fw.DefaultAccept != nil {
-				accept = fmt.Sprint(*fw.DefaultAccept)
-			}
-			got = fmt.Sprintf("%d rules, default accept %s", fw.Rules, accept)
+			got = fmt.Sprintf("%d rules", fw.Rules)
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -144,7 +136,7 @@ func TestIPFWList(t *testing.T) {
 func TestIPFWScriptLines(t *testing.T) {
 	var fw fact.IPFW
 	ReadIPFW(tree{"/etc/ipfw.rules": "cmd=\"/sbin/ipfw -q add\"\n$cmd 100 allow tcp from any to me \\\n  22 keep-state\n# nat 9 \\\nipfw nat 1 config if em0; ipfw table 1 create\n$cmd 200 nat 1 ip from any to any via em0\nipfw pipe 1 config bw 10Mbit/s\nipfw queue 1 delete 2\n$unknown 300 allow all\n"}, "/etc/ipfw.rules", &fw)
-	if fw.Rules != 2 || fw.Stateful != 1 || fw.NAT != 1 || fw.Tables != 1 || fw.Pipes != 1 || len(fw.NATLines) != 2 {
+	if fw.Rules != 2 || fw.Stateful != 1 || fw.NAT != 1 || fw.Pipes != 1 || len(fw.NATLines) != 2 {
 		t.Errorf("%+v", fw)
 	}
 	for i, want := range []int{5, 6} {
@@ -168,10 +160,6 @@ func TestPFAnswers(t *testing.T) {
 	if d := cmp.Diff(want, counted(&f)); d != "" || !*pf.Enabled || *pf.States != 12 {
 		t.Errorf("%+v (-want +got)\n%s", pf, d)
 	}
-	f.Normalise()
-	if got := f.PerSecond("pf.states.searches"); got != 16.7 {
-		t.Errorf("%v searches a second", got)
-	}
 	if AddPFStatus(&f, &pf, "Status: Disabled for 1 days 00:00:00\n"); *pf.Enabled {
 		t.Error("pf that is disabled is on")
 	}
@@ -192,10 +180,10 @@ func TestMessagesOfDrivers(t *testing.T) {
 	AddDmesg(f, "ix0: <old>\n---<<BOOT>>---\nFreeBSD/SMP: 2 package(s) x 4 core(s) x 2 hardware threads\nCPU: Xeon (2400.06-MHz K8-class CPU)\n  Features2=0x7ffafbff<SSE3,AESNI>\n  Features=0x1<FPU,AESNI>\nreal memory  = 17179869184 (16384 MB)\navail memory = 16000000000 (15258 MB)\n"+
 		"ix0: <Intel X520>\nix0: Using MSI-X interrupts with 9 vectors\nix0: using 8 rx queues 4 tx queues\nix0: Using 2048 TX descriptors and 1024 RX descriptors\nix0: netmap queues/slots: TX 99/99, RX 99/99\ncc0: 16 txq, 8 rxq (NIC)\nigb0: <other>\nigb0: netmap queues/slots: TX 2/512, RX 3/256\nigb0: Using an MSI interrupt\n")
 	ix, cc, igb := f.NICs[0], f.NICs[1], f.NICs[2]
-	if ix.Description != "Intel X520" || ix.RXQueues != 8 || ix.TXQueues != 4 || ix.TXDescriptors != 2048 || ix.RXDescriptors != 1024 || ix.Vectors != 9 || ix.InterruptKind != "MSI-X" {
+	if ix.Description != "Intel X520" || ix.RXQueues != 8 || ix.TXQueues != 4 || ix.TXDescriptors != 2048 || ix.RXDescriptors != 1024 {
 		t.Errorf("%+v", ix)
 	}
-	if cc.TXQueues != 16 || cc.RXQueues != 8 || igb.Description != "mine" || igb.TXQueues != 2 || igb.TXDescriptors != 512 || igb.RXQueues != 3 || igb.RXDescriptors != 256 || igb.InterruptKind != "MSI" {
+	if cc.TXQueues != 16 || cc.RXQueues != 8 || igb.Description != "mine" || igb.TXQueues != 2 || igb.TXDescriptors != 512 || igb.RXQueues != 3 || igb.RXDescriptors != 256 {
 		t.Errorf("%+v %+v", cc, igb)
 	}
 	c := f.CPU
@@ -278,8 +266,8 @@ func TestTablesOfTheKernel(t *testing.T) {
 	if got := ParseKernelModules("Id Refs Address                Size Name\n 1   50 0xffffffff80200000  1f3e2d0 kernel (/boot/kernel/kernel)\n\tContains modules:\n\t\tId Name\n\t\t 1 pci/em\n\t\t 2 cubic\n 2    1 0xffffffff82a00000    3530 fdescfs.ko (/boot/kernel/fdescfs.ko)\n\t\t 9 fdescfs\n"); !slices.Equal(got, []string{"em", "cubic"}) {
 		t.Errorf("in the kernel: %q", got)
 	}
-	m := ParseFstab("/etc/fstab", "# Device Mountpoint\n/dev/ada0p2 / ufs rw,noatime 1 1 # root\nshort line\ntmpfs /tmp tmpfs rw 0 0\n")
-	if len(m) != 2 || m[0].Line != 2 || !slices.Equal(m[0].Options, []string{"rw", "noatime"}) || m[1].Type != "tmpfs" || m[1].File != "/etc/fstab" {
+	m := ParseFstab("# Device Mountpoint\n/dev/ada0p2 / ufs rw,noatime 1 1 # root\nshort line\ntmpfs /tmp tmpfs rw 0 0\n")
+	if len(m) != 2 || m[0].Type != "ufs" || m[0].Point != "/" || m[1].Type != "tmpfs" {
 		t.Errorf("%+v", m)
 	}
 	if got := ParseKernelConfig("options\tINET6,VIMAGE\nmaxusers 64\n# options NO\ndevice em\noptions HZ=1000 # x\n"); !slices.Equal(got, []string{"HZ=1000", "INET6", "VIMAGE", "maxusers=64"}) {
@@ -292,14 +280,14 @@ func TestTablesOfTheKernel(t *testing.T) {
 	}
 }
 
-// TestPCIDevices: before FreeBSD 13 one word holds two numbers; links beside what they can.
+// TestPCIDevices: links with what they can.
 func TestPCIDevices(t *testing.T) {
 	got := ParsePciconf("ix0@pci0:1:0:0:\tclass=0x020000 rev=0x01 hdr=0x00 vendor=0x8086 device=0x10fb subvendor=0x8086 subdevice=0x0003\n    vendor     = 'Intel Corporation'\n    device     = '82599ES'\n    cap 10[a0] = PCI-Express 2 endpoint max data 256(512) FLR NS\n                 link x4(x8) speed 5.0(8.0) ASPM disabled(L0s)\n" +
 		"em0@pci0:0:25:0:\tclass=0x020000 card=0x00008086 chip=0x10d38086 rev=0x00 hdr=0x00\nbad@pci0:0:1:0: chip=0x1\n")
 	want := map[string]fact.PCI{
-		"ix0": {Selector: "0:1:0:0", Class: "0x020000", VendorID: "0x8086", DeviceID: "0x10fb", SubVendor: "0x8086", SubDevice: "0x0003", Vendor: "Intel Corporation", Device: "82599ES", LinkWidth: 4, MaxLinkWidth: 8, LinkSpeed: 5, MaxLinkSpeed: 8},
-		"em0": {Selector: "0:0:25:0", Class: "0x020000", VendorID: "0x8086", DeviceID: "0x10d3", SubVendor: "0x8086", SubDevice: "0x0000"},
-		"bad": {Selector: "0:0:1:0"},
+		"ix0": {Device: "82599ES", LinkWidth: 4, MaxLinkWidth: 8, LinkSpeed: 5, MaxLinkSpeed: 8},
+		"em0": {},
+		"bad": {},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

@@ -10,7 +10,7 @@ import (
 
 var (
 	ifHead   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
-	ifOption = regexp.MustCompile(`^(options|capabilities)=[0-9a-f]+(?:<([^>]*)>)?`)
+	ifOption = regexp.MustCompile(`^options=[0-9a-f]+(?:<([^>]*)>)?`)
 	ifSpeed  = regexp.MustCompile(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
 )
 
@@ -58,11 +58,7 @@ func flagList(s string) []string {
 
 func ifconfigDetail(n *fact.NIC, line string) {
 	if m := ifOption.FindStringSubmatch(line); m != nil {
-		if m[1] == "options" {
-			n.Options = flagList(m[2])
-		} else {
-			n.Capabilities = flagList(m[2])
-		}
+		n.Options = flagList(m[1])
 		return
 	}
 	word, rest, _ := strings.Cut(line, " ")
@@ -79,8 +75,6 @@ func ifconfigDetail(n *fact.NIC, line string) {
 		ifconfigMedia(n, rest)
 	case "status:":
 		n.Status = rest
-	case "groups:":
-		n.Groups = strings.Fields(rest)
 	case "drivername:": // the name before a rename
 		if n.Driver, n.Kind = Driver(strings.TrimSpace(rest)); n.Name != strings.TrimSpace(rest) && strings.Contains(n.Name, ".") && n.Kind == fact.KindEthernet {
 			n.Kind = fact.KindVLAN
@@ -95,28 +89,8 @@ func ifconfigDetail(n *fact.NIC, line string) {
 	case "tunnel":
 		n.Kind = fact.KindTunnel
 	case "carp:":
-		n.CARP = append(n.CARP, carpOf(rest))
+		n.CARP = true
 	}
-}
-
-// carpOf reads "MASTER vhid 1 advbase 1 advskew 0".
-func carpOf(s string) fact.CARP {
-	words := strings.Fields(s)
-	var c fact.CARP
-	if len(words) > 0 {
-		c.State = clip(words[0], 20)
-	}
-	for i := 1; i+1 < len(words); i++ {
-		switch words[i] {
-		case "vhid":
-			c.VHID = atoi(words[i+1])
-		case "advbase":
-			c.AdvBase = atoi(words[i+1])
-		case "advskew":
-			c.AdvSkew = atoi(words[i+1])
-		}
-	}
-	return c
 }
 
 func firstWord(s string) string {
@@ -126,7 +100,6 @@ func firstWord(s string) string {
 
 // ifconfigMedia reads "Ethernet autoselect (1000baseT <full-duplex,rxpause>)".
 func ifconfigMedia(n *fact.NIC, media string) {
-	n.Media = media
 	active := media
 	if _, inside, ok := strings.Cut(media, "("); ok {
 		active = inside

@@ -8,7 +8,7 @@ import (
 )
 
 // ReadIPFW reads an ipfw script or rule file as far as counting its rules,
-// tables, pipes and translations goes. A script is not executed: its plain
+// pipes and translations goes. A script is not executed: its plain
 // variables are replaced, and what stands in loops is counted once.
 func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
 	text, err := files.Read(file)
@@ -16,7 +16,7 @@ func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
 		return nil
 	}
 	fw.File = file
-	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}, tables: map[string]bool{}}
+	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}}
 	whole, first := "", 0
 	for i, line := range splitLines(text) {
 		if whole == "" {
@@ -32,7 +32,6 @@ func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
 		whole = ""
 	}
 	r.line(first, whole)
-	fw.Tables += len(r.tables)
 	return r.problems
 }
 
@@ -40,7 +39,6 @@ type ipfwReader struct {
 	fw       *fact.IPFW
 	file     string
 	vars     map[string]string
-	tables   map[string]bool
 	problems []fact.Problem
 }
 
@@ -83,8 +81,6 @@ func (r *ipfwReader) verb(at fact.Line, w []string) {
 	switch w[0] {
 	case "add":
 		r.rule(at, w[1:])
-	case "table":
-		r.tables[w[1]] = true
 	case "pipe", "queue":
 		if hasAny(w, "config") {
 			r.fw.Pipes++
@@ -132,15 +128,4 @@ func (r *ipfwReader) expand(s string) string {
 		i += n
 	}
 	return out.String()
-}
-
-// CountIPF counts the rules of an ipf.rules or ipnat.rules file.
-func CountIPF(text string) int {
-	n := 0
-	for _, l := range splitLines(text) {
-		if l = strings.TrimSpace(l[:commentAt(l)]); l != "" {
-			n++
-		}
-	}
-	return n
 }

@@ -8,28 +8,19 @@ import (
 	"linerate/internal/fact"
 )
 
-// listenServices names the daemons behind well-known ports, as far as a role
-// can be guessed from them.
-var listenServices = map[int]string{22: "sshd", 25: "smtp", 53: "dns", 80: "http", 110: "pop3", 111: "rpcbind", 143: "imap",
-	179: "bgp", 443: "https", 445: "smb", 465: "smtp", 587: "smtp", 853: "dns", 993: "imap", 995: "pop3", 1935: "rtmp", 2049: "nfs",
-	3128: "proxy", 3260: "iscsi", 3306: "mysql", 5201: "iperf3", 5432: "postgresql", 6379: "redis", 8080: "http", 8443: "https"}
-
-// AddListeners reads `netstat -Lan`: listening sockets, their ports and how
-// long their queues may be (unaccepted, incomplete, maximum).
+// AddListeners reads `netstat -Lan`: listening sockets and their ports.
 func AddListeners(f *fact.Facts, text string) {
 	for _, line := range splitLines(text) {
 		w := strings.Fields(line)
 		if len(w) < 3 || !strings.HasPrefix(w[0], "tcp") && !strings.HasPrefix(w[0], "sctp") {
 			continue
 		}
-		queues, dot := strings.Split(w[1], "/"), strings.LastIndexByte(w[2], '.')
+		dot := strings.LastIndexByte(w[2], '.')
 		port, err := strconv.Atoi(w[2][dot+1:])
-		if err != nil || dot < 0 || len(queues) != 3 || len(f.Listeners) >= 4096 {
+		if err != nil || dot < 0 || strings.Count(w[1], "/") != 2 || len(f.Listeners) >= 4096 {
 			continue
 		}
-		address := w[2][:dot]
-		l := fact.Listener{Protocol: w[0], Port: port, Service: listenServices[port], Local: isLoopback(address),
-			Waiting: atoi(queues[0]), Backlog: atoi(queues[2])}
+		l := fact.Listener{Protocol: w[0], Port: port, Local: isLoopback(w[2][:dot])}
 		if !slices.Contains(f.Listeners, l) {
 			f.Listeners = append(f.Listeners, l)
 		}

@@ -38,7 +38,7 @@ func AddMachine(f *fact.Facts, v Values) {
 		}
 	}
 	page := v.Uint("hw.pagesize")
-	f.Memory = fact.Memory{Physical: v.Uint("hw.physmem"), Real: v.Uint("hw.realmem"), User: v.Uint("hw.usermem"),
+	f.Memory = fact.Memory{Physical: v.Uint("hw.physmem"), Real: v.Uint("hw.realmem"),
 		PageSize: page, KernelMap: v.Uint("vm.kmem_size"), Swap: v.Uint("vm.swap_total"),
 		Free: v.Uint("vm.stats.vm.v_free_count") * page}
 	f.CPU.Domains = domains(v)
@@ -107,7 +107,6 @@ var (
 	memoryLine  = regexp.MustCompile(`^(real|avail) memory\s*= (\d+) `)
 	queuesLine  = regexp.MustCompile(`(?i)^([a-z0-9_]+\d+): using (\d+) rx queues (\d+) tx queues`)
 	ringsLine   = regexp.MustCompile(`(?i)^([a-z0-9_]+\d+): using (\d+) tx descriptors and (\d+) rx descriptors`)
-	vectorsLine = regexp.MustCompile(`^([a-z0-9_]+\d+): [Uu]sing (MSI-?X|MSI|an? MSI|legacy|Legacy)? ?[Ii]nterrupts?(?: with (\d+) vectors?)?`)
 	netmapLine  = regexp.MustCompile(`^([a-z0-9_]+\d+): netmap queues/slots: TX (\d+)/(\d+), RX (\d+)/(\d+)`)
 	chelsioLine = regexp.MustCompile(`^(c[cxl]\w*\d+): (\d+) txq, (\d+) rxq \(NIC\)`)
 	descLine    = regexp.MustCompile(`^([a-z][a-z0-9_]*\d+): <([^>]+)>`)
@@ -194,28 +193,12 @@ func dmesgNIC(f *fact.Facts, line string) {
 	if m := ringsLine.FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) { n.TXDescriptors, n.RXDescriptors = atoi(m[2]), atoi(m[3]) })
 	}
-	if m := vectorsLine.FindStringSubmatch(line); m != nil {
-		withNIC(f, m[1], func(n *fact.NIC) {
-			n.InterruptKind = interruptKind(m[2])
-			n.Vectors = max(n.Vectors, atoi(m[3]))
-		})
-	}
 	if m := netmapLine.FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) {
 			n.TXQueues, n.RXQueues = cmp.Or(n.TXQueues, atoi(m[2])), cmp.Or(n.RXQueues, atoi(m[4]))
 			n.TXDescriptors, n.RXDescriptors = cmp.Or(n.TXDescriptors, atoi(m[3])), cmp.Or(n.RXDescriptors, atoi(m[5]))
 		})
 	}
-}
-
-func interruptKind(word string) string {
-	switch {
-	case strings.Contains(word, "X"):
-		return "MSI-X"
-	case strings.Contains(word, "MSI"):
-		return "MSI"
-	}
-	return "legacy"
 }
 
 func withNIC(f *fact.Facts, name string, do func(*fact.NIC)) {

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	pciHead = regexp.MustCompile(`^([a-z0-9_]+)@pci(\d+:\d+:\d+:\d+):\s*(.*)$`)
+	pciHead = regexp.MustCompile(`^([a-z0-9_]+)@pci\d+:\d+:\d+:\d+:`)
 	pciLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\) speed ([\d.]+)\(([\d.]+)\)`)
 )
 
@@ -24,7 +24,7 @@ func ParsePciconf(text string) map[string]fact.PCI {
 			if name != "" {
 				devices[name] = p
 			}
-			name, p = m[1], pciIDs(m[2], m[3])
+			name, p = m[1], fact.PCI{}
 			continue
 		}
 		pciDetail(&p, strings.TrimSpace(line))
@@ -35,50 +35,9 @@ func ParsePciconf(text string) map[string]fact.PCI {
 	return devices
 }
 
-// pciIDs reads the first line; before 13, chip= holds device and vendor, and
-// card= subdevice and subvendor.
-func pciIDs(selector, rest string) fact.PCI {
-	p := fact.PCI{Selector: selector}
-	for _, w := range strings.Fields(rest) {
-		key, value, _ := strings.Cut(w, "=")
-		switch key {
-		case "class":
-			p.Class = value
-		case "vendor":
-			p.VendorID = value
-		case "device":
-			p.DeviceID = value
-		case "subvendor":
-			p.SubVendor = value
-		case "subdevice":
-			p.SubDevice = value
-		case "chip":
-			p.DeviceID, p.VendorID = halves(value)
-		case "card":
-			p.SubDevice, p.SubVendor = halves(value)
-		}
-	}
-	return p
-}
-
-// halves splits 0xDDDDVVVV.
-func halves(s string) (high, low string) {
-	s = strings.TrimPrefix(s, "0x")
-	if len(s) != 8 {
-		return "", ""
-	}
-	return "0x" + s[:4], "0x" + s[4:]
-}
-
 func pciDetail(p *fact.PCI, line string) {
-	if key, value, ok := strings.Cut(line, "="); ok {
-		value = strings.Trim(strings.TrimSpace(value), "'")
-		switch strings.TrimSpace(key) {
-		case "vendor":
-			p.Vendor = value
-		case "device":
-			p.Device = value
-		}
+	if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "device" {
+		p.Device = strings.Trim(strings.TrimSpace(value), "'")
 	}
 	if m := pciLink.FindStringSubmatch(line); m != nil {
 		p.LinkWidth, p.MaxLinkWidth = atoi(m[1]), atoi(m[2])

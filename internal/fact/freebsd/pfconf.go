@@ -15,7 +15,7 @@ import (
 func ReadPF(files Files, path string, pf *fact.PF) []fact.Problem {
 	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
 	p.file(path)
-	if p.unseen != nil && pf.Rules+pf.Translations+pf.Tables+pf.Anchors+pf.Queues+len(pf.Options)+len(pf.FileLimits)+len(pf.Timeouts)+len(pf.Scrub) == 0 {
+	if p.unseen != nil && !p.known {
 		p.problems = append(p.problems, *p.unseen) // a file of something else
 	}
 	return p.problems
@@ -29,6 +29,7 @@ type pfReader struct {
 	problems []fact.Problem
 	part     int           // the last part of a ruleset that a statement belongs to
 	unseen   *fact.Problem // the first statement of a word that may not be seen
+	known    bool          // some statement is pf's
 	free     bool          // in any order: require-order is off, or the rules of an anchor stand inline
 }
 
@@ -101,6 +102,7 @@ func (p *pfReader) statement(s pfStatement) {
 	}
 	p.order(s, w)
 	p.undefined(s)
+	p.known = p.known || parts[w[0]] > 0 || len(w) > 2 && w[0] == "set" || w[0] == "table" || strings.HasSuffix(w[0], "anchor")
 	switch w[0] {
 	case "set":
 		p.set(s, w[1:])
@@ -109,21 +111,15 @@ func (p *pfReader) statement(s pfStatement) {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text,
 				Kind: fact.ProblemInclude, Message: w[1] + " is not there"})
 		}
-	case "table":
-		p.pf.Tables++
-	case "anchor", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor":
-		p.pf.Anchors++
-	case "altq", "queue":
-		p.pf.Queues++
 	case "scrub":
-		p.scrub(s, w, true)
+		p.scrub(s, w)
 	case "nat", "rdr", "binat":
 		p.pf.Translations++
 		p.outside(w)
 		p.sourceTracking(w)
 	case "pass", "block", "match", "antispoof":
 		p.rule(s, w)
-	case "ether", "load", "no", "}", "{":
+	case "table", "anchor", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor", "altq", "queue", "ether", "load", "no", "}", "{":
 	default:
 		p.strange(s)
 	}
@@ -176,24 +172,15 @@ func countPFRule(pf *fact.PF, line string) {
 
 func (p *pfReader) rule(s pfStatement, w []string) {
 	p.pf.Rules++
-	if w[0] == "pass" && follows(w, "no", "state") {
-		p.pf.Stateless++
-	}
 	if hasAny(w, "nat-to", "rdr-to", "binat-to", "af-to") {
 		p.pf.Translations++
 	}
 	if hasAny(w, "nat-to") {
 		p.outside(w)
 	}
-	if hasAny(w, "route-to", "reply-to", "dup-to") {
-		p.pf.RouteTo++
-	}
-	if hasAny(w, "synproxy") {
-		p.pf.SynProxy++
-	}
 	p.sourceTracking(w)
 	if i := index(w, "scrub"); i > 0 {
-		p.scrub(s, w[i:], false)
+		p.scrub(s, w[i:])
 	}
 }
 
@@ -211,28 +198,10 @@ func (p *pfReader) sourceTracking(w []string) {
 }
 
 // scrub reads a scrub rule or the options of `match … scrub (…)`.
-func (p *pfReader) scrub(s pfStatement, w []string, rule bool) {
-	sc := fact.Scrub{File: s.file, Line: s.line, Text: s.text, Reassemble: rule}
-	for i, word := range w {
-		switch word {
-		case "max-mss":
-			if i+1 < len(w) {
-				sc.MaxMSS = atoi(w[i+1])
-			}
-		case "no-df":
-			sc.NoDF = true
-		case "random-id":
-			sc.RandomID = true
-		case "reassemble":
-			sc.ReassTCP = sc.ReassTCP || i+1 < len(w) && w[i+1] == "tcp"
-			sc.Reassemble = true
-		case "no":
-			if i+1 < len(w) && w[i+1] == "fragment" {
-				sc.Reassemble = false
-			}
-		}
+func (p *pfReader) scrub(s pfStatement, w []string) {
+	if i := index(w, "max-mss"); i >= 0 && i+1 < len(w) && atoi(w[i+1]) > 0 {
+		p.pf.Scrub = append(p.pf.Scrub, fact.Scrub{File: s.file, Line: s.line, Text: s.text, MaxMSS: atoi(w[i+1])})
 	}
-	p.pf.Scrub = append(p.pf.Scrub, sc)
 }
 
 // set reads one `set` option.
@@ -247,7 +216,6 @@ func (p *pfReader) set(s pfStatement, w []string) {
 		p.pf.Timeouts = append(p.pf.Timeouts, pairs(s, w[1:])...)
 	case "skip":
 		w = slices.DeleteFunc(slices.Clone(w), func(n string) bool { return n == "on" || n == "{" || n == "}" })
-		p.pf.Skip = append(p.pf.Skip, w[1:]...)
 		fallthrough
 	default:
 		if !slices.Contains(pfSettings, w[0]) {
@@ -401,16 +369,6 @@ func index(words []string, word string) int {
 
 func hasAny(words []string, any ...string) bool {
 	return slices.ContainsFunc(any, func(a string) bool { return index(words, a) >= 0 })
-}
-
-// follows reports whether first is directly followed by second.
-func follows(words []string, first, second string) bool {
-	for i := 0; i+1 < len(words); i++ {
-		if words[i] == first && words[i+1] == second {
-			return true
-		}
-	}
-	return false
 }
 
 func atoi(s string) int {

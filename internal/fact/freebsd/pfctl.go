@@ -2,14 +2,13 @@ package freebsd
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
 )
 
 var (
-	pfCounter = regexp.MustCompile(`^\s+([a-z][a-zA-Z -]*?)\s+(\d+)(?:\s+([\d.]+)/s)?\s*$`)
+	pfCounter = regexp.MustCompile(`^\s+([a-z][a-zA-Z -]*?)\s+(\d+)(?:\s+[\d.]+/s)?\s*$`)
 	pfLimit   = regexp.MustCompile(`^(\S+)\s+hard limit\s+(\d+)`)
 	pfTimeout = regexp.MustCompile(`^([a-z.]+)\s+(\d+)(?:s| states)\s*$`)
 )
@@ -35,9 +34,6 @@ func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 		if name == "pf.states.current_entries" {
 			n := number(m[2])
 			pf.States = &n
-		}
-		if rate, err := strconv.ParseFloat(m[3], 64); err == nil && m[3] != "" {
-			f.SetRate(name, rate)
 		}
 	}
 }
@@ -91,7 +87,7 @@ func AddPFRules(pf *fact.PF, text string) {
 
 // AddIPFWList reads `ipfw list` or `ipfw -a list`: the running rules.
 func AddIPFWList(fw *fact.IPFW, text string) {
-	r := &ipfwReader{fw: fw, file: "", tables: map[string]bool{}}
+	r := &ipfwReader{fw: fw}
 	on := false
 	for _, line := range splitLines(text) {
 		w := strings.Fields(line)
@@ -103,12 +99,9 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 		for len(w) > 1 && isNumber(w[0]) { // number, packets, bytes
 			w = w[1:]
 		}
-		if last {
-			accept := w[0] == "allow"
-			fw.DefaultAccept = &accept
-			continue
+		if !last {
+			r.rule(fact.Line{Text: line, Stage: fact.Conf, Effective: true}, w)
 		}
-		r.rule(fact.Line{Text: line, Stage: fact.Conf, Effective: true}, w)
 	}
 	if on {
 		fw.Enabled = &on

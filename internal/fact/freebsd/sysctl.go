@@ -114,13 +114,13 @@ func AddValues(f *fact.Facts, v Values, types map[string]string, boot, runtime m
 			continue
 		}
 		value := v.Value[name]
-		s := fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value, Type: types[name]}
+		s := fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value}
 		s.Access = access(name, boot, runtime)
 		f.Settings = append(f.Settings, s)
 	}
 	for name, kind := range types {
 		if _, printed := v.Value[name]; !printed && kind != "node" {
-			f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Type: kind, Access: access(name, boot, runtime)})
+			f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Access: access(name, boot, runtime)})
 		}
 	}
 }
@@ -142,22 +142,4 @@ func ParseKenv(text string) map[string]string {
 		}
 	}
 	return env
-}
-
-// AddKenv files the kernel's environment under the settings of its names;
-// hints and the loader's own housekeeping stay out unless a line sets them.
-func AddKenv(f *fact.Facts, env map[string]string) {
-	seen := map[string]bool{}
-	for i := range f.Settings {
-		s := &f.Settings[i]
-		if v, ok := env[s.Name]; ok && s.Namespace == fact.Kernel {
-			s.Env = &v
-			seen[s.Name] = true
-		}
-	}
-	for name, v := range env {
-		if !seen[name] && strings.Contains(name, ".") && !strings.HasPrefix(name, "smbios.") && !strings.HasPrefix(name, "acpi.") {
-			f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Env: &v})
-		}
-	}
 }

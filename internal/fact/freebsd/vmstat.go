@@ -149,7 +149,7 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 	slices.SortFunc(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-var mountLine = regexp.MustCompile(`^(\S+) on (\S+) \(([^()]*)\)$`)
+var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)
 
 // ParseMount reads `mount`: "/dev/x on / (ufs, local, noatime)".
 func ParseMount(text string) []fact.Mount {
@@ -159,20 +159,19 @@ func ParseMount(text string) []fact.Mount {
 		if m == nil || len(mounts) >= 65_536 {
 			continue
 		}
-		options := strings.Split(m[3], ", ")
-		mounts = append(mounts, fact.Mount{Device: m[1], Point: m[2], Type: options[0], Options: options[1:]})
+		kind, _, _ := strings.Cut(m[2], ",")
+		mounts = append(mounts, fact.Mount{Point: m[1], Type: kind})
 	}
 	return mounts
 }
 
 // ParseFstab reads /etc/fstab.
-func ParseFstab(path, text string) []fact.Mount {
+func ParseFstab(text string) []fact.Mount {
 	var mounts []fact.Mount
-	for i, line := range splitLines(text) {
+	for _, line := range splitLines(text) {
 		w := strings.Fields(line[:commentAt(line)])
 		if len(w) >= 4 {
-			mounts = append(mounts, fact.Mount{Device: w[0], Point: w[1], Type: w[2],
-				Options: strings.Split(w[3], ","), File: path, Line: i + 1})
+			mounts = append(mounts, fact.Mount{Point: w[1], Type: w[2]})
 		}
 	}
 	return mounts

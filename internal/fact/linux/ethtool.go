@@ -6,23 +6,15 @@ import (
 	"linerate/internal/fact"
 )
 
-// ParseFeatures reads `ethtool -k`: the features that are on, and those that
-// could be ("[fixed]" ones cannot change).
-func ParseFeatures(text string) (on, able []string) {
-	on, able = []string{}, []string{}
+// ParseFeatures reads `ethtool -k`: the features that are on.
+func ParseFeatures(text string) (on []string) {
+	on = []string{}
 	for _, line := range splitLines(text) {
-		name, state, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok {
-			continue
-		}
-		if strings.HasPrefix(state, "on") {
+		if name, state, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(state, "on") {
 			on = append(on, name)
 		}
-		if !strings.Contains(state, "[fixed]") {
-			able = append(able, name)
-		}
 	}
-	return on, able
+	return on
 }
 
 // current returns the numbers after "Current hardware settings:", and those
@@ -47,7 +39,7 @@ func current(text string) (now, most map[string]int) {
 // AddRings reads `ethtool -g`.
 func AddRings(n *fact.NIC, text string) {
 	v, most := current(text)
-	n.RXDescriptors, n.TXDescriptors, n.MaxRXDescriptors, n.MaxTXDescriptors = v["RX"], v["TX"], most["RX"], most["TX"]
+	n.RXDescriptors, n.TXDescriptors, n.MaxRXDescriptors = v["RX"], v["TX"], most["RX"]
 }
 
 // AddChannels reads `ethtool -l`.

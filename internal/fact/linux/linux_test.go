@@ -78,7 +78,7 @@ func TestMachine(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	l := ParseListeners("tcp4", "  sl  local_address rem_address   st tx_queue rx_queue\n   0: 0100007F:1F90 00000000:0000 0A 00000000:00000002 00:0\n   1: 00000000:01BB 00000000:0000 0A 00000000:00000000\n   2: 00000000:01BB 0100007F:9999 01 00000000:00000000\n")
-	if len(l) != 2 || l[0].Port != 8080 || !l[0].Local || l[0].Waiting != 2 || l[1].Service != "https" {
+	if len(l) != 2 || l[0].Port != 8080 || !l[0].Local || l[1].Port != 443 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -114,9 +114,9 @@ func TestRulesets(t *testing.T) {
 }
 
 func TestEthtool(t *testing.T) {
-	on, able := ParseFeatures("Features for eth0:\nrx-checksumming: on [fixed]\ngeneric-receive-offload: on\nlarge-receive-offload: off [fixed]\ntx-udp-segmentation: off\n")
-	if !slices.Equal(on, []string{"rx-checksumming", "generic-receive-offload"}) || !slices.Equal(able, []string{"generic-receive-offload", "tx-udp-segmentation"}) {
-		t.Errorf("%q %q", on, able)
+	on := ParseFeatures("Features for eth0:\nrx-checksumming: on [fixed]\ngeneric-receive-offload: on\nlarge-receive-offload: off [fixed]\ntx-udp-segmentation: off\n")
+	if !slices.Equal(on, []string{"rx-checksumming", "generic-receive-offload"}) {
+		t.Errorf("%q", on)
 	}
 	var n fact.NIC
 	AddRings(&n, "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\nRX Mini:\tn/a\nTX:\t\t512\n")

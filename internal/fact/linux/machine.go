@@ -66,8 +66,6 @@ func ParseMeminfo(text string) fact.Memory {
 		switch key {
 		case "MemTotal":
 			m.Physical = kib << 10
-		case "MemAvailable":
-			m.User = kib << 10
 		case "MemFree":
 			m.Free = kib << 10
 		case "SwapTotal":
@@ -165,29 +163,18 @@ func ParseBuiltin(text string) []string {
 }
 
 // ParseMounts reads /proc/self/mounts or /etc/fstab.
-func ParseMounts(file, text string) []fact.Mount {
+func ParseMounts(text string) []fact.Mount {
 	var mounts []fact.Mount
-	for i, line := range splitLines(text) {
-		w := strings.Fields(line)
-		if len(w) < 4 || w[0][0] == '#' || len(mounts) >= 65_536 {
-			continue
+	for _, line := range splitLines(text) {
+		if w := strings.Fields(line); len(w) >= 4 && w[0][0] != '#' && len(mounts) < 65_536 {
+			mounts = append(mounts, fact.Mount{Point: w[1], Type: w[2]})
 		}
-		m := fact.Mount{Device: w[0], Point: w[1], Type: w[2], Options: strings.Split(w[3], ",")}
-		if file != "" {
-			m.File, m.Line = file, i+1
-		}
-		mounts = append(mounts, m)
 	}
 	return mounts
 }
 
-// services names the ports a role is guessed from.
-var listenServices = map[int]string{22: "sshd", 25: "smtp", 53: "dns", 80: "http", 143: "imap", 179: "bgp", 443: "https", 445: "smb", 587: "smtp",
-	993: "imap", 2049: "nfs", 3128: "proxy", 3260: "iscsi", 3306: "mysql", 5201: "iperf3", 5432: "postgresql", 6379: "redis", 8080: "http"}
-
 // ParseListeners reads /proc/net/tcp, tcp6, udp or udp6: sockets in state
-// LISTEN (0A), and of UDP those without a peer (07). The kernel does not tell
-// their backlog there.
+// LISTEN (0A), and of UDP those without a peer (07).
 func ParseListeners(protocol, text string) []fact.Listener {
 	state := "0A"
 	if strings.HasPrefix(protocol, "udp") {
@@ -204,9 +191,7 @@ func ParseListeners(protocol, text string) []fact.Listener {
 		if !ok || err != nil {
 			continue
 		}
-		_, waiting, _ := strings.Cut(w[4], ":")
-		queue, _ := strconv.ParseUint(waiting, 16, 31)
-		l := fact.Listener{Protocol: protocol, Port: int(port), Service: listenServices[int(port)], Local: loopback(address), Waiting: int(queue)}
+		l := fact.Listener{Protocol: protocol, Port: int(port), Local: loopback(address)}
 		if !slices.Contains(list, l) {
 			list = append(list, l)
 		}
@@ -235,6 +220,14 @@ func CountIPTables(text string) (rules int, tracking bool) {
 	}
 	return rules, tracking
 }
+
+// tracked reports a rule of iptables, by its words, that needs connections tracked.
+func tracked(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(trackingWords, w) })
+}
+
+// trackingWords are matches and targets of iptables that need connections tracked.
+var trackingWords = []string{"ctstate", "state", "ctstatus", "connlimit", "MASQUERADE", "SNAT", "DNAT", "REDIRECT", "CONNMARK", "CT"}
 
 // NodeName is "node3" → 3; -1 for other names.
 func NodeName(s string) int {

@@ -3,7 +3,6 @@ package linux
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/fact"
@@ -18,7 +17,7 @@ func TestListenersLocal(t *testing.T) {
 		"00000000000000000000000001000000": true, "0000000000000000FFFF00000100007F": true, "0000000000000000FFFF00000101A8C0": false, "00000000000000000000000000000000": false,
 	} {
 		l := ParseListeners("tcp4", head+"   0: "+address+":0035 00000000:0000 0A 00000000:00000000 00:0\n")
-		if len(l) != 1 || l[0].Port != 53 || l[0].Service != "dns" || l[0].Local != want {
+		if len(l) != 1 || l[0].Port != 53 || l[0].Local != want {
 			t.Errorf("%s: %+v, want local %v", address, l, want)
 		}
 	}
@@ -71,7 +70,7 @@ func TestCPUs(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	m := ParseMeminfo("MemTotal: 1024 kB\nMemAvailable: 512 kB\nSwapTotal: 9 kB\nHugePages_Total: 5\nMemFree: 99999999999999999999 kB\n")
-	if m.Physical != 1<<20 || m.User != 512<<10 || m.Swap != 9<<10 || m.Free != 0 {
+	if m.Physical != 1<<20 || m.Swap != 9<<10 || m.Free != 0 {
 		t.Errorf("%+v", m)
 	}
 	if got := NodeMemory("Node 0 MemFree: 3 kB\nNode 0 MemTotal:       2048 kB\n"); got != 2<<20 {
@@ -123,11 +122,8 @@ func TestModulesAndMounts(t *testing.T) {
 	if got := ParseBuiltin("kernel/net/ipv4/tcp-cubic.ko\nkernel/fs/ext4.ko\n\n"); !slices.Equal(got, []string{"tcp_cubic", "ext4"}) {
 		t.Errorf("%q", got)
 	}
-	m := ParseMounts("/etc/fstab", "# comment\n/dev/sda1 / ext4 noatime,discard 0 1\nshort line\nproc /proc proc defaults 0 0\n")
-	if len(m) != 2 || m[0].Line != 2 || m[0].File != "/etc/fstab" || !slices.Equal(m[0].Options, []string{"noatime", "discard"}) || m[1].Point != "/proc" || m[1].Line != 4 {
-		t.Errorf("%+v", m)
-	}
-	if m := ParseMounts("", "a /b c d\n"); len(m) != 1 || m[0].Line != 0 || m[0].File != "" {
+	m := ParseMounts("# comment\n/dev/sda1 / ext4 noatime,discard 0 1\nshort line\nproc /proc proc defaults 0 0\n")
+	if len(m) != 2 || m[0].Type != "ext4" || m[1].Point != "/proc" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -148,13 +144,6 @@ func TestOddRulesets(t *testing.T) {
 		if n, tracking := CountNFT(c.text); n != c.rules || tracking != c.tracking {
 			t.Errorf("%q: %d rules, tracking %v", c.text, n, tracking)
 		}
-	}
-	list := "Chain INPUT (policy ACCEPT 12 packets, 800 bytes)\n pkts bytes target     prot opt in     out     source               destination\n   10   600 ACCEPT     all  --  *      *       0.0.0.0/0            0.0.0.0/0            ctstate ESTABLISHED\n    0     0 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0\n"
-	if n, tracking := CountIPTablesList(list); n != 2 || !tracking {
-		t.Errorf("%d rules, tracking %v", n, tracking)
-	}
-	if n, tracking := CountIPTablesList(strings.ReplaceAll(list, "ctstate ESTABLISHED", "")); n != 2 || tracking {
-		t.Errorf("%d rules, tracking %v", n, tracking)
 	}
 }
 
@@ -198,24 +187,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestSysctlA: every name once, without secrets and what is no setting.
-func TestSysctlA(t *testing.T) {
-	got := ParseSysctlA("net.ipv4.ip_forward = 1\nkernel.random.uuid = x\nnet.ipv6.conf.eth0.stable_secret = s\nnet.ipv4.tcp_fastopen_key = k\nnet.ipv4.ip_forward = 0\nfs.empty =\nnodots = 1\nsysctl: permission denied\n")
-	var all []string
-	for _, x := range got {
-		all = append(all, fmt.Sprintf("%s=%s", x.Name, *x.Live))
-	}
-	if want := []string{"net.ipv4.ip_forward=1", "fs.empty="}; !slices.Equal(all, want) {
-		t.Errorf("%q, want %q", all, want)
-	}
-}
-
-func TestDriver(t *testing.T) {
-	for text, want := range map[string][2]string{"driver: ixgbe\nversion: 5\n": {"ixgbe", fact.KindEthernet}, "driver: bonding\n": {"bonding", fact.KindLAGG}, "driver: 802.1Q VLAN Support\n": {"802.1Q VLAN Support", fact.KindVLAN}, "": {"", fact.KindEthernet}} {
-		if n := ParseDriver("x", text); n.Driver != want[0] || n.Kind != want[1] || n.Name != "x" {
-			t.Errorf("%q: %+v", text, n)
-		}
-	}
+func TestPause(t *testing.T) {
 	for text, want := range map[string]string{"RX:\ton\nTX:\ton\n": "full", "RX:\toff\nTX:\ton\n": "tx", "RX:\toff\nTX:\toff\n": "none", "netlink error: Operation not supported\n": ""} {
 		var n fact.NIC
 		if AddPause(&n, text); n.FlowControl != want {

@@ -29,7 +29,7 @@ func (p *page) nic(n fact.NIC) {
 	}
 	p.labelled("  "+show.Pad(show.Clean(n.Name), 10)+" ", join(", ", prefixed("", cmp.Or(what, kindOr(n))), prefixed("driver ", n.Driver), state(n), rate(n.SpeedBits), prefixed("duplex ", n.Duplex),
 		prefixed("flow control ", n.FlowControl), number(float64(n.MTU), "MTU %.0f")))
-	p.detail("queues", join(", ", queues("rx", n.RXQueues, n.RXDescriptors), queues("tx", n.TXQueues, n.TXDescriptors), vectors(n), domain(n)))
+	p.detail("queues", join(", ", queues("rx", n.RXQueues, n.RXDescriptors), queues("tx", n.TXQueues, n.TXDescriptors), domain(n)))
 	p.detail("PCI", pci(n.PCI))
 	if n.Options != nil && n.Kind == fact.KindEthernet {
 		p.detail("offloads", strings.Join(n.Options, " "))
@@ -37,9 +37,6 @@ func (p *page) nic(n fact.NIC) {
 	p.detail("asked for", strings.Join(n.ConfigFlags, " "))
 	p.detail("holds", strings.Join(n.Members, " "))
 	p.detail("on", n.Parent)
-	for _, c := range n.CARP {
-		p.detail("carp", fmt.Sprintf("vhid %d %s, advbase %d, advskew %d", c.VHID, c.State, c.AdvBase, c.AdvSkew))
-	}
 	p.detail("interrupts", p.interrupts(n.Name))
 }
 
@@ -76,16 +73,6 @@ func queues(dir string, count, descriptors int) string {
 		return fmt.Sprintf("1 %s with %d descriptors", dir, descriptors)
 	}
 	return fmt.Sprintf("%d %s with %d descriptors each", count, dir, descriptors)
-}
-
-func vectors(n fact.NIC) string {
-	if n.InterruptKind == "" {
-		return ""
-	}
-	if n.Vectors == 0 {
-		return n.InterruptKind
-	}
-	return fmt.Sprintf("%s with %s", n.InterruptKind, show.Plural(n.Vectors, "vector"))
 }
 
 func domain(n fact.NIC) string {
@@ -130,30 +117,28 @@ func (p *page) interrupts(name string) string {
 
 func (p *page) firewall() {
 	fw := p.f.Firewall
-	if fw.PF == nil && fw.IPFW == nil && fw.IPF == nil && fw.NFT == nil {
+	if fw.PF == nil && fw.IPFW == nil && !fw.IPF && fw.NFT == nil {
 		return
 	}
 	p.heading("Firewall")
 	if pf := fw.PF; pf != nil {
-		p.field("pf", join(", ", onOff(pf.Enabled, pf.Configured), show.Plural(pf.Rules, "rule"), optional(pf.Stateless, "stateless rule"),
-			optional(pf.Translations, "translation"), optional(pf.Tables, "table"), optional(pf.SourceTracking, "rule")+trailing(pf.SourceTracking, " with source tracking"), prefixed("from ", pf.File)))
+		p.field("pf", join(", ", onOff(pf.Enabled, pf.Configured), show.Plural(pf.Rules, "rule"),
+			optional(pf.Translations, "translation"), optional(pf.SourceTracking, "rule")+trailing(pf.SourceTracking, " with source tracking"), prefixed("from ", pf.File)))
 		p.field("", p.limits("limits", pf.Limits))
 		p.field("", p.limits("limits set in the file", pf.FileLimits))
 		if pf.States != nil {
 			p.field("", fmt.Sprintf("states now: %d", *pf.States))
 		}
 		for _, s := range pf.Scrub {
-			if s.MaxMSS > 0 {
-				p.field("", fmt.Sprintf("scrub max-mss %d (%s:%d)", s.MaxMSS, s.File, s.Line))
-			}
+			p.field("", fmt.Sprintf("scrub max-mss %d (%s:%d)", s.MaxMSS, s.File, s.Line))
 		}
 	}
 	if w := fw.IPFW; w != nil {
 		p.field("ipfw", join(", ", onOff(w.Enabled, w.Configured), show.Plural(w.Rules, "rule"), optional(w.Stateful, "stateful rule"),
-			optional(w.NAT, "NAT rule"), optional(w.Tables, "table"), optional(w.Pipes, "pipe"), prefixed("type ", w.Type), prefixed("from ", w.File)))
+			optional(w.NAT, "NAT rule"), optional(w.Pipes, "pipe"), prefixed("from ", w.File)))
 	}
-	if i := fw.IPF; i != nil {
-		p.field("ipfilter", join(", ", onOff(nil, i.Configured), show.Plural(i.Rules, "rule"), optional(i.NAT, "NAT rule"), prefixed("from ", i.File)))
+	if fw.IPF {
+		p.field("ipfilter", onOff(nil, true))
 	}
 	if n := fw.NFT; n != nil {
 		s := show.Plural(n.Rules, "rule")

@@ -40,7 +40,6 @@ const (
 	Daemon   = "daemon"     // lines of a daemon's configuration that matter
 	Release  = "release"    // os-release(5)
 	Name     = "name"       // a file whose name alone matters
-	Names    = "names"      // names that are counted
 
 	Values   = "values"   // sysctl -a
 	Kenv     = "kenv"     // kenv(1)

@@ -66,7 +66,7 @@ func (t *Tree) OS() string {
 		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
 		{"conf/config.xml", fact.FreeBSD}, {"cf/conf/config.xml", fact.FreeBSD},
 		{"config/config.boot", fact.Linux}, {"etc/config/network", fact.Linux}, {"etc/openwrt_release", fact.Linux},
-		{"sos_commands", fact.Linux}, {"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
+		{"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
 		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
 		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
 	} {
@@ -77,11 +77,10 @@ func (t *Tree) OS() string {
 	return ""
 }
 
-// Tells reports a tree that says its own release: a copy of Linux's /proc/sys,
-// an extracted sos report, or an appliance's files.
+// Tells reports a tree that says its own release: a copy of Linux's /proc/sys, or an
+// appliance's files.
 func (t *Tree) Tells() bool {
-	for _, p := range []string{"proc/sys/kernel/osrelease", "sos_commands/kernel/sysctl_-a",
-		"usr/local/opnsense/version/core", "etc/openwrt_release", "usr/share/vyos/version.json", "conf/config.xml", "cf/conf/config.xml", "config/config.boot"} {
+	for _, p := range []string{"proc/sys/kernel/osrelease", "usr/local/opnsense/version/core", "etc/openwrt_release", "usr/share/vyos/version.json", "conf/config.xml", "cf/conf/config.xml", "config/config.boot"} {
 		if _, err := t.root.Lstat(p); err == nil {
 			return true
 		}
