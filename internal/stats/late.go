@@ -26,8 +26,7 @@ type Late struct {
 
 	lags    [mostLags + 1]float64 // effects on this window and on those after it
 	y, x    []float64
-	calm    []float64 // y without bursts, in a bursty study
-	bursty  bool
+	calm    []float64 // y without bursts
 	redrawn [][]float64
 }
 
@@ -57,34 +56,34 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 	return l
 }
 
-// A burst is a window so many standard deviations, by three quarters of the windows, off the median of those around
-// it, so many on either side; a study in which one window of so many is one is bursty.
+// A burst is what a window has beyond so many standard deviations, by three quarters of the windows, off the means of
+// two that are as far before as behind, up to so far.
 const (
-	burst    = 3
-	around   = 3
-	fewBurst = 20
+	burst  = 2
+	around = 3
 )
 
-// calms takes off what bursts have beyond that limit, in a bursty study: one of them hides what outlasts a window. It looks at no arm,
-// so that the coins' test stays what it is; arms alone, however far apart, make no burst, since half of the windows
-// are of each.
+// calms takes off what bursts have beyond that limit: one of them hides what outlasts a window. It looks at no arm,
+// so that the coins' test stays what it is; neither a rhythm nor arms, however far apart, make a burst: the means
+// follow the one, and half of the windows are of each of the others.
 func (l *Late) calms() {
 	off, size := make([]float64, len(l.y)), []float64(nil)
 	for i, v := range l.y {
-		near := slices.DeleteFunc(slices.Clone(l.y[max(0, i-around):min(len(l.y), i+around+1)]), math.IsNaN)
-		if off[i] = v - Median(near); !math.IsNaN(v) {
+		var near []float64
+		for k := 1; k <= min(around, i, len(l.y)-1-i); k++ {
+			near = append(near, (l.y[i-k]+l.y[i+k])/2)
+		}
+		if near = slices.DeleteFunc(near, math.IsNaN); len(near) > 0 && !math.IsNaN(v) {
+			off[i] = v - Median(near)
 			size = append(size, math.Abs(off[i]))
 		}
 	}
-	limit, bursts, y := burst*Quantile(ascending(size), 0.75)/1.15, 0, slices.Clone(l.y)
+	limit := burst * Quantile(ascending(size), 0.75) / 1.15
+	l.calm = slices.Clone(l.y)
 	for i, d := range off {
 		if math.Abs(d) > limit {
-			y[i] -= d - math.Copysign(limit, d)
-			bursts++
+			l.calm[i] -= d - math.Copysign(limit, d)
 		}
-	}
-	if l.calm, l.bursty = l.y, bursts*fewBurst >= len(size); l.bursty {
-		l.calm = y
 	}
 }
 

@@ -125,8 +125,21 @@ func TestBursts(t *testing.T) {
 		}
 		w.Values, w.Treated, w.Coins = append(w.Values, v), append(w.Treated, treated), append(w.Coins, i/2+1)
 	}
-	if l := LateEffects(w, 99, 1); l.bursty {
-		t.Error("a large effect is taken for bursts")
+	l := LateEffects(w, 99, 1)
+	for i, v := range l.calm {
+		if math.Abs(v-l.y[i]) > 0.2 {
+			t.Errorf("window %d of a large effect is taken for a burst: %g, not %g", i, v, l.y[i])
+		}
+	}
+	slope := w
+	slope.Values = nil
+	for i := range 48 {
+		slope.Values = append(slope.Values, math.Sin(float64(i)/8)+0.001*r.NormFloat64())
+	}
+	for i, v := range LateEffects(slope, 99, 1).calm {
+		if was := slope.Values[i] - Mean(slope.Values); math.Abs(v-was) > 0.02 {
+			t.Errorf("window %d of a rhythm is taken for a burst: %g, not %g", i, v, was)
+		}
 	}
 	for i, v := range w.Values {
 		if w.Treated[i] {
@@ -136,7 +149,7 @@ func TestBursts(t *testing.T) {
 			w.Values[i] += 5
 		}
 	}
-	if l := LateEffects(w, 99, 1); !l.bursty || math.Abs(l.calm[5]) > 1 {
-		t.Errorf("bursts stay: %v, %v", l.bursty, l.calm)
+	if l := LateEffects(w, 99, 1); math.Abs(l.calm[5]) > 1 {
+		t.Errorf("bursts stay: %v", l.calm)
 	}
 }

@@ -44,8 +44,6 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	level := min(1-c.Effect.Level, opt.Alpha/float64(max(1, of)))
 	running := math.IsNaN(c.P) // valid at any time, which the effect of both is not
 	switch matters := l.matters(margin); {
-	case !matters && l.bursty && !running:
-		c.widen(l, level, opt)
 	case !matters || running:
 		if c.Short = matters || c.contradicts(l, opt); c.Short {
 			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // of a mixture
@@ -65,15 +63,6 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 func (c *Comparison) void() {
 	c.Verdict, c.Unselected = Inconclusive, math.NaN()
 	c.inPercent()
-}
-
-// widen is hold where bursts may hide a late effect: only a difference that both windows do not have says that windows
-// are too short.
-func (c *Comparison) widen(l Late, level float64, opt Options) {
-	differs := c.Verdict.Differs()
-	l.y, l.Total = l.calm, l.calmed()
-	c.hold(l, level, opt)
-	c.Short = c.Short && differs
 }
 
 // hold widens the interval by that of both windows, and keeps the verdict that both have.
@@ -114,7 +103,7 @@ func (c *Comparison) contradicts(l Late, opt Options) bool {
 	low, high := c.margins(opt)
 	switch {
 	case c.Verdict.Differs():
-		return c.Effect.Estimate*l.Total < 0
+		return c.Effect.Estimate*l.calmed() < 0
 	case c.Verdict == Equivalent:
 		return (l.Total < low || l.Total > high) && l.PTotal(0) <= opt.Alpha
 	}
