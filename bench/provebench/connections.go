@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -64,13 +64,8 @@ const (
 
 // Connections simulates studies of every crowd.
 func Connections(studies int, seed uint64) []CrowdRow {
-	rows := make([]CrowdRow, len(Crowds()))
-	var wait sync.WaitGroup
-	for i, c := range Crowds() {
-		wait.Go(func() { rows[i] = c.row(studies, seed+uint64(i)) })
-	}
-	wait.Wait()
-	return rows
+	crowds := Crowds()
+	return list.Parallel(len(crowds), func(i int) CrowdRow { return crowds[i].row(studies, seed+uint64(i)) })
 }
 
 func (c Crowd) row(studies int, seed uint64) CrowdRow {

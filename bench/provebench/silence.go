@@ -3,9 +3,8 @@ package provebench
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sync"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -57,17 +56,10 @@ const (
 // Silences simulates studies without harm, and studies whose setting leaves a tenth of the
 // requests, or none.
 func Silences(studies int, seed uint64) []Silence {
-	parts := make([][]Silence, len(comings))
-	var wait sync.WaitGroup
-	for i, q := range comings {
-		wait.Go(func() {
-			for k, left := range []float64{0.1, 0} {
-				parts[i] = append(parts[i], q.study(studies, left, rand.New(rand.NewPCG(seed, uint64(1000*i+k)))))
-			}
-		})
-	}
-	wait.Wait()
-	return slices.Concat(parts...)
+	return list.Parallel(2*len(comings), func(n int) Silence {
+		i, k := n/2, n%2
+		return comings[i].study(studies, []float64{0.1, 0}[k], rand.New(rand.NewPCG(seed, uint64(1000*i+k))))
+	})
 }
 
 func (q Requests) study(studies int, left float64, r *rand.Rand) Silence {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"linerate/internal/list"
 	"linerate/internal/stats"
@@ -78,13 +77,7 @@ func Table(studies int, seed uint64) []Row {
 // eachShape works shapes side by side, and puts what comes of them in their order.
 func eachShape[T any](work func(i int, s Shape) []T) []T {
 	shapes := Shapes()
-	parts := make([][]T, len(shapes))
-	var wait sync.WaitGroup
-	for i, s := range shapes {
-		wait.Go(func() { parts[i] = work(i, s) })
-	}
-	wait.Wait()
-	return slices.Concat(parts...)
+	return slices.Concat(list.Parallel(len(shapes), func(i int) []T { return work(i, shapes[i]) })...)
 }
 
 func halfAndHalf(n int) []study.WindowSlot {

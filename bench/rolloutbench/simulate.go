@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/wedge"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -78,19 +78,10 @@ const steps = "10%,25%,50%,100%"
 // Table simulates rollouts of every world and size; large fleets, of which each costs more, fewer.
 func Table(rollouts int, seed uint64) []Row {
 	worlds := Worlds()
-	rows := make([]Row, len(worlds)*len(Fleets))
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, 2)
-	for i := range rows {
-		wait.Go(func() {
-			slots <- struct{}{}
-			w, hosts := worlds[i/len(Fleets)], Fleets[i%len(Fleets)]
-			rows[i] = w.row(hosts, max(20, min(rollouts, 200*rollouts/hosts)), seed+uint64(i))
-			<-slots
-		})
-	}
-	wait.Wait()
-	return rows
+	return list.Parallel(len(worlds)*len(Fleets), func(i int) Row {
+		hosts := Fleets[i%len(Fleets)]
+		return worlds[i/len(Fleets)].row(hosts, max(20, min(rollouts, 200*rollouts/hosts)), seed+uint64(i))
+	})
 }
 
 func (w World) row(hosts, rollouts int, seed uint64) Row {

@@ -1,7 +1,6 @@
 package tunebench
 
 import (
-	"context"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -12,11 +11,11 @@ import (
 // TestAgainstTheOthers: on every landscape linerate is near the best of the others, seldom ships what
 // does nothing, and claims no winner where nothing acts. So few studies tell half a per cent.
 func TestAgainstTheOthers(t *testing.T) {
-	rows, err := Table(context.Background(), 20, 7, Methods(), nil)
+	rows, err := Table(20, 7, Methods())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != Rows() {
+	if len(rows) != len(Landscapes)+len(Noises())-1 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, r := range rows {

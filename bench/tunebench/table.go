@@ -1,11 +1,11 @@
 package tunebench
 
 import (
-	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
-	"sync"
 
+	"linerate/internal/list"
 	"linerate/internal/tune"
 )
 
@@ -34,12 +34,8 @@ func Noises() []float64 { return []float64{0.4, 1, 2} }
 // usualNoise is that of the other landscapes.
 const usualNoise = 1
 
-// Rows are how many there are in a table.
-func Rows() int { return len(Landscapes) + len(Noises()) - 1 }
-
-// Table holds the methods' results on every landscape. progress, which may be nil, is called with numbers of
-// studies done since the last call.
-func Table(ctx context.Context, studies int, seed uint64, methods []Method, progress func(n int)) ([]Row, error) {
+// Table holds the methods' results on every landscape.
+func Table(studies int, seed uint64, methods []Method) ([]Row, error) {
 	var rows []Row
 	for _, l := range Landscapes {
 		for _, sd := range Noises() {
@@ -48,17 +44,12 @@ func Table(ctx context.Context, studies int, seed uint64, methods []Method, prog
 			}
 			row := Row{Landscape: l, SDPercent: sd}
 			for _, m := range methods {
-				// All methods see the same hosts.
-				got, err := each(ctx, studies, seed+uint64(len(rows)+1)<<48, progress, func(rng *rand.Rand) (tune.Config, *world, error) {
-					w := l.draw(rng)
-					c, err := m.run(&bench{world: w, sd: sd / 100, rng: rng})
-					return c, w, err
-				})
+				o, best, err := l.outcome(m, studies, sd/100, seed+uint64(len(rows)+1)<<48) // all see the same hosts
 				if err != nil {
 					return nil, err
 				}
-				row.BestPercent = got.best
-				row.Methods = append(row.Methods, Outcome{m, got.shipped, got.gain, got.useless})
+				row.BestPercent = best
+				row.Methods = append(row.Methods, o)
 			}
 			rows = append(rows, row)
 		}
@@ -66,50 +57,28 @@ func Table(ctx context.Context, studies int, seed uint64, methods []Method, prog
 	return rows, nil
 }
 
-// means over studies.
-type means struct{ shipped, gain, useless, best float64 }
-
-// batch is how many studies there are between reports of progress.
-const batch = 100
-
-// workers run the studies in parallel. Each study has a separate random generator, so the
-// table does not depend on the number of workers.
-const workers = 2
-
-func each(ctx context.Context, studies int, seed uint64, progress func(int), one func(*rand.Rand) (tune.Config, *world, error)) (means, error) {
-	var mu sync.Mutex
-	var sum means
-	var failed error
-	var wg sync.WaitGroup
-	done := 0
-	for w := range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := w; i < studies && ctx.Err() == nil; i += workers {
-				c, world, err := one(rand.New(rand.NewPCG(seed, uint64(i))))
-				best := world.best()
-				mu.Lock()
-				if err != nil {
-					failed = err
-				}
-				sum.best += best
-				if c != nil {
-					sum.shipped++
-					sum.gain += 100 * math.Expm1(world.gain(c))
-					sum.useless += float64(world.useless(c))
-				}
-				if done++; progress != nil && (done%batch == 0 || done == studies) {
-					progress((done-1)%batch + 1)
-				}
-				mu.Unlock()
-			}
-		}()
+// outcome is a method's over many hosts of a landscape, and what the best would gain. Each
+// search has a separate random generator: it depends on no other.
+func (l Landscape) outcome(m Method, studies int, sd float64, seed uint64) (o Outcome, best float64, err error) {
+	type searched struct {
+		*world
+		ships tune.Config
+		err   error
 	}
-	wg.Wait()
-	n := float64(studies)
-	if failed == nil {
-		failed = ctx.Err()
+	o.Method = m
+	for _, s := range list.Parallel(studies, func(i int) searched {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		w := l.draw(rng)
+		c, err := m.run(&bench{world: w, sd: sd, rng: rng})
+		return searched{w, c, err}
+	}) {
+		err = errors.Join(err, s.err)
+		best += s.best() / float64(studies)
+		if s.ships != nil {
+			o.Shipped += 1 / float64(studies)
+			o.GainPercent += 100 * math.Expm1(s.gain(s.ships)) / float64(studies)
+			o.Useless += float64(s.useless(s.ships)) / float64(studies)
+		}
 	}
-	return means{sum.shipped / n, sum.gain / n, sum.useless / n, sum.best / n}, failed
+	return o, best, err
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"linerate/bench/tunebench"
+	"linerate/internal/cli"
 )
 
 const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them next to
@@ -39,28 +36,25 @@ func newTuneCmd() *cobra.Command {
 		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
 		Long:  benchTuneLong,
 	}, func(cmd *cobra.Command, studies int, seed uint64) (any, error) {
-		return simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
+		var doc tuneBench
+		var failed error
+		err := cli.UntilStopped(cmd.Context(), func() { doc, failed = simulateTune(studies, seed) })
+		if err == nil {
+			err = failed
+		}
+		return doc, err
 	})
 }
 
-// simulateTune runs the bench, and says on talk how far it is.
-func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64) (tuneBench, error) {
+// simulateTune runs the bench.
+func simulateTune(studies int, seed uint64) (tuneBench, error) {
 	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
 	methods := tunebench.Methods()
 	if tunebench.HasOptuna() {
 		methods = append(methods, tunebench.Optuna)
 	}
-	total := studies * len(methods) * tunebench.Rows()
-	done, told := 0, -1
-	progress := func(n int) {
-		done += n
-		if share := 100 * done / total; share/5 > told {
-			told = share / 5
-			fmt.Fprintf(talk, "%d of %d searches simulated\n", done, total)
-		}
-	}
 	var err error
-	doc.Rows, err = tunebench.Table(ctx, studies, seed, methods, progress)
+	doc.Rows, err = tunebench.Table(studies, seed, methods)
 	for _, r := range doc.Rows {
 		if r.Active == 0 {
 			doc.NullWinnerRate = r.Methods[0].Shipped

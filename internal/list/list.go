@@ -2,8 +2,11 @@
 package list
 
 import (
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Map is f of each element; nil where there is none.
@@ -15,6 +18,22 @@ func Map[S ~[]E, E, T any](all S, f func(E) T) []T {
 	for i, v := range all {
 		out[i] = f(v)
 	}
+	return out
+}
+
+// Parallel is f of each number below n, on all CPUs.
+func Parallel[T any](n int, f func(i int) T) []T {
+	out := make([]T, n)
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				out[i] = f(i)
+			}
+		})
+	}
+	wait.Wait()
 	return out
 }
 

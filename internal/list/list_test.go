@@ -3,6 +3,7 @@ package list
 import (
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 )
 
@@ -41,5 +42,19 @@ func TestRows(t *testing.T) {
 	got := Rows("# head\na\tb c\n\n\td\t\n")
 	if len(got) != 2 || !slices.Equal(got[0], []string{"a", "b c"}) || !slices.Equal(got[1], []string{"", "d", ""}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestParallel: each number is done once, and its result is in its place.
+func TestParallel(t *testing.T) {
+	var calls atomic.Int64
+	got := Parallel(1000, func(i int) int { calls.Add(1); return i * i })
+	for i, v := range got {
+		if v != i*i {
+			t.Fatalf("%d at %d", v, i)
+		}
+	}
+	if calls.Load() != 1000 || len(Parallel(0, strconv.Itoa)) != 0 {
+		t.Errorf("%d calls", calls.Load())
 	}
 }
