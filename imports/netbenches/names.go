@@ -18,12 +18,9 @@ var namesYAML []byte
 
 // names is data/names.yaml.
 type names struct {
-	RC      map[string]string
-	Truth   []string
-	Related map[string]struct {
-		Names []string
-		Why   string
-	}
+	RC       map[string]string
+	Truth    []string
+	Related  map[string][]string
 	Defaults map[string]string
 	Ignore   []string
 	Drivers  map[string]string
@@ -61,7 +58,7 @@ func (n *names) related(name string) []string {
 	var out []string
 	for p, r := range n.Related {
 		if matches(p, name) {
-			out = append(out, r.Names...)
+			out = append(out, r...)
 		}
 	}
 	sort.Strings(out)

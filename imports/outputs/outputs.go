@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"linerate/internal/compare"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
@@ -150,7 +148,7 @@ func (b *builder) file(side int, f compare.File, sum string) {
 	b.batch.Sources = append(b.batch.Sources, ledger.Source{ID: b.id.Part("source", f.Name, sum), Study: b.id, Path: f.Name, SHA256: sum,
 		Size: int64(len(f.Data)), Role: "output of " + b.of.Tool})
 	if len(f.Data) <= maxKept && !slices.ContainsFunc(b.batch.Blobs, func(o ledger.Blob) bool { return o.SHA256 == sum }) {
-		b.batch.Blobs = append(b.batch.Blobs, ledger.Blob{SHA256: sum, Size: int64(len(f.Data)), Encoding: "zstd", Data: packed(f.Data)})
+		b.batch.Blobs = append(b.batch.Blobs, ledger.Pack(sum, f.Data))
 	}
 	one, _, err := compare.ReadTool(f.Name, f.Data, b.m.Column)
 	if err != nil {
@@ -166,15 +164,6 @@ func (b *builder) file(side int, f compare.File, sum string) {
 		b.trials[side] = append(b.trials[side], t.ID)
 		b.batch.Trials = append(b.batch.Trials, t)
 	}
-}
-
-// packed compresses a file for the ledger.
-func packed(data []byte) []byte {
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil { // only of options, and these are right
-		panic(err)
-	}
-	return w.EncodeAll(data, nil)
 }
 
 func (b *builder) workload() string { return cmp.Or(b.m.Workload, "not known") }

@@ -75,8 +75,6 @@ type Row struct {
 // Reader is what can be read of a ledger, and no more: its holder cannot
 // change the ledger. Implementations are safe for concurrent use.
 type Reader interface {
-	// Has says whether an entry of that kind and ref exists.
-	Has(ctx context.Context, kind, ref string) (bool, error)
 	// Head is the last entry; ok is false for an empty ledger.
 	Head(ctx context.Context) (head Entry, ok bool, err error)
 	// Entries calls f for each entry in order.

@@ -92,7 +92,7 @@ func (d *ownStudy) files() {
 		sum := sha256.Sum256(f.Data)
 		sha := hex.EncodeToString(sum[:])
 		d.b.Sources = append(d.b.Sources, Source{Path: f.Name, SHA256: sha, Size: int64(len(f.Data)), Role: roleRecord})
-		d.b.Blobs = append(d.b.Blobs, pack(sha, f.Data))
+		d.b.Blobs = append(d.b.Blobs, Pack(sha, f.Data))
 		parts = append(parts, f.Name, sha)
 	}
 	d.b.Sources = append(d.b.Sources, raw(d.rec.Trials)...)
@@ -109,8 +109,8 @@ var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 })
 
-// pack compresses bytes to be kept.
-func pack(sha string, data []byte) Blob {
+// Pack compresses bytes to be kept under their hash.
+func Pack(sha string, data []byte) Blob {
 	enc, err := packer()
 	if err != nil {
 		return Blob{SHA256: sha, Size: int64(len(data)), Encoding: "raw", Data: data}

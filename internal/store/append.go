@@ -177,13 +177,6 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// Has says whether an entry exists.
-func (s *Ledger) Has(ctx context.Context, kind, ref string) (bool, error) {
-	var n int
-	err := lookup(ctx, s.db, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", kind, ref).Scan(&n)
-	return n > 0, err
-}
-
 // Head is the last entry.
 func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) {
 	e, ok, err := scanHead(lookup(ctx, s.db, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
