@@ -115,16 +115,6 @@ type Result struct {
 	Notes      []Note   `json:"notes"`
 }
 
-// Output returns the named output's value; ok is false when there is none.
-func (r Result) Output(name string) (value float64, ok bool) {
-	for _, o := range r.Outputs {
-		if o.Name == name {
-			return o.Value, true
-		}
-	}
-	return 0, false
-}
-
 // Find returns the calculator with this name or alias, or a usage error that
 // names the nearest.
 func Find(name string) (*Calculator, error) {

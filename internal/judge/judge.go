@@ -123,27 +123,6 @@ func New(in Input) *Judge {
 	return j
 }
 
-// All judges every setting that a line of the host sets, a finding is about, or the
-// role's advice names, by name.
-func (j *Judge) All() []Judgement {
-	var names []string
-	for _, s := range j.Facts.Settings {
-		if slices.ContainsFunc(s.Lines, func(l fact.Line) bool { return !l.Default }) {
-			names = append(names, s.Name)
-		}
-	}
-	for name := range j.findings {
-		names = append(names, name)
-	}
-	for _, r := range j.Catalogue.Records {
-		if r.OS == j.Facts.OS && r.Exists(j.Facts.Release) && !strings.Contains(r.Name, ".N.") && j.advice(r) != nil {
-			names = append(names, r.Name)
-		}
-	}
-	slices.Sort(names)
-	return list.Map(slices.Compact(names), j.Of)
-}
-
 // Of judges the setting of a name.
 func (j *Judge) Of(name string) Judgement {
 	x, setting := j.known(name)

@@ -150,14 +150,6 @@ func Sort(lines []Line) {
 	})
 }
 
-// Setting is what was set, for people: "default → 0".
-func (l *Line) Setting() string {
-	if l.Tunable == "" {
-		return l.Control + " → " + l.Variant
-	}
-	return l.Subject().Change()
-}
-
 // Subject is what the line is about.
 func (l *Line) Subject() evidence.Subject {
 	return evidence.Subject{Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: len(l.Changes), OS: l.OS, Release: l.Release,

@@ -37,15 +37,6 @@ func (n Number) Float() float64 {
 	return n.value
 }
 
-// Pointer is nil when the number is unknown, for encoders that know no other
-// way to leave a field out.
-func (n Number) Pointer() *float64 {
-	if !n.known {
-		return nil
-	}
-	return &n.value
-}
-
 // Equal reports whether both are the same number or both unknown.
 func (n Number) Equal(o Number) bool { return n == o }
 

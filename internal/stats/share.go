@@ -1,10 +1,6 @@
 package stats
 
-import (
-	"math"
-
-	"linerate/internal/show"
-)
+import "linerate/internal/show"
 
 // Effect is how much a variant differs from its control, with its confidence
 // interval, as every document writes it: 100·(variant/control − 1) of a
@@ -104,13 +100,4 @@ func (e Effect) TextWithBounds() string {
 		s += " " + e.Bounds()
 	}
 	return s
-}
-
-// HalfWidth is half that of the interval, infinite where there is none.
-func (e Effect) HalfWidth() float64 {
-	half := (e.CIHigh.Float() - e.CILow.Float()) / 2
-	if math.IsNaN(half) {
-		return math.Inf(1)
-	}
-	return half
 }

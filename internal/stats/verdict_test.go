@@ -58,7 +58,7 @@ func TestNumberInJSON(t *testing.T) {
 		}
 	}
 	var missing doc
-	if err := json.Unmarshal([]byte(`{}`), &missing); err != nil || missing.P.Known() || !math.IsNaN(missing.P.Float()) || missing.P.Pointer() != nil {
+	if err := json.Unmarshal([]byte(`{}`), &missing); err != nil || missing.P.Known() || !math.IsNaN(missing.P.Float()) {
 		t.Errorf("a missing field is %v, %v", missing.P, err)
 	}
 	if err := json.Unmarshal([]byte(`{"p":"0.5"}`), &missing); err == nil {
