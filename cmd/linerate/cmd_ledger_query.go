@@ -13,58 +13,37 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/dump"
 )
 
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
-	var at, out string
-	var asCSV, trials bool
+	var at string
 	cmd := &cobra.Command{
 		Use:   "query",
-		Short: "list evidence or trials by tunable, hardware, release, workload …",
+		Short: "list evidence by tunable, hardware, release, workload …",
 		Example: `  linerate ledger query --tunable kern.random.harvest.mask
-  linerate ledger query --nic i210 --verdict worse --json
-  linerate ledger query --csv > evidence.csv
-  linerate ledger query --trials --csv --out trials.csv`,
+  linerate ledger query --nic i210 --verdict worse --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if trials && !asCSV {
-				return hint.Usagef("--trials wants --csv")
-			}
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
-				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
-					if trials {
-						studies, err := s.Studies(cmd.Context(), f)
-						if err != nil {
-							return err
-						}
-						return dump.Trials(w, studies, func(id ledger.ID) ([]ledger.Trial, error) { return s.Trials(cmd.Context(), id) })
-					}
-					lines, err := ledger.Lines(cmd.Context(), s, f)
-					switch {
-					case err != nil:
-						return err
-					case cli.AsJSON(cmd):
-						return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
-					case asCSV:
-						return dump.Evidence(w, lines)
-					case len(lines) == 0:
-						return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
-					}
-					return printEvidence(w, lines)
-				})
+				w := cmd.OutOrStdout()
+				lines, err := ledger.Lines(cmd.Context(), s, f)
+				switch {
+				case err != nil:
+					return err
+				case cli.AsJSON(cmd):
+					return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
+				case len(lines) == 0:
+					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
+				}
+				return printEvidence(w, lines)
 			})
 		},
 	}
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "write rows as CSV")
-	cmd.Flags().BoolVar(&trials, "trials", false, "write the trials instead of the evidence")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
 	cli.JSONFlag(cmd)
-	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	return cmd
 }
 

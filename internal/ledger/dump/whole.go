@@ -1,3 +1,4 @@
+// Package dump moves whole ledgers between machines.
 package dump
 
 import (
