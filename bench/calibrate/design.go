@@ -44,10 +44,8 @@ func Checks(reps int, seed uint64) []Check {
 			check("the same uncorrected", n, raw, reps, 0, 1))
 		out = append(out, check("called equivalent within ±1 % though 1 % apart", n, falselyEquivalent(r, n, reps), reps, 0, 0.06))
 	}
-	for _, s := range []stats.Spending{stats.OBrienFleming, stats.Pocock} {
-		wrong, _ := sequential(r, s, 0, reps)
-		out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks, "+string(s), 20, wrong, reps, 0.03, 0.06))
-	}
+	wrong, _ := sequential(r, 0, reps)
+	out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks", 20, wrong, reps, 0.03, 0.06))
 	for _, power := range []float64{1. / 3, 0.5, 0.9} {
 		n := max(100, reps/10)
 		raw, adjusted := curse(r, n, power)
@@ -231,7 +229,7 @@ func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 // without the selection, over the true effect.
 func curse(r *rand.Rand, want int, power float64) (raw, adjusted float64) {
 	effect := stats.MinimumDetectableEffect(scatter, looks[len(looks)-1], 0.05, power)
-	plan, err := stats.NewSequential(looks, 0.05, stats.OBrienFleming)
+	plan, err := stats.NewSequential(looks, 0.05)
 	if err != nil {
 		return math.NaN(), math.NaN()
 	}
@@ -253,8 +251,8 @@ func curse(r *rand.Rand, want int, power float64) (raw, adjusted float64) {
 }
 
 // sequential counts studies that end in a difference, and the blocks used.
-func sequential(r *rand.Rand, s stats.Spending, effect float64, reps int) (found, blocks int) {
-	plan, err := stats.NewSequential(looks, 0.05, s)
+func sequential(r *rand.Rand, effect float64, reps int) (found, blocks int) {
+	plan, err := stats.NewSequential(looks, 0.05)
 	if err != nil {
 		return 0, 0
 	}

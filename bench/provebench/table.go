@@ -158,7 +158,7 @@ var plan = study.WindowPlan{Treatments: []string{"setting"}, Pairs: pairs}
 
 // looks of the study that may stop early: those that linerate prove plans.
 var looks = func() stats.Sequential {
-	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05, stats.OBrienFleming)
+	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05)
 	if err != nil {
 		panic(err) // constants
 	}

@@ -38,18 +38,3 @@ func RatioMargins(percent float64) (low, high float64) {
 	m := math.Log1p(percent / 100)
 	return -m, m
 }
-
-// NotBelow is the p-value against the hypothesis that the effect is low or less:
-// the one-sided test by which something is shown to be not worse than by a margin
-// (non-inferiority). NaN without an estimate of the error.
-func (t Test) NotBelow(low float64) float64 {
-	switch {
-	case math.IsNaN(t.SE) || !(t.DF > 0):
-		return math.NaN()
-	case t.SE == 0 && t.Estimate > low:
-		return 0
-	case t.SE == 0:
-		return 1
-	}
-	return upperT((t.Estimate-low)/t.SE, t.DF)
-}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Windows are those of a live host in the order of time, as the test of late effects takes
@@ -219,7 +221,7 @@ type regression struct {
 func regress(y, x []float64, lags int, rho float64) regression {
 	k, n, all := lags+2, 0.0, 0.0
 	f := regression{lags: lags}
-	var normal [4][5]float64
+	normal, right := make([]float64, k*k), [4]float64{}
 	var v [5]float64
 	for i := range y {
 		v[0], v[4] = 1-rho, y[i]
@@ -237,20 +239,15 @@ func regress(y, x []float64, lags int, rho float64) regression {
 		}
 		n, all = n+1, all+v[4]*v[4]
 		for a := range k {
-			for b := a; b < k; b++ {
-				normal[a][b] += v[a] * v[b]
+			for b := range k {
+				normal[a*k+b] += v[a] * v[b]
 			}
-			normal[a][4] += v[a] * v[4]
+			right[a] += v[a] * v[4]
 		}
 	}
+	f.solve(normal, right, k)
 	for a := range k {
-		for b := range a {
-			normal[a][b] = normal[b][a]
-		}
-	}
-	f.solve(normal, k)
-	for a := range k {
-		all -= f.beta[a] * normal[a][4]
+		all -= f.beta[a] * right[a]
 	}
 	f.squares, f.df = all, n-float64(k)
 	return f
@@ -263,43 +260,17 @@ func at(x []float64, i int) float64 {
 	return x[i]
 }
 
-// solve inverts the normal equations by Gauss and Jordan; NaN of singular ones.
-func (f *regression) solve(m [4][5]float64, k int) {
-	for i := range k {
-		f.inverse[i][i] = 1
-	}
-	for c := range k {
-		pivot := c
-		for r := c + 1; r < k; r++ {
-			if math.Abs(m[r][c]) > math.Abs(m[pivot][c]) {
-				pivot = r
+// solve inverts the normal equations; NaN of singular ones.
+func (f *regression) solve(normal []float64, right [4]float64, k int) {
+	var inverse mat.Dense
+	singular := inverse.Inverse(mat.NewDense(k, k, normal)) != nil
+	for a := range k {
+		for b := range k {
+			if f.inverse[a][b] = math.NaN(); !singular {
+				f.inverse[a][b] = inverse.At(a, b)
 			}
+			f.beta[a] += f.inverse[a][b] * right[b]
 		}
-		m[c], m[pivot] = m[pivot], m[c]
-		f.inverse[c], f.inverse[pivot] = f.inverse[pivot], f.inverse[c]
-		by := 1 / m[c][c]
-		if math.Abs(m[c][c]) < 1e-12 {
-			by = math.NaN()
-		}
-		for j := range m[c] {
-			m[c][j] *= by
-		}
-		for j := range f.inverse[c] {
-			f.inverse[c][j] *= by
-		}
-		for r := range k {
-			if times := m[r][c]; r != c {
-				for j := range m[r] {
-					m[r][j] -= times * m[c][j]
-				}
-				for j := range f.inverse[r] {
-					f.inverse[r][j] -= times * f.inverse[c][j]
-				}
-			}
-		}
-	}
-	for i := range k {
-		f.beta[i] = m[i][4]
 	}
 }
 

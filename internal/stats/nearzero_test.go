@@ -16,7 +16,7 @@ var (
 func TestNothingFallsByMoreThanAll(t *testing.T) {
 	opt := Options{Better: LowerIsBetter, MarginPercent: 3}
 	c := CompareSwitchback([]Arm{asIs}, []Arm{fast}, opt)[0]
-	s, err := NewSequential([]int{9, 24}, 0.05, Pocock)
+	s, err := NewSequential([]int{9, 10}, 0.05)
 	if err != nil {
 		t.Fatal(err)
 	}

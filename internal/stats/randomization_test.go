@@ -107,7 +107,7 @@ func TestCompareSwitchback(t *testing.T) {
 
 // At a look the interval is that of the look's level.
 func TestSwitchbackLooks(t *testing.T) {
-	plan, err := NewSequential([]int{8, 12}, 0.05, Pocock)
+	plan, err := NewSequential([]int{8, 12}, 0.05)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,8 +95,6 @@ func TestEquivalenceMatchesItsInterval(t *testing.T) {
 		// The two one-sided tests are each other's mirror image.
 		a, b := TOST(test, -1, 2, 0.05), TOST(newTest(-0.3, 0.7, df, 0.95), -2, 1, 0.05)
 		near(t, "mirrored p", a.P, b.P, 1e-12)
-		near(t, "not below", test.NotBelow(-1), upperT((0.3+1)/0.7, df), 1e-12)
-		near(t, "not below its own value", test.NotBelow(0.3), 0.5, 1e-12)
 	}
 	certain := OneSample([]float64{1, 1, 1}, 0.95)
 	for _, c := range []struct{ low, high, p float64 }{{0, 2, 0}, {1, 2, 1}, {0, 1, 1}, {2, 3, 1}} {
@@ -104,7 +102,7 @@ func TestEquivalenceMatchesItsInterval(t *testing.T) {
 			t.Errorf("exactly 1 within %g and %g: p %g", c.low, c.high, e.P)
 		}
 	}
-	if certain.NotBelow(0.5) != 0 || certain.NotBelow(1) != 1 || !math.IsNaN(OneSample(nil, 0.95).NotBelow(0)) || !math.IsNaN(TOST(OneSample([]float64{1}, 0.95), -1, 1, 0.05).P) {
+	if !math.IsNaN(TOST(OneSample([]float64{1}, 0.95), -1, 1, 0.05).P) {
 		t.Error("of estimates without an error")
 	}
 	low, high := RatioMargins(25)
@@ -164,44 +162,6 @@ func TestVarianceFarFromZero(t *testing.T) {
 	}
 	if _, v := meanVariance([]float64{5}); !math.IsNaN(v) {
 		t.Errorf("the variance of one value is %g", v)
-	}
-}
-
-// Kendall's S, tau and variance by their definitions over all pairs, ties included.
-func TestTrendByDefinition(t *testing.T) {
-	r := rand.New(rand.NewPCG(42, 1))
-	for n := 3; n < 40; n++ {
-		x := draw(n, func() float64 { return float64(r.IntN(1 + n/2)) })
-		s, ties := 0.0, map[float64]float64{}
-		for i, v := range x {
-			ties[v]++
-			for _, w := range x[:i] {
-				s += float64(sign(v - w))
-			}
-		}
-		fn := float64(n)
-		variance := fn * (fn - 1) * (2*fn + 5)
-		for _, k := range ties {
-			variance -= k * (k - 1) * (2*k + 5)
-		}
-		variance /= 18
-		p := 1.0
-		if s != 0 && variance > 0 {
-			p = math.Erfc((math.Abs(s) - 1) / math.Sqrt(variance) / math.Sqrt2)
-		}
-		got := FindTrend(x)
-		near(t, "tau", got.Tau, s/(fn*(fn-1)/2), 1e-12)
-		near(t, "p", got.P, min(1, p), 1e-12)
-		slices.Reverse(x)
-		if back := FindTrend(x); !(math.Abs(back.Tau+got.Tau) <= 1e-12) || !(math.Abs(back.P-got.P) <= 1e-12) || !(math.Abs(back.Change+got.Change) <= 1e-12) {
-			t.Errorf("backwards %+v, forwards %+v", back, got)
-		}
-	}
-	if two := FindTrend([]float64{1, 2}); !math.IsNaN(two.P) || !math.IsNaN(two.Change) {
-		t.Errorf("two values: %+v", two)
-	}
-	if three := FindTrend([]float64{1, 2, 4}); three.Tau != 1 || three.Change != 3 {
-		t.Errorf("three values: %+v", three)
 	}
 }
 
@@ -351,7 +311,7 @@ func TestDriftIsTold(t *testing.T) {
 		opt     Options
 		want    string
 	}{
-		{"in percent", steady, grows, Options{}, "b drifts by +146 % from its first to its last fifth (Mann–Kendall p < 0.001)"},
+		{"in percent", steady, grows, Options{}, "b drifts by +146 % from its first to its last fifth (of no slope p < 0.001)"},
 		{"the control too", grows, steady, Options{}, "a drifts by +146 % "},
 		{"of nothing", make([]float64, 10), ramp(0, 10), Options{}, "b drifts by +8 from "},
 		{"of shares", times(steady, 0.01), times(grows, 0.01), Options{Share: true}, "b drifts by +16.0 points from "},

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Summary describes a sample. Spread is given twice: the standard deviation,
@@ -81,27 +83,8 @@ func medianDeviation(x []float64, centre float64) float64 {
 	return Quantile(d, 0.5)
 }
 
-// meanVariance in two passes with the second-order correction (Chan, Golub &
-// LeVeque 1983); the variance of one value is NaN.
-func meanVariance(x []float64) (mean, variance float64) {
-	n := float64(len(x))
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	for _, v := range x {
-		mean += v / n
-	}
-	var ss, comp float64
-	for _, v := range x {
-		d := v - mean
-		ss += d * d
-		comp += d
-	}
-	if n < 2 {
-		return mean, math.NaN()
-	}
-	return mean, max(0, (ss-comp*comp/n)/(n-1))
-}
+// meanVariance of one value has no variance, and of none no mean: NaN.
+func meanVariance(x []float64) (mean, variance float64) { return stat.MeanVariance(x, nil) }
 
 // logs of x; ok is false when a value has none.
 func logs(x []float64) (l []float64, ok bool) {

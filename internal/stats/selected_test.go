@@ -14,7 +14,7 @@ func found(t *testing.T, r *rand.Rand, blocks int, looks []int, sd float64, want
 	var plan Sequential
 	if looks != nil {
 		var err error
-		if plan, err = NewSequential(looks, 0.05, OBrienFleming); err != nil {
+		if plan, err = NewSequential(looks, 0.05); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,25 +7,12 @@ import (
 	"linerate/internal/hint"
 )
 
-// Spending says how much of α may be used by when.
-type Spending string
-
-// The spending functions of Lan & DeMets (Biometrika 70, 1983).
-const (
-	// OBrienFleming spends almost nothing early: a study that stops early
-	// stops for an effect beyond doubt, and the last look costs little.
-	OBrienFleming Spending = "obrien-fleming"
-	// Pocock spends evenly: it stops earlier, and the last look costs more.
-	Pocock Spending = "pocock"
-)
-
-// spent is the share of alpha spent at information fraction t.
-func (s Spending) spent(t, alpha float64) float64 {
+// spent is the share of alpha spent at information fraction t, by O'Brien and Fleming (Lan &
+// DeMets, Biometrika 70, 1983): almost nothing early, so that a study that stops early stops for
+// an effect beyond doubt, and the last look costs little.
+func spent(t, alpha float64) float64 {
 	if t >= 1 {
 		return alpha
-	}
-	if s == Pocock {
-		return alpha * math.Log1p((math.E-1)*t)
 	}
 	return 4 * normalUpper(NormalQuantile(1-alpha/4)/math.Sqrt(t)) // both sides, each α/2
 }
@@ -47,7 +34,7 @@ type Sequential struct {
 
 // NewSequential plans looks. With m variants against one control, pass α/m:
 // Bonferroni over variants, spending over looks.
-func NewSequential(looks []int, alpha float64, spending Spending) (Sequential, error) {
+func NewSequential(looks []int, alpha float64) (Sequential, error) {
 	switch {
 	case len(looks) == 0 || !slices.IsSorted(looks) || looks[0] < 3:
 		return Sequential{}, hint.Usagef("looks %v: give numbers of blocks in ascending order, from 3", looks)
@@ -62,7 +49,7 @@ func NewSequential(looks []int, alpha float64, spending Spending) (Sequential, e
 	for _, n := range looks {
 		t := float64(n) / float64(looks[len(looks)-1])
 		d = d.step(t - last)
-		may := spending.spent(t, alpha) - used
+		may := spent(t, alpha) - used
 		c := d.boundary(may)
 		s.Levels = append(s.Levels, 2*normalUpper(c/math.Sqrt(t)))
 		d.cut(c)

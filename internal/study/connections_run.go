@@ -106,7 +106,7 @@ func ForeseeConnections(s Spec, trials []Trial) (lines []string) {
 			all += c.Opened
 		}
 	}
-	lines = append(lines, fmt.Sprintf("%s connections in a window of %s: about %s in the %d windows of the study.", show.Count(all), span(seconds(p.terms().Window)), show.Count(all*p.Blocks), p.Blocks))
+	lines = append(lines, fmt.Sprintf("%s connections in a window of %s: about %s in the %d windows of the study.", show.Count(all), span(Seconds(p.terms().Window)), show.Count(all*p.Blocks), p.Blocks))
 	for _, g := range s.Metrics {
 		m, _ := MetricNamed(g.Metric)
 		c := compareConnections(s, g, trials, []stats.Arm{{Name: AA}}, options(m, g, 0))[0]

@@ -133,7 +133,7 @@ func connectionsMethod(p Part) string {
 	return fmt.Sprintf("Each connection that the host accepted drew its arm when it was established, by a keyed hash of its addresses and ports; treated ones got the setting as socket options. "+
 		"Both arms were up at once, in %d windows of %s; the share of treated connections was 10, 50 or 90 %% in each, in random order. "+
 		"The unit is the connection, weighted by its chance of being in its arm; variances are of sums over clients. A second coin splits the control for the A/A comparison.",
-		p.Blocks, span(seconds(t.Window)))
+		p.Blocks, span(Seconds(t.Window)))
 }
 
 // classes are of the round trip of the handshake, from each to the next, in seconds.
@@ -245,4 +245,4 @@ func countTable(s Spec, r Results) document.Table {
 
 // Lasts is how long a study by connection takes: its ramp, its windows, and one more in which the
 // last connections end.
-func Lasts(p Part) time.Duration { return time.Duration(p.Blocks+2) * seconds(p.terms().Window) }
+func Lasts(p Part) time.Duration { return time.Duration(p.Blocks+2) * Seconds(p.terms().Window) }

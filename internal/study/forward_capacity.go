@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/yamlfile"
 )
 
@@ -64,7 +65,7 @@ func Capacity(s *Spec, trials []Trial) (forwarded, offered float64) {
 			}
 		}
 		if len(out) > 0 {
-			return average(out), average(in)
+			return stats.Mean(out), stats.Mean(in)
 		}
 	}
 	return 0, 0

@@ -159,14 +159,6 @@ func spotOf(trials []Trial, part, arm string, m Metric, x float64, name string) 
 	return Spot{X: x, Name: name, Value: t.Estimate, Low: stats.Num(t.Low), High: stats.Num(t.High), N: len(values)}, true
 }
 
-func average(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
 // beside makes a variant's interval that of its difference from the control in the same
 // blocks, which cancels what the machine does to both.
 func beside(s Spec, spot *Spot, trials []Trial, p Part, m Metric) {
@@ -190,10 +182,10 @@ func offered(c *Curve, trials []Trial, arm string) {
 	for i := range c.Points {
 		p := &c.Points[i]
 		if load := sortedValues(byBlock(trials, p.Name, arm, OfferedRate)); len(load) > 0 {
-			p.X = average(load)
+			p.X = stats.Mean(load)
 		}
 		if loss := sortedValues(byBlock(trials, p.Name, arm, LossRatio)); len(loss) > 0 {
-			p.Loss = stats.Num(average(loss))
+			p.Loss = stats.Num(stats.Mean(loss))
 		}
 	}
 }

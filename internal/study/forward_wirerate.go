@@ -33,7 +33,7 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 		frame := float64(sum) / float64(len(sizes))
 		for _, v := range s.Variants {
 			if x := sortedValues(byBlock(trials, p.Name, v.Name, metric)); len(x) > 0 {
-				pps := average(x)
+				pps := stats.Mean(x)
 				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Directions: p.Directions, Frame: frame, PPS: pps,
 					EthernetBPS: 8 * frame * pps, IPBPS: 8 * (frame - aroundPacket) * pps,
 					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS) / float64(DirectionCount(p)))})

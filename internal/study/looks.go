@@ -51,7 +51,7 @@ func (s *Spec) checkLooks() *yamlfile.Problem {
 	if l == nil {
 		return nil
 	}
-	if _, err := stats.NewSequential(l.Blocks, 0.05, spending); err != nil {
+	if _, err := stats.NewSequential(l.Blocks, 0.05); err != nil {
 		return yamlfile.Wrong("looks.blocks", "%v", err)
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
@@ -98,7 +98,7 @@ func planned(looks []int, alpha float64) stats.Sequential {
 	if plan, ok := plans.Load(key); ok {
 		return plan.(stats.Sequential)
 	}
-	plan, err := stats.NewSequential(looks, alpha, spending)
+	plan, err := stats.NewSequential(looks, alpha)
 	if err != nil {
 		return stats.Sequential{}
 	}
@@ -107,10 +107,6 @@ func planned(looks []int, alpha float64) stats.Sequential {
 }
 
 const alpha = 0.05 // of every study's verdicts
-
-// spending of all studies: little is spent before there is much to see, so that the last look is nearly as
-// sharp as that of a study without looks, and what ends a study early is beyond doubt.
-const spending = stats.OBrienFleming
 
 // settle makes comparisons those of the look, corrected over the variants.
 func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {

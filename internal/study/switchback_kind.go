@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"linerate/internal/list"
 	"linerate/internal/setting"
@@ -116,7 +115,7 @@ func (p Part) terms() Terms {
 // planOf is the design of a part.
 func planOf(s *Spec, p Part) WindowPlan {
 	t := p.terms()
-	plan := WindowPlan{Window: seconds(t.Window), BurnIn: seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
+	plan := WindowPlan{Window: Seconds(t.Window), BurnIn: Seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
 	for _, v := range s.Variants {
 		if v.Name != s.Control {
 			plan.Treatments = append(plan.Treatments, v.Name)
@@ -128,8 +127,6 @@ func planOf(s *Spec, p Part) WindowPlan {
 
 // PlanOf is the design of a study's part.
 func PlanOf(s Spec, p Part) WindowPlan { return planOf(&s, p) }
-
-func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 
 // pairSlots are the trials of a live host in their order, blocks counted from first: a block is
 // a pair.
@@ -314,7 +311,7 @@ func (p WindowPlan) LeastPairs() int {
 // so many of all pairs has.
 func (p WindowPlan) firstLook(pairs int) int {
 	for n := stats.LeastPairs; n < pairs; n++ {
-		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))), spending)
+		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))))
 		if err == nil && math.Pow(2, float64(1-n)) <= s.Levels[0] {
 			return n
 		}

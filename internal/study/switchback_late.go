@@ -26,10 +26,10 @@ func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.La
 		if t.Ramp {
 			continue
 		}
-		if !last.IsZero() && t.Start.Sub(last) > seconds(t.Seconds/2) { // as it was, for a while
+		if !last.IsZero() && t.Start.Sub(last) > Seconds(t.Seconds/2) { // as it was, for a while
 			add(math.NaN(), false, 0)
 		}
-		last = t.Start.Add(seconds(t.Trial.Seconds))
+		last = t.Start.Add(Seconds(t.Trial.Seconds))
 		if known = known && t.Valid && (t.Variant == variant || t.Variant == s.Control || t.Variant == AA); !known {
 			value = math.NaN()
 		}

@@ -172,7 +172,7 @@ func (q Question) Spec(d *Design) (Spec, error) {
 
 // size settles how many pairs there are: at least so many that they can decide.
 func (d *Design) size(plan WindowPlan, leaveOut bool) error {
-	pilot := seconds(d.Terms.Pilot)
+	pilot := Seconds(d.Terms.Pilot)
 	if d.Time > 0 {
 		free := d.Time - pilot
 		if d.Open != nil {

@@ -3,6 +3,9 @@ package study
 import (
 	"math"
 	"sort"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // runs are looks in a row at which something is so, which may be under treatment as often
@@ -30,18 +33,9 @@ const (
 // whose lengths are exponential, the next is m times as long as the longest of k with a
 // chance of 1/C(k+m, m).
 func (r *runs) times() (m float64) {
-	for m = leastTimes; m < mostTimes && binomial(r.ended+m, m) < 1/unlikelyRun; m++ {
+	for m = leastTimes; m < mostTimes && combin.LogGeneralizedBinomial(r.ended+m, m) < -math.Log(unlikelyRun); m++ {
 	}
 	return m
-}
-
-func binomial(n, k float64) float64 {
-	return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))
-}
-
-func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x) // of a positive number, whose sign is known
-	return v
 }
 
 // control takes a look of a window without treatment.
@@ -80,7 +74,7 @@ func (r *runs) limit() (n float64, ok bool) {
 	least := int(max(leastSamples, r.times()*r.longest+1))
 	at := least + sort.Search(longestRun, func(more int) bool {
 		n := float64(least + more)
-		return lgamma(b+n)-lgamma(b)+lgamma(a+b)-lgamma(a+b+n) < math.Log(unlikely)
+		return mathext.Lbeta(a, b+n)-mathext.Lbeta(a, b) < math.Log(unlikely)
 	})
 	return float64(at), at < least+longestRun
 }

@@ -55,7 +55,7 @@ func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
 // series draws the metric over time, windows shaded.
 func series(windows []window, m Metric) string {
 	begin := windows[0].Start
-	a := chart.Axes{X: func(v float64) string { return orZero(v, span(seconds(v))) }, Y: func(v float64) string { return orZero(v, axisText(m, v)) }, Close: true}
+	a := chart.Axes{X: func(v float64) string { return orZero(v, span(Seconds(v))) }, Y: func(v float64) string { return orZero(v, axisText(m, v)) }, Close: true}
 	var all []chart.Series
 	for _, w := range windows {
 		from, line := w.Start.Sub(begin).Seconds(), chart.Series{Bare: true}

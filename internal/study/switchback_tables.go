@@ -50,7 +50,7 @@ func (w window) place() string {
 // after is when something was, so many seconds after a window's switch, on the clock of
 // the pictures.
 func after(windows []window, w window, at float64) string {
-	return span(w.Start.Sub(windows[0].Start) + seconds(w.Switch+at))
+	return span(w.Start.Sub(windows[0].Start) + Seconds(w.Switch+at))
 }
 
 // dropTable has what each arm dropped of its packets, by place, in the windows that count.

@@ -43,7 +43,7 @@ func planned(looks []int, alpha float64) (stats.Sequential, error) {
 	if p, ok := plans.Load(key); ok {
 		return p.(stats.Sequential), nil
 	}
-	p, err := stats.NewSequential(looks, alpha, stats.OBrienFleming)
+	p, err := stats.NewSequential(looks, alpha)
 	if err == nil {
 		plans.Store(key, p)
 	}
