@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"linerate/internal/chart"
@@ -80,8 +79,7 @@ func curveFigures(groups []curveGroup) (out []document.Block) {
 	return append([]document.Block{document.Heading("Curves"), document.Note("Both axes are logarithmic. Points are means over blocks with 95 % intervals, for variants those of the distance from the control. The horizontal dashed line is the control, other dashed lines are the fitted law, a vertical one is the knee.")}, out...)
 }
 
-// tiles are the study's result, and the numbers without which no effect should be
-// believed.
+// tiles are the numbers without which no effect should be believed.
 func tiles(r study.Results) document.Tiles {
 	valid, all := study.Valid(r.Trials)
 	aa := "A/A: the control against itself"
@@ -95,37 +93,7 @@ func tiles(r study.Results) document.Tiles {
 	if floor.Value == show.Unknown {
 		floor = document.Tile{Value: r.Detectable(), Label: "minimum detectable effect, power 0.8; the A/A arm has too few " + study.Replicates(r.AA.Metric) + " for a noise floor"}
 	}
-	return append(resultTile(r),
-		document.Tile{Value: string(r.AA.Verdict), Label: aa}, floor,
-		document.Tile{Value: fmt.Sprintf("%d of %d", valid, all), Label: "trials valid"})
-}
-
-// resultTile counts the verdicts by the primary metric; of one variant it has the
-// effect.
-func resultTile(r study.Results) document.Tiles {
-	of := list.Filter(r.Verdicts, func(v study.Verdict) bool { return v.Primary })
-	if len(of) == 0 {
-		return nil
-	}
-	m, _ := r.Metric(of[0].Metric)
-	if len(of) == 1 {
-		value := string(of[0].Verdict)
-		if size, _, _ := of[0].Size(); size.Known() {
-			value = of[0].Text() + " " + value
-		}
-		return document.Tiles{{Value: value, Label: of[0].Variant + " against " + r.Control + ", by " + m.Label}}
-	}
-	slices.SortStableFunc(of, func(a, b study.Verdict) int { return b.Verdict.Compare(a.Verdict) })
-	var counts []string
-	for i := 0; i < len(of); {
-		n := i
-		for n < len(of) && of[n].Verdict == of[i].Verdict {
-			n++
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", n-i, of[i].Verdict))
-		i = n
-	}
-	return document.Tiles{{Value: strings.Join(counts, ", "), Label: fmt.Sprintf("of %d variants against %s, by %s", len(of), r.Control, m.Label)}}
+	return document.Tiles{{Value: string(r.AA.Verdict), Label: aa}, floor, {Value: fmt.Sprintf("%d of %d", valid, all), Label: "trials valid"}}
 }
 
 // primaryTable has the verdicts by the primary metric, and what could not be had.

@@ -110,9 +110,12 @@ const (
 // routes as can be hold destinations of the workload, behind the egress; the
 // others are of addresses that no workload has.
 type Table struct {
-	Count int    `json:"count" yaml:"count"`
-	Mix   string `json:"mix,omitempty" yaml:"mix,omitempty"`
-	Miss  bool   `json:"miss,omitempty" yaml:"miss,omitempty"`
+	Count int `json:"count" yaml:"count"`
+	// Mix is "hosts" (host routes, one after the other) or "full" (the
+	// prefix lengths of a full BGP table).
+	Mix string `json:"mix,omitempty" yaml:"mix,omitempty"`
+	// Miss leaves the workload's destinations without specific routes.
+	Miss bool `json:"miss,omitempty" yaml:"miss,omitempty"`
 }
 
 // String is the table on one line, for people.

@@ -101,6 +101,7 @@ func (e Environment) Then(later Environment) Environment {
 	for what, why := range later.Unavailable {
 		put(&e.Unavailable, what, why)
 	}
+	e.Resumed = slices.Clone(e.Resumed)
 	for _, change := range later.Since(e) {
 		if !slices.Contains(e.Resumed, change) {
 			e.Resumed = append(e.Resumed, change)
@@ -112,14 +113,8 @@ func (e Environment) Then(later Environment) Environment {
 // Resume completes the environment of a study that goes on with what the
 // earlier one knew, and notes what differs between the two.
 func (e Environment) Resume(old Environment) Environment {
-	e.Resumed = append(append([]string{}, old.Resumed...), e.Since(old)...)
-	beds := maps.Clone(old.Testbeds)
-	if beds == nil {
-		beds = map[string]BedNotes{}
-	}
-	maps.Copy(beds, e.Testbeds)
-	e.Testbeds = beds
-	e.Facts = append(append([]FactsRef{}, old.Facts...), e.Facts...)
+	then := old.Then(e)
+	e.Testbeds, e.Resumed, e.Facts = then.Testbeds, then.Resumed, slices.Concat(old.Facts, e.Facts)
 	return e
 }
 

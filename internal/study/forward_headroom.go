@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -17,7 +18,7 @@ func warnHeadroom(r *Results, s Spec) {
 		var never []string
 		most := 0.0
 		for _, v := range s.Variants {
-			if offered, short := neverOverloaded(r.Trials, p.Name, v.Name); short {
+			if offered, short := alwaysFailed(r.Trials, p.Name, v.Name, false, HeadroomGate); short {
 				never, most = append(never, v.Name), max(most, offered)
 			}
 		}
@@ -32,20 +33,26 @@ func warnHeadroom(r *Results, s Spec) {
 	}
 }
 
-// underOffered reports whether an arm was tried in a part and no trial of it has
-// another fault than that the generator could not send what was due: the load was
-// not the one asked for, but it was a load.
-func underOffered(trials []Trial, part, arm string) (most float64, short bool) {
+// alwaysFailed reports whether an arm was tried in a part, every trial of it failed one of the gates
+// and, where only, no other; most is the largest load that it was offered.
+func alwaysFailed(trials []Trial, part, arm string, only bool, gates ...string) (most float64, is bool) {
 	for _, t := range trials {
 		if t.Part != part || t.Variant != arm {
 			continue
 		}
-		if len(t.Reasons) == 0 || slices.ContainsFunc(t.Reasons, func(why Refusal) bool { return why.Gate != unsentGate && why.Gate != pacingGate }) {
+		of := list.Filter(t.Reasons, func(why Refusal) bool { return slices.Contains(gates, why.Gate) })
+		if len(of) == 0 || only && len(of) < len(t.Reasons) {
 			return 0, false
 		}
-		most, short = max(most, t.Metrics[OfferedRate]), true
+		most, is = max(most, t.Metrics[OfferedRate]), true
 	}
-	return most, short
+	return most, is
+}
+
+// underOffered reports whether no trial of an arm has another fault than that the generator could
+// not send what was due: the load was not the one asked for, but it was a load.
+func underOffered(trials []Trial, part, arm string) (most float64, short bool) {
+	return alwaysFailed(trials, part, arm, true, unsentGate, pacingGate)
 }
 
 // atOwnLoads are the trials of parts along a load, with those of arms that were
@@ -83,19 +90,4 @@ func warnUnderOffered(r *Results, s Spec) {
 				p.Name, p.Rate.Words(), show.List(arms)))
 		}
 	}
-}
-
-// neverOverloaded reports whether a variant was tried in a part and all of its
-// trials had too little offered, and the most that was.
-func neverOverloaded(trials []Trial, part, variant string) (most float64, short bool) {
-	for _, t := range trials {
-		if t.Part != part || t.Variant != variant {
-			continue
-		}
-		if !slices.ContainsFunc(t.Reasons, func(why Refusal) bool { return why.Gate == HeadroomGate }) {
-			return 0, false
-		}
-		most, short = max(most, t.Metrics[OfferedRate]), true
-	}
-	return most, short
 }

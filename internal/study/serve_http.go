@@ -195,8 +195,6 @@ type Served struct {
 	// Tenths counts answers by the tenth of a second they took; the last is
 	// of all that took longer.
 	Tenths []uint64 `json:"tenths"`
-	// Curve are quantiles of latency in ns, by CurvePoints.
-	Curve []int64 `json:"curve_ns"`
 	// ServerCPU is the time of all the server's processes, in seconds, for
 	// Asked requests: those before what is counted too.
 	ServerCPU float64           `json:"server_cpu_seconds"`
@@ -218,9 +216,6 @@ type ServerLog struct {
 	P99    int64    `json:"p99_ns"`
 }
 
-// CurvePoints are the shares of Served.Curve.
-var CurvePoints = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999}
-
 // TenthsUpTo is how many tenths of a second are counted apart: the guide's
 // picture goes to six seconds.
 const TenthsUpTo = 60
@@ -233,7 +228,6 @@ func (v *Served) Condense(a *request.Account, m request.Meter) {
 		v.Within[strconv.Itoa(ms)] = a.Within(time.Duration(ms) * time.Millisecond)
 	}
 	v.Tenths = a.Bins(100*time.Millisecond, TenthsUpTo)
-	v.Curve = a.Curve(CurvePoints)
 	v.Asked = m.Early + v.Requests
 	v.Queue = m.Queue
 }

@@ -12,11 +12,11 @@ import (
 // Setting is one thing a variant sets. Exactly one of its keys before value names what;
 // the others complete it.
 type Setting struct {
-	Sysctl   string      `yaml:"sysctl,omitempty"`
-	NFT      *Ruleset    `yaml:"nft,omitempty"`
-	Firewall *Rules      `yaml:"firewall,omitempty"` // what a packet filter is to do, in each testbed's own way
-	Route    string      `yaml:"route,omitempty"`    // PREFIX
-	Routes   *RouteTable `yaml:"routes,omitempty"`
+	Sysctl   string         `yaml:"sysctl,omitempty"`
+	NFT      *Ruleset       `yaml:"nft,omitempty"`
+	Firewall *Rules         `yaml:"firewall,omitempty"` // what a packet filter is to do, in each testbed's own way
+	Route    string         `yaml:"route,omitempty"`    // PREFIX
+	Routes   *setting.Table `yaml:"routes,omitempty"`
 	// Hops are further routers behind the DUT's first.
 	Hops int `yaml:"hops,omitempty"`
 	// Forward is what forwards instead of the kernel's routing: "xdp" or "bridge".
@@ -28,23 +28,23 @@ type Setting struct {
 	NAPI        string   `yaml:"napi,omitempty"`         // how Linux polls an interface
 	Command     []string `yaml:"command,omitempty"`      // run on the DUT, never through a shell
 	// TCP is how the server treats the path to its clients.
-	TCP        *Treatment `yaml:"tcp,omitempty,flow"`
-	NGINX      string     `yaml:"nginx,omitempty"`           // a directive of the web server
-	Postfix    string     `yaml:"postfix,omitempty"`         // a parameter of the mail server
-	FileSystem *Disk      `yaml:"filesystem,omitempty,flow"` // what the server's files, or its mail, are on
-	Files      string     `yaml:"files,omitempty"`           // a configuration set: a directory next to the study, laid over the DUT's root
-	RC         string     `yaml:"rc,omitempty"`              // a variable of rc.conf
-	Loader     string     `yaml:"loader,omitempty"`          // a variable of loader.conf
-	Image      string     `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, an entry of GRUB's
-	PF         *Ruleset   `yaml:"pf,omitempty"`
-	IPFW       *Ruleset   `yaml:"ipfw,omitempty"`
-	Value      string     `yaml:"value,omitempty"`
-	Undo       []string   `yaml:"undo,omitempty,flow"` // takes a command back
-	Via        string     `yaml:"via,omitempty"`       // a route's next hop
-	Socket     string     `yaml:"socket,omitempty"`    // an option of each accepted connection
-	Device     string     `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
-	Over       string     `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
-	Scope      string     `yaml:"scope,omitempty"`     // "host" or nothing
+	TCP        *setting.Path `yaml:"tcp,omitempty,flow"`
+	NGINX      string        `yaml:"nginx,omitempty"`           // a directive of the web server
+	Postfix    string        `yaml:"postfix,omitempty"`         // a parameter of the mail server
+	FileSystem *Disk         `yaml:"filesystem,omitempty,flow"` // what the server's files, or its mail, are on
+	Files      string        `yaml:"files,omitempty"`           // a configuration set: a directory next to the study, laid over the DUT's root
+	RC         string        `yaml:"rc,omitempty"`              // a variable of rc.conf
+	Loader     string        `yaml:"loader,omitempty"`          // a variable of loader.conf
+	Image      string        `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, an entry of GRUB's
+	PF         *Ruleset      `yaml:"pf,omitempty"`
+	IPFW       *Ruleset      `yaml:"ipfw,omitempty"`
+	Value      string        `yaml:"value,omitempty"`
+	Undo       []string      `yaml:"undo,omitempty,flow"` // takes a command back
+	Via        string        `yaml:"via,omitempty"`       // a route's next hop
+	Socket     string        `yaml:"socket,omitempty"`    // an option of each accepted connection
+	Device     string        `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
+	Over       string        `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
+	Scope      string        `yaml:"scope,omitempty"`     // "host" or nothing
 }
 
 // SysctlTo is a setting of a sysctl.
@@ -90,9 +90,8 @@ var targets = []target{
 		check: func(s *Setting, path string) *yamlfile.Problem { return s.Firewall.check(path) }},
 	{key: "route", mechanism: setting.Route, name: func(s *Setting) string { return s.Route }, text: func(s *Setting) string { return s.Route }, mayDevice: true,
 		set: func(s *Setting, to *setting.Setting) { to.Value = s.Via }, check: checkRoute},
-	{key: "routes", mechanism: setting.Routes, given: func(s *Setting) bool { return s.Routes != nil }, text: func(s *Setting) string { return s.Routes.table().String() },
-		set:   func(s *Setting, to *setting.Setting) { to.Table = s.Routes.table() },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.Routes.check(path) }},
+	{key: "routes", mechanism: setting.Routes, given: func(s *Setting) bool { return s.Routes != nil }, text: func(s *Setting) string { return s.Routes.String() },
+		set: func(s *Setting, to *setting.Setting) { to.Table = s.Routes }, check: checkRoutes},
 	{key: "hops", mechanism: setting.Hops, given: func(s *Setting) bool { return s.Hops != 0 },
 		text:  func(s *Setting) string { return strings.TrimSpace(fmt.Sprint(s.Hops, " ", s.Over)) },
 		set:   func(s *Setting, to *setting.Setting) { to.Name, to.Value = s.Over, fmt.Sprint(s.Hops) },
@@ -116,9 +115,8 @@ var targets = []target{
 		}},
 	{key: "command", mechanism: setting.Command, given: func(s *Setting) bool { return s.Command != nil }, text: func(s *Setting) string { return fmt.Sprint(s.Command) },
 		set: func(s *Setting, to *setting.Setting) { to.Argv, to.Undo = s.Command, s.Undo }, check: checkCommand},
-	{key: "tcp", mechanism: setting.TCP, given: func(s *Setting) bool { return s.TCP != nil }, names: func(s *Setting) map[string]string { return s.TCP.names() },
-		set:   func(s *Setting, to *setting.Setting) { path := setting.Path(*s.TCP); to.Path = &path },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.TCP.check(path) }},
+	{key: "tcp", mechanism: setting.TCP, given: func(s *Setting) bool { return s.TCP != nil }, names: tcpNames,
+		set: func(s *Setting, to *setting.Setting) { to.Path = s.TCP }, check: checkTCP},
 	{key: "nginx", mechanism: setting.NGINX, name: func(s *Setting) string { return s.NGINX }, prefix: "nginx:", value: true, check: checkNGINX},
 	{key: "postfix", mechanism: setting.Postfix, name: func(s *Setting) string { return s.Postfix }, prefix: "postfix:", value: true, check: checkPostfix},
 	{key: "filesystem", mechanism: setting.FileSystem, given: func(s *Setting) bool { return s.FileSystem != nil }, names: func(s *Setting) map[string]string { return s.FileSystem.names() },

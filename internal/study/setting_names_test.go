@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"linerate/internal/setting"
 	"linerate/internal/study"
 )
 
@@ -23,7 +24,7 @@ func TestNamesOfSettings(t *testing.T) {
 		{study.Setting{PF: &study.Ruleset{Text: "block"}}, "pf", "pf ruleset of 5 bytes"},
 		{study.Setting{Route: "198.18.0.0/15", Via: "198.18.0.1"}, "route", "198.18.0.0/15"},
 		{study.Setting{Hops: 2, Over: "gre"}, "hops", "2 gre"},
-		{study.Setting{TCP: &study.Treatment{InitCwnd: 20}}, "tcp:initcwnd", "20"},
+		{study.Setting{TCP: &setting.Path{InitCwnd: 20}}, "tcp:initcwnd", "20"},
 		{study.Setting{Files: "sets/x"}, "files", "files sets/x"},
 	} {
 		if got := c.s.Names(); !maps.Equal(got, map[string]string{c.name: c.value}) {

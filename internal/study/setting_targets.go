@@ -123,24 +123,9 @@ func checkRoute(s *Setting, path string) *yamlfile.Problem {
 	return nil
 }
 
-// RouteTable is a routing table of a size.
-type RouteTable struct {
-	Count int `yaml:"count"`
-	// Mix is "hosts" (host routes, one after the other) or "full" (the
-	// prefix lengths of a full BGP table).
-	Mix string `yaml:"mix,omitempty"`
-	// Miss leaves the workload's destinations without specific routes.
-	Miss bool `yaml:"miss,omitempty"`
-}
-
-func (t *RouteTable) table() *setting.Table {
-	of := setting.Table(*t)
-	return &of
-}
-
-func (t *RouteTable) check(path string) *yamlfile.Problem {
-	return cmp.Or(yamlfile.Within(path+".count", t.Count, 1, maxRoutes),
-		yamlfile.OneOf(path+".mix", cmp.Or(t.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
+func checkRoutes(s *Setting, path string) *yamlfile.Problem {
+	return cmp.Or(yamlfile.Within(path+".count", s.Routes.Count, 1, maxRoutes),
+		yamlfile.OneOf(path+".mix", cmp.Or(s.Routes.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
 }
 
 // HopLinks are what can join the routers of hops, beyond plain wires.
@@ -160,19 +145,12 @@ func checkCommand(s *Setting, path string) *yamlfile.Problem {
 	return nil
 }
 
-// Treatment is how a server's TCP treats the path to its clients.
-type Treatment struct {
-	InitCwnd   int    `yaml:"initcwnd,omitempty"`   // initial window, in segments
-	InitRwnd   int    `yaml:"initrwnd,omitempty"`   // initial receive window, in segments
-	Congestion string `yaml:"congestion,omitempty"` // its control: "cubic", "bbr", "reno"
-	ULP        string `yaml:"ulp,omitempty"`        // an upper-layer protocol that the kernel must have: "tls"
-}
-
 var congestionRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-func (t Treatment) check(path string) *yamlfile.Problem {
+func checkTCP(s *Setting, path string) *yamlfile.Problem {
+	t := *s.TCP
 	switch {
-	case t == Treatment{}:
+	case t == setting.Path{}:
 		return yamlfile.Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
 	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
 		return yamlfile.Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
@@ -181,8 +159,8 @@ func (t Treatment) check(path string) *yamlfile.Problem {
 		yamlfile.OneOf(path+".ulp", t.ULP, "", "tls"))
 }
 
-func (t Treatment) names() map[string]string {
-	out := map[string]string{}
+func tcpNames(s *Setting) map[string]string {
+	t, out := s.TCP, map[string]string{}
 	for name, value := range map[string]string{"tcp:congestion": t.Congestion, "tcp:ulp": t.ULP} {
 		if value != "" {
 			out[name] = value

@@ -45,7 +45,7 @@ func TestSystemsOfSettings(t *testing.T) {
 			firewall(study.Rules{Map: 3}), firewall(study.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
 		"freebsd": {{PF: rules}, {IPFW: rules}, study.SysctlTo("net.isr.dispatch", "1"), study.SysctlTo("kern.random.harvest.mask", "1"),
 			firewall(study.Rules{Linear: 3, By: setting.ByPF})},
-		"": {{Hops: 2}, firewall(study.Rules{Table: 9, Optimise: true}), {Routes: &study.RouteTable{Count: 9}}, study.LinkTo("", "mtu", "9"), study.LinkTo("", "tso", "on"), {Forward: setting.ForwardBridge}},
+		"": {{Hops: 2}, firewall(study.Rules{Table: 9, Optimise: true}), {Routes: &setting.Table{Count: 9}}, study.LinkTo("", "mtu", "9"), study.LinkTo("", "tso", "on"), {Forward: setting.ForwardBridge}},
 	} {
 		for _, set := range settings {
 			if got := systemOf(study.Variant{Settings: []study.Setting{set}}); got != want {

@@ -168,15 +168,3 @@ func (a *Account) Bins(width time.Duration, n int) []uint64 {
 	}
 	return out
 }
-
-// Curve are quantiles of latency in ns, at the shares given; nil of nothing.
-func (a *Account) Curve(shares []float64) []int64 {
-	if a.latency.TotalCount() == 0 {
-		return nil
-	}
-	out := make([]int64, len(shares))
-	for i, p := range shares {
-		out[i] = a.latency.ValueAtQuantile(100 * p)
-	}
-	return out
-}

@@ -95,9 +95,6 @@ func TestBins(t *testing.T) {
 	if got := a.Bins(10*ms, 4); !slices.Equal(got, []uint64{2, 2, 1, 3}) {
 		t.Errorf("%v", got)
 	}
-	if c := NewAccount(1).Curve([]float64{0.5}); c != nil {
-		t.Errorf("quantiles of nothing: %v", c)
-	}
 	if l := a.Result(Meter{}).Latency; l.Max < int64(time.Hour)-int64(time.Hour)/500 || l.N != 8 {
 		t.Errorf("beyond an hour: %+v", *l)
 	}

@@ -101,9 +101,6 @@ func TestAccount(t *testing.T) {
 	if l := r.Latency; l.N != 4 || !near(l.Max, 2*time.Second) || !near(l.P50, 50*ms) {
 		t.Errorf("latency %+v", *l)
 	}
-	if c := a.Curve([]float64{0.25, 1}); len(c) != 2 || !near(c[0], 11*ms) || !near(c[1], 2*time.Second) {
-		t.Errorf("curve %v", c)
-	}
 	if s := r.Service; s.N != 3 || !near(s.P50, 10*ms) {
 		t.Errorf("service time %+v", *s)
 	}
