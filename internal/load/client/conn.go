@@ -7,26 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a connection whose bytes are counted, closed with its run. One goroutine
-// at a time may use what Conn adds to net.TCPConn.
+// Conn is a connection that is closed with its run. One goroutine at a time may use
+// what Conn adds to net.TCPConn.
 type Conn struct {
 	*net.TCPConn
-	d       *Dialer
 	release func() bool
 	raw     syscall.RawConn
-}
-
-// Read and Write count.
-func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.TCPConn.Read(p)
-	c.d.in.Add(uint64(n))
-	return n, err
-}
-
-func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.TCPConn.Write(p)
-	c.d.out.Add(uint64(n))
-	return n, err
 }
 
 // Close ends the connection before its run does.

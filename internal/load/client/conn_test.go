@@ -28,18 +28,3 @@ func pair(t *testing.T) (*Conn, *net.TCPConn, *Dialer) {
 	t.Cleanup(func() { c.Close(); far.Close() })
 	return c, far.(*net.TCPConn), d
 }
-
-func TestBytesAreCounted(t *testing.T) {
-	c, far, d := pair(t)
-	go func() { _, _ = io.Copy(far, far) }()
-	b := make([]byte, 10)
-	if _, err := c.Write([]byte("four")); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := io.ReadFull(c, b[:4]); err != nil || string(b[:n]) != "four" {
-		t.Fatalf("%q, %v", b[:n], err)
-	}
-	if in, out := d.Bytes(); in != 4 || out != 4 {
-		t.Errorf("%d bytes in, %d out", in, out)
-	}
-}

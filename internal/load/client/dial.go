@@ -21,7 +21,6 @@ type Dialer struct {
 	sources []netip.Addr
 	enter   Enter
 	next    atomic.Uint64
-	in, out atomic.Uint64
 }
 
 // NewDialer connects to an address. Connections take the sources in turn; without any
@@ -29,9 +28,6 @@ type Dialer struct {
 func NewDialer(ctx context.Context, to netip.AddrPort, sources []netip.Addr, enter Enter) *Dialer {
 	return &Dialer{ctx: ctx, address: to.String(), sources: sources, enter: enter}
 }
-
-// Bytes are those of all connections so far.
-func (d *Dialer) Bytes() (in, out uint64) { return d.in.Load(), d.out.Load() }
 
 // Within is a context that ends at a time, and with the run.
 func (d *Dialer) Within(deadline time.Time) (context.Context, context.CancelFunc) {
@@ -58,12 +54,12 @@ func (d *Dialer) TCP(ctx context.Context) (_ *Conn, err error) {
 		return nil, err
 	}
 	t := c.(*net.TCPConn) // of a dialled "tcp"
-	counting := &Conn{TCPConn: t, d: d}
-	if counting.raw, err = t.SyscallConn(); err != nil {
+	conn := &Conn{TCPConn: t}
+	if conn.raw, err = t.SyscallConn(); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	counting.release = context.AfterFunc(d.ctx, func() { t.Close() })
-	return counting, nil
+	conn.release = context.AfterFunc(d.ctx, func() { t.Close() })
+	return conn, nil
 }
 
 // leavingAfter leaves once the socket is made, which then stays where it was

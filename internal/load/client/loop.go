@@ -1,8 +1,7 @@
 // Package client offers requests to a server: in an open loop (requests are due by
 // a schedule, whatever the server does) or a closed one (each lane asks again when
-// it has been answered). It also makes the connections, counts their bytes and
-// names their failures. What is asked, and how, is a Source's: httpload, smtpload
-// and fileload are such.
+// it has been answered). It also makes the connections and names their failures. What
+// is asked, and how, is a Source's: httpload, smtpload and fileload are such.
 package client
 
 import (
@@ -62,10 +61,9 @@ type Source interface {
 	Close()
 }
 
-// Used is CPU time of the generator, and bytes of connections.
+// Used is CPU time of the generator.
 type Used struct {
 	CPU        time.Duration
-	In, Out    uint64
 	Negotiated string // what the connections' ends agreed on; empty: nothing to agree on, or none made
 }
 
@@ -189,7 +187,7 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	u := r.source.Used()
 	return sum, request.Meter{
 		Elapsed: elapsed, CPU: u.CPU - b.CPU, CPUs: CPUs,
-		WireIn: u.In - b.In, WireOut: u.Out - b.Out, Rate: r.Rate, Early: r.early.Load(), Negotiated: u.Negotiated,
+		Rate: r.Rate, Early: r.early.Load(), Negotiated: u.Negotiated,
 	}
 }
 

@@ -41,8 +41,7 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 // Used is what the run has used so far.
 func (r *source) Used() client.Used {
 	user, system := client.CPU()
-	in, out := r.d.Bytes()
-	return client.Used{CPU: user + system, In: in, Out: out, Negotiated: r.d.agreed()}
+	return client.Used{CPU: user + system, Negotiated: r.d.agreed()}
 }
 
 // Close has nothing to end: lanes share nothing.

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -44,7 +43,7 @@ func TestShardsAddUp(t *testing.T) {
 		forth.Merge(parts[i])
 		back.Merge(parts[len(parts)-1-i])
 	}
-	m := Meter{Elapsed: 3 * time.Second, CPU: time.Second, CPUs: 2, WireIn: 1, WireOut: 2, Rate: 4}
+	m := Meter{Elapsed: 3 * time.Second, CPU: time.Second, CPUs: 2, Rate: 4}
 	want := whole.Result(m)
 	for _, a := range []*Account{forth, back} {
 		if got := a.Result(m); !reflect.DeepEqual(got, want) {
@@ -100,45 +99,11 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestSaturated: a generator is in doubt beyond its limits, not at them.
-func TestSaturated(t *testing.T) {
-	late := func(n int) *Account {
-		a := NewAccount(1)
-		for i := range 100 {
-			start := time.Duration(0)
-			if i < n {
-				start = 3 * ms
-			}
-			a.Add(Outcome{Start: start, End: start + ms})
-		}
-		return a
-	}
-	for name, c := range map[string]struct {
-		a    *Account
-		m    Meter
-		want string
-	}{
-		"idle":                         {late(0), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, ""},
-		"nine tenths of its CPUs":      {late(0), Meter{Elapsed: time.Second, CPUs: 2, CPU: 1800 * ms, Rate: 100}, ""},
-		"more":                         {late(0), Meter{Elapsed: time.Second, CPUs: 2, CPU: 1810 * ms, Rate: 100}, "90 % of its 2 CPUs"},
-		"one in a hundred late":        {late(1), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, ""},
-		"two in a hundred late":        {late(2), Meter{Elapsed: time.Second, CPUs: 2, Rate: 100}, "more than 3.0 ms after"},
-		"late without a schedule":      {late(50), Meter{Elapsed: time.Second, CPUs: 2}, ""},
-		"CPUs that nobody counted":     {late(0), Meter{Elapsed: time.Second, CPU: 500 * ms}, ""},
-		"no time at all, and no panic": {late(0), Meter{}, ""},
-	} {
-		why := strings.Join(c.a.Result(c.m).Generator.Saturated, "; ")
-		if (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
-			t.Errorf("%s: %q, want %q", name, why, c.want)
-		}
-	}
-}
-
-// TestMeters of loads one after the other add their times and bytes.
+// TestMeters of loads one after the other add their times.
 func TestMeters(t *testing.T) {
-	a := Meter{Elapsed: time.Second, CPU: 2, CPUs: 1, WireIn: 3, WireOut: 4, Rate: 5, Early: 6, Settle: 7, Negotiated: "TLS 1.2"}
-	b := Meter{Elapsed: time.Second, CPU: 20, CPUs: 2, WireIn: 30, WireOut: 40, Rate: 50, Early: 60, Settle: 70}
-	want := Meter{Elapsed: 2 * time.Second, CPU: 22, CPUs: 2, WireIn: 33, WireOut: 44, Rate: 50, Early: 66, Settle: 77, Negotiated: "TLS 1.2"}
+	a := Meter{Elapsed: time.Second, CPU: 2, CPUs: 1, Rate: 5, Early: 6, Settle: 7, Negotiated: "TLS 1.2"}
+	b := Meter{Elapsed: time.Second, CPU: 20, CPUs: 2, Rate: 50, Early: 60, Settle: 70}
+	want := Meter{Elapsed: 2 * time.Second, CPU: 22, CPUs: 2, Rate: 50, Early: 66, Settle: 77, Negotiated: "TLS 1.2"}
 	if got := a.Plus(b); got != want {
 		t.Errorf("%+v", got)
 	}
@@ -177,7 +142,7 @@ func TestFirstMessage(t *testing.T) {
 		a.Connected(ms)
 	}
 	r := a.Result(Meter{Elapsed: time.Second})
-	if len(r.Errors) != 2 || r.Errors[0].First != "only here" || r.Errors[1].First != "first" || r.Errors[1].Count != 6 || r.Connections != 3 || r.Reopened != 3 || r.ConnectionRate != 3 {
+	if len(r.Errors) != 2 || r.Errors[0].First != "only here" || r.Errors[1].First != "first" || r.Errors[1].Count != 6 || r.Connections != 3 || r.Reopened != 3 {
 		t.Errorf("%+v, %d connections, %d made again", r.Errors, r.Connections, r.Reopened)
 	}
 }

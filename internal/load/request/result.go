@@ -1,11 +1,8 @@
 package request
 
 import (
-	"fmt"
 	"strconv"
 	"time"
-
-	"linerate/internal/show"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -21,10 +18,8 @@ type Result struct {
 	Waited      uint64  `json:"waited"`     // due when all connections were busy
 	Unfinished  uint64  `json:"unfinished"` // cut off by the end of the run; in nothing else
 	// Rates per second of Seconds.
-	RequestRate    float64 `json:"request_rate"` // answered
-	BodyRate       float64 `json:"body_bytes_rate"`
-	WireRate       float64 `json:"wire_bytes_rate"`
-	ConnectionRate float64 `json:"connection_rate"`
+	RequestRate float64 `json:"request_rate"` // answered
+	BodyRate    float64 `json:"body_bytes_rate"`
 
 	// SettleSeconds is how long the server still worked after the last answer,
 	// SettledRate what was answered over both times; 0 where none is known.
@@ -32,10 +27,8 @@ type Result struct {
 	SettledRate   float64 `json:"settled_rate,omitempty"`
 
 	BodyBytes   uint64 `json:"body_bytes"`
-	WireIn      uint64 `json:"wire_bytes_in"`  // TCP payload
-	WireOut     uint64 `json:"wire_bytes_out"` // TCP payload
-	Connections uint64 `json:"connections"`    // made
-	Reopened    uint64 `json:"reopened"`       // idle ones that the server had closed
+	Connections uint64 `json:"connections"` // made
+	Reopened    uint64 `json:"reopened"`    // idle ones that the server had closed
 
 	Errors     []Failure         `json:"errors"`
 	Codes      map[string]uint64 `json:"status"`
@@ -73,24 +66,19 @@ type Quantiles struct {
 // Generator is what the load cost the machine that offered it, and whether
 // that machine kept up.
 type Generator struct {
-	CPUSeconds    float64    `json:"cpu_seconds"`
-	CPUs          int        `json:"cpus"`      // it could use
-	CPUShare      float64    `json:"cpu_share"` // of these
-	CPUPerRequest float64    `json:"cpu_ns_per_request"`
-	Lag           *Quantiles `json:"lag_ns"` // due and free to be sent, and not sent
-	// Saturated says why the numbers may be the generator's and not the
-	// server's; empty when it kept up.
-	Saturated []string `json:"saturated,omitempty"`
+	CPUSeconds float64    `json:"cpu_seconds"`
+	CPUs       int        `json:"cpus"`      // it could use
+	CPUShare   float64    `json:"cpu_share"` // of these
+	Lag        *Quantiles `json:"lag_ns"`    // due and free to be sent, and not sent
 }
 
 // Meter is what was measured of a run besides its outcomes.
 type Meter struct {
-	Elapsed         time.Duration
-	CPU             time.Duration
-	CPUs            int
-	WireIn, WireOut uint64
-	Rate            float64
-	Early           uint64 // requests before what is counted
+	Elapsed time.Duration
+	CPU     time.Duration
+	CPUs    int
+	Rate    float64
+	Early   uint64 // requests before what is counted
 	// Settle is how long the server went on working after the last answer:
 	// until its queue was empty, or all was on the disk. It is not in Elapsed.
 	Settle     time.Duration
@@ -102,8 +90,6 @@ type Meter struct {
 func (m Meter) Plus(n Meter) Meter {
 	m.Elapsed += n.Elapsed
 	m.CPU += n.CPU
-	m.WireIn += n.WireIn
-	m.WireOut += n.WireOut
 	m.Early += n.Early
 	m.Settle += n.Settle
 	m.CPUs, m.Rate = n.CPUs, n.Rate
@@ -129,8 +115,8 @@ func (a *Account) Result(m Meter) Result {
 	s := max(m.Elapsed.Seconds(), 1e-9)
 	r := Result{
 		Seconds: s, OfferedRate: m.Rate, Requests: a.Done(), Answered: a.kinds[OK], Unsent: a.unsent, Waited: a.waited, Unfinished: a.unfinished,
-		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s, WireRate: float64(m.WireIn) / s, ConnectionRate: float64(a.connections) / s,
-		BodyBytes: a.body, WireIn: m.WireIn, WireOut: m.WireOut, Connections: a.connections, Reopened: a.reopened,
+		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s,
+		BodyBytes: a.body, Connections: a.connections, Reopened: a.reopened,
 		Errors: a.failures(), Codes: map[string]uint64{},
 		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets, Negotiated: m.Negotiated,
 	}
@@ -145,10 +131,6 @@ func (a *Account) Result(m Meter) Result {
 		}
 	}
 	r.Generator = Generator{CPUSeconds: m.CPU.Seconds(), CPUs: m.CPUs, CPUShare: m.CPU.Seconds() / s / float64(max(1, m.CPUs)), Lag: QuantilesOf(a.lag)}
-	if r.Requests > 0 {
-		r.Generator.CPUPerRequest = float64(m.CPU) / float64(r.Requests)
-	}
-	r.Generator.Saturated = r.saturated()
 	return r
 }
 
@@ -160,24 +142,6 @@ func (a *Account) failures() []Failure {
 		}
 	}
 	return out
-}
-
-// saturated gives the reasons to doubt that the server was what was measured.
-func (r *Result) saturated() (why []string) {
-	if g := r.Generator; g.CPUShare > MostShare {
-		why = append(why, fmt.Sprintf("it used %s of its %d CPUs", show.WholePercent(100*g.CPUShare), g.CPUs))
-	}
-	if l := r.Generator.Lag; r.OfferedRate > 0 && l != nil && time.Duration(l.P99) > MostLag {
-		why = append(why, fmt.Sprintf("it sent one in a hundred requests more than %.1f ms after they were due, though a connection was free", float64(l.P99)/1e6))
-	}
-	for _, k := range []Kind{NoPort, NoFile} {
-		for _, f := range r.Errors {
-			if f.Kind == k.String() {
-				why = append(why, f.Text)
-			}
-		}
-	}
-	return why
 }
 
 // QuantilesOf summarises a histogram of ns; nil of nothing.

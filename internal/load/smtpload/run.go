@@ -69,8 +69,7 @@ func (r *source) Lane(i int, tell client.Events) client.Lane { return newSession
 // Used is what the run has used so far.
 func (r *source) Used() client.Used {
 	user, system := client.CPU()
-	in, out := r.d.Bytes()
-	return client.Used{CPU: user + system, In: in, Out: out}
+	return client.Used{CPU: user + system}
 }
 
 // Close waits until the last sessions have taken leave.

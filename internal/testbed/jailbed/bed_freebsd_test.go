@@ -207,7 +207,7 @@ func TestEnginesAccount(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer g.Close()
-			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: c.many}}, nil)
+			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: c.many}})
 			if err != nil || sent.TxPackets != c.many {
 				t.Fatalf("sent %+v, %v", sent, err)
 			}
