@@ -13,6 +13,22 @@ import (
 // Print adds evidence to a page as tables, hardware by hardware and metric by
 // metric, nulls and losses included.
 func Print(page *show.Page, rows []Row) {
+	Tables(page, rows)
+	name := ""
+	for _, c := range list.Filter(Together(rows), Change.Several) {
+		if c.Tunable != name {
+			page.Line("\n" + page.Bold(c.Tunable))
+			name = c.Tunable
+		}
+		page.Paragraph("  ", "    ", c.Change()+": "+c.Text)
+	}
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Published != nil }) {
+		page.Line("\nIntervals are 95 %; verdicts are after Holm within each study.")
+	}
+}
+
+// Tables adds the verdicts themselves to a page.
+func Tables(page *show.Page, rows []Row) {
 	machine := ""
 	for i, g := range measurements(rows) {
 		if i == 0 || g.machine != machine {
@@ -24,17 +40,6 @@ func Print(page *show.Page, rows []Row) {
 		}
 		page.Paragraph("  ", "    ", g.as)
 		indented(page, g.table)
-	}
-	name := ""
-	for _, c := range list.Filter(Together(rows), Change.Several) {
-		if c.Tunable != name {
-			page.Line("\n" + page.Bold(c.Tunable))
-			name = c.Tunable
-		}
-		page.Paragraph("  ", "    ", c.Change()+": "+c.Text)
-	}
-	if slices.ContainsFunc(rows, func(r Row) bool { return r.Published != nil }) {
-		page.Line("\nIntervals are 95 %; verdicts are after Holm within each study.")
 	}
 }
 

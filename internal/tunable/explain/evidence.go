@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/evidence"
@@ -42,8 +41,8 @@ type Evidence struct {
 	Flags     []string `json:"flags,omitempty"`
 	Excluded  string   `json:"excluded,omitempty"`
 	Label     string   `json:"label,omitempty"` // what the number is not
-	// MetricLabel is the metric in words, for people.
-	MetricLabel string `json:"-"`
+
+	row evidence.Row
 }
 
 // AddEvidence puts what was measured on the page: of the tunable itself, one's
@@ -83,8 +82,8 @@ func Measured(rows []evidence.Row) []Evidence {
 func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	e := Evidence{
 		ID: r.ID, Tunable: r.Tunable, Sibling: sibling, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
-		Workload: r.Workload, Study: r.Study, StudyID: r.StudyID, Source: r.Source, Metric: r.Metric, Primary: r.Primary, MetricLabel: r.MetricLabel(), EffectText: r.TextWithBounds(),
-		Result: r.Result, Flags: slices.Clone(r.Flags), Excluded: r.Excluded, Label: r.Label,
+		Workload: r.Workload, Study: r.Study, StudyID: r.StudyID, Source: r.Source, Metric: r.Metric, Primary: r.Primary, EffectText: r.TextWithBounds(),
+		Result: r.Result, Flags: slices.Clone(r.Flags), Excluded: r.Excluded, Label: r.Label, row: r,
 	}
 	if !r.Started.IsZero() {
 		e.Started = &r.Started
@@ -97,6 +96,9 @@ func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	}
 	return e
 }
+
+// MetricLabel is the metric in words.
+func (e Evidence) MetricLabel() string { return e.row.MetricLabel() }
 
 // maxShown is how many verdicts a page lists for people.
 const maxShown = 16
@@ -119,86 +121,26 @@ func (o *page) evidence(p Page) {
 	if len(shown) > maxShown {
 		shown = shown[:maxShown]
 	}
-	w := evidenceWidths(shown)
-	machine, sibling := "", false
-	var flags []string // of the line before
-	for i := range shown {
-		e := &shown[i]
-		if e.Sibling && !sibling {
-			o.line("\n  The same idea under other names:")
-			sibling, machine = true, ""
+	var names []string
+	rows := map[string][]evidence.Row{} // of the tunable itself under ""
+	for _, e := range shown {
+		name := ""
+		if e.Sibling {
+			name = e.Tunable
 		}
-		if e.Machine != machine {
-			o.line("  %s", o.Bold(e.Machine))
-			machine = e.Machine
+		if rows[name] == nil {
+			names = append(names, name)
 		}
-		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.EffectText, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
-		o.Paragraph("        ", "        ", e.context(flags))
-		flags = e.Flags
+		rows[name] = append(rows[name], e.row)
+	}
+	for _, name := range names {
+		if name != "" {
+			o.line("\nThe same idea under another name, %s:", name)
+		}
+		evidence.Tables(o.Page, rows[name])
 	}
 	if n := len(p.Evidence) - len(shown); n > 0 {
 		o.line("\n  and %s more, all in the JSON", show.Plural(n, "verdict"))
 	}
 	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study.")
-}
-
-func evidenceWidths(es []Evidence) (w [2]int) {
-	for i := range es {
-		w[0] = max(w[0], show.Width(es[i].setting()))
-		w[1] = max(w[1], show.Width(es[i].EffectText))
-	}
-	return w
-}
-
-// setting is what was changed; a sibling says its name.
-func (e *Evidence) setting() string {
-	s := orDefault(e.Before) + " → " + orDefault(e.After)
-	if e.Sibling {
-		s = e.Tunable + ": " + s
-	}
-	if !e.Alone {
-		s += " *"
-	}
-	return s
-}
-
-func orDefault(s string) string {
-	if s == "" {
-		return "default"
-	}
-	return s
-}
-
-func (e *Evidence) p() string { return "p " + show.Optional(e.PHolm, show.P) }
-
-// verdict is the outcome, and its author's where that was another.
-func (e *Evidence) verdict() string {
-	s := string(e.Verdict)
-	if e.Excluded != "" {
-		s = "excluded (" + e.Excluded + ")"
-	}
-	if e.Published != "" && !e.Agrees {
-		s += "; its author says " + e.Published
-	}
-	return s
-}
-
-// context is what was measured, where and how. Flags that the line before had
-// too are not said again.
-func (e *Evidence) context(said []string) string {
-	release, _, _ := strings.Cut(e.Release, " #") // of a Linux kernel; how it was built follows
-	parts := []string{e.MetricLabel, strings.TrimSpace(e.OS + " " + release), e.Workload, e.Study}
-	if !e.Alone {
-		parts = append(parts, "* other settings changed with it")
-	}
-	if !slices.Equal(e.Flags, said) {
-		parts = append(parts, e.Flags...)
-	}
-	kept := parts[:0]
-	for _, s := range parts {
-		if s != "" {
-			kept = append(kept, s)
-		}
-	}
-	return strings.Join(kept, "; ")
 }

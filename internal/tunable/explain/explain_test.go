@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -173,14 +174,14 @@ records:
 // TestPrimaryMetricsAreShown: of a comparison with several metrics people are shown the
 // study's primary one; where none is primary, all.
 func TestPrimaryMetricsAreShown(t *testing.T) {
-	of := func(metric string, primary bool) explain.Evidence {
-		return explain.Evidence{Machine: "m", Study: "s", Alone: true, MetricLabel: metric, Primary: primary}
+	of := func(metric string, primary bool) evidence.Row {
+		return evidence.Row{ID: metric, Subject: evidence.Subject{CPU: "m", Alone: true}, Study: "s", Metric: metric, Primary: primary}
 	}
 	for _, c := range []struct {
 		primary    bool
 		shown, not string
 	}{{true, "the rate", "the cost"}, {false, "the cost", "more, all in the JSON"}} {
-		p := explain.Page{Name: "net.x.limit", Evidence: []explain.Evidence{of("the cost", false), of("the rate", c.primary)}}
+		p := explain.Page{Name: "net.x.limit", Evidence: explain.Measured([]evidence.Row{of("the cost", false), of("the rate", c.primary)})}
 		var b strings.Builder
 		if err := p.Text(&b, show.Style{}); err != nil {
 			t.Fatal(err)
