@@ -2,12 +2,17 @@ package redact
 
 import "regexp"
 
+// bare is a value without quotes of its own; one that ends it is its line's.
+const bare = `[^\s;"']+(?:["'][^\s;"']+)*`
+
 // secrets are what looks secret in a text, whatever kind of file it is in; the first
 // group, where there is one, stays.
 var secrets = []*regexp.Regexp{
 	// A name that says so, and its value: wpa-psk WORD, PASSWORD=WORD, "token": "WORD".
-	regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:passphrase|password|passwd|secret|credentials?|token|psk|private[_-]?key|preshared[_-]?key|api[_-]?key|auth[_-]?key|wep[_-]?key[0-9]?)["']?(?:[ \t]*[:=][ \t]*|[ \t]+))(?:"[^"]*"?|'[^']*'?|[^\s;]+)`),
-	regexp.MustCompile(`(?i)(\b(?:pass|pwd|pw|pin|key|auth|community)["']?[ \t]*[:=][ \t]*)(?:"[^"]*"?|'[^']*'?|[^\s;]+)`),
+	regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:passphrase|password|passwd|secret|credentials?|token|psk|private[_-]?key|preshared[_-]?key|api[_-]?key|auth[_-]?key|wep[_-]?key[0-9]?)["']?(?:[ \t]*[:=][ \t]*|[ \t]+))(?:"[^"]*"?|'[^']*'?|` + bare + `)`),
+	regexp.MustCompile(`(?i)(\b(?:pass|pwd|pw|pin|key|auth|community)["']?[ \t]*[:=][ \t]*)(?:"[^"]*"?|'[^']*'?|` + bare + `)`),
+	// CARP's password is a word behind another: pass is a rule of pf elsewhere.
+	regexp.MustCompile(`(\bvhid\b[^"\n]*\bpass[ \t]+)` + bare),
 	// Credentials of a command line and of an address.
 	regexp.MustCompile(`((?:^|[ \t])(?:-u|--user|-U|--proxy-user)[ \t=]*["']?)[^\s:"']+:[^\s"']+`),
 	regexp.MustCompile(`(?i)(\b(?:authorization|x-[a-z-]*(?:key|token)):[ \t]*)[^"'\n]+`),

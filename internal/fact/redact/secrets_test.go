@@ -25,4 +25,14 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
+	for line, want := range map[string]string{ // the quote that ends the line's value stays, or the shell that reads it finds no end
+		`ifconfig_wlan0="WPA DHCP wepkey hunter2"`:                      `ifconfig_wlan0="WPA DHCP wepkey REDACTED"`,
+		`GRUB_CMDLINE_LINUX="quiet k3s.token=hunter2 password=hunter2"`: `GRUB_CMDLINE_LINUX="quiet k3s.token=REDACTED password=REDACTED"`,
+		`psk=hunter"2`: `psk=REDACTED`,
+		`ifconfig_em0_alias0="inet vhid 1 advskew 0 pass hunter2 198.18.0.9/32"`: `ifconfig_em0_alias0="inet vhid 1 advskew 0 pass REDACTED 198.18.0.9/32"`,
+	} {
+		if got := Secrets(line); got != want {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
 }
