@@ -63,7 +63,7 @@ esac
 
 // openwrt writes a script for OpenWrt's shell, which is its own dead-man's switch:
 // sysctls last by lines of /etc/sysctl.conf, which OpenWrt leaves to its user and an
-// upgrade keeps, an MTU by UCI.
+// upgrade keeps, between marks by which the next plan finds them; an MTU by UCI.
 func openwrt(p plan.Plan, _ []plan.File) (string, error) {
 	var tries, lines, mtus strings.Builder
 	for _, s := range p.Settings {
@@ -85,7 +85,8 @@ func openwrt(p plan.Plan, _ []plan.File) (string, error) {
 		b.WriteString("\t{ " + strings.TrimSpace(mtus.String()) + "\n\ttrue; } && uci commit network || { uci revert network; return 1; }\n")
 	}
 	if lines.Len() > 0 {
-		b.WriteString("\tcat >>/etc/sysctl.conf <<'SYSCTL'\n" + lines.String() + "SYSCTL\n")
+		b.WriteString("\tsed -i '/^# linerate: begin$/,/^# linerate: end$/d' /etc/sysctl.conf\n")
+		b.WriteString("\tcat >>/etc/sysctl.conf <<'SYSCTL'\n# linerate: begin\n" + lines.String() + "# linerate: end\nSYSCTL\n")
 	}
 	b.WriteString("}\n" + openwrtTail)
 	return b.String() + left(p, "#", uciHolds), nil

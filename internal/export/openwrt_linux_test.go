@@ -117,4 +117,7 @@ must sh plan.sh try
 sleep 1.5
 must sh plan.sh keep
 [ "$(sysctl -n net.ipv4.ip_default_ttl)" = 77 ] || { echo "not kept"; exit 1; }
+must sh plan.sh try
+must sh plan.sh keep # writes over what it wrote before
+[ "$(grep -c ip_default_ttl= /etc/sysctl.conf)" = 1 ] || { echo "written twice"; exit 1; }
 `

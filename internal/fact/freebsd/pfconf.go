@@ -85,6 +85,10 @@ func (p *pfReader) file(path string) bool {
 			break
 		}
 		s.file = path
+		if lexer.open && !strings.Contains(text, hidden) {
+			p.problems = append(p.problems, fact.Problem{File: path, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: "the list that begins with { is not closed, so pfctl refuses the file"})
+			break
+		}
 		p.statement(s)
 	}
 	return true
@@ -246,6 +250,8 @@ type pfLexer struct {
 	text      string
 	pos, line int
 	macros    map[string]string
+	// open: the text ended within a list.
+	open bool
 	// budget bounds what macros can expand to.
 	budget int
 }
@@ -280,6 +286,7 @@ func (l *pfLexer) next() (pfStatement, bool) {
 			}
 		}
 	}
+	l.open = depth > 0
 	return s, len(s.words) > 0
 }
 
