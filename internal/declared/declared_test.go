@@ -89,10 +89,12 @@ vm.kmem_size="200M"
 vfs.zfs.arc_max="40M"
 EOT
 echo kern.ipc.somaxconn = 1024 >> /etc/sysctl.conf
+sed -i "s@#{0,}?kern.ipc.maxsockbuf ?= ?([0-9]+)@kern.ipc.maxsockbuf = 4194304@g" /etc/sysctl.conf
 `, `shell script  
 4 /boot/loader.conf vm.kmem_size="200M"
 5 /boot/loader.conf vfs.zfs.arc_max="40M"
 7 sysctl.conf kern.ipc.somaxconn = 1024
+8 sysctl.conf kern.ipc.maxsockbuf = 4194304
 `},
 		"a list that another program reads": {"files/lib/gluon/memory-64m.sysctl", `vm.min_free_kbytes="2048"
 net.ipv4.ipfrag_low_thresh="393216"

@@ -160,8 +160,10 @@ func (r *lineReader) words(s string, at int) {
 	if m := echoed.FindStringSubmatch(s); m != nil {
 		r.h.set(strings.ReplaceAll(m[2], "/", "."), m[1], r.where, at)
 	}
-	if m := echoedLine.FindStringSubmatch(s); m != nil {
-		r.h.set(m[1], m[2], r.where, at)
+	for _, form := range []*regexp.Regexp{echoedLine, replaced} {
+		if m := form.FindStringSubmatch(s); m != nil {
+			r.h.set(m[1], m[2], r.where, at)
+		}
 	}
 	rest := quotedWord.ReplaceAllStringFunc(s, func(w string) string {
 		if m := quotedWord.FindStringSubmatch(w); m[1] == m[4] {

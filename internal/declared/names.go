@@ -76,6 +76,8 @@ var (
 	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
 	// echoedLine gives a file a line without quotes.
 	echoedLine = regexp.MustCompile(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
+	// replaced is a line that sed puts for another.
+	replaced = regexp.MustCompile(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
 	// asked looks for a setting in a file.
 	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
 	// told is a message about a setting, that nothing writes to a file.
