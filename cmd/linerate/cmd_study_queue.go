@@ -22,15 +22,14 @@ import (
 
 // queueFlags are those of study queue.
 type queueFlags struct {
-	ledger   string
-	all      bool
-	pause    string
-	goOn     bool
-	dailyCap time.Duration
-	free     string
-	cancel   string
-	fetch    string
-	out      string
+	ledger string
+	all    bool
+	pause  string
+	goOn   bool
+	free   string
+	cancel string
+	fetch  string
+	out    string
 }
 
 func newStudyQueueCmd() *cobra.Command {
@@ -44,8 +43,8 @@ and which are in quarantine and why.
 --fetch writes the directory of a submitted study: study.yaml, trials.jsonl,
 results.json, report.html, facts and raw slices; of a running study what is recorded
 so far. --cancel ends one; its measurements stay in the queue.
---pause starts no new blocks, on any testbed, until --continue. --daily-cap limits
-the testbed time per submitter and day, --free releases a testbed from quarantine.`,
+--pause starts no new blocks, on any testbed, until --continue. --free releases a
+testbed from quarantine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
@@ -71,7 +70,6 @@ the testbed time per submitter and day, --free releases a testbed from quarantin
 	cli.JSONFlag(cmd)
 	cmd.Flags().StringVar(&f.pause, "pause", "", "start no new blocks, for this `REASON`")
 	cmd.Flags().BoolVar(&f.goOn, "continue", false, "start blocks again after --pause")
-	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time per submitter and day; 0: no limit")
 	cmd.Flags().StringVar(&f.free, "free", "", "release a `TESTBED` from quarantine")
 	cmd.Flags().StringVar(&f.cancel, "cancel", "", "cancel the study with this `ID`")
 	cmd.Flags().StringVar(&f.fetch, "fetch", "", "write the directory of the study with this `ID`")
@@ -83,19 +81,11 @@ the testbed time per submitter and day, --free releases a testbed from quarantin
 // change does what the flags ask for.
 func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
 	set := cmd.Flags().Changed
-	switch {
-	case set("pause") && f.pause == "":
+	if set("pause") && f.pause == "" {
 		return hint.Usagef("--pause needs a reason that people will see")
-	case f.dailyCap < 0:
-		return hint.Usagef("--daily-cap %v is below zero", f.dailyCap)
 	}
 	if set("pause") || f.goOn {
 		if err := q.Brake(cmd.Context(), f.pause); err != nil {
-			return err
-		}
-	}
-	if set("daily-cap") {
-		if err := q.SetCap(cmd.Context(), f.dailyCap); err != nil {
 			return err
 		}
 	}

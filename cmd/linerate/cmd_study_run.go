@@ -77,8 +77,7 @@ func newStudyRunCmd() *cobra.Command {
 ends; to continue an interrupted study: linerate study resume DIR
 
 With --submit it is queued: workers (linerate worker) run its blocks on all testbeds
-of a label in parallel, and store the complete study in the ledger. Testbed time per
-submitter and day is limited (linerate study queue --daily-cap).`,
+of a label in parallel, and store the complete study in the ledger.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := findStudy(args[0])

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -112,9 +111,6 @@ func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed u
 		return hint.With(hint.Usagef("study %s needs testbeds of kind %s, and those labelled %s are of another", sub.Name, sub.Kind, sub.Label), "linerate study queue lists testbeds with their labels and kinds")
 	}
 	if err := q.Submit(cmd.Context(), sub); err != nil {
-		if errors.Is(err, queue.ErrCap) {
-			err = hint.With(err, "ask for less (--quick, --blocks), wait for tomorrow (UTC), or raise it: linerate study queue --daily-cap 48h")
-		}
 		return err
 	}
 	if cli.AsJSON(cmd) {

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
 // Reader is what can be read of a queue, and no more: its holder cannot change the
@@ -19,9 +18,6 @@ type Reader interface {
 	Record(ctx context.Context, id string) ([]File, error)
 	// Braked is why nothing begins, or "".
 	Braked(ctx context.Context) (string, error)
-	// Cap bounds the testbed time that one submitter may ask for on one day (UTC); 0:
-	// without bound.
-	Cap(ctx context.Context) (time.Duration, error)
 	// Testbeds are all that were ever leased, by name.
 	Testbeds(ctx context.Context) ([]Testbed, error)
 	// Place says where the queue is, without secrets.
@@ -39,12 +35,9 @@ type Document struct {
 	Version int    `json:"version"`
 	Queue   string `json:"queue"` // where it is
 	// Paused is why nothing begins; "" when it does.
-	Paused string `json:"paused"`
-	// DailyCapSeconds is the testbed time that one submitter may ask for on a day; 0:
-	// without bound.
-	DailyCapSeconds float64        `json:"daily_cap_seconds"`
-	Studies         []StudyLine    `json:"studies"`
-	Testbeds        []TestbedState `json:"testbeds"`
+	Paused   string         `json:"paused"`
+	Studies  []StudyLine    `json:"studies"`
+	Testbeds []TestbedState `json:"testbeds"`
 }
 
 // StudyLine is a study in the queue.
@@ -67,11 +60,6 @@ func Look(ctx context.Context, q Reader, all bool) (doc Document, err error) {
 	if doc.Paused, err = q.Braked(ctx); err != nil {
 		return doc, err
 	}
-	most, err := q.Cap(ctx)
-	if err != nil {
-		return doc, err
-	}
-	doc.DailyCapSeconds = most.Seconds()
 	list, err := q.Studies(ctx, all)
 	if err != nil {
 		return doc, err

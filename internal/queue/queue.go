@@ -29,8 +29,6 @@ var (
 	ErrHeld = errors.New("the testbed is in another worker's hands")
 	// ErrQuarantined: the testbed failed, and was not freed yet.
 	ErrQuarantined = errors.New("the testbed is in quarantine")
-	// ErrCap: the submitter has had a day's share of the testbeds.
-	ErrCap = errors.New("over the daily cap")
 	// ErrNotFound: no study or testbed of that name.
 	ErrNotFound = errors.New("not in the queue")
 )
@@ -75,7 +73,7 @@ type Submission struct {
 	Submitter string
 	Spec      []byte // study.yaml, with its seed
 	Sets      []byte // the variants' configuration sets (SetsFile); {} where there are none
-	// Estimate is the testbed time that it will take, for the daily cap.
+	// Estimate is the testbed time that it will take.
 	Estimate time.Duration
 }
 
@@ -188,15 +186,13 @@ type Work func(ctx context.Context, j Job) (Outcome, error)
 // use; times are those of the database's clock.
 type Queue interface {
 	Reader
-	// Submit queues a study, or ErrCap.
+	// Submit queues a study.
 	Submit(ctx context.Context, s Submission) error
 	// Cancel ends a study; its recorded trials stay.
 	Cancel(ctx context.Context, id, why string) error
 
 	// Brake keeps every block that has not begun from beginning; "" lets go.
 	Brake(ctx context.Context, why string) error
-	// SetCap sets the bound that Cap tells.
-	SetCap(ctx context.Context, d time.Duration) error
 
 	// Free lets a testbed out of quarantine.
 	Free(ctx context.Context, testbed string) error

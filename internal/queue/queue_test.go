@@ -136,8 +136,7 @@ func (b broken) on(what string) error {
 	return nil
 }
 
-func (b broken) Braked(context.Context) (string, error)     { return "rest", b.on("brake") }
-func (b broken) Cap(context.Context) (time.Duration, error) { return time.Hour, b.on("cap") }
+func (b broken) Braked(context.Context) (string, error) { return "rest", b.on("brake") }
 func (b broken) Studies(context.Context, bool) ([]queue.Study, error) {
 	return []queue.Study{{ID: "s", Estimate: 90 * time.Second}}, b.on("studies")
 }
@@ -149,10 +148,10 @@ func (b broken) Place() string { return "here" }
 // TestLook is whole, or an error.
 func TestLook(t *testing.T) {
 	doc, err := queue.Look(t.Context(), broken{}, true)
-	if err != nil || doc.Paused != "rest" || doc.DailyCapSeconds != 3600 || doc.Studies[0].EstimateSeconds != 90 || doc.Testbeds[0].SilentSeconds != 1.5 || doc.Queue != "here" {
+	if err != nil || doc.Paused != "rest" || doc.Studies[0].EstimateSeconds != 90 || doc.Testbeds[0].SilentSeconds != 1.5 || doc.Queue != "here" {
 		t.Errorf("%+v, %v", doc, err)
 	}
-	for _, what := range []string{"brake", "cap", "studies", "testbeds"} {
+	for _, what := range []string{"brake", "studies", "testbeds"} {
 		if _, err := queue.Look(t.Context(), broken{fails: what}, true); !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: %v", what, err)
 		}

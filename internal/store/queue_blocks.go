@@ -23,7 +23,7 @@ func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job,
 		if err := b.fence(ctx, tx, l); err != nil {
 			return err
 		}
-		brake, err := b.setting(ctx, tx, "brake", "")
+		brake, err := braked(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,37 +12,19 @@ import (
 	"linerate/internal/queue"
 )
 
-// setting is a value of the whole queue.
-func (b *Book) setting(ctx context.Context, q Querier, name, lock string) (string, error) {
-	return one[string](ctx, q, "SELECT value FROM queue_settings WHERE name = ?"+lock, name)
-}
-
-func (b *Book) set(ctx context.Context, name, value string) error {
+// Brake keeps blocks from beginning; "" lets go.
+func (b *Book) Brake(ctx context.Context, why string) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE queue_settings SET value = ? WHERE name = ?", value, name)
+		_, err := tx.Exec(ctx, "UPDATE queue_settings SET value = ? WHERE name = 'brake'", why)
 		return err
 	})
 }
 
-// Brake keeps blocks from beginning; "" lets go.
-func (b *Book) Brake(ctx context.Context, why string) error { return b.set(ctx, "brake", why) }
-
 // Braked is why nothing begins.
-func (b *Book) Braked(ctx context.Context) (string, error) { return b.setting(ctx, b.DB, "brake", "") }
+func (b *Book) Braked(ctx context.Context) (string, error) { return braked(ctx, b.DB) }
 
-// SetCap bounds a submitter's testbed time of a day; 0: without bound.
-func (b *Book) SetCap(ctx context.Context, d time.Duration) error {
-	return b.set(ctx, "cap_ms", strconv.FormatInt(d.Milliseconds(), 10))
-}
-
-// Cap is that bound.
-func (b *Book) Cap(ctx context.Context) (time.Duration, error) {
-	v, err := b.setting(ctx, b.DB, "cap_ms", "")
-	if err != nil {
-		return 0, err
-	}
-	ms, err := strconv.ParseInt(v, 10, 64)
-	return time.Duration(ms) * time.Millisecond, err
+func braked(ctx context.Context, q Querier) (string, error) {
+	return one[string](ctx, q, "SELECT value FROM queue_settings WHERE name = 'brake'")
 }
 
 // Studies are all that were submitted, newest first.

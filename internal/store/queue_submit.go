@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
 
 	"linerate/internal/queue"
 	"linerate/internal/study"
 )
-
-const day = int64(24 * time.Hour / time.Millisecond)
 
 // Submit queues a study.
 func (b *Book) Submit(ctx context.Context, s queue.Submission) error {
@@ -32,41 +28,12 @@ func (b *Book) Submit(ctx context.Context, s queue.Submission) error {
 		if err != nil {
 			return err
 		}
-		if err := b.underCap(ctx, tx, s, now); err != nil {
-			return err
-		}
 		if _, err := tx.Exec(ctx, "INSERT INTO queue_studies (id, name, label, kind, submitter, submitted, estimate, state, why, waiting, spec, sets, ledger) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, '')",
 			s.ID, s.Name, s.Label, s.Kind, s.Submitter, now, s.Estimate.Milliseconds(), string(queue.Open), s.Spec, append([]byte{}, s.Sets...)); err != nil {
 			return err
 		}
 		return b.hand(ctx, tx, s.ID, s.Label, units)
 	})
-}
-
-// underCap refuses what is more than a submitter's share of the day. The cap's row is
-// held, so that two submissions are counted one after the other.
-func (b *Book) underCap(ctx context.Context, tx Tx, s queue.Submission, now int64) error {
-	limit, err := b.setting(ctx, tx, "cap_ms", b.Dialect.RowLock)
-	if err != nil {
-		return err
-	}
-	most, err := strconv.ParseInt(limit, 10, 64)
-	if err != nil || most == 0 {
-		return err
-	}
-	had, err := one[int64](ctx, tx, "SELECT CAST(COALESCE(SUM(estimate), 0) AS BIGINT) FROM queue_studies WHERE submitter = ? AND submitted >= ?", s.Submitter, now/day*day)
-	if err != nil {
-		return err
-	}
-	if want := s.Estimate.Milliseconds(); had+want > most {
-		return fmt.Errorf("%w: %s asked for %s of testbed time today, this study takes about %s, and %s a day is the cap", queue.ErrCap,
-			s.Submitter, span(had), span(want), span(most))
-	}
-	return nil
-}
-
-func span(ms int64) time.Duration {
-	return (time.Duration(ms) * time.Millisecond).Round(time.Second)
 }
 
 // parse reads a submitted study.

@@ -32,7 +32,7 @@ var hasty = queue.Patience{Beat: time.Second, Lost: 4 * time.Second}
 func TestQueue(t *testing.T) {
 	for _, d := range databases {
 		for name, test := range map[string]func(*testing.T, openQueue){
-			"Spread": spread, "Lease": leases, "Zombie": zombie, "LostWorker": lostWorker, "Cancel": cancelled, "Brake": brake, "Cap": capped,
+			"Spread": spread, "Lease": leases, "Zombie": zombie, "LostWorker": lostWorker, "Cancel": cancelled, "Brake": brake,
 			"Quarantine": quarantine, "FailedStudy": failedStudy, "Unavailable": unavailable, "Names": names,
 		} {
 			t.Run(d.name+"/"+name, func(t *testing.T) { t.Parallel(); test(t, d.fresh(t).queue) })
@@ -364,34 +364,6 @@ func brake(t *testing.T, open openQueue) {
 		t.Fatal(err)
 	}
 	becomes(t, q, "s1", queue.Done)
-}
-
-// capped: a submitter's day.
-func capped(t *testing.T, open openQueue) {
-	q := open(t, patient)
-	if d, err := q.Cap(t.Context()); err != nil || d != 24*time.Hour {
-		t.Fatalf("cap %v, %v", d, err)
-	}
-	if err := q.SetCap(t.Context(), 90*time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	submit(t, q, "s1")
-	err := q.Submit(t.Context(), submission("s2"))
-	if !errors.Is(err, queue.ErrCap) || !strings.Contains(err.Error(), "1h0m0s") {
-		t.Errorf("a second hour of ninety minutes: %v", err)
-	}
-	other := submission("s3")
-	other.Submitter = "bob@y"
-	if err := q.Submit(t.Context(), other); err != nil {
-		t.Errorf("another submitter: %v", err)
-	}
-	if err := q.SetCap(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	submit(t, q, "s2")
-	if list, err := q.Studies(t.Context(), false); err != nil || len(list) != 3 {
-		t.Errorf("%d studies, %v", len(list), err)
-	}
 }
 
 // quarantine: a testbed that fails is out of use, its block another's.

@@ -173,36 +173,6 @@ func TestBeatDropsTheRest(t *testing.T) {
 	}
 }
 
-// TestCap counts a submitter's day, from midnight UTC, and admits what just fits.
-func TestCap(t *testing.T) {
-	w := newWorld(t)
-	ctx := t.Context()
-	if err := w.SetCap(ctx, 2*time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if d, err := w.Cap(ctx); err != nil || d != 2*time.Hour {
-		t.Fatalf("cap %s, %v", d, err)
-	}
-	w.pass(24*time.Hour - time.Millisecond) // the clock begins at midnight
-	w.submit("s1")
-	w.submit("s2")
-	over := submission("s3")
-	over.Estimate = time.Millisecond
-	err := w.Submit(ctx, over)
-	if !errors.Is(err, queue.ErrCap) || !strings.Contains(err.Error(), "ada@x asked for 2h0m0s of testbed time today") || !strings.Contains(err.Error(), "2h0m0s a day is the cap") {
-		t.Errorf("over the cap: %v", err)
-	}
-	if n := w.ask("SELECT COUNT(*) FROM jobs WHERE study = 's3'"); n != 0 {
-		t.Errorf("a study that was refused has %d jobs", n)
-	}
-	w.pass(time.Millisecond)
-	w.submit("s3") // a new day
-	list, err := w.Studies(ctx, true)
-	if err != nil || len(list) != 3 || list[0].ID != "s3" || list[1].ID != "s1" || !list[0].Submitted.Equal(time.UnixMilli(86400000000+86400000)) {
-		t.Errorf("%+v, %v", list, err)
-	}
-}
-
 // TestSubmitRefuses what cannot be run, and leaves nothing of it.
 func TestSubmitRefuses(t *testing.T) {
 	w := newWorld(t)
