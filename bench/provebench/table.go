@@ -233,11 +233,16 @@ func (s Shape) guard(days int, harm float64, r *rand.Rand) Guard {
 
 func guarded(d day) (windows float64, tripped bool) {
 	w := study.Watch{Guardrail: study.Guardrail{Name: "metric", HarmPercent: 20}}
+	late := w.Late()
 	treated := 0.0
 	for k, s := range d.slots {
+		late.Begin(s.Arm)
 		if !s.Treated() {
 			for _, v := range d.values[k][burnt:] {
 				w.Control(v)
+				if _, trips := late.Check(v, 0); trips {
+					return treated, true
+				}
 			}
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 // guard is a guardrail and what it watches.
 type guard struct {
 	study.Watch
+	late *study.LateWatch // of the primary metric; else nil
 	// value of a check; NaN: nothing to see.
 	value func(at glimpse) float64
 }
@@ -112,6 +113,7 @@ func (o *Options) guardrails() []*guard {
 		if i == 0 {
 			rails = append(rails, g(study.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent, Unit: m.Metric, Inverse: study.HigherIsBetter(m.Metric),
 				Floor: map[string]float64{study.LogErrors: errorsFloor, study.DropsPerPacket: dropsFloor}[m.Metric]}, m.harmful()))
+			rails[len(rails)-1].late = rails[len(rails)-1].Late()
 		}
 		if f, ok := m.from.(fallible); ok {
 			rails = append(rails, g(study.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(glimpse) float64 {
@@ -186,6 +188,9 @@ func (g *guarding) window(arm string) {
 	g.begun, g.arm = time.Now(), arm
 	for _, r := range g.rails {
 		r.Begin(arm)
+		if r.late != nil {
+			r.late.Begin(arm)
+		}
 	}
 }
 
@@ -199,12 +204,15 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 		at.treatment = g.arm
 	}
 	for _, r := range g.rails {
-		v := r.value(at)
+		v, seconds := r.value(at), max(0, now.At.Sub(g.begun).Seconds())
+		check := r.Check
 		if !treated {
-			r.Control(v)
-			continue
+			if r.Control(v); r.late == nil {
+				continue
+			}
+			check = r.late.Check
 		}
-		if t, trips := r.Check(v, max(0, now.At.Sub(g.begun).Seconds())); trips {
+		if t, trips := check(v, seconds); trips {
 			return &t
 		}
 	}

@@ -77,6 +77,9 @@ type Trip struct {
 	Value     float64 `json:"value"`
 	Limit     float64 `json:"limit"`
 	Text      string  `json:"text"`
+	// After is the treatment whose next window, without it, showed the harm; "" where the
+	// window's own did.
+	After string `json:"after,omitempty"`
 }
 
 // Watch is a guardrail at work over one study.
@@ -91,6 +94,51 @@ type Watch struct {
 	rows runs
 	// Nearest is the nearest that any check of the window saw.
 	Nearest Nearest
+}
+
+// LateWatch is a guardrail at work on harm that comes a window late. The treatment's windows
+// cannot show that: as many of them as of the control's follow another. It compares the
+// control's windows that follow a treatment's with the others.
+type LateWatch struct {
+	watch      Watch
+	arm, after string // of this window, and of the one before where that had a treatment
+	followed   int    // windows that did
+}
+
+// Late watches for more harm than g allows at once: it has fewer windows to tell from.
+func (g Guardrail) Late() *LateWatch {
+	g.HarmPercent *= lateHarm
+	return &LateWatch{watch: Watch{Guardrail: g}}
+}
+
+// lateHarm and leastFollowed keep bursts of a third, which fill a window, from ending more
+// than three in a hundred studies (linerate-bench prove).
+const (
+	lateHarm      = 2.5
+	leastFollowed = 2
+)
+
+// Begin starts a window of an arm.
+func (l *LateWatch) Begin(arm string) {
+	l.after = ""
+	if (WindowSlot{Arm: l.arm}).Treated() {
+		l.after = l.arm
+	}
+	if l.arm = arm; l.after != "" && !(WindowSlot{Arm: arm}).Treated() {
+		l.watch.Begin(l.after)
+		l.followed++
+	}
+}
+
+// Check takes a value of a window without treatment, so many seconds after its begin.
+func (l *LateWatch) Check(v, at float64) (Trip, bool) {
+	if l.after == "" {
+		l.watch.Control(v)
+		return Trip{}, false
+	}
+	t, trips := l.watch.Check(v, at)
+	t.After, t.Text = l.after, t.Text+", in the window after "+l.after
+	return t, trips && l.followed >= leastFollowed
 }
 
 // certainty is how many standard errors a relative harm must be beyond its limit: of

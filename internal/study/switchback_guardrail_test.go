@@ -127,3 +127,44 @@ func TestSpaced(t *testing.T) {
 		t.Errorf("what nobody knows is %g", v)
 	}
 }
+
+// Harm that comes a window late ends the study under the treatment that did it; a treatment
+// that is good, whose windows follow the control's, does not.
+func TestLateGuardrail(t *testing.T) {
+	const good, harm = 0.5, 5.0
+	for _, c := range []struct {
+		now, late float64
+		trips     bool
+	}{{good, 1, false}, {1, 1, false}, {1, harm, true}, {harm, 1, false}} {
+		r := rand.New(rand.NewPCG(1, 1))
+		l := Guardrail{Name: "p95", HarmPercent: 20}.Late()
+		level, tripped := 1.0, ""
+		for range 24 {
+			pair := []string{Control, "it"}
+			if r.IntN(2) == 0 {
+				pair = []string{"it", Control}
+			}
+			for _, arm := range pair {
+				l.Begin(arm)
+				now := level
+				if level = 1; arm == "it" {
+					now, level = now*c.now, c.late
+				}
+				for range 20 {
+					if arm == "it" {
+						continue
+					}
+					if trip, trips := l.Check(100*now*math.Exp(0.05*r.NormFloat64()), 0); trips && tripped == "" {
+						tripped = trip.Text
+						if variant, _ := TripOf([]Trial{{Variant: Control, Observed: &Observation{Window: &Window{Trip: &trip}}}}); variant != "it" {
+							t.Errorf("ended under %s", variant)
+						}
+					}
+				}
+			}
+		}
+		if (tripped != "") != c.trips || c.trips && !strings.HasSuffix(tripped, "in the window after it") {
+			t.Errorf("%+v: %q", c, tripped)
+		}
+	}
+}

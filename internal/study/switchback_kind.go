@@ -196,7 +196,7 @@ func gatesOfWindows(names ...string) []Gate {
 func TripOf(trials []Trial) (variant string, trip *Trip) {
 	for _, t := range trials {
 		if w := windowOf(t); w != nil && w.Trip != nil {
-			return t.Variant, w.Trip
+			return cmp.Or(w.Trip.After, t.Variant), w.Trip
 		}
 	}
 	return "", nil
