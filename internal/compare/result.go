@@ -72,8 +72,6 @@ type SetDocument struct {
 	SD       stats.Number `json:"sd"`
 	Median   stats.Number `json:"median"`
 	MAD      stats.Number `json:"mad"`
-	Q1       stats.Number `json:"quartile1"`
-	Q3       stats.Number `json:"quartile3"`
 	Outliers []int        `json:"outliers"` // line numbers among the values, from 1
 }
 
@@ -118,7 +116,7 @@ func setDocument(a stats.Arm) SetDocument {
 	s := stats.Summarise(x)
 	d := SetDocument{
 		Name: a.Name, N: s.N, Min: stats.Num(s.Min), Max: stats.Num(s.Max), Mean: stats.Num(s.Mean), SD: stats.Num(s.SD),
-		Median: stats.Num(s.Median), MAD: stats.Num(s.MAD), Q1: stats.Num(s.Quartile1), Q3: stats.Num(s.Quartile3), Outliers: []int{},
+		Median: stats.Num(s.Median), MAD: stats.Num(s.MAD), Outliers: []int{},
 	}
 	for _, i := range stats.FindOutliers(x) {
 		d.Outliers = append(d.Outliers, i+1)

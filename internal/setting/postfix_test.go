@@ -3,7 +3,6 @@ package setting
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // Lines of Postfix 3.7.11.
@@ -24,9 +23,6 @@ func TestLog(t *testing.T) {
 	if err != nil || l.Taken != 2 || l.Delivered != 2 || l.Bounced != 1 || l.Deferred != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if a, b := l.Delay(0), l.Delay(0.99); a != 100*time.Millisecond || b != 1300*time.Millisecond {
-		t.Errorf("delays %v, %v", a, b)
-	}
 }
 
 func TestParameters(t *testing.T) {
@@ -44,26 +40,6 @@ func TestParameters(t *testing.T) {
 		if err := CheckPostfix(bad[0], bad[1]); err == nil {
 			t.Errorf("%s = %s is taken", bad[0], bad[1])
 		}
-	}
-}
-
-// TestDelaysOfAnyOrder: quantiles are of the sorted delays, and of none there is none.
-func TestDelaysOfAnyOrder(t *testing.T) {
-	var text strings.Builder
-	for _, delay := range []string{"0.9", "0.1", "0.5", "0.3", "0.7"} {
-		text.WriteString("Nov 21 21:20:15 mail postfix/virtual[70]: 0EDC02C: to=<user1@linerate.test>, relay=virtual, delay=" + delay + ", delays=0/0/0/0, dsn=2.0.0, status=sent (delivered)\n")
-	}
-	l, err := ReadMailLog(strings.NewReader(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p, want := range map[float64]time.Duration{0: 100, 0.2: 300, 0.5: 500, 0.99: 900, 1: 900} {
-		if got := l.Delay(p); got != want*time.Millisecond {
-			t.Errorf("quantile %v: %v, want %v", p, got, want*time.Millisecond)
-		}
-	}
-	if got := new(MailLog).Delay(0.5); got != 0 {
-		t.Errorf("of no mail %v", got)
 	}
 }
 
@@ -93,10 +69,8 @@ func TestAccountsAreBounded(t *testing.T) {
 func FuzzReadLog(f *testing.F) {
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadMailLog(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
+		if l, err := ReadMailLog(strings.NewReader(text)); err != nil || l.Taken+l.Delivered+l.Deferred+l.Bounced > uint64(len(text)) {
+			t.Fatalf("%+v, %v", l, err)
 		}
-		_ = l.Delay(0.5)
 	})
 }

@@ -10,19 +10,18 @@ import (
 // Summary describes a sample. Spread is given twice: the standard deviation,
 // which outliers inflate, and the median absolute deviation, which they do not.
 type Summary struct {
-	N                    int
-	Min, Max             float64
-	Mean, SD             float64 // SD has n−1 in its denominator
-	Median               float64 // mean of the middle two when n is even
-	Quartile1, Quartile3 float64 // Hyndman & Fan 1996, type 7
-	MAD                  float64 // median of |x − median|, not scaled
+	N        int
+	Min, Max float64
+	Mean, SD float64 // SD has n−1 in its denominator
+	Median   float64 // mean of the middle two when n is even
+	MAD      float64 // median of |x − median|, not scaled
 }
 
 // Summarise describes x; x keeps its order. An empty sample gives NaNs.
 func Summarise(x []float64) Summary {
 	nan := math.NaN()
 	if len(x) == 0 {
-		return Summary{Min: nan, Max: nan, Mean: nan, SD: nan, Median: nan, Quartile1: nan, Quartile3: nan, MAD: nan}
+		return Summary{Min: nan, Max: nan, Mean: nan, SD: nan, Median: nan, MAD: nan}
 	}
 	return summarise(x, ascending(x))
 }
@@ -37,7 +36,6 @@ func summarise(x, s []float64) Summary {
 	return Summary{
 		N: len(s), Min: s[0], Max: s[len(s)-1],
 		Mean: mean, SD: math.Sqrt(variance), Median: med,
-		Quartile1: Quantile(s, 0.25), Quartile3: Quantile(s, 0.75),
 		MAD: medianDeviation(s, med),
 	}
 }

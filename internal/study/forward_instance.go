@@ -122,7 +122,6 @@ func (in Instance) Condense() []Lanes {
 		l := &out[lane]
 		l.Rounds, l.Disturbed = len(t.ns[lane]), t.by[lane]
 		l.Speed, l.Bypass = stats.Num(speed), stats.Num(bypassRatio)
-		l.Quantiles = quantiles(t.values(lane))
 		if control < 0 {
 			continue
 		}
@@ -138,18 +137,6 @@ func logs(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = math.Log(x)
-	}
-	return out
-}
-
-func quantiles(v []float64) []float64 {
-	out := []float64{}
-	if len(v) == 0 {
-		return out
-	}
-	slices.Sort(v)
-	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-		out = append(out, stats.Quantile(v, p))
 	}
 	return out
 }

@@ -35,8 +35,6 @@ type Lanes struct {
 	Bypass stats.Number `json:"bypass_log_ratio"`
 	// CarryOver is what this arm does to the one after it, as a log ratio.
 	CarryOver stats.Number `json:"carry_over_log_ratio"`
-	// Quantiles of this arm's time per frame, in ns, at 5, 25, 50, 75, 95 %.
-	Quantiles []float64 `json:"quantiles_ns"`
 }
 
 // Disturbed counts slices by what disturbed them; one may count several times.

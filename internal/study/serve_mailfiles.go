@@ -196,8 +196,6 @@ type Mail struct {
 	Delivered uint64 `json:"delivered"`
 	Deferred  uint64 `json:"deferred"` // times that a delivery was put off
 	Bounced   uint64 `json:"bounced"`
-	DelayP50  int64  `json:"delay_p50_ns"` // from arrival to delivery, as coarse as the log has it
-	DelayP99  int64  `json:"delay_p99_ns"`
 }
 
 // Burst is what a turn of a number of requests took.

@@ -98,6 +98,6 @@ func (a *mailArm) Stop() (*study.ServerLog, error) {
 // Tell adds what became of the messages by Postfix's log.
 func (a *mailArm) Tell(v *study.Served) {
 	if l := a.log; l.Taken > 0 {
-		v.Mail = &study.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced, DelayP50: int64(l.Delay(0.5)), DelayP99: int64(l.Delay(0.99))}
+		v.Mail = &study.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced}
 	}
 }
