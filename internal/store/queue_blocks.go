@@ -141,8 +141,8 @@ func (b *Book) record(ctx context.Context, tx Tx, l queue.Lease, t Ticket, o que
 		if tr.Unavailable != "" {
 			gone = 1
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO queue_trials (study, part, block, arm, attempt, place, unavailable, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			t.Study, tr.Part, tr.Block, tr.Variant, tried[at], tr.Order, gone, string(doc)); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO queue_trials (study, part, block, arm, attempt, place, unavailable, testbed, epoch, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.Study, tr.Part, tr.Block, tr.Variant, tried[at], tr.Order, gone, l.Testbed, l.Epoch, string(doc)); err != nil {
 			return err
 		}
 	}

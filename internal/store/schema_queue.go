@@ -18,7 +18,7 @@ CREATE INDEX queue_blocks_job ON queue_blocks (job);
 CREATE INDEX queue_blocks_testbed ON queue_blocks (testbed, state);
 CREATE TABLE queue_trials (
 	study TEXT NOT NULL, part TEXT NOT NULL, block BIGINT NOT NULL, arm TEXT NOT NULL, attempt BIGINT NOT NULL,
-	place BIGINT NOT NULL, unavailable BIGINT NOT NULL, doc TEXT NOT NULL,
+	place BIGINT NOT NULL, unavailable BIGINT NOT NULL, testbed TEXT NOT NULL, epoch BIGINT NOT NULL, doc TEXT NOT NULL,
 	PRIMARY KEY (study, part, block, arm, attempt)
 );
 CREATE TABLE queue_files (study TEXT NOT NULL, name TEXT NOT NULL, data {blob} NOT NULL, PRIMARY KEY (study, name));
