@@ -186,7 +186,7 @@ func (in *inspection) linuxLinks() {
 				in.f.Settings = append(in.f.Settings, fact.Tunable{Name: "link." + n + "." + s, Namespace: fact.Kernel, Live: &v})
 			}
 		}
-		for file, name := range linux.LinkCounters {
+		for file, name := range linux.LinkCounters() {
 			if v, err := strconv.ParseUint(in.text(path+"/statistics/"+file), 10, 64); err == nil {
 				in.f.AddCounter("nic."+n+"."+name, v, path+"/statistics/"+file)
 			}

@@ -1,11 +1,13 @@
 package linux
 
 import (
+	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // AddSoftnet reads /proc/net/softnet_stat: a row of hexadecimal columns per
@@ -38,28 +40,10 @@ func hex(s string) uint64 {
 	return n
 }
 
-// snmpNames are the counters kept of /proc/net/snmp, netstat and snmp6.
-var snmpNames = map[string]string{
-	"Ip.InReceives": "ip.received", "Ip.ForwDatagrams": "ip.forwarded", "Ip.InDelivers": "ip.delivered", "Ip.OutRequests": "ip.sent",
-	"Ip.OutNoRoutes": "ip.no_route", "Ip.OutDiscards": "ip.no_buffers", "Ip.InDiscards": "ip.input_discards",
-	"Ip.InHdrErrors": "ip.header_errors", "Ip.InAddrErrors": "ip.address_errors", "IpExt.InCsumErrors": "ip.checksum_errors", "IpExt.InTruncatedPkts": "ip.truncated",
-	"Ip.ReasmFails": "ip.fragments_dropped", "Ip.FragFails": "ip.cannot_fragment", "IpExt.InNoRoutes": "ip.input_no_route",
-	"Tcp.RetransSegs": "tcp.retransmitted_packets", "Tcp.InSegs": "tcp.packets_received", "Tcp.OutSegs": "tcp.packets_sent",
-	"TcpExt.ListenOverflows": "tcp.listen_overflows", "TcpExt.ListenDrops": "tcp.listen_drops", "TcpExt.TCPBacklogDrop": "tcp.backlog_drops",
-	"TcpExt.TCPRcvQDrop": "tcp.receive_queue_drops", "TcpExt.TCPReqQFullDrop": "tcp.syncache.dropped", "TcpExt.SyncookiesSent": "tcp.cookies_sent",
-	"TcpExt.TCPTimeouts": "tcp.retransmit_timeouts", "TcpExt.PruneCalled": "tcp.pruned", "TcpExt.TCPZeroWindowDrop": "tcp.zero_window_drops",
-	"TcpExt.TCPMemoryPressures": "tcp.memory_pressures", "TcpExt.TCPAbortOnMemory": "tcp.aborts_on_memory", "TcpExt.TCPTimeWaitOverflow": "tcp.time_wait_overflows",
-	"TcpExt.IPReversePathFilter": "ip.reverse_path_drops", "TcpExt.TCPOFODrop": "tcp.out_of_order_drops",
-	"Udp.InDatagrams": "udp.datagrams_received", "Udp.NoPorts": "udp.no_socket", "Udp.RcvbufErrors": "udp.full_sockets", "Udp.SndbufErrors": "udp.send_buffer_errors",
-	"Ip6InReceives": "ip6.received", "Ip6OutForwDatagrams": "ip6.forwarded", "Ip6InDelivers": "ip6.delivered", "Ip6OutRequests": "ip6.sent",
-	"Ip6InHdrErrors": "ip6.header_errors", "Ip6InAddrErrors": "ip6.address_errors", "Ip6InTooBigErrors": "ip6.too_big", "Ip6InNoRoutes": "ip6.input_no_route",
-	"Ip6OutNoRoutes": "ip6.no_route", "Ip6OutDiscards": "ip6.no_buffers", "Ip6ReasmFails": "ip6.fragments_dropped", "Udp6RcvbufErrors": "udp6.full_sockets",
-}
-
 // AddSNMP reads /proc/net/snmp or /proc/net/netstat: pairs of lines, names
 // then numbers.
 func AddSNMP(f *fact.Facts, source, text string) {
-	lines := splitLines(text)
+	lines, kept := splitLines(text), countersOf("snmp")
 	for i := 0; i+1 < len(lines); i += 2 {
 		group, head, ok := strings.Cut(lines[i], ":")
 		same, row, ok2 := strings.Cut(lines[i+1], ":")
@@ -68,7 +52,7 @@ func AddSNMP(f *fact.Facts, source, text string) {
 		}
 		names, values := strings.Fields(head), strings.Fields(row)
 		for j := range min(len(names), len(values)) {
-			if name := snmpNames[group+"."+names[j]]; name != "" {
+			if name := kept[group+"."+names[j]]; name != "" {
 				f.AddCounter(name, number(values[j]), source)
 			}
 		}
@@ -77,34 +61,56 @@ func AddSNMP(f *fact.Facts, source, text string) {
 
 // AddSNMP6 reads /proc/net/snmp6: a name and a number a line.
 func AddSNMP6(f *fact.Facts, text string) {
+	kept := countersOf("snmp")
 	for _, line := range splitLines(text) {
-		if w := strings.Fields(line); len(w) == 2 && snmpNames[w[0]] != "" {
-			f.AddCounter(snmpNames[w[0]], number(w[1]), "/proc/net/snmp6")
+		if w := strings.Fields(line); len(w) == 2 && kept[w[0]] != "" {
+			f.AddCounter(kept[w[0]], number(w[1]), "/proc/net/snmp6")
 		}
 	}
 }
 
-// conntrackNames are the columns kept of /proc/net/stat/nf_conntrack.
-var conntrackNames = map[string]string{"drop": "conntrack.drop", "early_drop": "conntrack.early_drop", "insert_failed": "conntrack.insert_failed",
-	"invalid": "conntrack.invalid", "search_restart": "conntrack.search_restart", "chainlength": "conntrack.chain_too_long", "found": "conntrack.found"}
-
-// AddConntrack reads /proc/net/stat/nf_conntrack: hexadecimal, a row per CPU.
+// AddConntrack reads /proc/net/stat/nf_conntrack.
 func AddConntrack(f *fact.Facts, text string) {
+	addPerCPU(f, countersOf("conntrack"), "", "/proc/net/stat/nf_conntrack", text)
+}
+
+// AddNeighbours reads /proc/net/stat/arp_cache ("arp") or ndisc_cache ("ndisc").
+func AddNeighbours(f *fact.Facts, table, text string) {
+	addPerCPU(f, countersOf("neighbours"), "neigh."+table+".", "/proc/net/stat/"+table+"_cache", text)
+}
+
+// addPerCPU reads a table of /proc/net/stat: names, then hexadecimal numbers, a row per
+// CPU. The column entries is the whole table's, the same in every row.
+func addPerCPU(f *fact.Facts, kept map[string]string, prefix, source, text string) {
 	lines := splitLines(text)
 	if len(lines) < 2 {
 		return
 	}
 	names := strings.Fields(lines[0])
-	for _, line := range lines[1:] {
+	for i, line := range lines[1:] {
 		for j, v := range strings.Fields(line) {
-			if j < len(names) && conntrackNames[names[j]] != "" {
-				f.AddCounter(conntrackNames[names[j]], hex(v), "/proc/net/stat/nf_conntrack")
+			if j < len(names) && kept[names[j]] != "" && (i == 0 || names[j] != "entries") {
+				f.AddCounter(prefix+kept[names[j]], hex(v), source)
 			}
 		}
 	}
 }
 
-// LinkCounters are the files of /sys/class/net/*/statistics that are kept.
-var LinkCounters = map[string]string{"rx_packets": "input_packets", "tx_packets": "output_packets", "rx_bytes": "input_bytes", "tx_bytes": "output_bytes",
-	"rx_errors": "input_errors", "tx_errors": "output_errors", "rx_dropped": "input_drops", "tx_dropped": "output_drops", "collisions": "collisions",
-	"rx_missed_errors": "rx_missed", "rx_fifo_errors": "rx_overruns", "rx_over_errors": "rx_overflow", "rx_crc_errors": "crc_errors", "rx_nohandler": "no_handler"}
+// LinkCounters are the files of /sys/class/net/*/statistics that are kept, and their names here.
+func LinkCounters() map[string]string { return countersOf("link") }
+
+// countersText has the names of counters.
+//
+//go:embed counters.txt
+var countersText string
+
+// countersOf are the kernel's names of a table's counters, and their names here.
+func countersOf(table string) map[string]string {
+	names := map[string]string{}
+	for _, row := range list.Rows(countersText) {
+		if row[0] == table {
+			names[row[2]] = row[1]
+		}
+	}
+	return names
+}

@@ -84,11 +84,11 @@ func TestSNMPPairs(t *testing.T) {
 // added up as if they were one.
 func TestSNMPNamesAreOneToOne(t *testing.T) {
 	of := map[string]string{}
-	for _, kernel := range slices.Sorted(maps.Keys(snmpNames)) {
-		if other := of[snmpNames[kernel]]; other != "" {
-			t.Errorf("%s and %s are both %s", other, kernel, snmpNames[kernel])
+	for _, kernel := range slices.Sorted(maps.Keys(countersOf("snmp"))) {
+		if other := of[countersOf("snmp")[kernel]]; other != "" {
+			t.Errorf("%s and %s are both %s", other, kernel, countersOf("snmp")[kernel])
 		}
-		of[snmpNames[kernel]] = kernel
+		of[countersOf("snmp")[kernel]] = kernel
 	}
 }
 
