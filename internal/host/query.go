@@ -1,11 +1,12 @@
 package host
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 
-	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // Query is one command of a base system that only looks. Only this package
@@ -45,13 +46,6 @@ func (q Query) Slow() bool { return q.slow }
 // String is the command line, for people and as a source's name.
 func (q Query) String() string { return strings.Join(q.argv, " ") }
 
-func query(id, line, why string) Query { return Query{id: id, argv: strings.Fields(line), why: why} }
-
-// needs is a query that only a kernel with the module is asked.
-func (q Query) needs(module string) Query { q.module = module; return q }
-
-func (q Query) slowly() Query { q.slow = true; return q }
-
 // tunablesQuery asks TrueNAS' database for its tunables, read-only, with tabs
 // between; other systems have no such file.
 var tunablesQuery = Query{id: "sqlite-tunables", argv: []string{"sqlite3", "-readonly", "-separator", "\t", "/data/freenas-v1.db",
@@ -60,60 +54,27 @@ var tunablesQuery = Query{id: "sqlite-tunables", argv: []string{"sqlite3", "-rea
 // TrueNASDatabase is where TrueNAS keeps its settings.
 const TrueNASDatabase = "/data/freenas-v1.db"
 
-// freebsdQueries are the commands for a FreeBSD host, all of its base system since 11.
-var freebsdQueries = []Query{
-	query("uname", "uname -a", "release and kernel"),
-	query("freebsd-version", "freebsd-version -ku", "patch level of kernel and userland"),
-	query("sysctl-a", "sysctl -a", "every running value"),
-	query("sysctl-at", "sysctl -at", "the type of every setting"),
-	query("sysctl-aNT", "sysctl -aNT", "what the loader can set"),
-	query("sysctl-aNW", "sysctl -aNW", "what can be set at run time"),
-	query("kenv", "kenv", "what the loader passed to the kernel"),
-	query("kldstat", "kldstat", "modules loaded"),
-	query("kldstat-v", "kldstat -v", "modules compiled in"),
-	query("dmesg", "dmesg", "CPU, memory, NICs, the system's own complaints"),
-	query("pciconf", "pciconf -lvbc", "NICs and their PCI links (as root)"),
-	query("pciconf-lv", "pciconf -lv", "NICs"),
-	query("ifconfig", "ifconfig -avm", "interfaces, offloads, media").slowly(), // asks SFPs and PHYs of each port
-	query("ifconfig-a", "ifconfig -a", "interfaces, should the long question take too long"),
-	query("netstat-m", "netstat -m", "network memory and what was denied"),
-	query("netstat-Q", "netstat -Q", "netisr: dispatch, queues, drops"),
-	query("netstat-i", "netstat -ibdnW", "packets, errors and drops of each interface"),
-	query("netstat-s", "netstat -s", "protocol counters"),
-	query("netstat-L", "netstat -Lan", "listening sockets and their queues"),
-	query("vmstat-i", "vmstat -i", "interrupts and their rates"),
-	query("vmstat-z", "vmstat -z", "kernel memory zones and their failures"),
-	query("mount", "mount", "file systems and their options"),
-	query("conftxt", "sysctl -n kern.conftxt", "options the kernel was built with"),
-	query("pfctl-si", "pfctl -vsi", "pf: state table and counters").needs("pf"),
-	query("pfctl-sm", "pfctl -sm", "pf: limits").needs("pf"),
-	query("pfctl-st", "pfctl -st", "pf: timeouts").needs("pf"),
-	query("pfctl-sr", "pfctl -sr", "pf: rules, to count them").needs("pf"),
-	query("pfctl-sn", "pfctl -sn", "pf: translations, to count them").needs("pf"),
-	query("ipfw-list", "ipfw -a list", "ipfw: rules, to count them").needs("ipfw"),
-	query("ipfw-nat", "ipfw nat show config", "ipfw: translations").needs("ipfw_nat"),
-	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes").needs("dummynet"),
-	tunablesQuery,
-}
-
-// linuxQueries are the commands for a Linux host in addition to /proc and /sys; each is
-// optional.
-var linuxQueries = []Query{
-	query("nft", "nft list ruleset", "rules, to count them"),
-	query("tc-qdisc", "tc -s qdisc show", "queue disciplines: drops"),
-	query("iptables", "iptables-save", "rules, to count them"),
-	tunablesQuery,
-}
+//go:embed queries.txt
+var queriesText string
 
 // Queries lists the commands for a system, in order.
-func Queries(os string) []Query {
-	switch os {
-	case fact.FreeBSD:
-		return slices.Clone(freebsdQueries)
-	case fact.Linux:
-		return slices.Clone(linuxQueries)
+func Queries(os string) (all []Query) {
+	for _, row := range list.Rows(queriesText) {
+		if row[0] != os {
+			continue
+		}
+		q := Query{id: row[1], argv: strings.Fields(row[2]), why: row[3]}
+		if len(row) > 4 {
+			if q.slow = row[4] == "slow"; !q.slow {
+				q.module = row[4]
+			}
+		}
+		all = append(all, q)
 	}
-	return nil
+	if all != nil {
+		all = append(all, tunablesQuery)
+	}
+	return all
 }
 
 // QueryOf returns a system's query by its id; it panics on an unknown one,

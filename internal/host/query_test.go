@@ -1,6 +1,7 @@
 package host
 
 import (
+	"linerate/internal/fact"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,7 @@ import (
 func TestQueriesOfModulesNeedThem(t *testing.T) {
 	needs := map[string]string{"pfctl": "pf", "ipfw": "ipfw", "ipfw nat": "ipfw_nat", "ipfw pipe": "dummynet"}
 	asked := 0
-	for _, q := range freebsdQueries {
+	for _, q := range Queries(fact.FreeBSD) {
 		argv := q.Argv()
 		want, longer := needs[strings.Join(argv[:min(2, len(argv))], " ")]
 		if !longer {
