@@ -13,6 +13,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
+	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
@@ -101,11 +102,13 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		return explainUnknown(cmd, c, o, name, rel, err)
 	}
 	here := facts == nil && rel.IsZero() && r.OS == runtime.GOOS
+	var host *evidence.Host
 	if here {
-		rel = hosts.Release(cmd.Context())
+		facts := hosts.Here(cmd.Context())
+		rel, host = facts.Release, &evidence.Host{Facts: facts}
 	}
 	p := explain.Of(c, r, name, rel)
-	p.Here = here && !rel.IsZero()
+	p.Here, p.For = here && !rel.IsZero(), host
 	rules, err := hosts.Rules()
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		}
 	}
 	if facts != nil {
-		if err := o.onHost(r, facts, from, &p); err != nil {
+		if err := o.onHost(cmd, r, facts, from, &p); err != nil {
 			return err
 		}
 	}
@@ -145,8 +148,12 @@ func splitSource(args []string) (words, from []string) {
 }
 
 // onHost adds to a page the judgement of its tunable on a host.
-func (o explainOptions) onHost(r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
-	j, err := hosts.Judge(f)
+func (o explainOptions) onHost(cmd *cobra.Command, r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
+	measured, err := ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
+	if err != nil {
+		return err
+	}
+	j, err := hosts.Judge(f, measured)
 	if err == nil {
 		p.AddHost(j, r, strings.Join(append(from, o.Root), ""))
 	}

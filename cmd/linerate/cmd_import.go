@@ -188,6 +188,9 @@ func (f *importFlags) commons(cmd *cobra.Command, s ledger.Store, dir string) er
 		if added += n; err != nil {
 			refused++
 			fmt.Fprintf(cmd.ErrOrStderr(), "refused: %s %v\n", c.Record, err)
+			if h := hint.Of(err); h != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "hint: %s\n", h)
+			}
 		}
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s found, %d added\n", dir, counted(len(all), "study", "studies"), added)

@@ -32,7 +32,7 @@ func newLedgerQueryCmd() *cobra.Command {
 				case err != nil:
 					return err
 				case cli.AsJSON(cmd):
-					return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines))})
+					return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines), nil)})
 				case len(lines) == 0:
 					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
 				}

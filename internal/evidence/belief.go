@@ -123,8 +123,8 @@ func Weigh(rows []Row, h *Host) []Change {
 	return out
 }
 
-// Together pools verdicts from all machines, setting by setting and change by change.
-func Together(rows []Row) (out []Change) {
+// Together pools verdicts setting by setting and change by change, for a host if one is given.
+func Together(rows []Row, h *Host) (out []Change) {
 	by := map[string][]Row{}
 	var order []string
 	for _, r := range rows {
@@ -135,7 +135,7 @@ func Together(rows []Row) (out []Change) {
 		by[name] = append(by[name], r)
 	}
 	for _, name := range order {
-		out = append(out, Weigh(by[name], nil)...)
+		out = append(out, Weigh(by[name], h)...)
 	}
 	return out
 }

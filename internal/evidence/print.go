@@ -15,7 +15,7 @@ import (
 func Print(page *show.Page, rows []Row) {
 	Tables(page, rows)
 	name := ""
-	for _, c := range list.Filter(Together(rows), Change.Several) {
+	for _, c := range list.Filter(Together(rows, nil), Change.Several) {
 		if c.Tunable != name {
 			page.Line("\n" + page.Bold(c.Tunable))
 			name = c.Tunable

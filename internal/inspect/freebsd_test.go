@@ -95,9 +95,9 @@ func TestRealFreeBSD(t *testing.T) {
 	}
 }
 
-// TestReleaseAlone: the release is had without an inspection, by the system's own questions.
-func TestReleaseAlone(t *testing.T) {
-	if rel := Release(context.Background(), captured{t, "01-default"}); rel.Major != 14 {
-		t.Errorf("%s, not FreeBSD 14", rel)
+// TestIdentityAlone: system and release are had without an inspection, by the system's own questions.
+func TestIdentityAlone(t *testing.T) {
+	if f := Identity(context.Background(), captured{t, "01-default"}); f.OS != fact.FreeBSD || f.Release.Major != 14 {
+		t.Errorf("%s %s, not FreeBSD 14", f.OS, f.Release)
 	}
 }

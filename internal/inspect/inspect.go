@@ -79,9 +79,9 @@ func (in *inspection) machineID() {
 	}
 }
 
-// Release is a machine's release alone, zero where it does not tell: for what
+// Identity is a machine's system, release (zero where it does not tell) and machine-id alone: for what
 // only wants to know that, an inspection is long.
-func Release(ctx context.Context, r host.Reader) release.Release {
+func Identity(ctx context.Context, r host.Reader) *fact.Facts {
 	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{OS: r.OS()}, opts: Options{CommandTimeout: 5 * time.Second}}
 	switch in.f.OS {
 	case fact.FreeBSD:
@@ -89,7 +89,8 @@ func Release(ctx context.Context, r host.Reader) release.Release {
 	case fact.Linux:
 		in.linuxRelease()
 	}
-	return in.f.Release
+	in.machineID()
+	return in.f
 }
 
 // system names the OS; where files do not tell, the release's major number

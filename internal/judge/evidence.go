@@ -26,8 +26,11 @@ func (j *Judge) weigh(x Judgement) []evidence.Change {
 		}
 		away = append(away, r)
 	}
-	return evidence.Weigh(away, &evidence.Host{Facts: j.Facts, Drivers: j.env.Drivers})
+	return evidence.Weigh(away, j.Host())
 }
+
+// Host is the host as evidence knows it.
+func (j *Judge) Host() *evidence.Host { return &evidence.Host{Facts: j.Facts, Drivers: j.env.Drivers} }
 
 // byEvidence does what the studies of changes come to: what helps is set, what may help is
 // measured, all else stays. false: nothing was measured that tells.

@@ -99,7 +99,7 @@ func GiveRole(in *audit.Input, given, why string) error {
 
 // Judge is the judge of a host by its own audit and the evidence that ships with
 // linerate, for the role that its facts suggest.
-func Judge(f *fact.Facts) (*judge.Judge, error) {
+func Judge(f *fact.Facts, measured []evidence.Row) (*judge.Judge, error) {
 	in, err := Input()
 	if err != nil {
 		return nil, err
@@ -112,11 +112,7 @@ func Judge(f *fact.Facts) (*judge.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := catalogue.Evidence()
-	if err != nil {
-		return nil, err
-	}
-	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Rules: in.Rules, Role: in.Role, Findings: report.Findings, Evidence: rows}), nil
+	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Rules: in.Rules, Role: in.Role, Findings: report.Findings, Evidence: measured}), nil
 }
 
 // OfValue is what an audit says of one value of a tunable: on a host, or, without its facts, on

@@ -136,7 +136,7 @@ func (s *Source) options() (inspect.Options, error) {
 // the files of a distribution whose kernel is known.
 func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 	tree, err := filehost.OpenTree(dir)
-	if err != nil || release != "" || tree.Tells() || !inspect.Release(ctx, tree).IsZero() {
+	if err != nil || release != "" || tree.Tells() || !inspect.Identity(ctx, tree).Release.IsZero() {
 		return tree, err
 	}
 	tree.Close()
@@ -165,10 +165,9 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 // IsRemote tells a host over SSH from the name of a file.
 func IsRemote(arg string) bool { return strings.HasPrefix(arg, sshhost.Scheme) }
 
-// Release is this machine's, without the inspection that Facts takes; zero
-// where it does not tell.
-func Release(ctx context.Context) release.Release {
+// Here is this machine's system, release and machine-id, without the inspection that Facts takes.
+func Here(ctx context.Context) *fact.Facts {
 	reader := localhost.New()
 	defer reader.Close()
-	return inspect.Release(ctx, reader)
+	return inspect.Identity(ctx, reader)
 }

@@ -2,6 +2,7 @@ package commons
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
@@ -156,7 +158,8 @@ func check(in record.Memory) (*record.Record, error) {
 		return nil, err
 	}
 	if !same(written.Verdicts, verdicts) || !same(written.AA, aa) || written.Seed != r.Seed {
-		return nil, errors.New("states verdicts that its trials do not give")
+		return nil, hint.With(errors.New("states verdicts that its trials do not give"),
+			"linerate %s derived them, maybe by other rules: its owner exports it with this one to a new directory", cmp.Or(r.Environment.Linerate, "of no version"))
 	}
 	if slices.ContainsFunc(derived.Verdicts, func(v study.Verdict) bool { return v.Primary && v.Verdict == stats.Invalid }) {
 		return nil, errors.New("has no verdict by its primary metric")

@@ -50,7 +50,7 @@ type Evidence struct {
 // verdict is there once.
 func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	all := evidence.Merge(slices.Clone(own), shipped)
-	p.Pooled = evidence.Together(all)
+	p.Pooled = evidence.Together(all, p.For)
 	seen := map[string]bool{}
 	add := func(rows []evidence.Row, sibling bool) {
 		for _, r := range rows {

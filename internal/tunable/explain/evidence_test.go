@@ -3,10 +3,15 @@ package explain_test
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"linerate/internal/evidence"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/judge"
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/tunable"
 )
 
 // TestOwnAgainstShipped: a loss of one's own beside a gain that ships with the
@@ -34,5 +39,26 @@ func TestOwnAgainstShipped(t *testing.T) {
 	text := b.String()
 	if strings.Count(text, "Atom C2758, 8 cores, Intel 82599 (ix)") != 1 || strings.Count(text, "It depends on the machine") != 1 || strings.Index(text, "The same idea") < strings.Index(text, "better") {
 		t.Error(text)
+	}
+}
+
+// TestForTheHost: where a host is known, all that a page says of what was measured is for it, and a tunable that no
+// line of the host sets is judged too: by the same belief as a plan.
+func TestForTheHost(t *testing.T) {
+	p, r, _ := page(t, "14.3")
+	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(record)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := evidence.Row{ID: "v1", StudyID: "s1", Subject: evidence.Subject{Tunable: r.Name, After: "512", Alone: true, OS: "FreeBSD", Release: "14.3", MachineID: "m1"},
+		Metric: "forwarding_rate_pps", Primary: true, Result: stats.Result{N: 9, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(5), CILow: stats.Num(4), CIHigh: stats.Num(6)}}}
+	again := row
+	again.ID, again.StudyID = "v2", "s2"
+	rows := []evidence.Row{row, again}
+	f := &fact.Facts{OS: fact.FreeBSD, Release: release.MustParse("14.3"), MachineID: "m1"}
+	p.AddHost(judge.New(judge.Input{Facts: f, Catalogue: c, Role: "router", Evidence: rows}), r, "fw1")
+	p.AddEvidence(rows, nil, nil)
+	if len(p.Pooled) != 1 || p.Pooled[0].Says != evidence.Helps || len(p.Host.Values) != 1 || p.Host.Values[0].Do != judge.Set || p.Host.Values[0].To != "512" || p.Host.Values[0].Why != p.Pooled[0].Text {
+		t.Errorf("pooled %+v, on the host %+v", p.Pooled, p.Host.Values)
 	}
 }

@@ -64,7 +64,10 @@ func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
 		}
 		h.add(j.Of(s.Name), s.Live)
 	}
-	p.Host = h
+	if x := j.Of(cmp.Or(p.Asked, p.Name)); len(h.Values) == 0 && x.Basis == judge.Measured && x.Why != "" {
+		h.add(x, nil) // as it is by default
+	}
+	p.Host, p.For = h, j.Host()
 	s := r.At(f.Release)
 	if a := appliance.Of(f); a != nil && !a.Applies && s.Settable != tunable.ReadOnly && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader) {
 		p.Where = a.PlaceOf(cmp.Or(p.Asked, p.Name), f.Product.Version, s.Mechanism == setting.Loader || !s.Settable.AtRuntime())

@@ -64,7 +64,7 @@ type Page struct {
 	Recommended []Advice   `json:"recommended,omitempty"`
 	Claims      []Claim    `json:"claims,omitempty"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
-	// Pooled is what the evidence says together, change by change, from all machines.
+	// Pooled is what the evidence says together, change by change: for the host, where there is one.
 	Pooled []evidence.Change `json:"pooled,omitempty"`
 	// Writers are the programs that write it by themselves.
 	Writers   []string  `json:"written_by,omitempty"`
@@ -82,6 +82,8 @@ type Page struct {
 
 	// Here: the release is this machine's, because none was asked for.
 	Here bool `json:"-"`
+	// For is the host that evidence is pooled for; nil for any.
+	For *evidence.Host `json:"-"`
 
 	noDefault bool // none, or not known: not the same as an empty one
 }
