@@ -1,9 +1,10 @@
 package host
 
 import (
-	"linerate/internal/fact"
 	"strings"
 	"testing"
+
+	"linerate/internal/fact"
 )
 
 // TestQueriesOfModulesNeedThem: without its module a filter's command makes the
