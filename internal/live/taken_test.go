@@ -55,7 +55,7 @@ func TestAHoldThatRanOut(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.held = now.Add(time.Minute)
-	if err := r.lost(now); err != ErrStopped {
+	if err := r.lost(now); err == nil || err.Error() != ErrStopped.Error() { // with nothing added
 		t.Errorf("%v", err)
 	}
 }

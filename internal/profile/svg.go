@@ -41,10 +41,10 @@ func Flame(p *Profile, title string) (svg, caption string) {
 // WeightOf says how much a profile holds: "1.50 s of cpu-clock".
 func WeightOf(p *Profile) string {
 	t := p.SampleType[0]
-	switch {
-	case t.Unit == "nanoseconds":
+	switch t.Unit {
+	case "nanoseconds":
 		return show.Nanos(float64(Total(p))) + " of " + t.Type
-	case t.Unit == t.Type:
+	case t.Type:
 		return show.Count(Total(p)) + " " + t.Unit
 	}
 	return show.Count(Total(p)) + " " + t.Unit + " of " + t.Type
