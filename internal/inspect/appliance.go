@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"linerate/internal/appliance"
 	"linerate/internal/fact"
@@ -100,6 +101,21 @@ func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) 
 	}
 	in.f.Product = about
 	return c
+}
+
+// addShipped files what a product sets by files of sysctl.d that it ships: those of its user
+// come behind.
+func (in *inspection) addShipped(c *appliance.Config) {
+	shipped, rest := []fact.Line{}, []fact.Line{}
+	for _, l := range c.Lines {
+		if l.Default && strings.Contains(l.File, "/sysctl.d/") {
+			shipped = append(shipped, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	in.addLines(shipped)
+	c.Lines = rest
 }
 
 // addProduct files what a product's configuration says, behind what the files of

@@ -157,3 +157,13 @@ func FuzzTunablesIn(f *testing.F) {
 		_, _ = tunablesIn(t.Context(), data)
 	})
 }
+
+// TestShippedFilesComeFirst: what OpenWrt ships in sysctl.d stands before its user's
+// sysctl.conf, which it reads last.
+func TestShippedFilesComeFirst(t *testing.T) {
+	f := inspected(t, map[string]string{"/etc/config/network": "config interface 'wan'\n\toption device 'eth1'\n", "/etc/sysctl.conf": "net.ipv4.tcp_fin_timeout=10\n"}, fact.Linux, "23.05")
+	s, _ := f.Tunable("net.ipv4.tcp_fin_timeout")
+	if l, ok := s.Stands(); !ok || l.Value != "10" || len(s.Lines) != 2 || !s.Lines[0].Default {
+		t.Errorf("%+v", s.Lines)
+	}
+}

@@ -22,6 +22,7 @@ func (in *inspection) linux() {
 	in.linuxCounters()
 	in.linuxModules()
 	product, config := in.appliance()
+	in.addShipped(&config)
 	in.linuxFiles(names)
 	in.addProduct(product, config)
 	in.linuxFirewall()
