@@ -146,7 +146,7 @@ func TestVyOSCutShort(t *testing.T) {
 }
 
 func TestVyOS(t *testing.T) {
-	want := []string{"sysctl net.core.rmem_max=8388608 at set system sysctl parameter net.core.rmem_max", "modprobe module.nf_conntrack.hashsize=65536 at set system conntrack hash-size",
+	want := []string{"sysctl net.core.rmem_max=8388608 at set system sysctl parameter net.core.rmem_max", "modprobe module.nf_conntrack.hashsize=65536 at set system conntrack hash-size", "sysctl net.netfilter.nf_conntrack_buckets=65536 at set system conntrack hash-size",
 		"sysctl net.netfilter.nf_conntrack_max=524288 at set system conntrack table-size", "field system/option/performance=throughput at set system option performance",
 		"cmdline cmdline.mitigations=off at set system option kernel disable-mitigations", "sysctl net.ipv4.tcp_rfc1337=1 at set firewall global-options twa-hazards-protection", "field firewall=yes at set firewall"}
 	for _, text := range []string{`

@@ -240,7 +240,7 @@ func (v *vyos) option(l leaf) {
 	}
 }
 
-// node reads what VyOS writes into one tunable.
+// node reads what VyOS writes into a tunable, or into one that has two names.
 func (v *vyos) node(l leaf) {
 	if len(l.path) < 2 {
 		return
@@ -253,7 +253,6 @@ func (v *vyos) node(l leaf) {
 				stage = fact.Modprobe
 			}
 			v.set(l, stage, n.Name, value, l.path[:len(l.path)-1]...)
-			return
 		}
 	}
 }
