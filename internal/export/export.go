@@ -69,9 +69,9 @@ func Write(p plan.Plan, name string) (string, error) {
 	return f.write(p, files)
 }
 
-// title is what a form begins with, as comments behind a mark.
+// title is what a form begins with, as comments behind a mark: linerate's own, and the plan.
 func title(p plan.Plan, mark string) string {
-	return fmt.Sprintf("%[1]s Plan %[2]s of linerate for %[3]s: %[4]s %[5]s, role %[6]s.\n", mark, p.Short(), clean(cmp.Or(p.Host, "any host")), p.OS, clean(p.Release), clean(p.Role))
+	return fmt.Sprintf("%[1]s"+plan.Marker[1:]+"\n%[1]s Plan %[2]s of linerate for %[3]s: %[4]s %[5]s, role %[6]s.\n", mark, p.Short(), clean(cmp.Or(p.Host, "any host")), p.OS, clean(p.Release), clean(p.Role))
 }
 
 // clean keeps a text of the plan on its line.
@@ -152,12 +152,12 @@ func body(content string) string {
 
 func sysctlD(p plan.Plan, files []plan.File) (string, error) {
 	at := plan.PlaceOf(p.OS, setting.Sysctl)
-	return plan.Marker + "\n" + title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
+	return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
 }
 
 func rcConf(p plan.Plan, files []plan.File) (string, error) {
 	at := plan.PlaceOf(p.OS, setting.RC)
-	return plan.Marker + "\n" + title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
+	return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
 }
 
 // reasons are why a step is in the plan, as comments behind a mark.
@@ -327,25 +327,24 @@ func nixos(p plan.Plan, files []plan.File) (string, error) {
 	}
 	multi := strings.NewReplacer("''", "'''", "${", "''${")
 	for _, f := range files {
-		text := multi.Replace(indented(body(f.Content), "    "))
-		switch f.Path {
-		case plan.LinuxUdev:
-			fmt.Fprintf(&b, "  services.udev.extraRules = ''\n%s  '';\n", text)
-		case plan.LinuxModprobe:
-			fmt.Fprintf(&b, "  boot.extraModprobeConfig = ''\n%s  '';\n", text)
-		case plan.LinuxModules, plan.LinuxTmpfiles:
-			b.WriteString(nixList(f))
+		if name := nixTexts[f.Path]; name != "" {
+			fmt.Fprintf(&b, "  %s = ''\n%s  '';\n", name, multi.Replace(indented(body(f.Content), "    ")))
+		} else if name := nixLists[f.Path]; name != "" {
+			b.WriteString(nixList(name, f))
 		}
 	}
 	return b.String() + "}\n" + left(p, "#", inFile), nil
 }
 
-// nixList is a file of single lines as the list that NixOS makes it of.
-func nixList(f plan.File) string {
-	name := "boot.kernelModules"
-	if f.Path == plan.LinuxTmpfiles {
-		name = "systemd.tmpfiles.rules"
-	}
+// nixTexts are the options that NixOS makes files of, and nixLists those of which it makes
+// a line an item.
+var (
+	nixTexts = map[string]string{plan.LinuxUdev: "services.udev.extraRules", plan.LinuxModprobe: "boot.extraModprobeConfig"}
+	nixLists = map[string]string{plan.LinuxModules: "boot.kernelModules", plan.LinuxTmpfiles: "systemd.tmpfiles.rules"}
+)
+
+// nixList is a file of single lines as the list of the name.
+func nixList(name string, f plan.File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s = [\n", name)
 	for line := range strings.Lines(body(f.Content)) {

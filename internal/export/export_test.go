@@ -31,7 +31,7 @@ func sample(t *testing.T, os string) plan.Plan {
 	if os == "linux" {
 		last := step(setting.Sysctl, os, "net.core.only_now", "", "1")
 		last.Where = plan.Where{Runtime: true}
-		p.Settings = append(p.Settings, step(setting.Module, os, "tcp_bbr", "", "loaded"), step(setting.ModParam, os, "nf_conntrack/hashsize", "", "65536"), step(setting.Link, os, "mtu", "eth0", "9000"), last)
+		p.Settings = append(p.Settings, step(setting.Module, os, "tcp_bbr", "", "loaded"), step(setting.ModParam, os, "nf_conntrack/hashsize", "", "65536"), step(setting.Link, os, "mtu", "eth0", "9000"), step(setting.Governor, os, "cpu0", "", "performance"), last)
 	} else {
 		p.Release = "14.3-RELEASE"
 		p.Settings[0].Instead = []plan.Removal{{File: "/etc/sysctl.conf", Line: 2, Text: "kern.ipc.maxsockbuf = 2097152 # {{ 7 * 7 }} (old)", Reason: "replaced"}}
@@ -115,7 +115,7 @@ func TestFilesComeThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := want(t, "linux")
-	if len(cloud.Files) != len(all) || len(all) != 4 || fmt.Sprint(cloud.Run) != "[[modprobe -a tcp_bbr] [sysctl -p /etc/sysctl.d/90-linerate.conf]]" {
+	if len(cloud.Files) != len(all) || len(all) != 5 || fmt.Sprint(cloud.Run) != "[[modprobe -a tcp_bbr] [sysctl -p /etc/sysctl.d/90-linerate.conf]]" {
 		t.Errorf("%d files of %d; %v", len(cloud.Files), len(all), cloud.Run)
 	}
 	for _, f := range cloud.Files {

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"strconv"
@@ -8,18 +10,21 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"linerate/internal/appliance"
 	"linerate/internal/plan"
 )
 
 var (
-	titled  = regexp.MustCompile(`(?m)\A(---\n|#cloud-config\n)?# Plan [0-9a-f]+ of linerate for [^\n]*: (freebsd|linux) `)
+	titled  = regexp.MustCompile(`\A(---\n|#cloud-config\n|#!/bin/sh\n|<!--\n)?(?:[# ] Settings of linerate: [^\n]*\n)?[# ] Plan [0-9a-f]+ of linerate for [^\n]*: (freebsd|linux) `)
 	nixLine = regexp.MustCompile(`(?m)^\s*"([^"]+)" = lib\.mkOverride 90 (?:"((?:[^"\\]|\\.)*)"|(-?[0-9]+));$`)
-	nixItem = regexp.MustCompile(`(?m)^    "([^"]+)"$`)
+	nixItem = regexp.MustCompile(`(?m)^    "((?:[^"\\]|\\.)+)"$`)
 	unsafe  = regexp.MustCompile(`(: )!unsafe( [|"])`)
+	kept    = regexp.MustCompile(`(?m)^\s*(?:\{ )?keep_mtu '([^'\n]+)' '([0-9]+)' &&$`)
+	call    = regexp.MustCompile(`(?m)^midclt call tunable\.create '(\{.*\})'$`)
 )
 
-// Read returns the host's files that a playbook, a NixOS module or user data of Write's
-// stand for, and their system; ok is false for any other text.
+// Read returns the host's files that a form of Write's stands for, and their system; ok is
+// false for any other text, and for sysctl.d and rc.conf, which are a host's files.
 func Read(text string) (files map[string]string, os string, ok bool) {
 	m := titled.FindStringSubmatch(text)
 	if m == nil {
@@ -28,10 +33,18 @@ func Read(text string) (files map[string]string, os string, ok bool) {
 	switch {
 	case m[1] == "---\n":
 		files = readPlaybook(text)
-	case m[1] != "":
+	case m[1] == "#cloud-config\n":
 		files = readUserData(text)
-	case strings.Contains(text, "{ lib, ... }:"):
+	case m[1] == "#!/bin/sh\n":
+		files = readOpenWrt(text)
+	case m[1] == "<!--\n":
+		files = readItems(text)
+	case strings.Contains(text, "\n{ lib, ... }:\n"):
 		files = readNixOS(text)
+	case strings.Contains(text, "\nconfigure\n"):
+		files = map[string]string{appliance.Named("vyos").Configs[0]: text}
+	case call.MatchString(text):
+		files = readTunables(text)
 	}
 	return files, m[2], len(files) > 0
 }
@@ -79,25 +92,64 @@ func keep(files map[string]string, at, text string) {
 }
 
 func readNixOS(text string) map[string]string {
-	var sysctl, modules strings.Builder
+	var sysctl strings.Builder
 	for _, m := range nixLine.FindAllStringSubmatch(text, -1) {
-		value := m[3]
-		if value == "" {
-			value, _ = strconv.Unquote(`"` + strings.ReplaceAll(m[2], `\${`, `${`) + `"`)
-		}
-		sysctl.WriteString(m[1] + "=" + value + "\n")
+		sysctl.WriteString(m[1] + "=" + m[3] + nixText(m[2]) + "\n")
 	}
-	if _, list, ok := strings.Cut(text, "boot.kernelModules = [\n"); ok {
-		list, _, _ = strings.Cut(list, "];")
+	files := map[string]string{plan.LinuxSysctl: sysctl.String()}
+	for at, name := range nixLists {
+		_, list, _ := strings.Cut(text, "\n  "+name+" = [\n")
+		list, _, _ = strings.Cut(list, "\n  ];\n")
 		for _, m := range nixItem.FindAllStringSubmatch(list, -1) {
-			modules.WriteString(m[1] + "\n")
+			files[at] += nixText(m[1]) + "\n"
 		}
 	}
-	files := map[string]string{}
-	for at, text := range map[string]string{plan.LinuxSysctl: sysctl.String(), plan.LinuxModules: modules.String()} {
-		if text != "" {
-			files[at] = text
+	for at, name := range nixTexts {
+		_, lines, _ := strings.Cut(text, "\n  "+name+" = ''\n")
+		lines, _, _ = strings.Cut(lines, "\n  '';\n")
+		files[at] = strings.NewReplacer("'''", "''", "''${", "${").Replace(lines)
+	}
+	maps.DeleteFunc(files, func(_, text string) bool { return text == "" })
+	return files
+}
+
+// nixText is what a string of Nix between quotes says.
+func nixText(s string) string {
+	s, _ = strconv.Unquote(`"` + strings.ReplaceAll(s, `\${`, `${`) + `"`)
+	return s
+}
+
+// readItems is the configuration that a list of tunables is merged into.
+func readItems(text string) map[string]string {
+	for _, name := range []string{"opnsense", "pfsense"} {
+		if p := appliance.Named(name); strings.Contains(text, "\n  For "+p.Tunables+", item by item.") {
+			return map[string]string{p.Configs[0]: "<" + name + ">" + text + "</" + name + ">"}
 		}
+	}
+	return nil
+}
+
+// readOpenWrt are the files that the script's keep writes.
+func readOpenWrt(text string) map[string]string {
+	before, lines, _ := strings.Cut(text, "# linerate: begin\n")
+	lines, _, _ = strings.Cut(lines, "# linerate: end\n")
+	lines = strings.Repeat("\n", strings.Count(before, "\n")+1) + lines // numbered as in the script
+	p := appliance.Named("openwrt")
+	files := map[string]string{p.Tells[0]: "", p.Tunables: lines}
+	for _, m := range kept.FindAllStringSubmatch(text, -1) {
+		files[p.Configs[0]] += "config device\n\toption name '" + m[1] + "'\n\toption mtu '" + m[2] + "'\n"
 	}
 	return files
+}
+
+// readTunables are the rows that the calls add to the middleware's table.
+func readTunables(text string) map[string]string {
+	var rows strings.Builder
+	for _, m := range call.FindAllStringSubmatch(text, -1) {
+		var c tunable
+		if json.Unmarshal([]byte(strings.ReplaceAll(m[1], `'\''`, "'")), &c) == nil {
+			rows.WriteString(strings.Join([]string{c.Var, c.Value, c.Type, "1"}, "\t") + "\n")
+		}
+	}
+	return map[string]string{appliance.Named("truenas-core").Configs[0]: rows.String()}
 }

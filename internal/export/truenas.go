@@ -12,6 +12,14 @@ import (
 // mostComment is how long a tunable's comment may be in TrueNAS' database.
 const mostComment = 100
 
+// tunable is the argument of a call.
+type tunable struct {
+	Type    string `json:"type"`
+	Var     string `json:"var"`
+	Value   string `json:"value"`
+	Comment string `json:"comment"`
+}
+
 // tunables writes calls of tunable.create of TrueNAS' middleware, one a setting. kind
 // is the type by which the middleware knows a setting and its name there, "" where it
 // takes none of its sort.
@@ -29,12 +37,7 @@ func tunables(kind func(plan.Step) (kind, name string)) func(p plan.Plan, files 
 				continue
 			}
 			reason := []rune(clean(s.Reason))
-			call, err := json.Marshal(struct {
-				Type    string `json:"type"`
-				Var     string `json:"var"`
-				Value   string `json:"value"`
-				Comment string `json:"comment"`
-			}{k, name, s.Value, string(reason[:min(len(reason), mostComment)])})
+			call, err := json.Marshal(tunable{k, name, s.Value, string(reason[:min(len(reason), mostComment)])})
 			if err != nil {
 				return "", err
 			}

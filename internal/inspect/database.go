@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,12 +33,18 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 		return "", err
 	}
 	text := ""
-	if err == nil {
+	switch {
+	case err == nil && rowsOnly.Match(b): // as an export of linerate's is read
+		text = string(b)
+	case err == nil:
 		text, err = tunablesIn(in.ctx, b)
 	}
 	in.record(host.TrueNASDatabase, err)
 	return in.kept(redact.Database, host.TrueNASDatabase, text), err
 }
+
+// rowsOnly is a table as sqlite3 prints it.
+var rowsOnly = regexp.MustCompile(`\A([\w./]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
 
 // sqliteHead begins every SQLite file.
 const sqliteHead = "SQLite format 3\x00"
