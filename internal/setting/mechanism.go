@@ -93,12 +93,6 @@ func HostMechanisms() []Mechanism {
 		NAPI, RPS, RFS, XPS, IRQ, Governor, PFLimit, Module, ModParam, Route, NFT}
 }
 
-// Recorded lists the mechanisms of the catalogue's records.
-func Recorded() []Mechanism {
-	return []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service,
-		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
-}
-
 // OfPFTimeout is which of pf's timeouts (the name of a PFTimeout) the catalogue's name of a
 // setting means; ok is false of every other setting.
 func OfPFTimeout(name string) (timeout string, ok bool) {

@@ -1,7 +1,6 @@
 package sockops
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"syscall"
 	"time"
@@ -61,34 +60,6 @@ func (t Tally) Err() error {
 
 // Key is what the coin is drawn with.
 type Key [2]uint64
-
-// Draw is the arm of a connection where a share of all is treated: what the program draws.
-func (k Key) Draw(remote, local netip.AddrPort, share float64) Arm {
-	h := k[0]
-	for _, a := range []netip.AddrPort{remote, local} {
-		b := a.Addr().As16()
-		h = mix(mix(h, words(b[:8])), words(b[8:]))
-	}
-	h = mix(mix(h, uint64(remote.Port())<<32|uint64(local.Port())), k[1])
-	switch {
-	case h>>32 < below(share):
-		return Treated
-	case h&1 == 1:
-		return Again
-	}
-	return Control
-}
-
-// words are two of an address as the program loads them: the object is for little endian.
-func words(b []byte) uint64 {
-	return uint64(binary.LittleEndian.Uint32(b))<<32 | uint64(binary.LittleEndian.Uint32(b[4:]))
-}
-
-func mix(h, v uint64) uint64 {
-	h = (h ^ v) * 0xff51afd7ed558ccd
-	h = (h ^ h>>32) * 0xc4ceb9fe1a85ec53
-	return h ^ h>>29
-}
 
 // below is the number of 32 bits that a share of all draws is below.
 func below(share float64) uint64 { return uint64(share * (1 << 32)) }

@@ -2,6 +2,7 @@ package sockops
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -223,7 +224,7 @@ func TestSplitsByCoin(t *testing.T) {
 			if got := seen[c.Remote.String()]; got != want {
 				t.Fatalf("%s drew arm %d and has %q, not %q", c.Remote, c.Arm, got, want)
 			}
-			if again := key.Draw(c.Remote, c.Local, share); again != c.Arm {
+			if again := draw(key, c.Remote, c.Local, share); again != c.Arm {
 				t.Fatalf("%s → %s drew arm %d, and %d when drawn again", c.Remote, c.Local, c.Arm, again)
 			}
 			if c.Window != uint32(window) || c.BytesSent != 20_000+1 && c.BytesSent != 20_000 || c.Segments == 0 || c.Duration <= 0 || c.RTT <= 0 {
@@ -336,8 +337,8 @@ func TestDrawTakesBothFamilies(t *testing.T) {
 	counts := [arms]int{}
 	for port := range uint16(20_000) {
 		remote := netip.AddrPortFrom(netip.MustParseAddr("2001:2::1"), port)
-		arm := key.Draw(remote, four, 0.2)
-		if arm != key.Draw(remote, six, 0.2) {
+		arm := draw(key, remote, four, 0.2)
+		if arm != draw(key, remote, six, 0.2) {
 			t.Fatal("a mapped address draws another arm")
 		}
 		counts[arm]++
@@ -347,4 +348,32 @@ func TestDrawTakesBothFamilies(t *testing.T) {
 			t.Errorf("arm %d: %d of 20,000, not about %d", arm, counts[arm], want)
 		}
 	}
+}
+
+// draw is the arm of a connection where a share of all is treated, as the program draws it.
+func draw(k Key, remote, local netip.AddrPort, share float64) Arm {
+	h := k[0]
+	for _, a := range []netip.AddrPort{remote, local} {
+		b := a.Addr().As16()
+		h = mix(mix(h, words(b[:8])), words(b[8:]))
+	}
+	h = mix(mix(h, uint64(remote.Port())<<32|uint64(local.Port())), k[1])
+	switch {
+	case h>>32 < below(share):
+		return Treated
+	case h&1 == 1:
+		return Again
+	}
+	return Control
+}
+
+// words are two of an address as the program loads them: the object is for little endian.
+func words(b []byte) uint64 {
+	return uint64(binary.LittleEndian.Uint32(b))<<32 | uint64(binary.LittleEndian.Uint32(b[4:]))
+}
+
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0xff51afd7ed558ccd
+	h = (h ^ h>>32) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>29
 }

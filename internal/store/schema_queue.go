@@ -3,7 +3,7 @@ package store
 // queueSchema is the queue: studies, their blocks and trials, testbeds and their leases.
 const queueSchema = `
 CREATE TABLE queue_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO queue_settings (name, value) VALUES ('brake', ''), ('cap_ms', '86400000');
+INSERT INTO queue_settings (name, value) VALUES ('brake', '');
 CREATE TABLE queue_studies (
 	id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, label TEXT NOT NULL, kind TEXT NOT NULL, submitter TEXT NOT NULL,
 	submitted BIGINT NOT NULL, estimate BIGINT NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL, waiting BIGINT NOT NULL,

@@ -54,6 +54,10 @@ func (c *Catalogue) Check() error {
 	return errors.Join(errs...)
 }
 
+// recorded are the mechanisms of records.
+var recorded = []setting.Mechanism{setting.Sysctl, setting.Loader, setting.RC, setting.Ifconfig, setting.Ethtool, setting.Module, setting.KernelOption, setting.Mount, setting.Tunefs,
+	setting.LoginConf, setting.Firewall, setting.Service, setting.Sysfs, setting.Procfs, setting.Cmdline, setting.Limit, setting.Qdisc, setting.CC, setting.Route, setting.Socket, setting.Systemd}
+
 // check holds one record to the schema.
 func (r *Record) check() error {
 	var errs []error
@@ -63,7 +67,7 @@ func (r *Record) check() error {
 	if !r.nameFits() {
 		bad("name has odd characters")
 	}
-	oneOf(bad, "mechanism", r.Mechanism, setting.Recorded())
+	oneOf(bad, "mechanism", r.Mechanism, recorded)
 	oneOf(bad, "settable", r.Settable, settables)
 	oneOf(bad, "type", r.Type, types)
 	oneOf(bad, "scope", r.Scope, scopes)
@@ -128,7 +132,7 @@ func (r *Record) checkReleases(bad func(string, ...any)) {
 			oneOf(bad, "type", c.Type, types)
 		}
 		if c.Mechanism != "" {
-			oneOf(bad, "mechanism", c.Mechanism, setting.Recorded())
+			oneOf(bad, "mechanism", c.Mechanism, recorded)
 		}
 		oneOf(bad, "scope", c.Scope, scopes)
 	}

@@ -20,12 +20,6 @@ var catalogueWords string
 //go:embed ownwords.txt
 var ownWords string
 
-// Known reports whether a set holds a word.
-func Known(set, word string) bool {
-	_, ok := compiled().words[set+" "+word]
-	return ok
-}
-
 // allWords are all sets, each word behind its set and a blank.
 func allWords() []string {
 	var all []string
