@@ -59,14 +59,11 @@ var queriesText string
 
 // Queries lists the commands for a system, in order.
 func Queries(os string) (all []Query) {
-	for _, row := range list.Rows(queriesText) {
-		if row[0] != os {
-			continue
-		}
-		q := Query{id: row[1], argv: strings.Fields(row[2]), why: row[3]}
-		if len(row) > 4 {
-			if q.slow = row[4] == "slow"; !q.slow {
-				q.module = row[4]
+	for _, row := range list.Table(queriesText, os) {
+		q := Query{id: row[0], argv: strings.Fields(row[1]), why: row[2]}
+		if len(row) > 3 {
+			if q.slow = row[3] == "slow"; !q.slow {
+				q.module = row[3]
 			}
 		}
 		all = append(all, q)

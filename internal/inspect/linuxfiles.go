@@ -9,6 +9,7 @@ import (
 	"linerate/internal/fact/linux"
 	"linerate/internal/fact/redact"
 	"linerate/internal/host"
+	"linerate/internal/list"
 )
 
 // linuxModules reads what is loaded, what the kernel holds, and the
@@ -159,24 +160,24 @@ func (in *inspection) count(path string) *uint64 {
 // linuxServices lists the daemons that systemd starts.
 func (in *inspection) linuxServices() {
 	names, _ := in.r.ReadDir(in.ctx, "/etc/systemd/system/multi-user.target.wants")
-	yes, units := true, map[string][]string{}
-	for _, row := range servicesOf(fact.Linux) {
-		units[row[2]] = row
+	yes, units, services := true, map[string][]string{}, list.Table(servicesText, fact.Linux)
+	for _, row := range services {
+		units[row[1]] = row
 	}
 	for _, n := range names {
 		unit := strings.TrimSuffix(n, ".service")
 		row := units[unit]
 		if strings.HasPrefix(unit, "wg-quick@") {
-			row = []string{fact.Linux, "wireguard"}
+			row = []string{"wireguard"}
 		}
 		if row != nil {
-			in.f.Services = append(in.f.Services, fact.Service{Name: row[1], Enabled: &yes, Details: in.details(row)})
+			in.f.Services = append(in.f.Services, fact.Service{Name: row[0], Enabled: &yes, Details: in.details(row)})
 			delete(units, unit)
 		}
 	}
-	for _, row := range servicesOf(fact.Linux) { // a copy of some files may lack the links
-		if details := in.details(row); units[row[2]] != nil && len(details) > 0 {
-			in.f.Services = append(in.f.Services, fact.Service{Name: row[1], Details: details})
+	for _, row := range services { // a copy of some files may lack the links
+		if details := in.details(row); units[row[1]] != nil && len(details) > 0 {
+			in.f.Services = append(in.f.Services, fact.Service{Name: row[0], Details: details})
 		}
 	}
 }

@@ -14,16 +14,11 @@ import (
 //go:embed services.txt
 var servicesText string
 
-// servicesOf are the daemons of a system.
-func servicesOf(system string) [][]string {
-	return list.Filter(list.Rows(servicesText), func(row []string) bool { return row[0] == system })
-}
-
 // freebsdServices lists the daemons that rc.conf or a configuration file mentions.
 func (in *inspection) freebsdServices() {
-	for _, row := range servicesOf(fact.FreeBSD) {
-		enabled := in.f.RCYes(row[2])
-		svc := fact.Service{Name: row[1], Enabled: &enabled, Details: in.details(row)}
+	for _, row := range list.Table(servicesText, fact.FreeBSD) {
+		enabled := in.f.RCYes(row[1])
+		svc := fact.Service{Name: row[0], Enabled: &enabled, Details: in.details(row)}
 		if enabled || len(svc.Details) > 0 {
 			in.f.Services = append(in.f.Services, svc)
 		}
@@ -32,18 +27,18 @@ func (in *inspection) freebsdServices() {
 
 // details are the lines that matter of a daemon's files, and of those in its directories.
 func (in *inspection) details(row []string) []fact.Line {
-	if len(row) < 5 {
+	if len(row) < 4 {
 		return nil
 	}
 	var lines []fact.Line
-	for _, p := range strings.Fields(row[3]) {
+	for _, p := range strings.Fields(row[2]) {
 		files := []string{p}
 		if names, _ := in.r.ReadDir(in.ctx, p); len(names) > 0 {
 			files = list.Map(names, func(n string) string { return p + "/" + n })
 		}
 		for _, file := range files {
 			if text, err := in.Read(file); err == nil {
-				lines = append(lines, freebsd.WordLines(file, text, strings.Fields(row[4]))...)
+				lines = append(lines, freebsd.WordLines(file, text, strings.Fields(row[3]))...)
 			}
 		}
 	}

@@ -138,7 +138,7 @@ func TestCPULists(t *testing.T) {
 // and never the setting's own alone.
 func TestCompanionsOf(t *testing.T) {
 	for name, with := range sysctlCompanions {
-		for _, pattern := range with {
+		for _, pattern := range strings.Fields(with) {
 			if _, err := path.Match(pattern, name); err != nil || pattern == name || strings.ContainsAny(pattern, " /") {
 				t.Errorf("%s has the companion %q (%v)", name, pattern, err)
 			}

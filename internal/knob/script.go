@@ -1,7 +1,7 @@
 package knob
 
 import (
-	_ "embed" // knob.sh and read.sh
+	_ "embed" // knob.sh, read.sh and sysctls.txt
 	"slices"
 	"strconv"
 	"strings"
@@ -51,18 +51,12 @@ func Native(k Key, value string) string {
 func AtRuntime(m setting.Mechanism) bool { return m != setting.Loader && m != setting.RC }
 
 // Companions are the settings, as patterns, that writing one changes as well,
-// so that putting it back means putting them back. Sources: inet_forward_change
-// and addrconf_fixup_forwarding copy conf.all to every interface
-// (net/ipv4/devinet.c, net/ipv6/addrconf.c); mm/page-writeback.c and mm/util.c clear
-// the ratio when bytes are set and the reverse; netdev_fix_features switches off
+// so that putting it back means putting them back: netdev_fix_features switches off
 // what depends on an offload (net/core/dev.c).
 func Companions(k Key) []Key {
-	sysctls := func(names ...string) []Key {
-		return list.Map(names, func(n string) Key { return Key{Mechanism: setting.Sysctl, Name: n} })
-	}
 	switch k.Mechanism {
 	case setting.Sysctl:
-		return sysctls(sysctlCompanions[k.Name]...)
+		return list.Map(strings.Fields(sysctlCompanions[k.Name]), func(n string) Key { return Key{Mechanism: setting.Sysctl, Name: n} })
 	case setting.Offload:
 		return []Key{{setting.Offload, k.Device, "*"}}
 	case setting.Link:
@@ -83,35 +77,24 @@ func Companions(k Key) []Key {
 	return nil
 }
 
-var sysctlCompanions = map[string][]string{
-	"net.ipv4.ip_forward":                {"net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
-	"net.ipv4.conf.all.forwarding":       {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
-	"net.ipv6.conf.all.forwarding":       {"net.ipv6.conf.*.forwarding"},
-	"net.ipv6.conf.all.disable_ipv6":     {"net.ipv6.conf.*.disable_ipv6"},
-	"net.ipv6.conf.all.disable_policy":   {"net.ipv6.conf.*.disable_policy"},
-	"net.ipv6.conf.all.proxy_ndp":        {"net.ipv6.conf.*.proxy_ndp"},
-	"net.ipv6.conf.all.addr_gen_mode":    {"net.ipv6.conf.*.addr_gen_mode"},
-	"net.ipv6.conf.all.force_forwarding": {"net.ipv6.conf.*.force_forwarding"},
+// sysctlsText says what is peculiar about sysctls.
+//
+//go:embed sysctls.txt
+var sysctlsText string
 
-	"net.ipv6.conf.all.ignore_routes_with_linkdown": {"net.ipv6.conf.*.ignore_routes_with_linkdown"},
+// The tables of sysctlsText.
+var (
+	sysctlCompanions = list.Pairs(sysctlsText, "companions")
+	exclusive        = list.Pairs(sysctlsText, "exclusive")
+	oneWay           = list.Pairs(sysctlsText, "one-way")
+	locking          = list.Pairs(sysctlsText, "locking")
+	needed           = named("needed")
+	reserving        = named("reserving")
+	ticks            = named("ticks")
+	powersOfTwo      = named("powers")
+)
 
-	"vm.dirty_bytes":                     {"vm.dirty_ratio"},
-	"vm.dirty_ratio":                     {"vm.dirty_bytes"},
-	"vm.dirty_background_bytes":          {"vm.dirty_background_ratio"},
-	"vm.dirty_background_ratio":          {"vm.dirty_background_bytes"},
-	"vm.overcommit_kbytes":               {"vm.overcommit_ratio"},
-	"vm.overcommit_ratio":                {"vm.overcommit_kbytes"},
-	"net.ipv4.tcp_congestion_control":    {"net.ipv4.tcp_allowed_congestion_control"},
-	"net.netfilter.nf_conntrack_buckets": {"net.netfilter.nf_conntrack_max"},
-	"kern.ipc.maxsockbuf":                {"net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"},
-}
-
-// exclusive pairs: of the two one is 0, and 0 cannot be written, or clears both.
-var exclusive = map[string]string{
-	"vm.dirty_bytes": "vm.dirty_ratio", "vm.dirty_ratio": "vm.dirty_bytes",
-	"vm.dirty_background_bytes": "vm.dirty_background_ratio", "vm.dirty_background_ratio": "vm.dirty_background_bytes",
-	"vm.overcommit_kbytes": "vm.overcommit_ratio", "vm.overcommit_ratio": "vm.overcommit_kbytes",
-}
+func named(table string) []string { return strings.Fields(list.Table(sysctlsText, table)[0][0]) }
 
 // PutBack reports whether a prior value, one of all that were, has to be written to come
 // back: the 0 of an exclusive pair comes with its partner. Where both were 0 that of the
@@ -136,10 +119,10 @@ func NoReturn(k Key, now map[Key]string) string {
 }
 
 // NotWritable says why a value cannot be written though it is the setting's
-// own default, so that a revert would need a boot (seen on FreeBSD 14.0); ""
+// own default, so that a revert would need a boot; ""
 // when nothing is known against it.
 func NotWritable(os string, k Key, value string) string {
-	if os == "freebsd" && k.Mechanism == setting.Sysctl && slices.Contains(oneWay[k.Name], value) {
+	if os == "freebsd" && k.Mechanism == setting.Sysctl && value != "" && oneWay[k.Name] == value {
 		return "the kernel does not take " + value + " back at run time though it is the default"
 	}
 	return ""
@@ -155,15 +138,11 @@ func Lossy(os string, k Key, value string) string {
 		return "below 1280 the interface loses its IPv6 addresses"
 	case os == "linux" && strings.HasPrefix(k.Name, "net.ipv6.conf.") && strings.HasSuffix(k.Name, ".disable_ipv6") && value != "0":
 		return "the interface loses its IPv6 addresses and routes"
-	case os == "linux" && k.Mechanism == setting.Sysctl && locking[k.Name] > 0 && len(n) == 1 && n[0] == locking[k.Name]:
+	case os == "linux" && k.Mechanism == setting.Sysctl && len(n) == 1 && slices.Equal(n, numbers(locking[k.Name])):
 		return "the kernel takes no other value of it until the next boot"
 	}
 	return ""
 }
-
-// locking are the values after which Linux takes no other: kernel/module/main.c,
-// kernel/kexec_core.c, kernel/bpf/syscall.c, security/yama/yama_lsm.c.
-var locking = map[string]uint64{"kernel.modules_disabled": 1, "kernel.kexec_load_disabled": 1, "kernel.unprivileged_bpf_disabled": 1, "kernel.yama.ptrace_scope": 3}
 
 // Starves says how a value, where a host has now, could leave the host's own switch
 // without the processes, files or memory that it needs to put the value back; "" where
@@ -184,16 +163,6 @@ func Starves(k Key, value, now string) string {
 	return ""
 }
 
-// needed are the limits of processes, files and memory that starting a program runs into:
-// kernel/fork.c, kernel/pid.c, fs/file_table.c, mm/mmap.c, mm/util.c; FreeBSD's
-// sys/kern/kern_fork.c, kern_descrip.c.
-var needed = []string{"kernel.threads-max", "kernel.pid_max", "fs.file-max", "vm.max_map_count", "vm.overcommit_ratio", "vm.overcommit_kbytes",
-	"kern.maxfiles", "kern.maxfilesperproc", "kern.maxprocperuid"}
-
-// reserving hold back memory, in kB or pages, that programs then lack: mm/page_alloc.c,
-// mm/hugetlb.c; FreeBSD's sys/vm/vm_meter.c.
-var reserving = []string{"vm.min_free_kbytes", "vm.nr_hugepages", "vm.nr_hugepages_mempolicy", "vm.v_free_min", "vm.v_free_reserved", "vm.v_free_severe", "vm.v_free_target"}
-
 // Cuts says how setting a key may cut off somebody who came over the network by
 // the interface management; "" when it may not. Where the interface is not
 // known ("") only what is dangerous on any is named.
@@ -209,11 +178,6 @@ func Cuts(k Key, value, management string) string {
 		return "changes the MTU of the link you came by"
 	}
 	return ""
-}
-
-var oneWay = map[string][]string{
-	"net.inet.ip.random_id_period": {"0"},
-	"net.inet.tcp.maxunacktime":    {"0"},
 }
 
 // Order sorts keys into the order in which they are to be set: what makes
@@ -275,18 +239,12 @@ func rounded(k Key, want, got uint64) bool {
 	case k.Mechanism == setting.RFS, k.Name == "net.core.rps_sock_flow_entries":
 		return got == powerOfTwo(want)
 	case slices.Contains(ticks, k.Name):
-		// Kept in ticks of 1 to 10 ms, rounded up (msecs_to_jiffies).
 		return want > 0 && got >= want && got < want+10
 	case slices.Contains(powersOfTwo, k.Name):
 		return got == powerOfTwo(want)
 	}
 	return false
 }
-
-var (
-	ticks       = []string{"net.ipv4.icmp_ratelimit", "net.ipv4.icmp_msgs_burst", "net.ipv6.icmp.ratelimit"}
-	powersOfTwo = []string{"net.inet.ip.fw.tables_max", "net.inet.ip.fw.dyn_buckets", "net.netfilter.nf_conntrack_buckets"}
-)
 
 func powerOfTwo(n uint64) uint64 {
 	p := uint64(1)

@@ -65,3 +65,18 @@ func Rows(text string) (rows [][]string) {
 	}
 	return rows
 }
+
+// Table are the rows of a text with several tables that begin with a table's name, without it.
+func Table(text, name string) [][]string {
+	rows := Filter(Rows(text), func(row []string) bool { return row[0] == name })
+	return Map(rows, func(row []string) []string { return row[1:] })
+}
+
+// Pairs are the second fields of a table's rows by the first.
+func Pairs(text, name string) map[string]string {
+	pairs := map[string]string{}
+	for _, row := range Table(text, name) {
+		pairs[row[0]] = row[1]
+	}
+	return pairs
+}

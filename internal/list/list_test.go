@@ -1,6 +1,7 @@
 package list
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -42,6 +43,19 @@ func TestRows(t *testing.T) {
 	got := Rows("# head\na\tb c\n\n\td\t\n")
 	if len(got) != 2 || !slices.Equal(got[0], []string{"a", "b c"}) || !slices.Equal(got[1], []string{"", "d", ""}) {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	text := "# head\na\tb\tc\nd\tb\te\na\tf\tg\n"
+	if got := Table(text, "a"); len(got) != 2 || !slices.Equal(got[0], []string{"b", "c"}) || !slices.Equal(got[1], []string{"f", "g"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Pairs(text, "a"); !maps.Equal(got, map[string]string{"b": "c", "f": "g"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Table(text, "b"); got != nil {
+		t.Errorf("of none: %q", got)
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // mitigationNames are the settings that tell the state of a defence against
@@ -209,33 +211,21 @@ func withNIC(f *fact.Facts, name string, do func(*fact.NIC)) {
 	}
 }
 
-// complaintTable holds the messages in which FreeBSD complains about a setting or a limit,
-// with what each is about: $1 is a group of the pattern.
-var complaintTable = []struct {
-	pattern *regexp.Regexp
+// complaintTable has the messages in which FreeBSD complains about a setting or a limit, by what
+// each is about: $1 is a group of the pattern.
+var complaintTable = sync.OnceValue(func() []complaintAbout {
+	return list.Map(list.Table(wordsText, "complaint"), func(row []string) complaintAbout {
+		return complaintAbout{row[0], regexp.MustCompile(row[1])}
+	})
+})
+
+type complaintAbout struct {
 	about   string
-}{
-	{regexp.MustCompile(`\[zone: ([^\]]+)\] (?:(kern\.\S+)|(.*)) limit reached`), "$2"},
-	{regexp.MustCompile(`sonewconn: .*[Ll]isten queue overflow`), "kern.ipc.soacceptqueue"},
-	{regexp.MustCompile(`interrupt storm detected on "([^"]+)"`), "hw.intr_storm_threshold"},
-	{regexp.MustCompile(`(kern\.\S+|vm\.\S+|net\.\S+) (?:limit )?exceeded`), "$1"},
-	{regexp.MustCompile(`Limiting .* (?:response|packets) from \d+ to \d+`), "net.inet.icmp.icmplim"},
-	{regexp.MustCompile(`WARNING: TCB hash size not a power of 2`), "net.inet.tcp.tcbhashsize"},
-	{regexp.MustCompile(`WARNING: (syncache|hostcache) hash size is not a power of 2`), "net.inet.tcp.$1.hashsize"},
-	{regexp.MustCompile(`^netisr_init: forcing (\w+)`), "net.isr.$1"},
-	{regexp.MustCompile(`(?i)((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+).*(?:invalid|out of range|deprecated|ignored|obsolete|unsupported|too (?:large|small|big|low|high)|rounded|must be)`), "$1"},
-	{regexp.MustCompile(`(?i)(?:invalid|out of range|deprecated|obsolete|unsupported|bad).*?((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+)`), "$1"},
-	{regexp.MustCompile(`^([a-z]+\d+): (?:Watchdog timeout|watchdog timeout|.*TX\(\d+\) desc avail|Unable to allocate|unable to allocate|failed to allocate|.*Could not setup receive|.*queue.*hung)`), "$1"},
-	{regexp.MustCompile(`^KLD (\S+?)(?:\.ko)?: depends on .* not available`), "$1"},
-	{regexp.MustCompile(`^sysctl: (?:unknown oid '([^']+)'|oid '([^']+)')`), "$1$2"},
-	{regexp.MustCompile(`^(?:kldload: can't load|can't load) '?([^':]+)`), "$1"},
-	{regexp.MustCompile(`^module_register: (?:module|cannot register) ([a-zA-Z_0-9/]+)`), "$1"},
-	{regexp.MustCompile(`pf: state limit|PF states limit reached`), "pf states"},
-	{regexp.MustCompile(`^ipfw: .*(?:dynamic rules|limit|too many)`), "net.inet.ip.fw.dyn_max"},
+	pattern *regexp.Regexp
 }
 
 func complaint(line string) (fact.Complaint, bool) {
-	for _, c := range complaintTable {
+	for _, c := range complaintTable() {
 		if at := c.pattern.FindStringSubmatchIndex(line); at != nil {
 			about := string(c.pattern.ExpandString(nil, c.about, line, at))
 			return fact.Complaint{Text: clip(line, 300), About: strings.TrimRight(about, ".:,")}, true

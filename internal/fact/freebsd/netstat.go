@@ -11,42 +11,18 @@ import (
 	"linerate/internal/list"
 )
 
-// mbufLines are the lines of `netstat -m`: a pattern, and the counter for
-// each number (usr.bin/netstat/mbuf.c).
-var mbufLines = []struct {
-	tail string
-	names
-}{
-	{"mbufs in use (current/cache/total)", names{"mbuf.mbufs.current", "mbuf.mbufs.cache", "mbuf.mbufs.total"}},
-	{"mbuf clusters in use (current/cache/total/max)", names{"mbuf.clusters.current", "mbuf.clusters.cache", "mbuf.clusters.total", "mbuf.clusters.max"}},
-	{"4k (page size) jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo4k.current", "mbuf.jumbo4k.cache", "mbuf.jumbo4k.total", "mbuf.jumbo4k.max"}},
-	{"9k jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo9k.current", "mbuf.jumbo9k.cache", "mbuf.jumbo9k.total", "mbuf.jumbo9k.max"}},
-	{"16k jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo16k.current", "mbuf.jumbo16k.cache", "mbuf.jumbo16k.total", "mbuf.jumbo16k.max"}},
-	{"requests for mbufs denied (mbufs/clusters/mbuf+clusters)", names{"mbuf.denied.mbufs", "mbuf.denied.clusters", "mbuf.denied.packets"}},
-	{"requests for mbufs delayed (mbufs/clusters/mbuf+clusters)", names{"mbuf.delayed.mbufs", "mbuf.delayed.clusters", "mbuf.delayed.packets"}},
-	{"requests for jumbo clusters denied (4k/9k/16k)", names{"mbuf.denied.jumbo4k", "mbuf.denied.jumbo9k", "mbuf.denied.jumbo16k"}},
-	{"requests for jumbo clusters delayed (4k/9k/16k)", names{"mbuf.delayed.jumbo4k", "mbuf.delayed.jumbo9k", "mbuf.delayed.jumbo16k"}},
-	{"requests for sfbufs denied", names{"mbuf.denied.sfbufs"}},
-	{"requests for sfbufs delayed", names{"mbuf.delayed.sfbufs"}},
-}
-
-type names []string
-
 // AddNetstatM reads `netstat -m`.
 func AddNetstatM(f *fact.Facts, text string) {
+	mbufLines := list.Pairs(countersText, "mbuf")
 	for _, line := range splitLines(text) {
 		numbers, tail, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok {
 			continue
 		}
-		for _, known := range mbufLines {
-			if tail != known.tail {
-				continue
-			}
-			for i, s := range strings.Split(numbers, "/") {
-				if n, err := strconv.ParseUint(s, 10, 64); err == nil && i < len(known.names) {
-					f.AddCounter(known.names[i], n, "netstat -m")
-				}
+		names := strings.Fields(mbufLines[tail])
+		for i, s := range strings.Split(numbers, "/") {
+			if n, err := strconv.ParseUint(s, 10, 64); err == nil && i < len(names) {
+				f.AddCounter(names[i], n, "netstat -m")
 			}
 		}
 	}
@@ -97,16 +73,11 @@ func number(s string) uint64 {
 	return n
 }
 
-// interfaceColumns are the columns of `netstat -i` that count.
-var interfaceColumns = map[string]string{
-	"Ipkts": "input_packets", "Ierrs": "input_errors", "Idrop": "input_drops", "Ibytes": "input_bytes",
-	"Opkts": "output_packets", "Oerrs": "output_errors", "Obytes": "output_bytes", "Coll": "collisions", "Drop": "output_drops",
-}
-
 // AddNetstatI reads `netstat -i`, with -b and -d or without: one row of each
 // interface's link layer counts.
 func AddNetstatI(f *fact.Facts, text string) {
 	var header []string
+	counters := list.Pairs(countersText, "interface")
 	for _, line := range splitLines(text) {
 		w := strings.Fields(line)
 		if len(w) > 4 && w[0] == "Name" {
@@ -119,7 +90,7 @@ func AddNetstatI(f *fact.Facts, text string) {
 		name := strings.TrimSuffix(w[0], "*") // down
 		// The address may be missing, so columns count from the right.
 		for i, column := range header {
-			counter := interfaceColumns[column]
+			counter := counters[column]
 			at := len(w) - (len(header) - i)
 			if counter == "" || at < 3 || !isNumber(w[at]) {
 				continue
@@ -138,13 +109,10 @@ var countersText string
 // none) and its end, both with their nouns in the singular, and the counter's name.
 type protocolLine struct{ section, parent, tail, name string }
 
-var protocolLines = sync.OnceValue(func() (lines []protocolLine) {
-	for _, row := range list.Rows(countersText) {
-		if row[0] == "protocol" {
-			lines = append(lines, protocolLine{row[2], singular(strings.TrimPrefix(row[3], "-")), singular(row[4]), row[1]})
-		}
-	}
-	return lines
+var protocolLines = sync.OnceValue(func() []protocolLine {
+	return list.Map(list.Table(countersText, "protocol"), func(row []string) protocolLine {
+		return protocolLine{row[0], singular(strings.TrimPrefix(row[1], "-")), singular(row[2]), row[3]}
+	})
 })
 
 var (

@@ -79,13 +79,7 @@ func countQueues(v Values) map[string][2]int {
 // nicDropNames are driver counters of frames that the hardware or a full ring lost, by
 // the driver's own name.
 var nicDropNames = sync.OnceValue(func() map[string]string {
-	names := map[string]string{}
-	for _, row := range list.Rows(countersText) {
-		if row[0] == "nic" {
-			names[row[2]] = row[1]
-		}
-	}
-	return names
+	return list.Pairs(countersText, "nic")
 })
 
 // AddNICCounters adds drivers' own counters of loss.

@@ -1,23 +1,21 @@
 package freebsd
 
 import (
+	_ "embed" // words.txt
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
-// kinds says what an interface is by the name of its driver (share/man/man4).
-var kinds = map[string]string{
-	"lo": fact.KindLoopback, "vlan": fact.KindVLAN, "bridge": fact.KindBridge, "lagg": fact.KindLAGG,
-	"gif": fact.KindTunnel, "gre": fact.KindTunnel, "me": fact.KindTunnel, "ipsec": fact.KindTunnel, "enc": fact.KindTunnel,
-	"tun": fact.KindTunnel, "wg": fact.KindTunnel, "ppp": fact.KindTunnel, "ng": fact.KindTunnel, "ovpn": fact.KindTunnel,
-	"ovpnc": fact.KindTunnel, "ovpns": fact.KindTunnel, "stf": fact.KindTunnel, "pppoe": fact.KindTunnel,
-	"tun_wg": fact.KindTunnel, "l2tp": fact.KindTunnel, "pptp": fact.KindTunnel, "qinq": fact.KindVLAN, // pfSense's own names
-	"pflog": fact.KindFirewall, "pfsync": fact.KindFirewall, "ipfw": fact.KindFirewall, "ipfwlog": fact.KindFirewall,
-	"tap": fact.KindVirtual, "epair": fact.KindVirtual, "vxlan": fact.KindVirtual, "edsc": fact.KindVirtual,
-	"disc": fact.KindVirtual, "vmnet": fact.KindVirtual, "geneve": fact.KindVirtual, "usbus": fact.KindUnknown,
-}
+// wordsText has the names of drivers, defences and messages.
+//
+//go:embed words.txt
+var wordsText string
+
+// kinds says what an interface is by the name of its driver.
+var kinds = list.Pairs(wordsText, "kind")
 
 // Driver splits an interface's name into its driver and says its kind:
 // "igb0" → igb, ethernet; "igb0.100" → vlan.

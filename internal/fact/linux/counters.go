@@ -105,12 +105,4 @@ func LinkCounters() map[string]string { return countersOf("link") }
 var countersText string
 
 // countersOf are the kernel's names of a table's counters, and their names here.
-func countersOf(table string) map[string]string {
-	names := map[string]string{}
-	for _, row := range list.Rows(countersText) {
-		if row[0] == table {
-			names[row[2]] = row[1]
-		}
-	}
-	return names
-}
+func countersOf(table string) map[string]string { return list.Pairs(countersText, table) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // ParseFeatures reads `ethtool -k`: the features that are on.
@@ -77,18 +78,8 @@ func AddPause(n *fact.NIC, text string) {
 	}
 }
 
-// driverDrops are words of drivers' own counters that mean loss.
-var driverDrops = []struct{ word, name string }{
-	{"rx_out_of_buffer", "rx_no_buffer"}, {"rx_no_buffer", "rx_no_buffer"}, {"rx_no_dma_resources", "rx_no_buffer"},
-	{"rx_missed", "rx_missed"}, {"port.rx_discards", "rx_discards"}, {"rx_discards_phy", "rx_discards"}, {"rx_crc_errors", "crc_errors"}, {"rx_crc_errors_phy", "crc_errors"},
-	{"rx_long_length_errors", "rx_oversize"}, {"rx_oversize", "rx_oversize"}, {"rx_oversize_pkts_phy", "rx_oversize"}, {"port.rx_oversize", "rx_oversize"},
-	{"tx_flow_control_xoff", "xoff_sent"}, {"rx_flow_control_xoff", "xoff_received"}, {"tx_pause_ctrl_phy", "xoff_sent"}, {"rx_pause_ctrl_phy", "xoff_received"},
-	{"alloc_rx_buff_failed", "mbuf_alloc_failures"}, {"rx_drops", "input_drops"}, {"tx_timeout", "watchdog_timeouts"},
-	// gVNIC and MANA (drivers/net/ethernet/google/gve/gve_ethtool.c, microsoft/mana/mana_ethtool.c), which have no
-	// counter of what a ceiling held back.
-	{"rx_no_buffers_posted", "rx_no_buffer"}, {"rx_queue_drop_cnt", "rx_discards"}, {"hc_rx_discards_no_wqe", "rx_missed"},
-	{"hc_rx_pkt_drop_phy", "provider_drops"}, {"hc_tx_pkt_drop_phy", "provider_drops"},
-}
+// driverDrops are words of drivers' own counters that mean loss, and the counter's name.
+var driverDrops = list.Table(countersText, "driver")
 
 // allowance ends counters of what a provider held back, beyond what the instance may have.
 const allowance = "_allowance_exceeded"
@@ -105,8 +96,8 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 			sum[name] += number(value)
 		}
 		for _, d := range driverDrops {
-			if name == d.word || strings.HasPrefix(name, d.word+"[") || strings.HasPrefix(name, d.word+"_") && !strings.HasSuffix(d.word, "phy") {
-				sum[d.name] += number(value)
+			if word := d[0]; name == word || strings.HasPrefix(name, word+"[") || strings.HasPrefix(name, word+"_") && !strings.HasSuffix(word, "phy") {
+				sum[d[1]] += number(value)
 				break
 			}
 		}

@@ -79,17 +79,12 @@ var (
 // sources reads the files of a system.
 func sources(system string) []Source {
 	var all []Source
-	for _, f := range rowsOf(system) {
-		for p := range strings.FieldsSeq(f[2]) {
-			all = append(all, Source{p, f[1]})
+	for _, f := range list.Table(sourcesText, system) {
+		for p := range strings.FieldsSeq(f[1]) {
+			all = append(all, Source{p, f[0]})
 		}
 	}
 	return all
-}
-
-// rowsOf are the rows of sourcesText that begin with a word.
-func rowsOf(word string) [][]string {
-	return list.Filter(list.Rows(sourcesText), func(row []string) bool { return row[0] == word })
 }
 
 // KindOf is the kind of a file, otherwise for a path that no pattern has: what
@@ -107,9 +102,9 @@ func KindOf(p, otherwise string) string {
 
 // KindOfAnswer is the kind of what a command prints; "" for one that is not known.
 func KindOfAnswer(command string) string {
-	for _, f := range rowsOf("answer") {
-		if strings.HasPrefix(command, f[2]) {
-			return f[1]
+	for _, f := range list.Table(sourcesText, "answer") {
+		if strings.HasPrefix(command, f[1]) {
+			return f[0]
 		}
 	}
 	return ""

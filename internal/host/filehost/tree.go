@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/list"
 )
 
 // Tree is a host.Reader over a directory. Paths cannot leave it, neither by
@@ -59,19 +61,9 @@ func (t *Tree) OS() string {
 			}
 		}
 	}
-	for _, c := range []struct{ path, os string }{
-		{"boot/loader.conf", fact.FreeBSD}, {"boot/loader.conf.local", fact.FreeBSD}, {"boot/loader.conf.d", fact.FreeBSD},
-		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},
-		{"etc/rc.conf.local", fact.FreeBSD}, {"etc/rc.conf.d", fact.FreeBSD}, {"etc/defaults/rc.conf", fact.FreeBSD},
-		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
-		{"conf/config.xml", fact.FreeBSD}, {"cf/conf/config.xml", fact.FreeBSD},
-		{"config/config.boot", fact.Linux}, {"etc/config/network", fact.Linux}, {"etc/openwrt_release", fact.Linux},
-		{"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
-		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
-		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
-	} {
-		if _, err := t.root.Lstat(c.path); err == nil {
-			return c.os
+	for _, row := range list.Table(kindsText, "tree") {
+		if t.hasAny(row[1]) {
+			return row[0]
 		}
 	}
 	return ""
@@ -79,13 +71,13 @@ func (t *Tree) OS() string {
 
 // Tells reports a tree that says its own release: a copy of Linux's /proc/sys, or an
 // appliance's files.
-func (t *Tree) Tells() bool {
-	for _, p := range []string{"proc/sys/kernel/osrelease", "usr/local/opnsense/version/core", "etc/openwrt_release", "usr/share/vyos/version.json", "conf/config.xml", "cf/conf/config.xml", "config/config.boot"} {
-		if _, err := t.root.Lstat(p); err == nil {
-			return true
-		}
-	}
-	return false
+func (t *Tree) Tells() bool { return t.hasAny(list.Table(kindsText, "release")[0][0]) }
+
+func (t *Tree) hasAny(paths string) bool {
+	return slices.ContainsFunc(strings.Fields(paths), func(p string) bool {
+		_, err := t.root.Lstat(p)
+		return err == nil
+	})
 }
 
 // ReadFile implements host.Reader.
