@@ -10,7 +10,6 @@ import "linerate/internal/fact"
 
 // Bounds on one file. A configuration beyond them is not one a person wrote.
 const (
-	maxLines = 100_000
 	maxValue = 64 << 10
 	maxFiles = 256
 	maxDepth = 16

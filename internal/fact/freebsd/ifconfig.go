@@ -18,7 +18,7 @@ var (
 func ParseIfconfig(text string) []fact.NIC {
 	var nics []fact.NIC
 	known := false // the lines are of the last of them
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if m := ifHead.FindStringSubmatch(line); m != nil {
 			if len(nics) >= fact.MaxNICs {
 				break
@@ -42,7 +42,7 @@ func ifconfigHead(m []string) fact.NIC {
 	words := strings.Fields(m[3])
 	for i := range words {
 		if words[i] == "mtu" && i+1 < len(words) {
-			n.MTU = atoi(words[i+1])
+			n.MTU = fact.Int(words[i+1])
 		}
 	}
 	return n

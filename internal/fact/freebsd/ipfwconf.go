@@ -18,7 +18,7 @@ func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
 	fw.File = file
 	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}}
 	whole, first := "", 0
-	for i, line := range splitLines(text) {
+	for i, line := range fact.Lines(text) {
 		if whole == "" {
 			first = i + 1
 		}

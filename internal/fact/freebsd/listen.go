@@ -10,7 +10,7 @@ import (
 
 // AddListeners reads `netstat -Lan`: listening sockets and their ports.
 func AddListeners(f *fact.Facts, text string) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		if len(w) < 3 || !strings.HasPrefix(w[0], "tcp") && !strings.HasPrefix(w[0], "sctp") {
 			continue

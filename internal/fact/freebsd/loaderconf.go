@@ -174,7 +174,7 @@ func neighbours(files Files, dir, name string, read map[string]bool, reason stri
 // parse applies one file's lines.
 func (l *loader) parse(path, text string) {
 	dead := false
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		name, value, err := l.line(raw)
 		if err != nil {
 			p := fact.Problem{File: path, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax, Message: err.Error()}

@@ -60,7 +60,7 @@ func domains(v Values) []fact.Domain {
 	for name, value := range v.Value {
 		if rest, ok := strings.CutPrefix(name, "dev.cpu."); ok {
 			if cpu, ok := strings.CutSuffix(rest, ".%domain"); ok {
-				if d, c := atoi(value), atoi(cpu); d < n {
+				if d, c := fact.Int(value), fact.Int(cpu); d < n {
 					list[d].CPUs = append(list[d].CPUs, c)
 				}
 			}
@@ -81,7 +81,7 @@ func domains(v Values) []fact.Domain {
 func segments(text string) map[int]uint64 {
 	sum := map[int]uint64{}
 	var start, end uint64
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		key, value, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
@@ -124,7 +124,7 @@ func AddDmesg(f *fact.Facts, text string) {
 		text = text[i:]
 	}
 	desc := map[string]string{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		dmesgCPU(f, line)
 		dmesgNIC(f, line)
 		if m := descLine.FindStringSubmatch(line); m != nil {
@@ -143,7 +143,7 @@ func AddDmesg(f *fact.Facts, text string) {
 // of a setting or a limit, each text once.
 func AddComplaints(f *fact.Facts, text string) {
 	seen := map[string]bool{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		c, ok := complaint(strings.TrimSpace(line))
 		if ok && !seen[c.Text] && len(f.Complaints) < 1000 {
 			seen[c.Text] = true
@@ -154,14 +154,14 @@ func AddComplaints(f *fact.Facts, text string) {
 
 func dmesgCPU(f *fact.Facts, line string) {
 	if m := smpLine.FindStringSubmatch(line); m != nil {
-		f.CPU.Packages = atoi(m[1])
-		groups, threads := max(1, atoi(m[2])), max(1, atoi(m[4]))
+		f.CPU.Packages = fact.Int(m[1])
+		groups, threads := max(1, fact.Int(m[2])), max(1, fact.Int(m[4]))
 		if f.CPU.Cores == 0 {
-			f.CPU.Cores = f.CPU.Packages * groups * atoi(m[3])
+			f.CPU.Cores = f.CPU.Packages * groups * fact.Int(m[3])
 		}
 		f.CPU.ThreadsPerCore = cmp.Or(f.CPU.ThreadsPerCore, threads)
 		if f.CPU.Count == 0 {
-			f.CPU.Count = f.CPU.Packages * groups * atoi(m[3]) * threads
+			f.CPU.Count = f.CPU.Packages * groups * fact.Int(m[3]) * threads
 		}
 	}
 	if m := cpuLine.FindStringSubmatch(line); m != nil {
@@ -187,18 +187,18 @@ func dmesgCPU(f *fact.Facts, line string) {
 // dmesgNIC reads the lines by which drivers tell queues and descriptors.
 func dmesgNIC(f *fact.Facts, line string) {
 	if m := queuesLine.FindStringSubmatch(line); m != nil {
-		withNIC(f, m[1], func(n *fact.NIC) { n.RXQueues, n.TXQueues = atoi(m[2]), atoi(m[3]) })
+		withNIC(f, m[1], func(n *fact.NIC) { n.RXQueues, n.TXQueues = fact.Int(m[2]), fact.Int(m[3]) })
 	}
 	if m := chelsioLine.FindStringSubmatch(line); m != nil {
-		withNIC(f, m[1], func(n *fact.NIC) { n.TXQueues, n.RXQueues = atoi(m[2]), atoi(m[3]) })
+		withNIC(f, m[1], func(n *fact.NIC) { n.TXQueues, n.RXQueues = fact.Int(m[2]), fact.Int(m[3]) })
 	}
 	if m := ringsLine.FindStringSubmatch(line); m != nil {
-		withNIC(f, m[1], func(n *fact.NIC) { n.TXDescriptors, n.RXDescriptors = atoi(m[2]), atoi(m[3]) })
+		withNIC(f, m[1], func(n *fact.NIC) { n.TXDescriptors, n.RXDescriptors = fact.Int(m[2]), fact.Int(m[3]) })
 	}
 	if m := netmapLine.FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) {
-			n.TXQueues, n.RXQueues = cmp.Or(n.TXQueues, atoi(m[2])), cmp.Or(n.RXQueues, atoi(m[4]))
-			n.TXDescriptors, n.RXDescriptors = cmp.Or(n.TXDescriptors, atoi(m[3])), cmp.Or(n.RXDescriptors, atoi(m[5]))
+			n.TXQueues, n.RXQueues = cmp.Or(n.TXQueues, fact.Int(m[2])), cmp.Or(n.RXQueues, fact.Int(m[4]))
+			n.TXDescriptors, n.RXDescriptors = cmp.Or(n.TXDescriptors, fact.Int(m[3])), cmp.Or(n.RXDescriptors, fact.Int(m[5]))
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // AddNetstatM reads `netstat -m`.
 func AddNetstatM(f *fact.Facts, text string) {
 	mbufLines := list.Pairs(countersText, "mbuf")
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		numbers, tail, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok {
 			continue
@@ -32,20 +32,20 @@ func AddNetstatM(f *fact.Facts, text string) {
 // limit, its high-water mark, and what was dispatched, queued and dropped.
 func AddNetstatQ(f *fact.Facts, text string) {
 	section := ""
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		switch {
 		case len(w) == 1 && strings.HasSuffix(w[0], ":"):
 			section = w[0]
 		case section == "Configuration:" && strings.HasPrefix(line, "Thread count") && len(w) >= 4:
-			f.AddCounter("netisr.threads", number(w[2]), "netstat -Q")
+			f.AddCounter("netisr.threads", fact.Number(w[2]), "netstat -Q")
 		case section == "Configuration:" && strings.HasPrefix(line, "Threads bound to CPUs") && len(w) >= 5:
 			if w[4] == "enabled" {
 				f.AddCounter("netisr.bound", 1, "netstat -Q")
 			}
-		case section == "Protocols:" && len(w) >= 5 && isNumber(w[1]) && isNumber(w[2]):
-			f.AddCounter("netisr."+w[0]+".queue_limit", number(w[2]), "netstat -Q")
-		case section == "Workstreams:" && len(w) == 10 && isNumber(w[0]) && isNumber(w[9]):
+		case section == "Protocols:" && len(w) >= 5 && fact.IsNumber(w[1]) && fact.IsNumber(w[2]):
+			f.AddCounter("netisr."+w[0]+".queue_limit", fact.Number(w[2]), "netstat -Q")
+		case section == "Workstreams:" && len(w) == 10 && fact.IsNumber(w[0]) && fact.IsNumber(w[9]):
 			netisrRow(f, w)
 		}
 	}
@@ -55,22 +55,11 @@ func AddNetstatQ(f *fact.Facts, text string) {
 func netisrRow(f *fact.Facts, w []string) {
 	base := "netisr." + w[2] + "."
 	const source = "netstat -Q"
-	f.MaxCounter(base+"high_water", number(w[4]), source)
-	f.AddCounter(base+"dispatched", number(w[5])+number(w[6]), source)
-	f.AddCounter(base+"queue_drops", number(w[7]), source)
-	f.AddCounter(base+"queued", number(w[8]), source)
-	f.AddCounter("netisr.cpu"+w[1]+".handled", number(w[9]), source)
-}
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// number reads a count; 0 when it is none or beyond 64 bits.
-func number(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	f.MaxCounter(base+"high_water", fact.Number(w[4]), source)
+	f.AddCounter(base+"dispatched", fact.Number(w[5])+fact.Number(w[6]), source)
+	f.AddCounter(base+"queue_drops", fact.Number(w[7]), source)
+	f.AddCounter(base+"queued", fact.Number(w[8]), source)
+	f.AddCounter("netisr.cpu"+w[1]+".handled", fact.Number(w[9]), source)
 }
 
 // AddNetstatI reads `netstat -i`, with -b and -d or without: one row of each
@@ -78,7 +67,7 @@ func number(s string) uint64 {
 func AddNetstatI(f *fact.Facts, text string) {
 	var header []string
 	counters := list.Pairs(countersText, "interface")
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		if len(w) > 4 && w[0] == "Name" {
 			header = w
@@ -92,10 +81,10 @@ func AddNetstatI(f *fact.Facts, text string) {
 		for i, column := range header {
 			counter := counters[column]
 			at := len(w) - (len(header) - i)
-			if counter == "" || at < 3 || !isNumber(w[at]) {
+			if counter == "" || at < 3 || !fact.IsNumber(w[at]) {
 				continue
 			}
-			f.AddCounter("nic."+name+"."+counter, number(w[at]), "netstat -i")
+			f.AddCounter("nic."+name+"."+counter, fact.Number(w[at]), "netstat -i")
 		}
 	}
 }
@@ -125,7 +114,7 @@ var (
 func AddNetstatS(f *fact.Facts, text string) {
 	section, parent := "", ""
 	depth := 0
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if s, ok := strings.CutSuffix(line, ":"); ok && s != "" && !isSpace(s[0]) {
 			section, parent = s, ""
 			continue
@@ -140,7 +129,7 @@ func AddNetstatS(f *fact.Facts, text string) {
 		}
 		for _, p := range protocolLines() {
 			if p.section == section && (p.parent == "" || p.parent == parent) && protocolTail(tail, p.tail) {
-				f.AddCounter(p.name, number(m[2]), "netstat -s")
+				f.AddCounter(p.name, fact.Number(m[2]), "netstat -s")
 				break
 			}
 		}

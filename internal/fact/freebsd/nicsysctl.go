@@ -63,7 +63,7 @@ func countQueues(v Values) map[string][2]int {
 		}
 		base := strings.Join(parts[:3], ".") + "."
 		dir := cmp.Or(m[1], m[3], m[6], strings.TrimSuffix(m[8], "q"))
-		number := atoi(cmp.Or(m[2], m[4], m[5], m[7], m[9])) + 1
+		number := fact.Int(cmp.Or(m[2], m[4], m[5], m[7], m[9])) + 1
 		c := count[base]
 		if dir != "tx" {
 			c[0] = max(c[0], number)

@@ -19,7 +19,7 @@ func ParsePciconf(text string) map[string]fact.PCI {
 	devices := map[string]fact.PCI{}
 	name := ""
 	var p fact.PCI
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if m := pciHead.FindStringSubmatch(line); m != nil {
 			if name != "" {
 				devices[name] = p
@@ -40,7 +40,7 @@ func pciDetail(p *fact.PCI, line string) {
 		p.Device = strings.Trim(strings.TrimSpace(value), "'")
 	}
 	if m := pciLink.FindStringSubmatch(line); m != nil {
-		p.LinkWidth, p.MaxLinkWidth = atoi(m[1]), atoi(m[2])
+		p.LinkWidth, p.MaxLinkWidth = fact.Int(m[1]), fact.Int(m[2])
 		p.LinkSpeed, _ = strconv.ParseFloat(m[3], 64)
 		p.MaxLinkSpeed, _ = strconv.ParseFloat(m[4], 64)
 	}

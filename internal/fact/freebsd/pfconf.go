@@ -79,7 +79,7 @@ func (p *pfReader) file(path string) bool {
 	}
 	p.pf.File = cmp.Or(p.pf.File, path)
 	lexer := pfLexer{text: text, line: 1, macros: p.macros}
-	for range maxLines {
+	for range fact.MaxLines {
 		s, ok := lexer.next()
 		if !ok {
 			break
@@ -203,8 +203,8 @@ func (p *pfReader) sourceTracking(w []string) {
 
 // scrub reads a scrub rule or the options of `match … scrub (…)`.
 func (p *pfReader) scrub(s pfStatement, w []string) {
-	if i := index(w, "max-mss"); i >= 0 && i+1 < len(w) && atoi(w[i+1]) > 0 {
-		p.pf.Scrub = append(p.pf.Scrub, fact.Scrub{File: s.file, Line: s.line, Text: s.text, MaxMSS: atoi(w[i+1])})
+	if i := index(w, "max-mss"); i >= 0 && i+1 < len(w) && fact.Int(w[i+1]) > 0 {
+		p.pf.Scrub = append(p.pf.Scrub, fact.Scrub{File: s.file, Line: s.line, Text: s.text, MaxMSS: fact.Int(w[i+1])})
 	}
 }
 
@@ -376,12 +376,4 @@ func index(words []string, word string) int {
 
 func hasAny(words []string, any ...string) bool {
 	return slices.ContainsFunc(any, func(a string) bool { return index(words, a) >= 0 })
-}
-
-func atoi(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
 }

@@ -17,7 +17,7 @@ var (
 // counters (sbin/pfctl/pfctl_parser.c, print_status).
 func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 	section := ""
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		switch {
 		case strings.HasPrefix(line, "Status: "):
 			on := strings.HasPrefix(line, "Status: Enabled")
@@ -30,9 +30,9 @@ func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 			continue
 		}
 		name := "pf." + section + strings.NewReplacer(" ", "_", "-", "_").Replace(m[1])
-		f.AddCounter(name, number(m[2]), "pfctl -si")
+		f.AddCounter(name, fact.Number(m[2]), "pfctl -si")
 		if name == "pf.states.current_entries" {
-			n := number(m[2])
+			n := fact.Number(m[2])
 			pf.States = &n
 		}
 	}
@@ -60,25 +60,25 @@ func pfSection(line string) string {
 
 // AddPFLimits reads `pfctl -sm`.
 func AddPFLimits(pf *fact.PF, text string) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if m := pfLimit.FindStringSubmatch(line); m != nil && len(pf.Limits) < 64 {
-			pf.Limits = append(pf.Limits, fact.Limit{Name: m[1], Value: number(m[2]), Text: line})
+			pf.Limits = append(pf.Limits, fact.Limit{Name: m[1], Value: fact.Number(m[2]), Text: line})
 		}
 	}
 }
 
 // AddPFTimeouts reads `pfctl -st`.
 func AddPFTimeouts(pf *fact.PF, text string) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if m := pfTimeout.FindStringSubmatch(line); m != nil && len(pf.Timeouts) < 64 {
-			pf.Timeouts = append(pf.Timeouts, fact.Limit{Name: m[1], Value: number(m[2]), Text: line})
+			pf.Timeouts = append(pf.Timeouts, fact.Limit{Name: m[1], Value: fact.Number(m[2]), Text: line})
 		}
 	}
 }
 
 // AddPFRules counts the running rules (`pfctl -sr`) and translations (-sn).
 func AddPFRules(pf *fact.PF, text string) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "@") {
 			countPFRule(pf, line)
 		}
@@ -89,14 +89,14 @@ func AddPFRules(pf *fact.PF, text string) {
 func AddIPFWList(fw *fact.IPFW, text string) {
 	r := &ipfwReader{fw: fw}
 	on := false
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
-		if len(w) < 2 || !isNumber(w[0]) {
+		if len(w) < 2 || !fact.IsNumber(w[0]) {
 			continue
 		}
 		on = true
-		last := w[0] == "65535"            // the rule that is built in
-		for len(w) > 1 && isNumber(w[0]) { // number, packets, bytes
+		last := w[0] == "65535"                 // the rule that is built in
+		for len(w) > 1 && fact.IsNumber(w[0]) { // number, packets, bytes
 			w = w[1:]
 		}
 		if !last {
@@ -110,7 +110,7 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 
 // AddIPFWNAT reads `ipfw nat show config`: "ipfw nat 1 config if em0 …".
 func AddIPFWNAT(fw *fact.IPFW, text string) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		if len(w) > 2 && w[0] == "ipfw" && w[1] == "nat" && len(fw.NATLines) < 4096 {
 			fw.NATLines = append(fw.NATLines, fact.Line{Text: line, Name: "nat", Value: strings.Join(w[2:], " "), Stage: fact.Conf, Effective: true})

@@ -104,7 +104,7 @@ func readIfconfigWords(n *fact.NIC, words []string) {
 		}
 		switch w {
 		case "mtu":
-			n.MTU = atoi(next)
+			n.MTU = fact.Int(next)
 		case "addm", "laggport":
 			n.Members = append(n.Members, next)
 		case "vlandev":

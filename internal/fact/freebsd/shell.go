@@ -53,7 +53,7 @@ func (s *shell) broken(complaint string) {
 func (s *shell) conditional() bool { return len(s.open) > 0 || s.joined }
 
 func (s *shell) push(opener string, line int, raw string) {
-	if len(s.open) < maxLines {
+	if len(s.open) < fact.MaxLines {
 		s.open = append(s.open, opened{opener, raw, line})
 	}
 }
@@ -72,7 +72,7 @@ func (s *shell) inside(opener string) bool {
 
 // run reads the whole file, statement by statement.
 func (s *shell) run() {
-	for s.pos < len(s.text) && s.count < maxLines {
+	for s.pos < len(s.text) && s.count < fact.MaxLines {
 		s.count++
 		start, line, begin := s.pos, s.line, s.begin
 		words, end := s.statement()
@@ -375,7 +375,7 @@ func (s *shell) include(words []word, line int, raw string) {
 // problem records a line that sets nothing; the system's own files are its
 // own business.
 func (s *shell) problem(line int, raw, kind, message string) {
-	if s.isDefault || len(s.rc.Problems) > maxLines {
+	if s.isDefault || len(s.rc.Problems) > fact.MaxLines {
 		return
 	}
 	s.rc.Problems = append(s.rc.Problems, fact.Problem{File: s.path, Line: line, Text: raw, Kind: kind, Message: message})

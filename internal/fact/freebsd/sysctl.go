@@ -52,7 +52,7 @@ func ParseValues(text string, types map[string]string) Values {
 		}
 		v.Value[current] = strings.TrimRight(value.String(), "\n")
 	}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		name, rest, ok := cutValue(line)
 		_, known := types[name]
 		if ok && !known && (len(types) > 0 && !strings.HasPrefix(name, "dev.") || longValues[current] && !strings.HasPrefix(name, "kern.")) {
@@ -87,7 +87,7 @@ func cutValue(line string) (name, value string, ok bool) {
 // ParseTypes reads `sysctl -at`: the type of every setting.
 func ParseTypes(text string) map[string]string {
 	types := map[string]string{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if name, kind, ok := strings.Cut(line, ": "); ok && isSysctlName(name) {
 			types[name] = strings.TrimSpace(kind)
 		}
@@ -98,7 +98,7 @@ func ParseTypes(text string) map[string]string {
 // ParseNames reads `sysctl -aNT` and its kin: one name a line.
 func ParseNames(text string) map[string]bool {
 	names := map[string]bool{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if line = strings.TrimSpace(line); isSysctlName(line) {
 			names[line] = true
 		}
@@ -135,7 +135,7 @@ func access(name string, boot, runtime map[string]bool) *fact.Access {
 // ParseKenv reads kenv(1): name="value" lines.
 func ParseKenv(text string) map[string]string {
 	env := map[string]string{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if name, value, ok := strings.Cut(line, "="); ok && isSysctlName(name) {
 			value = strings.TrimPrefix(strings.TrimSuffix(value, `"`), `"`)
 			env[name] = value

@@ -30,7 +30,7 @@ func ReadSysctlConf(files Files) Config {
 	names, _ := files.List(kldSysctlDir)
 	for _, n := range names {
 		module, ok := strings.CutSuffix(n, ".conf")
-		if !ok || len(c.Lines) > maxLines {
+		if !ok || len(c.Lines) > fact.MaxLines {
 			continue
 		}
 		path := kldSysctlDir + "/" + n
@@ -58,7 +58,7 @@ func (c *Config) ignoredSysctl(files Files) {
 // sysctlFile applies one file as `sysctl -f` reads it (sbin/sysctl/sysctl.c,
 // parsefile and parse).
 func (c *Config) sysctlFile(path, text, note string) {
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(cutSysctlComment(raw))
 		if s == "" {
 			continue

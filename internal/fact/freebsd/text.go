@@ -2,21 +2,6 @@ package freebsd
 
 import "strings"
 
-// splitLines cuts a text into lines without their ends, at most maxLines.
-func splitLines(text string) []string {
-	lines := strings.SplitN(text, "\n", maxLines+1)
-	if len(lines) > maxLines {
-		lines = lines[:maxLines]
-	}
-	if n := len(lines); n > 0 && lines[n-1] == "" {
-		lines = lines[:n-1]
-	}
-	for i, l := range lines {
-		lines[i] = strings.TrimSuffix(l, "\r")
-	}
-	return lines
-}
-
 func firstLine(text string) string {
 	l, _, _ := strings.Cut(text, "\n")
 	return clip(l, 200)

@@ -21,18 +21,18 @@ var (
 // rates since boot.
 func ParseVmstatI(text string) []fact.Interrupt {
 	var list []fact.Interrupt
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
-		if len(w) < 3 || w[0] == "interrupt" || w[0] == "Total" || !isNumber(w[len(w)-2]) {
+		if len(w) < 3 || w[0] == "interrupt" || w[0] == "Total" || !fact.IsNumber(w[len(w)-2]) {
 			continue
 		}
-		i := fact.Interrupt{Name: strings.Join(w[:len(w)-2], " "), Total: number(w[len(w)-2])}
+		i := fact.Interrupt{Name: strings.Join(w[:len(w)-2], " "), Total: fact.Number(w[len(w)-2])}
 		i.Rate, _ = strconv.ParseFloat(w[len(w)-1], 64)
 		if m := irqDevice.FindStringSubmatch(i.Name); m != nil {
 			i.Device, i.Queue = m[1], strings.TrimSpace(m[2])
 		}
 		if m := irqTimer.FindStringSubmatch(i.Name); m != nil {
-			cpu := atoi(m[1])
+			cpu := fact.Int(m[1])
 			i.CPU = &cpu
 		}
 		if len(list) < 65_536 {
@@ -46,7 +46,7 @@ func ParseVmstatI(text string) []fact.Interrupt {
 // (ITEM: SIZE, LIMIT, USED, FREE, REQ, FAIL, SLEEP[, XDOM]).
 func AddVmstatZ(f *fact.Facts, text string) {
 	seen := map[string]int{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		name, rest, ok := cutZone(line)
 		if !ok {
 			continue
@@ -58,7 +58,7 @@ func AddVmstatZ(f *fact.Facts, text string) {
 		for i := range w {
 			w[i] = strings.TrimSpace(w[i])
 		}
-		size, limit, used, fails, sleeps := number(w[0]), number(w[1]), number(w[2]), number(w[5]), number(w[6])
+		size, limit, used, fails, sleeps := fact.Number(w[0]), fact.Number(w[1]), fact.Number(w[2]), fact.Number(w[5]), fact.Number(w[6])
 		if seen[name]++; seen[name] > 1 {
 			name += "#" + strconv.Itoa(seen[name])
 		}
@@ -91,9 +91,9 @@ func cutZone(line string) (name, rest string, ok bool) {
 // ParseKldstat reads `kldstat`: names of loaded files, without .ko.
 func ParseKldstat(text string) []string {
 	var loaded []string
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
-		if len(w) >= 5 && isNumber(w[0]) && strings.HasPrefix(w[2], "0x") {
+		if len(w) >= 5 && fact.IsNumber(w[0]) && strings.HasPrefix(w[2], "0x") {
 			loaded = append(loaded, strings.TrimSuffix(w[4], ".ko"))
 		}
 	}
@@ -105,12 +105,12 @@ func ParseKldstat(text string) []string {
 func ParseKernelModules(text string) []string {
 	var in []string
 	kernel := false
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		switch {
-		case len(w) >= 5 && isNumber(w[0]) && strings.HasPrefix(w[2], "0x"):
+		case len(w) >= 5 && fact.IsNumber(w[0]) && strings.HasPrefix(w[2], "0x"):
 			kernel = w[4] == "kernel"
-		case kernel && len(w) == 2 && isNumber(w[0]):
+		case kernel && len(w) == 2 && fact.IsNumber(w[0]):
 			in = append(in, w[1][strings.LastIndexByte(w[1], '/')+1:])
 		}
 	}
@@ -154,7 +154,7 @@ var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)
 // ParseMount reads `mount`: "/dev/x on / (ufs, local, noatime)".
 func ParseMount(text string) []fact.Mount {
 	var mounts []fact.Mount
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		m := mountLine.FindStringSubmatch(line)
 		if m == nil || len(mounts) >= 65_536 {
 			continue
@@ -168,7 +168,7 @@ func ParseMount(text string) []fact.Mount {
 // ParseFstab reads /etc/fstab.
 func ParseFstab(text string) []fact.Mount {
 	var mounts []fact.Mount
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line[:commentAt(line)])
 		if len(w) >= 4 {
 			mounts = append(mounts, fact.Mount{Point: w[1], Type: w[2]})
@@ -181,7 +181,7 @@ func ParseFstab(text string) []fact.Mount {
 // its options, maxusers among them.
 func ParseKernelConfig(text string) []string {
 	var options []string
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line[:commentAt(line)])
 		switch {
 		case len(w) >= 2 && w[0] == "options":

@@ -11,7 +11,7 @@ import (
 // "listen 80 accept_filter=httpready backlog=1024;" is found twice.
 func WordLines(file, text string, words []string) []fact.Line {
 	var lines []fact.Line
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		body := raw[:commentAt(raw)]
 		split := strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(" \t;{}=", r) })
 		for _, word := range words {

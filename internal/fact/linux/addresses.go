@@ -15,7 +15,7 @@ func AddAddresses(f *fact.Facts, inet6, route string) {
 	for i, n := range f.NICs {
 		index[n.Name] = i
 	}
-	for _, line := range splitLines(inet6) {
+	for _, line := range fact.Lines(inet6) {
 		w := strings.Fields(line)
 		if len(w) != 6 || w[3] != "00" {
 			continue
@@ -24,7 +24,7 @@ func AddAddresses(f *fact.Facts, inet6, route string) {
 			f.NICs[i].IPv6++
 		}
 	}
-	for _, line := range splitLines(route) {
+	for _, line := range fact.Lines(route) {
 		w := strings.Fields(line)
 		if len(w) < 8 || w[2] != "00000000" || w[1] == "00000000" {
 			continue

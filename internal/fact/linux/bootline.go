@@ -12,7 +12,7 @@ import (
 // that holds nothing else. Names are cmdline.<parameter>.
 func ReadCommandLine(p, text string) []fact.Line {
 	var lines []fact.Line
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		if s := strings.TrimSpace(raw); s == "" || s[0] != '#' {
 			lines = bootWords(lines, fact.Line{File: p, Number: i + 1, Text: raw}, raw)
 		}
@@ -70,7 +70,7 @@ var grubAssignment = regexp.MustCompile(`^\s*(?:export\s+)?([A-Z_]+)(\+?)=(.*)$`
 // file reads one file as the shell does, as far as that needs no shell.
 func (g *grub) file(p, text string) {
 	g.found = true
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		m := grubAssignment.FindStringSubmatch(raw)
 		if m == nil {
 			continue
@@ -193,7 +193,7 @@ func osRelease(files Files) (names []string, says bool) {
 // osReleaseKeys reads the variables of os-release(5), in lower case.
 func osReleaseKeys(text string) map[string]string {
 	said := map[string]string{}
-	for _, l := range splitLines(text) {
+	for _, l := range fact.Lines(text) {
 		key, value, _ := strings.Cut(l, "=")
 		said[key] = strings.ToLower(strings.Trim(value, `"' `))
 	}

@@ -178,7 +178,7 @@ func linkCommand(w []string) []assignment {
 // add files assignments as lines of a file.
 func (c *Config) add(p string, number int, text string, m fact.Stage, note string, made ...assignment) {
 	for _, x := range made {
-		if len(c.Lines) >= maxLines {
+		if len(c.Lines) >= fact.MaxLines {
 			return
 		}
 		c.Lines = append(c.Lines, fact.Line{File: p, Number: number, Text: text, Name: x.name, Value: x.value, Stage: m,

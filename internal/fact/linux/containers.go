@@ -38,7 +38,7 @@ func ReadContainers(files Files) Config {
 
 // container adds the sysctls of one container.
 func (c *Config) container(file, id, text string) {
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(raw)
 		if strings.HasPrefix(s, "[") {
 			return

@@ -14,7 +14,7 @@ import (
 // CPU (net/core/net-procfs.c): processed, dropped, time_squeeze; the last
 // but two says which CPU since 5.10.
 func AddSoftnet(f *fact.Facts, text string) {
-	for i, line := range splitLines(text) {
+	for i, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		if len(w) < 3 {
 			continue
@@ -43,7 +43,7 @@ func hex(s string) uint64 {
 // AddSNMP reads /proc/net/snmp or /proc/net/netstat: pairs of lines, names
 // then numbers.
 func AddSNMP(f *fact.Facts, source, text string) {
-	lines, kept := splitLines(text), countersOf("snmp")
+	lines, kept := fact.Lines(text), countersOf("snmp")
 	for i := 0; i+1 < len(lines); i += 2 {
 		group, head, ok := strings.Cut(lines[i], ":")
 		same, row, ok2 := strings.Cut(lines[i+1], ":")
@@ -53,7 +53,7 @@ func AddSNMP(f *fact.Facts, source, text string) {
 		names, values := strings.Fields(head), strings.Fields(row)
 		for j := range min(len(names), len(values)) {
 			if name := kept[group+"."+names[j]]; name != "" {
-				f.AddCounter(name, number(values[j]), source)
+				f.AddCounter(name, fact.Number(values[j]), source)
 			}
 		}
 	}
@@ -62,9 +62,9 @@ func AddSNMP(f *fact.Facts, source, text string) {
 // AddSNMP6 reads /proc/net/snmp6: a name and a number a line.
 func AddSNMP6(f *fact.Facts, text string) {
 	kept := countersOf("snmp")
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if w := strings.Fields(line); len(w) == 2 && kept[w[0]] != "" {
-			f.AddCounter(kept[w[0]], number(w[1]), "/proc/net/snmp6")
+			f.AddCounter(kept[w[0]], fact.Number(w[1]), "/proc/net/snmp6")
 		}
 	}
 }
@@ -82,7 +82,7 @@ func AddNeighbours(f *fact.Facts, table, text string) {
 // addPerCPU reads a table of /proc/net/stat: names, then hexadecimal numbers, a row per
 // CPU. The column entries is the whole table's, the same in every row.
 func addPerCPU(f *fact.Facts, kept map[string]string, prefix, source, text string) {
-	lines := splitLines(text)
+	lines := fact.Lines(text)
 	if len(lines) < 2 {
 		return
 	}

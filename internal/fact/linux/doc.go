@@ -11,26 +11,12 @@ import (
 	"linerate/internal/fact"
 )
 
-// maxLines bounds one text.
-const maxLines = 200_000
-
-func splitLines(text string) []string {
-	lines := strings.SplitN(text, "\n", maxLines+1)
-	if len(lines) > maxLines {
-		lines = lines[:maxLines]
-	}
-	if n := len(lines); n > 0 && lines[n-1] == "" {
-		lines = lines[:n-1]
-	}
-	return lines
-}
-
 // joined are the lines of a file in which a backslash at the end joins the next
 // line, by the number of their first, from 1: modprobe.d(5), udev(7).
 func joined(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		whole, first := "", 0
-		for i, line := range splitLines(text) {
+		for i, line := range fact.Lines(text) {
 			if whole == "" {
 				first = i + 1
 			}
@@ -48,23 +34,6 @@ func joined(text string) iter.Seq2[int, string] {
 			yield(first, whole)
 		}
 	}
-}
-
-// number reads a count; 0 when it is none.
-func number(s string) uint64 {
-	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-func atoi(s string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
 }
 
 // ParseList reads the kernel's lists of numbers: "0-3,8".

@@ -10,7 +10,7 @@ import (
 // ParseFeatures reads `ethtool -k`: the features that are on.
 func ParseFeatures(text string) (on []string) {
 	on = []string{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if name, state, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(state, "on") {
 			on = append(on, name)
 		}
@@ -27,9 +27,9 @@ func current(text string) (now, most map[string]int) {
 	}
 	numbers := func(text string) map[string]int {
 		values := map[string]int{}
-		for _, line := range splitLines(text) {
+		for _, line := range fact.Lines(text) {
 			if name, value, ok := strings.Cut(line, ":"); ok {
-				values[strings.TrimSpace(name)] = atoi(value)
+				values[strings.TrimSpace(name)] = fact.Int(value)
 			}
 		}
 		return values
@@ -55,7 +55,7 @@ func AddChannels(n *fact.NIC, text string) {
 // AddPause reads `ethtool -a`.
 func AddPause(n *fact.NIC, text string) {
 	rx, tx, seen := false, false, false
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		name, value, _ := strings.Cut(line, ":")
 		on := strings.TrimSpace(value) == "on"
 		switch name {
@@ -87,17 +87,17 @@ const allowance = "_allowance_exceeded"
 // AddDriverCounters reads `ethtool -S`.
 func AddDriverCounters(f *fact.Facts, nic, text string) {
 	sum := map[string]uint64{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
 			continue
 		}
 		if strings.HasSuffix(name, allowance) { // of ENA
-			sum[name] += number(value)
+			sum[name] += fact.Number(value)
 		}
 		for _, d := range driverDrops {
 			if word := d[0]; name == word || strings.HasPrefix(name, word+"[") || strings.HasPrefix(name, word+"_") && !strings.HasSuffix(word, "phy") {
-				sum[d[1]] += number(value)
+				sum[d[1]] += fact.Number(value)
 				break
 			}
 		}
@@ -110,7 +110,7 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 // Uevent reads a uevent file of sysfs: KEY=value lines.
 func Uevent(text string) map[string]string {
 	values := map[string]string{}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if k, v, ok := strings.Cut(line, "="); ok {
 			values[k] = v
 		}

@@ -24,7 +24,7 @@ func ReadLimits(files Files) Config {
 		if err != nil {
 			continue
 		}
-		for i, raw := range splitLines(text) {
+		for i, raw := range fact.Lines(text) {
 			code, _, _ := strings.Cut(raw, "#")
 			w := strings.Fields(code)
 			if len(w) != 4 || w[1] == "soft" || !slices.Contains(limitItems, w[2]) {

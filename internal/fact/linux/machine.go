@@ -15,7 +15,7 @@ func ParseCPUInfo(text string) fact.CPU {
 	var c fact.CPU
 	packages, cores := map[string]bool{}, map[string]bool{}
 	var pkg, implementer, part string
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		key, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
 		switch strings.TrimSpace(key) {
@@ -57,9 +57,9 @@ func ParseCPUInfo(text string) fact.CPU {
 // ParseMeminfo reads /proc/meminfo.
 func ParseMeminfo(text string) fact.Memory {
 	var m fact.Memory
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		key, value, _ := strings.Cut(line, ":")
-		kib := number(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+		kib := fact.Number(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
 		if kib > 1<<50 {
 			continue
 		}
@@ -77,9 +77,9 @@ func ParseMeminfo(text string) fact.Memory {
 
 // NodeMemory reads MemTotal of /sys/devices/system/node/nodeN/meminfo.
 func NodeMemory(text string) uint64 {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if _, rest, ok := strings.Cut(line, "MemTotal:"); ok {
-			return number(strings.TrimSuffix(strings.TrimSpace(rest), " kB")) << 10
+			return fact.Number(strings.TrimSuffix(strings.TrimSpace(rest), " kB")) << 10
 		}
 	}
 	return 0
@@ -87,7 +87,7 @@ func NodeMemory(text string) uint64 {
 
 // ParseInterrupts reads /proc/interrupts. Rates are since boot.
 func ParseInterrupts(text string, uptime float64) []fact.Interrupt {
-	lines := splitLines(text)
+	lines := fact.Lines(text)
 	if len(lines) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func ParseInterrupts(text string, uptime float64) []fact.Interrupt {
 		i := fact.Interrupt{Name: "irq" + label}
 		n := 0
 		for n < len(w) && n < cpus && strings.Trim(w[n], "0123456789") == "" {
-			i.Total += number(w[n])
+			i.Total += fact.Number(w[n])
 			n++
 		}
 		if n < len(w) {
@@ -142,7 +142,7 @@ func IRQ(name string) int {
 func ParseModules(text string) []fact.Module {
 	yes := true
 	var mods []fact.Module
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if w := strings.Fields(line); len(w) > 2 {
 			mods = append(mods, fact.Module{Name: w[0], Loaded: &yes})
 		}
@@ -153,7 +153,7 @@ func ParseModules(text string) []fact.Module {
 // ParseBuiltin reads modules.builtin: what is compiled in.
 func ParseBuiltin(text string) []string {
 	var names []string
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		name := strings.TrimSuffix(line[strings.LastIndexByte(line, '/')+1:], ".ko")
 		if name != "" {
 			names = append(names, strings.ReplaceAll(name, "-", "_"))
@@ -165,7 +165,7 @@ func ParseBuiltin(text string) []string {
 // ParseMounts reads /proc/self/mounts or /etc/fstab.
 func ParseMounts(text string) []fact.Mount {
 	var mounts []fact.Mount
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if w := strings.Fields(line); len(w) >= 4 && w[0][0] != '#' && len(mounts) < 65_536 {
 			mounts = append(mounts, fact.Mount{Point: w[1], Type: w[2]})
 		}
@@ -181,7 +181,7 @@ func ParseListeners(protocol, text string) []fact.Listener {
 		state = "07"
 	}
 	var list []fact.Listener
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		if len(w) < 5 || w[3] != state || len(list) >= 4096 {
 			continue
@@ -212,7 +212,7 @@ func beginsWith(s string, words ...string) bool {
 
 // CountIPTables counts the rules of iptables-save.
 func CountIPTables(text string) (rules int, tracking bool) {
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if strings.HasPrefix(line, "-A ") {
 			rules++
 			tracking = tracking || tracked(strings.Fields(strings.ReplaceAll(line, " --", " ")))

@@ -85,7 +85,7 @@ func ReadModulesLoad(files Files) map[string]fact.Line {
 		if err != nil {
 			continue
 		}
-		for i, raw := range splitLines(text) {
+		for i, raw := range fact.Lines(text) {
 			w := strings.Fields(raw)
 			if len(w) == 0 || w[0][0] == '#' || w[0][0] == ';' || !validName(w[0]) {
 				continue

@@ -11,7 +11,7 @@ import (
 // too: only those without are summed.
 func AddQdiscs(f *fact.Facts, text string) {
 	name := ""
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
 		switch {
 		case len(w) >= 5 && w[0] == "qdisc" && w[3] == "dev":
@@ -20,8 +20,8 @@ func AddQdiscs(f *fact.Facts, text string) {
 				name = ""
 			}
 		case name != "" && len(w) >= 7 && w[0] == "Sent":
-			f.AddCounter(name+".packets", number(w[3]), "tc -s qdisc")
-			f.AddCounter(name+".drops", number(strings.TrimRight(w[6], ",")), "tc -s qdisc")
+			f.AddCounter(name+".packets", fact.Number(w[3]), "tc -s qdisc")
+			f.AddCounter(name+".drops", fact.Number(strings.TrimRight(w[6], ",")), "tc -s qdisc")
 			name = ""
 		}
 	}

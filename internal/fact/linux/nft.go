@@ -27,7 +27,7 @@ func nftStatements(text string) (all []nftStatement) {
 		}
 		b.Reset()
 	}
-	for i, line := range splitLines(text) {
+	for i, line := range fact.Lines(text) {
 	chars:
 		for _, c := range line {
 			if b.Len() == 0 {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"linerate/internal/fact"
 	"linerate/internal/yamlfile"
 )
 
@@ -18,7 +19,7 @@ func plainYAML(text string) bool {
 		return false
 	}
 	depth := 0
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if len(line) > 1<<12 || strings.Count(line, "- ")+strings.Count(line, "? ") > 32 || len(line)-len(strings.TrimLeft(line, " ")) > 128 {
 			return false
 		}

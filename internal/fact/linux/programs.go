@@ -36,7 +36,7 @@ func ReadScripts(files Files) Config {
 		}
 		cloud, first := strings.HasSuffix(p, ".cfg"), len(c.Lines)
 		every := !cloud
-		for i, raw := range splitLines(text) {
+		for i, raw := range fact.Lines(text) {
 			s := strings.TrimSpace(raw)
 			if cloud && s != "" && raw[0] != ' ' && raw[0] != '-' {
 				every = strings.HasPrefix(s, "bootcmd:") // runcmd runs at the first boot only
@@ -60,7 +60,7 @@ const NotExecutable = "the script is not executable"
 // interfaces reads interfaces(5): its mtu, and its commands.
 func (c *Config) interfaces(p, text string) {
 	link := ""
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		w := strings.Fields(raw)
 		if len(w) < 2 || w[0][0] == '#' {
 			continue
@@ -103,7 +103,7 @@ func ifupEthtool(link string, w []string) []assignment {
 // still reads: its MTU, and ETHTOOL_OPTS, options of ethtool between semicolons.
 func (c *Config) ifcfg(p, text string) {
 	link := strings.TrimPrefix(path.Base(p), "ifcfg-")
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(raw), "=")
 		value = strings.Trim(value, `"'`)
 		switch {
@@ -188,7 +188,7 @@ func ReadNetplan(files Files) Config {
 		if yaml.Unmarshal([]byte(text), &doc) != nil {
 			continue
 		}
-		lines := splitLines(text)
+		lines := fact.Lines(text)
 		below := under(lines)
 		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
 			devices, _ := doc.Network[kind].(map[string]any)

@@ -77,7 +77,7 @@ func (r *sysctlReader) strays() {
 		}
 		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
 		stray.file("/etc/sysctl.d/"+n, NotConf)
-		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > maxLines {
+		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > fact.MaxLines {
 			continue // no settings, but words about them
 		}
 		for _, l := range stray.Lines {
@@ -126,7 +126,7 @@ func (r *sysctlReader) file(p, note string) {
 		return
 	}
 	known := stock(r.files, p)
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(raw)
 		if s == "" || s[0] == '#' || s[0] == ';' {
 			continue
@@ -180,7 +180,7 @@ func (r *sysctlReader) patterns(names []string) {
 	for _, g := range r.globs {
 		hit := false
 		for _, n := range names {
-			if len(r.Lines) < maxLines && !r.explicit[n] && match(g.Name, n) && !slices.Contains(r.excluded, n) {
+			if len(r.Lines) < fact.MaxLines && !r.explicit[n] && match(g.Name, n) && !slices.Contains(r.excluded, n) {
 				l := g
 				l.Name, l.Note = n, "by the pattern "+g.Name
 				r.Lines = append(r.Lines, l)

@@ -17,7 +17,7 @@ type entry struct {
 func ini(text string) []entry {
 	var all []entry
 	section := ""
-	for i, raw := range splitLines(text) {
+	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(raw)
 		if s == "" || s[0] == '#' || s[0] == ';' {
 			continue
@@ -26,7 +26,7 @@ func ini(text string) []entry {
 			section = s[1 : len(s)-1]
 			continue
 		}
-		if key, value, ok := strings.Cut(s, "="); ok && len(all) < maxLines {
+		if key, value, ok := strings.Cut(s, "="); ok && len(all) < fact.MaxLines {
 			all = append(all, entry{section, strings.TrimSpace(key), strings.TrimSpace(value), raw, i + 1})
 		}
 	}

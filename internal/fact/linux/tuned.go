@@ -147,7 +147,7 @@ func (u *tunedUnit) option(o tunedOption) {
 		return
 	}
 	u.drop(o.key)
-	if len(u.options) < maxLines {
+	if len(u.options) < fact.MaxLines {
 		u.options = append(u.options, o)
 	}
 }
@@ -187,7 +187,7 @@ func (t *tuned) lines() []fact.Line {
 				name = names[o.key]
 			}
 			hidden := value != o.value && strings.Contains(value, redact.Mark) // a variable's, which may be a number
-			if !known || u.off || hidden || strings.Contains(value, "${") || !validName(name) || len(all) >= maxLines {
+			if !known || u.off || hidden || strings.Contains(value, "${") || !validName(name) || len(all) >= fact.MaxLines {
 				continue
 			}
 			l := fact.Line{File: o.file, Number: o.number, Text: o.text, Stage: fact.Conf, Order: len(all) + 1, Effective: true, Note: "by tuned's profile " + o.profile}

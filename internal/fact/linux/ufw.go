@@ -48,7 +48,7 @@ func shellValue(files Files, p, name string) (value string, set bool) {
 	if err != nil {
 		return "", false
 	}
-	for _, line := range splitLines(text) {
+	for _, line := range fact.Lines(text) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
 			value, set = strings.Trim(v, `"' `), true
 		}

@@ -125,7 +125,7 @@ func softAbove(value string) bool {
 
 // addLine numbers a line, if it is one and there are not too many.
 func (c *Config) addLine(l fact.Line) {
-	if l.Name != "" && len(c.Lines) < maxLines {
+	if l.Name != "" && len(c.Lines) < fact.MaxLines {
 		l.Order = len(c.Lines) + 1
 		c.Lines = append(c.Lines, l)
 	}

@@ -102,9 +102,9 @@ func TestCommands(t *testing.T) {
 
 // TestAddIsBounded: a hostile file's lines are kept as far as the bound.
 func TestAddIsBounded(t *testing.T) {
-	c := ReadModuleOptions(tree{"/etc/modprobe.d/x.conf": strings.Repeat("options a b=1\n", maxLines+10), "/usr/lib/modprobe.d/y.conf": "options c d=1\n"})
-	if len(c.Lines) != maxLines {
-		t.Errorf("%d lines are kept, want %d", len(c.Lines), maxLines)
+	c := ReadModuleOptions(tree{"/etc/modprobe.d/x.conf": strings.Repeat("options a b=1\n", fact.MaxLines+10), "/usr/lib/modprobe.d/y.conf": "options c d=1\n"})
+	if len(c.Lines) != fact.MaxLines {
+		t.Errorf("%d lines are kept, want %d", len(c.Lines), fact.MaxLines)
 	}
 	c = ReadModuleOptions(tree{"/usr/lib/modprobe.d/y.conf": "options c d=1\n"})
 	if len(c.Lines) != 1 || !c.Lines[0].Default || c.Lines[0].Stage != fact.Modprobe {
@@ -306,7 +306,7 @@ func TestINI(t *testing.T) {
 	if want := []string{"1 .a=1", "5  S .b=c=d", "9 .e="}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if n := len(ini(strings.Repeat("a=1\n", maxLines+9))); n != maxLines {
+	if n := len(ini(strings.Repeat("a=1\n", fact.MaxLines+9))); n != fact.MaxLines {
 		t.Errorf("%d entries are kept", n)
 	}
 }
