@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Counters are what a DUT counts, by name: those of Sources, and others.
@@ -53,35 +55,15 @@ type source struct {
 	machine bool
 }
 
-// sources are the counters by which frames are found, in the order of their
-// places. Frames are offered through gen0 (generator), enter by dut0 (ingress)
-// and leave by dut1 (egress); on a host, by its interfaces.
-//
-// Linux: drivers/net/veth.c, net/core/dev.c, net/ipv4/ip_input.c, ip_forward.c,
-// route.c, net/netfilter/nf_conntrack_core.c.
-var sources = []source{
-	{counter: "generator.output_drops", place: IngressQueue, meaning: "frames that the ring into the router had no room for"},
-	{counter: "ingress.rx_drops", place: IngressQueue, meaning: "frames that the router's device took and could not pass on"},
-	{counter: "softnet.dropped", place: Backlog, meaning: "packets that found the per-CPU backlog full", machine: true},
-	{counter: "ingress.xdp_drops", place: Firewall, meaning: "frames that an XDP program dropped at the ingress"},
-	{counter: "ip.checksum_errors", place: Checksum, meaning: "packets whose IP checksum was wrong"},
-	{counter: "conntrack.drop", place: Conntrack, meaning: "packets dropped because no entry could be made: the table is full"},
-	{counter: "conntrack.insert_failed", place: Conntrack, meaning: "packets whose entry could not be inserted: another took its place, or its chain is too long"},
-	{counter: "nft.drop", place: Firewall, meaning: "packets counted by nftables rules that drop"},
-	{counter: "ip.reverse_path_drops", place: Route, meaning: "packets from sources that are not routed back through the ingress (rp_filter)"},
-	{counter: "ip.input_no_route", place: Route, meaning: "packets without a route"},
-	{counter: "ip6.no_route", place: Route, meaning: "packets without a route"},
-	{counter: "ip6.input_no_route", place: Route, meaning: "packets without a route"},
-	{counter: "ip.address_errors", place: Route, meaning: "packets to or from addresses that no router passes on"},
-	{counter: "neigh.*.unresolved_discards", place: Route, meaning: "packets that waited in vain for a neighbour's address", machine: true},
-	{counter: "ip.header_errors", place: TTL, less: "ip.checksum_errors", meaning: "packets whose time to live ended here, or whose header was bad"},
-	{counter: "ip6.header_errors", place: TTL, meaning: "packets whose hop limit ended here, or whose header was bad"},
-	{counter: "ip.cannot_fragment", place: Other, meaning: "packets too big for the next link that forbid fragmentation"},
-	{counter: "ip6.too_big", place: Other, meaning: "packets too big for the next link"},
-	{counter: "ip.truncated", place: Other, meaning: "packets shorter than their header says"},
-	{counter: "qdisc.*.drops", place: Qdisc, meaning: "packets that the egress queue discipline dropped"},
-	{counter: "egress.output_drops", place: EgressQueue, meaning: "packets that the ring behind the router had no room for"},
-}
+// sources are the counters by which frames are found, in the order of their places.
+var sources = list.Map(list.Table(placesText, "counter"), func(row []string) source {
+	s := source{counter: row[0], place: Place(row[1]), meaning: row[2]}
+	if len(row) > 3 {
+		_, s.less, _ = strings.Cut(row[3], "less ")
+		s.machine = row[3] == "machine"
+	}
+	return s
+})
 
 // Attribute says where offered frames ended, by what the receiver has, what it
 // lost itself, and what was counted on the way meanwhile.

@@ -5,7 +5,10 @@ package drop
 
 import (
 	"cmp"
+	_ "embed" // places.txt
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Place is where a frame's way ends.
@@ -31,28 +34,18 @@ const (
 
 // Places lists all places in the order in which a frame meets them.
 func Places() []Place {
-	return []Place{IngressQueue, Backlog, Checksum, Conntrack, Firewall, Route, TTL, Local, Other, Qdisc, EgressQueue, Receiver, Delivered, Unknown}
+	return list.Map(list.Table(placesText, "place"), func(row []string) Place { return Place(row[0]) })
 }
 
 // Words says what ended at a place, for people.
-func (p Place) Words() string { return words[p] }
+func (p Place) Words() string { return words[string(p)] }
 
-var words = map[Place]string{
-	IngressQueue: "queue into the router full",
-	Backlog:      "CPU's backlog full",
-	Checksum:     "bad checksum",
-	Conntrack:    "connection tracking full or failed",
-	Firewall:     "dropped by the firewall",
-	Route:        "no route or neighbour",
-	TTL:          "time to live ended",
-	Local:        "taken by the router itself",
-	Other:        "another reason that the kernel names",
-	Qdisc:        "dropped by the queue discipline",
-	EgressQueue:  "queue behind the router full",
-	Receiver:     "lost in the receiver",
-	Delivered:    "delivered",
-	Unknown:      "unknown",
-}
+// placesText has the places and the counters of them.
+//
+//go:embed places.txt
+var placesText string
+
+var words = list.Pairs(placesText, "place")
 
 // Cause is a counter or a kernel's reason, and the frames that it counted.
 type Cause struct {

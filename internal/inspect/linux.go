@@ -95,7 +95,7 @@ func (in *inspection) linuxPower() {
 	for _, s := range states {
 		path := dir + "/cpu0/cpuidle/" + s
 		if in.text(path+"/name") != "" {
-			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{LatencyUS: int(number(in.text(path + "/latency"))), Disabled: in.text(path+"/disable") == "1"})
+			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{LatencyUS: fact.Int(in.text(path + "/latency")), Disabled: in.text(path+"/disable") == "1"})
 		}
 	}
 	slices.SortStableFunc(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
@@ -204,7 +204,7 @@ var linuxKinds = map[string]string{"bridge": fact.KindBridge, "vlan": fact.KindV
 
 // link reads one interface of /sys/class/net.
 func (in *inspection) link(name, path string) fact.NIC {
-	n := fact.NIC{Name: name, MTU: int(number(in.text(path + "/mtu"))), Status: in.text(path + "/operstate"), Duplex: in.text(path + "/duplex")}
+	n := fact.NIC{Name: name, MTU: fact.Int(in.text(path + "/mtu")), Status: in.text(path + "/operstate"), Duplex: in.text(path + "/duplex")}
 	if n.Duplex == "unknown" {
 		n.Duplex = ""
 	}
@@ -259,17 +259,8 @@ func (in *inspection) linuxPCI(path string) *fact.PCI {
 		v, _ := strconv.ParseFloat(word, 64)
 		return v
 	}
-	return &fact.PCI{LinkWidth: int(number(in.text(path + "/current_link_width"))), MaxLinkWidth: int(number(in.text(path + "/max_link_width"))),
+	return &fact.PCI{LinkWidth: fact.Int(in.text(path + "/current_link_width")), MaxLinkWidth: fact.Int(in.text(path + "/max_link_width")),
 		LinkSpeed: speed("current_link_speed"), MaxLinkSpeed: speed("max_link_speed")}
-}
-
-// number reads a count, 0 when it is none or beyond what an int holds.
-func number(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func (in *inspection) linuxInterrupts() {
