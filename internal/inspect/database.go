@@ -44,7 +44,7 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 }
 
 // rowsOnly is a table as sqlite3 prints it.
-var rowsOnly = regexp.MustCompile(`\A([\w./]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
+var rowsOnly = regexp.MustCompile(`\A([^\t\n]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
 
 // sqliteHead begins every SQLite file.
 const sqliteHead = "SQLite format 3\x00"

@@ -53,7 +53,7 @@ var more = map[string][]setting.Setting{
 	},
 	fact.Linux: {
 		{Mechanism: setting.Sysctl, Name: "net.ipv4.tcp_rmem", Value: "4096 131072 6291456"}, {Mechanism: setting.Sysctl, Name: "net.ipv4.tcp_congestion_control", Value: "bbr"},
-		{Mechanism: setting.Module, Name: "tcp_bbr", Value: "loaded"}, {Mechanism: setting.ModParam, Name: "zfs/zfs_arc_max", Value: "8589934592"},
+		{Mechanism: setting.Sysctl, Name: "fs.aio-max-nr", Value: "1048576"}, {Mechanism: setting.Module, Name: "tcp_bbr", Value: "loaded"}, {Mechanism: setting.ModParam, Name: "zfs/zfs_arc_max", Value: "8589934592"},
 		{Mechanism: setting.Link, Name: "mtu", Device: "eth1", Value: "9000"}, {Mechanism: setting.Offload, Name: "gro", Device: "eth0", Value: "on"}, {Mechanism: setting.Offload, Name: "lro", Device: "eth1", Value: "off"},
 		{Mechanism: setting.Ring, Name: "rx", Device: "eth1", Value: "4096"}, {Mechanism: setting.Governor, Name: "cpu0", Value: "performance"},
 	},
