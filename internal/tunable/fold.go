@@ -1,7 +1,6 @@
 package tunable
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -49,36 +48,29 @@ func isQueue(stem string) bool {
 	return false
 }
 
-// interfaceVariables are rc.conf variables with an interface in their names:
-// what stands before it, and the endings that may follow.
-var interfaceVariables = []struct {
-	prefix   string
-	suffixes []string
-}{
-	{"ifconfig_", []string{"", "_ipv6", "_aliases", "_name", "_descr"}},
-	{"wlans_", []string{""}},
-	{"create_args_", []string{""}},
-	{"vlans_", []string{""}},
-	{"autobridge_", []string{""}},
-	{"dhclient_flags_", []string{""}},
-	{"background_dhclient_", []string{""}},
-	{"wpa_supplicant_flags_", []string{""}},
-	{"ipv6_prefix_", []string{""}},
-	{"sppp_", []string{""}},
-}
+// interfaceVariables are what stands before an interface in rc.conf's variables, ifconfigEndings
+// what may follow it in those of ifconfig.
+var (
+	interfaceVariables = []string{"ifconfig_", "wlans_", "create_args_", "vlans_", "autobridge_", "dhclient_flags_", "background_dhclient_", "wpa_supplicant_flags_", "ipv6_prefix_", "sppp_"}
+	ifconfigEndings    = []string{"_descr", "_name", "_aliases", "_ipv6"}
+)
 
 // foldInterface replaces the interface in an rc.conf variable by IF.
 func foldInterface(name string) (string, bool) {
-	for _, v := range interfaceVariables {
-		rest, ok := strings.CutPrefix(name, v.prefix)
-		if !ok || rest == "" {
+	for _, prefix := range interfaceVariables {
+		ifname, ok := strings.CutPrefix(name, prefix)
+		if !ok {
 			continue
 		}
-		for _, suffix := range slices.Backward(v.suffixes) {
-			ifname, ok := strings.CutSuffix(rest, suffix)
-			if ok && isInterface(ifname) {
-				return v.prefix + "IF" + suffix, true
+		if prefix == "ifconfig_" {
+			for _, ending := range ifconfigEndings {
+				if before, ok := strings.CutSuffix(ifname, ending); ok && isInterface(before) {
+					return prefix + "IF" + ending, true
+				}
 			}
+		}
+		if isInterface(ifname) {
+			return prefix + "IF", true
 		}
 	}
 	return "", false

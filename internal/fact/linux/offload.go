@@ -1,22 +1,24 @@
 package linux
 
 import (
+	_ "embed" // words.txt
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
-// features are ethtool's short names of what `ethtool -k` lists in full.
-var features = map[string]string{"rx": "rx-checksumming", "tx": "tx-checksumming", "sg": "scatter-gather", "tso": "tcp-segmentation-offload",
-	"ufo": "udp-fragmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload", "lro": "large-receive-offload",
-	"rxvlan": "rx-vlan-offload", "txvlan": "tx-vlan-offload", "ntuple": "ntuple-filters", "rxhash": "receive-hashing"}
+// wordsText has words of Linux's tools, and what they stand for.
+//
+//go:embed words.txt
+var wordsText string
 
-// linkFeatures are the keys of systemd.link(5) that switch them.
-var linkFeatures = map[string]string{"ReceiveChecksumOffload": "rx-checksumming", "TransmitChecksumOffload": "tx-checksumming",
-	"TCPSegmentationOffload": "tcp-segmentation-offload", "TCP6SegmentationOffload": "tx-tcp6-segmentation", "GenericSegmentationOffload": "generic-segmentation-offload",
-	"GenericReceiveOffload": "generic-receive-offload", "GenericReceiveOffloadHardware": "rx-gro-hw", "LargeReceiveOffload": "large-receive-offload",
-	"ReceiveVLANCTAGHardwareAcceleration": "rx-vlan-offload", "TransmitVLANCTAGHardwareAcceleration": "tx-vlan-offload",
-	"ReceiveVLANCTAGFilter": "rx-vlan-filter"}
+// features are ethtool's short names of what `ethtool -k` lists in full, linkFeatures the keys of
+// systemd.link(5) that switch them.
+var (
+	features     = list.Pairs(wordsText, "feature")
+	linkFeatures = list.Pairs(wordsText, "link")
+)
 
 // offload notes what a line "ethtool -K IF feature=on" asks of an interface.
 func (c *Config) offload(l fact.Line) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // entry is one line of an INI file, with its section.
@@ -98,26 +99,6 @@ func matchesAll(entries []entry) bool {
 	return all
 }
 
-// networkKeys are the settings of systemd.network(5) that networkd writes
-// into /proc/sys/net, with what stands for yes.
-var networkKeys = map[string]struct {
-	name string // %s is the interface
-	yes  map[string]string
-}{
-	"IPv4Forwarding":        {"net.ipv4.conf.%s.forwarding", onOff},
-	"IPv6Forwarding":        {"net.ipv6.conf.%s.forwarding", onOff},
-	"IPv4ReversePathFilter": {"net.ipv4.conf.%s.rp_filter", map[string]string{"no": "0", "strict": "1", "loose": "2"}},
-	"IPv6PrivacyExtensions": {"net.ipv6.conf.%s.use_tempaddr", map[string]string{"no": "0", "false": "0", "yes": "2", "true": "2", "prefer-public": "1"}},
-	"IPv4ProxyARP":          {"net.ipv4.conf.%s.proxy_arp", onOff},
-	"IPv6ProxyNDP":          {"net.ipv6.conf.%s.proxy_ndp", onOff},
-	"IPv4AcceptLocal":       {"net.ipv4.conf.%s.accept_local", onOff},
-	"IPv4RouteLocalnet":     {"net.ipv4.conf.%s.route_localnet", onOff},
-	"IPv6AcceptRA":          {"net.ipv6.conf.%s.accept_ra", map[string]string{"yes": "0", "true": "0", "no": "0", "false": "0"}},
-	"IPv6HopLimit":          {"net.ipv6.conf.%s.hop_limit", nil},
-	"IPv6MTUBytes":          {"net.ipv6.conf.%s.mtu", nil},
-	"MTUBytes":              {"link.%s.mtu", nil},
-}
-
 var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
 
 // hostForwarding is what IPForward= of releases before 256 switched on for
@@ -198,14 +179,28 @@ func (c *Config) networkEntry(p string, e entry, link string) {
 	if e.section == "Network" && e.key == "VLAN" && validName(e.value) {
 		c.NICs = append(c.NICs, fact.NIC{Name: e.value, Kind: fact.KindVLAN, Parent: link})
 	}
-	k, ok := networkKeys[e.key]
+	row, ok := list.Find(list.Table(wordsText, "network"), func(row []string) bool { return row[0] == e.key })
 	if !ok || link == "" {
 		return
 	}
-	if k.yes != nil {
-		value = k.yes[value]
+	switch row[2] {
+	case "-":
+	case "on-off":
+		value = onOff[value]
+	default:
+		value = standsFor(row[2], value)
 	}
 	if value != "" {
-		c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(k.name, "%s", link), value})
+		c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(row[1], "%s", link), value})
 	}
+}
+
+// standsFor is what "word=value" among pairs says of a word.
+func standsFor(pairs, word string) string {
+	for pair := range strings.FieldsSeq(pairs) {
+		if value, ok := strings.CutPrefix(pair, word+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
