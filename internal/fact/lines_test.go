@@ -1,0 +1,33 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLines: ends of lines of either kind are none of their text, and numbers are counts.
+func TestLines(t *testing.T) {
+	if got := Lines("a\r\n\nb \nc"); !slices.Equal(got, []string{"a", "", "b ", "c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Lines(""); len(got) != 0 {
+		t.Errorf("of no text: %q", got)
+	}
+	if got := len(Lines(strings.Repeat("x\n", MaxLines+9))); got != MaxLines {
+		t.Errorf("%d lines, want %d", got, MaxLines)
+	}
+	for s, want := range map[string]uint64{" 7\n": 7, "18446744073709551615": 1<<64 - 1, "18446744073709551616": 0, "-1": 0, "x": 0, "": 0} {
+		if got := Number(s); got != want {
+			t.Errorf("%q is %d, want %d", s, got, want)
+		}
+	}
+	for s, want := range map[string]int{" 7\n": 7, "-1": 0, "7x": 0, "": 0} {
+		if got := Int(s); got != want {
+			t.Errorf("%q is %d as an int, want %d", s, got, want)
+		}
+	}
+	if !IsNumber("0123") || IsNumber("") || IsNumber("-1") || IsNumber("1 ") {
+		t.Error("only digits are a number, and some")
+	}
+}
