@@ -202,7 +202,8 @@ func unknown(name string, text []byte) error {
 
 // lineOf is how a line looks that a file of a kind is made of.
 var lineOf = map[string]*regexp.Regexp{
-	redact.RC: assigns, redact.Loader: assigns, redact.Sysctl: assigns, redact.Grub: assigns,
+	redact.Loader: assigns, redact.Sysctl: assigns, redact.Grub: assigns,
+	redact.RC: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*\+?=|\w+_\w+[ \t]+=|export |\. )`), // the file manager ranger has an rc.conf, with "map = chmod"
 	redact.PF: regexp.MustCompile(`(?m)^[ \t]*((set|table|pass|block|match|scrub|nat|rdr|binat|no|load|antispoof|altq|queue|ether|include|([a-z]+-)?anchor)\b|\w+[ \t]*=)`),
 }
 

@@ -201,7 +201,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	const prose = "The quick brown fox jumps\nover the lazy dog and then\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"pf.conf", prose, "is no pf.conf"}, {"rc.conf", prose, "is no rc.conf"}, {"loader.conf", prose, "is no loader.conf"}, {"grub", prose, "is no grub"},
-		{"rc.conf", "<html><body>x</body></html>", "is no rc.conf"},
+		{"rc.conf", "<html><body>x</body></html>", "is no rc.conf"}, {"rc.conf", "set viewmode miller\nmap =  chmod\nmap \"<any> tag_toggle tag=%any\n", "is no rc.conf"}, {"rc.conf", "pf_enable = YES\n", ""},
 		{"config.xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE opnsense [<!ENTITY a \"b\">]>\n<opnsense><system></system></opnsense>\n", "document type"},
 		{"config.xml", "<?xml version=\"1.0\"?>\n<opnsense><system><hostname>&nosuch;</hostname></system></opnsense>\n", "entities"},
 		{"freenas-v1.db", "SQLite format 3\x00 and then nothing", "cut off"},
