@@ -199,7 +199,8 @@ func TestOpenWrt(t *testing.T) {
 	}
 	same := func(how string) {
 		t.Helper()
-		if now := r.everything(t); now != was {
+		now := ""
+		if !labtest.Eventually(func() bool { now = r.everything(t); return now == was }) { // what takes it back removes itself last
 			t.Fatalf("%s left\n%s\nwas\n%s", how, now, was)
 		}
 	}
