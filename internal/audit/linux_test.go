@@ -186,3 +186,20 @@ func TestOlderThanTheFamilies(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoneInAnotherCase: a script that forwards in one branch and does not in the other
+// undoes nothing.
+func TestUndoneInAnotherCase(t *testing.T) {
+	for _, branches := range []bool{false, true} {
+		f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.ip_forward=0\nnet.ipv4.ip_forward=1\nnet.ipv4.conf.all.forwarding=0"})
+		for _, s := range f.Settings {
+			for i := range s.Lines {
+				s.Lines[i].Effective = s.Lines[i].Effective || branches
+			}
+		}
+		r := run(t, f, "router")
+		if found := find(r, "LR-UNDONE", "net.ipv4.ip_forward"); (len(found) > 0) == branches {
+			t.Errorf("branches %v: %v", branches, said(r, audit.Info))
+		}
+	}
+}

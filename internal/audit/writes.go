@@ -339,9 +339,18 @@ func (a *auditor) refusal(l fact.Line, w written) candidate {
 func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 	v := a.boot.variable(l.Name)
 	by, end := a.boot.holder[v], a.boot.values[v]
-	if by.line == l || by.line.Name == l.Name || by.line.Name == "" || rec.SameValue(end, l.Value) {
+	if by.line == l || by.line.Name == l.Name || by.line.Name == "" || rec.SameValue(end, l.Value) || a.alternative(l) {
 		return nil
 	}
 	why := cmp.Or(by.indirect, "The two names are of one variable; the one written last wins.")
 	return []candidate{a.says("LR-UNDONE", "later", l, with{"other": fmt.Sprintf("%s=%s at %s line %d", by.line.Name, by.line.Value, by.line.File, by.line.Number), "end": end, "why": why})}
+}
+
+// alternative reports a line that another of its name leaves in effect: they are for different
+// cases, the branches of a script say, and so may the lines after them be.
+func (a *auditor) alternative(l fact.Line) bool {
+	s, _ := a.f.Tunable(l.Name)
+	return slices.ContainsFunc(s.Lines, func(other fact.Line) bool {
+		return other != l && other.Stage == l.Stage && other.Effective && l.Effective
+	})
 }
