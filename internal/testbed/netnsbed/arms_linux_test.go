@@ -198,7 +198,7 @@ func TestBothWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		injectFrame(t, arms[0].Receiver, datagram(t, arms[0].Receiver.Peer, true), 5)
-		inject(t, arms[0].Generator, 7) // last: these count either way, and are waited for
+		inject(t, arms[0].Generator, 7)                                         // last: these count either way, and are waited for
 		want, reports := testbed.Counters{Received: 7, Forwarded: 7}, uint64(2) // of listeners (MLDv2 sends each twice), at each egress
 		if on {
 			want, reports = testbed.Counters{Received: 12, Forwarded: 12}, 4
