@@ -17,12 +17,13 @@ func TestLines(t *testing.T) {
 	if got := len(Lines(strings.Repeat("x\n", MaxLines+9))); got != MaxLines {
 		t.Errorf("%d lines, want %d", got, MaxLines)
 	}
-	for s, want := range map[string]uint64{" 7\n": 7, "18446744073709551615": 1<<64 - 1, "18446744073709551616": 0, "-1": 0, "x": 0, "": 0} {
+	const blank = " 7\n"
+	for s, want := range map[string]uint64{blank: 7, "18446744073709551615": 1<<64 - 1, "18446744073709551616": 0, "-1": 0, "x": 0, "": 0} {
 		if got := Number(s); got != want {
 			t.Errorf("%q is %d, want %d", s, got, want)
 		}
 	}
-	for s, want := range map[string]int{" 7\n": 7, "-1": 0, "7x": 0, "": 0} {
+	for s, want := range map[string]int{blank: 7, "-1": 0, "7x": 0, "": 0} {
 		if got := Int(s); got != want {
 			t.Errorf("%q is %d as an int, want %d", s, got, want)
 		}
