@@ -33,3 +33,30 @@ func TestGuardrailsKnowTheTreatment(t *testing.T) {
 	}
 	t.Error("nine looks without a request, and no guardrail trips")
 }
+
+// Harm that shows in the window after the treatment's only ends the study, in a window of
+// the control, and names the treatment.
+func TestLateHarmTrips(t *testing.T) {
+	for _, late := range []float64{1, 5} {
+		o := Options{HarmPercent: 20, metrics: []Metric{{Watched: study.Watched{Source: "p95", Metric: study.WatchedLower}}}}
+		g := guarding{rails: o.guardrails()}
+		var tripped *study.Trip
+		level := 1.0
+		for _, arm := range []string{study.Control, study.Control, "it", study.Control, study.Control, "it", study.Control, "it", study.Control} {
+			g.window(arm)
+			now := level
+			if level = 1; arm == "it" {
+				level = late
+			}
+			for i := range 10 {
+				value := 100 * now * (1 + 0.01*float64(i%3))
+				if trip := g.check(arm == "it", Sample{Available: 1}, Sample{Available: 1}, map[string]float64{study.WatchedLower: value}); trip != nil && tripped == nil {
+					tripped = trip
+				}
+			}
+		}
+		if (tripped != nil) != (late > 1) || tripped != nil && (tripped.After != "it" || tripped.Guardrail != "p95") {
+			t.Errorf("late %g: %+v", late, tripped)
+		}
+	}
+}
