@@ -18,7 +18,6 @@ var mayskip = map[string]string{
 	"internal/labtest/session_linux.go":             "kernels that do not share time by sessions have no priority to set",
 	"internal/labtest/vmimage_linux.go":             "boots machines, only when asked to",
 	"internal/sharedtest/sharedtest.go":             "real captures are no part of the project",
-	"catalogue/catalogue_test.go":                   "a benchmark of a pack that is no longer read",
 	"cmd/linerate/yourmachines_test.go":             "reboots machines, only when asked to",
 	"internal/apply/systemd_linux_test.go":          "boots a systemd, only when asked to",
 	"bench/fault/one_linux_test.go":                 "looks at one fault, only when asked to",

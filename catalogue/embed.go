@@ -6,15 +6,14 @@
 package catalogue
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"sync"
 
 	"linerate/internal/evidence"
 	"linerate/internal/tunable"
 )
-
-//go:embed concepts.yaml conditions.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml plans/*.yaml
-var files embed.FS
 
 // measured is what public archives measured, as package evidence reads it.
 // `linerate ledger export --catalogue` makes it from a ledger.
@@ -34,29 +33,28 @@ func Spaces() embed.FS { return spaces }
 // Evidence are the verdicts that the program ships with, read once.
 var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Load(measured, "evidence/*.tsv") })
 
-// packed is the same catalogue in a form that is read in a few milliseconds.
-// `go test ./catalogue -update` makes it.
+// packed is what the YAML files say, in a form that is read in a few milliseconds.
+// `go test ./catalogue -update` makes it, and the same test fails while it is stale.
 //
 //go:embed catalogue.pack
 var packed []byte
 
-// Files are the catalogue's files as they are in the repository.
-func Files() embed.FS { return files }
+// Version is the hash of the built-in catalogue.
+func Version() string {
+	sum := sha256.Sum256(packed)
+	return hex.EncodeToString(sum[:])
+}
 
-// Load is the built-in catalogue, read once. The packed form is used when it
-// is of these very files, and the files themselves otherwise. Expressions
-// were checked by the tests before; TestChecked does it again.
+// Load is the built-in catalogue, read once. Its expressions were checked by the tests.
 func Load() (*tunable.Catalogue, error) {
 	b, err := load()
 	return b.catalogue, err
 }
 
-// PackedRules are the audit's rules as package audit packed them, nil when
-// the packed catalogue is not of these files.
+// PackedRules are the audit's rules as package audit packed them.
 func PackedRules() []byte { return beside(0) }
 
-// PackedPlans is the advice of plans as package plan packed it, nil as
-// PackedRules.
+// PackedPlans is the advice of plans as package plan packed it.
 func PackedPlans() []byte { return beside(1) }
 
 // beside returns the i-th file packed with the catalogue; the test that packs it defines
@@ -75,13 +73,6 @@ type builtin struct {
 }
 
 var load = sync.OnceValues(func() (builtin, error) {
-	digest, err := tunable.Digest(files)
-	if err != nil {
-		return builtin{}, err
-	}
-	if c, beside, ok := tunable.Unpack(packed, digest); ok {
-		return builtin{c, beside}, nil
-	}
-	c, err := tunable.Read(files)
-	return builtin{catalogue: c}, err
+	c, beside, err := tunable.Unpack(packed)
+	return builtin{c, beside}, err
 })

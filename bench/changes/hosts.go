@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -55,7 +56,7 @@ func New() (*Bench, error) {
 	}
 	known.Today = time.Unix(0, 0)
 	b := &Bench{known: known, names: map[string][]string{}}
-	if b.library, err = hosts.Advice(known.Catalogue); err != nil {
+	if b.library, err = plan.Unpack(catalogue.PackedPlans()); err != nil {
 		return nil, err
 	}
 	for _, rec := range known.Catalogue.Records {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -34,10 +35,10 @@ func newVoices(t *testing.T) voices {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, ok := audit.UnpackRules(catalogue.PackedRules())
-	library, ok2 := plan.Unpack(catalogue.PackedPlans())
-	if !ok || !ok2 {
-		t.Fatal("the packed catalogue is stale")
+	rules, rerr := audit.UnpackRules(catalogue.PackedRules())
+	library, lerr := plan.Unpack(catalogue.PackedPlans())
+	if err := errors.Join(rerr, lerr); err != nil {
+		t.Fatal(err)
 	}
 	return voices{c, rules, library}
 }

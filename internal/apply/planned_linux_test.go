@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/host/localhost"
@@ -46,7 +48,7 @@ func TestPlannedIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := plan.Load(catalogue.Files(), c)
+	library, err := plan.Load(sharedtest.Catalogue(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

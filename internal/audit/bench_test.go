@@ -3,14 +3,15 @@ package audit_test
 import (
 	"testing"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/audit"
 	"linerate/internal/tunable"
 )
 
 func BenchmarkLoadCatalogue(b *testing.B) {
 	for b.Loop() {
-		if _, err := tunable.Read(catalogue.Files()); err != nil {
+		if _, err := tunable.Read(sharedtest.Catalogue()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -18,7 +19,7 @@ func BenchmarkLoadCatalogue(b *testing.B) {
 
 func BenchmarkLoadRules(b *testing.B) {
 	for b.Loop() {
-		if _, err := audit.LoadRules(catalogue.Files()); err != nil {
+		if _, err := audit.LoadRules(sharedtest.Catalogue()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 )
@@ -22,7 +23,7 @@ func FuzzLoadRules(f *testing.F) {
 	f.Add([]byte("rules: [{id: LR-X, each: line, names: ['[']}]"))
 	f.Add([]byte("rules:\n- &a {id: LR-A}\n- *a\n- ~\n"))
 	for _, name := range []string{"rules/boot.yaml", "rules/lists.yaml"} {
-		if text, err := fs.ReadFile(catalogue.Files(), name); err == nil {
+		if text, err := fs.ReadFile(sharedtest.Catalogue(), name); err == nil {
 			f.Add(text)
 		}
 	}

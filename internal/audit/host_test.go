@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -20,7 +22,7 @@ import (
 )
 
 // rules are the built-in ones.
-var rules = sync.OnceValues(func() (*audit.RuleSet, error) { return audit.LoadRules(catalogue.Files()) })
+var rules = sync.OnceValues(func() (*audit.RuleSet, error) { return audit.LoadRules(sharedtest.Catalogue()) })
 
 func known(t testing.TB) (*tunable.Catalogue, *audit.RuleSet) {
 	t.Helper()

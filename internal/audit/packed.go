@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 
 	"linerate/internal/list"
@@ -33,9 +34,11 @@ func (s *RuleSet) Pack() ([]byte, error) {
 	return b, nil
 }
 
-// UnpackRules reads what Pack wrote; ok is false when that was for rules of
-// another shape, or nothing.
-func UnpackRules(b []byte) (s *RuleSet, ok bool) {
+// UnpackRules reads what Pack wrote; an error says that it is of another shape, or nothing.
+func UnpackRules(b []byte) (*RuleSet, error) {
 	p, ok := pack.Open[packedRules](b)
-	return &RuleSet{rules: p.Rules, Lists: p.Lists}, ok
+	if !ok {
+		return nil, errors.New("the packed rules have another shape than this program's")
+	}
+	return &RuleSet{rules: p.Rules, Lists: p.Lists}, nil
 }

@@ -3,13 +3,13 @@ package audit
 import (
 	"testing"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
 )
 
 // TestPackedRulesAreTheRules: packed and read back they are the same but for
 // their examples, in the same order.
 func TestPackedRulesAreTheRules(t *testing.T) {
-	set, err := LoadRules(catalogue.Files())
+	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,8 +17,8 @@ func TestPackedRulesAreTheRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := UnpackRules(b)
-	if !ok || len(got.rules) != len(set.rules) {
+	got, err := UnpackRules(b)
+	if err != nil || len(got.rules) != len(set.rules) {
 		t.Fatalf("%d rules of %d", len(got.rules), len(set.rules))
 	}
 	for i, r := range got.rules {
@@ -33,7 +33,7 @@ func TestPackedRulesAreTheRules(t *testing.T) {
 		t.Error("lists are lost")
 	}
 	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
-		if _, ok := UnpackRules(bad); ok {
+		if _, err := UnpackRules(bad); err == nil {
 			t.Errorf("%d bytes that are no rules pass", len(bad))
 		}
 	}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/fact"
 )
 
 // TestRemarks: each is of a class that is weighed against others, and a text that names a
 // value which its check does not give, or a case that is not there, is a mistake.
 func TestRemarks(t *testing.T) {
-	set, err := LoadRules(catalogue.Files())
+	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
 )
@@ -109,7 +110,7 @@ func TestPrecedenceHasNoCycles(t *testing.T) {
 			all, ids[id] = append(all, &x), true
 		}
 	}
-	set, err := LoadRules(catalogue.Files())
+	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ records:
 	f := &fact.Facts{OS: fact.FreeBSD}
 	f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 1, Name: "net.t.boot", Value: "7", Stage: fact.Sysctl, Effective: true}})
 	f.Normalise()
-	set, err := LoadRules(catalogue.Files())
+	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
@@ -183,7 +184,7 @@ func TestStructural(t *testing.T) {
 
 // smallRules are the lists that go with the small catalogue, with what the audit says.
 var smallRules = sync.OnceValue(func() *audit.RuleSet {
-	set, err := audit.LoadRules(catalogue.Files())
+	set, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		panic(err)
 	}

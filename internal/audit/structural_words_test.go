@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
 )
 
 // TestStructuralWords: every finding that the audit makes itself has its sentence, and
 // there is none for what nobody makes.
 func TestStructuralWords(t *testing.T) {
-	set, err := LoadRules(catalogue.Files())
+	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

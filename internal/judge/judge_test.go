@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
@@ -20,7 +22,7 @@ func host(t *testing.T, os, rel, name, value string) judge.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := audit.LoadRules(catalogue.Files())
+	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -116,7 +117,7 @@ func TestPlansAreJudgedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		library, err := plan.Load(catalogue.Files(), b.known.Catalogue)
+		library, err := plan.Load(sharedtest.Catalogue(), b.known.Catalogue)
 		if err != nil {
 			t.Fatal(err)
 		}

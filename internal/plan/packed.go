@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 
 	"linerate/internal/pack"
@@ -16,9 +17,12 @@ func (l *Library) Pack() ([]byte, error) {
 	return b, nil
 }
 
-// Unpack reads what Pack wrote; ok is false when that was for advice of another
-// shape, or nothing. What Load checks was checked when it was packed.
-func Unpack(b []byte) (*Library, bool) {
+// Unpack reads what Pack wrote; an error says that it is of another shape, or nothing.
+// What Load checks was checked when it was packed.
+func Unpack(b []byte) (*Library, error) {
 	c, ok := pack.Open[content](b)
-	return &Library{content: c}, ok
+	if !ok {
+		return nil, errors.New("the packed advice has another shape than this program's")
+	}
+	return &Library{content: c}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 )
 
@@ -13,7 +15,7 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Load(catalogue.Files(), c)
+	want, err := Load(sharedtest.Catalogue(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,9 +23,9 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := Unpack(b)
-	if !ok || len(got.Advice) != len(want.Advice) || !reflect.DeepEqual(got.Answers, want.Answers) {
-		t.Fatalf("%v: %+v", ok, got)
+	got, err := Unpack(b)
+	if err != nil || len(got.Advice) != len(want.Advice) || !reflect.DeepEqual(got.Answers, want.Answers) {
+		t.Fatalf("%v: %+v", err, got)
 	}
 	for i, a := range got.Advice {
 		if !reflect.DeepEqual(a, want.Advice[i]) {
@@ -31,7 +33,7 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
-		if _, ok := Unpack(bad); ok {
+		if _, err := Unpack(bad); err == nil {
 			t.Errorf("%d bytes that are no advice pass", len(bad))
 		}
 	}
@@ -43,7 +45,7 @@ func BenchmarkAdvice(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := Load(catalogue.Files(), c)
+	l, err := Load(sharedtest.Catalogue(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,15 +55,15 @@ func BenchmarkAdvice(b *testing.B) {
 	}
 	b.Run("files", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Load(catalogue.Files(), c); err != nil {
+			if _, err := Load(sharedtest.Catalogue(), c); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("packed", func(b *testing.B) {
 		for b.Loop() {
-			if _, ok := Unpack(packed); !ok {
-				b.Fatal("not read")
+			if _, err := Unpack(packed); err != nil {
+				b.Fatal(err)
 			}
 		}
 	})

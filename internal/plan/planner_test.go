@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
@@ -127,11 +129,11 @@ func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := plan.Load(catalogue.Files(), c)
+	library, err := plan.Load(sharedtest.Catalogue(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := audit.LoadRules(catalogue.Files())
+	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
@@ -32,10 +34,10 @@ var load = sync.OnceValues(func() (k known, err error) {
 	if k.catalogue, err = catalogue.Load(); err != nil {
 		return k, err
 	}
-	if k.library, err = Load(catalogue.Files(), k.catalogue); err != nil {
+	if k.library, err = Load(sharedtest.Catalogue(), k.catalogue); err != nil {
 		return k, err
 	}
-	if k.rules, err = audit.LoadRules(catalogue.Files()); err != nil {
+	if k.rules, err = audit.LoadRules(sharedtest.Catalogue()); err != nil {
 		return k, err
 	}
 	k.evidence, err = catalogue.Evidence()

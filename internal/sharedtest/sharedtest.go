@@ -4,6 +4,8 @@
 package sharedtest
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,7 +24,7 @@ func Dir(t testing.TB, elem ...string) string {
 	root := os.Getenv(Environment)
 	required := root != ""
 	if root == "" || root == "required" {
-		root = filepath.Join(repository(t), "..", "shared")
+		root = filepath.Join(repository(), "..", "shared")
 	}
 	if os.Getenv("LINERATE_LAB") == "required" {
 		_, err := os.Stat(root)
@@ -38,21 +40,21 @@ func Dir(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// repository walks up to the directory that holds go.mod.
-func repository(t testing.TB) string {
-	t.Helper()
+// Catalogue are the catalogue's files, as they are in the repository.
+func Catalogue() fs.FS { return os.DirFS(filepath.Join(repository(), "catalogue")) }
+
+// repository walks up from the test's directory to the one that holds go.mod.
+func repository() string {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
+	for err == nil {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Fatal("no go.mod above the test")
+			break
 		}
 		dir = up
 	}
+	panic(fmt.Sprintf("no go.mod above the test: %v", err))
 }

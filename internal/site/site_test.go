@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/labtest"
@@ -27,7 +29,7 @@ var made = sync.OnceValues(func() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := audit.LoadRules(catalogue.Files())
+	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		return nil, err
 	}

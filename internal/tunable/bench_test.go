@@ -3,13 +3,14 @@ package tunable_test
 import (
 	"testing"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/tunable"
 )
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := tunable.Read(catalogue.Files()); err != nil {
+		if _, err := tunable.Read(sharedtest.Catalogue()); err != nil {
 			b.Fatal(err)
 		}
 	}

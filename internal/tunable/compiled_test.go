@@ -1,13 +1,14 @@
 package tunable
 
 import (
-	"bytes"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/klauspost/compress/zstd"
+
 	"linerate/internal/fact/release"
+	"linerate/internal/pack"
 )
 
 const packable = `
@@ -20,8 +21,8 @@ records:
   - {name: "dev.{driver}.N.x", drivers: [ix, igb@13.1], instances: [], mechanism: sysctl, type: int, settable: runtime, formula: memory / 2, summary: Of a driver., sources: [t.c], vectors: [{with: {memory: 4}, want: "2"}]}
 `
 
-// TestCompiled: what is packed comes back whole; what is of other files, of
-// another shape, of a former format, or broken, is ignored.
+// TestCompiled: what is packed comes back whole; what is of another shape or
+// broken is refused.
 func TestCompiled(t *testing.T) {
 	c, err := Read(fstest.MapFS{
 		"freebsd/test.yaml": {Data: []byte(packable)},
@@ -30,13 +31,13 @@ func TestCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Compile("abc", []byte("the rules"), nil, []byte("advice"))
+	b, err := c.Compile([]byte("the rules"), nil, []byte("advice"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, beside, ok := Unpack(b, "abc")
-	if !ok || len(beside) != 3 || string(beside[0]) != "the rules" || len(beside[1]) != 0 || string(beside[2]) != "advice" {
-		t.Fatalf("%v, beside it %q", ok, beside)
+	got, beside, err := Unpack(b)
+	if err != nil || len(beside) != 3 || string(beside[0]) != "the rules" || len(beside[1]) != 0 || string(beside[2]) != "advice" {
+		t.Fatalf("%v, beside it %q", err, beside)
 	}
 	for i, r := range c.Records {
 		x, y := *r, *got.Records[i]
@@ -53,40 +54,26 @@ func TestCompiled(t *testing.T) {
 	if n, _ := got.Lookup(FreeBSD, "net.t.new"); len(got.ClaimsOn(n)) != 1 || len(n.Cautions) != 1 || n.Cautions[0].When != "this == 7" {
 		t.Errorf("claims %v, cautions %+v", got.ClaimsOn(n), n.Cautions)
 	}
-	for name, other := range map[string][]byte{"other files": b, "the former format": {0x1f, 0x8b, 8}, "nothing": nil} {
-		digest := "abc"
-		if name == "other files" {
-			digest = "abd"
-		}
-		if _, _, ok := Unpack(other, digest); ok {
-			t.Errorf("%s passes", name)
-		}
+	rules, err := pack.Marshal([]string{"of another shape"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, n := range []int{len(b) - 1, len(b) - 20, bytes.IndexByte(b, '\n') + 1} {
-		if _, _, ok := Unpack(b[:n], "abc"); ok {
-			t.Errorf("%d of %d bytes pass", n, len(b))
+	for name, bad := range map[string][]byte{
+		"the last byte is missing": b[:len(b)-1], "cut": b[:len(b)-20], "nothing": nil, "gzip": {0x1f, 0x8b, 8}, "not compressed": rules,
+		"another shape": compress(t, rules),
+	} {
+		if _, _, err := Unpack(bad); err == nil {
+			t.Errorf("%s: passes", name)
 		}
 	}
 }
 
-// TestDigest: any file that is packed, changed, moved or added, makes what
-// was packed stale.
-func TestDigest(t *testing.T) {
-	files := func() fstest.MapFS {
-		return fstest.MapFS{"freebsd/a.yaml": {Data: []byte("a")}, "linux/a.yaml": {Data: []byte("b")}, "claims/a.yaml": {Data: []byte("c")}, "concepts.yaml": {Data: []byte("d")}, "rules/a.yaml": {Data: []byte("e")}, "plans/a.yaml": {Data: []byte("f")}}
-	}
-	base, err := Digest(files())
+func compress(t *testing.T, b []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range files() {
-		changed, more := files(), files()
-		changed[name] = &fstest.MapFile{Data: []byte("x")}
-		more[strings.Replace(name, ".yaml", "2.yaml", 1)] = &fstest.MapFile{Data: []byte("a")}
-		for what, fsys := range map[string]fstest.MapFS{"changed": changed, "added": more} {
-			if d, err := Digest(fsys); err != nil || (d == base) != (what == "added" && name == "concepts.yaml") {
-				t.Errorf("%s %s: %s, %v", name, what, d, err)
-			}
-		}
-	}
+	defer z.Close()
+	return z.EncodeAll(b, nil)
 }

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/tunable"
 )
 
 // TestBuiltin reads the built-in catalogue: schema, references, expressions
 // and vectors.
 func TestBuiltin(t *testing.T) {
-	c, err := tunable.Load(catalogue.Files())
+	c, err := tunable.Load(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"regexp"
 	"time"
 
-	"linerate/catalogue"
+	"linerate/internal/sharedtest"
+
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
@@ -54,7 +55,7 @@ type made struct {
 // Fill writes the fleet into a store, and returns how many changes it has. told, unless
 // nil, hears of each sweep.
 func (f madeUp) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)) (changes int, err error) {
-	rules, err := audit.LoadRules(catalogue.Files())
+	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		return 0, err
 	}

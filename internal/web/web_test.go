@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
@@ -39,7 +41,7 @@ var pages = sync.OnceValues(func() (*site.Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, rerr := audit.LoadRules(catalogue.Files())
+	rules, rerr := audit.LoadRules(sharedtest.Catalogue())
 	rows, err := catalogue.Evidence()
 	if err := errors.Join(err, rerr); err != nil {
 		return nil, err

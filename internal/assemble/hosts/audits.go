@@ -33,21 +33,8 @@ func Input() (audit.Input, error) {
 	return in, nil
 }
 
-// Rules takes the rules that are packed with the catalogue, else reads their files, once.
-var Rules = sync.OnceValues(func() (*audit.RuleSet, error) {
-	if set, ok := audit.UnpackRules(catalogue.PackedRules()); ok {
-		return set, nil
-	}
-	return audit.LoadRules(catalogue.Files())
-})
-
-// Advice takes what plans may set as it is packed with the catalogue, else reads its files.
-func Advice(c *tunable.Catalogue) (*plan.Library, error) {
-	if l, ok := plan.Unpack(catalogue.PackedPlans()); ok {
-		return l, nil
-	}
-	return plan.Load(catalogue.Files(), c)
-}
+// Rules are the audit's rules as they are packed with the catalogue, read once.
+var Rules = sync.OnceValues(func() (*audit.RuleSet, error) { return audit.UnpackRules(catalogue.PackedRules()) })
 
 // Planner has all that plans of hosts rest on but the hosts.
 type Planner struct {
@@ -63,7 +50,7 @@ func NewPlanner(evidence []evidence.Row, unmeasured bool) (*Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	library, err := Advice(in.Catalogue)
+	library, err := plan.Unpack(catalogue.PackedPlans())
 	return &Planner{in, library, evidence, unmeasured}, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"linerate/internal/sharedtest"
+
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/fact"
@@ -24,7 +26,7 @@ func auditing(t *testing.T, role string) (*tunable.Catalogue, plan.Judge) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := audit.LoadRules(catalogue.Files())
+	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

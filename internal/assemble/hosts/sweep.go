@@ -149,10 +149,6 @@ func (s *Sweep) examiner() (*examiner, error) {
 		return nil, err
 	}
 	in.Suppressions = s.Suppressions
-	files, err := tunable.Digest(catalogue.Files())
-	if err != nil {
-		return nil, err
-	}
 	for _, t := range s.Targets {
 		if t.Role == "" {
 			continue
@@ -161,7 +157,7 @@ func (s *Sweep) examiner() (*examiner, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
-	return &examiner{in: in, knowledge: fleet.Digest(s.Version, files, fmt.Sprint(s.Suppressions))}, nil
+	return &examiner{in: in, knowledge: fleet.Digest(s.Version, catalogue.Version(), fmt.Sprint(s.Suppressions))}, nil
 }
 
 // examine inspects and audits what was captured of a host.
