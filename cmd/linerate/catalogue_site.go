@@ -18,18 +18,7 @@ import (
 
 func newCatalogueSiteCmd() *cobra.Command {
 	var out string
-	cmd := &cobra.Command{
-		Use:   "site --out DIR",
-		Short: "write the catalogue as static, searchable HTML pages",
-		Long: `site writes a page for each tunable, with its JSON next to it: default by release,
-counterparts on other systems, cautions, claims with their verdicts, measurements,
-and the rules and plans that use it. Addresses of pages are stable. Pages load
-nothing from other hosts and need no server: open DIR/index.html. Search and
-filters run in the browser; the search tolerates typos.`,
-		Example: "    linerate catalogue site --out site",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out) },
-	}
+	cmd := verb("catalogue site", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out) })
 	cmd.Flags().StringVar(&out, "out", "", "write the pages into this `DIR`")
 	return cmd
 }

@@ -39,28 +39,16 @@ type applyFlags struct {
 // newApplyCmd makes a plan true on a host.
 func newApplyCmd() *cobra.Command {
 	var f applyFlags
-	cmd := &cobra.Command{
-		Use:   "apply PLAN " + targetUse + " | DIR",
-		Short: "apply a plan to a host; the host reverts it unless you confirm",
-		Long: `Apply shows a plan, asks, arms a switch on the host, changes values and tests the host
-and every --check. Unless you confirm in time (linerate confirm), the host reverts by
-itself. Confirmation writes files. ` + targetHelp + `
-The plans of a directory are applied in waves (linerate fleet wave, rollback --wave); with
---measure, hosts are drawn by chance, and the effect on half of a wave lets the next go.`,
-		Example: `    linerate apply plan.json ssh://fw1 --become sudo
-    linerate apply plans/ --measure 'node:http://{host}:9100/metrics#node_load1' --better lower`,
-		Args: cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.chosen = cmd.Flags().Changed("confirm-within")
-			if f.waves.wanted(cmd, args) {
-				return f.runWaves(cmd, args)
-			}
-			if len(args) == 0 {
-				return hint.With(hint.Usagef("no plan is given"), "linerate plan --out FILE makes one")
-			}
-			return f.run(cmd, args[0], args[1:])
-		},
-	}
+	cmd := verb("apply", cobra.MaximumNArgs(2), func(cmd *cobra.Command, args []string) error {
+		f.chosen = cmd.Flags().Changed("confirm-within")
+		if f.waves.wanted(cmd, args) {
+			return f.runWaves(cmd, args)
+		}
+		if len(args) == 0 {
+			return hint.With(hint.Usagef("no plan is given"), "linerate plan --out FILE makes one")
+		}
+		return f.run(cmd, args[0], args[1:])
+	})
 	f.addFlags(cmd)
 	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "revert unless confirmed in")
 	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`CHECK` first and last: HOST:PORT, URL, command")

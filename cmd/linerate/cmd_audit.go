@@ -10,24 +10,7 @@ import (
 
 func newAuditCmd() *cobra.Command {
 	var o auditOptions
-	cmd := &cobra.Command{
-		Use:   "audit [SOURCE] …",
-		Short: "find what is wrong, useless or missing in a host's tuning",
-		Long: `Audit checks every line of a host's configuration against the catalogue, and the
-host against the rules for its role: settings that are removed, misplaced, equal to or
-worse than the default, harmful or inconsistent, and the kernel's counters. It needs
-no privileges and changes nothing. ` + sourceHelp,
-		Example: `    linerate audit --root /backup/fw1 --release 14.3 --role firewall
-    linerate audit bundle.tar.gz --fail-on warning
-    linerate audit ssh://fw1 ssh://fw2 --role firewall
-    linerate audit /etc/sysctl.conf --release 6.12 --role web
-    ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
-    linerate audit sysctl.conf --diff | patch -p1
-    linerate audit fw1.tar.gz --fixes ansible > fixes.yml
-    linerate audit --each hosts/*/sysctl.conf --suppress known.yaml --fail-on warning
-    linerate audit . --changed origin/main --sarif`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
-	}
+	cmd := verb("audit", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) })
 	o.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "firewall, router, web … (default: guessed)")

@@ -20,27 +20,17 @@ type calcDoc struct {
 }
 
 func newCalcCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "calc [WHAT [INPUT=VALUE …]]",
-		Short: "calculate line rates, windows, buffers and table sizes, with sources",
-		Long: `The arithmetic of tuning. Inputs are INPUT=VALUE words with units: 10Gb/s, 13ms,
-64KiB (64K of bytes is binary). calc lists the calculators; calc WHAT shows one's
-inputs and their defaults.`,
-		Example: `    linerate calc line-rate link=10Gb/s frame=64
-    linerate calc bdp link=10Gb/s rtt=80ms
-    linerate calc window maxsockbuf=16MiB`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			w := cmd.OutOrStdout()
-			if len(args) == 0 {
-				return cli.Print(cmd, calculatorsDocument{1, calc.All()}, listCalculators)
-			}
-			r, err := calculate(args[0], args[1:])
-			if err != nil {
-				return err
-			}
-			return cli.Print(cmd, calcDoc{1, r}, func(io.Writer) error { return printCalc(w, r) })
-		},
-	}
+	cmd := verb("calc", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		w := cmd.OutOrStdout()
+		if len(args) == 0 {
+			return cli.Print(cmd, calculatorsDocument{1, calc.All()}, listCalculators)
+		}
+		r, err := calculate(args[0], args[1:])
+		if err != nil {
+			return err
+		}
+		return cli.Print(cmd, calcDoc{1, r}, func(io.Writer) error { return printCalc(w, r) })
+	})
 	cli.JSONFlag(cmd)
 	return cmd
 }

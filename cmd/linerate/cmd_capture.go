@@ -20,36 +20,19 @@ func newCaptureCmd() *cobra.Command {
 	var out string
 	var script bool
 	var far remote
-	cmd := &cobra.Command{
-		Use:   "capture [ssh://[user@]host[:port]]",
-		Short: "collect what an audit needs from a host into one file",
-		Long: `Capture collects this host's settings, hardware and counters into a bundle
-for inspect and audit on another machine. It runs one POSIX shell script with
-commands of the base system, changes nothing and needs no privileges (root can
-read more). It keeps system names, numbers and known words, but no comments,
-commands or values of unknown names. The bundle lists what it left out.
-
-With ssh://host it captures that host over SSH into a bundle here; the host needs
-only sh and the base system.
-
-To read the script, or to run it by hand on a host without linerate:
-    linerate capture --script > capture.sh
-    sh capture.sh -o bundle.tar.gz`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if script {
-				_, err := fmt.Fprint(cmd.OutOrStdout(), capture.Script())
-				return err
-			}
-			if out == "-" && cli.IsTerminal(cmd.OutOrStdout()) {
-				return hint.With(hint.Usagef("-o - would write the bundle to the terminal"), "name a file: -o bundle.tar.gz")
-			}
-			if len(args) == 1 {
-				return captureOver(cmd, &far, args[0], out)
-			}
-			return capture.Run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
+	cmd := verb("capture", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		if script {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), capture.Script())
+			return err
+		}
+		if out == "-" && cli.IsTerminal(cmd.OutOrStdout()) {
+			return hint.With(hint.Usagef("-o - would write the bundle to the terminal"), "name a file: -o bundle.tar.gz")
+		}
+		if len(args) == 1 {
+			return captureOver(cmd, &far, args[0], out)
+		}
+		return capture.Run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	})
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the bundle to `FILE`, - for stdout (default linerate-HOST-TIME.tar.gz)")
 	far.addFlags(cmd)
 	cmd.Flags().BoolVar(&script, "script", false, "print the script instead of running it")

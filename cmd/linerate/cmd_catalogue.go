@@ -23,24 +23,10 @@ type listOptions struct {
 
 func newCatalogueCmd() *cobra.Command {
 	var o listOptions
-	cmd := &cobra.Command{
-		Use:   "catalogue [NAME-PART | WORD…]",
-		Short: "list the tunables of a release; write them as pages",
-		Long: `The catalogue describes tunables: what each does, on which releases it exists,
-where it can be set, its default, and claims about it. catalogue lists them as they
-are on one release (default: the newest known). NAME-PART selects names that contain
-it; words that no name contains are searched in summaries and concepts.
-
-    linerate catalogue --release 14.3
-    linerate catalogue hashsize
-    linerate explain net.inet.tcp.mssdflt`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd, o, args) },
-	}
+	cmd := verb("catalogue", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd, o, args) })
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")
 	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
 	cli.JSONFlag(cmd)
-	cmd.AddCommand(newCatalogueSiteCmd())
 	return cmd
 }
 

@@ -13,18 +13,6 @@ import (
 	"linerate/internal/stats"
 )
 
-const compareLong = `Compare samples with the first one: files of numbers or CSV columns. The
-effect comes with its interval, a verdict, what the measurement could have shown,
-and warnings that name what to do. A study compares its own: linerate report DIR.
-
-    linerate compare before.txt after.txt
-    linerate compare --column pps --better higher before.csv after.csv
-    linerate compare before-*.json -- after-*.json      # several runs a side
-
-Output of iperf3, wrk, fio, hyperfine and go test -bench is read as it is: what is
-measured, its unit and which way is better are known, and the tool's warnings are
-passed on. --column chooses where a file has several results.`
-
 // compareFlags are the flags of compare.
 type compareFlags struct {
 	in         compare.Input
@@ -37,14 +25,9 @@ type compareFlags struct {
 
 func newCompareCmd() *cobra.Command {
 	var f compareFlags
-	cmd := &cobra.Command{
-		Use:   "compare FILE [FILE…] [-- FILE…]",
-		Short: "compare samples like ministat, with effect, interval and verdict",
-		Long:  compareLong,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runCompare(cmd, f, args)
-		},
-	}
+	cmd := verb("compare", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		return runCompare(cmd, f, args)
+	})
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in.Column, "column", "C", "", "column: number or CSV heading")
 	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")

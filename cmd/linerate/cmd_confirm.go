@@ -12,26 +12,22 @@ import (
 // newConfirmCmd keeps what was applied.
 func newConfirmCmd() *cobra.Command {
 	var digest string
-	cmd := onTarget("confirm", "keep the plan applied to a host",
-		`Confirm keeps what apply changed: it removes the dead-man's switch and enters the
-change in the host's history. Confirm over a new connection: that you can log in
-proves that the change has not locked you out.`,
-		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
-			switch {
-			case st.UID != 0:
-				return notRoot(m)
-			case st.Live != nil:
-				return st.Taken()
-			case st.State == "idle":
-				return nothingPending(m, st)
-			}
-			said, err := m.Confirm(cmd.Context(), fullDigest(digest, st))
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), said)
-			return nil
-		})
+	cmd := onTarget("confirm", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+		switch {
+		case st.UID != 0:
+			return notRoot(m)
+		case st.Live != nil:
+			return st.Taken()
+		case st.State == "idle":
+			return nothingPending(m, st)
+		}
+		said, err := m.Confirm(cmd.Context(), fullDigest(digest, st))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), said)
+		return nil
+	})
 	cmd.Flags().StringVar(&digest, "plan", "", "only if the plan with this `DIGEST` is pending")
 	return cmd
 }

@@ -19,18 +19,9 @@ const demoStudy = "demo"
 
 func newDemoCmd() *cobra.Command {
 	var f runFlags
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "measure in a minute what firewall rules cost",
-		Long: `Send real packets through this machine's own kernel, in ` + assemble.Bed + `,
-and measure what a firewall costs a router: no rules, one, a hundred and a
-thousand in a row, one set of ten thousand addresses, and connection tracking.
-Nothing outside of them is changed, and nothing is left behind.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return assemble.Inside(cmd.Context(), func() error { return runDemo(cmd, &f) })
-		},
-	}
+	cmd := verb("demo", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return assemble.Inside(cmd.Context(), func() error { return runDemo(cmd, &f) })
+	})
 	f.addNew(cmd)
 	return cmd
 }

@@ -32,35 +32,7 @@ type explainOptions struct {
 
 func newExplainCmd() *cobra.Command {
 	var o explainOptions
-	cmd := &cobra.Command{
-		Use:   "explain NAME [SOURCE] | WORD…",
-		Short: "print one page about a tunable",
-		Long: `explain describes a tunable: what it does, where it can be set on a release, its
-default, claims about it, when it helps and hurts, measurements, and sources.
-Use names as a host spells them:
-
-    linerate explain dev.igb.0.fc
-    linerate explain net.inet.tcp.rfc6675_pipe --release 14.3
-    linerate explain kern.random.harvest.mask --release 15.0 --value 33119
-    linerate explain net/ipv4/conf/eth0.100/rp_filter
-
-Other words are searched in names, summaries and concepts:
-
-    linerate explain tcp send buffer
-
-With a SOURCE the page is for that host's release, and adds its running value,
-the lines that set it, and the cautions that apply:
-
-    linerate explain net.inet.tcp.sendbuf_max ssh://fw1
-    linerate explain net.core.somaxconn fw1.tar.gz
-
-Without SOURCE and --release the page is for this machine's release if this
-machine has the tunable, else for the newest known release.
-
-` + sourceHelp,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, args) },
-	}
+	cmd := verb("explain", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, args) })
 	o.source.addFlags(cmd)
 	cmd.Flags().Lookup("release").Usage = "the `RELEASE`, such as 14.3"
 	cmd.Flags().Lookup("os").Usage = "freebsd or linux (default the one that has the name)"

@@ -14,25 +14,19 @@ import (
 
 // newFarEndCmd is what linerate runs of itself on the machines of a testbed.
 func newFarEndCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:    "far-end [DIR]",
-		Short:  "generate and receive for a linerate elsewhere, asked on standard input",
-		Hidden: true,
-		Args:   cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if err := remoteload.RemoveProgram(args[0]); err != nil {
-					return err
-				}
-			}
-			engine, err := testbeds.EngineNamed(testbeds.AutoEngine, cmd.ErrOrStderr())
-			if err != nil {
+	return verb("far-end", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			if err := remoteload.RemoveProgram(args[0]); err != nil {
 				return err
 			}
-			return remoteload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
-				remoteload.Hello{Version: cli.Version(), OS: runtime.GOOS, Boot: bootID()})
-		},
-	}
+		}
+		engine, err := testbeds.EngineNamed(testbeds.AutoEngine, cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return remoteload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
+			remoteload.Hello{Version: cli.Version(), OS: runtime.GOOS, Boot: bootID()})
+	})
 }
 
 // bootID names this machine's boot, "" where nothing is known of it.

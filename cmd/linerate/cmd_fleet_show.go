@@ -30,38 +30,29 @@ func newFleetChangesCmd() *cobra.Command {
 	var since time.Duration
 	var fail, kind string
 	var worse bool
-	cmd := &cobra.Command{
-		Use:   "changes",
-		Short: "list what changed on the hosts of the fleet",
-		Long: `Changes lists what sweeps recorded, newest first: new and resolved findings, hosts
-that became unreachable, settings that drifted. The cause is the host, its baseline
-(the first audit), or the catalogue (a newer version finds more). --fail-on and
-alerts consider only changes caused by the host.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			floor, err := parseFailOn(fail, failOnNews)
+	cmd := verb("fleet changes", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		floor, err := parseFailOn(fail, failOnNews)
+		if err != nil {
+			return err
+		}
+		f := fleet.ChangeFilter{Kind: fleet.Kind(kind), Since: time.Now().Add(-since)}
+		if kind != "" && !slices.Contains(fleet.Kinds(), f.Kind) {
+			return hint.Usage(hint.Unknown("kind of change", kind, kindNames()))
+		}
+		return o.read(cmd, func(s ledger.FleetStore) error {
+			changes, err := s.Changes(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
-			f := fleet.ChangeFilter{Kind: fleet.Kind(kind), Since: time.Now().Add(-since)}
-			if kind != "" && !slices.Contains(fleet.Kinds(), f.Kind) {
-				return hint.Usage(hint.Unknown("kind of change", kind, kindNames()))
+			if worse {
+				changes = slices.DeleteFunc(changes, func(c fleet.Change) bool { return !c.Alerts() })
 			}
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				changes, err := s.Changes(cmd.Context(), f)
-				if err != nil {
-					return err
-				}
-				if worse {
-					changes = slices.DeleteFunc(changes, func(c fleet.Change) bool { return !c.Alerts() })
-				}
-				if err := o.printChanges(cmd, f.Since, changes); err != nil {
-					return err
-				}
-				return floor.exit(changes)
-			})
-		},
-	}
+			if err := o.printChanges(cmd, f.Since, changes); err != nil {
+				return err
+			}
+			return floor.exit(changes)
+		})
+	})
 	o.addFlags(cmd)
 	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "changes of the last `TIME`, such as 24h")
 	cmd.Flags().StringVar(&kind, "kind", "", "only changes of this `KIND`: "+strings.Join(kindNames(), ", "))
@@ -174,21 +165,16 @@ func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDoc
 
 func newFleetForgetCmd() *cobra.Command {
 	var o fleetForms
-	cmd := &cobra.Command{
-		Use:   "forget NAME …",
-		Short: "remove retired hosts; their recorded changes stay",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				for _, name := range args {
-					if err := s.Forget(cmd.Context(), name, time.Now()); err != nil {
-						return noHost(err, name)
-					}
+	cmd := verb("fleet forget", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return o.read(cmd, func(s ledger.FleetStore) error {
+			for _, name := range args {
+				if err := s.Forget(cmd.Context(), name, time.Now()); err != nil {
+					return noHost(err, name)
 				}
-				return nil
-			})
-		},
-	}
+			}
+			return nil
+		})
+	})
 	addLedgerFlag(cmd, &o.ledger)
 	return cmd
 }

@@ -43,31 +43,24 @@ func (f worsened) standing(st *fleet.Status) error {
 func newFleetStatusCmd() *cobra.Command {
 	var o fleetForms
 	var failOn string
-	cmd := &cobra.Command{
-		Use:   "status [HOST|RULE]",
-		Short: "show the fleet's findings and drift, or one host or rule",
-		Long: `Status shows findings and drift by role and release. Of a HOST it shows the findings
-and changes, of a RULE (LR-…) the hosts on which it finds something.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			fail, err := parseFailOn(failOn, failOnStanding)
-			if err != nil {
-				return err
+	cmd := verb("fleet status", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		fail, err := parseFailOn(failOn, failOnStanding)
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 && failOn != "" {
+			return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
+		}
+		return o.read(cmd, func(s ledger.FleetStore) error {
+			switch {
+			case len(args) == 0:
+				return o.showFleet(cmd, s, fail)
+			case strings.HasPrefix(args[0], "LR-"):
+				return o.showRule(cmd, s, args[0])
 			}
-			if len(args) > 0 && failOn != "" {
-				return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
-			}
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				switch {
-				case len(args) == 0:
-					return o.showFleet(cmd, s, fail)
-				case strings.HasPrefix(args[0], "LR-"):
-					return o.showRule(cmd, s, args[0])
-				}
-				return o.showHost(cmd, s, args[0])
-			})
-		},
-	}
+			return o.showHost(cmd, s, args[0])
+		})
+	})
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
 	return cmd

@@ -33,22 +33,7 @@ type sweepOptions struct {
 
 func newFleetSweepCmd() *cobra.Command {
 	var o sweepOptions
-	cmd := &cobra.Command{
-		Use:   "sweep --hosts FILE | --ansible FILE | --bundles DIR",
-		Short: "audit all hosts of a fleet, and record the changes",
-		Long: `Sweep captures and audits every host of a list, like linerate audit ssh://host,
-many at a time, and records what changed since the last sweep. It retries a failing
-host with growing pauses before it counts as unreachable. --resume continues an
-interrupted sweep and skips the hosts already done. The first audit of a host is
-its baseline, without alerts.
-
-A list has one host per line, with optional settings: ssh://fw1 role=firewall. For an
-Ansible inventory give what ansible-inventory --list prints; sweep reads ansible_host,
-_port, _user and _become, and the variables linerate_role, linerate_become,
-linerate_states, linerate_link … of its hosts.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) },
-	}
+	cmd := verb("fleet sweep", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) })
 	o.fleetForms.addFlags(cmd)
 	o.fleetList.addFlags(cmd)
 	o.remote.addFlags(cmd)

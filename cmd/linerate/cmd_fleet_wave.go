@@ -132,23 +132,15 @@ func printWaves(out io.Writer, waves []waveLine) error {
 
 func newFleetWaveCmd() *cobra.Command {
 	var o fleetForms
-	cmd := &cobra.Command{
-		Use:   "wave [ID|last]",
-		Short: "list the waves in which plans were applied, or one wave's hosts",
-		Long: `Wave lists the waves, or the hosts of one by state: confirmed hosts have the plan;
-reverted, rolled-back and skipped hosts have their old settings; applying, pending
-and unsettled ones revert by themselves unless confirmed. A prefix of an ID will do.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				if len(args) == 0 {
-					return o.showWaves(cmd, s)
-				}
-				_, err := printWave(cmd, s, args[0])
-				return err
-			})
-		},
-	}
+	cmd := verb("fleet wave", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return o.read(cmd, func(s ledger.FleetStore) error {
+			if len(args) == 0 {
+				return o.showWaves(cmd, s)
+			}
+			_, err := printWave(cmd, s, args[0])
+			return err
+		})
+	})
 	o.addFlags(cmd)
 	return cmd
 }

@@ -38,27 +38,12 @@ type importFlags struct {
 
 func newImportCmd() *cobra.Command {
 	var f importFlags
-	cmd := &cobra.Command{
-		Use:   "import PATH… [-- FILE…]",
-		Short: "import studies, archives and other people's results into the ledger",
-		Long: `Import takes into the ledger what each PATH is: a study's directory, or one that holds
-many; a directory of public studies (ledger export --public), each of which is checked;
-an archive of FreeBSD forwarding benchmarks (netbenches); an export of another ledger; or a benchmark's output (iperf3, wrk, fio, hyperfine, go test -bench).
-What the ledger has is not taken again.
-
-Outputs before -- are runs without the change, those after it runs with --tunable set:
-evidence "measured by others".`,
-		Example: `  linerate import results/firewall-rules
-  linerate import ~/netbenches
-  linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return f.run(cmd, args)
-		},
-	}
+	cmd := verb("import", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return f.run(cmd, args)
+	})
 	addLedgerFlag(cmd, &f.ledger)
 	fl := cmd.Flags()
 	f.outputFlags(fl)

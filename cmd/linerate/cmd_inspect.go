@@ -15,31 +15,20 @@ import (
 func newInspectCmd() *cobra.Command {
 	var src source
 	var w sysctlWatch
-	cmd := &cobra.Command{
-		Use:   "inspect " + sourceUse + " …",
-		Short: "show a host's hardware, configuration and drop counters",
-		Long: `Inspect shows a host's hardware, its configuration, and where its counters show
-drops. It is read-only, needs no privileges, and lists what it could not read.
-
-With --watch it prints each write to a sysctl of this machine as it happens, with the
-process, what started it, its unit, and what the catalogue knows of that writer.
-
-` + sourceHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if w != (sysctlWatch{}) {
-				return w.run(cmd, &src, args)
-			}
-			f, err := src.Facts(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			guess, err := role.Of(f)
-			if err != nil {
-				return err
-			}
-			return cli.Print(cmd, hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
-		},
-	}
+	cmd := verb("inspect", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		if w != (sysctlWatch{}) {
+			return w.run(cmd, &src, args)
+		}
+		f, err := src.Facts(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		guess, err := role.Of(f)
+		if err != nil {
+			return err
+		}
+		return cli.Print(cmd, hosts.Inspected{Facts: f.Shortened(), Guess: guess, Drops: f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
+	})
 	src.addFlags(cmd)
 	w.addFlags(cmd)
 	cli.JSONFlag(cmd)

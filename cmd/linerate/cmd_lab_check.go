@@ -19,30 +19,21 @@ import (
 func newLabCheckCmd() *cobra.Command {
 	var config string
 	var long time.Duration
-	cmd := &cobra.Command{
-		Use:   "check TESTBED.yaml",
-		Short: "check a testbed of real machines, step by step",
-		Long: `Check a testbed of real machines step by step: SSH and privileges, other users,
-links, every wire (frames sent at one end arrive at the other; it names wrong
-cabling), forwarding, and the generator's maximum rate. Each step states what it
-proves. It changes nothing on the DUT.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if long < 100*time.Millisecond || long > time.Hour {
-				return hint.Usagef("--time %s: from 100ms to 1h", long)
-			}
-			file, _, err := testbeds.ReadFile(args[0])
-			if err != nil {
-				return err
-			}
-			m := &testbeds.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
-			steps, err := checkTestbed(cmd, m, long.Seconds())
-			if cli.AsJSON(cmd) {
-				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
-			}
+	cmd := verb("lab check", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		if long < 100*time.Millisecond || long > time.Hour {
+			return hint.Usagef("--time %s: from 100ms to 1h", long)
+		}
+		file, _, err := testbeds.ReadFile(args[0])
+		if err != nil {
 			return err
-		},
-	}
+		}
+		m := &testbeds.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
+		steps, err := checkTestbed(cmd, m, long.Seconds())
+		if cli.AsJSON(cmd) {
+			err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
+		}
+		return err
+	})
 	addSSHConfig(cmd, &config)
 	cmd.Flags().DurationVar(&long, "time", time.Second, "how long a step offers traffic through the DUT")
 	cli.JSONFlag(cmd)

@@ -16,22 +16,15 @@ import (
 
 func newLedgerExcludeCmd() *cobra.Command {
 	var at, reason string
-	cmd := &cobra.Command{
-		Use:     "exclude ID --reason TEXT",
-		Short:   "exclude a trial, verdict or study from conclusions",
-		Long:    "This removes nothing: from then on, results are shown with and without it.",
-		Example: `  linerate ledger exclude 3fa92c --reason "the fan had failed"`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
-				err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
-				if errors.Is(err, ledger.ErrNotFound) {
-					return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
-				}
-				return err
-			})
-		},
-	}
+	cmd := verb("ledger exclude", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
+			err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
+			if errors.Is(err, ledger.ErrNotFound) {
+				return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
+			}
+			return err
+		})
+	})
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVar(&reason, "reason", "", "why it is excluded")
 	return cmd

@@ -21,37 +21,26 @@ import (
 func newLedgerExportCmd() *cobra.Command {
 	var at, out, source, public string
 	var raw, table bool
-	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "write the whole ledger, for linerate import",
-		Long: `Export writes the whole ledger as JSON lines. --raw includes the bytes of imported
-files. --public writes each study without names, addresses and secrets into a directory
-that others can import and check. --catalogue writes its verdicts about tunables of the catalogue instead, as the
-table that ships with linerate (catalogue/evidence).`,
-		Example: `  linerate ledger export --raw --out ledger.jsonl
-  linerate ledger export --catalogue --source github.com/ocochard/netbenches`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if raw && table || source != "" && !table {
-				return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
+	cmd := verb("ledger export", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if raw && table || source != "" && !table {
+			return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
+		}
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			if public != "" {
+				return publish(cmd, s, public)
 			}
-			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
-				if public != "" {
-					return publish(cmd, s, public)
+			return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
+				if !table {
+					return dump.All(cmd.Context(), w, s, raw)
 				}
-				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
-					if !table {
-						return dump.All(cmd.Context(), w, s, raw)
-					}
-					rows, err := ledgers.Known(cmd.Context(), s)
-					if err == nil {
-						_, err = w.Write(evidence.Format(rows, source))
-					}
-					return err
-				})
+				rows, err := ledgers.Known(cmd.Context(), s)
+				if err == nil {
+					_, err = w.Write(evidence.Format(rows, source))
+				}
+				return err
 			})
-		},
-	}
+		})
+	})
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
 	cmd.Flags().BoolVar(&raw, "raw", false, "include the bytes of imported files")

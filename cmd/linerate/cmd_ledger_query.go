@@ -18,28 +18,21 @@ import (
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
 	var at string
-	cmd := &cobra.Command{
-		Use:   "query",
-		Short: "list evidence by tunable, hardware, release, workload …",
-		Example: `  linerate ledger query --tunable kern.random.harvest.mask
-  linerate ledger query --nic i210 --verdict worse --json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
-				w := cmd.OutOrStdout()
-				lines, err := ledger.Lines(cmd.Context(), s, f)
-				switch {
-				case err != nil:
-					return err
-				case cli.AsJSON(cmd):
-					return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines), nil)})
-				case len(lines) == 0:
-					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
-				}
-				return printEvidence(w, lines)
-			})
-		},
-	}
+	cmd := verb("ledger query", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			w := cmd.OutOrStdout()
+			lines, err := ledger.Lines(cmd.Context(), s, f)
+			switch {
+			case err != nil:
+				return err
+			case cli.AsJSON(cmd):
+				return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines), nil)})
+			case len(lines) == 0:
+				return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
+			}
+			return printEvidence(w, lines)
+		})
+	})
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")

@@ -20,26 +20,17 @@ import (
 func newLedgerShowCmd() *cobra.Command {
 	var at string
 	var raw bool
-	cmd := &cobra.Command{
-		Use:   "show [ID]",
-		Short: "show a study, trial, verdict or file, down to its raw bytes",
-		Long:  "Without an ID it lists the studies; of an ID it prints the record as JSON.",
-		Example: `  linerate ledger show                    # what is in the ledger
-  linerate ledger show STUDY
-  linerate ledger show --raw SHA256       # the bytes a number came from`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
-				switch {
-				case len(args) == 0:
-					return showOverview(cmd, s)
-				case raw:
-					return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
-				}
-				return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
-			})
-		},
-	}
+	cmd := verb("ledger show", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			switch {
+			case len(args) == 0:
+				return showOverview(cmd, s)
+			case raw:
+				return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
+			}
+			return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
+		})
+	})
 	addLedgerFlag(cmd, &at)
 	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false, "print the bytes kept under a SHA-256")

@@ -14,27 +14,19 @@ import (
 
 func newLedgerVerifyCmd() *cobra.Command {
 	var at, head string
-	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "recompute the whole chain of hashes",
-		Long: `Recompute every record's digest, every link of the chain and the hash of all raw
-bytes. To detect removed entries as well, note the head that it prints in another
-place, and pass it with --head later. Exit code 1 if anything is wrong.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
-				r, err := ledger.Verify(cmd.Context(), s, head)
-				if err != nil {
-					return err
-				}
-				err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
-				if err == nil && !r.OK {
-					return hint.Exit(cli.ExitFailed)
-				}
+	cmd := verb("ledger verify", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			r, err := ledger.Verify(cmd.Context(), s, head)
+			if err != nil {
 				return err
-			})
-		},
-	}
+			}
+			err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
+			if err == nil && !r.OK {
+				return hint.Exit(cli.ExitFailed)
+			}
+			return err
+		})
+	})
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVar(&head, "head", "", "hash of a head noted earlier, which must be among the entries")
 	cli.JSONFlag(cmd)

@@ -22,13 +22,7 @@ type receiveFlags struct {
 
 func newReceiveCmd() *cobra.Command {
 	var f receiveFlags
-	cmd := &cobra.Command{
-		Use:   "receive --dev DEVICE",
-		Short: "receive and count that traffic at a network interface",
-		Long:  receiveLong,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runReceive(cmd, f) },
-	}
+	cmd := verb("load receive", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return runReceive(cmd, f) })
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
 	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.ReceivingEngines)
@@ -37,14 +31,6 @@ func newReceiveCmd() *cobra.Command {
 	cli.JSONFlag(cmd)
 	return cmd
 }
-
-const receiveLong = `Count the frames of "linerate load send" that arrive at an interface: received,
-lost, duplicated and reordered (RFC 4737), flow by flow, and their one-way latency. Its frames end here; all others pass, and are counted as foreign.
-
-What was lost is known once the end-of-stream frames that a generator sends at
-the end have arrived; until then it is null.
-
-    linerate load receive --dev sink0 --time 7s --json`
 
 func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	switch {

@@ -26,13 +26,7 @@ type sendFlags struct {
 
 func newSendCmd() *cobra.Command {
 	var f sendFlags
-	cmd := &cobra.Command{
-		Use:   "send --dev DEVICE --dst-mac MAC --src ADDRESS --dst ADDRESS",
-		Short: "send UDP traffic through a network interface",
-		Long:  sendLong,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runSend(cmd, f) },
-	}
+	cmd := verb("load send", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return runSend(cmd, f) })
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
 	fs.StringVar(&f.engine, "engine", testbeds.AutoEngine, testbeds.SendingEngines)
@@ -47,14 +41,6 @@ func newSendCmd() *cobra.Command {
 	cli.JSONFlag(cmd)
 	return cmd
 }
-
-const sendLong = `Offer UDP traffic, as RFC 2544 and RFC 2285 mean it. Every frame carries a
-stream, a flow, a sequence and a send time, so that "linerate load receive" on the
-other side knows what was lost, doubled, reordered or late. Sizes count the FCS.
-Studies of ports (linerate help testbeds) offer mixes of sizes, ranges of addresses and more.
-
-    linerate load send --dev gen0 --dst-mac 02:00:00:00:00:02 \
-        --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --rate 1Mpps --time 5s`
 
 func runSend(cmd *cobra.Command, f sendFlags) error {
 	spec, offer, err := f.traffic()

@@ -22,25 +22,12 @@ type logsFlags struct {
 
 func newLogsCmd() *cobra.Command {
 	var f logsFlags
-	cmd := &cobra.Command{
-		Use:   "logs FILE…",
-		Short: "show latency from a web server's access log",
-		Long: `logs reads NGINX and Apache access logs and shows how long requests took: their
-distribution, the share under a threshold, percentiles. It reads plain, gzip and
-zstd files, and standard input (-). It detects the format and the request time;
---format overrides it.`,
-		Example: `  linerate logs /var/log/nginx/access.log
-  linerate logs --under 100ms --under 1s access.log*
-  linerate logs --compare before.log after.log
-  linerate logs --format '$remote_addr [$time_local] "$request" $status rt=$request_time' access.log`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.compare {
-				return compareLogs(cmd, args, &f)
-			}
-			return showLogs(cmd, args, &f)
-		},
-	}
+	cmd := verb("logs", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		if f.compare {
+			return compareLogs(cmd, args, &f)
+		}
+		return showLogs(cmd, args, &f)
+	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.format, "format", "", "combined, common, json, json:NAME of the request time, an NGINX log_format or an Apache LogFormat (default: found from the lines)")
 	fs.StringVar(&f.unit, "unit", "", "unit of the request time: s, ms, us, ns (default: the format's)")

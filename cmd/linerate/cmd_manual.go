@@ -18,24 +18,21 @@ import (
 
 // newManualCmd writes the manual pages that packages install.
 func newManualCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "manual DIR", Short: "write the manual pages below a directory", Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b := cli.Built()
-			if b.Date == "" {
-				return hint.With(fmt.Errorf("this binary does not know the date of its sources"), "`make dist` builds one that does")
-			}
-			date, err := time.Parse(time.DateOnly, b.Date)
-			if err != nil {
-				return fmt.Errorf("the date of the sources: %w", err)
-			}
-			dir := filepath.Join(args[0], "man1")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("write the manual: %w", err)
-			}
-			return writeManual(cmd.Root(), dir, "linerate "+b.Version, date)
-		},
-	}
+	return verb("manual", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		b := cli.Built()
+		if b.Date == "" {
+			return hint.With(fmt.Errorf("this binary does not know the date of its sources"), "`make dist` builds one that does")
+		}
+		date, err := time.Parse(time.DateOnly, b.Date)
+		if err != nil {
+			return fmt.Errorf("the date of the sources: %w", err)
+		}
+		dir := filepath.Join(args[0], "man1")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("write the manual: %w", err)
+		}
+		return writeManual(cmd.Root(), dir, "linerate "+b.Version, date)
+	})
 }
 
 // writeManual writes a page for each command, linerate-study-run.1 and so on.

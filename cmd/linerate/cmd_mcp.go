@@ -27,28 +27,19 @@ import (
 )
 
 func newMCPCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "mcp [DIR …]",
-		Short: "let a language model ask: audit, explain, plan, calc, evidence, studies",
-		Long: `MCP serves the Model Context Protocol on standard input and output. Its tools only
-read: texts that the client sends, files below DIR, and what linerate knows. None
-changes a host; a plan is a document that a person applies.`,
-		Example: `    linerate mcp
-    linerate mcp ~/src/my-cluster`,
-		RunE: func(cmd *cobra.Command, dirs []string) error {
-			s, err := newModelServer(dirs)
-			if err != nil {
-				return err
-			}
-			// The reader is closed with the session, as a pipe's end is.
-			in, out := readCloser{cmd.InOrStdin()}, writeCloser{cmd.OutOrStdout()}
-			err = s.server().Run(cmd.Context(), &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * declared.MaxFile})
-			if errors.Is(err, context.Canceled) || err == nil {
-				return nil
-			}
-			return fmt.Errorf("mcp: %w", err)
-		},
-	}
+	return verb("mcp", cobra.ArbitraryArgs, func(cmd *cobra.Command, dirs []string) error {
+		s, err := newModelServer(dirs)
+		if err != nil {
+			return err
+		}
+		// The reader is closed with the session, as a pipe's end is.
+		in, out := readCloser{cmd.InOrStdin()}, writeCloser{cmd.OutOrStdout()}
+		err = s.server().Run(cmd.Context(), &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * declared.MaxFile})
+		if errors.Is(err, context.Canceled) || err == nil {
+			return nil
+		}
+		return fmt.Errorf("mcp: %w", err)
+	})
 }
 
 // modelServer answers a model's questions by linerate's own verbs, one at a time.

@@ -34,23 +34,12 @@ type planOptions struct {
 
 func newPlanCmd() *cobra.Command {
 	var o planOptions
-	cmd := &cobra.Command{
-		Use:   "plan " + sourceUse + " …",
-		Short: "compute what to set on a host for its role, with reasons",
-		Long: `Plan computes settings for a host: what its role requires, what follows from your needs
-and its hardware, and what was measured to help. It leaves everything else alone, with
-the reason. --hosts and --ansible plan every host of a list into --out.
-` + sourceHelp,
-		Example: `    linerate plan --role firewall --states 5M
-    linerate plan ssh://www1 --role web --link 10G --rtt 30ms --out www1.plan
-    linerate plan --hosts fleet.txt --out plans`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.fleet.hosts != "" || o.fleet.ansible != "" {
-				return o.runFleet(cmd, args)
-			}
-			return runPlan(cmd, &o, args)
-		},
-	}
+	cmd := verb("plan", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		if o.fleet.hosts != "" || o.fleet.ansible != "" {
+			return o.runFleet(cmd, args)
+		}
+		return runPlan(cmd, &o, args)
+	})
 	o.addFlags(cmd)
 	o.fleet.addFlags(cmd)
 	f := cmd.Flags()
@@ -67,7 +56,6 @@ the reason. --hosts and --ansible plan every host of a list into --out.
 	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show --format")
 	cli.JSONFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("format", "json")
-	cmd.AddCommand(newPlanShowCmd())
 	return cmd
 }
 
@@ -227,35 +215,17 @@ func writePlan(cmd *cobra.Command, p plan.Plan, out string) error {
 func newPlanShowCmd() *cobra.Command {
 	var seal bool
 	var format string
-	cmd := &cobra.Command{
-		Use:   "show FILE",
-		Short: "print a plan, write it in the format of your tools, or seal it",
-		Long: `Show prints a plan. --format writes it as sysctl.d files or rc.conf lines, an Ansible
-playbook, a NixOS module or cloud-init user data,
-with the reasons as comments; for an appliance as a list of tunables (OPNsense,
-pfSense) or commands (VyOS, OpenWrt). Settings that a format cannot express are
-listed at the end.
-
---seal checks a plan that you wrote or edited and prints it with its digest. You are
-responsible for its content. Such a plan may also contain what linerate never plans:
-routes (mechanism route), chain policies (nft), links up and down (link, state); see
-linerate help plans.
-
-    linerate plan show plan.json --format ansible
-    linerate plan show edited.json --seal > sealed.json`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			parse := plan.Parse
-			if seal {
-				parse = plan.ParseUnsealed
-			}
-			p, err := readPlan(args[0], cmd.InOrStdin(), parse)
-			if err != nil {
-				return err
-			}
-			return printPlan(cmd, p, format, seal || cli.AsJSON(cmd))
-		},
-	}
+	cmd := verb("plan show", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		parse := plan.Parse
+		if seal {
+			parse = plan.ParseUnsealed
+		}
+		p, err := readPlan(args[0], cmd.InOrStdin(), parse)
+		if err != nil {
+			return err
+		}
+		return printPlan(cmd, p, format, seal || cli.AsJSON(cmd))
+	})
 	cmd.Flags().StringVar(&format, "format", "", "write it as `FORM`: "+strings.Join(forms.Names(), ", "))
 	cmd.Flags().BoolVar(&seal, "seal", false, "check a plan with a missing or wrong digest, and print it with a new one")
 	cli.JSONFlag(cmd)

@@ -25,12 +25,6 @@ import (
 	"linerate/internal/studydir"
 )
 
-const proveLong = `Prove switches settings of a host back and forth under its own traffic, in windows of
-minutes in random order: does what you watch get better? A dead-man's switch and
-guardrails put it back (help live-hosts). Metrics: log:PATH (p95; #p50, #p99, #errors, #rate), cpu-per-packet,
-softirq-per-packet, cpu-per-request:LOG, retransmits, rtt, delivery-rate, drops,
-probe:URL, command:PATH, prometheus:URL#QUERY.`
-
 type proveFlags struct {
 	target
 	run     runFlags
@@ -54,12 +48,7 @@ type proveFlags struct {
 // newProveCmd studies a live host.
 func newProveCmd() *cobra.Command {
 	var f proveFlags
-	cmd := &cobra.Command{
-		Use:   "prove NAME=VALUE… " + targetUse,
-		Short: "try a setting on a production host under its own traffic",
-		Long:  proveLong + "\n" + targetHelp,
-		RunE:  f.do,
-	}
+	cmd := verb("prove", cobra.ArbitraryArgs, f.do)
 	f.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to watch; the first decides")

@@ -16,36 +16,27 @@ import (
 
 func newReportCmd() *cobra.Command {
 	var fail, at string
-	cmd := &cobra.Command{
-		Use:   "report DIR|STUDY",
-		Short: "print a study's results, derived from its trials",
-		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
-report.html in its directory. The trials are never changed.
-
-STUDY may also be a study in the ledger, by identifier, name or directory.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFailOn(fail); err != nil {
-				return err
-			}
-			if _, err := os.Stat(args[0]); os.IsNotExist(err) {
-				return reportFromLedger(cmd, at, args[0], fail)
-			}
-			rec, err := studydir.Read(args[0])
-			if err != nil {
-				return err
-			}
-			r := derive(cmd, rec)
-			if err := writeOutcome(args[0], rec.Spec, r); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
-			}
-			if err := printResults(cmd, rec.Spec, r); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(args[0], studydir.ReportFile))
-			return failOnResults(fail, r)
-		},
-	}
+	cmd := verb("report", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		if err := checkFailOn(fail); err != nil {
+			return err
+		}
+		if _, err := os.Stat(args[0]); os.IsNotExist(err) {
+			return reportFromLedger(cmd, at, args[0], fail)
+		}
+		rec, err := studydir.Read(args[0])
+		if err != nil {
+			return err
+		}
+		r := derive(cmd, rec)
+		if err := writeOutcome(args[0], rec.Spec, r); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
+		}
+		if err := printResults(cmd, rec.Spec, r); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(args[0], studydir.ReportFile))
+		return failOnResults(fail, r)
+	})
 	cli.JSONFlag(cmd)
 	addFailOn(cmd, &fail)
 	addLedgerFlag(cmd, &at)

@@ -15,28 +15,22 @@ import (
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
 	var force, yes bool
-	cmd := onTarget("rollback", "revert an applied plan, pending or confirmed",
-		`Rollback puts a host back to before the pending plan, else to before the one
-that was confirmed last, else to before an older one (--to). It refuses what
-changed since, unless --force is given. With --wave it puts back every host of a wave
-that linerate apply ran, and lists those that it left alone. On a terminal it asks
-before it reverts a confirmed plan.`,
-		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
-			switch {
-			case st.UID != 0:
-				return notRoot(m)
-			case st.Live != nil:
-				return st.Taken()
-			case st.State != "idle":
-				said, err := m.Revert(cmd.Context(), "any", "taken back by hand")
-				fmt.Fprintln(cmd.OutOrStdout(), said)
-				return err
-			}
-			if agreed, err := agreedOnTerminal(cmd, yes, "Revert what was confirmed on "+m.Where()+"?"); err != nil || !agreed {
-				return err
-			}
-			return apply.RollBack(cmd.Context(), m, st, to, force, func(said string) { fmt.Fprintln(cmd.OutOrStdout(), said) })
-		})
+	cmd := onTarget("rollback", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+		switch {
+		case st.UID != 0:
+			return notRoot(m)
+		case st.Live != nil:
+			return st.Taken()
+		case st.State != "idle":
+			said, err := m.Revert(cmd.Context(), "any", "taken back by hand")
+			fmt.Fprintln(cmd.OutOrStdout(), said)
+			return err
+		}
+		if agreed, err := agreedOnTerminal(cmd, yes, "Revert what was confirmed on "+m.Where()+"?"); err != nil || !agreed {
+			return err
+		}
+		return apply.RollBack(cmd.Context(), m, st, to, force, func(said string) { fmt.Fprintln(cmd.OutOrStdout(), said) })
+	})
 	single := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -34,23 +34,7 @@ type serveFlags struct {
 
 func newServeCmd() *cobra.Command {
 	var f serveFlags
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "serve a read-only web page: fleet, studies, catalogue, queue",
-		Long: `serve shows the ledger in a browser: a fleet with its hosts and findings, studies
-with their reports, the measurements of each tunable; and studies that run in a
-directory. All of it is available as JSON below /api/v1, and /metrics is for
-Prometheus (linerate help page).
-
-It is read-only; it opens the ledger read-only too. It listens on localhost, and
-the address that it prints contains an access token. For others, put a proxy with
-TLS before it, or use ssh -L.`,
-		Example: `    linerate serve
-    linerate serve --studies /var/db/studies --ledger postgres://ledger@db/linerate
-    linerate serve --token-file token --name stats.example.org     behind a proxy`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return servePages(cmd, f) },
-	}
+	cmd := verb("serve", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return servePages(cmd, f) })
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8099", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
 	cmd.Flags().StringVar(&f.studies, "studies", ".", "show studies that run in subdirectories of this `DIR`")

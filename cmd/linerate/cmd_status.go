@@ -23,17 +23,13 @@ type statusDocument struct {
 // newStatusCmd shows what is pending, and what became of what was confirmed.
 func newStatusCmd() *cobra.Command {
 	var failOn string
-	cmd := onTarget("status", "show a host's pending change, history and drift",
-		`Status says what is pending and until when, what was applied before, and what
-is no longer as the plan that was confirmed last left it. Where a switch was
-killed it finishes what that would have done; else it only looks.`,
-		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
-			err := cli.Print(cmd, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
-			if err == nil && failOn == "drift" && len(st.Drift) > 0 {
-				return hint.Exit(cli.ExitFindings)
-			}
-			return err
-		})
+	cmd := onTarget("status", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+		err := cli.Print(cmd, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
+		if err == nil && failOn == "drift" && len(st.Drift) > 0 {
+			return hint.Exit(cli.ExitFindings)
+		}
+		return err
+	})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if failOn != "" && failOn != "drift" {
 			return hint.With(hint.Usagef("--fail-on %s: want drift", failOn), "--fail-on drift ends with status 3 where something is not as it was confirmed")

@@ -43,18 +43,13 @@ type studiesDocument struct {
 
 func newStudyListCmd() *cobra.Command {
 	var long bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "list the built-in studies: question, source, duration",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			lines, err := studyLines()
-			if err != nil {
-				return err
-			}
-			return cli.Answer(cmd, studiesDocument{1, lines}, func(p *show.Page) { listStudies(p, lines, long) })
-		},
-	}
+	cmd := verb("study list", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		lines, err := studyLines()
+		if err != nil {
+			return err
+		}
+		return cli.Answer(cmd, studiesDocument{1, lines}, func(p *show.Page) { listStudies(p, lines, long) })
+	})
 	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&long, "long", false, "also print each study's source, and why this machine cannot run some")
 	return cmd

@@ -34,37 +34,24 @@ type queueFlags struct {
 
 func newStudyQueueCmd() *cobra.Command {
 	var f queueFlags
-	cmd := &cobra.Command{
-		Use:   "queue",
-		Short: "show submitted studies and testbeds; fetch, cancel, pause",
-		Long: `Show the studies that wait or run, and the testbeds: their workers, what they run,
-and which are in quarantine and why.
-
---fetch writes the directory of a submitted study: study.yaml, trials.jsonl,
-results.json, report.html, facts and raw slices; of a running study what is recorded
-so far. --cancel ends one; its measurements stay in the queue.
---pause starts no new blocks, on any testbed, until --continue. --free releases a
-testbed from quarantine.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
-				switch {
-				case f.fetch != "":
-					return fetchStudy(cmd, q, f.fetch, f.out)
-				case f.cancel != "":
-					return cancelStudy(cmd, q, f.cancel)
-				}
-				if err := f.change(cmd, q); err != nil {
-					return err
-				}
-				doc, err := queue.Look(cmd.Context(), q, f.all)
-				if err != nil {
-					return err
-				}
-				return cli.Answer(cmd, doc, func(p *show.Page) { queuePage(p, doc) })
-			})
-		},
-	}
+	cmd := verb("study queue", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
+			switch {
+			case f.fetch != "":
+				return fetchStudy(cmd, q, f.fetch, f.out)
+			case f.cancel != "":
+				return cancelStudy(cmd, q, f.cancel)
+			}
+			if err := f.change(cmd, q); err != nil {
+				return err
+			}
+			doc, err := queue.Look(cmd.Context(), q, f.all)
+			if err != nil {
+				return err
+			}
+			return cli.Answer(cmd, doc, func(p *show.Page) { queuePage(p, doc) })
+		})
+	})
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().BoolVar(&f.all, "all", false, "include studies that have ended")
 	cli.JSONFlag(cmd)

@@ -70,36 +70,26 @@ func newStudyRunCmd() *cobra.Command {
 	var f runFlags
 	var dryRun bool
 	var label string
-	cmd := &cobra.Command{
-		Use:   "run NAME|FILE.yaml",
-		Short: "run a study and print its verdicts",
-		Long: `Run a built-in study, or your own YAML file. Every trial is on disk when it
-ends; to continue an interrupted study: linerate study resume DIR
-
-With --submit it is queued: workers (linerate worker) run its blocks on all testbeds
-of a label in parallel, and store the complete study in the ledger.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := findStudy(args[0])
-			if err != nil {
-				return err
-			}
-			if err := f.shape(cmd, &s); err != nil {
-				return err
-			}
-			switch {
-			case dryRun:
-				return f.schedule(cmd, s)
-			case label != "":
-				return f.submit(cmd, s, args[0], label)
-			}
-			f.file = args[0]
-			return whereRun(cmd.Context(), s, func() error {
-				_, err := f.runNew(cmd, s)
-				return err
-			})
-		},
-	}
+	cmd := verb("study run", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		s, err := findStudy(args[0])
+		if err != nil {
+			return err
+		}
+		if err := f.shape(cmd, &s); err != nil {
+			return err
+		}
+		switch {
+		case dryRun:
+			return f.schedule(cmd, s)
+		case label != "":
+			return f.submit(cmd, s, args[0], label)
+		}
+		f.file = args[0]
+		return whereRun(cmd.Context(), s, func() error {
+			_, err := f.runNew(cmd, s)
+			return err
+		})
+	})
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
 	cmd.Flags().StringVar(&label, "submit", "", "queue it for the testbeds of this `LABEL` instead of running it")
@@ -109,31 +99,26 @@ of a label in parallel, and store the complete study in the ledger.`,
 
 func newStudyResumeCmd() *cobra.Command {
 	var f runFlags
-	cmd := &cobra.Command{
-		Use:   "resume DIR",
-		Short: "continue an interrupted study",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFailOn(f.failOn); err != nil {
-				return err
-			}
-			record, err := studydir.Read(args[0])
+	cmd := verb("study resume", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		if err := checkFailOn(f.failOn); err != nil {
+			return err
+		}
+		record, err := studydir.Read(args[0])
+		if err != nil {
+			return err
+		}
+		return whereRun(cmd.Context(), record.Spec, func() error {
+			dir, err := studydir.Open(args[0])
 			if err != nil {
 				return err
 			}
-			return whereRun(cmd.Context(), record.Spec, func() error {
-				dir, err := studydir.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer dir.Close()
-				if dir.Torn != "" {
-					fmt.Fprintf(cmd.ErrOrStderr(), "the last trial was cut off; what was left of it is in %s\n", filepath.Join(dir.Path, studydir.TornFile))
-				}
-				return f.conduct(cmd, dir)
-			})
-		},
-	}
+			defer dir.Close()
+			if dir.Torn != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "the last trial was cut off; what was left of it is in %s\n", filepath.Join(dir.Path, studydir.TornFile))
+			}
+			return f.conduct(cmd, dir)
+		})
+	})
 	f.add(cmd)
 	return cmd
 }

@@ -25,12 +25,6 @@ import (
 	"linerate/internal/tune/space"
 )
 
-const tuneLong = `Tune looks for the settings that help a study's workload in the lab, by experiment:
-it screens all settings of a space at once, races the best, confirms one on fresh
-blocks, and leaves out what the winner does without. It ends in a plan whose every line
-was measured here. Where nothing helps, a winner is claimed in at most one question of
-twenty, however often you ask. --dry-run prints the space, with reasons.`
-
 type tuneFlags struct {
 	run     runFlags
 	study   string
@@ -48,16 +42,7 @@ type tuneFlags struct {
 // newTuneCmd searches by experiment.
 func newTuneCmd() *cobra.Command {
 	var f tuneFlags
-	cmd := &cobra.Command{
-		Use:   "tune --study NAME|FILE.yaml --role ROLE",
-		Short: "search by experiment for settings that help; ends in a plan",
-		Long:  tuneLong,
-		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --time 10m
-    linerate tune --study web-latency --role web --dry-run
-    linerate tune --resume linerate-tune-web-latency-20260102-150405`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.do(cmd) },
-	}
+	cmd := verb("tune", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return f.do(cmd) })
 	flags := cmd.Flags()
 	flags.StringVar(&f.study, "study", "", "study with testbed, workload and metric")
 	flags.StringVar(&f.role, "role", "", "role of the host: firewall, router, web …")

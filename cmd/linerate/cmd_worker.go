@@ -46,31 +46,18 @@ type workerFlags struct {
 
 func newWorkerCmd() *cobra.Command {
 	var f workerFlags
-	cmd := &cobra.Command{
-		Use:   "worker --testbed FILE.yaml|here",
-		Short: "run submitted studies on a testbed, block by block",
-		Long: `Lease a testbed, check it, and run blocks of studies submitted to its label
-(linerate study run --submit LABEL), until interrupted.
-
-With --ledger postgres://… many workers share the work: blocks of one study run on
-identical testbeds at the same time. A worker without a heartbeat for a minute loses
-its testbed, and its block runs again elsewhere. With a ledger in a file the same
-works on one machine. A testbed that fails its check is quarantined;
-linerate study queue --free NAME releases it.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
+	cmd := verb("worker", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if err := f.check(); err != nil {
+			return err
+		}
+		run := func() error { return f.run(cmd) }
+		for _, t := range f.testbeds {
+			if t == hereBed {
+				return whereRun(cmd.Context(), study.Spec{}, run)
 			}
-			run := func() error { return f.run(cmd) }
-			for _, t := range f.testbeds {
-				if t == hereBed {
-					return whereRun(cmd.Context(), study.Spec{}, run)
-				}
-			}
-			return run()
-		},
-	}
+		}
+		return run()
+	})
 	cmd.Flags().StringArrayVar(&f.testbeds, "testbed", nil, "a testbed's `FILE`, or here: this machine's own lab; several run side by side")
 	cmd.Flags().StringVar(&f.label, "label", usualLabel, "label shared by identical testbeds; they share the blocks of a study")
 	cmd.Flags().StringVar(&f.name, "name", "", "the testbed's name in the queue (default: its file's name, or this machine's)")

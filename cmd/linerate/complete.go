@@ -9,6 +9,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/role"
+	"linerate/schemas"
 	"linerate/studies"
 )
 
@@ -18,6 +19,7 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"study run":    completeStudies,
 	"study resume": directories,
 	"report":       directories,
+	"schema":       cobra.FixedCompletions(schemas.Names(), cobra.ShellCompDirectiveNoFileComp),
 	"explain":      completeTunables,
 	"catalogue":    completeTunables,
 	"lab check":    cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),

@@ -14,13 +14,6 @@ import (
 	"linerate/internal/hint"
 )
 
-// sourceUse is how every verb that reads a host shows its argument.
-const sourceUse = "[SOURCE]"
-
-// sourceHelp is the paragraph on SOURCE in those verbs' help.
-const sourceHelp = `SOURCE is this machine, ssh://host, a capture, --root DIR, or files of configuration
-(linerate help flags).`
-
 // source holds the flags by which a verb names the host it reads.
 type source struct {
 	hosts.Source

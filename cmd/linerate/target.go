@@ -14,13 +14,6 @@ import (
 	"linerate/internal/host/sshhost"
 )
 
-// targetUse is how the verbs that change a host show it.
-const targetUse = "[ssh://HOST]"
-
-// targetHelp is the paragraph on it in their help.
-const targetHelp = `The host is this machine or ssh://[user@]host[:port]. Changing one needs root
-(--become sudo over SSH); nothing stays installed there.`
-
 // target holds the flags by which a verb names the host it changes.
 type target struct{ remote }
 
@@ -78,28 +71,21 @@ func parseChecks(texts, args []string) ([]apply.Check, error) {
 	return checks, nil
 }
 
-// onTarget makes a verb of the form VERB [ssh://HOST] out of what it does
-// on a host in a state.
-func onTarget(use, short, long string, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
+// onTarget makes a verb that does something to a host in a state.
+func onTarget(path string, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
 	t := &target{}
-	cmd := &cobra.Command{
-		Use:   use + " " + targetUse,
-		Short: short,
-		Long:  long + "\n\n" + targetHelp,
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, closer, err := t.machine(args)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = closer() }()
-			st, err := m.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return do(cmd, m, st)
-		},
-	}
+	cmd := verb(path, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		m, closer, err := t.machine(args)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = closer() }()
+		st, err := m.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return do(cmd, m, st)
+	})
 	t.addFlags(cmd)
 	return cmd
 }
