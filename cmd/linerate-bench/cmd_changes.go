@@ -9,22 +9,12 @@ import (
 	"linerate/internal/show"
 )
 
-const benchChangesLong = `Make configurations with conflicts, wrong places and wrong names, and hold every
-change that linerate offers (fixes, shorter files, plans, results of tune, exports)
-against them: carried out on the files and judged again, it must bring nothing new
-against the host, and lose nothing that forwards, filters or starts something.`
-
 // newChangesCmd holds changes against generated and given configurations.
 func newChangesCmd() *cobra.Command {
 	var trees []string
 	problems := []string{}
 	s := simulated{flag: "cases", usage: "configurations", usual: 10_000, least: 1, most: 10_000_000, quick: 300, quickly: "300 configurations", seed: "seed of the first configuration"}
-	cmd := s.command(&cobra.Command{
-		Use:      "changes",
-		Short:    "whether what is offered to change a host does harm",
-		Long:     benchChangesLong,
-		PostRunE: func(*cobra.Command, []string) error { return harmless(problems) },
-	}, func(cmd *cobra.Command, cases int, seed uint64) (any, error) {
+	cmd := s.command(verb("changes", nil, nil), func(cmd *cobra.Command, cases int, seed uint64) (any, error) {
 		b, err := changes.New()
 		if err != nil {
 			return nil, err
@@ -51,6 +41,7 @@ func newChangesCmd() *cobra.Command {
 		}
 		return map[string]any{"version": 1, "cases": cases, "seed": seed, "changes": n, "problems": problems}, nil
 	})
+	cmd.PostRunE = func(*cobra.Command, []string) error { return harmless(problems) }
 	cmd.Flags().StringArrayVar(&trees, "trees", nil, "`DIR` with more configurations: trees with an etc, or lists in *.conf")
 	return cmd
 }

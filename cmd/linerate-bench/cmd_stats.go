@@ -9,28 +9,20 @@ import (
 	"linerate/internal/cli"
 )
 
-const benchStatsLong = `Simulate benchmarks of known effect, and measure the false-positive rate, the
-coverage and the power of linerate's rules, of ministat's and of benchstat's.
-All rules see the same data. A claim that is not kept ends the command with
-exit code 1.`
-
 // newStatsCmd calibrates internal/stats by simulation.
 func newStatsCmd() *cobra.Command {
 	var rows []calibrate.Row
 	var checks []calibrate.Check
 	s := simulated{flag: "reps", usage: "simulated studies per line", usual: 10_000, least: 100, most: 10_000_000,
 		quick: 2000, quickly: "2,000 studies per line", seed: "seed of the simulation"}
-	return s.command(&cobra.Command{
-		Use:      "stats",
-		Short:    "false-positive rate, coverage and power by simulation, compared with ministat and benchstat",
-		Long:     benchStatsLong,
-		PostRunE: func(*cobra.Command, []string) error { return keptOrFail(rows, checks) },
-	}, func(cmd *cobra.Command, reps int, seed uint64) (any, error) {
+	cmd := s.command(verb("stats", nil, nil), func(cmd *cobra.Command, reps int, seed uint64) (any, error) {
 		err := cli.UntilStopped(cmd.Context(), func() {
 			rows, checks = calibrate.Table([]int{5, 10, 20}, reps, seed), calibrate.Checks(reps, seed)
 		})
 		return map[string]any{"version": 1, "reps": reps, "seed": seed, "rows": rows, "checks": checks}, err
 	})
+	cmd.PostRunE = func(*cobra.Command, []string) error { return keptOrFail(rows, checks) }
+	return cmd
 }
 
 // keptOrFail fails the command when a claim is not kept.

@@ -7,15 +7,6 @@ import (
 	"linerate/internal/cli"
 )
 
-const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them next to
-random search, one setting at a time and Thompson sampling on a linear model, each
-with a confirmation, and successive halving alone, all with as many trials of one arm;
-and next to Optuna's TPE where python3 has it, at a second or more a search.
-The landscapes: many switches of which few act, weak effects, pairs, factors of three
-and four levels; on one nothing acts, and linerate promises a winner in at most 5 %.
-Printed are the true gain of what each method ships, and how many of the settings that
-it ships do nothing.`
-
 // tuneBench is the document of the bench.
 type tuneBench struct {
 	Version int    `json:"version"`
@@ -31,11 +22,7 @@ type tuneBench struct {
 // newTuneCmd simulates searches by experiment.
 func newTuneCmd() *cobra.Command {
 	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 400, least: 10, most: 1_000_000, seed: "seed of the simulation"}
-	return s.command(&cobra.Command{
-		Use:   "tune",
-		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
-		Long:  benchTuneLong,
-	}, func(cmd *cobra.Command, studies int, seed uint64) (any, error) {
+	return s.command(verb("tune", nil, nil), func(cmd *cobra.Command, studies int, seed uint64) (any, error) {
 		var doc tuneBench
 		var failed error
 		err := cli.UntilStopped(cmd.Context(), func() { doc, failed = simulateTune(studies, seed) })

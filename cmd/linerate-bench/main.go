@@ -3,6 +3,7 @@
 package main
 
 import (
+	_ "embed"
 	"io"
 	"os"
 
@@ -19,7 +20,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
 }
 
-// newRootCmd wires every bench. A new one is a line in benches and one
+//go:embed help.txt
+var helpText string
+
+// verb makes a bench, with its words.
+var verb = cli.Verbs(helpText)
+
+// newRootCmd wires every bench. A new one is a section of help.txt, a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
 	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes. Each bench prints one JSON document."}, benches())

@@ -1,11 +1,25 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"linerate/internal/appliance"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/audit"
 	"linerate/internal/cli"
+	forms "linerate/internal/export"
+	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
+	"linerate/internal/plan"
+	"linerate/internal/role"
 )
 
 func newAuditCmd() *cobra.Command {
@@ -76,4 +90,213 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	a.report.Rename(a.Given)
 	return o.end(cmd, a.report, judged{floor, show})
+}
+
+// auditOptions are the flags of `linerate audit`.
+type auditOptions struct {
+	source
+	role     string
+	suppress string
+	failOn   string
+	show     string
+	asSARIF  bool
+	each     bool
+	changed  string
+	accept   string
+	diff     bool
+	fixes    string
+}
+
+// fails reports an audit with a finding at least so bad, or without a look at
+// all of the configuration.
+func fails(r *audit.Report, floor audit.Severity) bool { return r.Count(floor) > 0 || r.Blind() }
+
+// auditInput loads what audits of any host need.
+func auditInput(o *auditOptions) (audit.Input, error) {
+	in := audit.Input{Today: time.Now()}
+	err := checkRole(o.role)
+	if err != nil {
+		return in, err
+	}
+	if o.suppress != "" {
+		text, err := readFile(o.suppress)
+		if err != nil {
+			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; linerate help auditing shows one")
+		}
+		if in.Suppressions, err = audit.ParseSuppressions(text); err != nil {
+			return in, fmt.Errorf("%s: %w", o.suppress, err)
+		}
+	}
+	known, err := hosts.Input()
+	in.Catalogue, in.Rules = known.Catalogue, known.Rules
+	return in, err
+}
+
+// checkRole refuses a role that there is not; "" is to be guessed.
+func checkRole(given string) error {
+	if given == "" {
+		return nil
+	}
+	return role.Check(given)
+}
+
+// giveRole takes the caller's role, or guesses it from the facts.
+func giveRole(in *audit.Input, given string) error {
+	return hosts.GiveRole(in, given, "given with --role")
+}
+
+// parseSeverity reads a flag's severity; "" stays "".
+func parseSeverity(flag, text string) (audit.Severity, error) {
+	if text == "" {
+		return "", nil
+	}
+	var known []string
+	for _, s := range audit.Severities() {
+		if string(s) == text {
+			return s, nil
+		}
+		known = append(known, string(s))
+	}
+	return "", hint.Unknown("severity for "+flag, text, known)
+}
+
+// judged is from where findings fail, and are shown.
+type judged struct{ floor, show audit.Severity }
+
+// check refuses flags that contradict each other.
+func (o *auditOptions) check() error {
+	switch {
+	case o.accept != "" && o.failOn != "":
+		return hint.Usagef("--accept is of all findings: omit --fail-on, and use it later with --suppress")
+	case (o.accept != "" || o.each) && (o.diff || o.fixes != ""):
+		return hint.Usagef("--diff and --fixes need a whole host: omit --accept and --each, and name one host")
+	case o.changed != "" && (o.Root != "" || o.accept != ""):
+		return hint.Usagef("--changed is of files in a repository: omit --root and --accept")
+	case o.each && o.Root != "":
+		return hint.Usagef("--each takes files: omit --root")
+	}
+	return nil
+}
+
+// end accepts what a report has, or prints it, and says whether it fails.
+func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, by judged) error {
+	if o.accept != "" {
+		text, err := r.Accept("known on " + time.Now().Format(time.DateOnly))
+		if err != nil {
+			return err
+		}
+		if err := writeFile(o.accept, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
+	}
+	if err := o.print(cmd, r, by.show); err != nil {
+		return err
+	}
+	if by.floor != "" && fails(r, by.floor) {
+		return hint.Exit(cli.ExitFindings)
+	}
+	return nil
+}
+
+func (o *auditOptions) print(cmd *cobra.Command, r *audit.Report, show audit.Severity) error {
+	if o.asSARIF {
+		return cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIF(cli.Version(), hosts.SARIFHost(r, "", o.Root)))
+	}
+	return cli.Print(cmd, r, func(w io.Writer) error { return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show}) })
+}
+
+// audited is what one audit was made of.
+type audited struct {
+	*hosts.Opened
+	facts  *fact.Facts
+	report *audit.Report
+	run    plan.Judge
+}
+
+// auditOne audits the host, or the files, that are named. Whoever asks closes
+// the reader.
+func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (*audited, error) {
+	opened, err := o.Open(cmd.Context(), named)
+	if err != nil {
+		return nil, err
+	}
+	a := &audited{Opened: opened}
+	facts, err := a.Facts(cmd.Context())
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	in.Facts, a.facts = facts, facts
+	if in.Named == nil {
+		in.Named = func(file string) string { return cmp.Or(a.Given[file], file) }
+	}
+	if err := giveRole(&in, o.role); err != nil {
+		a.Close()
+		return nil, err
+	}
+	a.run = plan.By(in) // the role stays that of the files as they are
+	if a.report, err = a.run(facts); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// checkShorter refuses unknown forms of fixes, and --diff where there are no files to change.
+func (o *auditOptions) checkShorter(named []string) error {
+	switch {
+	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
+		return hint.Unknown("form of fixes", o.fixes, forms.Names())
+	case !o.diff:
+		return nil
+	case len(named) > 0 && hosts.IsRemote(named[0]):
+		return hint.With(hint.Usagef("--diff wants the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
+	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
+		return hint.With(hint.Usagef("--diff wants the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
+	}
+	return nil
+}
+
+// shorter prints what the fixes take out of the files.
+// An appliance's configuration is more than lines: nothing is taken out of it.
+func (a *audited) shorter(ctx context.Context, in audit.Input, out, talk io.Writer) error {
+	fixes, err := plan.Fixes(a.facts, in.Catalogue, a.run)
+	if err != nil {
+		return err
+	}
+	files := hosts.Shorten(ctx, a.Reader, fixes)
+	if p := appliance.Of(a.facts); p != nil && len(files) == 0 {
+		fmt.Fprintf(talk, "nothing is taken out: the configuration of %s is changed there (%s)\n", p.Title, p.Tunables)
+	}
+	for _, f := range files {
+		seen, _ := redact.Text(redact.KindOf(f.Path, ""), f.Old)
+		if _, err := io.WriteString(out, plan.Unified(a.name(f.Path), f.Old, seen, f.Cuts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name is the name by which a file was given, or its path on the host.
+func (a *audited) name(path string) string {
+	if given := a.Given[path]; given != "" && given != hosts.Stdin {
+		return given
+	}
+	return path
+}
+
+// fixes prints what the findings' fixes set, and what is better gone, in a form of a
+// plan's.
+func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
+	p, err := plan.Fixes(a.facts, in.Catalogue, a.run)
+	if err != nil {
+		return err
+	}
+	p.Rename(a.name)
+	text, err := forms.Write(p, o.fixes)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
 }

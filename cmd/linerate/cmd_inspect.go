@@ -1,14 +1,23 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
+	"linerate/internal/fact"
 	"linerate/internal/fact/page"
+	"linerate/internal/hint"
+	"linerate/internal/instrument"
 	"linerate/internal/role"
+	"linerate/internal/show"
+	"linerate/internal/sockops"
 )
 
 // newInspectCmd shows what is known of a host.
@@ -33,4 +42,74 @@ func newInspectCmd() *cobra.Command {
 	w.addFlags(cmd)
 	cli.JSONFlag(cmd)
 	return cmd
+}
+
+// sysctlWatch is inspect --watch.
+type sysctlWatch struct {
+	on      bool
+	service string
+	time    time.Duration
+}
+
+func (o *sysctlWatch) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.on, "watch", false, "on this machine (Linux, root): print who writes a sysctl, until ^C")
+	f.StringVar(&o.service, "service", "", "with --watch: of the cgroup that the process `NAME` is in")
+	f.DurationVar(&o.time, "time", 0, "with --watch: end after this time")
+}
+
+// watched is a write, and what the catalogue knows of its writer.
+type watched struct {
+	instrument.Write
+	Writer string `json:"writer,omitempty"`
+	// When and Fix are the record's.
+	When string `json:"when,omitempty"`
+	Fix  string `json:"fix,omitempty"`
+}
+
+// run prints each write as it happens.
+func (o *sysctlWatch) run(cmd *cobra.Command, src *source, args []string) error {
+	if !o.on {
+		return hint.Usagef("--service and --time go with --watch")
+	}
+	if len(args) > 0 || src.Root != "" {
+		return hint.With(hint.Usagef("--watch is for the machine that linerate runs on"), "run it there: ssh HOST linerate inspect --watch")
+	}
+	rules, err := hosts.Rules()
+	if err != nil {
+		return err
+	}
+	group, err := sockops.Cgroup(o.service)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if o.time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.time)
+		defer cancel()
+	}
+	out, asJSON, told := cmd.OutOrStdout(), cli.AsJSON(cmd), map[string]bool{}
+	ready := func() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: watching writes below /proc/sys by the processes in %s\n", group)
+	}
+	return instrument.WatchSysctls(ctx, group, ready, func(w *instrument.Write) error {
+		x := watched{Write: *w}
+		if by := rules.WriterOfProcess(fact.Linux, w.Programs(), w.Groups); by != nil {
+			x.Writer, x.When, x.Fix = by.Name, by.When, by.Mend(fact.Line{File: "its file"})
+		}
+		if asJSON {
+			return json.NewEncoder(out).Encode(x)
+		}
+		line := w.String()
+		if x.Writer != "" {
+			line += ": " + x.Writer
+		}
+		if x.Writer != "" && !told[x.Writer] {
+			told[x.Writer] = true
+			line += ". " + x.When + " " + x.Fix
+		}
+		_, err := fmt.Fprintln(out, show.Clean(line))
+		return err
+	})
 }

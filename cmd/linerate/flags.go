@@ -1,10 +1,22 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"linerate/internal/apply"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
+	"linerate/internal/calc"
 	"linerate/internal/cli"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
 )
 
 // The flags that several verbs share; docs/reference/flags.md describes them.
@@ -37,4 +49,143 @@ func addHostSettings(cmd *cobra.Command, allow *bool) {
 func addSSHConfig(cmd *cobra.Command, config *string) {
 	cmd.Flags().StringVar(config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
 	cli.Share(cmd, "ssh-config")
+}
+
+// source holds the flags by which a verb names the host it reads.
+type source struct {
+	hosts.Source
+	memory string
+}
+
+// addFlags adds --root, --release and what a host over SSH needs to a verb.
+func (s *source) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
+	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3, where the files do not tell it")
+	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, if the files under --root do not identify it")
+	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, if the source does not contain it")
+	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, if the source does not contain them")
+	cli.Share(cmd, "root", "release", "os", "memory", "cpus")
+	s.Stdin = cmd.InOrStdin
+	addRemoteFlags(cmd, &s.Remote)
+}
+
+// Open checks the flags that describe the host, and finds its reader.
+func (s *source) Open(ctx context.Context, args []string) (*hosts.Opened, error) {
+	if s.memory != "" {
+		bytes, err := calc.ParseWithUnit(s.memory, calc.Bytes)
+		if err != nil {
+			return nil, hint.Usage(fmt.Errorf("--memory: %w", err))
+		}
+		if bytes < 1<<20 || bytes > 1<<50 {
+			return nil, hint.Usagef("--memory %s: want 1MiB to 1PiB", s.memory)
+		}
+		s.Memory = uint64(bytes)
+	}
+	if s.CPUs < 0 || s.CPUs > 1<<16 {
+		return nil, hint.Usagef("--cpus %d: want 1 to %d", s.CPUs, 1<<16)
+	}
+	return s.Source.Open(ctx, args)
+}
+
+// Facts inspects the source.
+func (s *source) Facts(ctx context.Context, args []string) (*fact.Facts, error) {
+	o, err := s.Open(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return o.Facts(ctx)
+}
+
+// remote holds the flags by which a verb reaches hosts over SSH.
+type remote struct{ hosts.Remote }
+
+func (r *remote) addFlags(cmd *cobra.Command) { addRemoteFlags(cmd, &r.Remote) }
+
+func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
+	f := cmd.Flags()
+	f.StringVar(&r.Become, "become", "", "over SSH, become root with `sudo` or doas (without a password)")
+	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "time limit per host over SSH")
+	addSSHConfig(cmd, &r.Config)
+	cli.Share(cmd, "become", "timeout")
+}
+
+// target holds the flags by which a verb names the host it changes.
+type target struct{ remote }
+
+// machine reaches the host that args name; close it.
+func (t *target) machine(args []string) (apply.Machine, func() error, error) {
+	m, r, err := t.reach(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, r.Close, nil
+}
+
+// reach is the host that args name, and what runs scripts there; close that.
+func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
+	if len(args) == 0 {
+		r := &localhost.Runner{}
+		return apply.On(r), r, nil
+	}
+	if !hosts.IsRemote(args[0]) {
+		return nil, nil, hint.With(hint.Usagef("%q is no host", args[0]), "name it as ssh://user@host, or leave it out for this machine")
+	}
+	if _, err := sshhost.ParseTarget(args[0]); err != nil {
+		return nil, nil, err
+	}
+	r := t.Runner(args[0])
+	return apply.On(r), r, nil
+}
+
+// fresh is the check that the host can still be reached by a connection that
+// did not exist before the change; none for this machine.
+func (t *target) fresh(args []string) []apply.Check {
+	if len(args) == 0 {
+		return nil
+	}
+	return []apply.Check{t.Fresh(args[0])}
+}
+
+// checkTimeout bounds a try of a check, unless somebody says otherwise.
+const checkTimeout = 5 * time.Second
+
+// parseChecks reads --check.
+func parseChecks(texts, args []string) ([]apply.Check, error) {
+	var about apply.CheckedHost
+	if len(args) > 0 {
+		about = apply.CheckedHost{Name: args[0], Source: args[0]}
+	}
+	var checks []apply.Check
+	for _, text := range texts {
+		c, err := apply.ParseCheck(text, about, checkTimeout)
+		if err != nil {
+			return nil, err
+		}
+		checks = append(checks, c)
+	}
+	return checks, nil
+}
+
+// onTarget makes a verb that does something to a host in a state.
+func onTarget(path string, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
+	t := &target{}
+	cmd := verb(path, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		m, closer, err := t.machine(args)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = closer() }()
+		st, err := m.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return do(cmd, m, st)
+	})
+	t.addFlags(cmd)
+	return cmd
+}
+
+func notRoot(m apply.Machine) error {
+	return hint.With(fmt.Errorf("changing %s needs root", m.Where()), "run it with sudo or doas; over SSH: --become sudo")
 }

@@ -1,10 +1,27 @@
+// Command linerate replaces tuning folklore with evidence, for FreeBSD and
+// Linux: it inspects and audits hosts against a catalogue of tunables, and
+// proves settings in a lab with real packets.
 package main
 
 import (
+	_ "embed"
+	"io"
+	"os"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/cli"
 )
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process: it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cli.CollectLate()
+	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
+}
 
 const rootLong = `linerate replaces tuning folklore with evidence, for FreeBSD and Linux.
 
@@ -43,3 +60,11 @@ func verbGroups() []cli.Group {
 		{Verbs: []*cobra.Command{newCaptureCmd(), newCompareCmd(), newLogsCmd(), newCalcCmd(), newMCPCmd(), catalogue, ledger, newImportCmd(), lab, load, newWorkerCmd(), newSchemaCmd()}},
 	}
 }
+
+//go:embed help.txt
+var helpText string
+
+// verb makes a command, with its words.
+var verb = cli.Verbs(strings.NewReplacer("{bed}", assemble.Bed,
+	"{source}", "SOURCE is this machine, ssh://host, a capture, --root DIR, or files of configuration\n(linerate help flags).",
+	"{target}", "The host is this machine or ssh://[user@]host[:port]. Changing one needs root\n(--become sudo over SSH); nothing stays installed there.").Replace(helpText))

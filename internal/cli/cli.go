@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -152,4 +154,40 @@ func PrintJSON(w io.Writer, v any) error {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil
+}
+
+// firstGarbage is how much memory a command has, in bytes, when garbage is collected for the
+// first time: most are over before, and spent a quarter of their time on collections from
+// four megabytes on.
+const firstGarbage = 64 << 20
+
+// CollectLate puts the first collection of garbage off until the process has firstGarbage;
+// from then on Go's own rule holds. It is a program's first deed, and leaves it alone
+// where the environment has its own wishes (GOGC, GOMEMLIMIT).
+var CollectLate = sync.OnceFunc(func() {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(firstGarbage)
+	runtime.AddCleanup(new([64]byte), func(int) { // unreachable at once: the first collection frees it
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	}, 0)
+})
+
+// UntilStopped computes until that is done or ctx is: pure work knows no
+// interruption, and ends with the program then. What it computes may be looked
+// at only when there is no error.
+func UntilStopped(ctx context.Context, compute func()) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		compute()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

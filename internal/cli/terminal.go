@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"linerate/internal/hint"
 	"linerate/internal/show"
 )
 
@@ -102,4 +105,17 @@ func Root() bool {
 	uids, err := os.ReadFile("/proc/self/uid_map") // of Linux alone
 	f := strings.Fields(string(uids))
 	return err != nil || len(f) == 3 && f[1] == "0" && f[2] == "4294967295"
+}
+
+// Confirm asks a yes-or-no question on the terminal; anything but a yes is a no. Without a
+// terminal it returns an error: a command that changes hosts never takes silence for
+// consent.
+func Confirm(cmd *cobra.Command, question string) (bool, error) {
+	in := cmd.InOrStdin()
+	if file, ok := in.(*os.File); !ok || !IsTerminal(file) {
+		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to go on without asking")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y"), nil
 }

@@ -3,8 +3,10 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/host"
 	"linerate/internal/judge"
 	"linerate/internal/plan"
 	"linerate/internal/role"
@@ -160,4 +163,28 @@ func SARIFHost(r *audit.Report, name, root string) audit.SARIFHost {
 		h.Prefix = "."
 	}
 	return h
+}
+
+// Shorter is a file without what an audit's fixes take out of it.
+type Shorter struct {
+	Path     string
+	Old, New string
+	Cuts     []plan.Removal
+}
+
+// Shorten takes a plan's cuts out of the host's files. A file that cannot be read whole
+// stays as it is.
+func Shorten(ctx context.Context, base host.Reader, p plan.Plan) []Shorter {
+	byFile := map[string][]plan.Removal{}
+	for _, c := range p.Cuts() {
+		byFile[c.File] = append(byFile[c.File], c)
+	}
+	var all []Shorter
+	for _, path := range slices.Sorted(maps.Keys(byFile)) {
+		if text, err := base.ReadFile(ctx, path); err == nil {
+			cuts := byFile[path]
+			all = append(all, Shorter{path, string(text), plan.Shorten(string(text), cuts), cuts})
+		}
+	}
+	return all
 }

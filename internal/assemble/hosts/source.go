@@ -15,6 +15,7 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/inspect"
+	"linerate/internal/role"
 	"linerate/internal/show"
 )
 
@@ -170,4 +171,18 @@ func Here(ctx context.Context) *fact.Facts {
 	reader := localhost.New()
 	defer reader.Close()
 	return inspect.Identity(ctx, reader)
+}
+
+// Inspected is the document of inspect --json: the facts, and what was made
+// of them. docs/reference/facts.md describes it.
+type Inspected struct {
+	*fact.Facts
+	role.Guess
+	Drops []fact.Drop `json:"drops"`
+}
+
+// About is an error in words that follow the host's name.
+func About(source string, err error) string {
+	text := strings.TrimPrefix(err.Error(), source+": ")
+	return show.Clean(strings.Replace(text, " on "+source+": ", ": ", 1))
 }

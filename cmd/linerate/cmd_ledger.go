@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
+	"linerate/internal/evidence"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/commons"
+	"linerate/internal/ledger/dump"
+	"linerate/internal/show"
+	"linerate/internal/study/record"
+)
+
+func newLedgerQueryCmd() *cobra.Command {
+	var f ledger.Filter
+	var at string
+	cmd := verb("ledger query", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			w := cmd.OutOrStdout()
+			lines, err := ledger.Lines(cmd.Context(), s, f)
+			switch {
+			case err != nil:
+				return err
+			case cli.AsJSON(cmd):
+				return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines), nil)})
+			case len(lines) == 0:
+				return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
+			}
+			return printEvidence(w, lines)
+		})
+	})
+	addFilterFlags(cmd, &f)
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
+	cli.JSONFlag(cmd)
+	return cmd
+}
+
+// evidenceDoc is the document of ledger query --json.
+type evidenceDoc struct {
+	Version  int           `json:"version"`
+	Ledger   string        `json:"ledger"`
+	Evidence []ledger.Line `json:"evidence"`
+	// Pooled is what they say together, change by change.
+	Pooled []evidence.Change `json:"pooled"`
+}
+
+func nonNil(l []ledger.Line) []ledger.Line {
+	if l == nil {
+		return []ledger.Line{}
+	}
+	return l
+}
+
+// noEvidence tells a tunable that was not measured from a name that is unknown.
+func noEvidence(ctx context.Context, w io.Writer, s ledger.Store, f *ledger.Filter) error {
+	names, err := s.Tunables(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "no evidence of that in %s\n", s.Place())
+	if f.Tunable != "" && names[evidence.FoldName(f.Tunable)] == 0 {
+		var known []string
+		for n := range names {
+			known = append(known, n)
+		}
+		if near := hint.Nearest(evidence.FoldName(f.Tunable), known, 3); len(near) > 0 {
+			fmt.Fprintf(w, "hint: measured were %s\n", strings.Join(near, ", "))
+		}
+	}
+	return nil
+}
+
+func newLedgerShowCmd() *cobra.Command {
+	var at string
+	var raw bool
+	cmd := verb("ledger show", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			switch {
+			case len(args) == 0:
+				return showOverview(cmd, s)
+			case raw:
+				return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
+			}
+			return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
+		})
+	})
+	addLedgerFlag(cmd, &at)
+	cli.JSONFlag(cmd)
+	cmd.Flags().BoolVar(&raw, "raw", false, "print the bytes kept under a SHA-256")
+	return cmd
+}
+
+func showRaw(ctx context.Context, w io.Writer, s ledger.Store, sha string) error {
+	b, err := s.Blob(ctx, strings.ToLower(sha))
+	if err != nil {
+		return hint.With(fmt.Errorf("%s: %w", sha, err), "its hash may be known without its bytes")
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// showRecord prints a record by its identifier, or a study by its name.
+func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string) error {
+	rows, err := s.Get(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		studies, serr := s.Studies(ctx, ledger.Filter{Study: id})
+		if serr != nil {
+			return serr
+		}
+		for _, st := range studies {
+			more, gerr := s.Get(ctx, string(st.ID))
+			if gerr != nil {
+				return gerr
+			}
+			rows = append(rows, more...)
+		}
+		if len(rows) == 0 {
+			return hint.With(fmt.Errorf("%s: %w", id, err), "linerate ledger show lists the studies")
+		}
+	} else if err != nil {
+		return err
+	}
+	docs := make([]shown, len(rows))
+	for i, r := range rows {
+		docs[i] = shown{Table: r.Table, Entry: r.Entry, Digest: r.Digest, Record: r.Doc}
+		if r.Table == "studies" {
+			if docs[i].Trials, err = s.Trials(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return cli.PrintJSON(w, recordsDocument{1, docs})
+}
+
+// shown is a record with its place in the chain.
+type shown struct {
+	Table  string          `json:"table"`
+	Entry  int64           `json:"entry"`
+	Digest string          `json:"digest"`
+	Record json.RawMessage `json:"record"`
+	Trials []ledger.Trial  `json:"trials,omitempty"`
+}
+
+// recordsDocument is what ledger show prints of an id.
+type recordsDocument struct {
+	Version int     `json:"version"`
+	Records []shown `json:"records"`
+}
+
+// overviewDocument is what ledger show --json prints without one: tunables with how
+// many verdicts there are on each.
+type overviewDocument struct {
+	Version  int            `json:"version"`
+	Ledger   string         `json:"ledger"`
+	Entries  int64          `json:"entries"`
+	Head     string         `json:"head"`
+	Studies  []ledger.Study `json:"studies"`
+	Tunables map[string]int `json:"tunables"`
+}
+
+// showOverview says what is in the ledger.
+func showOverview(cmd *cobra.Command, s ledger.Store) error {
+	ctx := cmd.Context()
+	head, ok, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	studies, err := s.Studies(ctx, ledger.Filter{})
+	if err != nil {
+		return err
+	}
+	names, err := s.Tunables(ctx)
+	if err != nil {
+		return err
+	}
+	doc := overviewDocument{1, s.Place(), head.Seq, head.Hash, studies, names}
+	return cli.Print(cmd, doc, func(w io.Writer) error { return doc.print(w, ok) })
+}
+
+// print prints it for people, some of it if the ledger is filled.
+func (d *overviewDocument) print(w io.Writer, filled bool) error {
+	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", d.Ledger, counted(int(d.Entries), "entry", "entries"), counted(len(d.Studies), "study", "studies"), show.Plural(len(d.Tunables), "tunable"))
+	if !filled {
+		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import DIR")
+		return nil
+	}
+	var t show.Table
+	for _, st := range d.Studies {
+		t.Add(st.ID.Short(), placeText(&st), st.Question)
+	}
+	return t.Write(w, cli.StyleOf(w))
+}
+
+// placeText is a study of linerate's by its name and start, another's by its place.
+func placeText(s *ledger.Study) string {
+	if s.Kind != ledger.KindStudy || s.Started == nil {
+		return s.Place
+	}
+	return s.Name + " " + s.Started.UTC().Format("2006-01-02 15:04")
+}
+
+func newLedgerVerifyCmd() *cobra.Command {
+	var at, head string
+	cmd := verb("ledger verify", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			r, err := ledger.Verify(cmd.Context(), s, head)
+			if err != nil {
+				return err
+			}
+			err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
+			if err == nil && !r.OK {
+				return hint.Exit(cli.ExitFailed)
+			}
+			return err
+		})
+	})
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&head, "head", "", "hash of a head noted earlier, which must be among the entries")
+	cli.JSONFlag(cmd)
+	return cmd
+}
+
+func printReport(w io.Writer, r *ledger.Report) {
+	for _, p := range r.Problems {
+		fmt.Fprintf(w, "wrong: %s\n", p)
+	}
+	state := "verified"
+	if !r.OK {
+		state = "NOT verified"
+	}
+	fmt.Fprintf(w, "%s: %s: %d entries, %d records, %d raw files (%d bytes) kept; %d sources by hash only.\n", r.Place, state, r.Entries, r.Rows, r.Blobs, r.Bytes, r.Missing)
+	if r.Head != "" {
+		fmt.Fprintf(w, "head %s\n", r.Head)
+	}
+}
+
+func newLedgerExcludeCmd() *cobra.Command {
+	var at, reason string
+	cmd := verb("ledger exclude", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
+			err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
+			if errors.Is(err, ledger.ErrNotFound) {
+				return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
+			}
+			return err
+		})
+	})
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is excluded")
+	return cmd
+}
+
+// operator is who excludes something.
+func operator() string {
+	if name := os.Getenv("SUDO_USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+func newLedgerExportCmd() *cobra.Command {
+	var at, out, source, public string
+	var raw, table bool
+	cmd := verb("ledger export", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if raw && table || source != "" && !table {
+			return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
+		}
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+			if public != "" {
+				return publish(cmd, s, public)
+			}
+			return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
+				if !table {
+					return dump.All(cmd.Context(), w, s, raw)
+				}
+				rows, err := ledgers.Known(cmd.Context(), s)
+				if err == nil {
+					_, err = w.Write(evidence.Format(rows, source))
+				}
+				return err
+			})
+		})
+	})
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default: standard output)")
+	cmd.Flags().BoolVar(&raw, "raw", false, "include the bytes of imported files")
+	cmd.Flags().BoolVar(&table, "catalogue", false, "write the table of verdicts that ships with linerate")
+	cmd.Flags().StringVar(&public, "public", "", "`DIR` of studies that anybody may read, to add to")
+	cmd.Flags().StringVar(&source, "source", "", "where the studies were published, for the table's head")
+	return cmd
+}
+
+// publish adds the ledger's own studies to a commons.
+func publish(cmd *cobra.Command, s ledger.Reader, dir string) error {
+	all, err := s.Studies(cmd.Context(), ledger.Filter{})
+	if err != nil {
+		return err
+	}
+	added := 0
+	for i := range all {
+		r, err := ledger.OpenRecord(cmd.Context(), s, &all[i])
+		if errors.Is(err, ledger.ErrNotFound) {
+			continue
+		}
+		name := string(all[i].ID)
+		if _, is := os.Stat(filepath.Join(dir, name)); err == nil && is == nil {
+			continue
+		}
+		var public record.Memory
+		if err == nil {
+			public, err = commons.Public(r)
+		}
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out: %s: %v\n", all[i].Name, err)
+			continue
+		}
+		if err := commons.Write(dir, name, public); err != nil {
+			return err
+		}
+		added++
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s added\n", dir, counted(added, "study", "studies"))
+	return nil
+}
