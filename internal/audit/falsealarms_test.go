@@ -84,7 +84,7 @@ func TestRCConfAsShReadsIt(t *testing.T) {
 		{note: "a module by its old name", files: rc("kld_list=\"coretemp fuse\"\nkld_list=\"${kld_list} atapicam.ko nosuchname\"\n"), want: []string{"warning LR-RENAMED:fuse | Write fusefs for fuse", "warning LR-REMOVED:atapicam", "!LR-REMOVED:nosuchname", "!LR-REMOVED:coretemp"}},
 		{note: "accumulates, from nothing too", files: rc("kld_list=\"nullfs\"\nkld_list=\"${kld_list-} fusefs\"\nkld_list=\"${kld_list:+$kld_list }tcp_rack\"\nkld_list=\"${kld_list:-nobodyknows} if_bridge\"\nifconfig_em0=\"inet 198.18.0.1/24\"\nifconfig_em0=\"${ifconfig_em0:-} -lro\"\n"), want: []string{"!LR-DUPLICATE"}},
 		{note: "a firewall by a name that rc does not read", files: rc("ipfw_enable=\"YES\"\n"), want: []string{"error LR-RC-FIREWALL-NAME:ipfw_enable | Write firewall_enable", "!LR-UNKNOWN"}},
-		{note: "beside the right one", files: rc("ipfw_enable=\"YES\"\nfirewall_enable=\"YES\"\n"), want: []string{"warning LR-RC-FIREWALL-NAME:ipfw_enable | Remove the line", "!error"}},
+		{note: "beside the right one", files: rc("ipfw_enable=\"YES\"\nfirewall_enable=\"YES\"\nfirewall_type=\"open\"\n"), want: []string{"warning LR-RC-FIREWALL-NAME:ipfw_enable | Remove the line", "!error"}},
 		{note: "accumulates, then starts anew", files: rc("kld_list=\"x\"\nkld_list=\"$kld_list y\"\nkld_list=\"z\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
 		{note: "does not hold itself", files: rc("kld_list=\"x\"\nab_enable=\"1\"\nkld_list=\"$ab_enable y\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
 		{note: "in the loader", files: map[string]string{"/boot/loader.conf": "loader_conf_dirs=\"/boot/loader.conf.d\"\nnet.x=\"1\"\nnet.x=\"${net.x} 2\"\n"}, want: []string{"!LR-DUPLICATE"}},

@@ -26,7 +26,7 @@ var slips = sync.OnceValue(func() []slip {
 		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: regexp.MustCompile(row[2])}
 		if len(row) > 3 {
 			s.excuse = row[3]
-			s.unless = regexp.MustCompile(strings.TrimPrefix(row[3], "="))
+			s.unless = regexp.MustCompile(strings.TrimLeft(row[3], "=~"))
 		}
 		return s
 	})
@@ -53,6 +53,9 @@ func SlipsIn(file, text string) []Problem {
 
 // in is where a slip's text ends, -1 without one.
 func (s slip) in(text string) int {
+	if strings.HasPrefix(s.excuse, "~") {
+		return s.undeclared(text)
+	}
 	ofMatch := strings.HasPrefix(s.excuse, "=")
 	if s.unless != nil && !ofMatch && s.unless.MatchString(text) {
 		return -1
@@ -60,6 +63,26 @@ func (s slip) in(text string) int {
 	for _, at := range s.wrong.FindAllStringIndex(text, -1) {
 		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !s.unless.MatchString(found) {
 			return at[0] + len(found)
+		}
+	}
+	return -1
+}
+
+// undeclared is where the first name ends that a text uses and does not declare, -1 without one.
+func (s slip) undeclared(text string) int {
+	declared := map[string]bool{"": true}
+	for _, m := range s.unless.FindAllStringSubmatch(text, -1) {
+		name := strings.Join(m[1:], "")
+		if name == "" {
+			return -1
+		}
+		declared[name] = true
+	}
+	for _, at := range s.wrong.FindAllStringSubmatchIndex(text, -1) {
+		for i := 2; i < len(at); i += 2 {
+			if at[i] >= 0 && !declared[text[at[i]:at[i+1]]] {
+				return at[i+1]
+			}
 		}
 	}
 	return -1
