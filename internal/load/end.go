@@ -55,6 +55,7 @@ type StreamRun struct{ Stream, Run uint16 }
 // Endings gathers the endings of up to MaxRuns runs. The zero value is empty.
 type Endings struct {
 	streams map[StreamRun]map[uint16]Ending
+	past    map[StreamRun]map[uint16]Ending // told before Renew
 	more    bool // there was no room for some: what was sent is unknown
 }
 
@@ -62,8 +63,15 @@ type Endings struct {
 // can make up more.
 const maxWorkers = 1024
 
+// Renew empties the endings. A generator sends each several times: what comes late of those
+// that were there is passed over, or the next account would miss frames that it never had.
+func (e *Endings) Renew() { *e = Endings{past: e.streams} }
+
 // Add takes one ending of a stream's run.
 func (e *Endings) Add(of StreamRun, m Ending) {
+	if e.past[of][m.Worker] == m {
+		return
+	}
 	workers := e.streams[of]
 	if workers == nil && len(e.streams) >= MaxRuns || m.Workers > maxWorkers {
 		e.more = true

@@ -401,6 +401,27 @@ func TestRoomIsBounded(t *testing.T) {
 	}
 }
 
+// TestEndingsOfTheLastAccountAreLate: a repetition that comes after Renew adds nothing to what
+// was sent, and another run that ends alike does.
+func TestEndingsOfTheLastAccountAreLate(t *testing.T) {
+	var e Endings
+	before, now, end := StreamRun{Stream: 5, Run: 7}, StreamRun{Stream: 5, Run: 8}, Ending{Workers: 1, Total: 20_011}
+	e.Add(before, end)
+	e.Renew()
+	e.Add(before, end)
+	if got := e.Streams(); len(got) != 0 {
+		t.Errorf("after Renew a late ending makes runs %v", got)
+	}
+	e.Add(now, end)
+	if !e.Complete(now) || e.Sent(now) != 20_011 || len(e.Streams()) != 1 {
+		t.Errorf("the next run is %+v", e)
+	}
+	e.Renew()
+	if e.Add(before, end); len(e.Streams()) != 1 {
+		t.Error("what an older account had is passed over for ever")
+	}
+}
+
 // TestLastFlowsMakeNoRoomForAll: frames that say they are of the last flow of
 // streams of their own take little memory each.
 func TestLastFlowsMakeNoRoomForAll(t *testing.T) {

@@ -89,7 +89,8 @@ func (r *Receiver) Reset() (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.missed, err = r.dropped()
-	r.seen, r.account = 0, load.Account{Filter: r.watch.Stream >= 0, Only: r.watch.Stream, MaxFlows: r.watch.MaxFlows}
+	r.account.Endings.Renew()
+	r.seen, r.account = 0, load.Account{Filter: r.watch.Stream >= 0, Only: r.watch.Stream, MaxFlows: r.watch.MaxFlows, Endings: r.account.Endings}
 	return err
 }
 

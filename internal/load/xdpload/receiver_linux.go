@@ -245,7 +245,7 @@ func (r *Receiver) Reset() error {
 		return fmt.Errorf("reset the receiver's table: %w", err)
 	}
 	r.mu.Lock()
-	r.ends = load.Endings{}
+	r.ends.Renew()
 	r.mu.Unlock()
 	return errors.Join(r.resetFlows(min(table.Used*pageFlows, r.objs.Flows.MaxEntries())), r.resetCounters(table))
 }
