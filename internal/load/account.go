@@ -119,6 +119,7 @@ func (a *Account) Frame(b []byte, now uint64) {
 	case a.Filter && int(found.Stream) != a.Only: // another receiver's
 	case found.Kind == End:
 		if m, err := ReadEnding(found.Rest); err == nil {
+			m.Closed = found.Time
 			a.Endings.Add(StreamRun{found.Stream, found.Run}, m)
 		}
 	case found.Kind == Data:

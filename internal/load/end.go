@@ -14,6 +14,7 @@ type Ending struct {
 	Workers   uint16
 	Total     uint64 // frames sent, all flows
 	NeverLeft uint64 // of Total: the device refused them, so that they were not sent after all
+	Closed    uint64 // the time in the frame's stamp: it tells repetitions from another run's ending
 }
 
 const (
@@ -56,7 +57,7 @@ type StreamRun struct{ Stream, Run uint16 }
 type Endings struct {
 	streams map[StreamRun]map[uint16]Ending
 	past    map[StreamRun]map[uint16]Ending // told before Renew
-	more    bool // there was no room for some: what was sent is unknown
+	more    bool                            // there was no room for some: what was sent is unknown
 }
 
 // maxWorkers is how many workers of a run there is room for: any sender

@@ -405,13 +405,20 @@ func TestRoomIsBounded(t *testing.T) {
 // was sent, and another run that ends alike does.
 func TestEndingsOfTheLastAccountAreLate(t *testing.T) {
 	var e Endings
-	before, now, end := StreamRun{Stream: 5, Run: 7}, StreamRun{Stream: 5, Run: 8}, Ending{Workers: 1, Total: 20_011}
+	before, now, end := StreamRun{Stream: 5, Run: 7}, StreamRun{Stream: 5, Run: 8}, Ending{Workers: 1, Total: 20_011, Closed: 1}
 	e.Add(before, end)
 	e.Renew()
 	e.Add(before, end)
 	if got := e.Streams(); len(got) != 0 {
 		t.Errorf("after Renew a late ending makes runs %v", got)
 	}
+	// Runs that start within a quarter of a second have one number.
+	soon := end
+	soon.Closed = 2
+	if e.Add(before, soon); !e.Complete(before) {
+		t.Error("a run of the same number does not end")
+	}
+	e.Renew()
 	e.Add(now, end)
 	if !e.Complete(now) || e.Sent(now) != 20_011 || len(e.Streams()) != 1 {
 		t.Errorf("the next run is %+v", e)

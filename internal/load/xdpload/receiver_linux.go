@@ -146,6 +146,7 @@ func (r *Receiver) end(raw []byte) {
 	if err != nil {
 		return
 	}
+	m.Closed = found.Time
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ends.Add(load.StreamRun{Stream: found.Stream, Run: found.Run}, m)
