@@ -66,11 +66,11 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	m, closer, err := f.machine(args)
+	m, conn, err := f.reach(args)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = closer() }()
+	defer conn.Close()
 	checks, err := parseChecks(f.checks, args)
 	if err != nil {
 		return err

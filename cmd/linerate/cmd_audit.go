@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +20,6 @@ import (
 	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
-	"linerate/internal/role"
 )
 
 func newAuditCmd() *cobra.Command {
@@ -46,10 +46,6 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return auditAll(cmd, o, args)
-}
-
-func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	floor, err := parseSeverity("--fail-on", o.failOn)
 	if err != nil {
 		return err
@@ -78,18 +74,16 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	defer a.Close()
-	if o.diff || o.fixes != "" {
-		do := func() error { return a.shorter(cmd.Context(), in, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
-		if o.fixes != "" {
-			do = func() error { return a.fixes(o, in, cmd.OutOrStdout()) }
-		}
-		if err = do(); err == nil && floor != "" && fails(a.report, floor) {
-			err = hint.Exit(cli.ExitFindings)
-		}
-		return err
+	switch {
+	case o.diff:
+		err = a.shorter(cmd.Context(), in, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	case o.fixes != "":
+		err = a.fixes(o, in, cmd.OutOrStdout())
+	default:
+		a.report.Rename(a.Given)
+		return o.end(cmd, a.report, judged{floor, show})
 	}
-	a.report.Rename(a.Given)
-	return o.end(cmd, a.report, judged{floor, show})
+	return cmp.Or(err, exitOn(a.report, floor))
 }
 
 // auditOptions are the flags of `linerate audit`.
@@ -107,15 +101,19 @@ type auditOptions struct {
 	fixes    string
 }
 
-// fails reports an audit with a finding at least so bad, or without a look at
-// all of the configuration.
-func fails(r *audit.Report, floor audit.Severity) bool { return r.Count(floor) > 0 || r.Blind() }
+// exitOn is the exit code of an audit with a finding at least so bad, or without a look at all of
+// the configuration, where a floor is given.
+func exitOn(r *audit.Report, floor audit.Severity) error {
+	if floor != "" && (r.Count(floor) > 0 || r.Blind()) {
+		return hint.Exit(cli.ExitFindings)
+	}
+	return nil
+}
 
 // auditInput loads what audits of any host need.
 func auditInput(o *auditOptions) (audit.Input, error) {
-	in := audit.Input{Today: time.Now()}
-	err := checkRole(o.role)
-	if err != nil {
+	in, err := hosts.Input()
+	if err = errors.Join(err, hosts.CheckRole(o.role)); err != nil {
 		return in, err
 	}
 	if o.suppress != "" {
@@ -127,17 +125,7 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 			return in, fmt.Errorf("%s: %w", o.suppress, err)
 		}
 	}
-	known, err := hosts.Input()
-	in.Catalogue, in.Rules = known.Catalogue, known.Rules
-	return in, err
-}
-
-// checkRole refuses a role that there is not; "" is to be guessed.
-func checkRole(given string) error {
-	if given == "" {
-		return nil
-	}
-	return role.Check(given)
+	return in, nil
 }
 
 // giveRole takes the caller's role, or guesses it from the facts.
@@ -192,10 +180,7 @@ func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, by judged) error
 	if err := o.print(cmd, r, by.show); err != nil {
 		return err
 	}
-	if by.floor != "" && fails(r, by.floor) {
-		return hint.Exit(cli.ExitFindings)
-	}
-	return nil
+	return exitOn(r, by.floor)
 }
 
 func (o *auditOptions) print(cmd *cobra.Command, r *audit.Report, show audit.Severity) error {
@@ -215,31 +200,30 @@ type audited struct {
 
 // auditOne audits the host, or the files, that are named. Whoever asks closes
 // the reader.
-func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (*audited, error) {
+func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (a *audited, err error) {
 	opened, err := o.Open(cmd.Context(), named)
 	if err != nil {
 		return nil, err
 	}
-	a := &audited{Opened: opened}
-	facts, err := a.Facts(cmd.Context())
-	if err != nil {
-		a.Close()
+	defer func() {
+		if err != nil {
+			opened.Close()
+		}
+	}()
+	a = &audited{Opened: opened}
+	if a.facts, err = a.Facts(cmd.Context()); err != nil {
 		return nil, err
 	}
-	in.Facts, a.facts = facts, facts
+	in.Facts = a.facts
 	if in.Named == nil {
 		in.Named = func(file string) string { return cmp.Or(a.Given[file], file) }
 	}
-	if err := giveRole(&in, o.role); err != nil {
-		a.Close()
+	if err = giveRole(&in, o.role); err != nil {
 		return nil, err
 	}
 	a.run = plan.By(in) // the role stays that of the files as they are
-	if a.report, err = a.run(facts); err != nil {
-		a.Close()
-		return nil, err
-	}
-	return a, nil
+	a.report, err = a.run(a.facts)
+	return a, err
 }
 
 // checkShorter refuses unknown forms of fixes, and --diff where there are no files to change.

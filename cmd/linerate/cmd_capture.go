@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/capture"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -19,7 +20,7 @@ import (
 func newCaptureCmd() *cobra.Command {
 	var out string
 	var script bool
-	var far remote
+	var far hosts.Remote
 	cmd := verb("capture", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		if script {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), capture.Script())
@@ -34,13 +35,13 @@ func newCaptureCmd() *cobra.Command {
 		return capture.Run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	})
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the bundle to `FILE`, - for stdout (default linerate-HOST-TIME.tar.gz)")
-	far.addFlags(cmd)
+	addRemoteFlags(cmd, &far)
 	cmd.Flags().BoolVar(&script, "script", false, "print the script instead of running it")
 	return cmd
 }
 
 // captureOver captures a host over SSH into a bundle here.
-func captureOver(cmd *cobra.Command, far *remote, source, out string) error {
+func captureOver(cmd *cobra.Command, far *hosts.Remote, source, out string) error {
 	data, err := far.Bundle(cmd.Context(), source)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // newConfirmCmd keeps what was applied.
 func newConfirmCmd() *cobra.Command {
 	var digest string
-	cmd := onTarget("confirm", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+	cmd := onTarget("confirm", &target{}, func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 		switch {
 		case st.UID != 0:
 			return notRoot(m)

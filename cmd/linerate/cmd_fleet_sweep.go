@@ -27,7 +27,7 @@ const pause = 2 * time.Second
 type sweepOptions struct {
 	fleetForms
 	fleetList
-	remote
+	remote hosts.Remote
 	hosts.Pace
 	suppress, resume, failOn, textfile string
 }
@@ -37,7 +37,7 @@ func newFleetSweepCmd() *cobra.Command {
 	cmd := verb("fleet sweep", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) })
 	o.fleetForms.addFlags(cmd)
 	o.fleetList.addFlags(cmd)
-	o.remote.addFlags(cmd)
+	addRemoteFlags(cmd, &o.remote)
 	f := cmd.Flags()
 	f.StringVar(&o.bundles, "bundles", "", "audit the captures in `DIR` instead of hosts")
 	f.IntVar(&o.Parallel, "parallel", 64, "hosts to connect to at a time")
@@ -83,7 +83,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 			return err
 		}
 		p := newSweepProgress(cmd.ErrOrStderr())
-		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
+		job := hosts.Sweep{Pace: o.Pace, ID: id, From: from, Targets: targets, Remote: o.remote, Suppressions: suppressions, Version: cli.Version(),
 			Store: s, Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
 		w, err = job.Run(cmd.Context())
 		p.done()

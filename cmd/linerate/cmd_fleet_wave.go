@@ -155,11 +155,11 @@ func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocumen
 }
 
 // rollbackWave puts the hosts of a wave back.
-func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force bool) error {
+func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bool) error {
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
-		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s, Say: talk.say}
+		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, r, cmd.Flags().Changed), Store: s, Say: talk.say}
 		if err := job.Rollback(ctx, stand, force); err != nil {
 			return err
 		}

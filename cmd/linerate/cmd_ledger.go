@@ -269,7 +269,7 @@ func newLedgerExcludeCmd() *cobra.Command {
 	return cmd
 }
 
-// operator is who excludes something.
+// operator is who asks: the user behind sudo too.
 func operator() string {
 	if name := os.Getenv("SUDO_USER"); name != "" {
 		return name

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +34,7 @@ func newMCPCmd() *cobra.Command {
 			return err
 		}
 		// The reader is closed with the session, as a pipe's end is.
-		in, out := readCloser{cmd.InOrStdin()}, writeCloser{cmd.OutOrStdout()}
+		in, out := io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()}
 		err = s.server().Run(cmd.Context(), &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * declared.MaxFile})
 		if errors.Is(err, context.Canceled) || err == nil {
 			return nil
@@ -282,17 +283,7 @@ func evidenceOf(name string) (string, error) {
 	return string(text), err
 }
 
-// readCloser and writeCloser leave the process's own streams open.
-type readCloser struct {
-	r interface{ Read([]byte) (int, error) }
-}
+// unclosed leaves the process's own stream open.
+type unclosed struct{ io.Writer }
 
-func (c readCloser) Read(b []byte) (int, error) { return c.r.Read(b) }
-func (readCloser) Close() error                 { return nil }
-
-type writeCloser struct {
-	w interface{ Write([]byte) (int, error) }
-}
-
-func (c writeCloser) Write(b []byte) (int, error) { return c.w.Write(b) }
-func (writeCloser) Close() error                  { return nil }
+func (unclosed) Close() error { return nil }

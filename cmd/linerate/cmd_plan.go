@@ -139,7 +139,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, erro
 
 // planner checks what the flags say of any host, and reads what plans rest on.
 func (o *planOptions) planner(cmd *cobra.Command) (*hosts.Planner, error) {
-	if err := checkRole(o.role); err != nil {
+	if err := hosts.CheckRole(o.role); err != nil {
 		return nil, err
 	}
 	unmeasured, err := o.unmeasured()

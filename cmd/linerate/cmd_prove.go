@@ -260,9 +260,8 @@ func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, err
 
 // consent says what is going to happen, and asks whether it may.
 func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question) error {
-	w := cmd.ErrOrStderr()
 	design := study.PlanOf(s, s.Parts[0])
-	page := show.NewPage(cli.StyleOf(w))
+	page := show.NewPage(cli.StyleOf(cmd.ErrOrStderr()))
 	page.Line(s.Question)
 	upTo := ""
 	if s.Parts[0].Live.PlanPercent > 0 {
@@ -278,10 +277,15 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 		design.Treatments = make([]string, len(q.Settings))
 		page.Paragraph("  ", "  ", fmt.Sprintf("Where it is better, each of the %d settings is then left out in turn: about %s more, with all but one of them on, or all.", len(q.Settings), show.Clock(design.Duration())))
 	}
-	if err := page.Flush(w); err != nil || f.yes {
+	return f.agree(cmd, page, "Change this host?")
+}
+
+// agree shows what is going to happen, and asks for consent.
+func (f *proveFlags) agree(cmd *cobra.Command, page *show.Page, question string) error {
+	if err := page.Flush(cmd.ErrOrStderr()); err != nil || f.yes {
 		return err
 	}
-	yes, err := cli.Confirm(cmd, "Change this host?")
+	yes, err := cli.Confirm(cmd, question)
 	if err == nil && !yes {
 		err = errors.New("nothing was changed")
 	}

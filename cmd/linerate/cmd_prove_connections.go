@@ -1,10 +1,9 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,24 +104,13 @@ func (f *proveFlags) specOfConnections(cmd *cobra.Command, q study.Question) (st
 
 // consentToSplit says what is going to happen, and asks whether it may.
 func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
-	w := cmd.ErrOrStderr()
-	page := show.NewPage(cli.StyleOf(w))
+	page := show.NewPage(cli.StyleOf(cmd.ErrOrStderr()))
 	page.Line(s.Question)
-	of := "this machine"
-	if f.terms.Service != "" {
-		of = f.terms.Service
-	}
+	of := cmp.Or(f.terms.Service, "this machine")
 	page.Paragraph("  ", "  ", fmt.Sprintf("For about %s each TCP connection that %s accepts draws an arm: at first %s of them get the setting, then 10, 50 or 90 %%. "+
 		"The kernel detaches the program when this command ends, however it ends; connections that got the setting keep it until they close. The study ends when they are shown to be %s worse.",
 		show.Clock(study.Lasts(s.Parts[0])), of, show.WholePercent(100*study.Ramp), &f.harm))
-	if err := page.Flush(w); err != nil || f.yes {
-		return err
-	}
-	yes, err := cli.Confirm(cmd, "Split the connections of this host?")
-	if err == nil && !yes {
-		err = errors.New("nothing was changed")
-	}
-	return err
+	return f.agree(cmd, page, "Split the connections of this host?")
 }
 
 // split runs the study and prints its outcome.
@@ -131,7 +119,7 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 		return hint.With(fmt.Errorf("%s: a study by connection does not go on: the clients of its windows cannot be told again", dir.Path), "run it anew: linerate study run %s %s",
 			host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
 	}
-	env, err := liveEnvironment(at, dir)
+	env, err := recordHost(dir, at.facts, liveEngine, assemble.LiveLabel)
 	if err != nil {
 		return err
 	}
@@ -142,25 +130,11 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	out, runErr := run.Run(cmd.Context())
 	env.Testbeds = map[string]study.BedNotes{string(study.ConnectionsMode): {Kind: study.KindLive, Notes: out.Notes}}
 	results := study.Analyse(dir.Spec, dir.Seed, env, dir.Trials)
-	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
-		return errors.Join(runErr, err)
-	}
-	if runErr != nil {
+	err = f.conclude(cmd, dir, results, runErr, func() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the record so far: %s\n", dir.Path)
-		return runErr
-	}
-	if err := f.present(cmd, dir, results); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	return failOnResults(f.failOn, results)
-}
-
-// liveEnvironment is what the record of a live host says of where it was measured.
-func liveEnvironment(at *liveAt, dir *studydir.Dir) (study.Environment, error) {
-	env := study.EnvironmentOf(at.facts)
-	env.Label, env.Engine = assemble.LiveLabel, "its own traffic"
-	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
-	ref, err := dir.KeepFacts(at.facts)
-	env.Facts = []study.FactsRef{ref}
-	return env, err
 }

@@ -97,7 +97,7 @@ func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hos
 
 // conductLive runs what a directory of a live host has left, and prints the outcome.
 func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) (study.Results, error) {
-	env, err := liveEnvironment(at, dir)
+	env, err := recordHost(dir, at.facts, liveEngine, assemble.LiveLabel)
 	if err != nil {
 		return study.Results{}, err
 	}
@@ -127,16 +127,16 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	out, runErr := live.Run(cmd.Context(), o)
 	env.Testbeds = map[string]study.BedNotes{string(study.SwitchbackMode): {Kind: study.KindLive, Notes: out.Watched}}
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
-	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
-		return results, errors.Join(runErr, err)
-	}
-	if runErr != nil {
-		tellLive(cmd, runErr, out)
+	return results, f.conclude(cmd, dir, results, runErr, func() {
+		if out.Restored && (errors.Is(runErr, context.Canceled) || errors.Is(runErr, context.DeadlineExceeded) || errors.Is(runErr, live.ErrStopped)) {
+			fmt.Fprintln(cmd.ErrOrStderr(), "the host is as it was")
+		}
 		f.tellResume(cmd, dir)
-		return results, runErr
-	}
-	return results, f.present(cmd, dir, results)
+	})
 }
+
+// liveEngine is what a record names as the engine of a live host's traffic.
+const liveEngine = "its own traffic"
 
 // proved says on the host what is studied, and from where.
 func proved(dir *studydir.Dir) string {
@@ -146,13 +146,6 @@ func proved(dir *studydir.Dir) string {
 	}
 	from, _ := os.Hostname() // unknown: the directory alone
 	return show.Clean(fmt.Sprintf("%s Run from %s:%s", dir.Spec.Question, from, path))
-}
-
-// tellLive says how the host is after a study that did not come to its end.
-func tellLive(cmd *cobra.Command, err error, out live.Outcome) {
-	if out.Restored && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, live.ErrStopped)) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "the host is as it was")
-	}
 }
 
 // tellWindow keeps a window and prints a line of it.

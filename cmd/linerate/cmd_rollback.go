@@ -15,7 +15,8 @@ import (
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
 	var force, yes bool
-	cmd := onTarget("rollback", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+	var at target
+	cmd := onTarget("rollback", &at, func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 		switch {
 		case st.UID != 0:
 			return notRoot(m)
@@ -44,11 +45,7 @@ func newRollbackCmd() *cobra.Command {
 		if agreed, err := agreedOnTerminal(cmd, yes, "Revert the hosts of wave "+wave+"?"); err != nil || !agreed {
 			return err
 		}
-		var r remote
-		r.Become, _ = cmd.Flags().GetString("become")
-		r.Config, _ = cmd.Flags().GetString("ssh-config")
-		r.Timeout, _ = cmd.Flags().GetDuration("timeout")
-		return rollbackWave(cmd, &r, ledger, wave, force)
+		return rollbackWave(cmd, at.Remote, ledger, wave, force)
 	}
 	cmd.Flags().StringVar(&wave, "wave", "", "roll back every host of the wave `ID` (linerate fleet wave)")
 	cli.JSONFlag(cmd)

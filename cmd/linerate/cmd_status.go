@@ -23,7 +23,7 @@ type statusDocument struct {
 // newStatusCmd shows what is pending, and what became of what was confirmed.
 func newStatusCmd() *cobra.Command {
 	var failOn string
-	cmd := onTarget("status", func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+	cmd := onTarget("status", &target{}, func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 		err := cli.Print(cmd, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
 		if err == nil && failOn == "drift" && len(st.Drift) > 0 {
 			return hint.Exit(cli.ExitFindings)

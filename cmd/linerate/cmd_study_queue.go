@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,12 +88,8 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 
 // submitter names the user and the machine that submit a study.
 func submitter() string {
-	name := os.Getenv("SUDO_USER")
-	if u, err := user.Current(); err == nil && name == "" {
-		name = u.Username
-	}
 	host, _ := os.Hostname() // "" is a name too
-	return name + "@" + host
+	return operator() + "@" + host
 }
 
 func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed uint64) error {

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/lab"
@@ -205,7 +206,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	defer opened.Close()
-	env, err := recordHost(opened, dir)
+	env, err := recordHost(dir, opened.Facts, opened.Engine, opened.Label)
 	if err != nil {
 		return err
 	}
@@ -222,14 +223,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
 	results.Telemetry = dir.Telemetry
-	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
-		return errors.Join(runErr, err)
-	}
-	if runErr != nil {
-		f.tellResume(cmd, dir)
-		return runErr
-	}
-	if err := f.present(cmd, dir, results); err != nil {
+	if err := f.conclude(cmd, dir, results, runErr, func() { f.tellResume(cmd, dir) }); err != nil {
 		return err
 	}
 	here := hereWith(f.allowHost)
@@ -239,8 +233,16 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	return failOnResults(f.failOn, results)
 }
 
-// present puts a study that came to its end into the ledger, and prints its results.
-func (f *runFlags) present(cmd *cobra.Command, dir *studydir.Dir, results study.Results) error {
+// conclude writes what a study came to. One that came to its end is put into the ledger, and its
+// results are printed; of another, stopped tells how it goes on.
+func (f *runFlags) conclude(cmd *cobra.Command, dir *studydir.Dir, results study.Results, runErr error, stopped func()) error {
+	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if runErr != nil {
+		stopped()
+		return runErr
+	}
 	if f.ledger != noLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
@@ -297,17 +299,17 @@ func printResults(cmd *cobra.Command, s study.Spec, r study.Results) error {
 
 // recordHost keeps the host's facts in a study's record and draws the study's
 // environment from them.
-func recordHost(o *assemble.Testbed, dir *studydir.Dir) (study.Environment, error) {
-	env := environmentOf(o)
-	ref, err := dir.KeepFacts(o.Facts)
+func recordHost(dir *studydir.Dir, f *fact.Facts, engine, label string) (study.Environment, error) {
+	env := environmentOf(f, engine, label)
+	ref, err := dir.KeepFacts(f)
 	env.Facts = []study.FactsRef{ref}
 	return env, err
 }
 
-// environmentOf is what a record says of an open lab, but for its facts.
-func environmentOf(o *assemble.Testbed) study.Environment {
-	env := study.EnvironmentOf(o.Facts)
-	env.Engine, env.Label = o.Engine, o.Label
+// environmentOf is what a record says of where its study is measured, but for the facts.
+func environmentOf(f *fact.Facts, engine, label string) study.Environment {
+	env := study.EnvironmentOf(f)
+	env.Engine, env.Label = engine, label
 	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
 	return env
 }

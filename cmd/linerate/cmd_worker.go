@@ -192,7 +192,7 @@ func (f *workerFlags) opener(owner string) func(context.Context, study.Spec, str
 		if err != nil {
 			return nil, err
 		}
-		return &worker.Lab{Lab: o.Lab, Environment: environmentOf(o), Facts: o.Facts, Close: o.Close}, nil
+		return &worker.Lab{Lab: o.Lab, Environment: environmentOf(o.Facts, o.Engine, o.Label), Facts: o.Facts, Close: o.Close}, nil
 	}
 }
 

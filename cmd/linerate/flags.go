@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -12,11 +11,9 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
-	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
-	"linerate/internal/host/sshhost"
 )
 
 // The flags that several verbs share; docs/reference/flags.md describes them.
@@ -52,56 +49,30 @@ func addSSHConfig(cmd *cobra.Command, config *string) {
 }
 
 // source holds the flags by which a verb names the host it reads.
-type source struct {
-	hosts.Source
-	memory string
-}
+type source struct{ hosts.Source }
 
 // addFlags adds --root, --release and what a host over SSH needs to a verb.
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3, where the files do not tell it")
 	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, if the files under --root do not identify it")
-	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, if the source does not contain it")
+	cmd.Flags().Func("memory", "the host's memory, such as `8GiB`, if the source does not contain it", s.setMemory)
 	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, if the source does not contain them")
 	cli.Share(cmd, "root", "release", "os", "memory", "cpus")
 	s.Stdin = cmd.InOrStdin
 	addRemoteFlags(cmd, &s.Remote)
 }
 
-// Open checks the flags that describe the host, and finds its reader.
-func (s *source) Open(ctx context.Context, args []string) (*hosts.Opened, error) {
-	if s.memory != "" {
-		bytes, err := calc.ParseWithUnit(s.memory, calc.Bytes)
-		if err != nil {
-			return nil, hint.Usage(fmt.Errorf("--memory: %w", err))
-		}
-		if bytes < 1<<20 || bytes > 1<<50 {
-			return nil, hint.Usagef("--memory %s: want 1MiB to 1PiB", s.memory)
-		}
-		s.Memory = uint64(bytes)
+func (s *source) setMemory(text string) error {
+	bytes, err := calc.ParseWithUnit(text, calc.Bytes)
+	if err == nil && (bytes < 1<<20 || bytes > 1<<50) {
+		err = fmt.Errorf("%s: want 1MiB to 1PiB", text)
 	}
-	if s.CPUs < 0 || s.CPUs > 1<<16 {
-		return nil, hint.Usagef("--cpus %d: want 1 to %d", s.CPUs, 1<<16)
-	}
-	return s.Source.Open(ctx, args)
+	s.Memory = uint64(bytes)
+	return err
 }
 
-// Facts inspects the source.
-func (s *source) Facts(ctx context.Context, args []string) (*fact.Facts, error) {
-	o, err := s.Open(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Close()
-	return o.Facts(ctx)
-}
-
-// remote holds the flags by which a verb reaches hosts over SSH.
-type remote struct{ hosts.Remote }
-
-func (r *remote) addFlags(cmd *cobra.Command) { addRemoteFlags(cmd, &r.Remote) }
-
+// addRemoteFlags adds the flags by which a verb reaches hosts over SSH.
 func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()
 	f.StringVar(&r.Become, "become", "", "over SSH, become root with `sudo` or doas (without a password)")
@@ -111,30 +82,19 @@ func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 }
 
 // target holds the flags by which a verb names the host it changes.
-type target struct{ remote }
+type target struct{ hosts.Remote }
 
-// machine reaches the host that args name; close it.
-func (t *target) machine(args []string) (apply.Machine, func() error, error) {
-	m, r, err := t.reach(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, r.Close, nil
-}
+func (t *target) addFlags(cmd *cobra.Command) { addRemoteFlags(cmd, &t.Remote) }
 
 // reach is the host that args name, and what runs scripts there; close that.
 func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
-	if len(args) == 0 {
-		r := &localhost.Runner{}
-		return apply.On(r), r, nil
+	r := host.Runner(&localhost.Runner{})
+	if len(args) > 0 {
+		if err := hosts.CheckRemote(args[0]); err != nil {
+			return nil, nil, err
+		}
+		r = t.Runner(args[0])
 	}
-	if !hosts.IsRemote(args[0]) {
-		return nil, nil, hint.With(hint.Usagef("%q is no host", args[0]), "name it as ssh://user@host, or leave it out for this machine")
-	}
-	if _, err := sshhost.ParseTarget(args[0]); err != nil {
-		return nil, nil, err
-	}
-	r := t.Runner(args[0])
 	return apply.On(r), r, nil
 }
 
@@ -168,14 +128,13 @@ func parseChecks(texts, args []string) ([]apply.Check, error) {
 }
 
 // onTarget makes a verb that does something to a host in a state.
-func onTarget(path string, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
-	t := &target{}
+func onTarget(path string, t *target, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
 	cmd := verb(path, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		m, closer, err := t.machine(args)
+		m, conn, err := t.reach(args)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = closer() }()
+		defer conn.Close()
 		st, err := m.Status(cmd.Context())
 		if err != nil {
 			return err

@@ -16,7 +16,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
-	"linerate/internal/host/sshhost"
 	"linerate/internal/instrument"
 	"linerate/internal/knob"
 	"linerate/internal/list"
@@ -47,15 +46,12 @@ func LiveHostOf(s study.Spec, remote *hosts.Remote) (*LiveHost, error) {
 	if s.Testbed.Host == "" {
 		return &LiveHost{Conn: &localhost.Runner{}, remote: remote}, nil
 	}
-	if !hosts.IsRemote(s.Testbed.Host) {
-		return nil, hint.With(hint.Usagef("%q is no host", s.Testbed.Host), "name it as ssh://user@host, or leave it out for this machine")
-	}
-	if _, err := sshhost.ParseTarget(s.Testbed.Host); err != nil {
+	if err := hosts.CheckRemote(s.Testbed.Host); err != nil {
 		return nil, err
 	}
-	name := s.Testbed.Host
-	conn := &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return remote.Dial(ctx, name) }}
-	return &LiveHost{Conn: conn, Where: []string{name}, remote: remote}, nil
+	conn := remote.Runner(s.Testbed.Host)
+	conn.Timeout = 0 // a window's scripts last as long as it
+	return &LiveHost{Conn: conn, Where: []string{s.Testbed.Host}, remote: remote}, nil
 }
 
 // Facts reads the host.

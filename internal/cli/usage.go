@@ -303,6 +303,8 @@ func nearestFlags(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 func notA(kind string, invalid *pflag.InvalidValueError) string {
 	v := strconv.Quote(invalid.GetValue())
 	switch kind {
+	case "func":
+		return invalid.Unwrap().Error()
 	case "bool":
 		return v + " is neither true nor false"
 	case "int", "int64", "intSlice":

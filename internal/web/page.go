@@ -75,42 +75,32 @@ var version1 = Document{1}
 
 // page answers for a path: as a page by a template, and as JSON below API.
 func (s *Server) page(path, template string, ask func(*http.Request) (*answer, error)) {
-	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		a, err := ask(r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
+	answered := func(give func(http.ResponseWriter, *http.Request, *answer)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			a, err := ask(r)
+			if err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			give(w, r, a)
 		}
-		s.write(w, r, http.StatusOK, template, a)
-	})
-	s.mux.HandleFunc("GET "+API+path, func(w http.ResponseWriter, r *http.Request) {
-		a, err := ask(r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		described(w, template)
+	}
+	s.mux.HandleFunc("GET "+path, answered(func(w http.ResponseWriter, r *http.Request, a *answer) { s.write(w, r, http.StatusOK, template, a) }))
+	s.mux.HandleFunc("GET "+API+path, answered(func(w http.ResponseWriter, _ *http.Request, a *answer) {
+		w.Header().Set("Link", "<"+SchemaBase+template+`>; rel="describedby"`) // linerate schema prints it
 		writeJSON(w, http.StatusOK, a.doc)
-	})
+	}))
 }
 
-// described names the JSON Schema of an answer, which `linerate schema` prints.
-func described(w http.ResponseWriter, of string) {
-	w.Header().Set("Link", "<"+SchemaBase+of+`>; rel="describedby"`)
-}
-
-// nav is the navigation of all pages.
-func nav() []site.Link {
+// Nav is the navigation of all pages, those of the catalogue included (site.Input.Within).
+func Nav() []site.Link {
 	return []site.Link{{Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
-
-// Nav is the navigation for the catalogue's pages (site.Input.Within).
-func Nav() []site.Link { return nav() }
 
 // write renders a page whole before the first byte of it goes out.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name string, a *answer) {
 	var b bytes.Buffer
-	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: nav(), Refresh: a.refresh}
+	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: Nav(), Refresh: a.refresh}
 	link := *r.URL
 	link.Path, link.RawPath = API+strings.TrimSuffix(link.Path, "/"), ""
 	err := templates().ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})

@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,15 +197,9 @@ type Limits struct{ Header, Read, Write, Idle time.Duration }
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error {
-	or := func(d, usual time.Duration) time.Duration {
-		if d == 0 {
-			return usual
-		}
-		return d
-	}
 	h := &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: MaxHeader,
-		ReadHeaderTimeout: or(limits.Header, headerTime), ReadTimeout: or(limits.Read, readTime), WriteTimeout: or(limits.Write, writeTime), IdleTimeout: or(limits.Idle, idleTime),
+		ReadHeaderTimeout: cmp.Or(limits.Header, headerTime), ReadTimeout: cmp.Or(limits.Read, readTime), WriteTimeout: cmp.Or(limits.Write, writeTime), IdleTimeout: cmp.Or(limits.Idle, idleTime),
 		ErrorLog: log.New(quiet{}, "", 0),
 	}
 	l = netutil.LimitListener(l, maxConns)

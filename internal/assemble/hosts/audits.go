@@ -72,6 +72,14 @@ func (p *Planner) Input(f *fact.Facts, given, why string, needs plan.Needs) (pla
 	return plan.Input{Facts: f, Catalogue: known.Catalogue, Library: p.library, Role: known.Role, Needs: needs, Findings: report.Findings, Judge: plan.By(known), Evidence: p.evidence, Unmeasured: p.unmeasured}, nil
 }
 
+// CheckRole refuses a role that there is not; "" is to be guessed.
+func CheckRole(given string) error {
+	if given == "" {
+		return nil
+	}
+	return role.Check(given)
+}
+
 // GiveRole takes the role that somebody gave, which why says, or guesses it from the
 // facts.
 func GiveRole(in *audit.Input, given, why string) error {

@@ -24,7 +24,6 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/filehost"
 	"linerate/internal/plan"
-	"linerate/internal/role"
 )
 
 const (
@@ -113,10 +112,7 @@ func addTo(w io.Writer, all []fleet.Planned) error {
 func (p *Plans) check() error {
 	for _, t := range p.Targets {
 		_, err := plan.ParseNeeds(p.needs(&t))
-		if t.Role != "" {
-			err = errors.Join(role.Check(t.Role), err)
-		}
-		if err != nil {
+		if err = errors.Join(CheckRole(t.Role), err); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}

@@ -123,6 +123,9 @@ func (s *Source) options() (inspect.Options, error) {
 	if s.OS != "" && s.OS != fact.FreeBSD && s.OS != fact.Linux {
 		return inspect.Options{}, hint.Usage(hint.Unknown("system", s.OS, []string{fact.FreeBSD, fact.Linux}))
 	}
+	if s.CPUs < 0 || s.CPUs > 1<<16 {
+		return inspect.Options{}, hint.Usagef("%d CPUs: want 1 to %d", s.CPUs, 1<<16)
+	}
 	if s.Release == "" {
 		return inspect.Options{OS: s.OS, Owned: s.Owned}, nil
 	}
@@ -161,6 +164,15 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 		return s.archive(args[0])
 	}
 	return localhost.New(), nil
+}
+
+// CheckRemote refuses what is no host over SSH.
+func CheckRemote(arg string) error {
+	if !IsRemote(arg) {
+		return hint.With(hint.Usagef("%q is no host", arg), "name it as ssh://user@host, or leave it out for this machine")
+	}
+	_, err := sshhost.ParseTarget(arg)
+	return err
 }
 
 // IsRemote tells a host over SSH from the name of a file.

@@ -25,7 +25,6 @@ import (
 	"linerate/internal/host/sshhost"
 	"linerate/internal/inspect"
 	"linerate/internal/ledger"
-	"linerate/internal/role"
 	"linerate/internal/tunable"
 )
 
@@ -150,10 +149,7 @@ func (s *Sweep) examiner() (*examiner, error) {
 	}
 	in.Suppressions = s.Suppressions
 	for _, t := range s.Targets {
-		if t.Role == "" {
-			continue
-		}
-		if err := role.Check(t.Role); err != nil {
+		if err := CheckRole(t.Role); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
