@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -228,8 +227,8 @@ func queuePage(p *show.Page, doc queue.Document) {
 	var rows [][]string
 	for _, b := range doc.Testbeds {
 		holder := b.Holder
-		if b.State == queue.BedLeased && b.Silent > 2*queue.DefaultPatience.Beat {
-			holder += fmt.Sprintf(" (silent for %s)", b.Silent.Round(time.Second))
+		if b.State == queue.BedLeased && b.SilentSeconds > 2*queue.DefaultPatience.Beat.Seconds() {
+			holder += fmt.Sprintf(" (silent for %.0fs)", b.SilentSeconds)
 		}
 		rows = append(rows, []string{b.Name, b.Label, b.Kind, holder, b.Does()})
 	}

@@ -61,58 +61,60 @@ type File struct {
 	Data []byte
 }
 
-// layoutOf says where a family of systems keeps what.
-type layoutOf struct{ bin, man, doc, bash, zsh, fish string }
+// layout says where packages put what, by the system that they are for.
+//
+//go:embed layout.txt
+var layout string
 
-var (
-	debian  = layoutOf{"/usr/bin/", "/usr/share/man/", "/usr/share/doc/linerate/", "/usr/share/bash-completion/completions/", "/usr/share/zsh/vendor-completions/", "/usr/share/fish/vendor_completions.d/"}
-	redhat  = layoutOf{"/usr/bin/", "/usr/share/man/", "/usr/share/doc/linerate/", "/usr/share/bash-completion/completions/", "/usr/share/zsh/site-functions/", "/usr/share/fish/vendor_completions.d/"}
-	freebsd = layoutOf{"/usr/local/bin/", "/usr/local/share/man/", "/usr/local/share/doc/linerate/", "/usr/local/share/bash-completion/completions/", "/usr/local/share/zsh/site-functions/", "/usr/local/share/fish/vendor_completions.d/"}
-)
-
-// entries are the files of a package in a layout.
-func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
-	all := []Entry{{Path: l.bin + "linerate", Mode: 0o755, Data: r.Binaries[p]}}
-	add := func(at string, data []byte) { all = append(all, Entry{Path: at, Mode: 0o644, Data: data}) }
-	add(l.bash+"linerate", r.Completion["bash"])
-	add(l.zsh+"_linerate", r.Completion["zsh"])
-	add(l.fish+"linerate.fish", r.Completion["fish"])
-	add(l.doc+"copyright", append(bytes.Clone(r.License), r.Others...))
-	changes, err := gzipped(r.Changes)
-	if err != nil {
-		return nil, fmt.Errorf("compress the changes: %w", err)
-	}
-	add(l.doc+"changelog.gz", changes)
-	for name, page := range r.Manual {
-		z, err := gzipped(page)
-		if err != nil {
-			return nil, fmt.Errorf("compress %s: %w", name, err)
+// entries are the files of a platform's package for a system of the layout.
+func (r *Release) entries(p Platform, system string) (all []Entry, err error) {
+	for line := range strings.Lines(layout) {
+		f := strings.Fields(line)
+		if len(f) != 3 || !slices.Contains(strings.Split(f[0], ","), system) {
+			continue
 		}
-		add(l.man+name+".gz", z)
-	}
-	if p.OS == "freebsd" {
-		for _, name := range []string{"480.linerate", "481.linerate-sweep"} {
-			script, err := files.ReadFile("files/" + name)
+		switch at, what := f[1], f[2]; what {
+		case "binary":
+			all = append(all, Entry{at, 0o755, r.Binaries[p]})
+		case "manual":
+			for name, page := range r.Manual {
+				all = append(all, Entry{at + name + ".gz", 0o644, page})
+			}
+		default:
+			text, err := r.text(what)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, Entry{Path: "/usr/local/etc/periodic/daily/" + name, Mode: 0o755, Data: script})
+			mode := int64(0o644)
+			if bytes.HasPrefix(text, []byte("#!")) {
+				mode = 0o755
+			}
+			all = append(all, Entry{at, mode, text})
 		}
-		script, err := files.ReadFile("files/linerate_serve")
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Entry{Path: "/usr/local/etc/rc.d/linerate_serve", Mode: 0o755, Data: script})
-		return all, nil
 	}
-	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer", "linerate-sweep.service", "linerate-sweep.timer", "linerate-serve.service"} {
-		text, err := files.ReadFile("files/" + unit)
-		if err != nil {
-			return nil, err
+	for i, e := range all {
+		if !strings.HasSuffix(e.Path, ".gz") {
+			continue
 		}
-		add("/usr/lib/systemd/system/"+unit, text)
+		if all[i].Data, err = gzipped(e.Data); err != nil {
+			return nil, fmt.Errorf("compress %s: %w", e.Path, err)
+		}
 	}
 	return all, nil
+}
+
+// text is a text of the layout.
+func (r *Release) text(what string) ([]byte, error) {
+	shell, completes := strings.CutPrefix(what, "completion/")
+	switch {
+	case completes:
+		return r.Completion[shell], nil
+	case what == "LICENSE":
+		return append(bytes.Clone(r.License), r.Others...), nil
+	case what == "CHANGELOG":
+		return r.Changes, nil
+	}
+	return files.ReadFile("files/" + what)
 }
 
 func (r *Release) packageOf(p Platform, entries []Entry) Package {
@@ -167,14 +169,14 @@ func (r *Release) platform(p Platform) ([]File, error) {
 	}
 	all := []File{{name, r.Binaries[p]}, {name + ".tar.gz", archive}}
 	if p.OS == "freebsd" {
-		entries, err := r.entries(p, freebsd)
+		entries, err := r.entries(p, "freebsd")
 		if err != nil {
 			return nil, err
 		}
 		pkg, err := FreeBSDPackage(r.packageOf(p, entries), message)
 		return append(all, File{name + ".pkg", pkg}), err
 	}
-	entries, err := r.entries(p, debian)
+	entries, err := r.entries(p, "debian")
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +184,7 @@ func (r *Release) platform(p Platform) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if entries, err = r.entries(p, redhat); err != nil {
+	if entries, err = r.entries(p, "redhat"); err != nil {
 		return nil, err
 	}
 	rpm, err := RPM(r.packageOf(p, entries))

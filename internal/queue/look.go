@@ -35,42 +35,23 @@ type Document struct {
 	Version int    `json:"version"`
 	Queue   string `json:"queue"` // where it is
 	// Paused is why nothing begins; "" when it does.
-	Paused   string         `json:"paused"`
-	Studies  []StudyLine    `json:"studies"`
-	Testbeds []TestbedState `json:"testbeds"`
-}
-
-// StudyLine is a study in the queue.
-type StudyLine struct {
-	Study
-	// EstimateSeconds is about what it takes on one testbed.
-	EstimateSeconds float64 `json:"estimate_seconds"`
-}
-
-// TestbedState is a testbed of the queue.
-type TestbedState struct {
-	Testbed
-	// SilentSeconds is how long ago its worker was last heard of.
-	SilentSeconds float64 `json:"silent_seconds"`
+	Paused   string    `json:"paused"`
+	Studies  []Study   `json:"studies"`
+	Testbeds []Testbed `json:"testbeds"`
 }
 
 // Look is what a queue has; studies that ended too where all is true.
 func Look(ctx context.Context, q Reader, all bool) (doc Document, err error) {
-	doc = Document{Version: 1, Queue: q.Place(), Studies: []StudyLine{}, Testbeds: []TestbedState{}}
+	doc = Document{Version: 1, Queue: q.Place()}
 	if doc.Paused, err = q.Braked(ctx); err != nil {
 		return doc, err
 	}
-	list, err := q.Studies(ctx, all)
+	studies, err := q.Studies(ctx, all)
 	if err != nil {
 		return doc, err
 	}
-	for _, s := range list {
-		doc.Studies = append(doc.Studies, StudyLine{s, s.Estimate.Seconds()})
-	}
 	beds, err := q.Testbeds(ctx)
-	for _, b := range beds {
-		doc.Testbeds = append(doc.Testbeds, TestbedState{b, b.Silent.Seconds()})
-	}
+	doc.Studies, doc.Testbeds = append([]Study{}, studies...), append([]Testbed{}, beds...)
 	return doc, err
 }
 

@@ -89,11 +89,12 @@ type Study struct {
 	Why       string    `json:"why,omitempty"` // of cancelled and failed ones
 	// Blocks is how many were handed out or wait so far, Done how many are
 	// recorded, Trials how many trials they have.
-	Blocks   int           `json:"blocks"`
-	Done     int           `json:"blocks_done"`
-	Running  int           `json:"blocks_running"`
-	Trials   int           `json:"trials"`
-	Estimate time.Duration `json:"-"`
+	Blocks  int `json:"blocks"`
+	Done    int `json:"blocks_done"`
+	Running int `json:"blocks_running"`
+	Trials  int `json:"trials"`
+	// EstimateSeconds is about what it takes on one testbed.
+	EstimateSeconds float64 `json:"estimate_seconds"`
 	// Ledger is the study's identifier there once it is done.
 	Ledger string `json:"ledger,omitempty"`
 }
@@ -107,10 +108,10 @@ type Testbed struct {
 	Why    string `json:"why,omitempty"` // of a quarantine
 	Holder string `json:"holder,omitempty"`
 	Epoch  int64  `json:"epoch"`
-	// Silent is how long ago its holder was last heard of.
-	Silent time.Duration `json:"-"`
-	Study  string        `json:"study,omitempty"` // that it runs a block of
-	Block  int           `json:"block,omitempty"`
+	// SilentSeconds is how long ago its holder was last heard of.
+	SilentSeconds float64 `json:"silent_seconds"`
+	Study         string  `json:"study,omitempty"` // that it runs a block of
+	Block         int     `json:"block,omitempty"`
 }
 
 // Claim is a worker's wish for a testbed.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/queue"
@@ -138,10 +137,10 @@ func (b broken) on(what string) error {
 
 func (b broken) Braked(context.Context) (string, error) { return "rest", b.on("brake") }
 func (b broken) Studies(context.Context, bool) ([]queue.Study, error) {
-	return []queue.Study{{ID: "s", Estimate: 90 * time.Second}}, b.on("studies")
+	return []queue.Study{{ID: "s", EstimateSeconds: 90}}, b.on("studies")
 }
 func (b broken) Testbeds(context.Context) ([]queue.Testbed, error) {
-	return []queue.Testbed{{Name: "b", Silent: 1500 * time.Millisecond}}, b.on("testbeds")
+	return []queue.Testbed{{Name: "b", SilentSeconds: 1.5}}, b.on("testbeds")
 }
 func (b broken) Place() string { return "here" }
 

@@ -9,6 +9,18 @@ import (
 // What is computed, not measured, is printed with the digits it has: who
 // sets a buffer by it needs them.
 
+// prefix is a unit's, and by how much it multiplies.
+type prefix struct {
+	name   string
+	factor float64
+}
+
+// The prefixes, largest first.
+var (
+	decimal = []prefix{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}}
+	binary  = []prefix{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
+)
+
 // Trimmed prints at most so many decimals, without zeros at their end.
 func Trimmed(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -27,10 +39,7 @@ func Trimmed(v float64, decimals int) string {
 // Exact prints a computed or nominal rate with its decimal prefix: "10 Gb/s",
 // "14.881 Mpps".
 func Exact(v float64, unit string) string {
-	for _, p := range []struct {
-		name   string
-		factor float64
-	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
+	for _, p := range decimal {
 		if math.Abs(v) >= p.factor {
 			return Trimmed(v/p.factor, 4) + " " + p.name + unit
 		}
@@ -42,10 +51,7 @@ func Exact(v float64, unit string) string {
 // "16777216 B (16 MiB)".
 func ExactBytes(v float64) string {
 	whole := Trimmed(v, 1) + " B"
-	for _, p := range []struct {
-		name   string
-		factor float64
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+	for _, p := range binary {
 		if math.Abs(v) >= p.factor {
 			return whole + " (" + Trimmed(v/p.factor, 2) + " " + p.name + ")"
 		}

@@ -100,31 +100,23 @@ func Count[T ~int | ~int64 | ~uint64](n T) string {
 
 // SI prints three digits with the unit and its decimal prefix: "2.67 Mpps".
 func SI(v float64, unit string) string {
-	a := math.Abs(v)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
 	}
-	for _, p := range []struct {
-		below, by float64
-		prefix    string
-	}{{999.5, 1, ""}, {999.5e3, 1e3, "k"}, {999.5e6, 1e6, "M"}, {999.5e9, 1e9, "G"}} {
-		if a < p.below {
-			return Digits(v/p.by) + " " + p.prefix + unit
+	for _, p := range decimal {
+		if math.Abs(v) >= 0.9995*p.factor { // three digits round up to it
+			return Digits(v/p.factor) + " " + p.name + unit
 		}
 	}
-	return Digits(v/1e12) + " T" + unit
+	return Digits(v) + " " + unit
 }
 
 // Tick labels an axis: its values are round, so they keep the digits they have
 // and the prefix alone, "1.5M".
 func Tick(v float64) string {
-	a := math.Abs(v)
-	for _, p := range []struct {
-		from   float64
-		prefix string
-	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if a >= p.from {
-			return minus(strconv.FormatFloat(math.Round(v/p.from*100)/100, 'g', -1, 64)) + p.prefix
+	for _, p := range decimal {
+		if math.Abs(v) >= p.factor {
+			return minus(strconv.FormatFloat(math.Round(v/p.factor*100)/100, 'g', -1, 64)) + p.name
 		}
 	}
 	return minus(strconv.FormatFloat(v, 'g', -1, 64))
@@ -148,11 +140,11 @@ func Bits(perSecond float64) string { return SI(perSecond, "b/s") }
 // decimals.
 func Bytes(n float64) string {
 	unit := "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if math.Abs(n) < 1024 {
+	for _, p := range binary {
+		if math.Abs(n) >= p.factor {
+			n, unit = n/p.factor, p.name
 			break
 		}
-		n, unit = n/1024, u
 	}
 	if n == math.Trunc(n) {
 		return Grouped(n, 0) + " " + unit

@@ -41,7 +41,7 @@ func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
 		FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(r scanner) (s queue.Study, err error) {
 		var submitted, estimate int64
 		err = r.Scan(&s.ID, &s.Name, &s.Label, &s.Kind, &s.Submitter, &submitted, &s.State, &s.Why, &estimate, &s.Ledger, &s.Blocks, &s.Done, &s.Running, &s.Trials)
-		s.Submitted, s.Estimate = time.UnixMilli(submitted).UTC(), time.Duration(estimate)*time.Millisecond
+		s.Submitted, s.EstimateSeconds = time.UnixMilli(submitted).UTC(), float64(estimate)/1000
 		return s, err
 	})
 }
@@ -119,7 +119,7 @@ func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
 		list, err = collect(ctx, tx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r scanner) (t queue.Testbed, err error) {
 			var beat int64
 			err = r.Scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
-			t.Silent = time.Duration(now-beat) * time.Millisecond
+			t.SilentSeconds = float64(now-beat) / 1000
 			return t, err
 		})
 		if err != nil {

@@ -352,7 +352,7 @@ func brake(t *testing.T, open openQueue) {
 	seen := 0
 	labtest.Eventually(func() bool { // the worker has asked, and is alive
 		beds, err := q.Testbeds(t.Context())
-		if err == nil && beds[0].Silent < patient.Beat {
+		if err == nil && beds[0].SilentSeconds < patient.Beat.Seconds() {
 			seen++
 		}
 		return seen > 20
@@ -447,7 +447,7 @@ func names(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "abc1")
 	submit(t, q, "abd2")
-	if s, err := q.Study(t.Context(), "abc"); err != nil || s.ID != "abc1" || s.Kind != "netns" || s.Estimate != time.Hour {
+	if s, err := q.Study(t.Context(), "abc"); err != nil || s.ID != "abc1" || s.Kind != "netns" || s.EstimateSeconds != 3600 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, id := range []string{"ab", "", "zz"} {

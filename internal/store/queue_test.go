@@ -106,7 +106,7 @@ func TestLeaseOfAnother(t *testing.T) {
 	if err != nil || len(beds) != 1 {
 		t.Fatalf("%+v, %v", beds, err)
 	}
-	if b := beds[0]; b.Label != "triple" || b.Kind != "ssh" || b.Holder != "other:2" || b.State != queue.BedLeased || b.Silent != 3*time.Second || b.Epoch != 3 {
+	if b := beds[0]; b.Label != "triple" || b.Kind != "ssh" || b.Holder != "other:2" || b.State != queue.BedLeased || b.SilentSeconds != 3 || b.Epoch != 3 {
 		t.Errorf("%+v", b)
 	}
 }

@@ -26,7 +26,7 @@ func (s *Server) line(r *http.Request) (queue.Reader, error) {
 
 // queue shows studies that wait and run on testbeds, and the testbeds.
 func (s *Server) queue(r *http.Request) (*answer, error) {
-	doc := Queue{Document: queue.Document{Version: 1, Studies: []queue.StudyLine{}, Testbeds: []queue.TestbedState{}}}
+	doc := Queue{Document: queue.Document{Version: 1, Studies: []queue.Study{}, Testbeds: []queue.Testbed{}}}
 	q, err := s.line(r)
 	if err != nil {
 		return nil, err
