@@ -1,8 +1,10 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"linerate/internal/hint"
 )
@@ -43,6 +45,10 @@ func NewSequential(looks []int, alpha float64) (Sequential, error) {
 	case !(alpha > 0 && alpha < 1):
 		return Sequential{}, hint.Usagef("α %g is not between 0 and 1", alpha)
 	}
+	key := fmt.Sprint(looks, alpha)
+	if plan, ok := plans.Load(key); ok {
+		return plan.(Sequential), nil
+	}
 	s := Sequential{Looks: slices.Clone(looks), Alpha: alpha}
 	d := density{at: []float64{0}, weight: []float64{1}}
 	last, used := 0.0, 0.0
@@ -55,8 +61,12 @@ func NewSequential(looks []int, alpha float64) (Sequential, error) {
 		d.cut(c)
 		last, used = t, used+may
 	}
+	plans.Store(key, s)
 	return s, nil
 }
+
+// plans are worked out once: a dozen looks take a tenth of a second.
+var plans sync.Map
 
 // density of Brownian motion B(t) among the paths not yet stopped, on a grid
 // symmetric about zero (recursive integration, Armitage, McPherson & Rowe,

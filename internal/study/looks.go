@@ -1,10 +1,8 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"linerate/internal/stats"
 	"linerate/internal/yamlfile"
@@ -79,31 +77,16 @@ func (s Spec) looksAt(g Goal, n, arms int) *looking {
 	if s.Looks == nil || g.Part != s.Primary().Part {
 		return nil
 	}
-	v, aa := planned(s.Looks.Blocks, s.Looks.level()/float64(max(1, arms))), planned(s.Looks.Blocks, alpha)
-	if len(v.Levels) == 0 {
+	v, err := stats.NewSequential(s.Looks.Blocks, s.Looks.level()/float64(max(1, arms)))
+	if err != nil {
 		return nil // check refuses such a study
 	}
+	aa, _ := stats.NewSequential(s.Looks.Blocks, alpha)
 	look, is := slices.BinarySearch(s.Looks.Blocks, n)
 	if !is {
 		look = max(0, look-1)
 	}
 	return &looking{variants: v, aa: aa, look: look, arms: arms}
-}
-
-// plans are worked out once: a dozen looks take a tenth of a second.
-var plans sync.Map
-
-func planned(looks []int, alpha float64) stats.Sequential {
-	key := fmt.Sprint(looks, alpha)
-	if plan, ok := plans.Load(key); ok {
-		return plan.(stats.Sequential)
-	}
-	plan, err := stats.NewSequential(looks, alpha)
-	if err != nil {
-		return stats.Sequential{}
-	}
-	plans.Store(key, plan)
-	return plan
 }
 
 const alpha = 0.05 // of every study's verdicts

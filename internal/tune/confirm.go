@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"linerate/internal/stats"
 )
@@ -35,21 +34,6 @@ func looks(first, n int) (at []int) {
 	return append(at, n)
 }
 
-// plans are worked out once: looks take milliseconds.
-var plans sync.Map
-
-func planned(looks []int, alpha float64) (stats.Sequential, error) {
-	key := fmt.Sprint(looks, alpha)
-	if p, ok := plans.Load(key); ok {
-		return p.(stats.Sequential), nil
-	}
-	p, err := stats.NewSequential(looks, alpha)
-	if err == nil {
-		plans.Store(key, p)
-	}
-	return p, err
-}
-
 // Judged is the result of an arm against its control.
 type Judged struct {
 	stats.Result
@@ -67,7 +51,7 @@ type Judged struct {
 func (m *Measured) Judge(arm int) (j Judged, settled bool) {
 	c := stats.CompareBlocks(m.arm(-beside), []stats.Arm{m.arm(arm)}, moreIsBetter)[0]
 	j = Judged{Blocks: c.N, Alpha: level}
-	if plan, err := planned(m.Looks, m.Alpha); err == nil && len(m.Looks) > 0 {
+	if plan, err := stats.NewSequential(m.Looks, m.Alpha); err == nil && len(m.Looks) > 0 {
 		look, at := plan.Look(len(m.Values))
 		if !at {
 			look = max(0, look-1)
