@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -55,23 +56,20 @@ func LinkTo(device, name, value string) Setting {
 	return Setting{Link: name, Device: device, Value: value}
 }
 
-// target is what a setting can set: one of its keys.
+// target is what a setting can set: one of its keys. What its field says of itself, by the methods
+// rules, check and String, needs no function here.
 type target struct {
 	key       string
 	mechanism setting.Mechanism
-	// name is the key's value where that is a string; given otherwise reports whether the
-	// setting has the key.
-	name  func(s *Setting) string
-	given func(s *Setting) bool
-	// set completes what the testbed is to set, beyond mechanism, name, value and device.
+	// set completes what the testbed is to set, beyond mechanism, name, value, rules and device.
 	set func(s *Setting, to *setting.Setting)
 	// check refuses what is wrong with it, at the key's path.
 	check func(s *Setting, path string) *yamlfile.Problem
 	// names are what it sets by the names that evidence has; nil: prefix and the name with
-	// the value, or the key with text.
+	// the value, or the key with its own value (whole).
 	names  func(s *Setting) map[string]string
 	prefix string
-	text   func(s *Setting) string
+	whole  bool
 
 	value             bool   // needs a value; others take none
 	device, mayDevice bool   // needs a device; may have one
@@ -81,65 +79,67 @@ type target struct {
 
 // targets are all of them, in the order in which messages name their keys.
 var targets = []target{
-	{key: "sysctl", mechanism: setting.Sysctl, name: func(s *Setting) string { return s.Sysctl }, names: sysctlNames, value: true},
-	{key: "nft", mechanism: setting.NFT, given: func(s *Setting) bool { return s.NFT != nil }, text: func(s *Setting) string { return s.NFT.String() },
-		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.NFT.rules() },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.NFT.check(path) }},
-	{key: "firewall", mechanism: setting.Firewall, given: func(s *Setting) bool { return s.Firewall != nil }, text: func(s *Setting) string { return s.Firewall.rules().String() },
-		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.Firewall.rules() },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.Firewall.check(path) }},
-	{key: "route", mechanism: setting.Route, name: func(s *Setting) string { return s.Route }, text: func(s *Setting) string { return s.Route }, mayDevice: true,
-		set: func(s *Setting, to *setting.Setting) { to.Value = s.Via }, check: checkRoute},
-	{key: "routes", mechanism: setting.Routes, given: func(s *Setting) bool { return s.Routes != nil }, text: func(s *Setting) string { return s.Routes.String() },
-		set: func(s *Setting, to *setting.Setting) { to.Table = s.Routes }, check: checkRoutes},
-	{key: "hops", mechanism: setting.Hops, given: func(s *Setting) bool { return s.Hops != 0 },
-		text:  func(s *Setting) string { return strings.TrimSpace(fmt.Sprint(s.Hops, " ", s.Over)) },
-		set:   func(s *Setting, to *setting.Setting) { to.Name, to.Value = s.Over, fmt.Sprint(s.Hops) },
-		check: checkHops},
-	{key: "forward", mechanism: setting.Forward, name: func(s *Setting) string { return s.Forward }, text: func(s *Setting) string { return s.Forward },
+	{key: "sysctl", mechanism: setting.Sysctl, names: sysctlNames, value: true},
+	{key: "nft", mechanism: setting.NFT, whole: true},
+	{key: "firewall", mechanism: setting.Firewall, whole: true},
+	{key: "route", mechanism: setting.Route, whole: true, mayDevice: true, check: checkRoute,
+		set: func(s *Setting, to *setting.Setting) { to.Value = s.Via }},
+	{key: "routes", mechanism: setting.Routes, whole: true, check: checkRoutes,
+		set: func(s *Setting, to *setting.Setting) { to.Table = s.Routes }},
+	{key: "hops", mechanism: setting.Hops, whole: true, check: checkHops,
+		set: func(s *Setting, to *setting.Setting) { to.Name = s.Over }},
+	{key: "forward", mechanism: setting.Forward, whole: true,
 		check: func(s *Setting, path string) *yamlfile.Problem {
 			return yamlfile.OneOf(path, s.Forward, setting.ForwardXDP, setting.ForwardBridge)
 		}},
-	{key: "cpus", mechanism: setting.CPUs, given: func(s *Setting) bool { return s.CPUs != 0 }, text: func(s *Setting) string { return fmt.Sprint(s.CPUs) },
-		set:   func(s *Setting, to *setting.Setting) { to.Value = fmt.Sprint(s.CPUs) },
+	{key: "cpus", mechanism: setting.CPUs, whole: true,
 		check: func(s *Setting, path string) *yamlfile.Problem { return yamlfile.Within(path, s.CPUs, 1, maxCPUs) }},
-	{key: "policy_rules", mechanism: setting.PolicyRules, given: func(s *Setting) bool { return s.PolicyRules != 0 }, text: func(s *Setting) string { return fmt.Sprint(s.PolicyRules) },
-		set: func(s *Setting, to *setting.Setting) { to.Value = fmt.Sprint(s.PolicyRules) },
+	{key: "policy_rules", mechanism: setting.PolicyRules, whole: true,
 		check: func(s *Setting, path string) *yamlfile.Problem {
 			return yamlfile.Within(path, s.PolicyRules, 1, maxPolicyRules)
 		}},
-	{key: "link", mechanism: setting.Link, name: func(s *Setting) string { return s.Link }, prefix: "link ", value: true, device: true},
-	{key: "napi", mechanism: setting.NAPI, name: func(s *Setting) string { return s.NAPI }, prefix: "napi ", value: true, device: true,
+	{key: "link", mechanism: setting.Link, prefix: "link ", value: true, device: true},
+	{key: "napi", mechanism: setting.NAPI, prefix: "napi ", value: true, device: true,
 		check: func(s *Setting, path string) *yamlfile.Problem {
 			return yamlfile.OneOf(path, s.NAPI, setting.NAPINames...)
 		}},
-	{key: "command", mechanism: setting.Command, given: func(s *Setting) bool { return s.Command != nil }, text: func(s *Setting) string { return fmt.Sprint(s.Command) },
-		set: func(s *Setting, to *setting.Setting) { to.Argv, to.Undo = s.Command, s.Undo }, check: checkCommand},
-	{key: "tcp", mechanism: setting.TCP, given: func(s *Setting) bool { return s.TCP != nil }, names: tcpNames,
-		set: func(s *Setting, to *setting.Setting) { to.Path = s.TCP }, check: checkTCP},
-	{key: "nginx", mechanism: setting.NGINX, name: func(s *Setting) string { return s.NGINX }, prefix: "nginx:", value: true, check: checkNGINX},
-	{key: "postfix", mechanism: setting.Postfix, name: func(s *Setting) string { return s.Postfix }, prefix: "postfix:", value: true, check: checkPostfix},
-	{key: "filesystem", mechanism: setting.FileSystem, given: func(s *Setting) bool { return s.FileSystem != nil }, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
-		set:   func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }, // a study that was read has a valid one
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.FileSystem.check(path) }},
-	{key: "socket", mechanism: setting.Socket, name: func(s *Setting) string { return s.Socket }, prefix: "socket ", value: true},
-	{key: "files", mechanism: setting.Files, name: func(s *Setting) string { return s.Files }, machines: true},
-	{key: "rc", mechanism: setting.RC, name: func(s *Setting) string { return s.RC }, value: true, machines: true},
-	{key: "loader", mechanism: setting.Loader, name: func(s *Setting) string { return s.Loader }, value: true, machines: true, boot: "a loader variable is read by a boot"},
-	{key: "image", mechanism: setting.Image, name: func(s *Setting) string { return s.Image }, machines: true, boot: "an image is booted"},
-	{key: "pf", mechanism: setting.PF, given: func(s *Setting) bool { return s.PF != nil }, machines: true,
-		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.PF.rules() },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.PF.check(path) }},
-	{key: "ipfw", mechanism: setting.IPFW, given: func(s *Setting) bool { return s.IPFW != nil }, machines: true,
-		set:   func(s *Setting, to *setting.Setting) { to.Rules = s.IPFW.rules() },
-		check: func(s *Setting, path string) *yamlfile.Problem { return s.IPFW.check(path) }},
+	{key: "command", mechanism: setting.Command, whole: true, check: checkCommand,
+		set: func(s *Setting, to *setting.Setting) { to.Argv, to.Undo = s.Command, s.Undo }},
+	{key: "tcp", mechanism: setting.TCP, names: tcpNames, check: checkTCP,
+		set: func(s *Setting, to *setting.Setting) { to.Path = s.TCP }},
+	{key: "nginx", mechanism: setting.NGINX, prefix: "nginx:", value: true, check: checkNGINX},
+	{key: "postfix", mechanism: setting.Postfix, prefix: "postfix:", value: true, check: checkPostfix},
+	{key: "filesystem", mechanism: setting.FileSystem, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
+		set: func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }}, // a study that was read has a valid one
+	{key: "socket", mechanism: setting.Socket, prefix: "socket ", value: true},
+	{key: "files", mechanism: setting.Files, machines: true},
+	{key: "rc", mechanism: setting.RC, value: true, machines: true},
+	{key: "loader", mechanism: setting.Loader, value: true, machines: true, boot: "a loader variable is read by a boot"},
+	{key: "image", mechanism: setting.Image, machines: true, boot: "an image is booted"},
+	{key: "pf", mechanism: setting.PF, machines: true},
+	{key: "ipfw", mechanism: setting.IPFW, machines: true},
 }
 
-func (t *target) in(s *Setting) bool {
-	if t.name != nil {
-		return t.name(s) != ""
+// fields are the places of a setting's keys in its type.
+var fields = func() map[string]int {
+	out, of := map[string]int{}, reflect.TypeFor[Setting]()
+	for i := range of.NumField() {
+		out[yamlKey(of.Field(i))] = i
 	}
-	return t.given(s)
+	return out
+}()
+
+// field is the key's in a setting.
+func (t *target) field(s *Setting) reflect.Value { return reflect.ValueOf(s).Elem().Field(fields[t.key]) }
+
+func (t *target) in(s *Setting) bool { return !t.field(s).IsZero() }
+
+// name is the key's value where that is a string.
+func (t *target) name(s *Setting) string {
+	if f := t.field(s); f.Kind() == reflect.String {
+		return f.String()
+	}
+	return ""
 }
 
 // target is what the setting sets; nil where no key says.
@@ -159,9 +159,12 @@ func (s Setting) Setting() setting.Setting {
 	if t == nil {
 		return out
 	}
-	out.Mechanism = t.mechanism
-	if t.name != nil {
-		out.Name = t.name(&s)
+	out.Mechanism, out.Name = t.mechanism, t.name(&s)
+	switch field := t.field(&s).Interface().(type) {
+	case int:
+		out.Value = fmt.Sprint(field)
+	case interface{ rules() *setting.Rules }:
+		out.Rules = field.rules()
 	}
 	if t.set != nil {
 		t.set(&s, &out)
@@ -184,8 +187,8 @@ func (s Setting) Names() map[string]string {
 		return nil
 	case t.names != nil:
 		return t.names(&s)
-	case t.text != nil:
-		return map[string]string{t.key: t.text(&s)}
+	case t.whole:
+		return map[string]string{t.key: strings.TrimSpace(fmt.Sprint(t.field(&s).Interface(), " ", s.Over))}
 	case t.value:
 		return map[string]string{t.prefix + t.name(&s): s.Value}
 	default:
@@ -221,10 +224,14 @@ func (s Setting) check(path string) *yamlfile.Problem {
 	case s.Device != "":
 		return yamlfile.Wrong(path+".device", "only link, napi and route settings have a device")
 	}
-	if t.check == nil {
-		return nil
+	path += "." + t.key
+	if t.check != nil {
+		return t.check(&s, path)
 	}
-	return t.check(&s, path+"."+t.key)
+	if field, own := t.field(&s).Interface().(interface{ check(string) *yamlfile.Problem }); own {
+		return field.check(path)
+	}
+	return nil
 }
 
 // checkKeys refuses keys of several targets, or of none.

@@ -98,6 +98,9 @@ func (f *Rules) rules() *setting.Rules {
 	return &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
 }
 
+// String is what the packet filter does.
+func (f *Rules) String() string { return f.rules().String() }
+
 func (f *Rules) check(path string) *yamlfile.Problem {
 	switch {
 	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
