@@ -96,16 +96,5 @@ func logs(x []float64) (l []float64, ok bool) {
 	return l, true
 }
 
-// finite keeps the values that are numbers.
-func finite(x []float64) []float64 {
-	out := make([]float64, 0, len(x))
-	for _, v := range x {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // ascending is a sorted copy of x.
 func ascending(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }

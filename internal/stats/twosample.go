@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -14,7 +15,7 @@ func CompareSamples(control Arm, variants []Arm, opt Options) []Comparison {
 }
 
 func compareSamples(control, variant Arm, opt Options) Comparison {
-	a, b := finite(control.Values), finite(variant.Values)
+	a, b := list.Filter(control.Values, isNumber), list.Filter(variant.Values, isNumber)
 	c := newComparison(control, variant, Independent, a, b)
 	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale = scale

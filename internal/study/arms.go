@@ -1,5 +1,7 @@
 package study
 
+import "slices"
+
 // ArmName is what people read for an arm.
 func (r Results) ArmName(arm string) string {
 	if arm == AA {
@@ -12,10 +14,8 @@ func (r Results) ArmName(arm string) string {
 // first and its second arm next.
 func (r Results) Arms(part string) []string {
 	out := []string{r.Control}
-	seen := map[string]bool{r.Control: true}
 	add := func(arm string) {
-		if !seen[arm] {
-			seen[arm] = true
+		if !slices.Contains(out, arm) {
 			out = append(out, arm)
 		}
 	}
@@ -52,14 +52,8 @@ func (r Results) Values(part, arm, metric string) []float64 {
 func (r Results) Measured() []string {
 	var out []string
 	for _, t := range r.Trials {
-		if len(out) == 0 || out[len(out)-1] != t.Part {
-			known := false
-			for _, p := range out {
-				known = known || p == t.Part
-			}
-			if !known {
-				out = append(out, t.Part)
-			}
+		if !slices.Contains(out, t.Part) {
+			out = append(out, t.Part)
 		}
 	}
 	return out

@@ -46,13 +46,9 @@ func AcrossBeds(names []string, of []Environment) Environment {
 // apartFrom says in what a testbed is other than the first; its name is of course.
 func (e Environment) apartFrom(first Environment) []string {
 	out := []string{}
-	for _, d := range []struct{ what, first, here string }{
-		{"kernel", first.Kernel, e.Kernel}, {"CPU", first.CPU, e.CPU}, {"machine", first.Machine, e.Machine},
-		{"CPUs", fmt.Sprint(first.CPUs), fmt.Sprint(e.CPUs)}, {"linerate", first.Linerate, e.Linerate},
-		{"engine", first.Engine, e.Engine}, {"governor", first.Governor, e.Governor}, {"clock source", first.Clocksource, e.Clocksource},
-	} {
-		if d.first != d.here {
-			out = append(out, fmt.Sprintf("%s %s (%s)", d.what, cmp.Or(d.here, "not known"), cmp.Or(d.first, "not known")))
+	for _, d := range append(differences(first, e), difference{"machine", first.Machine, e.Machine}, difference{"CPUs", fmt.Sprint(first.CPUs), fmt.Sprint(e.CPUs)}) {
+		if d.was != d.is {
+			out = append(out, fmt.Sprintf("%s %s (%s)", d.what, cmp.Or(d.is, "not known"), cmp.Or(d.was, "not known")))
 		}
 	}
 	return out

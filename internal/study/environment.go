@@ -120,16 +120,21 @@ func (e Environment) Resume(old Environment) Environment {
 
 // Since says what is other than it was, of what distinguishes trials.
 func (e Environment) Since(old Environment) (changed []string) {
-	for _, d := range []struct{ what, was, is string }{
-		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},
-		{"linerate", old.Linerate, e.Linerate}, {"engine", old.Engine, e.Engine}, {"governor", old.Governor, e.Governor},
-		{"clock source", old.Clocksource, e.Clocksource},
-	} {
+	for _, d := range append([]difference{{"host", old.Hostname, e.Hostname}}, differences(old, e)...) {
 		if d.was != "" && d.was != d.is {
 			changed = append(changed, d.what+" was "+d.was+", is "+cmp.Or(d.is, "not known"))
 		}
 	}
 	return changed
+}
+
+// difference is what one environment is and another was.
+type difference struct{ what, was, is string }
+
+// differences are what distinguishes trials of one machine and of like ones, equal or not.
+func differences(was, is Environment) []difference {
+	return []difference{{"kernel", was.Kernel, is.Kernel}, {"CPU", was.CPU, is.CPU}, {"linerate", was.Linerate, is.Linerate},
+		{"engine", was.Engine, is.Engine}, {"governor", was.Governor, is.Governor}, {"clock source", was.Clocksource, is.Clocksource}}
 }
 
 // A study may be spread over equal testbeds, whole blocks each: the testbed is then a

@@ -2,8 +2,10 @@ package study
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -137,16 +139,7 @@ func byBlock(trials []Trial, part, arm, metric string) map[int]float64 {
 
 // sortedValues are the values in the order of their blocks.
 func sortedValues(by map[int]float64) []float64 {
-	blocks := make([]int, 0, len(by))
-	for b := range by {
-		blocks = append(blocks, b)
-	}
-	slices.Sort(blocks)
-	out := make([]float64, len(blocks))
-	for i, b := range blocks {
-		out[i] = by[b]
-	}
-	return out
+	return list.Map(slices.Sorted(maps.Keys(by)), func(block int) float64 { return by[block] })
 }
 
 // spotOf is the mean of an arm in a part; ok is false without valid trials.

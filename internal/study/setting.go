@@ -130,7 +130,9 @@ var fields = func() map[string]int {
 }()
 
 // field is the key's in a setting.
-func (t *target) field(s *Setting) reflect.Value { return reflect.ValueOf(s).Elem().Field(fields[t.key]) }
+func (t *target) field(s *Setting) reflect.Value {
+	return reflect.ValueOf(s).Elem().Field(fields[t.key])
+}
 
 func (t *target) in(s *Setting) bool { return !t.field(s).IsZero() }
 
@@ -228,7 +230,9 @@ func (s Setting) check(path string) *yamlfile.Problem {
 	if t.check != nil {
 		return t.check(&s, path)
 	}
-	if field, own := t.field(&s).Interface().(interface{ check(string) *yamlfile.Problem }); own {
+	if field, own := t.field(&s).Interface().(interface {
+		check(string) *yamlfile.Problem
+	}); own {
 		return field.check(path)
 	}
 	return nil

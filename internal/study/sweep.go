@@ -2,13 +2,15 @@ package study
 
 import (
 	"fmt"
-	"linerate/internal/yamlfile"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/list"
+	"linerate/internal/yamlfile"
 )
 
 // The laws of curves: so much more for each one; older studies name a law over CPUs, which is fitted no longer.
@@ -29,11 +31,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // SweepOf finds a sweep by its parameter.
 func (s *Spec) SweepOf(parameter string) (Sweep, bool) {
-	i := slices.IndexFunc(s.Sweep, func(w Sweep) bool { return w.Parameter == parameter })
-	if i < 0 {
-		return Sweep{}, false
-	}
-	return s.Sweep[i], true
+	return list.Find(s.Sweep, func(w Sweep) bool { return w.Parameter == parameter })
 }
 
 // Title is the sweep's axis in words.
@@ -112,11 +110,7 @@ func (w Sweep) check(path string) *yamlfile.Problem {
 
 // checkPoints refuses points of parameters that the study does not sweep.
 func (s *Spec) checkPoints() *yamlfile.Problem {
-	known := make([]string, len(s.Sweep))
-	for i, w := range s.Sweep {
-		known[i] = w.Parameter
-	}
-	at := map[string]Point{}
+	known, at := s.parameters(), map[string]Point{}
 	for i, v := range s.Variants {
 		at[fmt.Sprintf("variants[%d].at", i)] = v.At
 	}

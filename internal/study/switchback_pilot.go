@@ -40,14 +40,7 @@ func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 	if p.Every, p.N = every, len(x); p.N < leastPilot {
 		return p, false
 	}
-	mean, ss := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		ss += (v - mean) * (v - mean)
-	}
-	if p.SD = math.Sqrt(ss / float64(p.N-1)); p.SD < 1e-12 { // nothing but rounding
+	if p.SD = stats.Summarise(x).SD; p.SD < 1e-12 { // nothing but rounding
 		return p, false
 	}
 	one, two := stats.Autocorrelation(x, 1), stats.Autocorrelation(x, 2)

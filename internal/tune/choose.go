@@ -2,7 +2,6 @@ package tune
 
 import (
 	"math"
-	"slices"
 
 	"linerate/internal/stats"
 )
@@ -115,7 +114,7 @@ func (k *known) model() Model {
 	for i, p := range k.pairs {
 		m.Interactions = append(m.Interactions, Interaction{p[0], p[1], k.mean[k.first[len(c)]+i]})
 	}
-	m.SE = median(slices.Sorted(slices.Values(se)))
+	m.SE = stats.Median(se)
 	m.Simultaneous = m.SE * stats.NormalQuantile((1+math.Pow(0.95, 1/float64(max(1, len(se)))))/2)
 	return m
 }

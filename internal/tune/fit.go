@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"linerate/internal/stats"
 )
 
 // Fits are experiments that precede a search: every factor once by itself, as many arms
@@ -72,15 +74,14 @@ func FitnessOf(together int, fits []Measured) Fitness {
 		f.Valid, arms, f.Seconds = f.Valid+m.Usable()*n, arms+n, f.Seconds+m.Seconds
 		for _, block := range m.Values {
 			have := slices.DeleteFunc(slices.Clone(block), math.IsNaN)
-			slices.Sort(have)
+			middle := stats.Median(have)
 			for _, v := range have {
-				off = append(off, math.Abs(v-median(have)))
+				off = append(off, math.Abs(v-middle))
 			}
 		}
 	}
 	f.Valid, f.Seconds = f.Valid/max(1, arms), f.Seconds/max(1, arms)
-	slices.Sort(off)
-	f.Scatter = 1.4826 * median(off) // the median of half a normal distribution
+	f.Scatter = 1.4826 * stats.Median(off) // the median of half a normal distribution
 	return f
 }
 

@@ -292,7 +292,7 @@ func (k *known) weigh() {
 			effect, se = append(effect, e), append(se, s)
 		}
 	}
-	typical := median(slices.Sorted(slices.Values(se)))
+	typical := stats.Median(se)
 	least := typical * typical
 	k.share, k.tau2 = 1.0/6, 4*least
 	for range 60 {
@@ -333,13 +333,4 @@ func dot(a, b []float64) (sum float64) {
 		sum += v * b[i]
 	}
 	return sum
-}
-
-// median of ascending values; NaN of none.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	if n == 0 {
-		return math.NaN()
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

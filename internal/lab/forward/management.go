@@ -9,6 +9,7 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
+	"linerate/internal/wait"
 )
 
 // Manager makes what asks a DUT whether it is still usable: from a port of the
@@ -37,35 +38,23 @@ func (u *Setup) prober(dut port.Port) (asking, error) {
 // settled is how long a generator needs, generously, until it sends.
 const settled = 100 * time.Millisecond
 
-// during asks while a run of traffic lasts that begins now, or until ctx ends; wait
+// during asks while a run of traffic lasts that begins now, or until ctx ends; answered
 // returns when the last answer has come.
-func (a asking) during(ctx context.Context, traffic time.Duration) (wait func()) {
+func (a asking) during(ctx context.Context, traffic time.Duration) (answered func()) {
 	if a.Prober == nil || traffic <= settled {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if !passed(ctx, settled) {
+		if wait.For(ctx, settled) != nil {
 			return
 		}
 		a.Start()
-		passed(ctx, traffic-settled)
+		_ = wait.For(ctx, traffic-settled) // ended early, it stops as well
 		a.Stop()
 	}()
 	return func() { <-done }
-}
-
-// passed waits, and reports whether ctx let it.
-func passed(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // note writes down what came of it, and ends asking.

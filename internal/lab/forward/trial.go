@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"linerate/internal/lab"
@@ -162,11 +163,7 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 func (u *Setup) CPUs() (out []int) {
 	c := u.Bed.Describe().CPUs
 	for _, cpu := range []int{c.Generator, c.DUT, c.Receiver} {
-		seen := false
-		for _, o := range out {
-			seen = seen || o == cpu
-		}
-		if cpu >= 0 && !seen {
+		if cpu >= 0 && !slices.Contains(out, cpu) {
 			out = append(out, cpu)
 		}
 	}

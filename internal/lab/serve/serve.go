@@ -14,6 +14,7 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
+	"linerate/internal/wait"
 )
 
 // Service is a kind of server that a study measures, with the load that asks
@@ -276,15 +277,15 @@ func (b *block) askAll(ctx context.Context, all []*served) error {
 
 // atOnce asks all arms at the same time.
 func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
-	var wait sync.WaitGroup
+	var asked sync.WaitGroup
 	for i, s := range all {
-		wait.Go(func() {
-			if asleep(ctx, stagger(study.RequestsOf(b.part).Rate, i, len(all))) {
+		asked.Go(func() {
+			if wait.For(ctx, stagger(study.RequestsOf(b.part).Rate, i, len(all))) == nil {
 				s.ask(ctx, o)
 			}
 		})
 	}
-	wait.Wait()
+	asked.Wait()
 }
 
 // inTurns asks all arms one after the other: once, or again and again for turnFor
@@ -335,16 +336,6 @@ func (b *block) inBursts(ctx context.Context, all []*served, o Offer) {
 // they would be in each other's way: the offsets spread over a mean gap.
 func stagger(rate float64, i, n int) time.Duration {
 	return time.Duration(float64(i) / float64(n) / rate * float64(time.Second))
-}
-
-// asleep waits, and says whether it was left to.
-func asleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }
 
 // ask asks an arm's server for a while and adds what came of it. What fails

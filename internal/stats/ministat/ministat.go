@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"linerate/internal/stats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Difference is the outcome of comparing a set with the reference.
@@ -32,8 +32,8 @@ func Compare(reference, other []float64, confidence float64) (Difference, error)
 	if len(reference) < 3 || len(other) < 3 {
 		return Difference{}, errors.New("ministat needs at least 3 values a set")
 	}
-	rn, rmean, rvar := float64(len(reference)), stats.Mean(reference), variance(reference)
-	n, mean, sq := float64(len(other)), stats.Mean(other), variance(other)
+	rn, rmean, rvar := float64(len(reference)), stat.Mean(reference, nil), stat.Variance(reference, nil)
+	n, mean, sq := float64(len(other)), stat.Mean(other, nil), stat.Variance(other, nil)
 	df := n + rn - 2
 	t := student(int(df), level)
 	pooled := math.Sqrt(((n-1)*sq + (rn-1)*rvar) / df)
@@ -44,12 +44,4 @@ func Compare(reference, other []float64, confidence float64) (Difference, error)
 	d.PercentError = t * math.Sqrt(v) * 100 / rmean
 	d.Proven = math.Abs(d.Delta) > d.Error
 	return d, nil
-}
-
-func variance(x []float64) float64 {
-	mean, sum := stats.Mean(x), 0.0
-	for _, v := range x {
-		sum += (v - mean) * (v - mean)
-	}
-	return sum / float64(len(x)-1)
 }
