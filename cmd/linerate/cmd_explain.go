@@ -69,7 +69,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	if err := checkRelease(c, o.OS, rel); facts == nil && err != nil {
 		return err
 	}
-	r, err := findTunable(c, o.OS, name)
+	r, err := c.Find(o.OS, name)
 	if err != nil {
 		return explainUnknown(cmd, c, o, name, rel, err)
 	}
@@ -79,19 +79,16 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		facts := hosts.Here(cmd.Context())
 		rel, host = facts.Release, &evidence.Host{Facts: facts}
 	}
-	p := explain.Of(c, r, name, rel)
+	p, err := pageOf(c, r, name, rel, o.value, facts)
+	if err != nil {
+		return err
+	}
 	p.Here, p.For = here && !rel.IsZero(), host
 	rules, err := hosts.Rules()
 	if err != nil {
 		return err
 	}
 	p.AddWriters(rules)
-	if o.value != "" {
-		p.Judge(r, rel, o.value)
-		if p.Value.Findings, err = hosts.OfValue(facts, r, rel, name, o.value); err != nil {
-			return err
-		}
-	}
 	if facts != nil {
 		if err := o.onHost(cmd, r, facts, from, &p); err != nil {
 			return err
@@ -101,6 +98,19 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		return err
 	}
 	return cli.Print(cmd, p, func(w io.Writer) error { return p.Text(w, cli.StyleOf(w)) })
+}
+
+// pageOf is what is known of a tunable on a release, and what an audit of a host says of a value of
+// it, if one is given.
+func pageOf(c *tunable.Catalogue, r *tunable.Record, name string, rel release.Release, value string, f *fact.Facts) (explain.Page, error) {
+	p := explain.Of(c, r, name, rel)
+	if value == "" {
+		return p, nil
+	}
+	p.Judge(r, rel, value)
+	var err error
+	p.Value.Findings, err = hosts.OfValue(f, r, rel, name, value)
+	return p, err
 }
 
 // splitSource takes the SOURCE from behind a name: a host over SSH, or files
@@ -196,17 +206,4 @@ func firstSentence(s string) string {
 		s, _, _ = strings.Cut(s, end)
 	}
 	return strings.TrimSuffix(s, ".")
-}
-
-// findTunable looks a name up on one system, or on each in turn.
-func findTunable(c *tunable.Catalogue, os, name string) (*tunable.Record, error) {
-	if os != "" {
-		return c.Find(os, name)
-	}
-	for _, x := range []string{tunable.FreeBSD, tunable.Linux} {
-		if r, ok := c.Lookup(x, name); ok {
-			return r, nil
-		}
-	}
-	return c.Find("", name)
 }

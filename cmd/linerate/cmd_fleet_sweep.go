@@ -87,7 +87,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 			Store: s, Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
 		w, err = job.Run(cmd.Context())
 		p.done()
-		if hosts.Interrupted(err) {
+		if errors.Is(err, context.Canceled) {
 			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "results so far are stored; continue with the same list and --resume=%s", id))
 		}
 		if errors.Is(err, ledger.ErrSweepEnded) {

@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/declared"
+	"linerate/internal/evidence"
 	"linerate/internal/hint"
-	"linerate/internal/tunable/explain"
+	"linerate/internal/list"
 	"linerate/studies"
 )
 
@@ -230,16 +230,13 @@ func explainTunable(q about) (string, error) {
 	if q.OS == "" && !rel.IsZero() {
 		q.OS = osOfRelease(rel)
 	}
-	r, err := findTunable(c, q.OS, q.Name)
+	r, err := c.Find(q.OS, q.Name)
 	if err != nil {
 		return "", err
 	}
-	p := explain.Of(c, r, q.Name, rel)
-	if q.Value != "" {
-		p.Judge(r, rel, q.Value)
-		if p.Value.Findings, err = hosts.OfValue(nil, r, rel, q.Name, q.Value); err != nil {
-			return "", err
-		}
+	p, err := pageOf(c, r, q.Name, rel, q.Value, nil)
+	if err != nil {
+		return "", err
 	}
 	text, err := json.MarshalIndent(p, "", "  ")
 	return string(text), err
@@ -273,12 +270,7 @@ func evidenceOf(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found := []any{}
-	for _, r := range rows {
-		if r.Tunable == name {
-			found = append(found, r)
-		}
-	}
+	found := append([]evidence.Row{}, list.Filter(rows, func(r evidence.Row) bool { return r.Tunable == name })...)
 	text, err := json.MarshalIndent(map[string]any{"name": name, "measured": found}, "", "  ")
 	return string(text), err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -46,7 +47,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	job.Progress = progress.update
 	planned, err := job.Run(cmd.Context())
 	progress.done()
-	if hosts.Interrupted(err) {
+	if errors.Is(err, context.Canceled) {
 		return hint.Left(hint.With(fmt.Errorf("planning is interrupted: %w", err), "plans so far are kept; continue with the same list and --resume"))
 	}
 	if err != nil {

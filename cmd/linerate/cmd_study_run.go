@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
@@ -35,18 +36,16 @@ type runFlags struct {
 	quick     bool
 	profile   bool
 	blocks    int
-	engine    string
-	allowHost bool
 	precision percentage
 	within    time.Duration
 	failOn    string
 	ledger    string
-	sshConfig string
-	file      string // of the study
+	lab       assemble.Options // as the flags have it
+	file      string           // of the study
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
-	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
+	addLabFlags(cmd, &f.lab)
 	cli.JSONFlag(cmd)
 	addFailOn(cmd, &f.failOn)
 	addLedgerFlag(cmd, &f.ledger)
@@ -129,7 +128,7 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
 	}
-	if _, err := testbeds.EngineNamed(f.engine, io.Discard); err != nil {
+	if _, err := testbeds.EngineNamed(f.lab.Engine, io.Discard); err != nil {
 		return err // before anything is on disk
 	}
 	if f.quick {
@@ -164,12 +163,12 @@ func (f *runFlags) schedule(cmd *cobra.Command, s study.Spec) error {
 			return err
 		}
 	}
-	return printSchedule(cmd, s, hereWith(f.allowHost).LeftOut(s))
+	return printSchedule(cmd, s, hereWith(f.lab.AllowHost).LeftOut(s))
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
-	if hereWith(f.allowHost).AllWait(s) {
+	if hereWith(f.lab.AllowHost).AllWait(s) {
 		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
 			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
@@ -198,9 +197,11 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 // date, and prints the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if dir.Spec.OnLiveHost() {
-		return f.resumeLive(cmd, dir, &hosts.Remote{Config: f.sshConfig, Timeout: time.Minute})
+		return f.resumeLive(cmd, dir, &hosts.Remote{Config: f.lab.SSHConfig, Timeout: time.Minute})
 	}
-	opened, err := openLab(cmd.Context(), assemble.Options{Engine: f.engine, AllowHost: f.allowHost, Spec: dir.Spec, Record: dir.Path, SSHConfig: f.sshConfig})
+	o := f.lab
+	o.Spec, o.Record = dir.Spec, dir.Path
+	opened, err := openLab(cmd.Context(), o)
 	if err != nil {
 		f.tellResume(cmd, dir)
 		return err
@@ -226,7 +227,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if err := f.conclude(cmd, dir, results, runErr, func() { f.tellResume(cmd, dir) }); err != nil {
 		return err
 	}
-	here := hereWith(f.allowHost)
+	here := hereWith(f.lab.AllowHost)
 	if here.System, here.Lacks = results.Environment.OS, nil; slices.ContainsFunc(dir.Spec.Variants, here.Waits) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
@@ -243,7 +244,7 @@ func (f *runFlags) conclude(cmd *cobra.Command, dir *studydir.Dir, results study
 		stopped()
 		return runErr
 	}
-	if f.ledger != noLedger {
+	if f.ledger != ledgers.None {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, dir.Spec, results); err != nil {
@@ -260,7 +261,7 @@ func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 		return // resume refuses it
 	}
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), host.Word(dir.Path), hosts.SSHConfigOption(f.sshConfig))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), host.Word(dir.Path), hosts.SSHConfigOption(f.lab.SSHConfig))
 	}
 }
 

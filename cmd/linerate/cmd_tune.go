@@ -59,7 +59,7 @@ func newTuneCmd() *cobra.Command {
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted search in this `DIR`")
 	flags.DurationVar(&f.more, "more", 0, "with --resume: time for metrics left open")
-	addLabFlags(cmd, &f.run.engine, &f.run.allowHost, &f.run.sshConfig)
+	addLabFlags(cmd, &f.run.lab)
 	cli.JSONFlag(cmd)
 	addLedgerFlag(cmd, &f.run.ledger)
 	return cmd
@@ -174,7 +174,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) 
 		if err != nil {
 			return nil, err
 		}
-		if !f.run.allowHost && !s.spec.OnMachines() {
+		if !f.run.lab.AllowHost && !s.spec.OnMachines() {
 			for i := range all {
 				if all[i].Shared {
 					all[i].In, all[i].Why = false, "it is global to the kernel, and this search may not change host settings"
@@ -195,7 +195,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) 
 	if err != nil {
 		return nil, err
 	}
-	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: s.spec, Base: s.Base, Workloads: servers, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
+	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: s.spec, Base: s.Base, Workloads: servers, AllowHost: f.run.lab.AllowHost, Only: f.only, Without: f.without})
 }
 
 // readSpace reads a space of the user's own, or the built-in one of placebos.

@@ -38,9 +38,7 @@ type workerFlags struct {
 	label     string
 	name      string
 	ledger    string
-	engine    string
-	sshConfig string
-	allowHost bool
+	lab       assemble.Options // as the flags have it
 	untilIdle bool
 }
 
@@ -62,7 +60,7 @@ func newWorkerCmd() *cobra.Command {
 	cmd.Flags().StringVar(&f.label, "label", usualLabel, "label shared by identical testbeds; they share the blocks of a study")
 	cmd.Flags().StringVar(&f.name, "name", "", "the testbed's name in the queue (default: its file's name, or this machine's)")
 	addLedgerFlag(cmd, &f.ledger)
-	addLabFlags(cmd, &f.engine, &f.allowHost, &f.sshConfig)
+	addLabFlags(cmd, &f.lab)
 	cmd.Flags().BoolVar(&f.untilIdle, "until-idle", false, "exit when no study waits for the label")
 	return cmd
 }
@@ -75,7 +73,7 @@ func (f *workerFlags) check() error {
 	case f.name != "" && len(f.testbeds) > 1:
 		return hint.With(hint.Usagef("--name is one testbed's, and there are %d", len(f.testbeds)), "leave it out: each is named after its file")
 	}
-	if _, err := testbeds.EngineNamed(f.engine, io.Discard); err != nil {
+	if _, err := testbeds.EngineNamed(f.lab.Engine, io.Discard); err != nil {
 		return err
 	}
 	return queue.CheckLabel(f.label)
@@ -172,7 +170,7 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 	t.Open = f.opener(owner)
 	t.Fit = func(ctx context.Context) error {
 		var failed []string
-		err := proveTestbed(ctx, &testbeds.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, time.Second.Seconds(), func(s sshbed.Step) {
+		err := proveTestbed(ctx, &testbeds.Machines{File: file, Config: f.lab.SSHConfig, Talk: io.Discard}, owner, time.Second.Seconds(), func(s sshbed.Step) {
 			if !s.OK {
 				failed = append(failed, s.Name+": "+s.Found)
 			}
@@ -188,17 +186,19 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 // opener opens labs of a testbed.
 func (f *workerFlags) opener(owner string) func(context.Context, study.Spec, string) (*worker.Lab, error) {
 	return func(ctx context.Context, s study.Spec, dir string) (*worker.Lab, error) {
-		o, err := openLab(ctx, assemble.Options{Engine: f.engine, AllowHost: f.allowHost, Spec: s, Record: dir, SSHConfig: f.sshConfig, Owner: owner})
+		o := f.lab
+		o.Spec, o.Record, o.Owner = s, dir, owner
+		bed, err := openLab(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		return &worker.Lab{Lab: o.Lab, Environment: environmentOf(o.Facts, o.Engine, o.Label), Facts: o.Facts, Close: o.Close}, nil
+		return &worker.Lab{Lab: bed.Lab, Environment: environmentOf(bed.Facts, bed.Engine, bed.Label), Facts: bed.Facts, Close: bed.Close}, nil
 	}
 }
 
 // fitHere brings this machine's lab up, and down again.
 func (f *workerFlags) fitHere(ctx context.Context) error {
-	o, err := openLab(ctx, assemble.Options{Engine: f.engine, AllowHost: f.allowHost})
+	o, err := openLab(ctx, f.lab)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -18,29 +18,17 @@ import (
 
 // The flags that several verbs share; docs/reference/flags.md describes them.
 
-// noLedger is the value of --ledger that keeps a study out of the ledger.
-const noLedger = ledgers.None
-
 func addLedgerFlag(cmd *cobra.Command, at *string) {
 	cmd.Flags().StringVar(at, "ledger", "", "ledger: a file, postgres://… or none (default: LINERATE_LEDGER, else your state directory)")
 	cli.Share(cmd, "ledger")
 }
 
 // addLabFlags adds what every verb takes that runs trials on a testbed.
-func addLabFlags(cmd *cobra.Command, engine *string, allowHost *bool, sshConfig *string) {
-	addEngineFlag(cmd, engine)
-	addHostSettings(cmd, allowHost)
-	addSSHConfig(cmd, sshConfig)
-}
-
-func addEngineFlag(cmd *cobra.Command, engine *string) {
-	cmd.Flags().StringVar(engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
-	cli.Share(cmd, "engine")
-}
-
-func addHostSettings(cmd *cobra.Command, allow *bool) {
-	cmd.Flags().BoolVar(allow, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
-	cli.Share(cmd, "allow-host-settings")
+func addLabFlags(cmd *cobra.Command, o *assemble.Options) {
+	cmd.Flags().StringVar(&o.Engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
+	cmd.Flags().BoolVar(&o.AllowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
+	cli.Share(cmd, "engine", "allow-host-settings")
+	addSSHConfig(cmd, &o.SSHConfig)
 }
 
 func addSSHConfig(cmd *cobra.Command, config *string) {

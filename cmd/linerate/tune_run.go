@@ -150,7 +150,7 @@ func (s *tuning) facts(cmd *cobra.Command) (*fact.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &testbeds.Machines{File: file, Config: s.flags.sshConfig, Talk: cmd.ErrOrStderr()}
+	m := &testbeds.Machines{File: file, Config: s.flags.lab.SSHConfig, Talk: cmd.ErrOrStderr()}
 	return m.FactsOf(cmd.Context(), s.spec)
 }
 
@@ -252,7 +252,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 
 // confirmations counts those of a question in the ledger.
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
-	if f.ledger == noLedger {
+	if f.ledger == ledgers.None {
 		return 0, nil
 	}
 	l, err := ledgers.Existing(cmd.Context(), f.ledger)

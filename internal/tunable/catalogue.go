@@ -176,11 +176,17 @@ func (f *folds) of(k key, find func() *Record) *Record {
 	return r
 }
 
-// Find is Lookup for people: a name of the other system is an error that
-// says so, an unknown one an error that names the nearest.
+// Find is Lookup for people, on each system in turn where os is "": a name of the other system
+// is an error that says so, an unknown one an error that names the nearest.
 func (c *Catalogue) Find(os, name string) (*Record, error) {
-	if r, ok := c.Lookup(os, name); ok {
-		return r, nil
+	systems := []string{os}
+	if os == "" {
+		systems = []string{FreeBSD, Linux}
+	}
+	for _, os := range systems {
+		if r, ok := c.Lookup(os, name); ok {
+			return r, nil
+		}
 	}
 	if err := c.elsewhere(os, name); os != "" && err != nil {
 		return nil, err

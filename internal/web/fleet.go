@@ -26,12 +26,8 @@ type Fleet struct {
 const sweepsShown = 366
 
 // fleet shows how a fleet fares.
-func (s *Server) fleet(r *http.Request) (*answer, error) {
+func (s *Server) fleet(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}}
-	f, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	if f != nil {
 		doc.Ledger = true
 		if doc.Status, err = f.Status(r.Context(), sweepsShown); err != nil {
@@ -82,7 +78,7 @@ type Hosts struct {
 }
 
 // hosts lists hosts by name.
-func (s *Server) hosts(r *http.Request) (*answer, error) {
+func (s *Server) hosts(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	q := r.URL.Query()
 	doc := Hosts{Document: version1, Hosts: []fleet.Host{}, Filter: fleet.HostFilter{
 		Rule: q.Get("rule"), Tunable: q.Get("tunable"), Role: q.Get("role"), OS: q.Get("os"), Release: q.Get("release"), Text: q.Get("q"), After: q.Get("after"), Limit: perPage + 1,
@@ -92,10 +88,6 @@ func (s *Server) hosts(r *http.Request) (*answer, error) {
 		doc.Filter.Unreachable = v == "1"
 	default:
 		return nil, refuse("unreachable=%s: 1, or left away", v)
-	}
-	f, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
 	}
 	if f != nil {
 		if doc.Hosts, err = f.Hosts(r.Context(), doc.Filter); err != nil {
@@ -123,13 +115,9 @@ type Host struct {
 const historyShown = 50
 
 // host shows one host with its findings and its history.
-func (s *Server) host(r *http.Request) (*answer, error) {
+func (s *Server) host(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	name := r.PathValue("id")
 	none := missing("the fleet has no host %s", name)
-	f, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	if f == nil {
 		return nil, none
 	}
@@ -166,13 +154,9 @@ type Rule struct {
 }
 
 // rule shows on which hosts a rule finds something.
-func (s *Server) rule(r *http.Request) (*answer, error) {
+func (s *Server) rule(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	id := r.PathValue("id")
 	doc := Rule{Document: version1, Rule: id, Says: s.Says(id)}
-	f, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	if f == nil {
 		return nil, missing("there is no ledger yet")
 	}
@@ -211,7 +195,7 @@ type Changes struct {
 }
 
 // changes lists changes, newest first.
-func (s *Server) changes(r *http.Request) (*answer, error) {
+func (s *Server) changes(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	q := r.URL.Query()
 	doc := Changes{Document: version1, Changes: []fleet.Change{}, Since: q.Get("since")}
 	doc.Filter = fleet.ChangeFilter{Rule: q.Get("rule"), Kind: fleet.Kind(q.Get("kind")), Cause: fleet.Cause(q.Get("cause")), Limit: perPage + 1}
@@ -234,10 +218,6 @@ func (s *Server) changes(r *http.Request) (*answer, error) {
 			return nil, refuse("before=%s: the number of a change", before)
 		}
 		doc.Filter.Before = n
-	}
-	f, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
 	}
 	if f != nil {
 		if doc.Changes, err = f.Changes(r.Context(), doc.Filter); err != nil {

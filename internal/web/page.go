@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/ledger"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/site"
@@ -72,6 +73,17 @@ type Document struct {
 
 // version1 begins the documents of this version.
 var version1 = Document{1}
+
+// ofLedger answers for a path by the ledger, nil where there is none yet.
+func (s *Server) ofLedger(path, template string, ask func(*http.Request, ledger.Reader) (*answer, error)) {
+	s.page(path, template, func(r *http.Request) (*answer, error) {
+		l, err := s.reader(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		return ask(r, l)
+	})
+}
 
 // page answers for a path: as a page by a template, and as JSON below API.
 func (s *Server) page(path, template string, ask func(*http.Request) (*answer, error)) {

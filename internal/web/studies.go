@@ -38,7 +38,7 @@ type Studies struct {
 }
 
 // studies lists the ledger's studies, newest first.
-func (s *Server) studies(r *http.Request) (*answer, error) {
+func (s *Server) studies(r *http.Request, l ledger.Reader) (_ *answer, err error) {
 	q := r.URL.Query()
 	doc := Studies{Document: version1, Query: strings.TrimSpace(q.Get("q")), Kind: q.Get("kind"), Page: 1, Studies: []ledger.Study{}}
 	if text := q.Get("page"); text != "" {
@@ -47,10 +47,6 @@ func (s *Server) studies(r *http.Request) (*answer, error) {
 			return nil, refuse("page=%s: pages are counted from 1", text)
 		}
 		doc.Page = n
-	}
-	l, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
 	}
 	if l != nil {
 		doc.Ledger = true
@@ -96,12 +92,8 @@ type Study struct {
 }
 
 // study shows a study's results.
-func (s *Server) study(r *http.Request) (*answer, error) {
+func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) {
 	id := r.PathValue("id")
-	l, err := s.reader(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	st, err := named(r.Context(), l, id)
 	if err != nil {
 		return nil, err

@@ -70,16 +70,16 @@ func (w *Worker) Run(ctx context.Context) error {
 		switch {
 		case errors.As(err, &not) && errors.Is(err, queue.ErrQuarantined):
 			once("testbed %s is in quarantine until somebody frees it: %s", w.Testbed.Testbed, not.Why)
-			w.rest(ctx, w.Retry)
+			_ = wait.For(ctx, w.Retry)
 			continue
 		case errors.As(err, &not):
 			once("testbed %s is held by %s; waiting", w.Testbed.Testbed, not.Holder)
-			w.rest(ctx, min(w.Retry, max(not.Wait, time.Millisecond)))
+			_ = wait.For(ctx, min(w.Retry, max(not.Wait, time.Millisecond)))
 			continue
 		case err != nil:
 			if ctx.Err() == nil {
 				once("testbed %s: %v; trying again", w.Testbed.Testbed, err)
-				w.rest(ctx, w.Retry/10)
+				_ = wait.For(ctx, w.Retry/10)
 			}
 			continue
 		}
@@ -103,8 +103,6 @@ func (w *Worker) fit(ctx context.Context) error {
 	}
 	return w.Testbed.Fit(ctx)
 }
-
-func (w *Worker) rest(ctx context.Context, d time.Duration) { _ = wait.For(ctx, d) }
 
 // bench is a testbed under one lease: the lab stays open from block to block of a study.
 type bench struct {

@@ -3,7 +3,6 @@ package hosts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -185,6 +184,3 @@ func (v *visits[T]) try(ctx context.Context, t *fleet.Target) (got T, err error)
 	}()
 	return v.do(ctx, t)
 }
-
-// Interrupted reports that a pass was stopped, and may go on.
-func Interrupted(err error) bool { return errors.Is(err, context.Canceled) }

@@ -122,7 +122,7 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 	p, err := task.run(ctx)
-	if !Interrupted(err) {
+	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
 	if len(f.stored) < 49 || len(f.stored) > p.Reached {

@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/capture"
-	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/filehost"
@@ -131,25 +130,5 @@ func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OverSSH(b), nil
-}
-
-// OverSSH is a capture that came over SSH just now, as a host.
-func OverSSH(b host.Reader) host.Reader { return overSSH{b} }
-
-// overSSH is a bundle that was captured just now.
-type overSSH struct{ host.Reader }
-
-func (o overSSH) MachineID() string {
-	if known, ok := o.Reader.(host.Identified); ok {
-		return known.MachineID()
-	}
-	return ""
-}
-
-// Origin says that the facts came over the wire.
-func (o overSSH) Origin() fact.Origin {
-	from := o.Reader.Origin()
-	from.Kind = fact.KindSSH
-	return from
+	return b.OverSSH(), nil
 }

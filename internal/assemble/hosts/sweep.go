@@ -209,11 +209,10 @@ func factsOf(ctx context.Context, t *fleet.Target, a *filehost.Archive) (*fact.F
 	if err != nil {
 		return nil, err
 	}
-	r := host.Reader(b)
 	if IsRemote(t.Source) {
-		r = OverSSH(r)
+		b.OverSSH()
 	}
-	f, err := inspect.Host(ctx, r, inspect.Options{})
+	f, err := inspect.Host(ctx, b, inspect.Options{})
 	if err != nil {
 		return nil, err
 	}

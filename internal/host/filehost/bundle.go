@@ -28,6 +28,13 @@ type Bundle struct {
 	path     string
 	outputs  map[string][]byte // by query id
 	manifest manifest
+	ssh      bool // it came over SSH just now
+}
+
+// OverSSH says that the bundle came over SSH just now.
+func (b *Bundle) OverSSH() *Bundle {
+	b.ssh = true
+	return b
 }
 
 // OpenBundle reads a bundle from a file.
@@ -152,7 +159,11 @@ func (b *Bundle) tree(text string) error {
 
 // Origin implements host.Reader.
 func (b *Bundle) Origin() fact.Origin {
-	return fact.Origin{Kind: fact.KindBundle, Path: b.path, Taken: b.manifest.taken}
+	from := fact.Origin{Kind: fact.KindBundle, Path: b.path, Taken: b.manifest.taken}
+	if b.ssh {
+		from.Kind = fact.KindSSH
+	}
+	return from
 }
 
 // OS implements host.Reader.
