@@ -1,6 +1,7 @@
 package tunebench
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,27 +13,41 @@ import (
 type Method string
 
 // The methods. What each of the others ships is what its users would: the best it
-// saw, after a confirmation.
+// saw, after a confirmation where it has one.
 const (
 	// Linerate is package tune's.
 	Linerate Method = "linerate"
+	// RandomSearch measures random configurations and confirms the best (Bergstra &
+	// Bengio, JMLR 13, 2012).
+	RandomSearch Method = "random search + confirmation"
 	// OneAtATime measures each setting alone, and confirms all together that looked
 	// better.
 	OneAtATime Method = "one at a time + confirmation"
+	// Halving is successive halving of random configurations and the base, the
+	// winner shipped (Karnin, Koren & Somekh, ICML 2013; Jamieson & Talwalkar, 2016).
+	Halving Method = "successive halving alone"
 	// Thompson samples by a linear model and confirms.
 	Thompson Method = "Thompson sampling + confirmation"
+	// Optuna is its TPE, by its own program where that is installed, and confirms the best it saw.
+	Optuna Method = "TPE of Optuna + confirmation"
 )
 
-// Methods lists all, linerate's first.
-func Methods() []Method { return []Method{Linerate, OneAtATime, Thompson} }
+// Methods lists all but Optuna, linerate's first.
+func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving, Thompson} }
 
 // run is one search by a method: what it ships, nil for nothing.
 func (m Method) run(b *bench) (tune.Config, error) {
 	switch m {
+	case RandomSearch:
+		return b.randomSearch(), nil
 	case OneAtATime:
 		return b.oneAtATime(), nil
+	case Halving:
+		return b.halving(), nil
 	case Thompson:
 		return b.thompson(), nil
+	case Optuna:
+		return b.optuna()
 	}
 	return b.linerate()
 }
@@ -93,6 +108,30 @@ func (b *bench) confirmed(c tune.Config, pairs int) tune.Config {
 	return nil
 }
 
+func (b *bench) random() tune.Config {
+	c := b.base()
+	for i := range c {
+		c[i] = b.rng.IntN(len(b.effect[i]))
+	}
+	return c
+}
+
+// randomSearch: 31 configurations and the base, six times each, and a confirmation.
+func (b *bench) randomSearch() tune.Config {
+	arms := make([]tune.Config, 31)
+	for i := range arms {
+		arms[i] = b.random()
+	}
+	sum := make([]float64, len(arms))
+	for range 6 {
+		for i, v := range b.block(arms...) {
+			sum[i] += v
+		}
+	}
+	best := slices.Index(sum, slices.Max(sum))
+	return b.confirmed(arms[best], confirmPairs)
+}
+
 // oneAtATime: the base and each level of each setting alone, as often as there is time for, and a confirmation
 // of all that looked better.
 func (b *bench) oneAtATime() tune.Config {
@@ -120,4 +159,38 @@ func (b *bench) oneAtATime() tune.Config {
 		return nil
 	}
 	return b.confirmed(c, confirmPairs)
+}
+
+// halving: 31 random configurations and the base; each rung has the same share of
+// the trials, all that was seen of an arm counts.
+func (b *bench) halving() tune.Config {
+	type arm struct {
+		tune.Config
+		sum, n float64
+	}
+	field := []*arm{{Config: b.base()}}
+	for len(field) < 32 {
+		field = append(field, &arm{Config: b.random()})
+	}
+	rungs := 5
+	for left := rungs; left > 0; left-- {
+		times := (Slots - b.used) / left / len(field)
+		arms := make([]tune.Config, len(field))
+		for i, a := range field {
+			arms[i] = a.Config
+		}
+		for range times {
+			values := b.block(arms...)
+			for i, v := range values {
+				field[i].sum += v
+				field[i].n++
+			}
+		}
+		slices.SortFunc(field, func(x, y *arm) int { return cmp.Compare(y.sum/y.n, x.sum/x.n) })
+		field = field[:(len(field)+1)/2]
+	}
+	if field[0].Size() == 0 {
+		return nil
+	}
+	return field[0].Config
 }

@@ -36,13 +36,20 @@ func newTuneCmd() *cobra.Command {
 // simulateTune runs the bench.
 func simulateTune(studies int, seed uint64) (tuneBench, error) {
 	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
+	methods := tunebench.Methods()
+	if tunebench.HasOptuna() {
+		methods = append(methods, tunebench.Optuna)
+	}
 	var err error
-	doc.Rows, err = tunebench.Table(studies, seed, tunebench.Methods())
+	doc.Rows, err = tunebench.Table(studies, seed, methods)
 	for _, r := range doc.Rows {
 		if r.Active == 0 {
 			doc.NullWinnerRate = r.Methods[0].Shipped
 		}
 		for _, m := range r.Methods {
+			if m.Method == tunebench.Halving { // ships what it did not confirm
+				continue
+			}
 			doc.Short = max(doc.Short, m.GainPercent-r.Methods[0].GainPercent)
 		}
 	}
