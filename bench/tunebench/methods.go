@@ -1,7 +1,6 @@
 package tunebench
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 type Method string
 
 // The methods. What each of the others ships is what its users would: the best it
-// saw, after a confirmation where it has one.
+// saw, after a confirmation.
 const (
 	// Linerate is package tune's.
 	Linerate Method = "linerate"
@@ -23,9 +22,6 @@ const (
 	// OneAtATime measures each setting alone, and confirms all together that looked
 	// better.
 	OneAtATime Method = "one at a time + confirmation"
-	// Halving is successive halving of random configurations and the base, the
-	// winner shipped (Karnin, Koren & Somekh, ICML 2013; Jamieson & Talwalkar, 2016).
-	Halving Method = "successive halving alone"
 	// Thompson samples by a linear model and confirms.
 	Thompson Method = "Thompson sampling + confirmation"
 	// Optuna is its TPE, by its own program where that is installed, and confirms the best it saw.
@@ -33,7 +29,7 @@ const (
 )
 
 // Methods lists all but Optuna, linerate's first.
-func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Halving, Thompson} }
+func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Thompson} }
 
 // run is one search by a method: what it ships, nil for nothing.
 func (m Method) run(b *bench) (tune.Config, error) {
@@ -42,8 +38,6 @@ func (m Method) run(b *bench) (tune.Config, error) {
 		return b.randomSearch(), nil
 	case OneAtATime:
 		return b.oneAtATime(), nil
-	case Halving:
-		return b.halving(), nil
 	case Thompson:
 		return b.thompson(), nil
 	case Optuna:
@@ -159,38 +153,4 @@ func (b *bench) oneAtATime() tune.Config {
 		return nil
 	}
 	return b.confirmed(c, confirmPairs)
-}
-
-// halving: 31 random configurations and the base; each rung has the same share of
-// the trials, all that was seen of an arm counts.
-func (b *bench) halving() tune.Config {
-	type arm struct {
-		tune.Config
-		sum, n float64
-	}
-	field := []*arm{{Config: b.base()}}
-	for len(field) < 32 {
-		field = append(field, &arm{Config: b.random()})
-	}
-	rungs := 5
-	for left := rungs; left > 0; left-- {
-		times := (Slots - b.used) / left / len(field)
-		arms := make([]tune.Config, len(field))
-		for i, a := range field {
-			arms[i] = a.Config
-		}
-		for range times {
-			values := b.block(arms...)
-			for i, v := range values {
-				field[i].sum += v
-				field[i].n++
-			}
-		}
-		slices.SortFunc(field, func(x, y *arm) int { return cmp.Compare(y.sum/y.n, x.sum/x.n) })
-		field = field[:(len(field)+1)/2]
-	}
-	if field[0].Size() == 0 {
-		return nil
-	}
-	return field[0].Config
 }

@@ -47,9 +47,6 @@ func simulateTune(studies int, seed uint64) (tuneBench, error) {
 			doc.NullWinnerRate = r.Methods[0].Shipped
 		}
 		for _, m := range r.Methods {
-			if m.Method == tunebench.Halving { // ships what it did not confirm
-				continue
-			}
 			doc.Short = max(doc.Short, m.GainPercent-r.Methods[0].GainPercent)
 		}
 	}
