@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/role"
+	"linerate/internal/setting"
 )
 
 // planOf is a plan without an audit and without evidence.
@@ -70,6 +71,24 @@ func TestBounds(t *testing.T) {
 		if told := strings.Join(p.Unmet, "\n"); !strings.Contains(told, c.unmet) || (c.unmet == "") != (told == "") {
 			t.Errorf("%s: not met: %q, want %q", name, told, c.unmet)
 		}
+	}
+}
+
+// TestNothingThatOnlyRises: what a running kernel only raises no revert could take back, so
+// that a plan leaves it to a boot.
+func TestNothingThatOnlyRises(t *testing.T) {
+	p := planOf(t, box(fact.FreeBSD, "14.0"), "web", Needs{Connections: 500e3})
+	found := false
+	for _, s := range p.Settings {
+		if nameOf(s) == "kern.ipc.maxsockets" {
+			found = true
+			if s.Mechanism != setting.Loader || s.Where.Runtime {
+				t.Errorf("%s: by %s, at run time: %v; want the loader alone", s.Name, s.Mechanism, s.Where.Runtime)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("kern.ipc.maxsockets is not set: %s", whyLeft(p, "kern.ipc.maxsockets"))
 	}
 }
 

@@ -23,7 +23,7 @@ func (p *planning) place(s *Step, r *tunable.Record, template, device string) er
 	switch state.Mechanism {
 	case setting.Sysctl:
 		s.Mechanism = setting.Sysctl
-		if p.Facts.OS == fact.FreeBSD && !state.Settable.AtRuntime() {
+		if p.Facts.OS == fact.FreeBSD && !state.Reversible() && state.Settable != tunable.Runtime {
 			s.Mechanism = setting.Loader
 		}
 	case setting.Loader:
@@ -62,7 +62,7 @@ func runtimeTakes(s *Step, state tunable.State) bool {
 		_, _, ok := setting.RCEffect(s.Name, s.Value)
 		return ok
 	case setting.Sysctl:
-		return state.Settable.AtRuntime()
+		return state.Reversible()
 	}
 	return true
 }

@@ -21,6 +21,9 @@ type State struct {
 	Constraints
 }
 
+// Reversible reports whether a running system takes a new value, and the old one back.
+func (s State) Reversible() bool { return s.Settable.AtRuntime() && !s.OnlyRaise }
+
 // IsFormula reports whether the system computes the default from the machine.
 func (s State) IsFormula() bool { return s.Formula != "" && s.Default == nil }
 

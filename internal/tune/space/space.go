@@ -130,7 +130,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	feature, isFeature := strings.CutPrefix(r.Name, "ethtool -K IF ")
 	for i, l := range e.Levels {
 		switch {
-		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF") && r.At(q.Facts.Release).Settable.AtRuntime():
+		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF") && r.At(q.Facts.Release).Reversible():
 			s := study.SysctlTo(r.Name, l.Value)
 			if e.Shared = r.Scope.WholeKernel() && !q.Study.OnMachines(); e.Shared {
 				s.Scope = study.ScopeHost
