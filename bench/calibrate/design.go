@@ -44,11 +44,20 @@ func Checks(reps int, seed uint64) []Check {
 			check("the same uncorrected", n, raw, reps, 0, 1))
 		out = append(out, check("called equivalent within ±1 % though 1 % apart", n, falselyEquivalent(r, n, reps), reps, 0, 0.06))
 	}
-	wrong, _ := sequential(r, 0, reps)
+	plan, err := stats.NewSequential(looks, 0.05)
+	if err != nil {
+		panic(err) // constants
+	}
+	wrong := 0
+	for range reps {
+		if looked(plan, gaussians(r, 20, 0)).Verdict.Differs() {
+			wrong++
+		}
+	}
 	out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks", 20, wrong, reps, 0.03, 0.06))
 	for _, power := range []float64{1. / 3, 0.5, 0.9} {
 		n := max(100, reps/10)
-		raw, adjusted := curse(r, n, power)
+		raw, adjusted := curse(r, plan, n, power)
 		what := fmt.Sprintf("estimate of an effect that looks find with a power of %.0f %%, among those found, over the true one", 100*power)
 		out = append(out, Check{what, 20, raw, 0, 2, true},
 			Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+2/math.Sqrt(float64(n))})
@@ -225,51 +234,28 @@ func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 	return hits
 }
 
-// curse is the mean estimate of those studies with looks that find a difference, as it is and
-// without the selection, over the true effect.
-func curse(r *rand.Rand, want int, power float64) (raw, adjusted float64) {
-	effect := stats.MinimumDetectableEffect(scatter, looks[len(looks)-1], 0.05, power)
-	plan, err := stats.NewSequential(looks, 0.05)
-	if err != nil {
-		return math.NaN(), math.NaN()
-	}
-	for found := 0; found < want; {
-		d := gaussians(r, looks[len(looks)-1], effect)
-		for k, n := range looks {
-			c := stats.Comparison{Scale: stats.LogRatio, Effect: stats.OneSample(d[:n], 0.95)}
-			if c, stop := plan.Settle(c, k, stats.Options{}); stop {
-				if c.Verdict.Differs() {
-					found++
-					raw += c.Effect.Estimate / effect / float64(want)
-					adjusted += c.Unselected / effect / float64(want)
-				}
-				break
-			}
-		}
-	}
-	return raw, adjusted
-}
-
-// sequential counts studies that end in a difference, and the blocks used.
-func sequential(r *rand.Rand, effect float64, reps int) (found, blocks int) {
-	plan, err := stats.NewSequential(looks, 0.05)
-	if err != nil {
-		return 0, 0
-	}
-	for range reps {
-		d := gaussians(r, looks[len(looks)-1], effect)
-		for k, n := range looks {
-			c := stats.Comparison{Scale: stats.LogRatio, Effect: stats.OneSample(d[:n], 0.95)}
-			c, stop := plan.Settle(c, k, stats.Options{})
-			if !stop {
-				continue
-			}
-			blocks += n
-			if c.Verdict == stats.Better || c.Verdict == stats.Worse {
-				found++
-			}
+// looked is a study's comparison at the look that ends it.
+func looked(plan stats.Sequential, d []float64) (c stats.Comparison) {
+	for k, n := range plan.Looks {
+		stop := false
+		c = stats.Comparison{Scale: stats.LogRatio, Effect: stats.OneSample(d[:n], 0.95)}
+		if c, stop = plan.Settle(c, k, stats.Options{}); stop {
 			break
 		}
 	}
-	return found, blocks
+	return c
+}
+
+// curse is the mean estimate of those studies with looks that find a difference, as it is and
+// without the selection, over the true effect.
+func curse(r *rand.Rand, plan stats.Sequential, want int, power float64) (raw, adjusted float64) {
+	effect := stats.MinimumDetectableEffect(scatter, looks[len(looks)-1], 0.05, power)
+	for found := 0; found < want; {
+		if c := looked(plan, gaussians(r, looks[len(looks)-1], effect)); c.Verdict.Differs() {
+			found++
+			raw += c.Effect.Estimate / effect / float64(want)
+			adjusted += c.Unselected / effect / float64(want)
+		}
+	}
+	return raw, adjusted
 }

@@ -216,7 +216,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	show.interim = func() (aa, widest stats.Number) { return dir.Spec.Interim(dir.Seed, dir.Trials) }
 	primary, _ := study.MetricNamed(dir.Spec.Primary().Metric)
 	show.points = primary.Share
-	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
+	if err := studydir.WriteResults(dir.Path, study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}
 	outcome, runErr := opened.Lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials, Telemetry: dir.Telemetry}, dir.Append, show.update)

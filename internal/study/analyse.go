@@ -215,10 +215,9 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 
 // armsOf are the values of the control and of every available variant.
 func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, arms []stats.Arm) {
-	missing := unavailable(trials)
+	gone := missing(trials)
 	for _, v := range s.Variants {
-		gone := slices.ContainsFunc(missing, func(u Unavailable) bool { return u.Variant == v.Name })
-		if v.Name != s.Control && !gone {
+		if v.Name != s.Control && !gone[v.Name] {
 			arms = append(arms, ArmValues(s, seed, g, v.Name, trials))
 		}
 	}

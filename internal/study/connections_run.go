@@ -55,14 +55,6 @@ func stuck(s Spec, trials []Trial) *Trip {
 	return &Trip{Guardrail: "stuck", Value: pb, Limit: pa, Text: fmt.Sprintf("%s of the treated connections had not ended when %s of the others had not", show.Percent(100*pb), show.Percent(100*pa))}
 }
 
-// anyTime compares by the primary metric as if somebody stopped the study now.
-func (s Spec) anyTime(seed uint64, trials []Trial) []stats.Comparison {
-	cs, opt := s.soFar(seed, trials)
-	cs = cs[:len(cs)-1]
-	atAnyTime(cs, opt)
-	return cs
-}
-
 // ConnectionsLine is a line about a window of which all arms are on record.
 func ConnectionsLine(s Spec, seed uint64, trials []Trial, window int) string {
 	m, _ := MetricNamed(s.Primary().Metric)

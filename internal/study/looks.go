@@ -114,6 +114,14 @@ func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 	}
 }
 
+// anyTime compares by the primary metric as if somebody stopped the study now.
+func (s Spec) anyTime(seed uint64, trials []Trial) []stats.Comparison {
+	cs, opt := s.soFar(seed, trials)
+	cs = cs[:len(cs)-1]
+	atAnyTime(cs, opt)
+	return cs
+}
+
 // settled reports whether the part of the primary metric, after n whole blocks,
 // needs no more of them.
 func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
@@ -188,12 +196,11 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 // that hold whenever somebody stops it, and takes the verdicts back: stopping at the first
 // that pleases would inflate false positives.
 func (r *Results) NoVerdicts(s Spec) {
-	cs, opt := s.soFar(r.Seed, r.Trials)
-	atAnyTime(cs[:len(cs)-1], opt)
+	cs := s.anyTime(r.Seed, r.Trials)
 	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(v Verdict) bool { return !v.Primary })
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		for _, c := range cs[:len(cs)-1] {
+		for _, c := range cs {
 			if c.Variant == v.Variant {
 				v.Effect, v.Method = c.Result().Effect, c.Method
 			}

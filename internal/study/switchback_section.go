@@ -30,7 +30,7 @@ func switchbackSections(s Spec, r Results) []document.Block {
 	m, _ := MetricNamed(s.Primary().Metric)
 	drawn := figure("The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
 		series(windows, m))
-	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), lateTable(r), dropTable(windows)})...)
+	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), dropTable(windows)})...)
 }
 
 // window is a trial with what it saw.

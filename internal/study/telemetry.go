@@ -66,12 +66,14 @@ func InsideNext(s Spec, had []Telemetry, trials []Trial, skip func(Part) bool) (
 }
 
 func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool) (left []Inside) {
+	gone := missing(trials)
 	for _, p := range s.insideParts() {
 		if skip(p) {
 			continue
 		}
 		for _, v := range s.Variants {
-			if !isGone(trials, v.Name) && !hasTelemetry(had, p.Name, v.Name) {
+			seen := slices.ContainsFunc(had, func(t Telemetry) bool { return t.Part == p.Name && t.Variant == v.Name })
+			if !gone[v.Name] && !seen {
 				left = append(left, Inside{Part: p, Variant: v.Name, Seconds: min(profileSeconds, 4*p.Seconds)})
 			}
 		}
@@ -86,12 +88,4 @@ func (s *Spec) InsideSeconds(had []Telemetry, trials []Trial, skip func(Part) bo
 		total += in.Seconds + in.Part.Warmup + 0.5
 	}
 	return total
-}
-
-func isGone(trials []Trial, variant string) bool {
-	return slices.ContainsFunc(trials, func(t Trial) bool { return t.Variant == variant && t.Unavailable != "" })
-}
-
-func hasTelemetry(had []Telemetry, part, variant string) bool {
-	return slices.ContainsFunc(had, func(t Telemetry) bool { return t.Part == part && t.Variant == variant })
 }

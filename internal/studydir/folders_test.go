@@ -204,7 +204,7 @@ func TestFactsAndTelemetryAreKept(t *testing.T) {
 		t.Errorf("%+v", refs)
 	}
 	must(t, d.AppendTelemetry(study.Telemetry{Part: "cost", Mode: "cost", Variant: "a", Seconds: 1}))
-	must(t, d.WriteResults(study.Results{Version: study.ResultsVersion, Environment: study.Environment{Hostname: "box", Facts: refs}}))
+	must(t, WriteResults(d.Path, study.Results{Version: study.ResultsVersion, Environment: study.Environment{Hostname: "box", Facts: refs}}))
 	must(t, d.Close())
 	d, err = Open(path)
 	must(t, err)

@@ -229,9 +229,6 @@ func (d *Dir) Append(t study.Trial) error {
 	return nil
 }
 
-// WriteResults replaces results.json at once.
-func (d *Dir) WriteResults(r study.Results) error { return WriteResults(d.Path, r) }
-
 // WriteResults replaces a directory's results.json at once.
 func WriteResults(path string, r study.Results) error {
 	var b bytes.Buffer

@@ -161,7 +161,7 @@ func (d *desk) fill(t *testing.T, done string) {
 	}
 	env := study.Environment{OS: "linux", Kernel: "Linux 6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC",
 		Mitigations: map[string]string{}, Testbeds: map[string]study.BedNotes{}, Unavailable: map[string]string{}}
-	if err := errors.Join(dir.WriteResults(study.Analyse(s, 5, env, all)), dir.Close()); err != nil {
+	if err := errors.Join(studydir.WriteResults(dir.Path, study.Analyse(s, 5, env, all)), dir.Close()); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := studydir.Read(done)

@@ -18,9 +18,6 @@ type overload struct{ OwnChains }
 // betweenSlices is for how long the last frames of a warm-up may still move.
 const betweenSlices = 20 * time.Millisecond
 
-// overload makes it.
-func (in *Instance) overload() Way { return &overload{OwnChains{Instance: in}} }
-
 func (w *overload) Ready(ctx context.Context) error {
 	if err := w.Open(); err != nil {
 		return err

@@ -80,12 +80,12 @@ func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 
 // Run satisfies lab.Runner.
 func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
-	how := By{Measure: (*Setup).measure, Way: (*Instance).slices}
+	how := By{Measure: (*Setup).measure, Way: func(in *Instance) Way { return &slicing{Instance: in} }}
 	switch {
 	case part.Flood != "":
 		how.Measure = (*Setup).flood
 	case study.InOverload(part):
-		how.Way = (*Instance).overload
+		how.Way = func(in *Instance) Way { return &overload{OwnChains{Instance: in}} }
 	}
 	return r.RunBy(ctx, s, slot, part, how)
 }

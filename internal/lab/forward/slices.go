@@ -19,9 +19,6 @@ type slicing struct {
 	sliced load.Sliced
 }
 
-// slices makes it.
-func (in *Instance) slices() Way { return &slicing{Instance: in} }
-
 // Ready satisfies Way: it loads what sends and receives; it serves all instances of a part, and
 // warms each arm up before its first slice.
 func (w *slicing) Ready(context.Context) error { return w.openSlicer() }
