@@ -4,9 +4,8 @@
 //
 // Where things are:
 //
-//   - the terminal, the page, and what both say: format.go, terminal.go, html.go,
-//     method.go, unavailable.go, bedwords.go
+//   - the terminal, the page, and what both say: terminal.go, html.go, method.go
 //   - pictures of effects, curves and trials, and the one that answers: effects.go,
-//     curves.go, trials.go, picture.go
+//     curves.go, trials.go
 //   - what the DUT counted, and where its time went: dutsaid.go, inside.go
 package report

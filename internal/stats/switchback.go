@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 // LeastPairs is the fewest pairs whose randomisation test can reject at 5 %:
 // 2/2⁶ = 0.031, 2/2⁵ = 0.063.
@@ -76,4 +80,177 @@ func (c *Comparison) warnPairs(d []float64, opt Options) {
 		c.warn(Outliers, "look at these windows; they are kept", "far from the rest: %s", numbers("pair", o))
 	}
 	c.warnPower(opt, func() string { return "run " + blocksText(c, opt) + " pairs" })
+}
+
+// Randomization is the randomisation test of pairs whose order was drawn by
+// chance, and its inversion. Under "the effect is θ" and nothing else, the
+// difference of a pair, less θ, changes its sign with the pair's order whatever
+// the traffic, its trend or its autocorrelation did meanwhile: the test leans on
+// the draw alone (Fisher 1935; Bojinov, Simchi-Levi & Zhao, Design and Analysis
+// of Switchback Experiments, arXiv 2009.00148).
+//
+// For the mean as statistic the inversion has a closed form: an assignment that
+// turns the set F of pairs round is as extreme as the observed one exactly when θ is
+// at or above the mean of F, so that the limits of confidence are order statistics
+// of the means of subsets (typical values: Hartigan, JASA 64, 1969).
+type Randomization struct {
+	N        int     // pairs
+	Estimate float64 // mean of the differences
+	Exact    bool    // all assignments were counted
+	means    []float64
+	same     float64 // assignments that are the observed one, it included
+	total    float64 // assignments counted, the observed one included
+}
+
+// Invert prepares the test of an estimate over units that are no pairs, by other assignments
+// that could have been drawn: typical are the effects from which on each of them is as extreme
+// as the observed one, same counts those that are the same as it.
+func Invert(estimate float64, units int, typical []float64, same int) Randomization {
+	t := Randomization{N: units, Estimate: estimate, means: typical, same: float64(same + 1), total: float64(len(typical) + same + 1)}
+	if len(typical) == 0 {
+		t.N = 0
+	}
+	slices.Sort(t.means)
+	return t
+}
+
+// exactOrders is the largest number of pairs of which all assignments are counted.
+const exactOrders = 14
+
+// Randomise prepares the test of differences, treated − control, one a pair.
+// Beyond 14 pairs draws assignments stand for all of them, seeded, and the
+// observed one counts (Phipson & Smyth 2010).
+func Randomise(d []float64, draws int, seed uint64) Randomization {
+	t := Randomization{N: len(d), Estimate: math.NaN()}
+	if len(d) == 0 {
+		return t
+	}
+	t.Estimate, _ = meanVariance(d)
+	if len(d) <= exactOrders {
+		t.Exact, t.means = true, subsetMeans(d)
+	} else {
+		t.means = drawnMeans(d, draws, rand.New(rand.NewPCG(seed, uint64(len(d)))))
+	}
+	t.same, t.total = 1, float64(len(t.means)+1)
+	slices.Sort(t.means)
+	return t
+}
+
+// subsetMeans are the means of all subsets but the empty one.
+func subsetMeans(d []float64) []float64 {
+	all := 1 << len(d)
+	sums, means := make([]float64, all), make([]float64, all-1)
+	counts := make([]int, all)
+	for set := 1; set < all; set++ {
+		last := 0
+		for set>>last&1 == 0 {
+			last++
+		}
+		rest := set &^ (1 << last)
+		sums[set], counts[set] = sums[rest]+d[last], counts[rest]+1
+		means[set-1] = sums[set] / float64(counts[set])
+	}
+	return means
+}
+
+// drawnMeans are the means of subsets drawn by fair coins, the empty one again.
+func drawnMeans(d []float64, draws int, r *rand.Rand) []float64 {
+	means := make([]float64, 0, draws)
+	for len(means) < draws {
+		sum, n := 0.0, 0
+		for i := 0; i < len(d); i += 64 {
+			coins := r.Uint64()
+			for j := i; j < min(i+64, len(d)); j++ {
+				if coins&1 == 1 {
+					sum += d[j]
+					n++
+				}
+				coins >>= 1
+			}
+		}
+		if n > 0 {
+			means = append(means, sum/float64(n))
+		}
+	}
+	return means
+}
+
+// Least is the smallest two-sided p that so many pairs, or draws, can give: six
+// pairs are the fewest that reach 5 %.
+func (t Randomization) Least() float64 {
+	if t.total == 0 {
+		return math.NaN()
+	}
+	return min(1, 2*t.same/t.total)
+}
+
+// above is the p of "the effect is at most θ", below that of "at least θ".
+func (t Randomization) above(theta float64) float64 {
+	return (float64(t.upTo(theta+t.rounding())) + t.same) / t.total
+}
+
+func (t Randomization) below(theta float64) float64 {
+	least, _ := slices.BinarySearch(t.means, theta-t.rounding()) // ties with θ count
+	return (float64(len(t.means)-least) + t.same) / t.total
+}
+
+// upTo counts the means at or below a value.
+func (t Randomization) upTo(v float64) int {
+	n, _ := slices.BinarySearchFunc(t.means, v, func(mean, v float64) int {
+		if mean <= v {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// rounding is what sums of the same differences in another order may differ by.
+func (t Randomization) rounding() float64 {
+	return 1e-12 * max(math.Abs(t.means[0]), math.Abs(t.means[len(t.means)-1]))
+}
+
+// P is the two-sided p of "the effect is θ".
+func (t Randomization) P(theta float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return min(1, 2*min(t.above(theta), t.below(theta)))
+}
+
+// Interval holds the effects that the test does not reject at 1−level. Its limits
+// are NaN where so few pairs cannot reject anything at that level.
+func (t Randomization) Interval(level float64) Interval {
+	i := noInterval(t.Estimate, level)
+	c := int(math.Floor((1-level)/2*t.total*(1+1e-12)-t.same)) + 1
+	if t.N == 0 || c < 1 {
+		return i
+	}
+	i.Low, i.High = t.means[c-1], t.means[len(t.means)-c]
+	return i
+}
+
+// Above is the p of "the effect is at most θ".
+func (t Randomization) Above(theta float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return t.above(theta)
+}
+
+// Below is the p of "the effect is at least θ".
+func (t Randomization) Below(theta float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return t.below(theta)
+}
+
+// Equivalent is the p of "the effect is outside low and high", by two one-sided
+// tests.
+func (t Randomization) Equivalent(low, high float64) float64 {
+	if t.N == 0 {
+		return math.NaN()
+	}
+	return max(t.above(low), t.below(high))
 }

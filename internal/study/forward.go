@@ -3,9 +3,12 @@ package study
 import (
 	"cmp"
 	"maps"
+	"slices"
+	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
+	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
 )
@@ -114,6 +117,53 @@ func checkManagement(p Part, path string) *yamlfile.Problem {
 		return yamlfile.Wrong(path+".management", "management is measured under a steady load only: mode overload, without a search")
 	case p.Usable && p.Seconds < 0.3:
 		return yamlfile.Wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
+	}
+	return nil
+}
+
+// checkDirections refuses traffic in both directions where it would not be what
+// it says.
+func checkDirections(s *Spec, path string, p Part) *yamlfile.Problem {
+	path += ".directions"
+	if bad := yamlfile.OneOf(path, cmp.Or(p.Directions, OneWay), OneWay, BothWays); bad != nil || !GoesBothWays(p) {
+		return bad
+	}
+	oneWay := slices.IndexFunc(s.Variants, forwardsOneWay)
+	switch {
+	case p.Usable, p.Flood != "":
+		return yamlfile.Wrong(path, "management and floods come from one side").Advise("write directions: one")
+	case oneWay >= 0:
+		return yamlfile.Wrong(path, "variant %s forwards by a program at the ingress alone", s.Variants[oneWay].Name).Advise("write directions: one, or take the variant out")
+	case inCost(p) && s.Interleaving(p) == InSequence:
+		lanes := load.MaxLanes/2 - 2 // without A/A arm and bypass
+		return yamlfile.Wrong(path, "in mode cost both directions need arms that take turns: up to %d variants, and %d variants × flows", lanes, maxLaneFlows/2).
+			Advise("use fewer, and not interleave: false")
+	}
+	return nil
+}
+
+// forwardsOneWay reports whether what enters at the egress takes another way
+// than what enters at the ingress.
+func forwardsOneWay(v Variant) bool {
+	return slices.ContainsFunc(v.Settings, func(s Setting) bool {
+		return s.Is(setting.Forward) && s.Setting().Name == setting.ForwardXDP || s.Is(setting.CPUs)
+	})
+}
+
+// FloodSYN opens TCP connections to the DUT's own service at the part's rate,
+// from unused addresses, and never completes a handshake.
+const FloodSYN = "syn"
+
+func checkFlood(p Part, path string) *yamlfile.Problem {
+	switch {
+	case p.Flood == "":
+		return nil
+	case p.Flood != FloodSYN:
+		return yamlfile.OneOf(path+".flood", p.Flood, FloodSYN)
+	case !p.Usable:
+		return yamlfile.Wrong(path+".flood", "a flood says nothing but whether the DUT still answers").Advise("add management: true")
+	case p.Rate.IsShare() || strings.HasSuffix(string(p.Rate), "bps"):
+		return yamlfile.Wrong(path+".rate", "a flood's rate is max, or segments per second").Advise("write 100kpps")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
@@ -104,4 +105,37 @@ func (m Metric) Text(v float64) string {
 		return show.Loss(v) // ratios
 	}
 	return show.Digits(v) + " " + m.Unit // as a study names it
+}
+
+// Metrics are all that trials measure, in the order reports show them.
+func Metrics() (all []Metric) {
+	for _, k := range kinds {
+		all = append(all, k.metrics()...)
+	}
+	return all
+}
+
+// MetricNamed finds a metric.
+func MetricNamed(name string) (Metric, bool) {
+	return list.Find(Metrics(), func(m Metric) bool { return m.Name == name })
+}
+
+func metricNames() []string {
+	var names []string
+	for _, m := range Metrics() {
+		if m.Verdict {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// metricNames are what a part measures.
+func (p Part) metricNames() (names []string) {
+	for _, m := range KindOf(p).metrics() {
+		if p.yields(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }

@@ -1,13 +1,17 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 )
 
 // switchbackMethod says in words how a live host was studied.
@@ -127,4 +131,140 @@ func span(d time.Duration) string {
 		return show.Clock(d)
 	}
 	return show.Brief(d)
+}
+
+// guardTable says how near each guardrail came, the nearest first.
+func guardTable(windows []window) document.Table {
+	t := document.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
+		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors."}
+	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
+	for _, w := range windows {
+		for name, n := range w.Nearest {
+			if n.Share >= nearest[name].Share {
+				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), after(windows, w, n.At))
+			}
+		}
+		if w.Trip != nil {
+			trips[w.Trip.Guardrail] = w.Trip.Text
+		}
+	}
+	names := slices.Collect(maps.Keys(nearest))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(nearest[b].Share, nearest[a].Share), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		n := nearest[name]
+		t.Rows = append(t.Rows, []string{name, show.WholePercent(100 * n.Share), inUnit(n.Unit, n.Value), inUnit(n.Unit, n.Limit), place[name], trips[name]})
+	}
+	return t
+}
+
+// place is a window in words.
+func (w window) place() string {
+	switch {
+	case w.Ramp:
+		return "first exposures"
+	case w.Pair == 0:
+		return "rest"
+	}
+	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
+}
+
+// after is when something was, so many seconds after a window's switch, on the clock of
+// the pictures.
+func after(windows []window, w window, at float64) string {
+	return span(w.Start.Sub(windows[0].Start) + Seconds(w.Switch+at))
+}
+
+// dropTable has what each arm dropped of its packets, by place, in the windows that count.
+func dropTable(windows []window) document.Table {
+	t := document.Table{Title: "Drops by place", Header: []string{"place"}, Note: "Of the packets that the host handled, in the windows that count."}
+	packets, drops := map[string]float64{}, map[string]map[string]float64{}
+	for _, w := range windows {
+		if w.Ramp || w.Pair == 0 || !w.Valid {
+			continue
+		}
+		if packets[w.Variant] == 0 {
+			t.Header = append(t.Header, w.Variant)
+		}
+		packets[w.Variant] += w.Traffic
+		for at, n := range w.Drops {
+			if drops[at] == nil {
+				drops[at] = map[string]float64{}
+			}
+			drops[at][w.Variant] += n
+		}
+	}
+	slices.Sort(t.Header[1:])
+	for _, at := range slices.Sorted(maps.Keys(drops)) {
+		row := []string{at}
+		for _, arm := range t.Header[1:] {
+			row = append(row, show.Loss(drops[at][arm]/max(1e-9, packets[arm])))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// lateDraws stand for all orders of the pairs.
+const lateDraws = 999
+
+// late asks the windows of a live host whether a variant acts on the window after its own.
+func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.Late {
+	var w stats.Windows
+	m, _ := MetricNamed(g.Metric)
+	add := func(value float64, treated bool, coin int) {
+		w.Values, w.Treated, w.Coins = append(w.Values, value), append(w.Treated, treated), append(w.Coins, coin)
+	}
+	coins, last, logs := map[int]int{}, time.Time{}, !m.Share
+	for _, t := range windowsOf(trials, g.Part) {
+		value, known := t.Metrics[g.Metric]
+		if t.Ramp {
+			continue
+		}
+		if !last.IsZero() && t.Start.Sub(last) > Seconds(t.Seconds/2) { // as it was, for a while
+			add(math.NaN(), false, 0)
+		}
+		last = t.Start.Add(Seconds(t.Trial.Seconds))
+		if known = known && t.Valid && (t.Variant == variant || t.Variant == s.Control || t.Variant == AA); !known {
+			value = math.NaN()
+		}
+		if t.Of == variant && coins[t.Block] == 0 {
+			coins[t.Block] = len(coins) + 1
+		}
+		coin := 0
+		if t.Of == variant {
+			coin = coins[t.Block]
+		}
+		add(value, t.Variant == variant, coin)
+		logs = logs && !(value <= 0)
+	}
+	for i, v := range w.Values {
+		if logs {
+			w.Values[i] = math.Log(v)
+		}
+	}
+	return stats.LateEffects(w, lateDraws, seed)
+}
+
+// outlast judges comparisons of a live host by late effects.
+func (s Spec) outlast(cs []stats.Comparison, g Goal, seed uint64, trials []Trial, opt stats.Options) {
+	for i := range cs {
+		if s.Design == Switchback && cs[i].N >= stats.LeastPairs {
+			cs[i].Outlast(s.late(g, cs[i].Variant, seed, trials), len(cs), opt)
+		}
+	}
+}
+
+// longerWindows is how many times as long as now windows are to be for an effect that shows a
+// window late: the burn-in, a fifth, is then as long as a window is now.
+const longerWindows = 5
+
+// Longer says which windows an effect needs that outlasts those of a study; "" where it does not.
+func (v Verdict) Longer(s Spec) string {
+	p, _ := s.Part(v.Part)
+	if v.Late == nil || !v.Late.Short {
+		return ""
+	}
+	return fmt.Sprintf("windows of %s are too short for %s: try %s", span(PlanOf(s, p).Window), v.Variant, span(longerWindows*PlanOf(s, p).Window))
 }

@@ -23,6 +23,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/invoker"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -308,4 +309,43 @@ func writeFile(dir, name string, data []byte) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
+}
+
+// AppendTelemetry adds what instruments saw of a variant, and returns when it
+// is on disk. The file is replaced whole: it has a line for each variant.
+func (d *Dir) AppendTelemetry(t study.Telemetry) error {
+	d.Telemetry = append(d.Telemetry, t)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, t := range d.Telemetry {
+		if err := enc.Encode(t); err != nil {
+			return fmt.Errorf("write telemetry: %w", err)
+		}
+	}
+	return writeFile(d.Path, record.TelemetryFile, b.Bytes())
+}
+
+// Keep writes a file of raw material next to the trials, atomically.
+func (d *Dir) Keep(name string, data []byte) error {
+	if filepath.Base(name) != name {
+		return fmt.Errorf("keep %q: not the name of a file", name)
+	}
+	return writeFile(d.Path, name, data)
+}
+
+// giveToInvoker makes a file that root made under sudo(8) or doas(1) the invoking
+// user's. It is a courtesy: a file system without owners keeps its own.
+func giveToInvoker(f *os.File) {
+	if who := invoker.Of(); who != invoker.Nobody {
+		_ = f.Chown(who.UID, who.GID)
+	}
+}
+
+// giveDirToInvoker is giveToInvoker for a directory just made.
+func giveDirToInvoker(path string) {
+	if f, err := os.Open(path); err == nil {
+		giveToInvoker(f)
+		f.Close()
+	}
 }

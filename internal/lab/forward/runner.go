@@ -8,7 +8,7 @@
 //   - one trial after the other: trial.go, chain.go; floods: management.go
 //   - arms that are up together, in slices or in turns: instance.go, slices.go,
 //     overload.go
-//   - what is watched meanwhile: drops.go, telemetry.go; looks inside: look.go
+//   - what is watched meanwhile: watched.go; looks inside: look.go
 package forward
 
 import (

@@ -6,6 +6,7 @@
 package record
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"time"
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
@@ -255,3 +257,68 @@ func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
+
+// MaxLine bounds a trial's line in bytes: an honest one has a few kB, one of
+// a search some hundred.
+const MaxLine = 1 << 20
+
+// ParseTrials reads TrialsFile: a trial from each line that is whole, and how many bytes
+// those are. name is what messages call the file.
+func ParseTrials(name string, data []byte) (all []study.Trial, whole int, err error) {
+	return parseLines(name, data, MaxLine, func(t study.Trial) error {
+		if t.Part == "" || t.Variant == "" || t.Block < 0 {
+			return errors.New("a trial names its part, variant and block")
+		}
+		return nil
+	})
+}
+
+// parseLines reads JSON lines. One that is none can only be the last, torn by a crash:
+// anywhere else it is an error, for then the record was damaged or edited.
+func parseLines[T any](name string, data []byte, most int, check func(T) error) (all []T, whole int, err error) {
+	for n := 1; whole < len(data); n++ {
+		line, rest, _ := bytes.Cut(data[whole:], []byte{'\n'})
+		if len(line) > most {
+			return nil, 0, fmt.Errorf("%s:%d: a line of %d bytes is too long", name, n, len(line))
+		}
+		var t T
+		err := json.Unmarshal(line, &t)
+		if err == nil {
+			err = check(t)
+		}
+		if err != nil && len(rest) == 0 {
+			return all, whole, nil
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		all, whole = append(all, t), len(data)-len(rest)
+	}
+	return all, whole, nil
+}
+
+// Memory is the files of one directory, by name.
+type Memory map[string][]byte
+
+// Open opens a file.
+func (m Memory) Open(name string) (fs.File, error) {
+	data, ok := m[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return &memoryFile{bytes.NewReader(data), name}, nil
+}
+
+// memoryFile is an open file, and what is known of it.
+type memoryFile struct {
+	*bytes.Reader
+	name string
+}
+
+func (f *memoryFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *memoryFile) Close() error               { return nil }
+func (f *memoryFile) Name() string               { return f.name }
+func (f *memoryFile) Mode() fs.FileMode          { return 0o444 }
+func (f *memoryFile) ModTime() time.Time         { return time.Time{} }
+func (f *memoryFile) IsDir() bool                { return false }
+func (f *memoryFile) Sys() any                   { return nil }

@@ -4,9 +4,48 @@ import (
 	"fmt"
 
 	"linerate/internal/drop"
+	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
+
+// Bytes around a packet on Ethernet: header and FCS, preamble and gap.
+const (
+	aroundPacket = 18
+	betweenFrame = 20
+)
+
+// wireRates are those of all parts, of a study that states a link.
+func wireRates(s Spec, trials []Trial) (out []WireRate) {
+	link, err := load.ParseRate(s.Workload.Link)
+	if s.Workload.Link == "" || err != nil {
+		return nil
+	}
+	for _, p := range s.Parts {
+		sizes := s.Offers(p).FrameSizes()
+		if len(sizes) == 0 || !offersFrames(p) {
+			continue
+		}
+		metric := ForwardingRate
+		if InOverload(p) {
+			metric = OverloadRate
+		}
+		sum := 0
+		for _, size := range sizes {
+			sum += size
+		}
+		frame := float64(sum) / float64(len(sizes))
+		for _, v := range s.Variants {
+			if x := sortedValues(byBlock(trials, p.Name, v.Name, metric)); len(x) > 0 {
+				pps := stats.Mean(x)
+				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Directions: p.Directions, Frame: frame, PPS: pps,
+					EthernetBPS: 8 * frame * pps, IPBPS: 8 * (frame - aroundPacket) * pps,
+					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS) / float64(DirectionCount(p)))})
+			}
+		}
+	}
+	return out
+}
 
 // stateCounters are what says why a table takes no more, in words.
 var stateCounters = []struct{ name, words string }{
@@ -95,4 +134,52 @@ func StatesWhy(st States) (out []string) {
 		}
 	}
 	return out
+}
+
+// DropAccount says where a trial's frames ended. ok is false where drops were not counted.
+func DropAccount(o *Observation) (a drop.Account, ok bool) {
+	if o == nil || o.Drops == nil || o.Flooded || o.Sent.TxPackets == 0 {
+		return drop.Account{}, false
+	}
+	sent, got, dropped := o.Sent.TxPackets, o.Received.RxPackets, o.Received.Dropped
+	if again := o.Redone; again != nil {
+		sent, got, dropped = sent+again.Sent, got+again.Received, dropped+again.Dropped
+	}
+	return drop.Attribute(sent, got, dropped, o.Drops), true
+}
+
+// dropsOf adds up the trials' accounts.
+func dropsOf(s Spec, trials []Trial) []Drops {
+	out := []Drops{}
+	for _, p := range s.Parts {
+		if !offersFrames(p) { // a search loses on purpose
+			continue
+		}
+		for _, arm := range s.Arms() {
+			d := Drops{Part: p.Name, Mode: p.Mode, Variant: arm}
+			for _, t := range trials {
+				if t.Part != p.Name || t.Variant != arm {
+					continue
+				}
+				if a, ok := DropAccount(t.Observed); ok {
+					d.Account = d.Plus(a)
+					d.Trials++
+				}
+			}
+			if d.Trials > 0 {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// warnDrops names the arms of which too many frames died where nothing counts.
+func warnDrops(r *Results) {
+	for _, d := range r.Drops {
+		if u := d.UnknownPercent(); u > drop.Doubt {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s of the frames offered to %s in part %s died where no counter of the kernel tells (limit %g %%)",
+				show.Percent(u), d.Variant, d.Part, drop.Doubt))
+		}
+	}
 }
