@@ -20,9 +20,6 @@ import (
 	"linerate/internal/show"
 )
 
-// pause is that after the first attempt; it is three times as long after each further one.
-const pause = 2 * time.Second
-
 // sweepOptions are the flags of `linerate fleet sweep`.
 type sweepOptions struct {
 	fleetForms
@@ -42,7 +39,6 @@ func newFleetSweepCmd() *cobra.Command {
 	f.StringVar(&o.bundles, "bundles", "", "audit the captures in `DIR` instead of hosts")
 	f.IntVar(&o.Parallel, "parallel", 64, "hosts to connect to at a time")
 	f.IntVar(&o.Tries, "tries", 4, "attempts before a host counts as unreachable")
-	o.Pause = pause
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.resume, "resume", "", "continue the sweep with this `ID`, or the last interrupted one")
 	f.Lookup("resume").NoOptDefVal = "last"

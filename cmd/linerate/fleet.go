@@ -192,6 +192,5 @@ func (p *planFleet) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&p.Parallel, "parallel", 64, "hosts to connect to at a time")
 	f.IntVar(&p.Tries, "tries", 4, "attempts to reach a host")
-	p.Pause = pause
 	f.BoolVar(&p.resume, "resume", false, "skip hosts that have a plan in the directory")
 }

@@ -24,7 +24,7 @@ func (LocalServers) Start(ctx context.Context, at testbed.Site, settings []setti
 	case "files":
 		return startFiles(ctx, at, settings, part)
 	}
-	return webService{}.Start(ctx, at, settings, part)
+	return startWeb(ctx, at, settings, part)
 }
 
 // diskOf is the file system that an arm asks for, or the usual one.

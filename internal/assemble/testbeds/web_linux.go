@@ -21,12 +21,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// webService measures nginx, asked by package httpload.
-type webService struct{}
-
-var _ labserve.Service = webService{}
-
-// webArm is an arm's server that runs, and the load that asks it.
+// webArm is an arm's nginx that runs, and the load that asks it.
 type webArm struct {
 	box    *server.Box
 	nginx  *server.Process
@@ -34,8 +29,8 @@ type webArm struct {
 	load   httpload.Spec
 }
 
-// Start starts nginx at a site.
-func (webService) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
+// startWeb starts nginx at a site.
+func startWeb(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	w := setting.Web{TLS: part.HTTP.TLS, HTTP2: part.HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
 	for _, s := range settings {
 		w.Directives[s.Name] = s.Value
