@@ -14,10 +14,10 @@
 // Where things are:
 //
 //   - what the kinds answer differently: kind.go, gates.go, metric.go, section.go
-//   - what a study asks: spec.go, rate.go, sweep.go; what variants set: setting.go,
+//   - what a study asks: spec.go, sweep.go; what variants set: setting.go,
 //     setting_targets.go; which variants can be tried where: availability.go
 //   - reading it, with defaults, sweeps expanded, and what is refused: parse.go,
-//     defaults.go, expand.go, check.go
+//     expand.go, check.go
 //   - when which trial runs, how arms take turns, when enough is known:
 //     schedule.go, interleave.go, looks.go, machines.go, expected.go
 //   - what was seen: trial.go, telemetry.go, environment.go

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/document"
 	"linerate/internal/drop"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 
@@ -76,13 +75,9 @@ func wireTable(r Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "directions", "frame", "frames/s", "Ethernet", "IP", "of the link"}, Note: wireNote(r)}
 	for _, w := range r.Wire {
 		t.Rows = append(t.Rows, []string{w.Part, w.Variant, w.Directions, show.Grouped(w.Frame, 0) + " B", show.Rate(w.PPS),
-			show.Bits(w.EthernetBPS), show.Bits(w.IPBPS), forwardShare(w.LinkShare)})
+			show.Bits(w.EthernetBPS), show.Bits(w.IPBPS), show.Optional(w.LinkShare, func(v float64) string { return show.Percent(100 * v) })})
 	}
 	return t
-}
-
-func forwardShare(n stats.Number) string {
-	return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
 }
 
 // wireNote says what more than a link means, where there is any.

@@ -3,11 +3,14 @@ package study
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
 )
 
@@ -64,4 +67,163 @@ func Format(s Spec) ([]byte, error) {
 		return nil, fmt.Errorf("write study %s as YAML: %w", s.Name, err)
 	}
 	return b.Bytes(), enc.Close()
+}
+
+// Defaults of a study that does not say.
+const (
+	defaultBlocks  = 6
+	defaultSeconds = 1.0
+	defaultWarmup  = 0.15
+	defaultRetries = 2
+	defaultMargin  = 3.0
+	// defaultMarginPoints is the margin of shares.
+	defaultMarginPoints = 1.0
+)
+
+// fill puts defaults where the study says nothing; said tells which paths it
+// has, so that a zero that was written is not mistaken for silence.
+func (s *Spec) fill(said func(path string) bool) {
+	s.Version = SpecVersion
+	s.fillTestbed()
+	OrString(&s.Workload.Family, "ipv4")
+	OrString(&s.Workload.Order, "round-robin")
+	Unless(said, "workload.flows", &s.Workload.Flows, 1000)
+	if s.Control == "" && len(s.Variants) > 0 {
+		s.Control = s.Variants[0].Name
+	}
+	Unless(said, "blocks", &s.Blocks, defaultBlocks)
+	Unless(said, "retries", &s.Retries, defaultRetries)
+	s.fillModes()
+	s.fillKinds(said)
+	s.fillParts(said)
+	s.fillMetrics(said)
+	gates, defaults := &s.Gates, DefaultGates()
+	fillFrom(said, "gates.", &gates, &defaults)
+}
+
+func (s *Spec) fillParts(said func(string) bool) {
+	for i := range s.Parts {
+		p, path := &s.Parts[i], PartPath(i)+"."
+		OrString(&p.Name, string(p.Mode))
+		OrString((*string)(&p.Rate), string(MaxRate))
+		Unless(said, path+"blocks", &p.Blocks, s.Blocks)
+		Unless(said, path+"seconds", &p.Seconds, defaultSeconds)
+		Unless(said, path+"warmup", &p.Warmup, defaultWarmup)
+		s.fillOwn(i, said)
+	}
+}
+
+// fillModes gives every part a mode, and a study without parts one: as the kind
+// wants that the study is of.
+func (s *Spec) fillModes() {
+	if len(s.Parts) == 0 {
+		s.Parts = []Part{{}}
+	}
+	mode := s.defaultMode()
+	for i := range s.Parts {
+		OrString((*string)(&s.Parts[i].Mode), string(mode))
+	}
+}
+
+// PartPath is the path of a study's part in its file.
+func PartPath(place int) string { return fmt.Sprintf("parts[%d]", place) }
+
+func (s *Spec) fillMetrics(said func(string) bool) {
+	if len(s.Metrics) == 0 {
+		s.Metrics = defaultGoals(s.Parts)
+	}
+	for i := range s.Metrics {
+		g := &s.Metrics[i]
+		if g.Part == "" {
+			g.Part = s.partFor(g.Metric)
+		}
+		path := fmt.Sprintf("metrics[%d].margin_", i)
+		m, _ := MetricNamed(g.Metric)
+		switch {
+		case said(path+"percent") || said(path+"points"):
+		case m.Share:
+			g.MarginPoints = defaultMarginPoints
+		default:
+			g.MarginPercent = defaultMargin
+		}
+	}
+}
+
+// partFor is the first part whose mode yields a metric.
+func (s *Spec) partFor(metric string) string {
+	for _, p := range s.Parts {
+		if m, ok := MetricNamed(metric); ok && p.yields(m) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// defaultGoals wants a verdict on every metric of every part; the first of
+// the first part is primary.
+func defaultGoals(parts []Part) []Goal {
+	var goals []Goal
+	for _, p := range parts {
+		for _, m := range Metrics() {
+			if p.yields(m) && m.Verdict {
+				goals = append(goals, Goal{Metric: m.Name, Part: p.Name})
+			}
+		}
+	}
+	if len(goals) > 0 {
+		goals[0].Primary = true
+	}
+	return goals
+}
+
+// Unless sets a key that was not said.
+func Unless[T any](said func(string) bool, key string, value *T, to T) {
+	if !said(key) {
+		*value = to
+	}
+}
+
+// OrString sets a text that is empty.
+func OrString(s *string, fallback string) {
+	if *s == "" {
+		*s = fallback
+	}
+}
+
+// fillTestbed puts the defaults of a testbed's kind where the study is silent.
+func (s *Spec) fillTestbed() {
+	OrString(&s.Testbed.Kind, testbed.KindNetns)
+	if s.OnLiveHost() {
+		OrString(&s.Design, Switchback)
+		OrString(&s.Reset, ResetSettings)
+		return
+	}
+	OrString(&s.Design, Blocks)
+	if !s.OnMachines() {
+		OrString(&s.Reset, ResetNamespace)
+		return
+	}
+	OrString(&s.Reset, ResetSettings)
+}
+
+// fillFrom takes what is not said at a path from another of the same type; nothing from none.
+func fillFrom[T any](said func(path string) bool, path string, to **T, from *T) {
+	if from == nil {
+		return
+	}
+	if *to == nil {
+		*to = new(T)
+	}
+	t, f := reflect.ValueOf(*to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range t.NumField() {
+		if !said(path + yamlKey(t.Type().Field(i))) {
+			t.Field(i).Set(f.Field(i))
+		}
+	}
+}
+
+// yamlKey is the key of a field in a study's file.
+func yamlKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return key
 }

@@ -139,9 +139,6 @@ func (in *Instance) Watched(do func() error, of func(testbed.Arm) func() (drop.C
 	return nil
 }
 
-// OwnDrops are what only the arm itself counts.
-func OwnDrops(a testbed.Arm) func() (drop.Counters, error) { return a.Drops }
-
 // AllDrops reads the counters of the arm and of its machine. Arms that share the time all
 // get the machine's full counts.
 func AllDrops(a testbed.Arm) func() (drop.Counters, error) {

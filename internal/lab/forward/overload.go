@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"linerate/internal/drop"
 	"linerate/internal/load"
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 )
 
 // overload is that mode's way: all DUTs are up, their threads on one CPU, and
@@ -37,7 +39,7 @@ func (w *overload) offer() (load.Offer, error) {
 }
 
 func (w *overload) Send(ctx context.Context) error {
-	return w.Watched(func() error { return w.rounds(ctx) }, OwnDrops)
+	return w.Watched(func() error { return w.rounds(ctx) }, func(a testbed.Arm) func() (drop.Counters, error) { return a.Drops })
 }
 
 func (w *overload) rounds(ctx context.Context) error {

@@ -85,9 +85,6 @@ func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error
 	return m.latency(ctx, o.Search)
 }
 
-// warms reports whether a search's first trial is a warm-up.
-func warms(p study.Part) bool { return p.Warmup > 0 && p.Search.Method == study.MLR }
-
 // measurer runs a search's trials on the testbed.
 type measurer struct {
 	*packets.Setup
@@ -101,7 +98,7 @@ type measurer struct {
 
 // begin makes the trials from now on those of a search below a load.
 func (m *measurer) begin(limit float64) (err error) {
-	m.warming = warms(m.Part)
+	m.warming = m.Part.Warmup > 0 && m.Part.Search.Method == study.MLR
 	m.p, err = study.NewProcedure(m.Part, limit, m.record.GeneratorMax)
 	return err
 }
