@@ -63,11 +63,8 @@ func write(cmd *cobra.Command, out string, files []dist.File) error {
 	t := show.Table{Header: []string{"FILE", "BYTES"}}
 	for _, f := range files {
 		mode := os.FileMode(0o644)
-		if filepath.Ext(f.Name) == "" || strings.HasSuffix(f.Name, "64") {
+		if strings.HasSuffix(f.Name, "64") { // a platform's binary
 			mode = 0o755
-		}
-		if f.Name == "SHA256SUMS" {
-			mode = 0o644
 		}
 		if err := os.WriteFile(filepath.Join(out, f.Name), f.Data, mode); err != nil {
 			return fmt.Errorf("write the release: %w", err)

@@ -36,7 +36,6 @@ func (o *auditOptions) declared(args []string) bool {
 
 // readDeclared reads a file to a bound, or standard input, once for all who ask.
 func (o *auditOptions) readDeclared(name string) ([]byte, error) {
-	var in io.Reader
 	if name == hosts.Stdin {
 		text, err := io.ReadAll(io.LimitReader(o.Stdin(), 4*declared.MaxFile))
 		o.Stdin = func() io.Reader { return bytes.NewReader(text) }
@@ -47,8 +46,7 @@ func (o *auditOptions) readDeclared(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	in = f
-	return io.ReadAll(io.LimitReader(in, declared.MaxFile+1))
+	return io.ReadAll(io.LimitReader(f, declared.MaxFile+1))
 }
 
 // each is one run of an audit of files, each by itself.

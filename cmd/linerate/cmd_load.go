@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"time"
@@ -125,7 +124,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 		return err
 	}
 	defer r.Close()
-	got, err := watch(cmd.Context(), r, f, newLiveLine(cmd.ErrOrStderr()))
+	got, err := watch(cmd.Context(), r, f, cli.NewLive(cmd.ErrOrStderr()))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -134,7 +133,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 
 // watch waits for the end, showing counters. Without a time limit Ctrl-C is
 // the way to end it, and no interruption.
-func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine) (load.Received, error) {
+func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *show.Live) (load.Received, error) {
 	begin := time.Now()
 	end := f.long
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -165,7 +164,7 @@ func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine)
 			return got, err
 		}
 		last = got
-		live.received(got, time.Since(begin))
+		showReceived(live, got, time.Since(begin))
 	}
 }
 
@@ -175,16 +174,12 @@ type receivedDoc struct {
 	load.Received
 }
 
-// liveLine shows counters on a terminal while traffic runs.
-type liveLine struct{ *show.Live }
-
-func newLiveLine(w io.Writer) *liveLine { return &liveLine{cli.NewLive(w)} }
-
-func (l *liveLine) received(r load.Received, since time.Duration) {
+// showReceived shows counters on a terminal while traffic runs.
+func showReceived(live *show.Live, r load.Received, since time.Duration) {
 	p50 := uint64(0)
 	if r.Latency != nil {
 		p50 = r.Latency.P50
 	}
-	l.Show("%6.1f s  received %s frames  %s  duplicated %s  reordered %s  flows %s  foreign %s  p50 %s",
+	live.Show("%6.1f s  received %s frames  %s  duplicated %s  reordered %s  flows %s  foreign %s  p50 %s",
 		since.Seconds(), show.Count(r.RxPackets), show.Rate(r.RxPPS), show.Count(r.Duplicated), show.Count(r.Reordered), show.Count(r.FlowsSeen), show.Count(r.Foreign), show.Nanos(float64(p50)))
 }
