@@ -33,6 +33,9 @@ var slipCases = map[string]struct {
 	"nft-neighbours":     {"/etc/nftables.conf", []string{"table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n }\n}\n"}, []string{"table ip f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n }\n}\n", "table inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n  meta l4proto { icmp, ipv6-icmp } accept\n }\n}\n"}},
 	"mtu-large":          {"/etc/netplan/a.yaml", []string{"    eth0:\n      mtu: 90000\n"}, []string{"    eth0:\n      mtu: 9000\n", "      mtu: 65536\n"}},
 	"limits-item":        {"/etc/security/limits.conf", []string{"nginx - nofiles 65536\n"}, []string{"# nginx - nofiles 1\n* soft nofile 65536\n@audio - rtprio 95\n"}},
+	"link-matchless":     {"/etc/systemd/network/a.link", []string{"[Link]\nMTUBytes=9000\n"}, []string{"[Match]\nOriginalName=eth0\n[Link]\nMTUBytes=9000\n", "# [Link]\n"}},
+	"unit-limit":         {"/etc/systemd/system/nginx.service.d/a.conf", []string{"[Service]\nLimitNOFILES=65536\n"}, []string{"[Service]\nLimitNOFILE=65536\nLimitCORE = infinity\n"}},
+	"rc-name":            {"/etc/rc.conf", []string{"ifconfig_igb0.100=\"inet 198.18.0.1/24\"\n", "ifconfig-igb0='up'\n"}, []string{"ifconfig_igb0_100=\"inet 198.18.0.1/24\" # a-b=\"c\"\nsshd_flags=\"-o a.b=\"\n"}},
 	"nft-name": {"/etc/nftables.conf", []string{
 		"table ip f {\n chain x {\n  ip protocol tcp flow add @ft\n }\n}\n", "table ip f {\n chain x {\n  jump y\n }\n}\n", "table ip f {\n chain x {\n  iif $wan drop\n }\n}\n",
 	}, []string{
