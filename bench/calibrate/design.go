@@ -62,10 +62,6 @@ func Checks(reps int, seed uint64) []Check {
 		out = append(out, Check{what, 20, raw, 0, 2, true},
 			Check{"the same without the winner's curse", 20, adjusted, 0.9, 1.1, math.Abs(adjusted-1) <= 0.1+2/math.Sqrt(float64(n))})
 	}
-	for _, n := range []int{5, 10, 20} {
-		found, kept := doubted(r, n, reps)
-		out = append(out, check("an effect found with a power of 80 %", n, found, reps, 0, 1), check("the same where the A/A arm must support it", n, kept, reps, 0, 1))
-	}
 	for _, n := range []int{10, 20} {
 		out = append(out, check("interval of a percentage at +200 %, of a control that scatters by 30 %", n, percentages(r, n, reps), reps, 0.94, 0.96))
 	}
@@ -80,24 +76,6 @@ func Checks(reps int, seed uint64) []Check {
 		}
 	}
 	return append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
-}
-
-// doubted counts studies that find an effect, and those of them whose A/A arm supports it.
-func doubted(r *rand.Rand, n, reps int) (found, kept int) {
-	effect := stats.MinimumDetectableEffect(scatter*math.Sqrt2, n, 0.05, 0.8)
-	opt := stats.Options{Bare: true, NoPlan: true}
-	for range reps {
-		control, again := stats.Arm{Values: positive(gaussians(r, n, 0))}, stats.Arm{Values: positive(gaussians(r, n, 0))}
-		c := stats.CompareBlocks(control, []stats.Arm{{Values: positive(gaussians(r, n, effect))}}, opt)[0]
-		if !c.Verdict.Differs() {
-			continue
-		}
-		found++
-		if c.Doubt(stats.CompareBlocks(control, []stats.Arm{again}, opt)[0], opt); c.Verdict.Differs() {
-			kept++
-		}
-	}
-	return found, kept
 }
 
 // percentages counts intervals in percent that hold the true effect, on the scale of differences.
