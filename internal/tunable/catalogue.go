@@ -1,9 +1,6 @@
 package tunable
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -42,9 +39,8 @@ type Catalogue struct {
 
 type key struct{ os, name string }
 
-// fillTables builds the tables of the look-ups of a catalogue that was indexed
-// before it was packed.
-func (c *Catalogue) fillTables() {
+// index builds the tables of the look-ups.
+func (c *Catalogue) index() {
 	c.byName = make(map[key]*Record, len(c.Records)*5/4)
 	c.folds, c.spans = &folds{known: map[key]*Record{}}, &sync.Map{}
 	c.byConcept, c.claims = map[string][]*Record{}, map[key][]Claim{}
@@ -65,67 +61,6 @@ func (c *Catalogue) fillTables() {
 			}
 		}
 	}
-}
-
-// index sorts, refuses duplicates and dangling references, and builds the
-// tables of the look-ups.
-func (c *Catalogue) index() error {
-	slices.SortStableFunc(c.Records, func(a, b *Record) int {
-		return cmp.Or(cmp.Compare(a.OS, b.OS), cmp.Compare(a.Name, b.Name))
-	})
-	c.fillTables()
-	var errs []error
-	taken := make(map[key]*Record, len(c.byName))
-	for _, r := range c.Records {
-		for _, name := range append([]string{r.Name}, r.Instances...) {
-			if old := taken[key{r.OS, name}]; old != nil {
-				errs = append(errs, fmt.Errorf("%s:%d: %s: already at %s:%d", r.File, r.Line, name, old.File, old.Line))
-			}
-			taken[key{r.OS, name}] = r
-		}
-	}
-	for _, set := range c.Claims {
-		for _, cl := range set.Claims {
-			if _, ok := c.Lookup(set.OS, cl.Name); !ok {
-				errs = append(errs, fmt.Errorf("%s:%d: claim on %s, which has no record", set.File, cl.Line, cl.Name))
-			}
-		}
-	}
-	errs = append(errs, c.checkReferences()...)
-	return errors.Join(errs...)
-}
-
-// checkReferences refuses names that records mention and the catalogue lacks.
-func (c *Catalogue) checkReferences() []error {
-	var errs []error
-	concepts := map[string]bool{}
-	for _, k := range c.Concepts {
-		if concepts[k.Name] || k.Title == "" {
-			errs = append(errs, fmt.Errorf("concepts.yaml: %s: twice, or without a title", k.Name))
-		}
-		concepts[k.Name] = true
-	}
-	for _, r := range c.Records {
-		refs := slices.Clone(r.Related)
-		for _, k := range r.Coupled {
-			refs = append(refs, k.Name)
-		}
-		if r.RenamedTo != "" {
-			refs = append(refs, r.RenamedTo)
-		}
-		if r.AliasOf != "" {
-			refs = append(refs, r.AliasOf)
-		}
-		for _, name := range refs {
-			if _, ok := c.Lookup(r.OS, name); !ok {
-				errs = append(errs, fmt.Errorf("%s:%d: %s mentions %s, which has no record", r.File, r.Line, r.Name, name))
-			}
-		}
-		if r.Concept != "" && !concepts[r.Concept] {
-			errs = append(errs, fmt.Errorf("%s:%d: %s: concept %q is not in concepts.yaml", r.File, r.Line, r.Name, r.Concept))
-		}
-	}
-	return errs
 }
 
 // Lookup finds the record of a name as a host spells it: dev.igb.0.fc is

@@ -39,11 +39,11 @@ func Load(fsys fs.FS) (*Catalogue, error) {
 	if err != nil {
 		return c, err
 	}
-	return c, c.Check()
+	return c, errors.Join(c.Check(), c.checkNames())
 }
 
 // Check holds every record and claim to the schema, compiles every expression
-// and runs its vectors. Read made sure of names and references already.
+// and runs its vectors.
 func (c *Catalogue) Check() error {
 	errs := list.Map(c.Records, (*Record).check)
 	for _, set := range c.Claims {
@@ -221,6 +221,56 @@ func (c Claim) check(file string) error {
 	oneOf(bad, "verdict", c.Verdict, verdicts)
 	if (c.Verdict == Wrong || c.Verdict == Stale || c.Verdict == Depends) && c.Truth == "" {
 		bad("verdict %s needs a truth", c.Verdict)
+	}
+	return errors.Join(errs...)
+}
+
+// checkNames refuses names that are there twice, and those that the catalogue mentions and
+// lacks.
+func (c *Catalogue) checkNames() error {
+	var errs []error
+	taken := map[key]*Record{}
+	for _, r := range c.Records {
+		for _, name := range append([]string{r.Name}, r.Instances...) {
+			if old := taken[key{r.OS, name}]; old != nil {
+				errs = append(errs, fmt.Errorf("%s:%d: %s: already at %s:%d", r.File, r.Line, name, old.File, old.Line))
+			}
+			taken[key{r.OS, name}] = r
+		}
+	}
+	for _, set := range c.Claims {
+		for _, cl := range set.Claims {
+			if _, ok := c.Lookup(set.OS, cl.Name); !ok {
+				errs = append(errs, fmt.Errorf("%s:%d: claim on %s, which has no record", set.File, cl.Line, cl.Name))
+			}
+		}
+	}
+	concepts := map[string]bool{}
+	for _, k := range c.Concepts {
+		if concepts[k.Name] || k.Title == "" {
+			errs = append(errs, fmt.Errorf("concepts.yaml: %s: twice, or without a title", k.Name))
+		}
+		concepts[k.Name] = true
+	}
+	for _, r := range c.Records {
+		refs := slices.Clone(r.Related)
+		for _, k := range r.Coupled {
+			refs = append(refs, k.Name)
+		}
+		if r.RenamedTo != "" {
+			refs = append(refs, r.RenamedTo)
+		}
+		if r.AliasOf != "" {
+			refs = append(refs, r.AliasOf)
+		}
+		for _, name := range refs {
+			if _, ok := c.Lookup(r.OS, name); !ok {
+				errs = append(errs, fmt.Errorf("%s:%d: %s mentions %s, which has no record", r.File, r.Line, r.Name, name))
+			}
+		}
+		if r.Concept != "" && !concepts[r.Concept] {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: concept %q is not in concepts.yaml", r.File, r.Line, r.Name, r.Concept))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -55,6 +55,6 @@ func Unpack(b []byte) (c *Catalogue, beside [][]byte, err error) {
 		return nil, nil, errors.New("the packed catalogue has another shape than this program's")
 	}
 	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts, Conditions: p.Conditions}
-	c.fillTables()
+	c.index()
 	return c, p.Beside, nil
 }

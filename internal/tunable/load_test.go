@@ -40,7 +40,7 @@ func TestMistakes(t *testing.T) {
 		{"no summary", "summary: s", "summary: ''", "net.x: no summary"},
 		{"no sources", "sources: [a.c]", "sources: []", "net.x: no sources"},
 		{"default of the wrong type", "default: 5", "default: five", `default "five": "five" is no number`},
-		{"bad release", "summary: s", "since: newest\n    summary: s", `freebsd/x.yaml:3: release "newest"`},
+		{"bad release", "summary: s", "since: newest\n    summary: s", `freebsd/x.yaml:8: release "newest"`},
 		{"removed before it came", "summary: s", "since: 14.0\n    removed: 13.0\n    summary: s", "removed in 13.0, but there only since 14.0"},
 		{"formula without a vector", "default: 5", "formula: memory / 2", "a formula without a vector"},
 		{"formula that does not compile", "default: 5", "formula: memorry / 2", "unknown name memorry"},

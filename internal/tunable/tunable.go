@@ -137,9 +137,9 @@ type Record struct {
 	// Since is the first release that has it; zero when it is older than the
 	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.10). A Linux
 	// release is mainline's; Backports says who has it earlier.
-	Since release.Release `yaml:"-"`
+	Since release.Release `yaml:"since"`
 	// Removed is the first release without it; zero while it exists.
-	Removed release.Release `yaml:"-"`
+	Removed release.Release `yaml:"removed"`
 	// RenamedTo is the name that took its place, with the same meaning.
 	RenamedTo string `yaml:"renamed_to"`
 	// AliasOf is the record of which this is a second spelling.
@@ -163,7 +163,7 @@ type Record struct {
 	// mechanism's: nothing at runtime, a reboot where only a boot reads it.
 	Reset       Reset       `yaml:"reset"`
 	Constraints Constraints `yaml:"constraints"`
-	Changes     []Change    `yaml:"-"`
+	Changes     []Change    `yaml:"changes"`
 
 	// Summary says what it does, in our words.
 	Summary string `yaml:"summary"`
@@ -187,7 +187,7 @@ type Record struct {
 	// Removed that still do: "RHEL 8.6 (4.18)", "5.15.46 stable".
 	Backports []string `yaml:"backports"`
 	// Checked says what of the record was checked, against which release.
-	Checked []Check `yaml:"-"`
+	Checked []Check `yaml:"checked"`
 	// Decode names how a number is taken apart for people: "harvest" is the
 	// entropy sources of kern.random.harvest.mask.
 	Decode string `yaml:"decode"`
@@ -208,7 +208,7 @@ type Record struct {
 // Check is one check of a record.
 type Check struct {
 	// Release is the one it was checked on.
-	Release release.Release `yaml:"-"`
+	Release release.Release `yaml:"release"`
 	// How is probed (a running kernel was asked), source (its text was read)
 	// or documentation.
 	How string `yaml:"how"`
@@ -274,8 +274,8 @@ const (
 // and before Until. A zero From is the beginning, a zero Until the end.
 // Later changes override earlier ones; only the fields given change.
 type Change struct {
-	From      release.Release   `yaml:"-"`
-	Until     release.Release   `yaml:"-"`
+	From      release.Release   `yaml:"from"`
+	Until     release.Release   `yaml:"until"`
 	Exists    *bool             `yaml:"exists"`
 	Settable  Settable          `yaml:"settable"`
 	Type      Type              `yaml:"type"`

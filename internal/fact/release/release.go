@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
 // Release is one release of an operating system. The zero value is an
@@ -141,5 +144,13 @@ func (r *Release) UnmarshalText(b []byte) error {
 		return err
 	}
 	*r = parsed
+	return nil
+}
+
+// UnmarshalYAML reads a release as it is written: as a number, 6.10 would be 6.1.
+func (r *Release) UnmarshalYAML(n ast.Node) error {
+	if err := r.UnmarshalText([]byte(n.GetToken().Value)); err != nil {
+		return &yaml.SyntaxError{Message: err.Error(), Token: n.GetToken()}
+	}
 	return nil
 }

@@ -1,0 +1,51 @@
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+)
+
+// File is a file of linerate's own, as a value.
+type File[T any] struct {
+	Name string
+	Doc  T
+}
+
+// Own reads the files of a pattern that linerate brings along, side by side. Unknown keys are
+// errors. Each file's first mistake is reported, with its line.
+func Own[T any](fsys fs.FS, pattern string) ([]File[T], error) {
+	names, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		return nil, err
+	}
+	files, errs := make([]File[T], len(names)), make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		files[i].Name = name
+		wg.Go(func() {
+			text, err := fs.ReadFile(fsys, name)
+			if err == nil {
+				err = yaml.UnmarshalWithOptions(text, &files[i].Doc, yaml.Strict())
+			}
+			errs[i] = placed(name, err)
+		})
+	}
+	wg.Wait()
+	return files, errors.Join(errs...)
+}
+
+// placed puts the file, and the line where it is known, before an error.
+func placed(name string, err error) error {
+	var y yaml.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &y) && y.GetToken() != nil:
+		return fmt.Errorf("%s:%d: %s", name, y.GetToken().Position.Line, y.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
