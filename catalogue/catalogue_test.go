@@ -88,7 +88,7 @@ func packedRules(t *testing.T) []byte {
 // packedPlans is the advice of plans, packed.
 func packedPlans(t *testing.T) []byte {
 	t.Helper()
-	l, err := plan.Load(files, catalogueOf(t))
+	l, err := plan.Load(files)
 	if err != nil {
 		t.Fatal(err)
 	}

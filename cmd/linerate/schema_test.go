@@ -100,8 +100,8 @@ var writtenFiles = []described{
 	{"catalogue-claims", "claims of one source (YAML)", nil, typeOf[tunable.Claims]()},
 	{"catalogue-concepts", "concepts of the catalogue (YAML)", nil, typeOf[tunable.ConceptFile]()},
 	{"catalogue-conditions", "conditions of the catalogue in words (YAML)", nil, typeOf[tunable.ConditionFile]()},
-	{"catalogue-rules", "rules and lists of audits (YAML)", nil, []reflect.Type{audit.RuleFile()}},
-	{"catalogue-advice", "what plans may set (YAML)", nil, []reflect.Type{plan.FileType()}},
+	{"catalogue-rules", "rules and lists of audits (YAML)", nil, typeOf[audit.RuleFile]()},
+	{"catalogue-advice", "what plans may set (YAML)", nil, typeOf[plan.AdviceFile]()},
 	{"catalogue-roles", "roles of hosts (YAML)", nil, typeOf[role.File]()},
 }
 

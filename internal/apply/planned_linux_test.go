@@ -48,7 +48,7 @@ func TestPlannedIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := plan.Load(sharedtest.Catalogue(), c)
+	library, err := plan.Load(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,43 +3,12 @@ package audit_test
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"linerate/internal/sharedtest"
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
 )
-
-// FuzzLoadRules: whatever a file of rules holds, loading it ends in rules
-// that satisfy the schema or in an error, and their expressions in a program
-// or an error.
-func FuzzLoadRules(f *testing.F) {
-	f.Add([]byte("rules: [{id: LR-X, kind: harmful, severity: info, action: keep, name: x, message: m, why: w, fix: f, sources: [s], when: 'memory > 0 && any(nics, .ether)'}]"))
-	f.Add([]byte("classes: {a: [b]}\ntransforms: [c]\nrc_modules: {d: e}\npolicies: ['f.*']"))
-	f.Add([]byte("rules: [{id: LR-X, each: line, names: ['[']}]"))
-	f.Add([]byte("rules:\n- &a {id: LR-A}\n- *a\n- ~\n"))
-	for _, name := range []string{"rules/boot.yaml", "rules/lists.yaml"} {
-		if text, err := fs.ReadFile(sharedtest.Catalogue(), name); err == nil {
-			f.Add(text)
-		}
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		set, err := audit.LoadRules(fstest.MapFS{"rules/x.yaml": {Data: text}})
-		if err != nil {
-			return
-		}
-		for _, r := range set.Rules() {
-			if r.ID == "" || r.Message == "" || len(r.Sources) == 0 {
-				t.Errorf("accepted %+v", r)
-			}
-		}
-		_ = set.CheckExpressions() // an error is an answer, a panic is none
-	})
-}
 
 // FuzzRunAndWrite: hostile files end in a report that holds no control
 // characters on the terminal and is valid JSON.

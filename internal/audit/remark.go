@@ -30,20 +30,6 @@ type Remark struct {
 	Cases map[string]Remark `yaml:"cases"`
 }
 
-// check refuses a rule of whose cases one does not say all that a finding has.
-func (r Remark) check() error {
-	for name, c := range r.Cases {
-		kind, severity, action := cmp.Or(c.Kind, r.Kind), cmp.Or(c.Severity, r.Severity), cmp.Or(c.Action, r.Action)
-		if !slices.Contains(kinds, kind) || !slices.Contains(severities, severity) || !slices.Contains(actions, action) || c.Class+r.Class == "" {
-			return fmt.Errorf("%s: kind %q, severity %q, action %q or class %q is none", name, kind, severity, action, cmp.Or(c.Class, r.Class))
-		}
-		if c.Message+r.Message == "" || c.Why+r.Why == "" || c.Fix+r.Fix == "" {
-			return fmt.Errorf("%s: needs message, why and fix", name)
-		}
-	}
-	return nil
-}
-
 // with are the values of a check that a remark's texts name.
 type with map[string]string
 

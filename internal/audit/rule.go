@@ -7,14 +7,12 @@ import (
 	"io/fs"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"linerate/internal/fact/release"
 	"linerate/internal/setting"
+	"linerate/internal/yamlfile"
 )
 
 // What a rule is asked about, once each.
@@ -225,121 +223,26 @@ func (l *Lists) merge(o Lists, file string) error {
 // Rules lists the rules of the set.
 func (s *RuleSet) Rules() []*Rule { return slices.Clone(s.rules) }
 
-// maxRuleFile bounds one file of rules.
-const maxRuleFile = 1 << 20
-
-// LoadRules reads rules/*.yaml, each a document with one key, rules. Every
-// mistake is reported with its file and rule. Expressions are compiled when
-// they are first needed.
+// LoadRules reads rules/*.yaml. What they hold is checked by this package's tests alone;
+// expressions are compiled when they are first needed.
 func LoadRules(fsys fs.FS) (*RuleSet, error) {
-	files, err := fs.Glob(fsys, "rules/*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	set, errs := &RuleSet{}, []error{}
-	for _, name := range files {
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, err
+	files, err := yamlfile.Own[RuleFile](fsys, "rules/*.yaml")
+	set, errs := &RuleSet{}, []error{err}
+	for _, f := range files {
+		errs = append(errs, set.merge(f.Doc.Lists, f.Name))
+		for _, r := range f.Doc.Rules {
+			r.file, r.Each = path.Base(f.Name), cmp.Or(r.Each, EachHost)
 		}
-		rules, more, err := parseRules(path.Base(name), text)
-		errs = append(errs, err, set.merge(more, name))
-		set.rules = append(set.rules, rules...)
+		set.rules = append(set.rules, f.Doc.Rules...)
 	}
 	slices.SortFunc(set.rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) })
-	for i := 1; i < len(set.rules); i++ {
-		if set.rules[i].ID == set.rules[i-1].ID {
-			errs = append(errs, fmt.Errorf("%s: %s: id is taken by %s", set.rules[i].file, set.rules[i].ID, set.rules[i-1].file))
-		}
-	}
 	return set, errors.Join(errs...)
 }
 
-// ruleFile is a file of catalogue/rules.
-type ruleFile struct {
+// RuleFile is a file of catalogue/rules.
+type RuleFile struct {
 	Rules []*Rule `yaml:"rules"`
 	Lists `yaml:",inline"`
-}
-
-// RuleFile is the shape of a file of rules and lists.
-func RuleFile() reflect.Type { return reflect.TypeFor[ruleFile]() }
-
-// parseRules reads one file of rules and lists, and checks all but the
-// expressions.
-func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
-	if len(text) > maxRuleFile {
-		return nil, Lists{}, fmt.Errorf("%s: more than %d bytes", file, maxRuleFile)
-	}
-	var doc ruleFile
-	if err := yaml.UnmarshalWithOptions(text, &doc, yaml.Strict()); err != nil {
-		return nil, Lists{}, fmt.Errorf("%s: %s", file, yaml.FormatError(err, false, false))
-	}
-	var errs []error
-	for i, r := range doc.Rules {
-		if r == nil {
-			return nil, Lists{}, fmt.Errorf("%s: rule %d is empty", file, i+1)
-		}
-		r.file = file
-		if err := r.check(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: rule %d (%s): %w", file, i+1, r.ID, err))
-		}
-	}
-	for id, r := range doc.Remarks {
-		if err := r.check(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: remark %s: %w", file, id, err))
-		}
-	}
-	for i, w := range doc.Writes {
-		if w == nil {
-			return nil, Lists{}, fmt.Errorf("%s: write %d is empty", file, i+1)
-		}
-		if err := w.check(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: write %d: %w", file, i+1, err))
-		}
-	}
-	for i, w := range doc.Writers {
-		if w == nil {
-			return nil, Lists{}, fmt.Errorf("%s: writer %d is empty", file, i+1)
-		}
-		if err := w.check(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: writer %d (%s): %w", file, i+1, w.Name, err))
-		}
-	}
-	return doc.Rules, doc.Lists, errors.Join(errs...)
-}
-
-var ruleID = regexp.MustCompile(`^LR-[A-Z0-9]+(-[A-Z0-9]+)*$`)
-
-func (r *Rule) check() error {
-	r.Each = cmp.Or(r.Each, EachHost)
-	switch {
-	case !ruleID.MatchString(r.ID):
-		return errors.New("id is not LR-WORDS in capitals")
-	case !slices.Contains(kinds, r.Kind):
-		return fmt.Errorf("kind %q is none of %v", r.Kind, kinds)
-	case !slices.Contains(severities, r.Severity):
-		return fmt.Errorf("severity %q is none of %v", r.Severity, severities)
-	case !slices.Contains(actions, r.Action):
-		return fmt.Errorf("action %q is none of %v", r.Action, actions)
-	case !slices.Contains([]string{EachHost, EachLine, EachLost, EachNIC, EachShaper, EachCounter}, r.Each):
-		return fmt.Errorf("each %q is none of host, line, lost, nic, shaper, counter", r.Each)
-	case slices.Contains([]string{EachLine, EachLost, EachCounter}, r.Each) != (len(r.Names) > 0):
-		return errors.New("names belong to rules over lines or counters, and those need them")
-	case r.Message == "" || r.Why == "" || r.Fix == "" || len(r.Sources) == 0:
-		return errors.New("needs message, why, fix and sources")
-	case slices.ContainsFunc(r.Sets, func(s string) bool { return !strings.Contains(s, "=") }):
-		return errors.New("sets are NAME=VALUE")
-	case r.Each == EachHost && r.Name == "":
-		return errors.New("a rule over the host needs a name")
-	case r.OS != "freebsd" && r.OS != "linux" && r.OS != "":
-		return fmt.Errorf("os %q is neither freebsd nor linux", r.OS)
-	}
-	for _, n := range r.Names {
-		if _, err := path.Match(n, ""); err != nil {
-			return fmt.Errorf("name %q is no pattern", n)
-		}
-	}
-	return nil
 }
 
 // forHost reports whether the rule is about hosts of this system, release and

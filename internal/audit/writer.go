@@ -2,9 +2,7 @@ package audit
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -61,28 +59,6 @@ type Own struct {
 
 // writersLanguage is that of the conditions and values of writers.
 var writersLanguage = sync.OnceValue(factexpr.NewLanguage[factexpr.Host])
-
-func (w *Writer) check() error {
-	switch {
-	case w.Name == "" || w.When == "" || w.Fix == "" || len(w.Sources) == 0:
-		return errors.New("a writer needs name, when, fix and sources")
-	case w.OS != fact.Linux && w.OS != fact.FreeBSD:
-		return fmt.Errorf("os %q is neither freebsd nor linux", w.OS)
-	case len(w.Writes) > 0 && w.Present == "":
-		return errors.New("what it writes by itself needs present")
-	}
-	for _, o := range w.Writes {
-		if len(o.Names) == 0 || o.Only != "" && o.Only != fact.Raise {
-			return errors.New("writes need names, and only is >")
-		}
-		for _, n := range o.Names {
-			if _, err := path.Match(n, ""); err != nil || o.Value != "" && strings.ContainsAny(n, "*?[") {
-				return fmt.Errorf("name %q is no pattern, or has a value", n)
-			}
-		}
-	}
-	return nil
-}
 
 // WithWriters are the facts with the writers that the host has, and with a line for each
 // value that one of them writes by itself.

@@ -2,9 +2,7 @@ package audit
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -48,28 +46,6 @@ type Effect struct {
 	// Fresh: only those that nothing has written yet.
 	Fresh bool   `yaml:"fresh"`
 	Why   string `yaml:"why"`
-}
-
-func (w *Write) check() error {
-	switch {
-	case len(w.Names) == 0 || len(w.Sources) == 0:
-		return errors.New("a write needs names and sources")
-	case w.Refused != "" && (w.Why == "" || w.Fix == ""):
-		return errors.New("a refusal needs why and fix")
-	case !w.One && w.Refused == "" && len(w.Sets) == 0:
-		return errors.New("a write that does nothing")
-	}
-	for _, e := range w.Sets {
-		if len(e.Names) == 0 || e.Value == "" || e.Why == "" {
-			return errors.New("an effect needs names, value and why")
-		}
-	}
-	for _, n := range w.Names {
-		if _, err := path.Match(n, ""); err != nil {
-			return fmt.Errorf("name %q is no pattern", n)
-		}
-	}
-	return nil
 }
 
 // of reports whether a host's write of a name is one of these.

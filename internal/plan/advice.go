@@ -1,17 +1,11 @@
 package plan
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
-	"reflect"
-	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
-	"linerate/internal/role"
-	"linerate/internal/tunable"
+	"linerate/internal/yamlfile"
 )
 
 // Basis is why advice may enter a plan. A measured gain is no advice.
@@ -118,59 +112,29 @@ type content struct {
 	Answers []*Answer
 }
 
-// document is a file of catalogue/plans.
-type document struct {
+// AdviceFile is a file of catalogue/plans.
+type AdviceFile struct {
 	OS      string    `yaml:"os"`
 	Advice  []*Advice `yaml:"advice"`
 	Answers []*Answer `yaml:"answers"`
 }
 
-// FileType is the shape of a file of advice.
-func FileType() reflect.Type { return reflect.TypeFor[document]() }
-
-// Load reads plans/*.yaml of the catalogue's files and checks every record
-// against the catalogue.
-func Load(fsys fs.FS, c *tunable.Catalogue) (*Library, error) {
-	names, err := fs.Glob(fsys, "plans/*.yaml")
-	if err != nil {
-		return nil, err
-	}
+// Load reads plans/*.yaml of the catalogue's files. What they hold is checked by this
+// package's tests alone.
+func Load(fsys fs.FS) (*Library, error) {
+	files, err := yamlfile.Own[AdviceFile](fsys, "plans/*.yaml")
 	l := &Library{}
-	for _, name := range names {
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, err
+	for _, f := range files {
+		for _, a := range f.Doc.Advice {
+			a.OS, a.File = f.Doc.OS, path.Base(f.Name)
+			l.Advice = append(l.Advice, a.expand()...)
 		}
-		var d document
-		if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if err := l.add(path.Base(name), d, c); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		for _, a := range f.Doc.Answers {
+			a.OS = f.Doc.OS
+			l.Answers = append(l.Answers, a)
 		}
 	}
-	return l, nil
-}
-
-// add checks a file's records and keeps them.
-func (l *Library) add(file string, d document, c *tunable.Catalogue) error {
-	for _, a := range d.Advice {
-		a.OS, a.File = d.OS, file
-		for _, a := range a.expand() {
-			if err := a.check(c); err != nil {
-				return fmt.Errorf("%s: %w", a.Name(), err)
-			}
-			l.Advice = append(l.Advice, a)
-		}
-	}
-	for _, a := range d.Answers {
-		a.OS = d.OS
-		if err := a.check(); err != nil {
-			return fmt.Errorf("answer to %s: %w", a.Need, err)
-		}
-		l.Answers = append(l.Answers, a)
-	}
-	return nil
+	return l, err
 }
 
 // expand is the advice, once for each of its drivers.
@@ -189,86 +153,3 @@ func (a *Advice) expand() []*Advice {
 
 // needs are the inputs that advice may ask for.
 var needs = []string{"link", "rtt", "states", "connections", "connection_rate"}
-
-func (a *Advice) check(c *tunable.Catalogue) error {
-	switch {
-	case (a.Set == "") == (a.Leave == ""):
-		return fmt.Errorf("wants one of set and leave")
-	case a.Reason == "":
-		return fmt.Errorf("lacks its reason")
-	case len(a.Roles) == 0:
-		return fmt.Errorf("lacks its roles")
-	case a.Set != "" && (a.Value+a.Want == "" || a.Risk == ""):
-		return fmt.Errorf("sets something, and lacks its value or risk")
-	case a.Set != "" && !slices.Contains([]Basis{ByRole, Capacity, OnlyAdvice}, a.Basis):
-		return fmt.Errorf("its basis %q is none: correctness, capacity or unmeasured", a.Basis)
-	case a.Unless != "" && a.Otherwise == "":
-		return fmt.Errorf("has unless without otherwise")
-	case len(a.Bounds) > 0 && a.Want == "":
-		return fmt.Errorf("has bounds, and lacks what is wanted")
-	case len(a.Sources) == 0:
-		return fmt.Errorf("lacks its sources")
-	}
-	for _, r := range a.Roles {
-		if err := role.Check(r); err != nil {
-			return err
-		}
-	}
-	for _, n := range a.Needs {
-		if !slices.Contains(needs, n) {
-			return fmt.Errorf("needs %q, which nobody can give: %s", n, strings.Join(needs, ", "))
-		}
-	}
-	if _, ok := c.Lookup(a.OS, a.Name()); !ok {
-		return fmt.Errorf("is not in the catalogue of %q", a.OS)
-	}
-	return a.checkExpressions()
-}
-
-func (a *Advice) checkExpressions() error {
-	conditions, texts := []string{a.When, a.Unless}, []string{a.Formula, a.Reason, a.Risk, a.Undo, a.Otherwise, a.Short}
-	values := []string{a.Want, a.Value, a.Each}
-	for _, b := range a.Bounds {
-		if b.Most == "" || b.Reason == "" {
-			return fmt.Errorf("a bound lacks its number or its reason")
-		}
-		conditions, values = append(conditions, b.When), append(values, b.Most)
-	}
-	return compile(conditions, values, texts)
-}
-
-func (a *Answer) check() error {
-	if !slices.Contains(needs, a.Need) || a.Text == "" {
-		return fmt.Errorf("wants one of %s, and a text", strings.Join(needs, ", "))
-	}
-	for _, r := range a.Roles {
-		if err := role.Check(r); err != nil {
-			return err
-		}
-	}
-	return compile([]string{a.When}, nil, []string{a.Text})
-}
-
-// compile checks conditions, values and texts; those that are empty are none.
-func compile(conditions, values, texts []string) error {
-	l := language()
-	for _, code := range conditions {
-		if err := l.CheckCondition(code); err != nil {
-			return err
-		}
-	}
-	for _, code := range values {
-		if code == "" {
-			continue
-		}
-		if _, err := l.Compile(code); err != nil {
-			return err
-		}
-	}
-	for _, text := range texts {
-		if err := l.CheckText(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}

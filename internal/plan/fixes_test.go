@@ -117,7 +117,7 @@ func TestPlansAreJudgedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		library, err := plan.Load(sharedtest.Catalogue(), b.known.Catalogue)
+		library, err := plan.Load(sharedtest.Catalogue())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,17 +5,11 @@ import (
 	"testing"
 
 	"linerate/internal/sharedtest"
-
-	"linerate/catalogue"
 )
 
 // TestPackedAdviceIsTheAdvice: packed and read back it is the same, in the same order.
 func TestPackedAdviceIsTheAdvice(t *testing.T) {
-	c, err := catalogue.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Load(sharedtest.Catalogue(), c)
+	want, err := Load(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +35,7 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 
 // BenchmarkAdvice reads the advice as files and packed.
 func BenchmarkAdvice(b *testing.B) {
-	c, err := catalogue.Load()
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := Load(sharedtest.Catalogue(), c)
+	l, err := Load(sharedtest.Catalogue())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +45,7 @@ func BenchmarkAdvice(b *testing.B) {
 	}
 	b.Run("files", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Load(sharedtest.Catalogue(), c); err != nil {
+			if _, err := Load(sharedtest.Catalogue()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -129,7 +129,7 @@ func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := plan.Load(sharedtest.Catalogue(), c)
+	library, err := plan.Load(sharedtest.Catalogue())
 	if err != nil {
 		t.Fatal(err)
 	}

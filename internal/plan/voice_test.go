@@ -34,7 +34,7 @@ var load = sync.OnceValues(func() (k known, err error) {
 	if k.catalogue, err = catalogue.Load(); err != nil {
 		return k, err
 	}
-	if k.library, err = Load(sharedtest.Catalogue(), k.catalogue); err != nil {
+	if k.library, err = Load(sharedtest.Catalogue()); err != nil {
 		return k, err
 	}
 	if k.rules, err = audit.LoadRules(sharedtest.Catalogue()); err != nil {
