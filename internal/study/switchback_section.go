@@ -34,7 +34,7 @@ func switchbackSections(s Spec, r Results) []document.Block {
 	m, _ := MetricNamed(s.Primary().Metric)
 	drawn := figure("The "+m.Label+", check by check", "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
 		series(windows, m))
-	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), dropTable(windows)})...)
+	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), lateTable(r), dropTable(windows)})...)
 }
 
 // window is a trial with what it saw.
@@ -267,4 +267,26 @@ func (v Verdict) Longer(s Spec) string {
 		return ""
 	}
 	return fmt.Sprintf("windows of %s are too short for %s: try %s", span(PlanOf(s, p).Window), v.Variant, span(longerWindows*PlanOf(s, p).Window))
+}
+
+func lateTable(r Results) document.Table {
+	t := document.Table{Title: "Late effects", Header: []string{"metric", "variant", "p", ""},
+		Note: "Whether the window before still acts on the next, by a regression on both arms and redrawn orders of the pairs. Below 0.05 it does: a verdict needs the effect on both windows to say the same, and below 0.005 that effect is told. A late part below a tenth of the direct effect, or of the margin, changes nothing."}
+	for _, v := range r.Verdicts {
+		if v.Late == nil {
+			continue
+		}
+		m, _ := r.Metric(v.Metric)
+		says := "none is shown"
+		switch {
+		case v.Late.Short:
+			says = "the windows are too short"
+		case v.Method == stats.OverBothArms:
+			says = "the effect is that on both windows"
+		case v.Late.P.Float() <= 0.05:
+			says = "the verdict is the same with it"
+		}
+		t.Rows = append(t.Rows, []string{m.Label, v.Variant, show.Optional(v.Late.P, show.P), says})
+	}
+	return t
 }

@@ -1,13 +1,14 @@
 package study
 
 import (
-	"linerate/internal/document"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"linerate/internal/document"
 )
 
 // pairsOf are windows of eight pairs whose metric follows the traffic, and 4 % less of
