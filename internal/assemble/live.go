@@ -80,7 +80,7 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 	case h.kernel == nil && h.lacks == "" && want != instrument.ByTicks:
 		var err error
 		if h.kernel, err = instrument.OpenKernelClock(); err != nil {
-			h.lacks = fmt.Sprintf("tracepoints: %v (%s)", err, hint.Of(err))
+			h.lacks = "tracepoints: " + hint.Aside(err)
 		}
 	}
 	if h.lacks != "" {

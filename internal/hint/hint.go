@@ -37,6 +37,14 @@ func Of(err error) string {
 	return h.hint
 }
 
+// Aside is an error with its hint, if it has one, in parentheses.
+func Aside(err error) string {
+	if h := Of(err); h != "" {
+		return fmt.Sprintf("%v (%s)", err, h)
+	}
+	return err.Error()
+}
+
 // Option is an option as commands take it, with a value or without.
 func Option(name, value string) string { return strings.TrimSuffix("--"+name+" "+value, " ") }
 

@@ -42,6 +42,15 @@ func TestHintSurvivesWrapping(t *testing.T) {
 	}
 }
 
+func TestAside(t *testing.T) {
+	plain := errors.New("no clock")
+	for want, err := range map[string]error{"no clock": plain, "no clock (wind it)": With(plain, "wind it")} {
+		if got := Aside(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestUnknownNamesTheNearest(t *testing.T) {
 	err := Unknown("study", "firewal-rules", []string{"firewall-rules", "throughput"})
 	if !IsUsage(err) {
