@@ -31,9 +31,6 @@ type ConditionFile struct {
 	Conditions []Condition `yaml:"conditions"`
 }
 
-// sources are the patterns of a catalogue's files.
-var sources = []string{"freebsd/*.yaml", "linux/*.yaml", "claims/*.yaml", "concepts.yaml", "conditions.yaml"}
-
 // Read reads a catalogue's files. Mistakes in their form are errors; what they hold is checked
 // by this package's tests alone.
 func Read(fsys fs.FS) (*Catalogue, error) {
