@@ -82,7 +82,8 @@ piece() {
 	fi
 	[ "$at" -le "$size" ] || at=0
 	n=$((size - at)) && [ $n -le "$most" ] || n=$most
-	echo "piece $now $((at + n)) $n" && tail -c +$((at + 1)) "$path" | head -c "$n"
+	# FreeBSD's head takes no 0.
+	echo "piece $now $((at + n)) $n" && { [ $n -eq 0 ] || tail -c +$((at + 1)) "$path" | head -c "$n"; }
 }
 
 case $1 in

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -576,5 +577,26 @@ func TestSlowHostsMayBeSlow(t *testing.T) {
 		if trip := g.check(true, later, slow, nil); (trip != nil) != trips {
 			t.Errorf("limit %s: %+v", limit, trip)
 		}
+	}
+}
+
+// A log without a new line is read with nothing that FreeBSD's head(1) refuses.
+func TestPieceOfNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(path, []byte("a line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	piece := func(inode string) []string {
+		t.Helper()
+		script := "head() { [ \"$2\" != 0 ] && command head \"$@\"; }\n" + sampleScript
+		out, err := (&localhost.Runner{}).Run(t.Context(), script, []string{"piece", path, inode, "7", "100"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(out))
+	}
+	first := piece("0")
+	if again := piece(first[1]); !slices.Equal(again, first) {
+		t.Errorf("%q, want %q", again, first)
 	}
 }
