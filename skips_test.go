@@ -21,7 +21,7 @@ var mayskip = map[string]string{
 	"cmd/linerate/yourmachines_test.go":             "reboots machines, only when asked to",
 	"internal/apply/systemd_linux_test.go":          "boots a systemd, only when asked to",
 	"bench/fault/one_linux_test.go":                 "looks at one fault, only when asked to",
-	"cmd/linerate/prove_real_linux_test.go":         "half an hour, on demand",
+	"cmd/linerate/ahost_linux_test.go":              "half an hour, on demand",
 	"internal/apply/freebsd_test.go":                "FreeBSD's commands are stood in for by Linux's",
 	"internal/capture/script_test.go":               "another system's commands are faked by Linux's",
 	"internal/inspect/linux_test.go":                "a system that linerate does not know",

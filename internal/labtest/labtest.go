@@ -48,7 +48,7 @@ func Lock(t testing.TB) {
 // whose tests wait more than they work: for other processes, for windows to end.
 // It is TestMain's to call, and go test's -parallel overrides it.
 func SideBySide() {
-	if err := flag.Set("test.parallel", strconv.Itoa(5*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err) // testing has had the flag since Go 1
 	}
 }

@@ -20,6 +20,9 @@ import (
 	"linerate/internal/studydir"
 )
 
+// The tests below wait longest. Parallel tests start in the order of their files, so this
+// one comes first.
+
 // realStudies is the environment variable that asks for the long tests on a host that
 // serves: how often each calamity strikes, at random moments.
 const realStudies = "LINERATE_PROVE_REAL"
