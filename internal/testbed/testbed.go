@@ -1,7 +1,7 @@
 // Package testbed says what a lab needs of a testbed: a generator, a device
 // under test and a receiver, the wires between them, and a reset that makes
 // the next trial independent of the last. Implementations: netnsbed (network
-// namespaces on one Linux machine). Package bedtest holds the conformance
+// namespaces on one Linux machine), jailbed (vnet jails of FreeBSD) and sshbed (machines). Package bedtest holds the conformance
 // suite that every implementation passes.
 package testbed
 

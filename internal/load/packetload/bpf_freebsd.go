@@ -16,11 +16,11 @@ import (
 
 var _ load.Interleaver = interleaver{}
 
-// New returns the engine. open opens its descriptors: Open here, or a testbed's
+// NewBPF returns the engine. open opens its descriptors: OpenBPF here, or a testbed's
 // Door in its jails.
 func NewBPF(open wire.Door) load.Engine { return bpfEngine{open, dropped} }
 
-// Interleaving returns the engine as one that sends over several lanes in turn
+// InterleavingBPF returns the engine as one that sends over several lanes in turn
 // (load.Interleaver). The time of a slice is what spent reads: it includes neither the
 // generator's system calls nor other programs.
 func InterleavingBPF(open wire.Door, spent Spent) load.Engine {
@@ -65,7 +65,7 @@ const directionIn = 0
 // readTimeout is after how long a read gives what there is.
 var readTimeout = unix.Timeval{Usec: 10_000}
 
-// Open opens a bpf descriptor for one direction of a device (wire.Door).
+// OpenBPF opens a bpf descriptor for one direction of a device (wire.Door).
 func OpenBPF(o wire.Order) (wire.Opened, error) {
 	d, err := wire.Look(o.Device, port.Here)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package bedtest holds a simulated testbed for tests: it obeys the contracts
-// of testbed.Bed and load.Engine, has a simulated clock, known costs, and
-// faults on order. No number from it is a measurement.
 package bedtest
+
+// The simulated testbed for tests obeys the contracts of testbed.Bed and load.Engine, has a
+// simulated clock, known costs, and faults on order. No number from it is a measurement.
 
 import (
 	"context"
