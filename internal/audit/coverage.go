@@ -35,7 +35,11 @@ type Coverage struct {
 	Shipped string `json:"shipped,omitempty"`
 
 	reasons map[string]int
+	filter  bool // rules of a packet filter were read
 }
+
+// filterRules are the files of packet filters that are searched for mistakes.
+var filterRules = []string{"/etc/nftables.conf", "/etc/iptables/rules.v4", "/etc/pf.conf"}
 
 // Unjudged is a name that an audit could not judge.
 type Unjudged struct {
@@ -50,6 +54,9 @@ func (a *auditor) coverage() Coverage {
 	if newest, yes := a.c.Beyond(a.f.OS, a.f.Release); yes {
 		v.NewestKnown = newest.Short()
 	}
+	v.filter = slices.ContainsFunc(a.f.Sources, func(s fact.Source) bool {
+		return s.Status == fact.StatusRead && slices.Contains(filterRules, s.Name)
+	})
 	for _, s := range a.f.Settings {
 		if s.Namespace == fact.Fields {
 			continue
@@ -125,6 +132,8 @@ const wellAsItIs = "nothing to say; leave it as it is"
 // all that its files set could be judged.
 func (v Coverage) verdict() string {
 	switch {
+	case v.Set+v.Running == 0 && v.filter:
+		return "no settings found; the packet filter's rules have none of the mistakes that linerate knows"
 	case v.Set+v.Running == 0:
 		return "no settings found; there was nothing to judge"
 	case v.SetKnown+v.RunningKnown == 0:

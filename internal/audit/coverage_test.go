@@ -25,6 +25,7 @@ func TestCoverage(t *testing.T) {
 		never string
 	}{
 		{name: "nothing set", want: audit.Coverage{}, says: "no settings found; there was nothing to judge", never: "leave it"},
+		{name: "a packet filter alone", files: map[string]string{"/etc/pf.conf": "pass all\n"}, want: audit.Coverage{}, says: "none of the mistakes that", never: "nothing to judge"},
 		{name: "all known", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6"},
 			want: audit.Coverage{Set: 1, SetKnown: 1}, says: "nothing to say; leave it as it is\n1 line read, 1 without a finding\ncoverage: files set 1 name, all in the catalogue."},
 		{name: "none known", os: fact.Linux, live: map[string]string{"net.core.somaxconn": "4096", "vm.swappiness": "60"},
