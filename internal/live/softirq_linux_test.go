@@ -96,10 +96,10 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 		return nil
 	}
 	per := map[string][]float64{}
-	// The best of each is without what others' interrupts took meanwhile: on a busy machine it takes
-	// more rounds to have one. Where nothing is spared, both come to the same.
-	best := func(value string) float64 { return slices.Min(per[value]) }
-	for round := 0; round < 3 || round < 12 && best("1") > 0.8*best("0"); round++ {
+	// Rounds alternate, so the medians meet the same machine; on a busy one it takes more rounds to
+	// tell them apart. Where nothing is spared, both come to the same.
+	typical := func(value string) float64 { return slices.Sorted(slices.Values(per[value]))[len(per[value])/2] }
+	for round := 0; round < 3 || round < 12 && typical("1") > 0.9*typical("0"); round++ {
 		for _, value := range []string{"0", "1"} {
 			set("net.ipv4.conf.all.accept_local", value)
 			tick()
@@ -111,8 +111,8 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 			}
 		}
 	}
-	searched, spared := best("0"), best("1")
-	if spared > 0.8*searched || spared < 50 {
+	searched, spared := typical("0"), typical("1")
+	if spared > 0.9*searched || spared < 50 {
 		t.Errorf("%.0f ns a packet, and %.0f where it is spared half of the search: %v", searched, spared, per)
 	}
 	t.Logf("%.0f ns a packet, and %.0f where it is spared half of the search", searched, spared)
