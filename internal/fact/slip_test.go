@@ -40,9 +40,9 @@ var slipCases = map[string]struct {
 		"table ip f {\n chain x {\n  ip protocol tcp flow add @ft\n }\n}\n", "table ip f {\n chain x {\n  jump y\n }\n}\n", "table ip f {\n chain x {\n  iif $wan drop\n }\n}\n",
 	}, []string{
 		"define wan = eth0\ntable ip f {\n flowtable ft {\n  hook ingress priority 0; devices = { a };\n }\n set s { type ipv4_addr; }\n chain y {\n iif $wan ip saddr @s drop comment \"ask @joe, jump in\"\n  @th,16,16 22 accept\n }\n chain x {\n  flow add @ft\n  tcp dport vmap { 22 : jump y }\n }\n}\n",
-		"include \"/etc/nftables.d/*.nft\"\ntable ip f {\n chain x {\n  jump y\n }\n}\n", "add chain ip f y\nadd rule ip f x jump y\n",
+		"include \"/etc/nftables.d/*.nft\"\ntable ip f {\n chain x {\n  jump y\n }\n}\n", "add chain ip f y\nadd rule ip f x jump y # never jump z, @s or $v\n",
 	}},
-	"nft-dead":            {"/etc/nftables.conf", []string{"table ip f {\n chain x {\n  counter drop\n  tcp dport { 22, 80 } counter accept\n }\n}\n"}, []string{"table ip f {\n chain x {\n  tcp dport 22 accept\n  drop\n }\n\n chain y {\n  accept\n }\n}\n"}},
+	"nft-dead":            {"/etc/nftables.conf", []string{"table ip f {\n chain x {\n  counter drop\n  tcp dport { 22, 80 } counter accept\n }\n}\n"}, []string{"table ip f {\n chain x {\n  drop\n  counter # not accept\n }\n}\n", "table ip f {\n chain x {\n  tcp dport 22 accept\n  drop\n }\n\n chain y {\n  accept\n }\n}\n"}},
 	"unit-section":        {"/etc/systemd/system/nginx.service.d/a.conf", []string{"# files\nLimitNOFILE=65536\n"}, []string{"# files\n\n[Service]\nLimitNOFILE=65536\n"}},
 	"rc-blank":            {"/etc/rc.conf", []string{"ifconfig_em0=\"inet 198.18.0.1/24 mtu9000\"\n"}, []string{"ifconfig_em0=\"inet 198.18.0.1/24 mtu 9000\" # mtu1500\n"}},
 	"lagg-proto":          {"/etc/rc.conf", []string{"ifconfig_lagg0=\"up laggproto loadblance laggport em0\"\n"}, []string{"ifconfig_lagg0=\"up laggproto lacp laggport em0\"\nifconfig_lagg1=\"laggproto $p\"\n"}},

@@ -224,7 +224,7 @@ func (in *inspection) slips(path, text, shown string) {
 }
 
 // owned are the kinds of files that people write line by line.
-var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits}
+var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits}
 
 // plain is a text as the system can read it. A byte order mark spoils the first
 // line for all that read configuration, UTF-16 every line; both come from
