@@ -1,8 +1,10 @@
 package yamlfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 
@@ -27,15 +29,27 @@ func Own[T any](fsys fs.FS, pattern string) ([]File[T], error) {
 	for i, name := range names {
 		files[i].Name = name
 		wg.Go(func() {
-			text, err := fs.ReadFile(fsys, name)
-			if err == nil {
-				err = yaml.UnmarshalWithOptions(text, &files[i].Doc, yaml.Strict())
-			}
-			errs[i] = placed(name, err)
+			errs[i] = placed(name, one(fsys, name, &files[i].Doc))
 		})
 	}
 	wg.Wait()
 	return files, errors.Join(errs...)
+}
+
+// one reads a file of one document.
+func one(fsys fs.FS, name string, doc any) error {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	if err := d.Decode(doc); err != nil {
+		return err
+	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return errors.New("want one YAML document")
+	}
+	return nil
 }
 
 // placed puts the file, and the line where it is known, before an error.
