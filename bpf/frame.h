@@ -12,7 +12,7 @@
 /* What a run cannot change. */
 struct generate_config {
 	__u32 ipv6;
-	__u32 random;	  /* flow order, else round robin */
+	__u32 random;	  /* flow order, this many frames of each in a row; 0: round robin */
 	__u32 flows;	  /* of this program */
 	__u32 first_flow; /* it has the flows first, first + step, ... */
 	__u32 flow_step;
@@ -147,10 +147,10 @@ static __always_inline void write6(__u64 *p, const volatile __u64 *head, const s
 struct generate_place {
 	__u64 round; /* of round robin: every flow's next sequence */
 	__u64 size;  /* index of the next size */
-	__u32 flow;  /* index of the next flow */
+	__u32 flow;  /* index of the next flow; in random order, of the last */
 	__u32 owed;  /* to the elephant, in 2^-32 of a frame */
 	__u32 big;   /* the elephant's next sequence */
-	__u32 pad;
+	__u32 left;  /* in random order: frames that the last flow still has in a row */
 };
 
 /* elephant says whether the next frame is the elephant's. Its frames are spread
@@ -180,7 +180,12 @@ static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 
 		least = 1;
 	}
 	if (config.random) {
-		i = least + (((__u64)next_random(random) * (config.flows - least)) >> 32);
+		if (!at->left) {
+			at->flow = least + (((__u64)next_random(random) * (config.flows - least)) >> 32);
+			at->left = config.random;
+		}
+		at->left--;
+		i = at->flow;
 		*index = i;
 		i += first;
 		s = bpf_map_lookup_elem(&sequences, &i);

@@ -16,13 +16,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PAGES (STAMP_FLOWS / PAGE_FLOWS) /* of one stream: all flows */
 #define WINDOW 256     /* sequences by which a duplicate is known */
 #define END_BYTES 128  /* of an end-of-stream frame: all headers, stamp and message */
+#define KEPT 32	       /* trains of a flow of which the delay is kept */
 #define GROUP 8	       /* frames of one send time that share a reading of the clock */
 
 struct receive_config {
 	__s32 stream; /* count this one only; -1: any */
 	__u32 pages;  /* in the pool of flows */
 	__u32 shared; /* a flow's frames may be on two CPUs at a time */
-	__u32 pad;
+	__u32 delays; /* keep those of each flow's last trains */
 };
 
 const volatile struct receive_config config = { .stream = -1, .shared = 1 };
@@ -50,6 +51,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct receive_stream);
 } streams SEC(".maps");
+
+/* How long a flow's last trains took, each the frames of one batch and so of one
+ * send time. In the places of `flows`, where they are kept. */
+struct receive_delays {
+	__u64 sent;	   /* send time of the last */
+	__u32 trains;
+	__u32 pad;
+	__u32 delay[KEPT]; /* of train i at i % KEPT, in ns */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct receive_delays);
+} delays SEC(".maps");
 
 /* Which streams have which slot, and which pages of `flows`. Entries are a
  * number plus one; 0 is free. */
@@ -177,7 +194,7 @@ static __always_inline int slot_of(const struct seen *s)
 }
 
 /* flow_of finds the account of a flow, giving its stream a page if need be. */
-static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow)
+static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow, __u32 *place)
 {
 	__u32 at = slot * PAGES + flow / PAGE_FLOWS, page, index;
 
@@ -196,6 +213,7 @@ static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow)
 			page = index + 1;
 	}
 	index = (page - 1) * PAGE_FLOWS + flow % PAGE_FLOWS;
+	*place = index;
 	return bpf_map_lookup_elem(&flows, &index);
 }
 
@@ -277,12 +295,27 @@ static __always_inline __u32 bucket(__u64 v)
 	return ((top + 1) << SUB_BITS) + ((v >> top) & ((1 << SUB_BITS) - 1));
 }
 
+/* keep notes how long a flow's train has taken so far: at last, until its last
+ * frame for which the clock was read. */
+static __always_inline void keep(__u32 place, __u64 sent, __u64 latency)
+{
+	struct receive_delays *d = bpf_map_lookup_elem(&delays, &place);
+
+	if (!d)
+		return;
+	if (!d->trains || d->sent != sent) {
+		d->sent = sent;
+		d->trains++;
+	}
+	d->delay[(d->trains - 1) & (KEPT - 1)] = latency >> 32 ? 0xffffffff : latency;
+}
+
 /* arrive notes when a frame came and how long it took. To read the clock takes
  * longer than all else that is done for a frame. Frames of one send time were
  * sent as one batch, and up to GROUP of them in a row share a reading unless
  * the kernel's tick has come in between: paced frames, each with a send time
- * of its own, are all timed. */
-static __always_inline void arrive(struct receive_stream *st, const struct seen *s)
+ * of its own, are all timed. The flow has a place in `delays`. */
+static __always_inline void arrive(struct receive_stream *st, const struct seen *s, __u32 place)
 {
 	__u64 now, latency, tick = bpf_jiffies64();
 	__u32 b;
@@ -293,6 +326,8 @@ static __always_inline void arrive(struct receive_stream *st, const struct seen 
 		/* The clocks of two machines may run backwards to each other. */
 		if (latency >> (STAMP_TIME_BITS - 1))
 			latency = 0;
+		if (config.delays)
+			keep(place, s->time, latency);
 		if (!st->first)
 			st->first = now;
 		st->last = now;
@@ -314,7 +349,8 @@ static __always_inline void arrive(struct receive_stream *st, const struct seen 
 static __always_inline void count_data(const struct seen *s, __u32 slot)
 {
 	struct receive_stream *st = bpf_map_lookup_elem(&streams, &slot);
-	struct receive_flow *f = flow_of(slot, s->flow);
+	__u32 place = 0;
+	struct receive_flow *f = flow_of(slot, s->flow, &place);
 	int outcome;
 
 	if (!st)
@@ -334,7 +370,7 @@ static __always_inline void count_data(const struct seen *s, __u32 slot)
 		st->reordered++;
 	if (outcome & FIRST)
 		st->flows++;
-	arrive(st, s);
+	arrive(st, s, place);
 }
 
 /* hand_over passes an end-of-stream frame to user space. */

@@ -70,4 +70,6 @@ type Watch struct {
 	MaxFlows int // flows it can tell apart, over all streams; 0: DefaultFlows
 	// Side is whose the device is; "": the receiver's.
 	Side port.Side
+	// Flows asks for the account of each flow, where the engine keeps any.
+	Flows bool
 }

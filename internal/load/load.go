@@ -45,6 +45,7 @@ type FlowSpace struct {
 	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
 	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
+	Train            int        // in random order: frames of a flow in a row; 0: 1
 	// Elephant is the share of all frames that the first flow sends, evenly
 	// among those of the others; 0: as many as each of them.
 	Elephant float64
@@ -106,10 +107,21 @@ type Received struct {
 	Latency    *Latency `json:"latency_ns"`
 	// Delays is the distribution that Latency sums up, for adding accounts.
 	Delays Histogram `json:"-"`
+	// Flows are the accounts of single flows, where they were asked for.
+	Flows []FlowReceived `json:"-"`
 	// Ways are the accounts of each way that traffic took at the same time,
 	// where there were several; the fields above add them up.
 	Ways     []WayReceived `json:"ways,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// FlowReceived is the account of a flow of which any frame arrived.
+type FlowReceived struct {
+	Flow               int
+	Received, Expected uint64 // duplicates not counted; by the last sequence
+	// Delays are those of its last trains, the frames of one send time, in ns: from then until the
+	// last of them, or one of the few before it.
+	Delays []uint32
 }
 
 // WayReceived is the account of one way of several.

@@ -45,6 +45,7 @@ type worker struct {
 	least             int    // the first flow that is no elephant
 	owed, big         uint32 // to the elephant, in 2⁻³² of a frame; its next sequence
 	random            uint64
+	left              int      // in random order: frames that the last flow still has in a row
 	sequences         []uint32 // of random order
 	sent, bytes       atomic.Uint64
 	unsent, elapsed   atomic.Uint64
@@ -105,7 +106,7 @@ func (w *worker) reset(g *Generator, i int, t transmission) {
 	if w.least = 0; w.elephant > 0 {
 		w.least = 1
 	}
-	w.flow, w.size, w.round, w.owed, w.big, w.sequences = w.least, 0, 0, 0, 0, nil
+	w.flow, w.size, w.round, w.owed, w.big, w.left, w.sequences = w.least, 0, 0, 0, 0, 0, nil
 	w.random = (g.Spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1
 	if g.framer.Flows().Random {
 		w.sequences = make([]uint32, w.flows)
@@ -239,14 +240,17 @@ func (w *worker) next() (flow int, sequence uint32) {
 		}
 	}
 	if w.sequences != nil {
-		// xorshift64* (Vigna 2016), the upper half
-		w.random ^= w.random >> 12
-		w.random ^= w.random << 25
-		w.random ^= w.random >> 27
-		flow = w.least + int((w.random*0x2545F4914F6CDD1D>>32)*uint64(w.flows-w.least)>>32)
-		sequence = w.sequences[flow]
-		w.sequences[flow]++
-		return flow, sequence
+		if w.left--; w.left < 0 {
+			// xorshift64* (Vigna 2016), the upper half
+			w.random ^= w.random >> 12
+			w.random ^= w.random << 25
+			w.random ^= w.random >> 27
+			w.flow = w.least + int((w.random*0x2545F4914F6CDD1D>>32)*uint64(w.flows-w.least)>>32)
+			w.left = max(1, w.framer.Flows().Train) - 1
+		}
+		sequence = w.sequences[w.flow]
+		w.sequences[w.flow]++
+		return w.flow, sequence
 	}
 	flow, sequence = w.flow, w.round
 	if w.flow++; w.flow == w.flows {

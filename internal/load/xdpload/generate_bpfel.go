@@ -61,7 +61,7 @@ type generateGenerateState struct {
 		Flow  uint32
 		Owed  uint32
 		Big   uint32
-		Pad   uint32
+		Left  uint32
 	}
 	Tick     uint64
 	Now      uint64

@@ -142,7 +142,7 @@ func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
 		Flows: uint32(w.flows), FirstFlow: uint32(first), FlowStep: uint32(step),
 		Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
 		Elephant: g.framer.Flows().ElephantOf(first, step),
-		Random:   flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
+		Random:   flag(g.framer.Flows().Random) * uint32(max(1, g.framer.Flows().Train)), Ipv6: flag(g.framer.IPv6()),
 	}
 	head := make([]byte, 80)
 	copy(head, w.frame)

@@ -18,7 +18,15 @@ type receiveReceiveConfig struct {
 	Stream int32
 	Pages  uint32
 	Shared uint32
+	Delays uint32
+}
+
+type receiveReceiveDelays struct {
+	_      structs.HostLayout
+	Sent   uint64
+	Trains uint32
 	Pad    uint32
+	Delay  [32]uint32
 }
 
 type receiveReceiveFlow struct {
@@ -73,6 +81,7 @@ type receiveReceiveTable struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	receiveMapDelays   = "delays"
 	receiveMapEnds     = "ends"
 	receiveMapFlows    = "flows"
 	receiveMapOther    = "other"
@@ -131,6 +140,7 @@ type receiveProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type receiveMapSpecs struct {
+	Delays  *ebpf.MapSpec `ebpf:"delays"`
 	Ends    *ebpf.MapSpec `ebpf:"ends"`
 	Flows   *ebpf.MapSpec `ebpf:"flows"`
 	Other   *ebpf.MapSpec `ebpf:"other"`
@@ -165,6 +175,7 @@ func (o *receiveObjects) Close() error {
 //
 // It can be passed to loadReceiveObjects or ebpf.CollectionSpec.LoadAndAssign.
 type receiveMaps struct {
+	Delays  *ebpf.Map `ebpf:"delays"`
 	Ends    *ebpf.Map `ebpf:"ends"`
 	Flows   *ebpf.Map `ebpf:"flows"`
 	Other   *ebpf.Map `ebpf:"other"`
@@ -173,6 +184,7 @@ type receiveMaps struct {
 
 func (m *receiveMaps) Close() error {
 	return _ReceiveClose(
+		m.Delays,
 		m.Ends,
 		m.Flows,
 		m.Other,

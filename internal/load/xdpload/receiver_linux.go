@@ -36,6 +36,7 @@ type Receiver struct {
 	reading sync.WaitGroup
 	mu      sync.Mutex
 	only    int
+	flows   bool
 	ends    load.Endings
 	broken  error // ends are no longer read
 }
@@ -47,7 +48,7 @@ func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Rece
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{device: d, only: w.Stream}
+	r := &Receiver{device: d, only: w.Stream, flows: w.Flows}
 	if err := in(func() error { return r.loadAndAttach(w) }); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (r *Receiver) load(w load.Watch) error {
 	most = cmp.Or(most, load.DefaultFlows)
 	config := receiveReceiveConfig{
 		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
-		Shared: flag(r.generic || r.device.Queues > 1),
+		Shared: flag(r.generic || r.device.Queues > 1), Delays: flag(w.Flows),
 	}
 	return r.loadPrograms(config)
 }
@@ -105,6 +106,9 @@ func (r *Receiver) loadPrograms(config receiveReceiveConfig) error {
 		return fmt.Errorf("configure the receiver's program: %w", err)
 	}
 	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
+	if config.Delays != 0 {
+		spec.Maps[receiveMapDelays].MaxEntries = config.Pages * pageFlows
+	}
 	if err := spec.LoadAndAssign(&r.objs, nil); err != nil {
 		return loadError("load the receiver's program", err)
 	}
@@ -233,7 +237,12 @@ func (r *Receiver) other() (sum receiveReceiveOther, err error) {
 
 // Finish waits until the account is closed and nothing more arrives.
 func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
-	return wire.Finish(ctx, r.Snapshot, patience)
+	got, err := wire.Finish(ctx, r.Snapshot, patience)
+	if err != nil || !r.flows {
+		return got, err
+	}
+	got.Flows, err = r.perFlow()
+	return got, err
 }
 
 // Reset forgets what was counted.
@@ -248,24 +257,29 @@ func (r *Receiver) Reset() error {
 	r.mu.Lock()
 	r.ends.Renew()
 	r.mu.Unlock()
-	return errors.Join(r.resetFlows(min(table.Used*pageFlows, r.objs.Flows.MaxEntries())), r.resetCounters(table))
+	used := min(table.Used*pageFlows, r.objs.Flows.MaxEntries())
+	err := zeroed[receiveReceiveFlow](r.objs.Flows, used)
+	if r.flows {
+		err = errors.Join(err, zeroed[receiveReceiveDelays](r.objs.Delays, used))
+	}
+	return errors.Join(err, r.resetCounters(table))
 }
 
 // resetBatch is how many flows are reset at once: of millions, zeroes for all
 // would take as much memory as their accounts.
 const resetBatch = 1 << 16
 
-func (r *Receiver) resetFlows(used uint32) error {
+func zeroed[T any](m *ebpf.Map, used uint32) error {
 	if used == 0 {
 		return nil
 	}
-	keys, zero := make([]uint32, min(used, resetBatch)), make([]receiveReceiveFlow, min(used, resetBatch))
+	keys, zero := make([]uint32, min(used, resetBatch)), make([]T, min(used, resetBatch))
 	for from := uint32(0); from < used; from += resetBatch {
 		n := min(used-from, resetBatch)
 		for i := range keys[:n] {
 			keys[i] = from + uint32(i)
 		}
-		if _, err := r.objs.Flows.BatchUpdate(keys[:n], zero[:n], &ebpf.BatchOptions{}); err != nil {
+		if _, err := m.BatchUpdate(keys[:n], zero[:n], &ebpf.BatchOptions{}); err != nil {
 			return fmt.Errorf("reset the receiver's flows: %w", err)
 		}
 	}

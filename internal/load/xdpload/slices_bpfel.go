@@ -93,7 +93,7 @@ type slicesSlicesLane struct {
 		Flow  uint32
 		Owed  uint32
 		Big   uint32
-		Pad   uint32
+		Left  uint32
 	}
 	Underway uint64
 }
