@@ -136,7 +136,7 @@ func ofFiles(d described) *schemaMaker {
 		},
 		Words: map[string][]string{
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
-			"study.Workload.IMIX": {"simple"}, "study.Part.IMIX": {"simple"}, "study.Workload.Order": {"round-robin", "random"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
+			"study.Workload.IMIX": {"simple"}, "study.Part.IMIX": {"simple"}, "study.Workload.Order": {"round-robin", "random", "trains"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.HopLinks, "study.Setting.Scope": {study.ScopeHost},

@@ -53,7 +53,7 @@ type Options struct {
 // Runners are what runs the parts of each kind: a new kind that a lab runs is one more
 // here.
 func Runners(packets *forward.Runner, servers serve.Runner) []lab.Runner {
-	return []lab.Runner{packets, search.Runner{Runner: packets}, servers}
+	return []lab.Runner{packets, search.Runner{Runner: packets}, forward.Flows{Runner: packets}, servers}
 }
 
 // Here tells which variants this machine's lab can try.

@@ -120,7 +120,7 @@ func primaryTable(r study.Results) document.Table {
 func verdictTable(r study.Results, g study.Goal) document.Table {
 	m, _ := r.Metric(g.Metric)
 	n := fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name)))
-	if m.Mode == study.ConnectionsMode { // its values are windows, and n of the others is of connections
+	if m.Mode == study.ConnectionsMode || m.Mode == study.FlowsMode { // its values are windows, and n of the others is of units
 		n = ""
 	}
 	t := document.Table{

@@ -48,6 +48,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
 	deriveForward(&r, s)
+	deriveFlows(&r, s)
 	deriveLive(&r, s)
 	r.warn(s)
 	r.Answer = answer(s, r)
@@ -200,7 +201,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 	for i, c := range cs {
 		v := verdictOf(m, g, c)
 		switch {
-		case s.Design == Concurrent && m.NS == IsTime:
+		case (s.Design == Concurrent || m.Mode == FlowsMode) && m.NS == IsTime:
 			d := c.Difference
 			v.EffectNS, v.NSLow, v.NSHigh = stats.Num(d.Estimate), stats.Num(d.Low), stats.Num(d.High)
 		case c.Method != stats.OverBothArms:

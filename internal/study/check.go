@@ -42,7 +42,7 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 	if p := cmp.Or(
 		yamlfile.OneOf("workload.family", w.Family, "ipv4", "ipv6"),
 		yamlfile.OneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays),
-		yamlfile.OneOf("workload.order", w.Order, "round-robin", "random"),
+		yamlfile.OneOf("workload.order", w.Order, "round-robin", "random", trains),
 		yamlfile.OneOf("workload.imix", cmp.Or(w.IMIX, simpleIMIX), simpleIMIX),
 		yamlfile.Within("workload.sources", cmp.Or(w.Sources, 1), 1, maxAddresses),
 		yamlfile.Within("workload.destinations", cmp.Or(w.Destinations, 1), 1, maxAddresses),

@@ -40,6 +40,7 @@ type Connections struct {
 	Open    int     `json:"open"`
 	Refused int     `json:"refused,omitempty"` // the kernel did not take a setting
 	Lost    int     `json:"lost,omitempty"`    // ended unseen
+	Coin    uint32  `json:"coin,omitempty"`    // of flows: its seed, by which their arms can be told again
 
 	Client   []uint32  `json:"client"`
 	FirstRTT []float64 `json:"first_rtt_seconds"`

@@ -47,9 +47,9 @@ var connectionMetrics = []unitMetric{
 	unitOf("log:PATH#p99", "connection_request_p99_ns", "99th percentile of connections' mean request time", 0.99, requests),
 }
 
-// ofConnections are the metrics alone.
-func ofConnections() []Metric {
-	return list.Map(connectionMetrics, func(m unitMetric) Metric { return m.Metric })
+// metricsOf are the metrics alone.
+func metricsOf(units []unitMetric) []Metric {
+	return list.Map(units, func(m unitMetric) Metric { return m.Metric })
 }
 
 // connectionMetric is what a source, as users write it, measures. Without # it is the median, of
@@ -81,7 +81,7 @@ func connectionSources() []string {
 
 // connectionMetricNamed is the metric of a name in results.
 func connectionMetricNamed(name string) (unitMetric, bool) {
-	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.Name == name })
+	return list.Find(slices.Concat(connectionMetrics, flowMetrics), func(m unitMetric) bool { return m.Name == name })
 }
 
 // of are the connections as units of the metric, of equal weight; those that did not measure it
@@ -145,6 +145,7 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 // ones; that of the A/A arm, those which the second coin left.
 func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	m, _ := connectionMetricNamed(g.Metric)
+	trials = list.Filter(trials, func(t Trial) bool { return t.Part == g.Part })
 	control := stats.UnitArm{Name: s.Control, Units: m.units(s, trials, s.Control)}
 	if !slices.ContainsFunc(arms, func(a stats.Arm) bool { return a.Name == AA }) {
 		control.Units = append(control.Units, m.units(s, trials, AA)...)
@@ -153,7 +154,11 @@ func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt st
 	for i, a := range arms {
 		treated[i] = stats.UnitArm{Name: a.Name, Units: m.units(s, trials, a.Name)}
 	}
-	return stats.CompareUnits(control, treated, m.quantile, opt)
+	out := stats.CompareUnits(control, treated, m.quantile, opt)
+	if m.Mode == FlowsMode {
+		callFlows(out)
+	}
+	return out
 }
 
 // HarmIn is the guardrail that a study by connection has tripped; nil where it may go on. It errs

@@ -43,10 +43,21 @@ func deriveConnections(r *Results, s Spec) {
 			v.takeHost()
 			continue
 		}
-		v.Warnings = append(v.Warnings, fmt.Sprintf("the connections differ by %s, the whole host by %s %s: they share a bottleneck, and what one gains another loses",
-			v.Text(), v.Host.Text(), v.Host.Bounds()))
+		w := wordsOf(v.Metric)
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the %s differ by %s, the whole %s by %s %s: %s",
+			w.units, v.Text(), w.whole, v.Host.Text(), v.Host.Bounds(), w.share))
 		v.Verdict = stats.Inconclusive
 	}
+}
+
+// unitWords are what reports call the units of a study, what they are units of, and how they share it.
+type unitWords struct{ unit, units, whole, share string }
+
+func wordsOf(metric string) unitWords {
+	if m, _ := MetricNamed(metric); m.Mode == FlowsMode {
+		return unitWords{"flow", "flows", "router", "they wait for one another, and what is saved on one is saved for all"}
+	}
+	return unitWords{"connection", "connections", "host", "they share a bottleneck, and what one gains another loses"}
 }
 
 // takeHost makes the effect that of the whole host, where it is shown to be another and the verdict
@@ -56,8 +67,9 @@ func (v *Verdict) takeHost() {
 	if !(h.P.Float() <= otherLevel) || !v.Verdict.Differs() {
 		return
 	}
-	v.Effect, v.Method = h.Effect, v.Method+"; the effect is the whole host's, by the windows' shares"
-	v.Warnings = append(v.Warnings, fmt.Sprintf("the connections of a window differ by %s, but share what limits them: the effect is that on the whole host", h.Between.Text()))
+	w := wordsOf(v.Metric)
+	v.Effect, v.Method = h.Effect, v.Method+"; the effect is the whole "+w.whole+"'s, by the windows' shares"
+	v.Warnings = append(v.Warnings, fmt.Sprintf("the %s of a window differ by %s, but share what limits them: the effect is that on the whole %s", w.units, h.Between.Text(), w.whole))
 	if size := h.EffectPercent; v.EffectNS.Known() && size.Known() {
 		of := func(n stats.Number) stats.Number { return stats.Num(v.ControlMean.Float() * n.Float() / 100) }
 		v.EffectNS, v.NSLow, v.NSHigh = of(size), of(h.CILow), of(h.CIHigh)
@@ -82,7 +94,7 @@ func hostEffect(r Results, v Verdict) *HostEffect {
 	windows, shares := map[int][]stats.Unit{}, map[int]float64{}
 	for _, t := range r.Trials {
 		c := t.Saw().Connections
-		if c == nil || t.Block == 0 || !t.Valid {
+		if c == nil || t.Block == 0 || !t.Valid || t.Part != v.Part {
 			continue
 		}
 		units := m.of(*c)

@@ -2,14 +2,16 @@
 // specification (YAML), its schedule, the record of a trial, and the analysis that
 // turns trials into verdicts. Package lab runs trials; package studydir keeps them.
 //
-// A part of a study is of one of four kinds, each in the files named after it:
+// A part of a study is of one of six kinds, each in the files named after it:
 //
 //   - forward: offers packets to a DUT, which forwards them at a cost or under overload,
 //     or is flooded with them and asked whether it still answers
 //   - search: searches for throughput (MLRsearch, RFC 2544), the longest burst without
 //     loss, or loss over load; the procedures are package search's
+//   - flows: packets through a DUT, each flow in the arm that the DUT's ruleset drew
 //   - serve: requests to servers of the web, for mail, or for files
 //   - switchback: a live host, switched back and forth under its own traffic
+//   - connections: of a live host, each in the arm that it drew
 //
 // Where things are:
 //

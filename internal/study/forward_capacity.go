@@ -145,7 +145,10 @@ func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 	flows := load.FlowSpace{
 		Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
 		SrcSpan: w.Sources, DstSpan: w.Destinations,
-		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random", Elephant: w.Elephant,
+		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random" || w.Order == trains, Elephant: w.Elephant,
+	}
+	if w.Order == trains {
+		flows.Train = Train
 	}
 	out := load.Spec{Device: wire.From.Device, SrcMAC: wire.From.MAC, DstMAC: wire.From.Peer, Sizes: w.FrameSizes(), Flows: flows}
 	if GoesBothWays(p) {

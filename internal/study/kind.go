@@ -21,6 +21,7 @@ type Kind string
 const (
 	KindForward     Kind = "forward"     // packets through a DUT, or floods of packets to the DUT itself
 	KindSearch      Kind = "search"      // for throughput: packets at loads that a method chooses
+	KindFlows       Kind = "flows"       // of packets through a DUT, each in an arm that its ruleset drew
 	KindServe       Kind = "serve"       // requests to servers: of the web, for mail, or for files
 	KindSwitchback  Kind = "switchback"  // a live host, switched back and forth
 	KindConnections Kind = "connections" // of a live host, each in an arm that it drew
@@ -28,8 +29,8 @@ const (
 
 // kinds are all, in the order of reports, and modes those of their parts.
 var (
-	kinds = []Kind{KindForward, KindSearch, KindServe, KindSwitchback, KindConnections}
-	modes = []string{string(testbed.Cost), string(testbed.Overload), string(testbed.Serve), string(SwitchbackMode), string(ConnectionsMode)}
+	kinds = []Kind{KindForward, KindSearch, KindFlows, KindServe, KindSwitchback, KindConnections}
+	modes = []string{string(testbed.Cost), string(testbed.Overload), string(FlowsMode), string(testbed.Serve), string(SwitchbackMode), string(ConnectionsMode)}
 )
 
 // KindOf is the kind of a part; "" of one that was not found.
@@ -39,6 +40,8 @@ func KindOf(p Part) Kind {
 		return KindSwitchback
 	case p.Mode == ConnectionsMode:
 		return KindConnections
+	case p.Mode == FlowsMode:
+		return KindFlows
 	case isServed(p):
 		return KindServe
 	case p.Search != nil:
@@ -51,7 +54,7 @@ func KindOf(p Part) Kind {
 
 // offersPackets reports whether a part's trials send packets through a DUT: at a load of the
 // part's, or at those of a search.
-func offersPackets(p Part) bool { return slices.Contains(kinds[:2], KindOf(p)) }
+func offersPackets(p Part) bool { return slices.Contains(kinds[:3], KindOf(p)) }
 
 // defaultMode is that of parts that give none. Parts with terms are of a live host on every
 // testbed, so that the check says what is missing.
@@ -90,7 +93,7 @@ func (s *Spec) fillOwn(place int, said func(path string) bool) {
 	case KindSearch:
 		OrString(&p.Directions, s.Workload.Directions)
 		p.Search.fill(func(key string) bool { return said(path + ".search." + key) })
-	case KindForward:
+	case KindForward, KindFlows:
 		OrString(&p.Directions, s.Workload.Directions)
 	case KindServe:
 		fillAsked(s, place, said)
@@ -108,6 +111,8 @@ func (s *Spec) checkOwn(place int, path string) *yamlfile.Problem {
 		return checkForward(s, place, path)
 	case KindSearch:
 		return checkSearch(s, place, path)
+	case KindFlows:
+		return checkFlows(s, s.Parts[place], path)
 	case KindServe:
 		return checkServe(s, s.Parts[place], path)
 	case KindSwitchback:
@@ -124,7 +129,7 @@ func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, trials []Tria
 	switch p, _ := s.Part(g.Part); KindOf(p) {
 	case KindSwitchback:
 		return compareSwitchback(control, arms, opt)
-	case KindConnections:
+	case KindConnections, KindFlows:
 		return compareConnections(s, g, trials, arms, opt)
 	}
 	return stats.CompareBlocks(control, arms, opt)
@@ -143,7 +148,7 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 		return Lockstep
 	case KindServe:
 		return interleavingOfServers(s, p)
-	case KindConnections:
+	case KindConnections, KindFlows:
 		return Together
 	}
 	return InSequence
@@ -162,7 +167,7 @@ func Needs(p Part) []string {
 // seconds.
 func (s *Spec) Expected(p Part) float64 {
 	switch KindOf(p) {
-	case KindForward:
+	case KindForward, KindFlows:
 		return expectedOfPackets(s, p, p.Warmup+p.Seconds)
 	case KindSearch:
 		return expectedOfPackets(s, p, searchLasts(p))
@@ -204,7 +209,7 @@ func (s *Spec) insideParts() (parts []Part) {
 
 // metrics are all that trials of the kind measure, in the order of reports.
 func (k Kind) metrics() []Metric {
-	return map[Kind][]Metric{KindForward: forwardMetrics, KindSearch: searchMetrics, KindServe: serveMetrics, KindSwitchback: switchbackMetrics, KindConnections: ofConnections()}[k]
+	return map[Kind][]Metric{KindForward: forwardMetrics, KindSearch: searchMetrics, KindServe: serveMetrics, KindSwitchback: switchbackMetrics, KindConnections: metricsOf(connectionMetrics), KindFlows: metricsOf(flowMetrics)}[k]
 }
 
 // gates are what trials of the kind must pass, in the order of reports.
@@ -214,6 +219,8 @@ func (k Kind) gates() []Gate {
 		return forwardGates
 	case KindSearch:
 		return searchGates
+	case KindFlows:
+		return flowGates
 	case KindServe:
 		return serveGates
 	case KindSwitchback:
@@ -257,6 +264,8 @@ func measure(p Part, o Observation, block []Trial) map[string]float64 {
 		measureSearch(m, p, o)
 	case KindServe:
 		measureServed(m, o)
+	case KindFlows:
+		measureFlows(m, o)
 	case KindSwitchback, KindConnections:
 		if o.Window != nil {
 			maps.Copy(m, o.Window.Value)
@@ -272,6 +281,8 @@ func Replicates(metric string) string {
 		return "pairs"
 	case ConnectionsMode:
 		return "connections"
+	case FlowsMode:
+		return "flows"
 	}
 	return "blocks"
 }
@@ -283,6 +294,8 @@ func Method(s Spec, r Results, p Part) string {
 		return forwardMethod(r, p)
 	case KindSearch:
 		return searchMethod(p)
+	case KindFlows:
+		return flowsMethod(s, p)
 	case KindServe:
 		return serveMethod(s, r, p)
 	case KindSwitchback:
@@ -295,7 +308,7 @@ func Method(s Spec, r Results, p Part) string {
 
 // Sections are what a report shows in addition to the verdicts.
 func Sections(s Spec, r Results) []document.Block {
-	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r), connectionSections(s, r))
+	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r), connectionSections(s, r), flowSections(s, r))
 }
 
 // Timeline is the metric that shows the drift of a part's trials best.
@@ -311,6 +324,8 @@ func Timeline(p Part) (Metric, bool) {
 	case k == KindConnections && len(p.terms().Watch) > 0:
 		m, _ := connectionMetric(p.Live.Watch[0])
 		name = m.Name
+	case k == KindFlows:
+		name = FlowLatency
 	case k == KindForward && p.Flood != "":
 		name = ManagementLoss
 	case k == KindForward && inCost(p):

@@ -70,7 +70,7 @@ type Workload struct {
 	Sizes []int  `yaml:"sizes,omitempty,flow"`
 	IMIX  string `yaml:"imix,omitempty"`
 	Flows int    `yaml:"flows"`
-	Order string `yaml:"order"` // "round-robin" or "random" over the flows
+	Order string `yaml:"order"` // "round-robin", "random" or "trains" (64 frames of a random flow in a row)
 	// Elephant is the share of all frames that the first flow sends; 0: as many
 	// as each of the others.
 	Elephant float64 `yaml:"elephant,omitempty"`
@@ -175,7 +175,8 @@ func (s *Spec) Variant(name string) (Variant, bool) {
 	if name == AA {
 		name = s.Control
 	}
-	return list.Find(s.Variants, func(v Variant) bool { return v.Name == name })
+	v, ok := list.Find(s.Variants, func(v Variant) bool { return v.Name == name })
+	return s.alone(v), ok
 }
 
 // Part finds a part by name.

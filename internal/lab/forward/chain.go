@@ -94,7 +94,7 @@ func (l *loading) add(p testbed.Way, watched port.Place) error {
 // one loads the sender and the receiver of one direction, as a separate stream.
 func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
-	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side}
+	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side, Flows: study.KindOf(l.part) == study.KindFlows}
 	rx, err := l.engine.NewReceiver(to.Device, to.In, watch)
 	if err != nil {
 		return fmt.Errorf("receive on %s: %w", to.Device, err)

@@ -1,0 +1,194 @@
+package study
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+	"linerate/internal/yamlfile"
+)
+
+// FlowsMode is that of parts in which each flow through one DUT draws its arm, by the DUT's own
+// ruleset: both arms are there at once.
+const FlowsMode testbed.Mode = "flows"
+
+// coinWord stands in a ruleset for the condition that a flow is drawn.
+const coinWord = "$coin"
+
+// Train is how many frames of a flow follow each other in the order of trains: a batch of the
+// generator's, which one CPU forwards before the next is made.
+const Train = 64
+
+// trains is the order of a workload whose flows send trains.
+const trains = "trains"
+
+// mostFlows is how many flows the record of a window has room for, leastFlows how many an arm of a
+// tenth of them needs to be no accident.
+const (
+	leastFlows = 100
+	mostFlows  = 5000
+)
+
+// sides are how many numbers a coin has.
+const sides = 100
+
+func checkFlows(s *Spec, p Part, path string) *yamlfile.Problem {
+	w := s.Offers(p)
+	switch {
+	case s.Testbed.Kind != testbed.KindNetns:
+		return yamlfile.Wrong(path+".mode", "mode %s needs a receiver that sees every flow: testbed netns", FlowsMode)
+	case len(s.Variants) != 2:
+		return yamlfile.Wrong("variants", "%d variants: a flow draws one of two arms", len(s.Variants))
+	case !slices.ContainsFunc(s.Variants, func(v Variant) bool { return v.Name != s.Control && v.tosses() }):
+		return yamlfile.Wrong("variants", "no ruleset of the variant says what happens to flows that are drawn").Advise("write it as nft: text, with %s where the condition belongs: %s notrack", coinWord, coinWord)
+	case p.Family != "" && p.Family != s.Workload.Family:
+		return yamlfile.Wrong(path+".family", "the coin is one of %s, the workload's family", s.Workload.Family).Advise("write a study of %s", p.Family)
+	case GoesBothWays(p):
+		return yamlfile.Wrong(path+".directions", "a flow and its answers would draw two arms").Advise("write directions: one")
+	case !p.Rate.IsMax():
+		return yamlfile.Wrong(path+".rate", "mode %s has no offered load: one CPU makes, forwards and receives every frame", FlowsMode).Advise("remove rate")
+	}
+	return yamlfile.Within(path+".flows", w.Flows, leastFlows, mostFlows)
+}
+
+func (v Variant) tosses() bool {
+	return slices.ContainsFunc(v.Settings, func(s Setting) bool { return s.NFT != nil && strings.Contains(s.NFT.Text, coinWord) })
+}
+
+// coin is the condition, in nft's language, that a flow is among a share of all.
+func coin(family string, seed uint32, share float64) string {
+	ip := map[bool]string{true: "ip6", false: "ip"}[family == "ipv6"]
+	below := fmt.Sprintf("< %d", drawn(share))
+	if drawn(share) == sides {
+		below = fmt.Sprintf("<= %d", sides-1) // nft(8) refuses to compare with what is never reached
+	}
+	return fmt.Sprintf("jhash %s saddr . %s daddr . udp sport . udp dport mod %d seed 0x%x %s", ip, ip, sides, seed, below)
+}
+
+// drawn are the coin's numbers with which a flow is drawn.
+func drawn(share float64) uint32 { return uint32(share*sides + 0.5) }
+
+// toss is the variant with a ruleset that draws so many flows.
+func (s *Spec) toss(v Variant, seed uint32, share float64) Variant {
+	v.Settings = slices.Clone(v.Settings)
+	for i, set := range v.Settings {
+		if set.NFT != nil {
+			rules := *set.NFT
+			rules.Text = strings.ReplaceAll(rules.Text, coinWord, coin(s.Workload.Family, seed, share))
+			v.Settings[i].NFT = &rules
+		}
+	}
+	return v
+}
+
+// alone is the variant as it is where each arm has its DUT: the control draws no flow, others all.
+func (s *Spec) alone(v Variant) Variant {
+	if !slices.ContainsFunc(s.Parts, func(p Part) bool { return KindOf(p) == KindFlows }) {
+		return v
+	}
+	if v.Name == s.Control {
+		return s.toss(v, 1, 0)
+	}
+	return s.toss(v, 1, 1)
+}
+
+// Toss is what a window's coins say: the first draws arms, the second splits the control's.
+type Toss struct {
+	Treated     Variant // with the coin in its rulesets
+	Share       float64
+	seed, forAA uint32
+	control     string
+}
+
+// TossOf are the coins of a block. Every window has others, so that no flow is always in one arm.
+func TossOf(s *Spec, p Part, seed uint64, block, attempt int) Toss {
+	seed ^= NameHash(p.Name)
+	rng := rand.New(rand.NewPCG(seed, uint64(block)<<16|uint64(attempt)))
+	c := Toss{Share: Shares(seed, block)[block-1], seed: rng.Uint32(), forAA: rng.Uint32(), control: s.Control}
+	at := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.Name != s.Control })
+	c.Treated = s.toss(s.Variants[at], c.seed, c.Share)
+	return c
+}
+
+// arm is that of a flow.
+func (c Toss) arm(f load.Tuple) string {
+	switch {
+	case f.Coin(c.seed, sides) < drawn(c.Share):
+		return c.Treated.Name
+	case f.Coin(c.forAA, 2) == 0:
+		return AA
+	}
+	return c.control
+}
+
+// Flows are those of each arm: a window's, by what arrived of them. The unit is the flow, and its
+// value the median of its trains.
+func (c Toss) Flows(space load.FlowSpace, got []load.FlowReceived) map[string]*Connections {
+	space = space.WithDefaults()
+	out := map[string]*Connections{}
+	for _, arm := range []string{c.Treated.Name, AA, c.control} {
+		out[arm] = &Connections{Share: c.Share, Coin: c.seed}
+	}
+	for i := range space.Count {
+		out[c.arm(space.Tuple(i))].Opened++
+	}
+	for _, f := range got {
+		if f.Flow >= space.Count {
+			continue
+		}
+		of := Connection{Client: uint32(f.Flow), Segments: float64(f.Expected), Again: float64(f.Expected - min(f.Received, f.Expected))}
+		if slices.Sort(f.Delays); len(f.Delays) > 0 { // else the clock was read for others' frames alone
+			of.Duration = 1e-9 * float64(f.Delays[len(f.Delays)/2])
+		}
+		out[c.arm(space.Tuple(f.Flow))].Add(of)
+	}
+	for _, of := range out {
+		of.Lost = of.Opened - len(of.Client)
+	}
+	return out
+}
+
+// FlowLatency and FlowLoss are the metrics of single flows.
+const (
+	FlowLatency = "flow_latency_p50_ns"
+	FlowLoss    = "flow_loss_ratio"
+)
+
+var flowMetrics = []unitMetric{
+	{Metric: Metric{Name: FlowLatency, Label: "median latency of flows", Unit: "ns", Mode: FlowsMode, LowerIsBetter: true, Verdict: true, NS: IsTime},
+		quantile: 0.5, column: durations, scale: 1e9},
+	{Metric: Metric{Name: FlowLoss, Label: "loss of flows", Mode: FlowsMode, LowerIsBetter: true, Verdict: true, Share: true},
+		column: func(c Connections) []float64 { return c.Again }, scale: 1},
+}
+
+// measureFlows derives the metrics of an arm of a window.
+func measureFlows(m map[string]float64, o Observation) {
+	if o.Connections == nil {
+		return
+	}
+	for _, of := range flowMetrics {
+		if units := of.of(*o.Connections); len(units) > 0 {
+			m[of.Name] = of.summary(units)
+		}
+	}
+}
+
+// flowGates are what an arm of a window must pass. Loss is a metric; a flow of which nothing came is
+// in no number, whether it was lost or had no turn in its random order: there may be few.
+var flowGates = []Gate{
+	{Name: "nothing arrived", Cut: true, Ask: func(a Asked) []string {
+		return FaultIf(!arrived(a), "no frame reached the receiver (link down, route missing, or all dropped)")
+	}},
+	{Name: "drain", Ask: func(a Asked) []string {
+		return FaultIf(arrived(a) && a.Observed.Received.Lost == nil, "no end-of-stream frame arrived, so the loss is unknown")
+	}},
+	{Name: GateLost, Ask: func(a Asked) []string {
+		if c := a.Observed.Connections; arrived(a) && c != nil && 5*c.Lost > c.Opened {
+			return []string{fmt.Sprintf("of %d of %d flows nothing arrived (limit 20 %%)", c.Lost, c.Opened)}
+		}
+		return nil
+	}},
+}
