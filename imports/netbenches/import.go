@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 )
 
 // Tool names the importer in records.
@@ -179,7 +180,7 @@ func (it *Iteration) logs() (refs []ledger.Ref) {
 			refs = append(refs, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
 		}
 	}
-	slices.SortFunc(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+	list.Sort(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
 	return refs
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // Version is the version of the JSON document that Facts marshal to.
@@ -258,11 +259,11 @@ type Counter struct {
 func (f *Facts) Normalise() {
 	f.Version = Version
 	f.counterAt = nil
-	slices.SortFunc(f.Settings, func(a, b Tunable) int {
+	list.Sort(f.Settings, func(a, b Tunable) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
-	slices.SortFunc(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
 	if f.NICs == nil {
 		f.NICs = []NIC{}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/redact"
+	"linerate/internal/list"
 )
 
 // Namespace keeps names apart that different parts of a system use: the
@@ -248,7 +249,7 @@ func (f *Facts) Lines() []Line {
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b Line) int {
+	list.Sort(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Stage.order(), b.Stage.order()), cmp.Compare(a.Order, b.Order))
 	})
 	return lines

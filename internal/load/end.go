@@ -3,7 +3,8 @@ package load
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
+
+	"linerate/internal/list"
 )
 
 // Ending is the message of an end-of-stream frame: what one worker of a
@@ -114,7 +115,7 @@ func (e *Endings) Streams() []StreamRun {
 	for s := range e.streams {
 		all = append(all, s)
 	}
-	slices.SortFunc(all, compareRuns)
+	list.Sort(all, compareRuns)
 	return all
 }
 

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Unit is what one testbed runs in one go: a block.
@@ -185,7 +187,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	}
 	// The arm tried least goes first, so that one bad arm does not starve
 	// the others of the quiet time they may need too.
-	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
+	list.Sort(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
 	for _, a := range arms {
 		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {

@@ -23,6 +23,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/filehost"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 )
 
@@ -83,7 +84,7 @@ func (p *Plans) inOrder() ([]fleet.Planned, error) {
 	for i, t := range p.Targets {
 		at[t.Name] = i - len(p.Targets) // before those of another list
 	}
-	slices.SortStableFunc(all, func(a, b fleet.Planned) int { return cmp.Compare(at[a.Name], at[b.Name]) })
+	list.Sort(all, func(a, b fleet.Planned) int { return cmp.Compare(at[a.Name], at[b.Name]) })
 	return all, p.rewrite(all)
 }
 
