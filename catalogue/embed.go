@@ -15,12 +15,6 @@ import (
 	"linerate/internal/tunable"
 )
 
-// measured is what public archives measured, as package evidence reads it.
-// `linerate ledger export --catalogue` makes it from a ledger.
-//
-//go:embed evidence/*.tsv
-var measured embed.FS
-
 // spaces are what servers have worth trying, as package tune/space reads it.
 //
 //go:embed spaces/*.yaml
@@ -30,8 +24,9 @@ var spaces embed.FS
 // its workload is of a server.
 func Spaces() embed.FS { return spaces }
 
-// Evidence are the verdicts that the program ships with, read once.
-var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Load(measured, "evidence/*.tsv") })
+// Evidence is what public archives measured, read once: evidence/netbenches.tsv, which
+// `linerate ledger export --catalogue` makes from a ledger.
+var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Parse(beside(2)) })
 
 // packed is what the YAML files say, in a form that is read in a few milliseconds.
 // `go test ./catalogue -update` makes it, and the same test fails while it is stale.

@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -15,10 +14,7 @@ func TestShippedEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("evidence/netbenches.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := measured(t)
 	rows, err := evidence.Parse(text)
 	if err != nil {
 		t.Fatal(err)

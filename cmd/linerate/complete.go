@@ -19,10 +19,12 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"study run":    completeStudies,
 	"study resume": directories,
 	"report":       directories,
-	"schema":       cobra.FixedCompletions(schemas.Names(), cobra.ShellCompDirectiveNoFileComp),
-	"explain":      completeTunables,
-	"catalogue":    completeTunables,
-	"lab check":    cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	"schema": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return schemas.Names(), cobra.ShellCompDirectiveNoFileComp
+	},
+	"explain":   completeTunables,
+	"catalogue": completeTunables,
+	"lab check": cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 }
 
 // flagCompletions are what a shell offers as the value of a flag of any command.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,6 +24,7 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
+	"linerate/internal/pack"
 	"linerate/internal/plan"
 	"linerate/internal/queue"
 	"linerate/internal/role"
@@ -164,20 +166,22 @@ func (d described) make(t *testing.T, m *schemaMaker) *schemaNode {
 // others. With -update they are written anew.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	var names []string
+	texts := map[string][]byte{}
 	check := func(d described, m *schemaMaker) {
-		names = append(names, d.name)
 		want, err := d.make(t, m).Text()
 		if err != nil {
 			t.Fatal(err)
 		}
+		texts[d.name] = want
+		file := filepath.Join("../../schemas", schemas.File(d.name))
 		if *update {
-			if err := os.WriteFile(filepath.Join("../../schemas", schemas.File(d.name)), want, 0o644); err != nil {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			return
 		}
-		if have, err := schemas.Read(d.name); err != nil || !bytes.Equal(have, want) {
+		have, err := schemas.Read(d.name)
+		if written, _ := os.ReadFile(file); err != nil || !bytes.Equal(have, want) || !bytes.Equal(written, want) {
 			t.Errorf("schemas/%s is not of the types as they are: run the test with -update (%v)", schemas.File(d.name), err)
 		}
 		if schemas.Title(d.name) != d.title {
@@ -190,8 +194,25 @@ func TestSchemas(t *testing.T) {
 	for _, d := range writtenFiles {
 		check(d, ofFiles(d))
 	}
-	if slices.Sort(names); !*update && !slices.Equal(names, schemas.Names()) {
+	if *update {
+		packSchemas(t, texts)
+	} else if names := slices.Sorted(maps.Keys(texts)); !slices.Equal(names, schemas.Names()) {
 		t.Errorf("schemas of %v, built in %v", names, schemas.Names())
+	}
+}
+
+// packSchemas writes what the program has of the schemas.
+func packSchemas(t *testing.T, texts map[string][]byte) {
+	t.Helper()
+	b, err := pack.Marshal(texts)
+	if err == nil {
+		b, err = pack.Compress(b)
+	}
+	if err == nil {
+		err = os.WriteFile("../../schemas/schemas.pack", b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

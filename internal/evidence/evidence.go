@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,25 +227,4 @@ func parseRow(t string) (Row, error) {
 func verdict(text string, before error) (stats.Verdict, error) {
 	v, err := stats.ParseVerdict(text)
 	return v, cmp.Or(before, err)
-}
-
-// Load reads every file of a directory of evidence.
-func Load(fsys fs.FS, pattern string) ([]Row, error) {
-	names, err := fs.Glob(fsys, pattern)
-	if err != nil {
-		return nil, err
-	}
-	var all []Row
-	for _, name := range names {
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fxamacker/cbor/v2"
+	"github.com/klauspost/compress/zstd"
 )
 
 type modes struct {
@@ -42,4 +43,27 @@ func Open[T any](b []byte) (v T, ok bool) {
 	m, err := mode()
 	ok = err == nil && m.DecMode.Unmarshal(b, &v) == nil
 	return v, ok
+}
+
+// maxExpanded bounds what compressed bytes may expand to.
+const maxExpanded = 64 << 20
+
+// Compress makes what Expand reads.
+func Compress(b []byte) ([]byte, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return z.EncodeAll(b, nil), nil
+}
+
+// Expand is what Compress was given.
+func Expand(b []byte) ([]byte, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxExpanded))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return z.DecodeAll(b, nil)
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/klauspost/compress/zstd"
-
 	"linerate/internal/pack"
 )
 
@@ -20,33 +18,20 @@ type compiled struct {
 	Beside     [][]byte
 }
 
-// maxCompiled bounds what a compiled catalogue may unpack to.
-const maxCompiled = 64 << 20
-
 // Compile packs a catalogue with what else was made of its files: the rules of its
-// audits, which package audit packs, and the advice of plans, which package plan does.
+// audits, which package audit packs, the advice of plans, which package plan does, and evidence.
 func (c *Catalogue) Compile(beside ...[]byte) ([]byte, error) {
 	b, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions, beside})
 	if err != nil {
 		return nil, fmt.Errorf("compile the catalogue: %w", err)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	return z.EncodeAll(b, nil), nil
+	return pack.Compress(b)
 }
 
 // Unpack reads what Compile made; an error says that it is broken or of records of
 // another shape.
 func Unpack(b []byte) (c *Catalogue, beside [][]byte, err error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxCompiled))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer z.Close()
-	body, err := z.DecodeAll(b, nil)
+	body, err := pack.Expand(b)
 	if err != nil {
 		return nil, nil, fmt.Errorf("unpack the catalogue: %w", err)
 	}
