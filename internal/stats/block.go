@@ -137,7 +137,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.Scale = scale
 	d := subtract(y, x)
 	level := 1 - opt.Alpha
-	_, variance := meanVariance(d)
+	_, variance := MeanVariance(d)
 	c.SD = math.Sqrt(variance)
 	c.Effect = rounded(OneSample(d, level), roundingOf(a, b, scale, opt.Bucket))
 	c.Method = "Student's t on block-wise " + scale.plural()
@@ -264,7 +264,7 @@ const leastBlocks = 3
 func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
 	q, sum := grid(slices.Concat(a, b)), 0.0
 	for _, arm := range [][]float64{a, b} {
-		mean, variance := meanVariance(arm)
+		mean, variance := MeanVariance(arm)
 		if bucket > 0 {
 			q = bucket * math.Abs(mean)
 		}

@@ -40,7 +40,7 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	t := Randomise(d, opt.Draws, opt.Seed)
 	c.random, c.rounding = &t, 1.96*roundingOf(a, b, scale, opt.Bucket)
 	c.Effect = OneSample(d, level) // its standard error plans; it does not decide
-	_, variance := meanVariance(d)
+	_, variance := MeanVariance(d)
 	c.SD = math.Sqrt(variance)
 	c.testAt(level)
 	c.Method = RandomisationTest + ", on " + scale.plural()
@@ -125,7 +125,7 @@ func Randomise(d []float64, draws int, seed uint64) Randomization {
 	if len(d) == 0 {
 		return t
 	}
-	t.Estimate, _ = meanVariance(d)
+	t.Estimate, _ = MeanVariance(d)
 	if len(d) <= exactOrders {
 		t.Exact, t.means = true, subsetMeans(d)
 	} else {
