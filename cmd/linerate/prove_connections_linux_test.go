@@ -246,6 +246,7 @@ func (p *pages) truth() float64 {
 // TestPerConnectionHarm: a window clamped to two segments makes each connection slower by far; the
 // study ends in its first windows, most connections having been spared.
 func TestPerConnectionHarm(t *testing.T) {
+	t.Parallel()
 	p := newPages(t, testbed.Link{Delay: 10 * time.Millisecond})
 	p.visitors(16)
 	cmd, said, dir := p.prove("cwnd-clamp=2", "--metric", "duration", "--window", "1s", "--time", "30s")
@@ -268,6 +269,7 @@ func TestPerConnectionHarm(t *testing.T) {
 
 // TestPerConnectionRefused: what only the kernel can refuse is told of the first connections.
 func TestPerConnectionRefused(t *testing.T) {
+	t.Parallel()
 	p := newPages(t, testbed.Link{})
 	p.visitors(4)
 	cmd, said, dir := p.prove("rto-min=2000", "--metric", "duration", "--window", "1s", "--time", "8s")
@@ -285,6 +287,7 @@ func TestPerConnectionRefused(t *testing.T) {
 
 // TestPerConnectionKilled: whenever the study is killed, nothing of it stays.
 func TestPerConnectionKilled(t *testing.T) {
+	t.Parallel()
 	p := newPages(t, testbed.Link{})
 	p.visitors(4)
 	look, foreseen, dir := p.prove("notsent-lowat=16384", "--metric", "duration", "--window", "500ms", "--dry-run")
