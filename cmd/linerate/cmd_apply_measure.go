@@ -74,7 +74,7 @@ func (m *measureFlags) terms(cmd *cobra.Command, o *fleet.WaveOptions) (t wedge.
 }
 
 // divide puts hosts into waves: in the order of the list, or by chance where they are measured.
-func (m *measureFlags) divide(cmd *cobra.Command, planned []fleet.Planned, o *fleet.WaveOptions, at time.Time) ([]fleet.WaveEvent, error) {
+func (m *measureFlags) divide(cmd *cobra.Command, dir string, planned []fleet.Planned, o *fleet.WaveOptions, at time.Time) ([]fleet.WaveEvent, error) {
 	t, err := m.terms(cmd, o)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (m *measureFlags) divide(cmd *cobra.Command, planned []fleet.Planned, o *fl
 		return hosts.Divide(planned, steps, at), err
 	}
 	var stand []fleet.WaveEvent
-	o.Measure, stand, err = hosts.Draw(planned, steps, t, at)
+	o.Measure, stand, err = hosts.Draw(dir, planned, steps, t, at)
 	return stand, err
 }
 

@@ -82,7 +82,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	begin := time.Now()
-	stand, err := f.waves.measure.divide(cmd, planned, &o, begin)
+	stand, err := f.waves.measure.divide(cmd, dir, planned, &o, begin)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 	if id == "last" && len(args) == 1 {
 		id = args[0]
 	}
-	return withWave(cmd.Context(), f.waves.ledger, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
+	return withWave(cmd.Context(), f.waves.ledger, id, func(s ledger.Store, w fleet.Wave, stand []fleet.WaveEvent) error {
 		switch w.Outcome {
 		case fleet.WaveDone, fleet.WaveUndone:
 			return hint.With(hint.Usagef("the wave %s is %s", w.ID, w.Outcome), "begin another: linerate apply %s", w.From)

@@ -92,7 +92,7 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 }
 
 // withWave opens the ledger for a wave and how its hosts stand.
-func withWave(ctx context.Context, place, id string, f func(ledger.FleetStore, fleet.Wave, []fleet.WaveEvent) error) error {
+func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.Wave, []fleet.WaveEvent) error) error {
 	return ledgers.Read(ctx, place, func(s ledger.Store) error {
 		doc, err := waveOf(ctx, s, id)
 		if err != nil {
@@ -157,7 +157,7 @@ func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocumen
 // rollbackWave puts the hosts of a wave back.
 func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bool) error {
 	ctx := cmd.Context()
-	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
+	return withWave(ctx, place, id, func(s ledger.Store, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
 		job := hosts.Wave{Wave: w, Remote: hosts.Again(w.Options, r, cmd.Flags().Changed), Store: s, Say: talk.say}
 		if err := job.Rollback(ctx, stand, force); err != nil {

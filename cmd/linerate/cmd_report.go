@@ -48,7 +48,7 @@ func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
 	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
-			return hint.With(fmt.Errorf("study %s was imported, without trials to analyse", st.Name), "linerate ledger query --study %s prints its verdicts", st.ID.Short())
+			return hint.With(fmt.Errorf("the ledger has no trials of study %s to analyse", st.Name), "linerate ledger query --study %s prints its verdicts", st.ID.Short())
 		}
 		rec, err := ledger.OpenRecord(ctx, s, st)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,10 +29,12 @@ func doubting(cmd *cobra.Command) func(error) {
 }
 
 // noteStudy takes a finished study into the ledger. The study's directory is
-// the record: one that cannot be written is a warning and changes nothing.
+// the record: one that cannot be written is a warning and changes nothing. Ctrl-C does not keep it out.
 func noteStudy(cmd *cobra.Command, flag, dir string) {
-	err := ledgers.With(cmd.Context(), flag, func(s ledger.Store) error {
-		_, err := addStudyDir(cmd.Context(), s, dir)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 30*time.Second)
+	defer cancel()
+	err := ledgers.With(ctx, flag, func(s ledger.Store) error {
+		_, err := addStudyDir(ctx, s, dir)
 		return err
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
@@ -271,8 +272,17 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	out, runErr := run.Run(cmd.Context())
 	env.Testbeds = map[string]study.BedNotes{string(study.ConnectionsMode): {Kind: study.KindLive, Notes: out.Notes}}
 	results := study.Analyse(dir.Spec, dir.Seed, env, dir.Trials)
+	for _, note := range out.Notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), note)
+	}
 	err = f.conclude(cmd, dir, results, runErr, func() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the record so far: %s\n", dir.Path)
+		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the windows on record are in %s\n", dir.Path)
+		if f.ledger != ledgers.None && len(dir.Trials) > 0 { // it does not go on: that is all there will be
+			noteStudy(cmd, f.ledger, dir.Path)
+		}
+		if err := printResults(cmd, dir.Spec, results); err != nil {
+			talker(cmd)("%v", err)
+		}
 	})
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func CheckDerived(batches []*Batch, blobs map[string]*Blob) error {
 	}
 	for n, b := range batches {
 		err := b.checkExclusions()
-		if err == nil && len(b.Studies) == 1 && b.Studies[0].Kind == KindStudy {
+		if err == nil && len(b.Studies) == 1 && (b.Studies[0].Kind == KindStudy || b.Studies[0].Kind == KindRollout) {
 			err = b.checkRecord(blobs)
 		} else if err == nil {
 			err = b.checkVerdicts(trials)
@@ -83,11 +83,7 @@ func (b *Batch) checkRecord(blobs map[string]*Blob) error {
 		}
 		files[f.Path] = data
 	}
-	r, err := record.Read(files, b.Studies[0].Place)
-	if err != nil {
-		return err
-	}
-	own, err := OfRecord(r, b.Studies[0].Path)
+	own, err := derivedFrom(files, &b.Studies[0])
 	if err != nil {
 		return err
 	}
@@ -112,6 +108,18 @@ func (b *Batch) checkRecord(blobs map[string]*Blob) error {
 	}
 	b.Verdicts = own.Verdicts
 	return nil
+}
+
+// derivedFrom concludes a study anew from the files of its record.
+func derivedFrom(files record.Memory, st *Study) (*Batch, error) {
+	if st.Kind == KindRollout {
+		return rolloutOf(files[rolloutFile])
+	}
+	r, err := record.Read(files, st.Place)
+	if err != nil {
+		return nil, err
+	}
+	return OfRecord(r, st.Path)
 }
 
 // sameTrials refuses trials that are not those of the record.

@@ -11,7 +11,7 @@ import (
 // Study is a question and how it was measured.
 type Study struct {
 	ID       ID            `json:"id"`
-	Kind     string        `json:"kind"` // "study" (linerate's own) or "netbenches"
+	Kind     string        `json:"kind"` // "study" (linerate's own), "rollout" or "netbenches"
 	Name     string        `json:"name"`
 	Place    string        `json:"place"` // what it is the study of, whatever its content: a later one replaces an earlier
 	Path     string        `json:"path"`  // where it was read

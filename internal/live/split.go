@@ -59,7 +59,7 @@ type splitting struct {
 	log   *requestLog // nil: the study reads none
 	salt  maphash.Seed
 	rng   *rand.Rand
-	cost  time.Duration
+	cost  string // what the program takes, in words
 }
 
 // socketOptions are a study's treatment as the kernel takes it.
@@ -150,8 +150,8 @@ func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
 	defer func() { err = errors.Join(err, s.kernel.Close()) }()
 	out.Trip, err = s.windows(ctx)
 	out.Notes = []string{"connections of cgroup " + group}
-	if s.cost > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("the program took %s a call, two calls a connection, and none a packet", show.Nanos(float64(s.cost))))
+	if s.cost != "" {
+		out.Notes = append(out.Notes, s.cost)
 	}
 	if s.log != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d of %d connections have lines in %s", s.log.joined, s.log.joined+s.log.without, s.log.tail.path))
@@ -184,7 +184,7 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 		stop, err := sockops.CountCost()
 		if err == nil {
 			defer func() {
-				s.cost, _ = s.kernel.Cost()
+				s.cost = s.costs()
 				_ = stop()
 			}()
 		}
@@ -209,6 +209,21 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 		}
 	}
 	return nil
+}
+
+// costs says what the program took in the first window. A connection that is open yet counts as half of
+// one: its end has not been seen.
+func (s *splitting) costs() string {
+	took, calls, err := s.kernel.Cost()
+	tallies, terr := s.kernel.Tallies(0)
+	n := 0.0
+	for _, t := range tallies {
+		n += float64(t.Opened+t.Closed) / 2
+	}
+	if err != nil || terr != nil || n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the program took %s a connection, in %.1f calls, and none a packet", show.Nanos(float64(took)/n), float64(calls)/n)
 }
 
 // taken asks whether the kernel took the setting for the first connections.

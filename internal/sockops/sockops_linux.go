@@ -239,13 +239,13 @@ func endpoint(words [4]uint32, port uint32) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(b).Unmap(), uint16(port))
 }
 
-// Cost is how long the program takes for one call, on average since CountCost; 0 before any.
-func (s *Splitter) Cost() (time.Duration, error) {
+// Cost is how long the program ran since CountCost, in how many calls.
+func (s *Splitter) Cost() (took time.Duration, calls uint64, err error) {
 	info, err := s.objs.Split.Stats()
-	if err != nil || info.RunCount == 0 {
-		return 0, err
+	if err != nil {
+		return 0, 0, fmt.Errorf("time the program for connections: %w", err)
 	}
-	return info.Runtime / time.Duration(info.RunCount), nil
+	return info.Runtime, info.RunCount, nil
 }
 
 // CountCost has the kernel time its BPF programs until the returned function is called.

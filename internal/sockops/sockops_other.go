@@ -36,7 +36,7 @@ func (*Splitter) Tallies(uint32) (out [arms]Tally, err error) { return out, errO
 func (*Splitter) Read() ([]Closed, error) { return nil, errOther }
 
 // Cost fails.
-func (*Splitter) Cost() (time.Duration, error) { return 0, errOther }
+func (*Splitter) Cost() (time.Duration, uint64, error) { return 0, 0, errOther }
 
 // Close does nothing.
 func (*Splitter) Close() error { return nil }

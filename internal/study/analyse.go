@@ -336,7 +336,11 @@ func (r *Results) warn(s Spec) {
 	for _, change := range r.Environment.Resumed {
 		r.Warnings = append(r.Warnings, "the machine changed before the study was resumed: "+change)
 	}
-	if !r.Complete {
+	switch {
+	case r.Complete:
+	case s.Design == Concurrent:
+		r.Warnings = append(r.Warnings, "the study ended before its last window, and does not go on: intervals between connections hold at any time, those of the whole host do not")
+	default:
 		r.Warnings = append(r.Warnings, "the study is not complete: resume it to run the trials that are left")
 	}
 }

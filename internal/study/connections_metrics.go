@@ -232,7 +232,7 @@ func ConnectionsLine(s Spec, seed uint64, trials []Trial, window int) string {
 	}
 	line = fmt.Sprintf("window %d %4s treated%s", window, show.WholePercent(100*share), line)
 	for _, c := range s.anyTime(seed, trials) {
-		if c.Effect.Known() {
+		if c.Effect.Known() && c.Verdict != stats.Invalid {
 			e := c.Result().Effect
 			line += fmt.Sprintf("  %s %s so far", e.Text(), e.Bounds())
 		}

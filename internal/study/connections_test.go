@@ -157,6 +157,27 @@ func TestHarmToConnectionsTrips(t *testing.T) {
 	}
 }
 
+// A ramp of a quiet server treats two or three connections: they say nothing, and end no study.
+func TestFewConnectionsTripNothing(t *testing.T) {
+	s, r, trips := concurrentSpec(t), rand.New(rand.NewPCG(9, 1)), 0
+	for range 50 {
+		var trials []Trial
+		for _, variant := range s.Arms() {
+			c := Connections{Share: Ramp, Opened: map[bool]int{true: 2 + r.IntN(3), false: 15}[variant == "paced"]}
+			for range c.Opened {
+				c.Add(Connection{Client: r.Uint32N(30), FirstRTT: 0.005 * math.Exp(0.4*r.NormFloat64()), RTT: 0.02, Duration: math.Exp(0.3 * r.NormFloat64()), Segments: 10, Bytes: 1e4})
+			}
+			trials = append(trials, ConnectionTrial(s, Window{Ramp: true}, variant, c))
+		}
+		if HarmIn(s, 1, trials) != nil {
+			trips++
+		}
+	}
+	if trips > 0 {
+		t.Errorf("%d of 50 harmless ramps trip the guardrail", trips)
+	}
+}
+
 // Of many connections a window keeps some: the others count all the same.
 func TestSampledWindowsKeepTheirWeight(t *testing.T) {
 	s, r := concurrentSpec(t), rand.New(rand.NewPCG(4, 1))

@@ -104,7 +104,8 @@ func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 // now: whoever stops when it pleases errs in 5 % at most, over all variants.
 func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 	for i, c := range cs {
-		if c.N < 2 {
+		few := c.Design == stats.Independent && slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.TooFew })
+		if c.N < 2 || few { // too few connections say nothing at any time either
 			continue
 		}
 		cs[i], _ = stats.AnyTime(c.N, alpha/float64(len(cs))).Settle(c, 0, opt)

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,8 +11,11 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
+	"linerate/internal/ledger"
 	"linerate/internal/list"
+	"linerate/internal/plan"
 	"linerate/internal/rollout"
+	"linerate/internal/show"
 )
 
 // Strata are the facts of a host's plan by which it may be compared with its like only.
@@ -21,8 +25,9 @@ var Strata = map[string]func(fleet.Planned) string{
 	"site":     func(p fleet.Planned) string { return p.Site },
 }
 
-// Draw puts hosts with plans into the steps of an experiment, by chance, as its terms say.
-func Draw(planned []fleet.Planned, steps fleet.Steps, t wedge.Trial, at time.Time) (*wedge.Trial, []fleet.WaveEvent, error) {
+// Draw puts hosts with plans, which are in a directory, into the steps of an experiment, by chance, as its
+// terms say.
+func Draw(dir string, planned []fleet.Planned, steps fleet.Steps, t wedge.Trial, at time.Time) (*wedge.Trial, []fleet.WaveEvent, error) {
 	for _, name := range t.Strata {
 		if Strata[name] == nil {
 			return nil, nil, hint.Usage(hint.Unknown("fact to compare hosts by", name, []string{"role", "hardware", "site", "none"}))
@@ -43,10 +48,74 @@ func Draw(planned []fleet.Planned, steps fleet.Steps, t wedge.Trial, at time.Tim
 	if err := t.Check(); err != nil {
 		return nil, nil, err
 	}
+	if err := treated(dir, by, &t); err != nil {
+		return nil, nil, err
+	}
 	return &t, list.Map(t.Hosts, func(h wedge.Host) fleet.WaveEvent {
 		p := by[h.Name]
 		return fleet.WaveEvent{Time: at, Name: p.Name, Host: p.Host, Source: p.Source, Become: p.Become, Step: h.Step(), State: fleet.WavePlanned, Digest: p.Digest}
 	}), nil
+}
+
+// treated keeps what the plans change on the running hosts of a trial, and what these have in common. What
+// waits for a boot, or is as it was, is measured by none.
+func treated(dir string, by map[string]fleet.Planned, t *wedge.Trial) error {
+	hosts := map[wedge.Change]int{}
+	for i, h := range t.Hosts {
+		p := by[h.Name]
+		made, err := ReadPlan(dir, p)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			t.On = wedge.System{OS: p.OS, Release: p.Release, Hardware: p.Hardware}
+		}
+		for mine, its := range map[*string]string{&t.On.OS: p.OS, &t.On.Release: p.Release, &t.On.Hardware: p.Hardware} {
+			if *mine != its {
+				*mine = ""
+			}
+		}
+		changes := list.Map(list.Filter(made.Settings, func(s plan.Step) bool {
+			return s.Where.Runtime && (s.Current.Value == nil || *s.Current.Value != s.Value)
+		}), func(s plan.Step) wedge.Change {
+			return wedge.Change{Setting: s.Title(), Before: *cmp.Or(s.Current.Value, new(string)), After: s.Value}
+		})
+		for _, c := range changes {
+			hosts[c]++
+		}
+		if len(changes) == 0 {
+			t.Unchanged++
+		}
+	}
+	for c, n := range hosts {
+		c.Hosts = n
+		t.Changes = append(t.Changes, c)
+	}
+	slices.SortFunc(t.Changes, func(a, b wedge.Change) int {
+		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Setting, b.Setting), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After))
+	})
+	return nil
+}
+
+// conclude takes what an experiment has shown so far into the ledger.
+func (w *Wave) conclude(ctx context.Context, all []rollout.Host, err error) error {
+	r := ledger.Rollout{Wave: w.ID, Start: w.Start, Trial: *w.Options.Measure}
+	if errors.Is(err, rollout.ErrHarm) {
+		r.Harm = show.Clean(err.Error())
+	}
+	for _, h := range all {
+		if n := len(r.Trial.Periods); n > 0 && h.Step <= r.Trial.Periods[n-1].Wave && (h.State == fleet.WaveSkipped || h.State == fleet.WaveUnsettled) {
+			r.Skipped++
+		}
+	}
+	b, err := ledger.OfRollout(r)
+	if errors.Is(err, ledger.ErrUnfinished) {
+		return nil
+	}
+	if err == nil {
+		_, err = w.Store.Append(context.WithoutCancel(ctx), b)
+	}
+	return err
 }
 
 // measure is how the hosts of a wave are measured.

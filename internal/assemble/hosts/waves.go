@@ -24,7 +24,7 @@ import (
 type Wave struct {
 	fleet.Wave
 	Remote Remote
-	Store  ledger.FleetStore
+	Store  ledger.Store
 	Say    func(rollout.Progress)
 	// Measuring hears of a wave that is an experiment.
 	Measuring rollout.Measure
@@ -47,7 +47,7 @@ func Divide(planned []fleet.Planned, steps fleet.Steps, at time.Time) (events []
 
 // Run applies to hosts that stand so, which are in the order of their steps. The wave is in
 // the store already, unless it is a dry run.
-func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) error {
+func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) (ended error) {
 	steps := w.task(stand)
 	planned, err := ReadPlans(w.From)
 	if err != nil {
@@ -78,6 +78,9 @@ func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) error {
 	}
 	defer unlock()
 	err = rollout.Run(ctx, steps)
+	if w.Options.Measure != nil {
+		defer func() { ended = errors.Join(ended, w.conclude(ctx, steps.Hosts, err)) }()
+	}
 	if errors.Is(err, rollout.ErrHarm) && !slices.ContainsFunc(steps.Hosts, func(h rollout.Host) bool { return h.State.Has() || h.State.InFlight() }) {
 		return errors.Join(err, w.Store.EndWave(context.WithoutCancel(ctx), w.ID, time.Now(), fleet.WaveUndone, err.Error()))
 	}

@@ -35,8 +35,28 @@ type Trial struct {
 	Strata []string `json:"strata"`
 	Waves  int      `json:"waves"`
 	Hosts  []Host   `json:"hosts"`
+	// Changes are what the plans change on the running hosts, Unchanged how many hosts keep all as it is, On
+	// what all hosts have in common.
+	Changes   []Change `json:"changes,omitempty"`
+	Unchanged int      `json:"unchanged,omitempty"`
+	On        System   `json:"on,omitzero"`
 	// Periods are as they were measured: Baselines of them before the first wave.
 	Periods []Period `json:"periods,omitempty"`
+}
+
+// Change is a setting that plans change on running hosts.
+type Change struct {
+	Setting string `json:"setting"`
+	Before  string `json:"before"` // "" of what had none, or none that is known
+	After   string `json:"after"`
+	Hosts   int    `json:"hosts"`
+}
+
+// System is a host's; "" is what hosts do not share.
+type System struct {
+	OS       string `json:"os,omitempty"`
+	Release  string `json:"release,omitempty"`
+	Hardware string `json:"hardware,omitempty"`
 }
 
 // Host is where the draw put a host.
@@ -113,6 +133,18 @@ func Draw(hosts []Host, ends []int, seed uint64) []Host {
 		}
 	}
 	return out
+}
+
+// Fits refuses a record from elsewhere that no trial can have.
+func (t *Trial) Fits() error {
+	bad := t.Waves < 1 || t.Waves > len(t.Hosts) || slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.Wave < 1 || h.Wave > t.Waves })
+	for _, p := range t.Periods {
+		bad = bad || len(p.Values) != len(t.Hosts) || p.Wave < 0 || p.Wave > t.Waves
+	}
+	if bad {
+		return fmt.Errorf("%s, %s and %s do not make a trial", show.Plural(len(t.Hosts), "host"), show.Plural(t.Waves, "wave"), show.Plural(len(t.Periods), "period"))
+	}
+	return nil
 }
 
 // Check refuses a design that could show nothing: hosts that have none to be compared with,
