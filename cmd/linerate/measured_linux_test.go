@@ -81,7 +81,7 @@ func TestMeasuredWaves(t *testing.T) {
 	if !strings.Contains(out, "had an empty change") || trial.Strata[0] != "role" {
 		t.Errorf("no sham in %s", out)
 	}
-	f.linerate(false, "net.ipv4.ip_forward|0 → 1|stopped; guardrail harm: the wave is stopped: the plans do harm|8 hosts", "ledger", "query", "--study", "rollout-"+w.ID)
+	f.linerate(false, "command:./meter|0 → 1|n 8|stopped; guardrail harm: the wave is stopped: the plans do harm", "ledger", "query", "--study", "rollout-"+w.ID)
 	f.linerate(true, "is rolled back", "apply", "--resume="+w.ID)
 
 	f.write(filepath.Join(f.dir, "with"), "900")
@@ -114,6 +114,6 @@ func TestMeasuredWaves(t *testing.T) {
 	f.linerate(false, `"design": "stepped wedge"`, "ledger", "show", "rollout-"+w.ID)
 	f.linerate(false, "verified", "ledger", "verify")
 	f.linerate(false, "", "ledger", "export", "--out", filepath.Join(f.dir, "all"))
-	f.linerate(false, "added", "import", filepath.Join(f.dir, "all"), "--ledger", filepath.Join(f.dir, "copy.db"))
+	f.linerate(false, "", "import", filepath.Join(f.dir, "all"), "--ledger", filepath.Join(f.dir, "copy.db"))
 	f.linerate(true, "no trials of study rollout-"+w.ID, "report", "rollout-"+w.ID)
 }
