@@ -110,10 +110,10 @@ func TestMeasuredWaves(t *testing.T) {
 
 	// The setting that it changed has evidence, and no other has.
 	f.linerate(false, "rollout-"+w.ID+"|0 → 1|command:./meter|n 8", "ledger", "query", "--tunable", "net.ipv4.ip_forward", "--verdict", "better")
-	f.linerate(false, "rollout/"+w.ID+"|evidence on 1 tunable", "ledger", "show")
+	f.linerate(false, "evidence on 1 tunable", "ledger", "show")
 	f.linerate(false, `"design": "stepped wedge"`, "ledger", "show", "rollout-"+w.ID)
 	f.linerate(false, "verified", "ledger", "verify")
-	f.linerate(false, "", "ledger", "export", "--out", filepath.Join(f.dir, "all"))
-	f.linerate(false, "", "import", filepath.Join(f.dir, "all"), "--ledger", filepath.Join(f.dir, "copy.db"))
+	f.linerate(false, "", "ledger", "export", "--out", filepath.Join(f.dir, "all.jsonl"))
+	f.linerate(false, "", "import", filepath.Join(f.dir, "all.jsonl"), "--ledger", filepath.Join(f.dir, "copy.db"))
 	f.linerate(true, "no trials of study rollout-"+w.ID, "report", "rollout-"+w.ID)
 }
