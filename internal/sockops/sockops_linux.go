@@ -142,11 +142,10 @@ func (p *connectionsPlan) set(i int, o Option) error {
 }
 
 func refused(what string, err error) error {
-	err = fmt.Errorf("%s the program for connections: %w", what, err)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return hint.With(err, "it needs root, or CAP_BPF and CAP_NET_ADMIN")
+		return hint.With(fmt.Errorf("%s the program for connections: %w", what, unix.EPERM), "it needs root, or CAP_BPF and CAP_NET_ADMIN")
 	}
-	return hint.With(err, "it needs Linux 5.10 or later with CONFIG_CGROUP_BPF and BTF")
+	return hint.With(fmt.Errorf("%s the program for connections: %w", what, err), "it needs Linux 5.10 or later with CONFIG_CGROUP_BPF and BTF")
 }
 
 // Set begins a window in which a share of the connections is treated, 0 to 1, and clears the
