@@ -81,6 +81,6 @@ func proveTestbed(ctx context.Context, m *testbeds.Machines, owner string, secon
 	if err != nil {
 		return err
 	}
-	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: testbeds.Through(engine), Seconds: seconds,
+	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: testbeds.Shout(engine), Through: testbeds.Through(engine), Seconds: seconds,
 		Headroom: study.DefaultGates().Headroom}, tell)
 }

@@ -92,7 +92,7 @@ func (p *production) calm() {
 		err = p.box.Write("stat", stat, 0o444)
 	}
 	if err == nil {
-		err = p.box.Bind(setting.ServerRoot+"/stat", "/proc/stat", false)
+		err = p.box.Do(func() error { return unix.Mount(setting.ServerRoot+"/stat", "/proc/stat", "", unix.MS_BIND, "") })
 	}
 	if err != nil {
 		p.t.Fatal(err)

@@ -107,23 +107,6 @@ func (b *Box) Do(f func() error) error {
 
 var errClosed = errors.New("the server's place is closed")
 
-// Bind shows a file or directory of the machine at another path of the Box,
-// which must exist. Write protects the machine's.
-func (b *Box) Bind(from, to string, writable bool) error {
-	return b.Do(func() error {
-		if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return fmt.Errorf("show %s at %s: %w", from, to, err)
-		}
-		if writable {
-			return nil
-		}
-		if err := unix.Mount("", to, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-			return fmt.Errorf("protect %s: %w", to, err)
-		}
-		return nil
-	})
-}
-
 // Path is a file of Root for this process, whichever namespace its threads
 // are in. It refuses names that leave Root.
 func (b *Box) Path(name string) (string, error) {

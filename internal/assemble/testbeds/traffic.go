@@ -22,10 +22,8 @@ import (
 // Traffic is what makes and counts frames on a testbed's machines.
 type Traffic interface {
 	load.Engine
-	// Ready gets a role's host ready to shout; Shout sends n frames to
-	// everybody from an interface of it, and returns how many it sent.
-	Ready(ctx context.Context, role string) error
-	Shout(ctx context.Context, role, device string, n int) (uint64, error)
+	// Ready gets a side's machine ready to generate.
+	Ready(ctx context.Context, side port.Side) error
 	Close() error
 }
 
@@ -44,29 +42,8 @@ func (m *Machines) Engine() (Traffic, error) {
 			return nil, err
 		}
 	}
-	return farTraffic{&remoteload.Engine{Generator: g, Receiver: r}}, nil
+	return &remoteload.Engine{Generator: g, Receiver: r}, nil
 }
-
-// farTraffic is linerate's own, run on the machines.
-type farTraffic struct{ *remoteload.Engine }
-
-func (e farTraffic) side(role string) *remoteload.Side {
-	if role == testbed.Receiver {
-		return e.Receiver
-	}
-	return e.Generator
-}
-
-func (e farTraffic) Ready(ctx context.Context, role string) error {
-	_, err := e.side(role).Link(ctx)
-	return err
-}
-
-func (e farTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
-	return shoutBy(ctx, &remoteload.Engine{Generator: e.side(role), Receiver: e.side(role)}, device, n)
-}
-
-func (e farTraffic) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
 
 // side is a host's part in the traffic.
 func (m *Machines) side(role string) (*remoteload.Side, error) {
@@ -86,7 +63,7 @@ func (m *Machines) side(role string) (*remoteload.Side, error) {
 	}}, nil
 }
 
-// pktGen is netmap's pkt-gen, by role: to shout, a receiver generates too.
+// pktGen is netmap's pkt-gen, with the connections to its machines.
 type pktGen struct {
 	*remoteload.PktGen
 	conns []sshbed.Conn
@@ -108,15 +85,7 @@ func (m *Machines) pktGen() (Traffic, error) {
 	return t, nil
 }
 
-func (t pktGen) Ready(context.Context, string) error { return nil }
-
-func (t pktGen) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
-	e := remoteload.PktGen{Generate: t.Generate, Generator: t.Generator}
-	if role == testbed.Receiver {
-		e.Generator = t.PktGen.Receiver
-	}
-	return shoutBy(ctx, &e, device, n)
-}
+func (t pktGen) Ready(context.Context, port.Side) error { return nil }
 
 func (t pktGen) Close() (err error) {
 	for _, c := range t.conns {
@@ -125,17 +94,20 @@ func (t pktGen) Close() (err error) {
 	return err
 }
 
-// shoutBy sends frames to everybody: any receiver takes those.
-func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, error) {
-	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
-		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
-	gen, err := e.NewGenerator(spec, port.Here)
-	if err != nil {
-		return 0, err
+// Shout sends n frames to everybody from an interface of a side's machine, and returns how
+// many were sent: any receiver takes those.
+func Shout(engine load.Engine) func(ctx context.Context, side port.Side, device string, n int) (uint64, error) {
+	return func(ctx context.Context, side port.Side, device string, n int) (uint64, error) {
+		spec := load.Spec{Device: device, Side: side, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
+			Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
+		gen, err := engine.NewGenerator(spec, port.Here)
+		if err != nil {
+			return 0, err
+		}
+		defer gen.Close()
+		sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}})
+		return sent.TxPackets, err
 	}
-	defer gen.Close()
-	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}})
-	return sent.TxPackets, err
 }
 
 // inNamespace reaches a network namespace (ip-netns(8)) of a Linux host.

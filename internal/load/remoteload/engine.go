@@ -2,6 +2,7 @@ package remoteload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -95,6 +96,15 @@ func (e *Engine) Available() error {
 	_, err := e.Receiver.Link(ctx)
 	return err
 }
+
+// Ready reaches a side's machine, so that nothing but traffic passes its wires then.
+func (e *Engine) Ready(ctx context.Context, side port.Side) error {
+	_, err := at(side, e.Generator, e.Receiver, e.Generator).Link(ctx)
+	return err
+}
+
+// Close ends the far programs.
+func (e *Engine) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
 
 // OneClock reports whether both sides are one machine, so that a time of one
 // can be taken from a time of the other.

@@ -74,6 +74,11 @@ type pktGenerator struct {
 	spec load.Spec
 }
 
+// machine is the spec's side; a receiver's can generate too.
+func (g *pktGenerator) machine() Machine {
+	return at(g.spec.Side, g.e.Generator, g.e.Receiver, g.e.Generator)
+}
+
 // Probe is nil: pkt-gen's frames are plain.
 func (g *pktGenerator) Probe(context.Context) error { return nil }
 
@@ -86,12 +91,13 @@ func (g *pktGenerator) Run(ctx context.Context, o load.Offer) (load.Sent, error)
 	if err != nil {
 		return load.Sent{}, err
 	}
-	before, err := g.e.Generator.Count(ctx, g.spec.Device)
+	machine := g.machine()
+	before, err := machine.Count(ctx, g.spec.Device)
 	if err != nil {
 		return load.Sent{}, err
 	}
 	text, err := g.generate(ctx, argv, o)
-	after, failed := g.e.Generator.Count(context.WithoutCancel(ctx), g.spec.Device)
+	after, failed := machine.Count(context.WithoutCancel(ctx), g.spec.Device)
 	if err := errors.Join(ctx.Err(), err, failed); err != nil {
 		return load.Sent{}, err
 	}
@@ -106,7 +112,7 @@ func (g *pktGenerator) Run(ctx context.Context, o load.Offer) (load.Sent, error)
 // and is interrupted when that, which begins when it is ready, is over.
 func (g *pktGenerator) generate(ctx context.Context, argv []string, o load.Offer) (string, error) {
 	length := o.Limit.Duration + pktGenIdle(o)
-	p, err := start(ctx, g.e.Generator.Host, argv, started+patience+2*length)
+	p, err := start(ctx, g.machine().Host, argv, started+patience+2*length)
 	if err != nil {
 		return "", err
 	}

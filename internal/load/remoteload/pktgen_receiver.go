@@ -56,7 +56,8 @@ func (r *pktReceiver) Snapshot() (load.Received, error) { return r.got, nil }
 
 // Finish waits until nothing more arrives, ends the program and reads its account.
 func (r *pktReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
-	now, err := r.settle(ctx, patience)
+	count := func() (Counts, error) { return r.e.Receiver.Count(ctx, r.device) }
+	now, _, err := wait.Settled(ctx, settling, patience, count, func(a, b Counts) bool { return a == b })
 	if err != nil {
 		return r.got, err
 	}
@@ -71,23 +72,6 @@ func (r *pktReceiver) Finish(ctx context.Context, patience time.Duration) (load.
 	r.close(&g, sent)
 	r.got = g
 	return g, ctx.Err()
-}
-
-// settle waits until the counter of the interface stands still.
-func (r *pktReceiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
-	deadline := time.Now().Add(patience)
-	last, err := r.e.Receiver.Count(ctx, r.device)
-	for err == nil {
-		if err := wait.For(ctx, settling); err != nil {
-			return last, err
-		}
-		var now Counts
-		if now, err = r.e.Receiver.Count(ctx, r.device); now == last || time.Now().After(deadline) {
-			return now, err
-		}
-		last = now
-	}
-	return last, err
 }
 
 // tell ends the program and takes its word for what arrived.

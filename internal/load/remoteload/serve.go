@@ -19,8 +19,7 @@ type server struct {
 	mu     sync.Mutex // of what follows
 	out    *json.Encoder
 	next   uint64
-	gens   map[uint64]load.Generator
-	recvs  map[uint64]load.Receiver
+	open   map[uint64]io.Closer          // generators and receivers
 	ends   map[uint64]context.CancelFunc // of requests under way
 }
 
@@ -31,7 +30,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, engine load.Engine,
 	defer cancel()
 	hello.Protocol, hello.Engine = Protocol, engine.Name()
 	s := &server{engine: engine, hello: hello, out: json.NewEncoder(out),
-		gens: map[uint64]load.Generator{}, recvs: map[uint64]load.Receiver{}, ends: map[uint64]context.CancelFunc{}}
+		open: map[uint64]io.Closer{}, ends: map[uint64]context.CancelFunc{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	var wg sync.WaitGroup
@@ -74,97 +73,82 @@ func (s *server) answer(ctx context.Context, q request) {
 	_ = s.out.Encode(r) // a pipe that broke ends the loop that reads it
 }
 
-func (s *server) do(ctx context.Context, q request) response {
+// do answers a request; the response has its own error.
+func (s *server) do(ctx context.Context, q request) (r response) {
+	var err error
 	switch q.Op {
 	case opHello:
-		return response{Hello: &s.hello}
+		r.Hello = &s.hello
 	case opGenerator, opReceiver:
-		return s.open(q)
-	case opProbe, opRun:
-		return s.generate(ctx, q)
-	case opSnapshot, opFinish, opReset:
-		return s.receive(ctx, q)
+		r.Handle, err = s.make(q)
 	case opClose:
-		return response{Error: toWire(s.close(q.Handle))}
+		err = s.close(q.Handle)
+	default:
+		s.mu.Lock()
+		of := s.open[q.Handle]
+		s.mu.Unlock()
+		err = r.fill(ctx, of, q)
 	}
-	return response{Error: toWire(fmt.Errorf("unknown request %q", q.Op))}
+	r.Error = toWire(err)
+	return r
 }
 
-func (s *server) open(q request) response {
-	var g load.Generator
-	var r load.Receiver
-	var err error
+// make makes a generator or a receiver.
+func (s *server) make(q request) (handle uint64, err error) {
+	var made io.Closer
 	switch {
-	case q.Spec != nil:
-		g, err = s.engine.NewGenerator(*q.Spec, port.Here)
-	case q.Watch != nil:
-		r, err = s.engine.NewReceiver(q.Device, port.Here, *q.Watch)
+	case q.Op == opGenerator && q.Spec != nil:
+		made, err = s.engine.NewGenerator(*q.Spec, port.Here)
+	case q.Op == opReceiver && q.Watch != nil:
+		made, err = s.engine.NewReceiver(q.Device, port.Here, *q.Watch)
 	default:
 		err = fmt.Errorf("request %q is not whole", q.Op)
 	}
 	if err != nil {
-		return response{Error: toWire(err)}
+		return 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++
-	if g != nil {
-		s.gens[s.next] = g
-	} else {
-		s.recvs[s.next] = r
-	}
-	return response{Handle: s.next}
+	s.open[s.next] = made
+	return s.next, nil
 }
 
-func (s *server) generate(ctx context.Context, q request) response {
-	s.mu.Lock()
-	g := s.gens[q.Handle]
-	s.mu.Unlock()
+// fill answers with what a generator or receiver did for a request.
+func (r *response) fill(ctx context.Context, of io.Closer, q request) (err error) {
+	g, generates := of.(load.Generator)
+	rx, receives := of.(load.Receiver)
 	switch {
-	case g == nil:
-		return response{Error: toWire(fmt.Errorf("no generator %d", q.Handle))}
-	case q.Op == opProbe:
-		return response{Error: toWire(g.Probe(ctx))}
-	case q.Offer == nil:
-		return response{Error: toWire(fmt.Errorf("request %q is not whole", q.Op))}
+	case generates && q.Op == opProbe:
+		return g.Probe(ctx)
+	case generates && q.Op == opRun && q.Offer != nil:
+		r.Sent = &load.Sent{}
+		*r.Sent, err = g.Run(ctx, *q.Offer)
+		return err
+	case receives && q.Op == opReset:
+		return rx.Reset()
+	case receives && q.Op == opSnapshot:
+		r.Received = &load.Received{}
+		*r.Received, err = rx.Snapshot()
+	case receives && q.Op == opFinish:
+		r.Received = &load.Received{}
+		*r.Received, err = rx.Finish(ctx, q.Patience)
+	default:
+		return fmt.Errorf("request %q to %d: nothing there can do it", q.Op, q.Handle)
 	}
-	sent, err := g.Run(ctx, *q.Offer)
-	return response{Sent: &sent, Error: toWire(err)}
-}
-
-func (s *server) receive(ctx context.Context, q request) response {
-	s.mu.Lock()
-	r := s.recvs[q.Handle]
-	s.mu.Unlock()
-	if r == nil {
-		return response{Error: toWire(fmt.Errorf("no receiver %d", q.Handle))}
-	}
-	var got load.Received
-	var err error
-	switch q.Op {
-	case opSnapshot:
-		got, err = r.Snapshot()
-	case opFinish:
-		got, err = r.Finish(ctx, q.Patience)
-	case opReset:
-		return response{Error: toWire(r.Reset())}
-	}
-	return response{Received: &got, Delays: got.Delays, Error: toWire(err)}
+	r.Delays = r.Received.Delays
+	return err
 }
 
 func (s *server) close(handle uint64) error {
 	s.mu.Lock()
-	g, r := s.gens[handle], s.recvs[handle]
-	delete(s.gens, handle)
-	delete(s.recvs, handle)
+	of := s.open[handle]
+	delete(s.open, handle)
 	s.mu.Unlock()
-	if g != nil {
-		return g.Close()
+	if of == nil {
+		return nil
 	}
-	if r != nil {
-		return r.Close()
-	}
-	return nil
+	return of.Close()
 }
 
 func (s *server) closeAll() {

@@ -26,12 +26,12 @@ type Step struct {
 
 // Traffic is what a check needs of the testbed's generators; cmd has it.
 type Traffic struct {
-	// Ready gets a role's host ready to shout, so that nothing but the
+	// Ready gets a side's machine ready to shout, so that nothing but the
 	// shouting is counted.
-	Ready func(ctx context.Context, role string) error
-	// Shout sends n frames to everybody from an interface of a role's host, and
+	Ready func(ctx context.Context, side port.Side) error
+	// Shout sends n frames to everybody from an interface of a side's machine, and
 	// returns how many it did send.
-	Shout func(ctx context.Context, role, device string, n int) (uint64, error)
+	Shout func(ctx context.Context, side port.Side, device string, n int) (uint64, error)
 	// Through offers traffic from one port to another for a while; a rate of
 	// 0 is as fast as the generator can.
 	Through func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
@@ -142,7 +142,7 @@ func (c *checker) take(ctx context.Context) bool {
 	if c.o.DUT == nil {
 		s = Step{Name: "find the DUT", Proves: "a neighbour that is none of the testbed's ports takes what goes to the receiver"}
 		if err == nil {
-			s.Found = fmt.Sprintf("frames from %s to %s go to %s", b.Generator().Name(), b.Receiver().IPv4.Addr(), b.Generator().Peer)
+			s.Found = fmt.Sprintf("frames from %s to %s go to %s", b.ways[0].Generator.Name(), b.ways[0].Receiver.IPv4.Addr(), b.ways[0].Generator.Peer)
 		}
 	}
 	return c.say(s, err)
@@ -244,7 +244,7 @@ func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (strin
 // and through it, where it should be more than the DUT forwards.
 func (c *checker) ceiling(ctx context.Context) bool {
 	s := Step{Name: "ceiling", Proves: "what the generator can send: a rate near it is the generator's, not the DUT's"}
-	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 0, c.t.Seconds)
+	sent, got, err := c.t.Through(ctx, c.bed.ways[0].Generator, c.bed.ways[0].Receiver, 0, c.t.Seconds)
 	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent; no wire leads past the DUT, so the receiver's is not known", sent.TxPPS/1e6)
 	if from, to, none := c.bed.Bypass(); none == nil && err == nil {
 		var past load.Sent

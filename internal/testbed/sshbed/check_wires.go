@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 	"linerate/internal/wait"
 )
@@ -73,14 +74,14 @@ func (c *checker) shouted(ctx context.Context, s Step, from testbed.End, judge f
 // shout sends frames to everybody from an end, and returns how many were sent and
 // how many each interface received meanwhile.
 func (c *checker) shout(ctx context.Context, from testbed.End) (sent uint64, got map[string]uint64, err error) {
-	if err := c.t.Ready(ctx, from.Host); err != nil {
+	if err := c.t.Ready(ctx, port.Side(from.Host)); err != nil {
 		return 0, nil, err
 	}
 	before, err := c.arrivals(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	if sent, err = c.t.Shout(ctx, from.Host, from.Interface, shouts); err != nil {
+	if sent, err = c.t.Shout(ctx, port.Side(from.Host), from.Interface, shouts); err != nil {
 		return 0, nil, err
 	}
 	if sent < shouts/2 {
