@@ -4,24 +4,28 @@ package knob
 
 import (
 	"context"
+	"time"
 
 	"linerate/internal/setting"
+	"linerate/internal/testbed"
 )
 
 // ApplyAll applies settings in their order until one fails or ctx ends, and
-// returns what Apply has to say of them.
-func (t *Target) ApplyAll(ctx context.Context, settings []setting.Setting) (notes []string, err error) {
+// returns what Apply has to say of them, and how long it took.
+func (t *Target) ApplyAll(ctx context.Context, settings []setting.Setting) (a testbed.Applied, err error) {
+	start := time.Now()
 	for _, s := range settings {
 		if err := ctx.Err(); err != nil {
-			return notes, err
+			return a, err
 		}
 		note, err := t.Apply(ctx, s)
 		if err != nil {
-			return notes, err
+			return a, err
 		}
 		if note != "" {
-			notes = append(notes, note)
+			a.Notes = append(a.Notes, note)
 		}
 	}
-	return notes, nil
+	a.Seconds = time.Since(start).Seconds()
+	return a, nil
 }

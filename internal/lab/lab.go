@@ -67,14 +67,6 @@ type Task struct {
 	Telemetry []study.Telemetry
 }
 
-// next is the slot to run now.
-func (t *Task) next(skip func(study.Part) bool) (study.Slot, bool) {
-	if t.Blocks != nil {
-		return study.NextOf(t.Spec, t.Seed, t.Blocks, t.Done, skip)
-	}
-	return study.Next(t.Spec, t.Seed, t.Done, skip)
-}
-
 // Outcome is what a run returns in addition to its trials.
 type Outcome struct {
 	// Testbeds describes each mode's testbed; Unavailable says why a mode
@@ -121,7 +113,7 @@ func (r *Session) everything(ctx context.Context) error {
 
 func (r *Session) all(ctx context.Context) error {
 	for {
-		slot, ok := r.task.next(r.skip)
+		slot, ok := study.NextOf(r.task.Spec, r.task.Seed, r.task.Blocks, r.task.Done, r.skip)
 		if !ok {
 			return nil
 		}

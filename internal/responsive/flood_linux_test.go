@@ -80,17 +80,17 @@ func flooded(t *testing.T, b *netnsbed.Bed, settings []setting.Setting) (states,
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
+	p, err := Local{}.Open(b.DUT().Generator, b.DUT().Inside, b.Describe().CPUs.DUT)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	f, err := Local{}.Flood(b.Generator(), b.DUT(), b.Describe().CPUs.Generator)
+	f, err := Local{}.Flood(b.DUT().Generator, b.DUT().Inside, b.Describe().CPUs.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	before, err := b.Drops()
+	before, err := b.DUT().AllDrops()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func flooded(t *testing.T, b *netnsbed.Bed, settings []setting.Setting) (states,
 	if m, err = p.Account(); err != nil {
 		t.Fatal(err)
 	}
-	after, err := b.Drops()
+	after, err := b.DUT().AllDrops()
 	if err != nil {
 		t.Fatal(err)
 	}

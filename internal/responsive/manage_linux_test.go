@@ -67,7 +67,7 @@ func heard(a study.Answers) bool { return a.Sent > 0 && a.Unanswered() <= 0.2 }
 // asked asks a bed's DUT for a while.
 func asked(t *testing.T, b *netnsbed.Bed, during time.Duration) study.Management {
 	t.Helper()
-	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
+	p, err := Local{}.Open(b.DUT().Generator, b.DUT().Inside, b.Describe().CPUs.DUT)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,13 @@ type BackToBack struct {
 
 // BackToBackConfig of the searches.
 type BackToBackConfig struct {
-	LineRate float64 // frames per second at minimum gap, for the frame size
-	Longest  float64 // seconds; RFC 9004 §5.2 allows up to 30
-	Step     uint64  // frames between the bounds that end a search
-	Repeats  int     // complete searches; RFC 2544 §26.4 wants 50
-	Verify   int     // further trials that a lossy burst gets before it counts (RFC 9004 §5.3)
+	// Throughput is searched for first (RFC 9004 §4); nil: it is known.
+	Throughput *Binary
+	LineRate   float64 // frames per second at minimum gap, for the frame size
+	Longest    float64 // seconds; RFC 9004 §5.2 allows up to 30
+	Step       uint64  // frames between the bounds that end a search
+	Repeats    int     // complete searches; RFC 2544 §26.4 wants 50
+	Verify     int     // further trials that a lossy burst gets before it counts (RFC 9004 §5.3)
 }
 
 // NewBackToBack makes the searches.
@@ -42,8 +44,13 @@ func (b *BackToBack) frames() uint64 {
 	return b.low + (b.high-b.low)/2
 }
 
-// Next proposes a burst.
+// Next proposes a trial of the search for the throughput, and when that is done a burst.
 func (b *BackToBack) Next() (Trial, bool) {
+	if b.config.Throughput != nil {
+		if t, more := b.config.Throughput.Next(); more {
+			return t, true
+		}
+	}
 	if b.repeat >= b.config.Repeats {
 		return Trial{}, false
 	}
@@ -52,8 +59,12 @@ func (b *BackToBack) Next() (Trial, bool) {
 	return Trial{Load: b.config.LineRate, Frames: n, Duration: float64(n) / b.config.LineRate}, true
 }
 
-// Add tells what came of the burst.
+// Add tells what came of the trial proposed.
 func (b *BackToBack) Add(o Outcome) {
+	if o.Frames == 0 && b.config.Throughput != nil {
+		b.config.Throughput.Add(o)
+		return
+	}
 	if !b.open {
 		return
 	}
@@ -91,6 +102,17 @@ type BackToBackResult struct {
 	CorrectedTime float64 `json:"corrected_buffer_seconds"`
 	// AtLimit: a burst of the longest length passed, so buffers may be larger.
 	AtLimit bool `json:"at_limit"`
+}
+
+// Found are the bursts, and the throughput.
+func (b *BackToBack) Found() Found {
+	f, throughput := b.config.Throughput.Found(), 0.0
+	if t := f.Goals[0].Throughput; t != nil {
+		throughput = *t
+	}
+	r := b.Result(throughput)
+	f.BackToBack = &r
+	return f
 }
 
 // Result reports the searches done; throughput is the device's, in frames per

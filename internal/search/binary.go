@@ -76,3 +76,20 @@ func (b *Binary) Result() (throughput, upper *float64) {
 	}
 	return b.throughput, upper
 }
+
+// Found are the bounds, as those of a goal that allows no loss.
+func (b *Binary) Found() Found {
+	c := b.config
+	r := GoalResult{Goal: Goal{Name: "rfc2544", FinalDuration: c.Duration, DurationSum: c.Duration, Width: c.Resolution, InitialDuration: c.Duration}}
+	r.Lower, r.Upper = b.Result()
+	r.Throughput = r.Lower
+	switch {
+	case r.Upper == nil:
+		r.Reason = "the largest load loses nothing: the device, or the generator's limit, is beyond it"
+	case r.Lower == nil:
+		r.Reason = "even the least load loses frames"
+	default:
+		r.Regular = (*r.Upper-*r.Lower) / *r.Upper <= c.Resolution
+	}
+	return Found{Goals: []GoalResult{r}}
+}

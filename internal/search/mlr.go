@@ -1,8 +1,6 @@
 package search
 
 import (
-	"slices"
-
 	"linerate/internal/list"
 )
 
@@ -14,7 +12,6 @@ type MLR struct {
 	config  Config
 	grid    grid
 	trials  map[int][]Outcome
-	all     []Outcome
 	stage   int
 	hints   []int // loads of the initial trials
 	workers []*selector
@@ -72,7 +69,6 @@ func (m *MLR) Add(o Outcome) {
 		m.stage = atMax
 		return
 	}
-	m.all = append(m.all, o)
 	m.trials[m.pending.load] = append(m.trials[m.pending.load], o)
 	if m.stage == selecting {
 		m.worker.tell(m.pending)
@@ -192,6 +188,9 @@ type GoalResult struct {
 // Results are the goals' results so far, in the order of the configuration.
 func (m *MLR) Results() []GoalResult { return list.Map(m.config.Goals, m.result) }
 
+// Found are the results of the goals.
+func (m *MLR) Found() Found { return Found{Goals: m.Results()} }
+
 func (m *MLR) result(g Goal) GoalResult {
 	r := GoalResult{Goal: g}
 	s := selector{trials: m.trials}
@@ -219,6 +218,3 @@ func (m *MLR) result(g Goal) GoalResult {
 	}
 	return r
 }
-
-// Trials are the outcomes that count, in time order.
-func (m *MLR) Trials() []Outcome { return slices.Clone(m.all) }

@@ -41,10 +41,19 @@ func (o Outcome) effective() float64 {
 }
 
 // Procedure is a search: Next proposes a trial until it is done, Add tells
-// the outcome of the trial proposed last.
+// the outcome of the trial proposed last, and Found what was found so far.
 type Procedure interface {
 	Next() (t Trial, more bool)
 	Add(o Outcome)
+	Found() Found
+}
+
+// Found is what a search found, by its method: bounds of the throughput, the first goal's
+// first; the longest bursts; or loss over load.
+type Found struct {
+	Goals      []GoalResult
+	BackToBack *BackToBackResult
+	LossCurve  []Outcome
 }
 
 // LossCurve is the frame loss rate test of RFC 2544 §26.3: from the largest
@@ -82,8 +91,8 @@ func (l *LossCurve) Add(o Outcome) {
 	l.clean++
 }
 
-// Points are the curve, from the largest load down.
-func (l *LossCurve) Points() []Outcome { return l.points }
+// Found is the curve: the outcomes so far, from the largest load down.
+func (l *LossCurve) Found() Found { return Found{LossCurve: l.points} }
 
 // LatencyAt is one-way delay at one load, below the throughput (RFC 2544 §26.2 asks for
 // the throughput itself; below it queues are not full).

@@ -91,89 +91,40 @@ func (s *Search) check(path string) *yamlfile.Problem {
 	return cmp.Or(yamlfile.Within(path+".trials_per_load", s.TrialsPerLoad, 1, 1000), yamlfile.Within(path+".width_percent", s.WidthPercent, 0.05, 50), s.checkKind(path))
 }
 
-// Procedure is a search ready to run between two loads.
-type Procedure struct {
-	search.Procedure
-	mlr    *search.MLR
-	binary *search.Binary
-	goal   search.Goal // what the binary search is for
-
-	longest *search.BackToBack
-	curve   *search.LossCurve
-}
-
 // NewProcedure prepares a part's search; limit is the largest load that it may
 // ask for, and full what the generator sends unpaced, in frames per second.
-func NewProcedure(p Part, limit, full float64) (Procedure, error) {
+func NewProcedure(p Part, limit, full float64) (search.Procedure, error) {
 	s := p.Search
 	least, err := s.Min.Parse()
 	if err != nil {
-		return Procedure{}, err
+		return nil, err
 	}
 	low := float64(least.PPS)
 	if !(limit > 0) || s.Method != LossCurve && low >= limit {
-		return Procedure{}, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", low, limit)
+		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", low, limit)
 	}
-	out := Procedure{}
+	binary := search.NewBinary(search.BinaryConfig{Min: low, Max: limit, Duration: p.Seconds, Resolution: s.WidthPercent / 100})
 	switch s.Method {
-	case RFC2544, BackToBack:
-		out.goal = search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: s.WidthPercent / 100, InitialDuration: p.Seconds}
-		out.binary = search.NewBinary(search.BinaryConfig{Min: low, Max: limit, Duration: p.Seconds, Resolution: out.goal.Width})
-		out.Procedure = out.binary
-		if s.Method == BackToBack {
-			out.longest = search.NewBackToBack(search.BackToBackConfig{LineRate: full, Longest: s.LongestSeconds, Step: uint64(s.StepFrames), Repeats: s.Repeats, Verify: s.Verify})
-			out.Procedure = bursts{out.binary, out.longest}
-		}
+	case RFC2544:
+		return binary, nil
+	case BackToBack:
+		return search.NewBackToBack(search.BackToBackConfig{Throughput: binary, LineRate: full, Longest: s.LongestSeconds, Step: uint64(s.StepFrames), Repeats: s.Repeats, Verify: s.Verify}), nil
 	case LossCurve:
-		out.curve = search.NewLossCurve(limit, p.Seconds, s.StepPercent/100)
-		out.Procedure = out.curve
-	default:
-		var goals []search.Goal
-		for _, name := range s.Goals {
-			g, err := search.Preset(name)
-			if err != nil {
-				return Procedure{}, err
-			}
-			g.FinalDuration = p.Seconds
-			g.DurationSum = p.Seconds * float64(s.TrialsPerLoad)
-			g.InitialDuration = min(g.InitialDuration, p.Seconds)
-			g.Width = s.WidthPercent / 100
-			goals = append(goals, g)
+		return search.NewLossCurve(limit, p.Seconds, s.StepPercent/100), nil
+	}
+	var goals []search.Goal
+	for _, name := range s.Goals {
+		g, err := search.Preset(name)
+		if err != nil {
+			return nil, err
 		}
-		out.mlr = search.NewMLR(search.Config{Min: low, Max: limit, Goals: goals, Warmup: p.Warmup})
-		out.Procedure = out.mlr
+		g.FinalDuration = p.Seconds
+		g.DurationSum = p.Seconds * float64(s.TrialsPerLoad)
+		g.InitialDuration = min(g.InitialDuration, p.Seconds)
+		g.Width = s.WidthPercent / 100
+		goals = append(goals, g)
 	}
-	return out, nil
-}
-
-// FirstGoal leaves the goals but the first as far as they are.
-func (p Procedure) FirstGoal() {
-	if p.mlr != nil {
-		p.mlr.FirstGoal()
-	}
-}
-
-// Results are what the search has found of throughput so far, the first goal
-// first.
-func (p Procedure) Results() []search.GoalResult {
-	if p.curve != nil {
-		return nil
-	}
-	if p.mlr != nil {
-		return p.mlr.Results()
-	}
-	r := search.GoalResult{Goal: p.goal}
-	r.Lower, r.Upper = p.binary.Result()
-	r.Throughput = r.Lower
-	switch {
-	case r.Upper == nil:
-		r.Reason = "the largest load loses nothing: the device, or the generator's limit, is beyond it"
-	case r.Lower == nil:
-		r.Reason = "even the least load loses frames"
-	default:
-		r.Regular = (*r.Upper-*r.Lower) / *r.Upper <= p.goal.Width
-	}
-	return []search.GoalResult{r}
+	return search.NewMLR(search.Config{Min: low, Max: limit, Goals: goals, Warmup: p.Warmup}), nil
 }
 
 // LossRatios are the goals': a trial that loses more than one of them is
@@ -283,48 +234,6 @@ func (s *Search) checkKind(path string) *yamlfile.Problem {
 		yamlfile.Within(path+".verify", s.Verify, 0, 100),
 		yamlfile.Within(path+".step_frames", s.StepFrames, 1, 1_000_000),
 	)
-}
-
-// bursts is a search for throughput and then, for RFC 9004 §4 wants to know
-// that first, one for the longest burst.
-type bursts struct {
-	throughput *search.Binary
-	longest    *search.BackToBack
-}
-
-// Next proposes a trial of the first that is not done.
-func (b bursts) Next() (search.Trial, bool) {
-	if t, more := b.throughput.Next(); more {
-		return t, true
-	}
-	return b.longest.Next()
-}
-
-// Add tells it what came of the trial.
-func (b bursts) Add(o search.Outcome) {
-	if o.Frames == 0 {
-		b.throughput.Add(o)
-		return
-	}
-	b.longest.Add(o)
-}
-
-// Report puts down in a search's record what it has found so far.
-func (p Procedure) Report(s *SearchRun) {
-	switch {
-	case p.curve != nil:
-		s.LossCurve = p.curve.Points()
-	case p.longest != nil:
-		s.Goals = p.Results()
-		throughput := 0.0
-		if t := s.Goals[0].Throughput; t != nil {
-			throughput = *t
-		}
-		r := p.longest.Result(throughput)
-		s.BackToBack = &r
-	default:
-		s.Goals = p.Results()
-	}
 }
 
 // LossFree is the largest load from which on a loss curve nothing was lost at

@@ -126,7 +126,7 @@ func TestJudgeOfSearches(t *testing.T) {
 // TestProcedures: a part's search asks for loads from the least to what the generator can
 // send, and tells what it found in the words of its method.
 func TestProcedures(t *testing.T) {
-	run := func(keys string, limit float64, device func(search.Trial) float64) (Procedure, SearchRun, []search.Trial) {
+	run := func(keys string, limit float64, device func(search.Trial) float64) (search.Procedure, search.Found, []search.Trial) {
 		t.Helper()
 		p, err := NewProcedure(part(t, keys), limit, 2e6)
 		if err != nil {
@@ -136,15 +136,13 @@ func TestProcedures(t *testing.T) {
 		for range 400 {
 			trial, more := p.Next()
 			if !more {
-				var r SearchRun
-				p.Report(&r)
-				return p, r, asked
+				return p, p.Found(), asked
 			}
 			asked = append(asked, trial)
 			p.Add(search.Outcome{Trial: trial, LossRatio: device(trial)})
 		}
 		t.Fatalf("%s does not end", keys)
-		return p, SearchRun{}, nil
+		return p, search.Found{}, nil
 	}
 	// A router that carries 600 kpps, and buffers 5,000 frames.
 	router := func(trial search.Trial) float64 {
@@ -185,7 +183,7 @@ func TestProcedures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.FirstGoal() // no other method has goals to leave
+	p.(*search.MLR).FirstGoal() // no other method has goals to leave
 	if _, err := NewProcedure(part(t, "method: rfc2544, min: 900kpps"), 1e5, 2e6); err == nil {
 		t.Error("a search from 900 to 100 kpps")
 	}

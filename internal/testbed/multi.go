@@ -41,36 +41,46 @@ type Settings struct {
 	Settings []setting.Setting
 }
 
-// Arm is one DUT of several, between its two ports.
+// Arm is a DUT, the only one or one of several, between its two ports.
 type Arm struct {
-	Generator, Receiver port.Port
-	Applied             Applied
-	Unavailable         error // why it could not be set up; it is not up then
-	// Thread is the kernel thread that does the DUT's work, as Bed.DUTThread.
+	Way
+	More        []Way // further ways through it, each of which carries as much of the load
+	Applied     Applied
+	Unavailable error // why it could not be set up; it is not up then
+	// Inside is the port by which traffic enters it, seen from inside; its place is nil
+	// where the DUT cannot be looked into.
+	Inside port.Port
+	// Thread is the kernel thread that does the DUT's work (mode overload), for callers
+	// that watch how long it waits for its CPU; 0: no single thread does the work.
 	Thread int
-	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
+	// Counters reads the DUT's packet counters since it was made; nil of a bypass.
 	Counters func() (Counters, error)
-	// Drops reads what died in it, as DropReader does, but for what only the
-	// whole machine counts: Machine reads that. Either is nil where it cannot be read.
+	// Drops reads what the DUT, and the wire to it, count of frames that died, by names
+	// that package drop attributes; Machine what only the whole machine counts. Either is
+	// nil where it cannot be read.
 	Drops, Machine func() (drop.Counters, error)
 }
 
 // Way is a path through a DUT, between two outer ports.
 type Way struct{ Generator, Receiver port.Port }
 
-// Ported is a Bed with several ways through its DUT, each of which carries as much of
-// the load.
-type Ported interface {
-	Bed
-	Ways() []Way
-}
+// Ways are all through the DUT.
+func (a Arm) Ways() []Way { return append([]Way{a.Way}, a.More...) }
 
-// WaysOf are a bed's ways through its DUT; most have one.
-func WaysOf(b Bed) []Way {
-	if p, ok := b.(Ported); ok {
-		return p.Ways()
+// AllDrops reads the counters of the arm and of its machine; nil where none can be read.
+// Arms that share the time all get the machine's full counts.
+func (a Arm) AllDrops() (all drop.Counters, err error) {
+	for _, read := range []func() (drop.Counters, error){a.Drops, a.Machine} {
+		if read == nil {
+			continue
+		}
+		c, err := read()
+		if err != nil {
+			return nil, err
+		}
+		all = all.Plus(c)
 	}
-	return []Way{{Generator: b.Generator(), Receiver: b.Receiver()}}
+	return all, nil
 }
 
 // Serve is the mode in which a DUT answers requests of clients: a number is of

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 
-	"linerate/internal/drop"
 	"linerate/internal/port"
 	"linerate/internal/setting"
 )
@@ -46,18 +45,6 @@ func SystemOf(kind string) string {
 	return map[string]string{KindNetns: "linux", KindJails: "freebsd"}[kind]
 }
 
-// DropReader is a Bed that can say what its DUT, and the wire to it, count of
-// frames that died: the names are those that package drop attributes.
-type DropReader interface {
-	Drops() (drop.Counters, error)
-}
-
-// Open is a Bed whose DUT can be looked into: the port by which traffic enters
-// it, seen from inside.
-type Open interface {
-	DUT() port.Port
-}
-
 // Description is what a reader of a number must know of the testbed.
 type Description struct {
 	Kind       string   `json:"kind"` // KindNetns, or another
@@ -71,11 +58,9 @@ type Description struct {
 // Bed is a testbed that is up.
 type Bed interface {
 	Describe() Description
-	// Generator and Receiver are the two outer ends. With Bypass true the
-	// two are wired without a DUT between them: the chain that a cost is
-	// measured against.
-	Generator() port.Port
-	Receiver() port.Port
+	// DUT is the one that the last Reset made. Bypass are two outer ends that are
+	// wired without a DUT between them: the chain that a cost is measured against.
+	DUT() Arm
 	Bypass() (generator, receiver port.Port, err error)
 	// Reset makes the DUT as new, then applies settings, in order; they
 	// are undone by the next Reset. An ErrUnavailable says the testbed
@@ -85,12 +70,6 @@ type Bed interface {
 	Reset(ctx context.Context, settings []setting.Setting) (Applied, error)
 	// Settle waits until the DUT has forwarded or dropped all it was sent.
 	Settle(ctx context.Context) error
-	// Counters reads the DUT's cumulative packet counters.
-	Counters() (Counters, error)
-	// DUTThread is the kernel thread that does the DUT's work (mode
-	// overload), for callers that watch how long it waits for its CPU; 0: the
-	// no single thread does the work.
-	DUTThread() int
 	Close() error
 }
 

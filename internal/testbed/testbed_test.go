@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/drop"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
@@ -25,22 +26,27 @@ func TestTelemetrySince(t *testing.T) {
 	}
 }
 
-// one is a bed with one way, several one with more.
-type one struct{ testbed.Bed }
-
-func (one) Generator() port.Port { return port.Port{Device: "gen0"} }
-func (one) Receiver() port.Port  { return port.Port{Device: "sink0"} }
-
-type several struct{ one }
-
-func (several) Ways() []testbed.Way { return make([]testbed.Way, 2) }
-
 func TestWays(t *testing.T) {
-	if w := testbed.WaysOf(one{}); len(w) != 1 || w[0].Generator.Device != "gen0" || w[0].Receiver.Device != "sink0" {
+	one := testbed.Arm{Way: testbed.Way{Generator: port.Port{Device: "gen0"}, Receiver: port.Port{Device: "sink0"}}}
+	if w := one.Ways(); len(w) != 1 || w[0].Generator.Device != "gen0" || w[0].Receiver.Device != "sink0" {
 		t.Errorf("%+v", w)
 	}
-	if w := testbed.WaysOf(several{}); len(w) != 2 {
+	one.More = make([]testbed.Way, 1)
+	if w := one.Ways(); len(w) != 2 || w[0].Generator.Device != "gen0" {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestAllDrops: an arm's counters and its machine's, nil where neither is read.
+func TestAllDrops(t *testing.T) {
+	var a testbed.Arm
+	if got, err := a.AllDrops(); got != nil || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	a.Drops = func() (drop.Counters, error) { return drop.Counters{"a": 1}, nil }
+	a.Machine = func() (drop.Counters, error) { return drop.Counters{"a": 1, "b": 2}, nil }
+	if got, err := a.AllDrops(); !maps.Equal(got, drop.Counters{"a": 2, "b": 2}) || err != nil {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -72,9 +72,10 @@ func (l *loading) close() (err error) {
 // add loads a path, in the directions of the part's traffic.
 func (l *loading) add(p testbed.Way, watched port.Place) error {
 	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
-	between := study.Endpoints{From: l.bed.Generator(), To: l.bed.Receiver()}
-	if l.paths > 1 {
-		between = wire
+	between := wire
+	if l.paths == 1 {
+		dut := l.bed.DUT()
+		between = study.Endpoints{From: dut.Generator, To: dut.Receiver}
 	}
 	spec, err := study.Traffic(l.spec, l.part, wire, between)
 	if err != nil {

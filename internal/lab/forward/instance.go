@@ -119,12 +119,11 @@ func (in *Instance) count(into func(*study.Observation) *testbed.Counters) error
 	return nil
 }
 
-// Watched counts what died in every DUT while do ran; of asks which counters of
-// an arm.
-func (in *Instance) Watched(do func() error, of func(testbed.Arm) func() (drop.Counters, error)) (err error) {
+// Watched counts what died in every DUT while do ran, by counters of its arm.
+func (in *Instance) Watched(do func() error, read func(testbed.Arm) (drop.Counters, error)) (err error) {
 	watches := make([]*dropWatch, len(in.Shares))
 	for i, s := range in.Shares {
-		if watches[i], err = watchDrops(of(s.Arm)); err != nil {
+		if watches[i], err = watchDrops(func() (drop.Counters, error) { return read(s.Arm) }); err != nil {
 			return err
 		}
 	}
@@ -137,22 +136,6 @@ func (in *Instance) Watched(do func() error, of func(testbed.Arm) func() (drop.C
 		}
 	}
 	return nil
-}
-
-// AllDrops reads the counters of the arm and of its machine. Arms that share the time all
-// get the machine's full counts.
-func AllDrops(a testbed.Arm) func() (drop.Counters, error) {
-	if a.Drops == nil || a.Machine == nil {
-		return a.Drops
-	}
-	return func() (drop.Counters, error) {
-		own, err := a.Drops()
-		if err != nil {
-			return nil, err
-		}
-		all, err := a.Machine()
-		return own.Plus(all), err
-	}
 }
 
 // Round does something with every arm that still takes part, in random order.

@@ -32,7 +32,8 @@ func (r *Runner) Look(ctx context.Context, s *lab.Session, in study.Inside) (stu
 	if err != nil {
 		return t, fmt.Errorf("set up the variant: %w", err)
 	}
-	c, err := u.Chain(testbed.WaysOf(u.Bed), u.Bed.DUTThread())
+	dut := u.Bed.DUT()
+	c, err := u.Chain(dut.Ways(), dut.Thread)
 	if err != nil {
 		return t, err
 	}
@@ -78,10 +79,17 @@ func (u *Setup) keep(t *study.Telemetry) error {
 	if err := t.Stacks.Write(&b); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(b.Bytes())
-	t.Profile = &study.ProfileFiles{Pprof: fmt.Sprintf("profile-%s-%s.pb.gz", t.Part, t.Variant), SHA256: hex.EncodeToString(sum[:]), Event: t.Stacks.SampleType[0].Type}
-	if u.Keep == nil {
-		return nil
+	name := fmt.Sprintf("profile-%s-%s.pb.gz", t.Part, t.Variant)
+	sum, err := u.store(name, b.Bytes())
+	t.Profile = &study.ProfileFiles{Pprof: name, SHA256: sum, Event: t.Stacks.SampleType[0].Type}
+	return err
+}
+
+// store hands a file on, and returns its hash.
+func (u *Setup) store(name string, data []byte) (sum string, err error) {
+	if u.Keep != nil {
+		err = u.Keep(name, data)
 	}
-	return u.Keep(t.Profile.Pprof, b.Bytes())
+	hash := sha256.Sum256(data)
+	return hex.EncodeToString(hash[:]), err
 }

@@ -24,11 +24,11 @@ type Manager interface {
 type asking struct{ study.Prober }
 
 // prober opens what a part wants asked.
-func (u *Setup) prober(dut port.Port) (asking, error) {
-	if !u.Part.Usable || u.Manager == nil || dut.In == nil {
+func (u *Setup) prober(dut testbed.Arm) (asking, error) {
+	if !u.Part.Usable || u.Manager == nil || dut.Inside.In == nil {
 		return asking{}, nil
 	}
-	p, err := u.Manager.Open(u.Bed.Generator(), dut, u.Bed.Describe().CPUs.DUT)
+	p, err := u.Manager.Open(dut.Generator, dut.Inside, u.Bed.Describe().CPUs.DUT)
 	if err != nil {
 		return asking{}, fmt.Errorf("probe the DUT's management: %w", err)
 	}
@@ -78,14 +78,6 @@ func (a *asking) close() {
 	}
 }
 
-// dutOf is a bed's DUT, seen from inside; its place is nil where the bed does not allow that.
-func dutOf(b testbed.Bed) port.Port {
-	if o, ok := b.(testbed.Open); ok {
-		return o.DUT()
-	}
-	return port.Port{}
-}
-
 // flood is measure of a part that floods: nothing is forwarded, and what counts
 // is whether the DUT still answers.
 func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err error) {
@@ -94,12 +86,12 @@ func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err er
 	if err != nil {
 		return nil, err
 	}
-	dut := dutOf(u.Bed)
-	if u.Manager == nil || dut.In == nil {
+	dut := u.Bed.DUT()
+	if u.Manager == nil || dut.Inside.In == nil {
 		return errors.New("nothing to flood: this testbed's DUT has no service of its own"), nil
 	}
 	cpus := u.Bed.Describe().CPUs
-	f, err := u.Manager.Flood(u.Bed.Generator(), dut, cpus.Generator)
+	f, err := u.Manager.Flood(dut.Generator, dut.Inside, cpus.Generator)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +105,11 @@ func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err er
 	if err != nil {
 		return nil, err
 	}
-	dead, err := watchDrops(dropsOf(u.Bed))
+	dead, err := watchDrops(dut.AllDrops)
 	if err != nil {
 		return nil, err
 	}
-	contention := u.Machine.Watch(u.Bed.DUTThread(), cpus.DUT)
+	contention := u.Machine.Watch(dut.Thread, cpus.DUT)
 	asked := ask.during(ctx, offer.Limit.Duration)
 	o.Sent, failed = f.Run(ctx, offer)
 	o.Contention = contention().Seconds()

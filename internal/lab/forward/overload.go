@@ -39,7 +39,10 @@ func (w *overload) offer() (load.Offer, error) {
 }
 
 func (w *overload) Send(ctx context.Context) error {
-	return w.Watched(func() error { return w.rounds(ctx) }, func(a testbed.Arm) func() (drop.Counters, error) { return a.Drops })
+	return w.Watched(func() error { return w.rounds(ctx) }, func(a testbed.Arm) (drop.Counters, error) {
+		a.Machine = nil // slice by slice
+		return a.AllDrops()
+	})
 }
 
 func (w *overload) rounds(ctx context.Context) error {
@@ -84,7 +87,7 @@ func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (Ran
 	if err := c.Reset(); err != nil {
 		return Ran{}, err
 	}
-	dead, err := watchDrops(s.Machine)
+	dead, err := watchDrops(testbed.Arm{Machine: s.Machine}.AllDrops)
 	if err != nil {
 		return Ran{}, err
 	}

@@ -2,8 +2,6 @@ package forward
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"linerate/internal/load"
@@ -44,7 +42,7 @@ func (w *slicing) Send(ctx context.Context) error {
 			s.Failed = failed
 		}
 		return ctx.Err()
-	}, AllDrops)
+	}, testbed.Arm.AllDrops)
 }
 
 // alternate gives the kernel the global settings of the arm whose slices come
@@ -61,7 +59,12 @@ func (w *slicing) alternate(ctx context.Context) func(int) error {
 // Account satisfies Way: it keeps the raw slices, and notes what they say of each arm.
 func (w *slicing) Account() error {
 	w.raw.Slices = w.sliced.Slices
-	name, sum, err := w.keep()
+	data, err := w.raw.Encode()
+	if err != nil {
+		return err
+	}
+	name := w.raw.RawName()
+	sum, err := w.store(name, data)
 	if err != nil {
 		return err
 	}
@@ -108,21 +111,6 @@ func (u *up) closeSlicer() error {
 	err := u.slicer.Close()
 	u.slicer, u.part = nil, ""
 	return err
-}
-
-// keep hands the raw slices on, and returns their file's name and hash.
-func (w *slicing) keep() (name, sum string, err error) {
-	data, err := w.raw.Encode()
-	if err != nil {
-		return "", "", err
-	}
-	hash := sha256.Sum256(data)
-	if w.Keep != nil {
-		if err := w.Keep(w.raw.RawName(), data); err != nil {
-			return "", "", err
-		}
-	}
-	return w.raw.RawName(), hex.EncodeToString(hash[:]), nil
 }
 
 // accounts are a lane's sent and received counts, in the form that a separate generator and

@@ -103,7 +103,8 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 	if err != nil {
 		return nil, err
 	}
-	c, err := u.Chain(testbed.WaysOf(u.Bed), u.Bed.DUTThread())
+	dut := u.Bed.DUT()
+	c, err := u.Chain(dut.Ways(), dut.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -122,15 +123,15 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 	if err != nil {
 		return nil, err
 	}
-	ask, err := u.prober(dutOf(u.Bed))
+	ask, err := u.prober(dut)
 	if err != nil {
 		return nil, err
 	}
 	defer ask.close()
 	asked := func() {}
 	run, failed := c.Run(ctx, offer, u.Part.Warmup, func() error {
-		if o.Before, err = u.Bed.Counters(); err == nil {
-			dead, err = watchDrops(dropsOf(u.Bed))
+		if o.Before, err = dut.Counters(); err == nil {
+			dead, err = watchDrops(dut.AllDrops)
 		}
 		asked = ask.during(ctx, offer.Limit.Duration)
 		return err
@@ -140,7 +141,7 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
 	settled := u.Bed.Settle(ctx)
-	if o.After, err = u.Bed.Counters(); err != nil {
+	if o.After, err = dut.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
 	if dead != nil { // else the traffic never began

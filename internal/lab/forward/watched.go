@@ -11,15 +11,6 @@ import (
 	"linerate/internal/testbed"
 )
 
-// dropsOf is how to read what died in a testbed's DUT; nil where the testbed does not count
-// drops.
-func dropsOf(b testbed.Bed) func() (drop.Counters, error) {
-	if d, ok := b.(testbed.DropReader); ok {
-		return d.Drops
-	}
-	return nil
-}
-
 // dropWatch reads what dies while traffic runs.
 type dropWatch struct {
 	read   func() (drop.Counters, error)
@@ -28,20 +19,16 @@ type dropWatch struct {
 
 // watchDrops takes the first reading.
 func watchDrops(read func() (drop.Counters, error)) (*dropWatch, error) {
-	w := &dropWatch{read: read}
-	if read == nil {
-		return w, nil
-	}
-	var err error
-	if w.before, err = read(); err != nil {
+	before, err := read()
+	if err != nil {
 		return nil, fmt.Errorf("read where frames died: %w", err)
 	}
-	return w, nil
+	return &dropWatch{read, before}, nil
 }
 
 // since is what was counted since the first reading: nil where drops are not counted.
 func (w *dropWatch) since() (drop.Counters, error) {
-	if w.read == nil {
+	if w.before == nil {
 		return nil, nil
 	}
 	after, err := w.read()

@@ -43,7 +43,7 @@ parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2,
 	part, _ := s.Part("both")
 	l := loading{spec: &s, part: part, bed: sim, engine: engine, paths: 2}
 	for i := range 2 {
-		from, to := sim.Generator(), sim.Receiver()
+		from, to := sim.DUT().Generator, sim.DUT().Receiver
 		from.Side, to.Side = port.GeneratorSide, port.ReceiverSide
 		from.Device, to.Device = fmt.Sprint("a", i), fmt.Sprint("b", i)
 		from.IPv4 = netip.MustParsePrefix(fmt.Sprintf("198.18.0.%d/16", i+1))

@@ -42,12 +42,12 @@ func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (faile
 	if err != nil {
 		return nil, err
 	}
-	if o.Before, err = u.Bed.Counters(); err != nil {
+	if o.Before, err = u.Bed.DUT().Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
 	o.Search = begun(u.Part)
 	failed = searchIn(ctx, u, o)
-	if o.After, err = u.Bed.Counters(); err != nil {
+	if o.After, err = u.Bed.DUT().Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
 	if o.CPUs, err = again(); err != nil {
@@ -64,7 +64,8 @@ func begun(p study.Part) *study.SearchRun {
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
 func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error {
-	c, err := u.Chain(testbed.WaysOf(u.Bed), u.Bed.DUTThread())
+	dut := u.Bed.DUT()
+	c, err := u.Chain(dut.Ways(), dut.Thread)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ type measurer struct {
 	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
-	p       study.Procedure
+	p       search.Procedure
 }
 
 // begin makes the trials from now on those of a search below a load.
@@ -121,7 +122,8 @@ func (m *measurer) step(ctx context.Context) (more bool, failed error) {
 			failed = fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
 		}
 	}
-	m.p.Report(m.record)
+	found := m.p.Found()
+	m.record.Goals, m.record.BackToBack, m.record.LossCurve = found.Goals, found.BackToBack, found.LossCurve
 	return false, failed
 }
 
@@ -155,8 +157,8 @@ func (m *measurer) spent(t search.Trial) error {
 	if m.quiet {
 		return nil
 	}
-	if used > limit/2 {
-		m.p.FirstGoal()
+	if mlr, is := m.p.(*search.MLR); is && used > limit/2 {
+		mlr.FirstGoal()
 	}
 	if used+t.Duration > limit {
 		return errBudget
@@ -291,7 +293,7 @@ func (w *lockstep) Ready(context.Context) error {
 }
 
 func (w *lockstep) Send(ctx context.Context) error {
-	return w.Watched(func() error { return w.search(ctx) }, packets.AllDrops)
+	return w.Watched(func() error { return w.search(ctx) }, testbed.Arm.AllDrops)
 }
 
 // search finds what the generator can send, then searches in rounds, then

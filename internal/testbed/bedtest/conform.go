@@ -34,7 +34,7 @@ type Suite struct {
 }
 
 // Conform is the contract of testbed.Bed as a test, and of its optional
-// interfaces (Duplex, Ported, DropReader, Telemeter).
+// interfaces (Duplex, Telemeter).
 func Conform(t *testing.T, s Suite) {
 	t.Run("a reset DUT forwards on every way", s.forwards)
 	t.Run("what cannot be set is unavailable and leaves the DUT as new", s.unavailable)
@@ -58,7 +58,7 @@ func Conform(t *testing.T, s Suite) {
 // through offers n packets on each way, there or back, and wants all to arrive.
 func (s Suite) through(t *testing.T, bed testbed.Bed, n int, back bool) {
 	t.Helper()
-	for _, w := range testbed.WaysOf(bed) {
+	for _, w := range bed.DUT().Ways() {
 		from, to := w.Generator, w.Receiver
 		if back {
 			from, to = to, from
@@ -82,7 +82,7 @@ func reset(t *testing.T, bed testbed.Bed, settings ...setting.Setting) testbed.A
 func counters(t *testing.T, bed testbed.Bed) testbed.Counters {
 	t.Helper()
 	err := bed.Settle(t.Context())
-	c, failed := bed.Counters()
+	c, failed := bed.DUT().Counters()
 	if err := errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func (s Suite) counts(t *testing.T) {
 	bed := s.Up(t)
 	s.through(t, bed, 5, false)
 	reset(t, bed)
-	if c, err := bed.Counters(); err != nil || c.Received > chatter || c.Forwarded > chatter {
+	if c, err := bed.DUT().Counters(); err != nil || c.Received > chatter || c.Forwarded > chatter {
 		t.Errorf("counters after a reset: %+v, %v", c, err)
 	}
 	s.through(t, bed, 30, false)
-	want := 30 * uint64(len(testbed.WaysOf(bed)))
+	want := 30 * uint64(len(bed.DUT().Ways()))
 	if c := counters(t, bed); !near(c.Received, want) || !near(c.Forwarded, want) {
 		t.Errorf("counters after %d packets: %+v", want, c)
 	}
@@ -120,17 +120,15 @@ func (s Suite) sets(t *testing.T) {
 	if values := slices.Collect(maps.Values(a.ReadBack)); a.ReadBack != nil && !slices.Equal(values, []string{s.Closed.Value}) {
 		t.Errorf("read back %v, set %s", a.ReadBack, s.Closed)
 	}
-	way := testbed.WaysOf(bed)[0]
+	way := bed.DUT().Ways()[0]
 	if got := s.Offer(t, bed, way.Generator, way.Receiver, 10, true); got != 0 {
 		t.Errorf("%d packets arrived through a DUT that forwards nothing", got)
 	}
 	if c := counters(t, bed); !near(c.Received, 10) || c.Forwarded > chatter {
 		t.Errorf("counters of a DUT that forwards nothing: %+v", c)
 	}
-	if d, ok := bed.(testbed.DropReader); ok {
-		if _, err := d.Drops(); err != nil {
-			t.Error(err)
-		}
+	if _, err := bed.DUT().AllDrops(); err != nil {
+		t.Error(err)
 	}
 	reset(t, bed)
 	s.through(t, bed, 10, false)
@@ -183,7 +181,7 @@ func (s Suite) bothWays(t *testing.T) {
 		if s.Unreached {
 			continue
 		}
-		want := 20 * directions * uint64(len(testbed.WaysOf(bed)))
+		want := 20 * directions * uint64(len(bed.DUT().Ways()))
 		if c := counters(t, bed); !near(c.Received, want) || !near(c.Forwarded, want) {
 			t.Errorf("%d counted directions: %+v, want %d", directions, c, want)
 		}

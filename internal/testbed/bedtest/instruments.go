@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"linerate/internal/drop"
-	"linerate/internal/port"
 	"linerate/internal/profile"
 )
 
@@ -22,16 +21,6 @@ func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.
 		}
 		return b.Profile(), ctx.Err()
 	}, nil
-}
-
-// DUT is the simulated DUT's ingress.
-func (s *Simulated) DUT() port.Port {
-	return portOn("dut0", 2, 1, "198.18.255.254/16", "2001:2::ffff:fffe/64")
-}
-
-// Drops counts what the simulated DUT had no room for.
-func (s *Simulated) Drops() (drop.Counters, error) {
-	return s.ownDrops("gen0").Plus(s.machineDrops()), nil
 }
 
 // ownDrops are those in the ring before the DUT, machineDrops those in the

@@ -99,14 +99,18 @@ func (s *Simulated) Describe() testbed.Description {
 		Notes: []string{"a simulation for tests"}}
 }
 
-// Generator is the port before the DUT.
-func (s *Simulated) Generator() port.Port {
-	return portOn("gen0", 1, 2, "198.18.0.1/16", "2001:2::1/64")
-}
+// DUT is the simulated one, behind the first device.
+func (s *Simulated) DUT() testbed.Arm { return s.arm("gen0") }
 
-// Receiver is the port behind the DUT.
-func (s *Simulated) Receiver() port.Port {
-	return portOn("sink0", 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")
+// arm is the DUT behind a device. The counters of all are one.
+func (s *Simulated) arm(device string) testbed.Arm {
+	return testbed.Arm{
+		Way:      testbed.Way{Generator: portOn(device, 1, 2, "198.18.0.1/16", "2001:2::1/64"), Receiver: portOn(behind(device), 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")},
+		Inside:   portOn("dut0", 2, 1, "198.18.255.254/16", "2001:2::ffff:fffe/64"),
+		Counters: func() (testbed.Counters, error) { return s.counters, nil },
+		Drops:    func() (drop.Counters, error) { return s.ownDrops(device), nil },
+		Machine:  func() (drop.Counters, error) { return s.machineDrops(), nil },
+	}
 }
 
 // Bypass is the chain without DUT.
@@ -165,7 +169,7 @@ func applied(settings []setting.Setting) testbed.Applied {
 	return testbed.Applied{Seconds: 0.02, Digest: setting.Digest(settings)}
 }
 
-// Raise makes several DUTs, each with its own cost. Their counters are one.
+// Raise makes several DUTs, each with its own cost.
 func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.Arm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -178,11 +182,8 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 	out := make([]testbed.Arm, len(wanted))
 	for i, w := range wanted {
 		device := fmt.Sprintf("gen0-%d", i+1)
-		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
-			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
-		out[i].Generator.Device, out[i].Receiver.Device = device, behind(device)
-		out[i].Drops = func() (drop.Counters, error) { return s.ownDrops(device), nil }
-		out[i].Machine = func() (drop.Counters, error) { return s.machineDrops(), nil }
+		out[i] = s.arm(device)
+		out[i].Applied, out[i].Unavailable = applied(w.Settings), s.refused(w.Settings)
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
 		if w.Bypass {
 			s.arms[device] = 0
@@ -222,12 +223,6 @@ func costOf(settings []setting.Setting) float64 {
 
 // Settle is immediate.
 func (s *Simulated) Settle(ctx context.Context) error { return ctx.Err() }
-
-// Counters of the simulated DUT.
-func (s *Simulated) Counters() (testbed.Counters, error) { return s.counters, nil }
-
-// DUTThread is none: nothing runs.
-func (s *Simulated) DUTThread() int { return 0 }
 
 // Close ends the simulation; Closed reports it.
 func (s *Simulated) Close() error { s.closed = true; return nil }

@@ -1,10 +1,13 @@
 package jailbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
+	"linerate/internal/knob"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -26,16 +29,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 			return nil, err
 		}
 		a := &armJail{gen: arm(genPort, i+1), sink: arm(sinkPort, i+1)}
-		b.arms = append(b.arms, a)
-		p, rest, err := pathOf(w.Settings, loaded)
-		if built := a.build(ctx, b, w.Bypass, p); built != nil {
-			return nil, fmt.Errorf("build %s: %w", w.Name, built)
-		}
-		var applied testbed.Applied
-		if a.dut != nil && err == nil {
-			applied, err = b.apply(ctx, a.dut, rest, nil) // a host's would be every other arm's too
-			applied.Digest = setting.Digest(w.Settings)
-		}
+		applied, err := b.raise(ctx, a, w, nil) // a host's would be every other arm's too
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
@@ -45,19 +39,29 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	return out, nil
 }
 
-// build wires a fresh DUT between the two outer jails, or these to each other.
-func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p testbed.HopPath) (err error) {
-	if !bypass {
-		a.dut, err = b.route(ctx, a.gen, a.sink, p)
-		return err
+// raise wires a fresh DUT between the two outer jails, or these to each other, and sets it
+// to what a variant says. host takes what is global to the kernel; it may be nil.
+func (b *Bed) raise(ctx context.Context, a *armJail, w testbed.Settings, host *knob.HostSysctls) (applied testbed.Applied, err error) {
+	b.arms = append(b.arms, a)
+	if w.Bypass {
+		return applied, b.bypass(ctx, a.gen, a.sink)
 	}
-	return b.bypass(ctx, a.gen, a.sink)
+	p, rest, unavailable := pathOf(w.Settings, loaded)
+	if a.dut, err = b.route(ctx, a.gen, a.sink, p); err != nil || unavailable != nil {
+		return applied, cmp.Or(err, unavailable)
+	}
+	first := a.dut.first()
+	t := &knob.Target{Run: first.feed, Host: host, Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device},
+		RouteSocket: func() (*os.File, error) { return b.routeSocket(first) }}
+	applied, err = t.ApplyAll(ctx, rest)
+	applied.Digest = setting.Digest(w.Settings)
+	return applied, err
 }
 
 // describe is the arm for what measures it.
 func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
-	out := testbed.Arm{Applied: applied, Thread: b.DUTThread(), Unavailable: unavailable,
-		Generator: portOn(a.gen, genPort, ingress), Receiver: portOn(a.sink, sinkPort, egress)}
+	out := testbed.Arm{Applied: applied, Thread: b.thread(), Unavailable: unavailable,
+		Way: testbed.Way{Generator: portOn(a.gen, genPort, ingress), Receiver: portOn(a.sink, sinkPort, egress)}}
 	if a.dut != nil {
 		out.Counters = a.dut.counters
 	}
@@ -77,20 +81,15 @@ func (b *Bed) clear() error {
 		return err
 	}
 	var gens, sinks [][]string
-	var duts []*routers
-	if b.dut != nil {
-		gens, sinks, duts = append(gens, gone(genPort.Device)), append(sinks, gone(sinkPort.Device)), append(duts, b.dut)
-	}
 	for _, a := range b.arms {
 		gens, sinks = append(gens, gone(a.gen.Device)), append(sinks, gone(a.sink.Device))
-		if a.dut != nil {
-			duts = append(duts, a.dut)
-		}
 	}
 	err := errors.Join(b.gen.all(context.Background(), gens), b.sink.all(context.Background(), sinks))
-	for _, d := range duts {
-		err = errors.Join(err, b.remove(d))
+	for _, a := range b.arms {
+		if a.dut != nil {
+			err = errors.Join(err, b.remove(a.dut))
+		}
 	}
-	b.dut, b.arms = nil, nil
+	b.arms = nil
 	return err
 }

@@ -38,7 +38,7 @@ type Bed struct {
 	held    *os.File // its other end, which they read
 	gen     *jail    // the parent of all others; lives as long as the bed
 	sink    *jail
-	dut     *routers          // rebuilt by every Reset
+	dut     *armJail          // rebuilt by every Reset
 	journal *knob.HostSysctls // nil: none may be changed
 	arms    []*armJail
 	raised  int // DUTs so far
@@ -171,11 +171,9 @@ func (b *Bed) notes() []string {
 	return []string{how, "one thread serves all epairs of the machine: other jails' traffic is in its time"}
 }
 
-// Generator is the port that traffic to the DUT is sent from.
-func (b *Bed) Generator() port.Port { return portOn(genPort, genPort, ingress) }
-
-// Receiver is the port where what the DUT forwards arrives.
-func (b *Bed) Receiver() port.Port { return portOn(sinkPort, sinkPort, egress) }
+// DUT is the one that Reset made. Frames that found the queue before it full are the
+// generator's loss and show as sent minus received.
+func (b *Bed) DUT() testbed.Arm { return b.dut.describe(b, testbed.Applied{}, nil) }
 
 // Bypass is the wire from generator to receiver without a DUT.
 func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
@@ -188,50 +186,26 @@ func portOn(own, as, peer end) port.Port {
 	return port.Port{In: port.Here, Device: own.Device, MAC: own.MAC, Peer: peer.MAC, IPv4: as.IPv4, IPv6: as.IPv6}
 }
 
-// Reset tears the DUT down and builds a new one, then applies settings.
+// Reset tears the DUT down and builds a new one, then applies settings. It leaves the DUT
+// as new where a setting cannot be had.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	p, rest, unavailable := pathOf(settings, loaded)
-	if err := b.renew(ctx, p); err != nil {
-		return testbed.Applied{}, err
-	}
-	if unavailable != nil {
-		return testbed.Applied{}, unavailable
-	}
-	a, err := b.apply(ctx, b.dut, rest, b.journal)
-	a.Digest = setting.Digest(settings)
+	a, err := b.renew(ctx, settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
-		return a, errors.Join(err, b.renew(ctx, testbed.HopPath{}))
+		_, left := b.renew(ctx, nil)
+		err = errors.Join(err, left)
 	}
 	return a, err
 }
 
 // renew replaces the DUT's jails and the wires to them.
-func (b *Bed) renew(ctx context.Context, p testbed.HopPath) error {
+func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	if err := b.clear(); err != nil {
-		return err
+		return testbed.Applied{}, err
 	}
-	dut, err := b.route(ctx, genPort, sinkPort, p)
-	b.dut = dut
-	return err
+	b.dut = &armJail{gen: genPort, sink: sinkPort}
+	return b.raise(ctx, b.dut, testbed.Settings{Settings: settings}, b.journal)
 }
-
-// apply sets a DUT to what a variant says. host takes what is global to the
-// kernel; it may be nil.
-func (b *Bed) apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
-	start := time.Now()
-	a := testbed.Applied{Digest: setting.Digest(settings)}
-	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device},
-		RouteSocket: func() (*os.File, error) { return b.routeSocket(dut.first()) }}
-	var err error
-	a.Notes, err = t.ApplyAll(ctx, settings)
-	a.Seconds = time.Since(start).Seconds()
-	return a, err
-}
-
-// Counters of the DUT since its reset. Frames that found the queue before the
-// DUT full are the generator's loss and show as sent minus received.
-func (b *Bed) Counters() (testbed.Counters, error) { return b.dut.counters() }
 
 // Settle waits until the thread that moves the frames has slept for 20 ms.
 func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, Spent) }
@@ -240,8 +214,8 @@ func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, Spent) 
 // rest.
 func Spent() (time.Duration, error) { return cputime.Spent(moving...) }
 
-// DUTThread is the kernel's thread that does the DUT's work.
-func (b *Bed) DUTThread() int {
+// thread is the kernel's that does the DUT's work in mode overload, else 0.
+func (b *Bed) thread() int {
 	if b.options.Mode != testbed.Overload {
 		return 0
 	}

@@ -134,7 +134,7 @@ func TestConform(t *testing.T) {
 // TestBothFamilies: IPv6 is forwarded too, and the bypass goes past the DUT.
 func TestBothFamilies(t *testing.T) {
 	b := up(t, testbed.Cost)
-	if _, got := send(t, b, b.Generator(), b.Receiver(), v6, 50); got.RxPackets != 50 || got.Lost == nil || *got.Lost != 0 {
+	if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, v6, 50); got.RxPackets != 50 || got.Lost == nil || *got.Lost != 0 {
 		t.Errorf("IPv6: %+v", got)
 	}
 	from, to, err := b.Bypass()
@@ -144,7 +144,7 @@ func TestBothFamilies(t *testing.T) {
 	if _, got := send(t, b, from, to, v4, 50); got.RxPackets != 50 || got.Foreign != 0 {
 		t.Errorf("bypass: %+v", got)
 	}
-	if c, err := b.Counters(); err != nil || c.Forwarded < 50 || c.Forwarded > 75 {
+	if c, err := b.DUT().Counters(); err != nil || c.Forwarded < 50 || c.Forwarded > 75 {
 		t.Errorf("the DUT forwarded %+v, %v", c, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestNothingOutside(t *testing.T) {
 	labtest.Need(t)
 	before := outside(t)
 	b := raise(t, testbed.Cost)
-	if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 30); got.RxPackets != 30 {
+	if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, v4, 30); got.RxPackets != 30 {
 		t.Fatalf("%+v", got)
 	}
 	during := outside(t)

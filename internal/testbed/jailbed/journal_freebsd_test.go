@@ -97,20 +97,20 @@ func TestQueuedFramesCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 500); got.RxPackets != 500 {
+	if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, v4, 500); got.RxPackets != 500 {
 		t.Fatalf("%+v", got)
 	}
 	after, err := cputime.Spent(cputime.NetISR)
 	if err != nil || after == before {
 		t.Errorf("500 frames that were queued took netisr %v, %v", after-before, err)
 	}
-	from := b.Generator()
+	from := b.DUT().Generator
 	spec := load.Spec{SrcMAC: from.MAC, DstMAC: from.Peer, Sizes: []int{64}, CPUs: []int{0}, Flows: load.FlowSpace{Count: 10, Src: v4[0], Dst: v4[1]}}
 	s, err := packetload.InterleavingBPF(b.Door, Spent).(load.Interleaver).NewSlicer(spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Run(ctx, []load.Lane{{From: from, To: b.Receiver()}}, load.SlicePlan{Order: []uint8{0, 0}, Slice: time.Millisecond, Guard: 128, Warm: 2048})
+	got, err := s.Run(ctx, []load.Lane{{From: from, To: b.DUT().Receiver}}, load.SlicePlan{Order: []uint8{0, 0}, Slice: time.Millisecond, Guard: 128, Warm: 2048})
 	if err != nil || len(got.Lanes) != 1 || got.Lanes[0].Lost != 0 {
 		t.Errorf("of slices that were queued: %+v, %v", got.Lanes, err)
 	}

@@ -36,7 +36,7 @@ func TestWays(t *testing.T) {
 			}
 			t.Log(a.Notes)
 			for _, family := range [][2]netip.Addr{v4, v6} {
-				if _, got := send(t, b, b.Generator(), b.Receiver(), family, 40); got.RxPackets != 40 {
+				if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, family, 40); got.RxPackets != 40 {
 					t.Errorf("of 40 frames from %s %d arrived", family[0], got.RxPackets)
 				}
 			}
@@ -64,7 +64,7 @@ func TestWaysNotHad(t *testing.T) {
 		if !errors.As(err, &un) {
 			t.Errorf("%s: %v", s, err)
 		}
-		if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 20); got.RxPackets != 20 {
+		if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, v4, 20); got.RxPackets != 20 {
 			t.Errorf("after %s %d of 20 arrived", s, got.RxPackets)
 		}
 	}

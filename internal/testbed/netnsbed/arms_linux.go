@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/drop"
+	"linerate/internal/knob"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -56,8 +56,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		}
 		b.raised++
 		a := newArm(b.raised)
-		b.arms = append(b.arms, a)
-		applied, err := b.raise(ctx, a, w)
+		applied, err := b.raise(ctx, a, w, nil) // a host's would be every other arm's too
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
@@ -67,21 +66,26 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	return out, nil
 }
 
-// raise builds one arm and sets it.
-func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Applied, error) {
+// raise builds one arm and sets it. host takes what is global to the kernel; it may be nil.
+func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings, host *knob.HostSysctls) (applied testbed.Applied, err error) {
+	b.arms = append(b.arms, a)
 	p, rest, err := testbed.PathOf(w.Settings)
 	if err != nil {
-		return testbed.Applied{}, err
+		return applied, err
 	}
 	if err := a.build(b, w.Bypass, p); err != nil {
-		return testbed.Applied{}, err
+		return applied, err
 	}
-	if b.mode == testbed.Overload && a.dut.first != nil {
-		if a.thread, err = b.thread(a.dut.first); err != nil {
-			return testbed.Applied{}, err
+	if a.dut.first != nil {
+		if b.mode == testbed.Overload {
+			if a.thread, err = b.thread(a.dut.first); err != nil {
+				return applied, err
+			}
 		}
+		t := &knob.Target{In: a.dut.first.do, InSys: a.dut.first.doSys, Host: host, Spare: b.spare(),
+			Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device}}
+		applied, err = t.ApplyAll(ctx, rest)
 	}
-	applied, err := b.set(ctx, a, rest)
 	applied.Digest = setting.Digest(w.Settings)
 	return applied, err
 }
@@ -100,32 +104,22 @@ func (a *arm) build(b *Bed, bypass bool, p testbed.HopPath) (err error) {
 	if a.dut, err = newRouters(b.gen, a.gen, b.sink, a.sink, p); err != nil {
 		return err
 	}
-	return b.open(&a.dut)
-}
-
-// set applies an arm's settings.
-func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (testbed.Applied, error) {
-	start := time.Now()
-	applied := testbed.Applied{}
-	if a.dut.first == nil {
-		return applied, nil
+	if err := b.open(&a.dut); err != nil || !a.gen.IPv4.IsValid() {
+		return err
 	}
-	t := b.target(a.dut.first)
-	t.Host = nil // it would be every other arm's too
-	notes, err := t.ApplyAll(ctx, settings)
-	applied.Notes = append(applied.Notes, notes...)
-	applied.Seconds = time.Since(start).Seconds()
-	return applied, err
+	return errors.Join(b.gen.do(func() error { return introduceHost(genPort, ingress, sinkPort) }),
+		b.sink.do(func() error { return introduceHost(sinkPort, egress, genPort) }))
 }
 
 // describe is the arm for what measures it. Its ports have the addresses
 // that the DUT believes to be there.
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,
-		Generator: portOn(b.gen, a.gen, ingress), Receiver: portOn(b.sink, a.sink, egress)}
+		Way: testbed.Way{Generator: portOn(b.gen, a.gen, ingress), Receiver: portOn(b.sink, a.sink, egress)}}
 	out.Generator.IPv4, out.Generator.IPv6 = genPort.IPv4, genPort.IPv6
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.IPv4, sinkPort.IPv6
 	if a.dut.first != nil {
+		out.Inside = portOn(a.dut.first, ingress, genPort)
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
 		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.Device, a.dut) }
 		out.Machine = func() (drop.Counters, error) { return machineDrops(), nil }
@@ -157,7 +151,7 @@ func (b *Bed) raze() error {
 	for _, a := range b.arms {
 		a.dut.close()
 	}
-	b.arms, b.dut = nil, routers{}
+	b.arms = nil
 	return err
 }
 

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"time"
 
 	"linerate/internal/wait"
 
@@ -45,10 +44,9 @@ type Bed struct {
 	host       *knob.HostSysctls
 	gen, sink  *namespace // live as long as the bed
 	arms       []*arm     // rebuilt by every Reset or Raise
-	dut        routers    // of the one that Reset made
+	dut        *arm       // the one that Reset made
 	raised     int        // arms so far
 	privileged bool
-	dutThread  int  // of mode overload, made anew by every Reset
 	precedes   bool // over other programs
 	bothWays   bool // DUTs made from now on take traffic at their egress too
 }
@@ -105,11 +103,10 @@ func (b *Bed) Describe() testbed.Description {
 		CPUs: b.cpus, Notes: b.notes}
 }
 
-// Generator is the port that traffic to the DUT is sent from.
-func (b *Bed) Generator() port.Port { return portOn(b.gen, genPort, ingress) }
-
-// Receiver is the port where what the DUT forwards arrives.
-func (b *Bed) Receiver() port.Port { return portOn(b.sink, sinkPort, egress) }
+// DUT is the one that Reset made. Dropped counts what its devices
+// and stack dropped; frames lost on the wire to it (a full veth ring) are the
+// generator's loss and show as sent minus received.
+func (b *Bed) DUT() testbed.Arm { return b.dut.describe(b, testbed.Applied{}, nil) }
 
 // Bypass is the wire from generator to receiver without a DUT.
 func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
@@ -122,42 +119,19 @@ func portOn(ns *namespace, own, peer end) port.Port {
 
 func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr(nil), m...) }
 
-// Reset tears the DUT down and builds a new one, then applies settings.
+// Reset tears the DUT down and builds a new one, then applies settings. It leaves the DUT
+// as new where a setting cannot be had.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	a := testbed.Applied{Digest: setting.Digest(settings)}
-	p, rest, err := testbed.PathOf(settings)
-	if err != nil {
+	a, err := b.renew(ctx, settings)
+	var un, again *testbed.ErrUnavailable
+	if !errors.As(err, &un) {
 		return a, err
 	}
-	if err := b.renew(p); err != nil {
-		return a, b.applyFailed(err)
-	}
-	start := time.Now()
-	t := b.target(b.dut.first)
-	if a.Notes, err = t.ApplyAll(ctx, rest); err != nil {
-		return a, b.applyFailed(err)
-	}
-	a.Seconds = time.Since(start).Seconds()
-	return a, nil
-}
-
-// applyFailed leaves the DUT as new where a setting cannot be had.
-func (b *Bed) applyFailed(err error) error {
-	var un *testbed.ErrUnavailable
-	if !errors.As(err, &un) {
-		return err
-	}
-	var again *testbed.ErrUnavailable
-	left := b.renew(testbed.HopPath{})
+	_, left := b.renew(ctx, nil)
 	if errors.As(left, &again) && *again == *un {
 		left = nil // no setting's fault: the mode itself cannot be had
 	}
-	return errors.Join(err, left)
-}
-
-func (b *Bed) target(dut *namespace) *knob.Target {
-	return &knob.Target{In: dut.do, InSys: dut.doSys, Host: b.host, Spare: b.spare(),
-		Devices: map[string]string{"ingress": ingress.Device, "egress": egress.Device}}
+	return a, errors.Join(err, left)
 }
 
 // spare are the CPUs that the DUT can have: all but the generator's.
@@ -171,34 +145,16 @@ func (b *Bed) spare() (cpus []int) {
 }
 
 // renew replaces the DUT's namespace and the wires to it.
-func (b *Bed) renew(p testbed.HopPath) (err error) {
+func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	if err := b.clear(); err != nil {
-		return err
+		return testbed.Applied{}, err
 	}
-	a := single()
-	b.arms = append(b.arms, a)
-	err = a.build(b, false, p)
-	if b.dut = a.dut; err != nil {
-		return err
-	}
-	err = errors.Join(b.gen.do(func() error { return introduceHost(genPort, ingress, sinkPort) }),
-		b.sink.do(func() error { return introduceHost(sinkPort, egress, genPort) }))
-	if err != nil {
-		return err
-	}
-	if b.mode == testbed.Overload {
-		b.dutThread, err = b.thread(b.dut.first)
-	}
-	return err
+	b.dut = single()
+	return b.raise(ctx, b.dut, testbed.Settings{Settings: settings}, b.host)
 }
 
-// Counters of the DUT since its reset. Dropped counts what the DUT's devices
-// and stack dropped; frames lost on the wire to it (a full veth ring) are the
-// generator's loss and show as sent minus received.
-func (b *Bed) Counters() (testbed.Counters, error) { return readCounters(b.dut) }
-
 // Settle waits until the DUT's counters have stood still for 20 ms.
-func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.Counters) }
+func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.DUT().Counters) }
 
 // BothWays lets traffic redirected into the egress's wire arrive (testbed.Duplex).
 // In mode cost one generator sends both directions in turn, frame by frame; an

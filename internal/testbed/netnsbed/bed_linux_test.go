@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 // and counts those that arrive.
 func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	t.Helper()
-	g, r := b.Generator(), b.Receiver()
+	g, r := b.DUT().Generator, b.DUT().Receiver
 	from, to := g.IPv4.Addr(), r.IPv4.Addr()
 	if v6 {
 		from, to = g.IPv6.Addr(), r.IPv6.Addr()
@@ -67,7 +67,7 @@ func until(inVain bool) time.Time {
 // offerInVain is offer where nothing is to arrive.
 func offerInVain(t testing.TB, b testbed.Bed, n int) int {
 	t.Helper()
-	g, r := b.Generator(), b.Receiver()
+	g, r := b.DUT().Generator, b.DUT().Receiver
 	return bedtest.Datagrams(t, g.IPv4.Addr(), r.IPv4.Addr(), [2]port.Place{g.In, r.In}, n, until(true))
 }
 
@@ -111,7 +111,7 @@ func TestNothingOutsideChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, "during a lab", before, snapshot(t))
-	thread := b.DUTThread()
+	thread := b.DUT().Thread
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -105,10 +105,6 @@ func Thread(in port.Place, device string, cpu int) (pid int, err error) {
 	return 0, errors.New("the kernel made no NAPI thread for " + device)
 }
 
-// DUTThread is the kernel thread that does the DUT's work in mode overload,
-// else 0 (testbed.Bed).
-func (b *Bed) DUTThread() int { return b.dutThread }
-
 // napiThreads lists the kernel threads of a device's NAPI instances
 // (napi/DEVICE-ID) on the whole machine.
 func napiThreads(device string) map[int]string { return cputime.KernelThreads("napi/" + device + "-") }

@@ -14,23 +14,7 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/fact"
 	"linerate/internal/fact/linux"
-	"linerate/internal/port"
-	"linerate/internal/testbed"
 )
-
-var (
-	_ testbed.DropReader = (*Bed)(nil)
-	_ testbed.Open       = (*Bed)(nil)
-)
-
-// DUT is the port by which traffic enters the DUT, seen from inside.
-func (b *Bed) DUT() port.Port { return portOn(b.dut.first, ingress, genPort) }
-
-// Drops reads what the DUT and the wire to it count of dead frames.
-func (b *Bed) Drops() (drop.Counters, error) {
-	c, err := ownDrops(b.gen, genPort.Device, b.dut)
-	return c.Plus(machineDrops()), err
-}
 
 // ownDrops are those of a DUT behind a device of the generator's namespace.
 func ownDrops(gen *namespace, device string, dut routers) (drop.Counters, error) {

@@ -31,10 +31,10 @@ type sender struct {
 
 func (s sender) send(t *testing.T, b *Bed, n int) {
 	t.Helper()
-	g := b.Generator()
+	g := b.DUT().Generator
 	to := s.to
 	if !to.IsValid() {
-		to = b.Receiver().IPv4.Addr()
+		to = b.DUT().Receiver.IPv4.Addr()
 	}
 	var c *net.UDPConn
 	err := g.In(func() (err error) {
@@ -126,7 +126,7 @@ func TestDropsOfKnownCause(t *testing.T) {
 // be counted among what arrives.
 func silence(t *testing.T, b *Bed) {
 	t.Helper()
-	for _, ns := range []*namespace{b.gen, b.dut.first, b.sink} {
+	for _, ns := range []*namespace{b.gen, b.dut.dut.first, b.sink} {
 		err := ns.do(func() error { return os.WriteFile("/proc/sys/net/ipv6/conf/all/disable_ipv6", []byte("1"), 0) })
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
@@ -139,11 +139,11 @@ func silence(t *testing.T, b *Bed) {
 func watch(t *testing.T, b *Bed, f func()) (counted drop.Counters, arrived uint64) {
 	t.Helper()
 	read := func() (drop.Counters, uint64) {
-		c, err := b.Drops()
+		c, err := b.DUT().AllDrops()
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := b.Counters()
+		n, err := b.DUT().Counters()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestAssign(t *testing.T) {
 func countRules(t *testing.T, b *Bed, family string) int {
 	t.Helper()
 	n := 0
-	err := b.dut.first.do(func() error {
+	err := b.dut.dut.first.do(func() error {
 		c, err := nftables.New()
 		if err != nil {
 			return err

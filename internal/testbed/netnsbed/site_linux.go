@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -223,8 +222,6 @@ func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *
 
 // set applies a site's settings to its server's namespace.
 func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setting.Setting) (applied testbed.Applied, err error) {
-	start := time.Now()
-	applied = testbed.Applied{Digest: setting.Digest(settings)}
 	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Host: host, Devices: map[string]string{"ingress": serverEnd.Device, "egress": serverEnd.Device}}
 	path, others := setting.Path{}, []setting.Setting(nil)
 	for _, one := range settings {
@@ -234,8 +231,8 @@ func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setti
 			return applied, err
 		}
 	}
-	applied.Notes, err = t.ApplyAll(ctx, others)
-	applied.Seconds = time.Since(start).Seconds()
+	applied, err = t.ApplyAll(ctx, others)
+	applied.Digest = setting.Digest(settings)
 	return applied, err
 }
 

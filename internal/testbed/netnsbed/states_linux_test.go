@@ -21,7 +21,7 @@ import (
 // so many ports of each of so many sockets: as many flows.
 func flood(t *testing.T, b *Bed, sockets, ports int) {
 	t.Helper()
-	g, r := b.Generator(), b.Receiver()
+	g, r := b.DUT().Generator, b.DUT().Receiver
 	for range sockets {
 		var c *net.UDPConn
 		if err := g.In(func() (err error) {
@@ -43,13 +43,13 @@ func flood(t *testing.T, b *Bed, sockets, ports int) {
 // counted is what a bed counted while f ran.
 func counted(t *testing.T, b *Bed, f func()) drop.Counters {
 	t.Helper()
-	before, err := b.Drops()
+	before, err := b.DUT().AllDrops()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f()
 	time.Sleep(50 * time.Millisecond)
-	after, err := b.Drops()
+	after, err := b.DUT().AllDrops()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,23 +236,7 @@ func (b *Bed) Settle(ctx context.Context) error {
 	if b.o.DUT == nil {
 		return nil
 	}
-	const patience = 15 * time.Second
-	deadline := time.Now().Add(patience)
-	last, err := b.Counters()
-	for err == nil {
-		if err := wait.For(ctx, min(b.still, b.o.poll)); err != nil {
-			return err
-		}
-		now, e := b.Counters()
-		if e == nil && quiet(last, now) {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
-		}
-		last, err = now, e
-	}
-	return err
+	return wait.Quiet(ctx, min(b.still, b.o.poll), 15*time.Second, b.counters, quiet)
 }
 
 // quiet allows for unsolicited frames.
@@ -261,8 +245,8 @@ func quiet(a, b testbed.Counters) bool {
 	return b.Received-a.Received <= chatter && b.Forwarded-a.Forwarded <= chatter
 }
 
-// Counters of the DUT since its reset.
-func (b *Bed) Counters() (testbed.Counters, error) {
+// counters of the DUT since its reset.
+func (b *Bed) counters() (testbed.Counters, error) {
 	if b.o.DUT == nil {
 		return testbed.Counters{}, nil
 	}
@@ -274,9 +258,6 @@ func (b *Bed) Counters() (testbed.Counters, error) {
 	}
 	return testbed.Counters{Received: c.Received - b.base.Received, Forwarded: c.Forwarded - b.base.Forwarded, Dropped: c.Dropped - b.base.Dropped}, nil
 }
-
-// DUTThread is none: the DUT's work is done elsewhere.
-func (b *Bed) DUTThread() int { return 0 }
 
 // patience is how long putting back may take when the study's context is over.
 const patience = 3 * time.Minute

@@ -168,7 +168,7 @@ func TestConformance(t *testing.T) {
 			bedtest.Conform(t, bedtest.Suite{
 				Up: func(t testing.TB) testbed.Bed {
 					bed := b.up(t, change)
-					for _, w := range bed.Ways() { // frames find their way before they are counted: neighbours are asked
+					for _, w := range bed.DUT().Ways() { // frames find their way before they are counted: neighbours are asked
 						b.offer(t, bed, w.Generator, w.Receiver, 1, false)
 						b.offer(t, bed, w.Receiver, w.Generator, 1, false)
 					}

@@ -38,7 +38,7 @@ func TestWayByTheDUT(t *testing.T) {
 			}
 			return
 		}
-		if peer := bed.Generator().Peer.String(); peer != dut || want != "" {
+		if peer := bed.DUT().Generator.Peer.String(); peer != dut || want != "" {
 			t.Errorf("%s: frames to %s, the DUT is %s; want %q", what, peer, dut, want)
 		}
 		if err := bed.Close(); err != nil {

@@ -19,7 +19,7 @@ func (m mute) Run(ctx context.Context, _ string, _ []string, _ []byte) ([]byte, 
 // how long they were waited for.
 func TestSilence(t *testing.T) {
 	b := &Bed{o: Options{DUT: mute{}, silence: 10 * time.Millisecond}}
-	_, err := b.Counters()
+	_, err := b.counters()
 	if want := "linerate's agent on ssh://frozen: its counters did not come in 10ms"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
@@ -19,10 +20,6 @@ type way struct {
 	testbed.Way
 	in, out string
 }
-
-var (
-	_ testbed.Ported = (*Bed)(nil)
-)
 
 // towards is the DUT's interface that leads to an outer end.
 func (w way) towards(p port.Port) string {
@@ -159,19 +156,10 @@ func outer(side port.Side, p Port, v4, v6 string) port.Port {
 	return t
 }
 
-// Generator is the port that traffic to the DUT is sent from: the first way's.
-func (b *Bed) Generator() port.Port { return b.ways[0].Generator }
-
-// Receiver is the port where what the DUT forwards arrives: the first way's.
-func (b *Bed) Receiver() port.Port { return b.ways[0].Receiver }
-
-// Ways are all ways through the DUT (testbed.Ported).
-func (b *Bed) Ways() []testbed.Way {
-	list := make([]testbed.Way, len(b.ways))
-	for i, w := range b.ways {
-		list[i] = w.Way
-	}
-	return list
+// DUT is the machine, with all ways through it.
+func (b *Bed) DUT() testbed.Arm {
+	ways := list.Map(b.ways, func(w way) testbed.Way { return w.Way })
+	return testbed.Arm{Way: ways[0], More: ways[1:], Counters: b.counters}
 }
 
 // BothWays makes the counters those of both directions (testbed.Duplex): the wires
