@@ -46,12 +46,7 @@ func (s *Spec) HostScope() bool {
 }
 
 // Attempt is which instance of its block a trial is of; 0: of none.
-func (t Trial) Attempt() int {
-	if t.Observed == nil {
-		return 0
-	}
-	return t.Observed.Interleaved.attempt()
-}
+func (t Trial) Attempt() int { return t.Saw().Interleaved.attempt() }
 
 // attempt is which instance it is of; 0: of none.
 func (i *Interleaved) attempt() int {

@@ -193,17 +193,15 @@ func OrString(s *string, fallback string) {
 // fillTestbed puts the defaults of a testbed's kind where the study is silent.
 func (s *Spec) fillTestbed() {
 	OrString(&s.Testbed.Kind, testbed.KindNetns)
-	if s.OnLiveHost() {
-		OrString(&s.Design, Switchback)
-		OrString(&s.Reset, ResetSettings)
-		return
+	design, reset := Blocks, ResetSettings
+	switch {
+	case s.OnLiveHost():
+		design = Switchback
+	case !s.OnMachines():
+		reset = ResetNamespace
 	}
-	OrString(&s.Design, Blocks)
-	if !s.OnMachines() {
-		OrString(&s.Reset, ResetNamespace)
-		return
-	}
-	OrString(&s.Reset, ResetSettings)
+	OrString(&s.Design, design)
+	OrString(&s.Reset, reset)
 }
 
 // fillFrom takes what is not said at a path from another of the same type; nothing from none.

@@ -69,8 +69,6 @@ func checkSwitched(s *Spec) *yamlfile.Problem {
 		if s.OnLiveHost() != (p.Mode == SwitchbackMode || p.Mode == ConnectionsMode) {
 			return yamlfile.Wrong(PartPath(i)+".mode", "modes %s and %s are of testbed live, and of no other", SwitchbackMode, ConnectionsMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
 		}
-	}
-	for i, p := range s.Parts {
 		if s.OnLiveHost() && (s.Design == Concurrent) != (p.Mode == ConnectionsMode) {
 			return yamlfile.Wrong(PartPath(i)+".mode", "mode %s is of design %s, and of no other", ConnectionsMode, Concurrent)
 		}
@@ -195,18 +193,11 @@ func gatesOfWindows(names ...string) []Gate {
 // TripOf is the guardrail that ended a study, and under which variant.
 func TripOf(trials []Trial) (variant string, trip *Trip) {
 	for _, t := range trials {
-		if w := windowOf(t); w != nil && w.Trip != nil {
+		if w := t.Saw().Window; w != nil && w.Trip != nil {
 			return cmp.Or(w.Trip.After, t.Variant), w.Trip
 		}
 	}
 	return "", nil
-}
-
-func windowOf(t Trial) *Window {
-	if t.Observed == nil {
-		return nil
-	}
-	return t.Observed.Window
 }
 
 // deriveLive: where a guardrail ended the study, no metric is reported for that

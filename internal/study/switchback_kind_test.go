@@ -45,7 +45,7 @@ func played(s Spec, seed uint64, value func(arm string, block int) float64) (tri
 	for i := range trials { // the control of a sham's pair is of the sham's
 		for k := range trials {
 			if trials[k].Block == trials[i].Block && trials[k].Variant == AA {
-				windowOf(trials[i]).Of = Sham
+				trials[i].Saw().Window.Of = Sham
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestStopIsNoMeasurement(t *testing.T) {
 		t.Errorf("four pairs of eight: complete %t, detectable %v", r.Complete, r.MDE)
 	}
 	treated := slices.IndexFunc(few, func(t Trial) bool { return t.Variant == "it" })
-	windowOf(few[treated]).Trip = &Trip{Guardrail: "5xx", Text: "5xx were 12 %, beyond 5.0 %"}
+	few[treated].Saw().Window.Trip = &Trip{Guardrail: "5xx", Text: "5xx were 12 %, beyond 5.0 %"}
 	few[treated].Valid, few[treated].Reasons = false, Reasons(GateGuard+": 5xx were 12 %, beyond 5.0 %")
 	r = Analyse(s, 3, Environment{}, few)
 	for _, metric := range []string{RoundTrip, Retransmits} {

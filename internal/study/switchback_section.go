@@ -46,7 +46,7 @@ type window struct {
 
 func windowsOf(trials []Trial, part string) (out []window) {
 	for _, t := range trials {
-		if w := windowOf(t); w != nil && t.Part == part {
+		if w := t.Saw().Window; w != nil && t.Part == part {
 			out = append(out, window{t, w})
 		}
 	}
