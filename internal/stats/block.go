@@ -107,14 +107,14 @@ func (c *Comparison) warn(code Code, action, format string, args ...any) {
 // when both its trials are valid. P-values are corrected over the variants by Holm. An A/A
 // arm is compared in a separate call: it is a check, not a hypothesis of the study.
 func CompareBlocks(control Arm, variants []Arm, opt Options) []Comparison {
-	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareBlocks(control, variants[i], opt) })
+	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareBlocks(control, variants[i], opt) })
 }
 
-// compareAll compares variants, each by one, and corrects over them.
-func compareAll(variants []Arm, opt Options, one func(i int, opt Options) Comparison) []Comparison {
+// compareAll compares so many variants, each by one, and corrects over them.
+func compareAll(variants int, opt Options, one func(i int, opt Options) Comparison) []Comparison {
 	opt = opt.filled()
-	out := make([]Comparison, len(variants))
-	for i := range variants {
+	out := make([]Comparison, variants)
+	for i := range out {
 		out[i] = one(i, opt)
 	}
 	correct(out, opt)
@@ -127,27 +127,36 @@ func newComparison(control, variant Arm, d Design, a, b []float64) Comparison {
 }
 
 func compareBlocks(control, variant Arm, opt Options) Comparison {
+	c, a, b, d := pairs(control, variant, Blocks, opt, "%d of %d blocks lack a valid trial of %s or %s", "look at why those trials are invalid; resume the study to fill them")
+	c.Effect = rounded(c.Effect, roundingOf(a, b, c.Scale, opt.Bucket))
+	c.Method = "Student's t on block-wise " + c.Scale.plural()
+	c.finishPairs(a, b, opt)
+	warnBlocks(&c, d, opt)
+	return c
+}
+
+// pairs begins a comparison of blocks, or of pairs of windows: a and b are the values of those that are
+// complete, d their differences on the comparison's scale, by which the deciding test goes.
+func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c Comparison, a, b, d []float64) {
 	a, b, missing := completePairs(control.Values, variant.Values)
-	c := newComparison(control, variant, Blocks, a, b)
+	c = newComparison(control, variant, of, a, b)
 	if missing > 0 {
-		c.warn(MissingBlocks, "look at why those trials are invalid; resume the study to fill them",
-			"%d of %d blocks lack a valid trial of %s or %s", missing, missing+len(a), control.Name, variant.Name)
+		c.warn(MissingBlocks, advice, lack, missing, missing+len(a), control.Name, variant.Name)
 	}
 	x, y, scale := onScale(&c, a, b, opt)
-	c.Scale = scale
-	d := subtract(y, x)
-	level := 1 - opt.Alpha
+	c.Scale, d = scale, subtract(y, x)
 	_, variance := MeanVariance(d)
 	c.SD = math.Sqrt(variance)
-	c.Effect = rounded(OneSample(d, level), roundingOf(a, b, scale, opt.Bucket))
-	c.Method = "Student's t on block-wise " + scale.plural()
-	c.Difference = OneSample(subtract(b, a), level)
+	c.Effect, c.Difference = OneSample(d, 1-opt.Alpha), OneSample(subtract(b, a), 1-opt.Alpha)
+	return c, a, b, d
+}
+
+// finishPairs is finish, with what so many pairs would have found.
+func (c *Comparison) finishPairs(a, b []float64, opt Options) {
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
 	}
-	warnBlocks(&c, d, opt)
-	return c
 }
 
 // finish fills what both designs share, once Effect is known.

@@ -43,13 +43,7 @@ const (
 // number of clusters is that of Carter, Schnepel & Steigerwald (Rev. Econ. Stat. 99, 2017).
 // P-values are corrected over the variants by Holm.
 func CompareUnits(control UnitArm, variants []UnitArm, quantile float64, opt Options) []Comparison {
-	opt = opt.filled()
-	out := make([]Comparison, len(variants))
-	for i, v := range variants {
-		out[i] = compareUnits(control, v, quantile, opt)
-	}
-	correct(out, opt)
-	return out
+	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareUnits(control, variants[i], quantile, opt) })
 }
 
 func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {

@@ -47,33 +47,17 @@ func RatioMargins(percent float64) (low, high float64) {
 // false rejection at α, whatever their dependence (Holm, Scand. J. Statist.
 // 6, 1979). The order of p is kept; NaNs stay NaN and do not count.
 func Holm(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) {
-		m := float64(len(sorted))
-		high := 0.0
-		for i := range sorted {
-			high = max(high, min(1, (m-float64(i))*sorted[i]))
-			sorted[i] = high
-		}
-	})
-}
-
-// adjust applies a step procedure to the ascending p-values, back in order.
-func adjust(p []float64, step func(sorted []float64)) []float64 {
-	var order []int
+	var order []int // ascending
 	for i, v := range p {
 		if !math.IsNaN(v) {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	sorted := make([]float64, len(order))
+	out, high := slices.Clone(p), 0.0
 	for k, i := range order {
-		sorted[k] = p[i]
-	}
-	step(sorted)
-	out := slices.Clone(p)
-	for k, i := range order {
-		out[i] = sorted[k]
+		high = max(high, min(1, float64(len(order)-k)*p[i]))
+		out[i] = high
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -54,9 +55,14 @@ func DetectableEffect(df, alpha, wanted float64) float64 {
 		}
 		low, high = high, min(37, 2*high)
 	}
-	for range 60 {
-		mid := (low + high) / 2
-		if power(mid, df, crit) < wanted {
+	return bisect(low, high, 60, func(v float64) bool { return power(v, df, crit) < wanted })
+}
+
+// bisect halves a range so many times about where a condition that holds at its low end ceases
+// to, and returns the high end of what is left.
+func bisect(low, high float64, times int, holds func(float64) bool) float64 {
+	for range times {
+		if mid := (low + high) / 2; holds(mid) {
 			low = mid
 		} else {
 			high = mid
@@ -103,14 +109,5 @@ func firstEnough(low, limit int, enough func(int) bool) int {
 	if limit < low || !enough(limit) {
 		return 0
 	}
-	high := limit
-	for low < high {
-		mid := low + (high-low)/2
-		if enough(mid) {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return low
+	return low + sort.Search(limit-low, func(i int) bool { return enough(low + i) })
 }

@@ -70,16 +70,8 @@ func (e *exits) mean(drift float64) float64 {
 
 // unselected is the drift under which the mean estimate among paths that left is this one.
 func (e *exits) unselected(estimate float64) float64 {
-	low, high := 0.0, math.Abs(estimate)
-	for range 24 {
-		mid := (low + high) / 2
-		if e.mean(mid) < math.Abs(estimate) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return math.Copysign(high, estimate)
+	size := math.Abs(estimate)
+	return math.Copysign(bisect(0, size, 24, func(v float64) bool { return e.mean(v) < size }), estimate)
 }
 
 // certain is how many standard errors from its boundary an effect is found in any case.

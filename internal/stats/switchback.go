@@ -23,32 +23,16 @@ const (
 // Values are one a pair and arm, NaN where a window is invalid. P-values are
 // corrected over the variants by Holm.
 func CompareSwitchback(controls, variants []Arm, opt Options) []Comparison {
-	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareSwitchback(controls[i], variants[i], opt) })
+	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareSwitchback(controls[i], variants[i], opt) })
 }
 
 func compareSwitchback(control, variant Arm, opt Options) Comparison {
-	a, b, missing := completePairs(control.Values, variant.Values)
-	c := newComparison(control, variant, Switchback, a, b)
-	if missing > 0 {
-		c.warn(MissingBlocks, "look at why those windows are invalid; resume the study to repeat them",
-			"%d of %d pairs lack a valid window of %s or %s", missing, missing+len(a), control.Name, variant.Name)
-	}
-	x, y, scale := onScale(&c, a, b, opt)
-	c.Scale = scale
-	d := subtract(y, x)
-	level := 1 - opt.Alpha
+	c, a, b, d := pairs(control, variant, Switchback, opt, "%d of %d pairs lack a valid window of %s or %s", "look at why those windows are invalid; resume the study to repeat them")
 	t := Randomise(d, opt.Draws, opt.Seed)
-	c.random, c.rounding = &t, 1.96*roundingOf(a, b, scale, opt.Bucket)
-	c.Effect = OneSample(d, level) // its standard error plans; it does not decide
-	_, variance := MeanVariance(d)
-	c.SD = math.Sqrt(variance)
-	c.testAt(level)
-	c.Method = RandomisationTest + ", on " + scale.plural()
-	c.Difference = OneSample(subtract(b, a), level)
-	c.finish(a, b, opt)
-	if n := len(a); n >= 2 && !opt.NoPlan {
-		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
-	}
+	c.random, c.rounding = &t, 1.96*roundingOf(a, b, c.Scale, opt.Bucket)
+	c.testAt(1 - opt.Alpha) // Student's standard error plans; it does not decide
+	c.Method = RandomisationTest + ", on " + c.Scale.plural()
+	c.finishPairs(a, b, opt)
 	c.warnPairs(d, opt)
 	return c
 }

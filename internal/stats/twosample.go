@@ -11,7 +11,7 @@ import (
 // the logarithms decides (on the values themselves when one has none). For
 // trials that were interleaved in blocks use CompareBlocks, which sees more.
 func CompareSamples(control Arm, variants []Arm, opt Options) []Comparison {
-	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareSamples(control, variants[i], opt) })
+	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareSamples(control, variants[i], opt) })
 }
 
 func compareSamples(control, variant Arm, opt Options) Comparison {
