@@ -203,22 +203,12 @@ func TrialOf(s study.Spec, w live.Window) study.Trial {
 	part := s.Parts[0]
 	observed := w.Window
 	t := study.Trial{
-		Part: part.Name, Variant: variantOf(s, w), Block: w.Pair, Order: w.Half, Start: w.Start, Mode: part.Mode, Seconds: w.Seconds,
+		Part: part.Name, Variant: study.VariantOf(s.Control, w.Arm), Block: w.Pair, Order: w.Half, Start: w.Start, Mode: part.Mode, Seconds: w.Seconds,
 		Observed: &study.Observation{Window: &observed},
 	}
 	t.Metrics, t.Reasons = study.Judge(part, s.Gates, *t.Observed)
 	t.Valid = len(t.Reasons) == 0
 	return t
-}
-
-func variantOf(s study.Spec, w live.Window) string {
-	switch w.Arm {
-	case study.Control, study.Rest:
-		return s.Control
-	case study.Sham:
-		return study.AA
-	}
-	return w.Arm
 }
 
 // WindowsOf are the windows that trials on record keep.
@@ -248,18 +238,6 @@ func startsOf(trials []study.Trial) []time.Time {
 	return list.Map(pairs, func(t study.Trial) time.Time { return t.Start })
 }
 
-// validPairs counts the pairs of each treatment both windows of which count.
-func validPairs(trials []study.Trial) map[string]int {
-	valid := map[string]int{}
-	for i := 1; i < len(trials); i++ {
-		a, b := trials[i-1], trials[i]
-		if b.Saw().Window != nil && b.Block > 0 && a.Block == b.Block && a.Order != b.Order && a.Valid && b.Valid {
-			valid[b.Observed.Window.Of]++
-		}
-	}
-	return valid
-}
-
 // WindowLine is a line about a window that ended: what was seen, how narrow the interval is
 // so far, and how long the study may still take.
 func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) string {
@@ -285,7 +263,7 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 			line += fmt.Sprintf("  ±%s so far", show.Percent(half.Float()))
 		}
 		plan := study.PlanOf(s, s.Parts[0])
-		left := time.Duration(plan.Left(seed, w.Pair, validPairs(trials))) * study.Pitch(startsOf(trials), plan.Window)
+		left := time.Duration(plan.Left(seed, w.Pair, study.ValidPairs(trials))) * study.Pitch(startsOf(trials), plan.Window)
 		line += fmt.Sprintf("  at most %s left", show.Clock(left))
 	}
 	return line

@@ -383,7 +383,7 @@ func (r *run) glance(ctx context.Context, first bool) (now Sample, seen map[stri
 				return err
 			}
 		}
-		now, seen, err = r.tick(ctx, false)
+		now, seen, _, err = r.check(ctx, false)
 		return err
 	}
 	if first {
@@ -394,12 +394,7 @@ func (r *run) glance(ctx context.Context, first bool) (now Sample, seen map[stri
 	return now, seen, r.pulse.slept() != before, err
 }
 
-// tick is one look: the host's counters, the metrics, the guardrails.
-func (r *run) tick(ctx context.Context, treated bool) (Sample, map[string]float64, error) {
-	now, seen, _, err := r.check(ctx, treated)
-	return now, seen, err
-}
-
+// check is one look: the host's counters, the metrics, the guardrails.
 func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *study.Trip, err error) {
 	before := r.pulse.slept()
 	bounded, cancel := context.WithTimeoutCause(ctx, r.answer+r.every, fmt.Errorf("no answer in %s", r.answer+r.every))

@@ -20,42 +20,36 @@ var Postfix = Program{Name: "master", Package: "postfix", Argv: []string{"-c", R
 // postfixDirs are where distributions have Postfix's daemons, and its programs.
 var postfixDirs = [][2]string{{"/usr/lib/postfix/sbin", "/usr/sbin"}, {"/usr/libexec/postfix", "/usr/sbin"}, {"/usr/local/libexec/postfix", "/usr/local/sbin"}}
 
+// postfixHere is Postfix as this machine has it: where it is, whom it runs as, and the
+// group of who may submit mail.
+type postfixHere struct {
+	daemons, programs  string
+	owner, group, drop int
+}
+
 // MailInstalled tells whether Postfix is on this machine, with its user; the
 // error is a MissingError with a hint.
 func MailInstalled() error {
-	if _, _, ok := postfixAt(); !ok {
-		return missing(&MissingError{Program: "postfix", Package: "postfix"})
-	}
-	_, err := postfixIDs()
+	_, err := findPostfix()
 	return err
 }
 
-func postfixAt() (daemons, programs string, ok bool) {
+func findPostfix() (p postfixHere, err error) {
 	for _, d := range postfixDirs {
-		if _, err := os.Stat(d[0] + "/master"); err == nil {
-			return d[0], d[1], true
+		if _, err := os.Stat(d[0] + "/master"); err == nil && p.daemons == "" {
+			p.daemons, p.programs = d[0], d[1]
 		}
 	}
-	return "", "", false
-}
-
-// ids of whom Postfix runs as, and of who may submit mail.
-type ids struct{ owner, group, drop int }
-
-func postfixIDs() (out ids, err error) {
-	u, err := user.Lookup("postfix")
-	if err != nil {
-		return out, missing(&MissingError{Program: "postfix", Package: "postfix"})
-	}
-	g, err := user.LookupGroup("postdrop")
-	if err != nil {
-		return out, missing(&MissingError{Program: "postfix", Package: "postfix"})
+	u, noUser := user.Lookup("postfix")
+	g, noGroup := user.LookupGroup("postdrop")
+	if p.daemons == "" || noUser != nil || noGroup != nil {
+		return p, missing(&MissingError{Program: "postfix", Package: "postfix"})
 	}
 	var errs [3]error
-	out.owner, errs[0] = strconv.Atoi(u.Uid)
-	out.group, errs[1] = strconv.Atoi(u.Gid)
-	out.drop, errs[2] = strconv.Atoi(g.Gid)
-	return out, errors.Join(errs[:]...)
+	p.owner, errs[0] = strconv.Atoi(u.Uid)
+	p.group, errs[1] = strconv.Atoi(u.Gid)
+	p.drop, errs[2] = strconv.Atoi(g.Gid)
+	return p, errors.Join(errs[:]...)
 }
 
 // StartMail starts Postfix in the Box, with its queue and mailboxes in a
@@ -65,16 +59,13 @@ func (b *Box) StartMail(ctx context.Context, m setting.Mail, dir string, at neti
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := MailInstalled(); err != nil {
-		return nil, err
-	}
-	who, err := postfixIDs()
+	here, err := findPostfix()
 	if err != nil {
 		return nil, err
 	}
-	m.Root, m.Disk, m.Owner, m.Group = Root, Root+"/"+dir, who.owner, who.group
-	m.Daemons, m.Programs, _ = postfixAt()
-	if err := b.prepareMail(m, dir, who); err != nil {
+	m.Root, m.Disk, m.Owner, m.Group = Root, Root+"/"+dir, here.owner, here.group
+	m.Daemons, m.Programs = here.daemons, here.programs
+	if err := b.prepareMail(m, dir, here.drop); err != nil {
 		return nil, fmt.Errorf("prepare Postfix: %w", err)
 	}
 	p := Postfix
@@ -85,16 +76,16 @@ func (b *Box) StartMail(ctx context.Context, m setting.Mail, dir string, at neti
 
 // prepareMail writes the configuration and makes the queue's directories as
 // Postfix wants them owned.
-func (b *Box) prepareMail(m setting.Mail, dir string, who ids) error {
+func (b *Box) prepareMail(m setting.Mail, dir string, drop int) error {
 	type place struct {
 		name       string
 		mode       os.FileMode
 		owner, grp int
 	}
-	places := []place{{"log", 0o755, 0, 0}, {"data", 0o700, who.owner, 0}, {dir + "/mail", 0o700, who.owner, who.group}, {dir + "/spool", 0o755, 0, 0}, {dir + "/spool/pid", 0o755, 0, 0},
-		{dir + "/spool/public", 0o710, who.owner, who.drop}, {dir + "/spool/maildrop", 0o730, who.owner, who.drop}}
+	places := []place{{"log", 0o755, 0, 0}, {"data", 0o700, m.Owner, 0}, {dir + "/mail", 0o700, m.Owner, m.Group}, {dir + "/spool", 0o755, 0, 0}, {dir + "/spool/pid", 0o755, 0, 0},
+		{dir + "/spool/public", 0o710, m.Owner, drop}, {dir + "/spool/maildrop", 0o730, m.Owner, drop}}
 	for _, q := range []string{"incoming", "active", "deferred", "bounce", "defer", "corrupt", "flush", "saved", "trace", "hold", "private"} {
-		places = append(places, place{dir + "/spool/" + q, 0o700, who.owner, 0})
+		places = append(places, place{dir + "/spool/" + q, 0o700, m.Owner, 0})
 	}
 	for _, d := range places {
 		if err := b.Mkdir(d.name, d.mode); err != nil {

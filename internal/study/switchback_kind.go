@@ -110,8 +110,8 @@ func (p Part) terms() Terms {
 	return *p.Live
 }
 
-// planOf is the design of a part.
-func planOf(s *Spec, p Part) WindowPlan {
+// PlanOf is the design of a study's part.
+func PlanOf(s Spec, p Part) WindowPlan {
 	t := p.terms()
 	plan := WindowPlan{Window: Seconds(t.Window), BurnIn: Seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
 	for _, v := range s.Variants {
@@ -123,24 +123,21 @@ func planOf(s *Spec, p Part) WindowPlan {
 	return plan
 }
 
-// PlanOf is the design of a study's part.
-func PlanOf(s Spec, p Part) WindowPlan { return planOf(&s, p) }
-
 // pairSlots are the trials of a live host in their order, blocks counted from first: a block is
 // a pair.
 func pairSlots(s *Spec, p Part, seed uint64, first int) []Slot {
 	slots := []Slot{}
-	for _, slot := range planOf(s, p).Schedule(seed) {
+	for _, slot := range PlanOf(*s, p).Schedule(seed) {
 		if slot.Pair == 0 {
 			continue
 		}
-		slots = append(slots, Slot{Part: p.Name, Block: first - 1 + slot.Pair, Order: slot.Half, Variant: variantOf(s.Control, slot.Arm)})
+		slots = append(slots, Slot{Part: p.Name, Block: first - 1 + slot.Pair, Order: slot.Half, Variant: VariantOf(s.Control, slot.Arm)})
 	}
 	return slots
 }
 
-// variantOf is the variant that an arm of the schedule is in the record.
-func variantOf(control, arm string) string {
+// VariantOf is the variant that an arm of the schedule is in the record.
+func VariantOf(control, arm string) string {
 	switch arm {
 	case Control, Rest:
 		return control
@@ -249,21 +246,22 @@ func detectable(r *Results) {
 	}
 }
 
-// enough reports whether every treatment has the pairs that the study wants.
-func enough(s Spec, trials []Trial) bool {
-	plan := planOf(&s, s.Parts[0])
-	for _, of := range plan.Treatments {
-		pairs := 0
-		for _, e := range effectsOf(windowsOf(trials, s.Parts[0].Name)) {
-			if e.of == of && e.valid {
-				pairs++
-			}
-		}
-		if pairs < plan.Pairs {
-			return false
+// ValidPairs counts the pairs of each treatment, and of shams, both windows of which count.
+func ValidPairs(trials []Trial) map[string]int {
+	valid := map[string]int{}
+	for i := 1; i < len(trials); i++ {
+		a, b := trials[i-1], trials[i]
+		if b.Saw().Window != nil && b.Block > 0 && a.Block == b.Block && a.Order != b.Order && a.Valid && b.Valid {
+			valid[b.Observed.Window.Of]++
 		}
 	}
-	return true
+	return valid
+}
+
+// enough reports whether every treatment has the pairs that the study wants.
+func enough(s Spec, trials []Trial) bool {
+	plan, valid := PlanOf(s, s.Parts[0]), ValidPairs(trials)
+	return !slices.ContainsFunc(plan.Treatments, func(of string) bool { return valid[of] < plan.Pairs })
 }
 
 // LooksOf plans when a study of so many pairs may stop, in blocks; nil where it has

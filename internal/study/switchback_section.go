@@ -88,36 +88,6 @@ func axisText(m Metric, v float64) string {
 	return m.Text(v)
 }
 
-// effect is one pair of a treatment or of shams.
-type effect struct {
-	of    string
-	valid bool
-}
-
-// effectsOf are the pairs of which both halves are on record.
-func effectsOf(windows []window) (out []effect) {
-	by := map[int][]window{}
-	for _, w := range windows {
-		if w.Pair > 0 {
-			by[w.Block] = append(by[w.Block], w)
-		}
-	}
-	for _, pair := range by {
-		var control, treated *window
-		for i := range pair {
-			if w := &pair[i]; w.treated() || w.sham() {
-				treated = w
-			} else {
-				control = w
-			}
-		}
-		if control != nil && treated != nil {
-			out = append(out, effect{treated.Of, control.Valid && treated.Valid})
-		}
-	}
-	return out
-}
-
 // orZero is a tick's text, but of nothing, which has no unit.
 func orZero(v float64, text string) string {
 	if v == 0 {
