@@ -43,7 +43,7 @@ func TestWays(t *testing.T) {
 			if s.Mechanism != setting.Routes {
 				return
 			}
-			table, err := b.dut.first().run(context.Background(), "/usr/bin/netstat", "-rnf", "inet")
+			table, err := b.dut.dut.first().run(context.Background(), "/usr/bin/netstat", "-rnf", "inet")
 			if n := strings.Count(table, " "+sinkPort.IPv4.Addr().String()+" "); err != nil || n < s.Table.Count {
 				t.Errorf("%d routes lead to the receiver, want %d: %v", n, s.Table.Count, err)
 			}
