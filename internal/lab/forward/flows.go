@@ -37,7 +37,7 @@ func (f Flows) Run(ctx context.Context, s *lab.Session, slot study.Slot, part st
 		return nil, fmt.Errorf("load the ruleset with its coin: %w", err)
 	}
 	o.Applied = applied
-	way := testbed.WaysOf(u.Bed)[0]
+	way := u.Bed.DUT().Way
 	arms, failed, err := u.window(ctx, way, toss, &o)
 	if err != nil {
 		return nil, err
