@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -58,6 +59,9 @@ func (a *auditor) linuxMisplaced(j judged) []candidate {
 // linuxModule reports sysctls whose module comes after sysctl.d: the line
 // fails at boot, quietly, and the module brings its own default.
 func (a *auditor) linuxModule(j judged) []candidate {
+	if s, ok := a.f.Tunable(linux.Blocked + j.st.Module); ok && len(s.Lines) > 0 {
+		return []candidate{a.says("LR-NOMODULE", "linux", j.Line, with{"module": j.st.Module, "file": s.Lines[0].File, "line": strconv.Itoa(s.Lines[0].Number)})}
+	}
 	by, ok := a.Rules.LateModules[j.st.Module]
 	if !ok || j.Place != "" || a.arrivesEarly(j) { // an appliance's own programs set it when they are up
 		return nil

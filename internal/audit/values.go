@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -96,10 +97,13 @@ func (a *auditor) floor(j judged) (string, bool) {
 	return j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 }
 
+// tunnelMTU are MTUs whose default is Ethernet's less the tunnel's header.
+var tunnelMTU = regexp.MustCompile(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|vxlan|geneve)[0-9].*\.mtu$`)
+
 // asDefault reports lines that set what is so anyway. Pinning the default of a policy is
 // hardening: an auditor wants such lines.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
 		return nil
 	}
 	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}

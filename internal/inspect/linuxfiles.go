@@ -51,6 +51,7 @@ func (in *inspection) linuxFiles(names []string) {
 		set[l.Name] = set[l.Name] || l.Effective && !l.Default
 	}
 	in.addModules(linux.ReadModulesLoad(in))
+	in.f.Problems = append(in.f.Problems, linux.UnreadModules(in)...)
 	// In the order of boot; those that share a mechanism in the order in which
 	// they have their say.
 	programs := []linux.Config{linux.ReadUFW(files{in, redact.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}

@@ -60,7 +60,7 @@ const maxFiles = 50_000
 var skipped = []string{".git", ".hg", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
 
 // plainName is how files of settings are called that a host reads itself.
-var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
+var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|nftables\.conf|iptables/rules\.v[46]|sysconfig/ip6?tables|iptables\.rules|modules-load\.d/[^/]*\.conf|security/limits\.(conf|d/[^/]*\.conf)|udev/rules\.d/[^/]*\.rules|network/[^/]*\.(network|netdev)|network/interfaces|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
 
 // OpenRepository finds the files of a repository, within which symbolic links are not followed.
 // The caller closes it.

@@ -3,6 +3,7 @@ package linux
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ type assignment struct{ name, value string }
 // be understood (variables, loops) is passed over.
 func commands(line string) []assignment {
 	var all []assignment
+	if m := ofShell.FindStringSubmatch(line); m != nil {
+		line = m[1] + m[2]
+	}
 	for _, part := range strings.FieldsFunc(strings.NewReplacer("&&", ";", "||", ";").Replace(line), func(r rune) bool { return r == ';' }) {
 		w := words(part)
 		for len(w) > 0 && (w[0] == "sudo" || w[0] == "then" || w[0] == "do" || w[0] == "-" || w[0] == "exec") {
@@ -38,6 +42,9 @@ func commands(line string) []assignment {
 	}
 	return all
 }
+
+// ofShell is a command that a unit or a rule has a shell run: sh -c '…'.
+var ofShell = regexp.MustCompile(`^[-+!@: \t]*\S*\bsh[ \t]+-\w*c[ \t]+(?:'([^']*)'|"([^"]*)")`)
 
 // words splits a command at blanks, quotes holding words together; of a list of
 // YAML ("[ sysctl, -w, x=1 ]") they are its items.

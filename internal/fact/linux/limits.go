@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ var limitItems = []string{"nofile", "nproc", "memlock"}
 // limit is lowered to that.
 func ReadLimits(files Files) Config {
 	var c Config
+	soft, hard := map[string]fact.Line{}, map[string]string{}
 	for _, p := range append([]string{"/etc/security/limits.conf"}, dropIns(files, ".conf", "/etc/security/limits.d")...) {
 		text, err := files.Read(p)
 		if err != nil {
@@ -27,10 +29,23 @@ func ReadLimits(files Files) Config {
 		for i, raw := range fact.Lines(text) {
 			code, _, _ := strings.Cut(raw, "#")
 			w := strings.Fields(code)
-			if len(w) != 4 || w[1] == "soft" || !slices.Contains(limitItems, w[2]) {
+			if len(w) != 4 || !slices.Contains(limitItems, w[2]) {
 				continue
 			}
-			c.addLine(fact.Line{File: p, Number: i + 1, Text: raw, Name: Limits + w[2], Value: w[3], Stage: fact.Field, Effective: true, Adds: true, Default: shipped(p)})
+			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: Limits + w[2], Value: w[3], Stage: fact.Field, Effective: true, Adds: true, Default: shipped(p)}
+			if w[1] != "hard" {
+				soft[w[0]+" "+w[2]] = l
+			}
+			if w[1] != "soft" {
+				hard[w[0]+" "+w[2]] = w[3]
+				c.addLine(l)
+			}
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(soft)) {
+		l := soft[of]
+		if softAbove(l.Value+":"+hard[of]) && !strings.Contains(of, "REDACTED") { // whose names may be different
+			c.Problems = append(c.Problems, fact.Problem{File: l.File, Line: l.Number, Text: l.Text, Kind: fact.ProblemSlip, Message: "limits-soft"})
 		}
 	}
 	return c

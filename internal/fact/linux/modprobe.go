@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (c *Config) modprobe(files Files, p string) {
 				Message: "modprobe.d has no such directive: " + notHere(w)})
 		}
 		if len(w) > 2 && w[0] == "install" {
-			c.add(p, number, raw, fact.Modprobe, "when the module is loaded", applied(w[1], raw)...)
+			c.add(p, number, raw, fact.Modprobe, "when the module is loaded", append(applied(w[1], raw), blocked(w)...)...)
 		}
 		if len(w) < 3 || w[0] != "options" {
 			continue
@@ -61,6 +62,37 @@ func (c *Config) modprobe(files Files, p string) {
 			c.add(p, number, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
 		}
 	}
+}
+
+// Blocked begins the name under which it is kept that a module cannot be loaded; its
+// value is the command that modprobe runs in its stead.
+const Blocked = "modprobe.install."
+
+// blocked reads "install MODULE /bin/false", which hardening guides have.
+func blocked(w []string) []assignment {
+	if base := path.Base(w[2]); base != "false" && base != "true" || len(w) > 3 && w[3][0] != '#' {
+		return nil
+	}
+	return []assignment{{Blocked + strings.ReplaceAll(w[1], "-", "_"), w[2]}}
+}
+
+// UnreadModules are files of modules-load.d whose name does not end in .conf.
+func UnreadModules(files Files) (all []fact.Problem) {
+	names, _ := files.List("/etc/modules-load.d")
+	for _, n := range names {
+		p := "/etc/modules-load.d/" + n
+		if strings.HasSuffix(n, ".conf") || n[0] == '.' || setAside(n) {
+			continue
+		}
+		text, _ := files.Read(p)
+		for i, raw := range fact.Lines(text) {
+			if w := strings.Fields(raw); len(w) > 0 && w[0][0] != '#' && len(w) == 1 {
+				all = append(all, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSlip, Message: "modules-unread"})
+				break
+			}
+		}
+	}
+	return all
 }
 
 // modprobeWords are the directives of modprobe.d(5).

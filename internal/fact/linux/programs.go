@@ -51,7 +51,23 @@ func ReadScripts(files Files) Config {
 			}
 		}
 	}
+	c.services(files)
 	return c
+}
+
+// services reads the commands with which services of the host's own set tunables.
+func (c *Config) services(files Files) {
+	for _, p := range dropIns(files, ".service", unitDirs...) {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		for _, e := range ini(text) {
+			if e.section == "Service" && strings.HasPrefix(e.key, "Exec") && e.key != "ExecStop" && e.key != "ExecStopPost" {
+				c.add(p, e.number, e.text, fact.Conf, "when the service starts", commands(strings.TrimLeft(e.value, "-+!@:"))...)
+			}
+		}
+	}
 }
 
 // NotExecutable is the note of lines of a script that systemd does not run.
