@@ -452,7 +452,7 @@ values() {
 		while read -r m d n v; do
 			[ -n "$m" ] || continue
 			if [ $all = no ] && knob_read "$m" "$d" "$n" && [ "$value" = "${v#=}" ]; then continue; fi
-			knob_write "$m" "$d" "$n" "${v#=}" || { refused="$refused $m $n"; again="$again$m $d $n $v$NL"; }
+			knob_write "$m" "$d" "$n" "${v#=}" || { refused="$refused $m $n${why:+ ($why)}"; again="$again$m $d $n $v$NL"; }
 		done <<END
 $todo
 END

@@ -16,15 +16,16 @@ NL='
 '
 listed='' # the device whose offloads are in listing; '' again where a pass over settings begins
 
-# knob_write sets a running value; false when the system refuses. What only a
-# boot can set is refused.
+# knob_write sets a running value; false when the system refuses, and why has its reason.
+# What only a boot can set is refused.
 knob_write() {
 	listed=''
-	if knob_file "$@"; then
-		[ -e "$file" ] || return 1
-		{ printf '%s\n' "$4" >"$file"; } 2>/dev/null
-		return
-	fi
+	why=$(knob_try "$@" 2>&1 >/dev/null) && return
+	why=${why%%"$NL"*} && why=${why##*: } && [ "$why" != 'I/O error' ] || why='the kernel refuses the value' # all that dash's printf says
+	return 1
+}
+knob_try() {
+	if knob_file "$@"; then [ -e "$file" ] && printf '%s\n' "$4" >"$file"; return; fi
 	case $OS:$1 in
 	Linux:offload) ethtool -K "$2" "$3" "$4" ;;
 	Linux:ring) ethtool -G "$2" "$3" "$4" ;;
@@ -45,5 +46,5 @@ knob_write() {
 	FreeBSD:pf-limit) printf 'set limit %s %s\n' "$3" "$4" | pfctl -Omf - ;;
 	FreeBSD:irq) cpuset -l "$4" -x "$3" ;;
 	*) return 1 ;;
-	esac >/dev/null 2>&1
+	esac
 }
