@@ -67,7 +67,7 @@ type Harm struct {
 }
 
 // Fleets are the sizes.
-var Fleets = []int{20, 60, 200, 2000}
+var Fleets = []int{8, 12, 20, 60, 200, 2000}
 
 // Harms are those of Row, in percent.
 var Harms = []float64{5, 10, 30}

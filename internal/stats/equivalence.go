@@ -29,8 +29,8 @@ func TOST(t Test, low, high, alpha float64) Equivalence {
 		}
 		return e
 	}
-	aboveLow := upperT((t.Estimate-low)/t.SE, t.DF)
-	belowHigh := upperT((high-t.Estimate)/t.SE, t.DF)
+	aboveLow := UpperT((t.Estimate-low)/t.SE, t.DF)
+	belowHigh := UpperT((high-t.Estimate)/t.SE, t.DF)
 	e.P = max(aboveLow, belowHigh)
 	return e
 }

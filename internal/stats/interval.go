@@ -56,18 +56,18 @@ func twoSidedT(t, df float64) float64 {
 	if math.IsInf(t, 0) {
 		return 0
 	}
-	return min(1, 2*upperT(math.Abs(t), df))
+	return min(1, 2*UpperT(math.Abs(t), df))
 }
 
-// upperT is P(T ≥ t).
-func upperT(t, df float64) float64 {
+// UpperT is P(T ≥ t) for Student's t with df degrees of freedom.
+func UpperT(t, df float64) float64 {
 	switch {
 	case math.IsInf(t, 1):
 		return 0
 	case math.IsInf(t, -1):
 		return 1
 	case t < 0:
-		return 1 - upperT(-t, df)
+		return 1 - UpperT(-t, df)
 	}
 	return mathext.RegIncBeta(df/2, 0.5, df/(t*t+df)) / 2
 }

@@ -19,14 +19,14 @@ func TestStudentsTable(t *testing.T) {
 		q := TQuantile(c.p, c.df)
 		near(t, fmt.Sprintf("t(%g, %g)", c.p, c.df), q, c.want, 5.1e-4)
 		near(t, "two-sided tail", twoSidedT(-q, c.df), 2*(1-c.p), 1e-9)
-		near(t, "upper tail", upperT(q, c.df), 1-c.p, 1e-9)
-		near(t, "upper tail of what is below", upperT(-q, c.df), c.p, 1e-9)
+		near(t, "upper tail", UpperT(q, c.df), 1-c.p, 1e-9)
+		near(t, "upper tail of what is below", UpperT(-q, c.df), c.p, 1e-9)
 	}
 	// With two degrees of freedom the tail has a closed form: 1/2 − t/(2√(2+t²)).
 	for _, x := range []float64{-3, -0.5, 0, 0.1, 1, 4, 40} {
-		near(t, "upper tail, df 2", upperT(x, 2), 0.5-x/(2*math.Sqrt(2+x*x)), 1e-12)
+		near(t, "upper tail, df 2", UpperT(x, 2), 0.5-x/(2*math.Sqrt(2+x*x)), 1e-12)
 	}
-	if upperT(math.Inf(1), 3) != 0 || upperT(math.Inf(-1), 3) != 1 || twoSidedT(math.Inf(-1), 3) != 0 || !math.IsNaN(twoSidedT(math.NaN(), 3)) {
+	if UpperT(math.Inf(1), 3) != 0 || UpperT(math.Inf(-1), 3) != 1 || twoSidedT(math.Inf(-1), 3) != 0 || !math.IsNaN(twoSidedT(math.NaN(), 3)) {
 		t.Error("tails beyond all numbers")
 	}
 }

@@ -27,7 +27,8 @@ type Look struct {
 	// Effect is that of the plan on a host, in percent of the metric.
 	Effect stats.Effect `json:"effect"`
 	P      stats.Number `json:"p"`
-	// Harm is the p of "it does no harm", Excluded that of "it does harm of the limit or more".
+	// Harm is the p of "it does no harm", Excluded that of "it does harm of the limit or more": by the
+	// draw, or by the scatter of the baselines where so few draws exist that none is improbable.
 	Harm     stats.Number `json:"p_harm"`
 	Excluded stats.Number `json:"p_excluded"`
 	// Sees is the least harm, in percent, that this look shows with a power of 0.8, by the scatter
@@ -54,9 +55,13 @@ func (t *Trial) sees(c *contrast, s scatter) stats.Number {
 	if !(c.size > 1e-9) {
 		return stats.Num(math.NaN())
 	}
-	se := c.error(s.noise, s.trust*s.trust*s.noise/2+(1-s.trust)*(1-s.trust)*s.between)
 	// One-sided: a two-sided test at twice the level.
-	return stats.Num(math.Abs(stats.Percent(t.sign() * se * stats.DetectableEffect(s.df, 2*t.level(), power))))
+	return stats.Num(math.Abs(stats.Percent(t.sign() * t.error(c, s) * stats.DetectableEffect(s.df, 2*t.level(), power))))
+}
+
+// error is the standard error of a contrast by the scatter of the baselines.
+func (t *Trial) error(c *contrast, s scatter) float64 {
+	return c.error(s.noise, s.trust*s.trust*s.noise/2+(1-s.trust)*(1-s.trust)*s.between)
 }
 
 // Foresee is what each wave will see, in percent, by the baselines; NaN of one that sees nothing.
@@ -109,6 +114,10 @@ func (t *Trial) Look(wave int) (l Look, ok bool) {
 	test := c.test(draws, t.chance(len(columns)))
 	l.Effect, l.P = t.effect(test), stats.Num(test.P(0))
 	l.Harm, l.Excluded = stats.Num(test.Above(0)), stats.Num(test.Below(t.limit()))
+	if ways := orders(p.hosts, func(h Host) int { return min(h.Step(), wave+1) }); ways < math.Log(1/alpha) {
+		// No draw of so few is improbable: the scatter of the baselines judges.
+		l.Excluded = stats.Num(stats.UpperT((t.limit()-test.Estimate)/t.error(c, s), s.df))
+	}
 	sham := p.sham(columns, s)
 	l.Sham = t.effect(sham.test(draws, t.chance(-len(columns))))
 	l.Says = t.says(&l, test.Estimate)

@@ -153,28 +153,36 @@ func (t *Trial) Check() error {
 	if !(t.Harm > 0 && t.Harm < 100) {
 		return hint.Usagef("harm of %g %% is not between 0 and 100", t.Harm)
 	}
-	orders, slots := 0.0, map[string]map[int]int{}
-	for _, h := range t.Hosts {
-		if slots[h.Stratum] == nil {
-			slots[h.Stratum] = map[int]int{}
+	for _, s := range blocks(len(t.Hosts), func(i int) string { return t.Hosts[i].Stratum }) {
+		if len(s) == 1 {
+			return hint.With(hint.Usagef("only one host is %s: it has none to be compared with", cmp.Or(t.Hosts[s[0]].Stratum, "there")), "compare by fewer facts: %s, or %s", hint.Option("strata", "role"), hint.Option("strata", "none"))
 		}
-		slots[h.Stratum][h.Step()]++
 	}
-	for _, s := range slices.Sorted(maps.Keys(slots)) {
-		all := 0
-		for _, n := range slots[s] {
-			all += n
-			orders -= logFactorial(n)
-		}
-		if all == 1 {
-			return hint.With(hint.Usagef("only one host is %s: it has none to be compared with", cmp.Or(s, "there")), "compare by fewer facts: %s, or %s", hint.Option("strata", "role"), hint.Option("strata", "none"))
-		}
-		orders += logFactorial(all)
-	}
+	orders := orders(t.Hosts, Host.Step)
 	if need := math.Log(1 / t.level()); orders < need {
 		return hint.With(hint.Usagef("%s can be put in order in %.0f ways, and a verdict needs %.0f", show.Plural(len(t.Hosts), "host"), math.Exp(orders), math.Ceil(math.Exp(need))), "add hosts, or compare by fewer facts: %s", hint.Option("strata", "none"))
 	}
 	return nil
+}
+
+// orders counts the ways in which hosts can be put into their slots within their strata, as a
+// logarithm.
+func orders(hosts []Host, slot func(Host) int) (ways float64) {
+	in, of := map[string]int{}, map[string]map[int]int{}
+	for _, h := range hosts {
+		if of[h.Stratum] == nil {
+			of[h.Stratum] = map[int]int{}
+		}
+		in[h.Stratum]++
+		of[h.Stratum][slot(h)]++
+	}
+	for s, all := range in {
+		ways += logFactorial(all)
+		for _, n := range of[s] {
+			ways -= logFactorial(n)
+		}
+	}
+	return ways
 }
 
 func logFactorial(n int) float64 {

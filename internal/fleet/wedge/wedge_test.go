@@ -152,3 +152,29 @@ func TestLost(t *testing.T) {
 		t.Error("a wave that was not measured has a look")
 	}
 }
+
+// TestSmallFleet: one of eight hosts can be drawn in eight ways, none improbable: the scatter of the
+// baselines excludes harm, and a wave that does harm still goes no further.
+func TestSmallFleet(t *testing.T) {
+	for effect, want := range map[float64]Says{0: Go, 0.04: Wait, 0.2: Harm} {
+		trial := &Trial{Better: stats.LowerIsBetter, Harm: 5, Waves: 3, Hosts: Draw(hostsOf(8, 1), []int{1, 4, 8}, 3)}
+		r := rand.New(rand.NewPCG(1, 2))
+		measure := func(wave int) {
+			period := Period{Wave: wave}
+			for _, h := range trial.Hosts {
+				v := 0.005 * r.NormFloat64()
+				if wave > 0 && h.Step() <= wave {
+					v += effect
+				}
+				period.Values = append(period.Values, stats.Num(math.Exp(v)))
+			}
+			trial.Periods = append(trial.Periods, period)
+		}
+		measure(0)
+		measure(0)
+		l, err := trial.Pass(1, func() error { measure(1); return nil })
+		if err != nil || l.Treated != 1 || l.Says != want {
+			t.Errorf("effect %g: %+v, %v, want %q", effect, l, err, want)
+		}
+	}
+}
