@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -55,7 +56,7 @@ func newFleetStatusCmd() *cobra.Command {
 		if len(args) > 0 && failOn != "" {
 			return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
 		}
-		return o.read(cmd, func(s ledger.FleetStore) error {
+		return o.read(cmd, func(s ledger.Reader) error {
 			switch {
 			case len(args) == 0:
 				return o.showFleet(cmd, s, fail)
@@ -71,7 +72,7 @@ func newFleetStatusCmd() *cobra.Command {
 }
 
 // showFleet prints how the whole fleet stands.
-func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetStore, fail worsened) error {
+func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
 	ctx := cmd.Context()
 	st, err := s.Status(ctx, 10)
 	if err != nil {
@@ -116,7 +117,7 @@ func newFleetChangesCmd() *cobra.Command {
 		if kind != "" && !slices.Contains(fleet.Kinds(), f.Kind) {
 			return hint.Usage(hint.Unknown("kind of change", kind, kindNames()))
 		}
-		return o.read(cmd, func(s ledger.FleetStore) error {
+		return o.read(cmd, func(s ledger.Reader) error {
 			changes, err := s.Changes(cmd.Context(), f)
 			if err != nil {
 				return err
@@ -162,7 +163,7 @@ type fleetHostDocument struct {
 }
 
 // showHost prints one host.
-func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetStore, name string) error {
+func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetReader, name string) error {
 	doc, err := hostOf(cmd.Context(), s, name)
 	if err != nil {
 		return err
@@ -170,7 +171,7 @@ func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetStore, name stri
 	return cli.Answer(cmd, doc, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
 }
 
-func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDocument, error) {
+func hostOf(ctx context.Context, s ledger.FleetReader, name string) (fleetHostDocument, error) {
 	h, err := s.Host(ctx, name)
 	if err != nil {
 		return fleetHostDocument{}, noHost(err, name)
@@ -207,7 +208,7 @@ type fleetRuleDocument struct {
 }
 
 // showRule prints the hosts on which a rule finds something.
-func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetStore, rule string) error {
+func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetReader, rule string) error {
 	doc, err := ruleOf(cmd.Context(), s, rule)
 	if err != nil {
 		return err
@@ -215,7 +216,7 @@ func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetStore, rule stri
 	return cli.Answer(cmd, doc, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
 }
 
-func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDocument, error) {
+func ruleOf(ctx context.Context, s ledger.FleetReader, rule string) (fleetRuleDocument, error) {
 	doc := fleetRuleDocument{Version: fleetVersion, Rule: rule}
 	st, err := s.Status(ctx, 0)
 	if err != nil {
@@ -243,7 +244,7 @@ func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDoc
 func newFleetForgetCmd() *cobra.Command {
 	var o fleetForms
 	cmd := verb("fleet forget", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return o.read(cmd, func(s ledger.FleetStore) error {
+		return ledgers.Change(cmd.Context(), o.ledger, func(s ledger.Store) error {
 			for _, name := range args {
 				if err := s.Forget(cmd.Context(), name, time.Now()); err != nil {
 					return noHost(err, name)

@@ -93,7 +93,7 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 
 // withWave opens the ledger for a wave and how its hosts stand.
 func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.Wave, []fleet.WaveEvent) error) error {
-	return ledgers.Read(ctx, place, func(s ledger.Store) error {
+	return ledgers.Change(ctx, place, func(s ledger.Store) error {
 		doc, err := waveOf(ctx, s, id)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.
 }
 
 // showWaves lists the waves.
-func (o *fleetForms) showWaves(cmd *cobra.Command, s ledger.FleetStore) error {
+func (o *fleetForms) showWaves(cmd *cobra.Command, s ledger.FleetReader) error {
 	waves, err := s.Waves(cmd.Context(), 0)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func printWaves(out io.Writer, waves []waveLine) error {
 func newFleetWaveCmd() *cobra.Command {
 	var o fleetForms
 	cmd := verb("fleet wave", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return o.read(cmd, func(s ledger.FleetStore) error {
+		return o.read(cmd, func(s ledger.Reader) error {
 			if len(args) == 0 {
 				return o.showWaves(cmd, s)
 			}

@@ -29,7 +29,7 @@ func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
 	var at string
 	cmd := verb("ledger query", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
 			w := cmd.OutOrStdout()
 			lines, err := ledger.Lines(cmd.Context(), s, f)
 			switch {
@@ -67,7 +67,7 @@ func nonNil(l []ledger.Line) []ledger.Line {
 }
 
 // noEvidence tells a tunable that was not measured from a name that is unknown.
-func noEvidence(ctx context.Context, w io.Writer, s ledger.Store, f *ledger.Filter) error {
+func noEvidence(ctx context.Context, w io.Writer, s ledger.Reader, f *ledger.Filter) error {
 	names, err := s.Tunables(ctx)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func newLedgerShowCmd() *cobra.Command {
 	var at string
 	var raw bool
 	cmd := verb("ledger show", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
 			switch {
 			case len(args) == 0:
 				return showOverview(cmd, s)
@@ -105,7 +105,7 @@ func newLedgerShowCmd() *cobra.Command {
 	return cmd
 }
 
-func showRaw(ctx context.Context, w io.Writer, s ledger.Store, sha string) error {
+func showRaw(ctx context.Context, w io.Writer, s ledger.Reader, sha string) error {
 	b, err := s.Blob(ctx, strings.ToLower(sha))
 	if err != nil {
 		return hint.With(fmt.Errorf("%s: %w", sha, err), "its hash may be known without its bytes")
@@ -119,7 +119,7 @@ func showRaw(ctx context.Context, w io.Writer, s ledger.Store, sha string) error
 }
 
 // showRecord prints a record by its identifier, or a study by its name.
-func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string) error {
+func showRecord(ctx context.Context, w io.Writer, s ledger.Reader, id string) error {
 	rows, err := s.Get(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		studies, serr := s.Studies(ctx, ledger.Filter{Study: id})
@@ -178,7 +178,7 @@ type overviewDocument struct {
 }
 
 // showOverview says what is in the ledger.
-func showOverview(cmd *cobra.Command, s ledger.Store) error {
+func showOverview(cmd *cobra.Command, s ledger.Reader) error {
 	ctx := cmd.Context()
 	head, ok, err := s.Head(ctx)
 	if err != nil {
@@ -221,7 +221,7 @@ func placeText(s *ledger.Study) string {
 func newLedgerVerifyCmd() *cobra.Command {
 	var at, head string
 	cmd := verb("ledger verify", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
 			r, err := ledger.Verify(cmd.Context(), s, head)
 			if err != nil {
 				return err
@@ -256,7 +256,7 @@ func printReport(w io.Writer, r *ledger.Report) {
 func newLedgerExcludeCmd() *cobra.Command {
 	var at, reason string
 	cmd := verb("ledger exclude", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
+		return ledgers.Change(cmd.Context(), at, func(s ledger.Store) error {
 			err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
 			if errors.Is(err, ledger.ErrNotFound) {
 				return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
@@ -287,7 +287,7 @@ func newLedgerExportCmd() *cobra.Command {
 		if raw && table || source != "" && !table {
 			return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
 		}
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
 			if public != "" {
 				return publish(cmd, s, public)
 			}

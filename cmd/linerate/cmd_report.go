@@ -46,7 +46,7 @@ func newReportCmd() *cobra.Command {
 // reportFromLedger prints the results of one of linerate's own studies in the ledger.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
-	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
+	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Reader, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
 			return hint.With(fmt.Errorf("the ledger has no trials of study %s to analyse", st.Name), "linerate ledger query --study %s prints its verdicts", st.ID.Short())
 		}

@@ -36,8 +36,8 @@ func (o *fleetForms) addFlags(cmd *cobra.Command) {
 }
 
 // read opens the ledger's fleet.
-func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.FleetStore) error) error {
-	return ledgers.Read(cmd.Context(), o.ledger, func(s ledger.Store) error { return f(s) })
+func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.Reader) error) error {
+	return ledgers.Read(cmd.Context(), o.ledger, f)
 }
 
 // fleetVersion is the version of the documents about fleets.
@@ -156,7 +156,7 @@ func (t *waveTalk) say(p rollout.Progress) {
 }
 
 // writeTextfile writes the metrics whole, or leaves the old ones.
-func writeTextfile(ctx context.Context, s ledger.FleetStore, file string) error {
+func writeTextfile(ctx context.Context, s ledger.FleetReader, file string) error {
 	st, err := s.Status(ctx, 10)
 	if err != nil {
 		return err

@@ -252,20 +252,16 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 
 // confirmations counts those of a question in the ledger.
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
-	if f.ledger == ledgers.None {
-		return 0, nil
-	}
-	l, err := ledgers.Existing(cmd.Context(), f.ledger)
-	if err != nil || l == nil {
-		return 0, err
-	}
-	all, err := l.Studies(cmd.Context(), ledger.Filter{Study: name})
-	for _, st := range all {
-		if st.Question == question && st.Name == name {
-			n++
+	err = ledgers.ReadAny(cmd.Context(), f.ledger, func(s ledger.Reader) error {
+		all, err := s.Studies(cmd.Context(), ledger.Filter{Study: name})
+		for _, st := range all {
+			if st.Question == question && st.Name == name {
+				n++
+			}
 		}
-	}
-	return n, errors.Join(err, l.Close())
+		return err
+	})
+	return n, err
 }
 
 // searchDocumentOf is what tune --json prints and stores in the directory of the studies.

@@ -21,8 +21,8 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 	}
 	err = s.write(ctx, func(tx Tx) error {
 		added = 0
-		w := writer{s: s, tx: tx}
-		head, _, err := scanHead(lookup(ctx, tx, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
+		w := writer{tx: tx, params: s.d.Params, pending: map[string]*insert{}, envs: map[ledger.ID]bool{}}
+		head, _, err := lastEntry(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 
 // writer collects rows by table and inserts many with one statement.
 type writer struct {
-	s       *Ledger
 	tx      Tx
+	params  int // the most placeholders of one statement
 	pending map[string]*insert
 	envs    map[ledger.ID]bool // environments added by this transaction
 }
@@ -55,7 +55,6 @@ type insert struct {
 	columns string
 	width   int
 	args    []any
-	suffix  string
 }
 
 // batch seals and queues one batch unless the ledger has it.
@@ -73,13 +72,18 @@ func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, 
 	if err := w.entry(ctx, e); err != nil {
 		return false, err
 	}
-	for i := range rows {
-		if err := w.row(ctx, &rows[i], e.Seq); err != nil {
+	for _, r := range rows {
+		t, _ := ledger.TableNamed(r.Table)
+		cells := []any{string(r.ID), e.Seq, r.Digest, string(r.Doc)}
+		for _, c := range r.Cols {
+			cells = append(cells, c)
+		}
+		if err := w.add(ctx, r.Table, columnsOf(t), cells...); err != nil {
 			return false, err
 		}
 	}
-	for i := range b.Blobs {
-		if err := w.blob(ctx, &b.Blobs[i]); err != nil {
+	for _, blob := range b.Blobs {
+		if err := w.add(ctx, "blobs", "sha256, size, encoding, data", blob.SHA256, blob.Size, blob.Encoding, blob.Data); err != nil {
 			return false, err
 		}
 	}
@@ -88,9 +92,6 @@ func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, 
 
 // unknown leaves out environments that the ledger has: they are shared.
 func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, error) {
-	if w.envs == nil {
-		w.envs = map[ledger.ID]bool{}
-	}
 	out := make([]ledger.Row, 0, len(rows))
 	for _, r := range rows {
 		if r.Table == "environments" {
@@ -116,41 +117,18 @@ func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
 	return err
 }
 
-func (w *writer) row(ctx context.Context, r *ledger.Row, seq int64) error {
-	in := w.into(r.Table, func() *insert {
-		t, _ := ledger.TableNamed(r.Table)
-		return &insert{columns: columnsOf(t), width: 4 + len(t.Columns)}
-	})
-	in.args = append(in.args, string(r.ID), seq, r.Digest, string(r.Doc))
-	for _, c := range r.Cols {
-		in.args = append(in.args, c)
-	}
-	return w.full(ctx, r.Table, in)
-}
-
-func (w *writer) blob(ctx context.Context, b *ledger.Blob) error {
-	in := w.into("blobs", func() *insert {
-		return &insert{columns: "sha256, size, encoding, data", width: 4, suffix: " ON CONFLICT DO NOTHING"}
-	})
-	in.args = append(in.args, b.SHA256, b.Size, b.Encoding, b.Data)
-	return w.full(ctx, "blobs", in)
-}
-
-func (w *writer) into(table string, make func() *insert) *insert {
-	if w.pending == nil {
-		w.pending = map[string]*insert{}
-	}
-	if w.pending[table] == nil {
-		w.pending[table] = make()
-	}
-	return w.pending[table]
-}
-
 // perStatement is how many rows one INSERT holds at most.
 const perStatement = 64
 
-func (w *writer) full(ctx context.Context, table string, in *insert) error {
-	if len(in.args) < min(perStatement, w.s.d.Params/in.width)*in.width {
+// add queues a row, and inserts those of its table once they fill a statement.
+func (w *writer) add(ctx context.Context, table, columns string, cells ...any) error {
+	in := w.pending[table]
+	if in == nil {
+		in = &insert{columns: columns, width: len(cells)}
+		w.pending[table] = in
+	}
+	in.args = append(in.args, cells...)
+	if len(in.args) < min(perStatement, w.params/in.width)*in.width {
 		return nil
 	}
 	return w.run(ctx, table, in)
@@ -162,7 +140,10 @@ func (w *writer) run(ctx context.Context, table string, in *insert) error {
 	}
 	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", in.width), ", ") + ")"
 	n := len(in.args) / in.width
-	query := "INSERT INTO " + table + " (" + in.columns + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + in.suffix
+	query := "INSERT INTO " + table + " (" + in.columns + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ")
+	if table == "blobs" {
+		query += " ON CONFLICT DO NOTHING" // files share them
+	}
 	_, err := w.tx.Exec(ctx, query, in.args...)
 	in.args = in.args[:0]
 	return err
@@ -178,13 +159,10 @@ func (w *writer) flush(ctx context.Context) error {
 }
 
 // Head is the last entry.
-func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) {
-	e, ok, err := scanHead(lookup(ctx, s.db, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
-	return e, ok, err
-}
+func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) { return lastEntry(ctx, s.db) }
 
-func scanHead(row scanner) (ledger.Entry, bool, error) {
-	e, err := scanEntry(row)
+func lastEntry(ctx context.Context, q Querier) (ledger.Entry, bool, error) {
+	e, err := scanEntry(lookup(ctx, q, "SELECT "+entryColumns+" FROM entries ORDER BY seq DESC LIMIT 1"))
 	if errors.Is(err, errNoRow) {
 		return ledger.Entry{}, false, nil
 	}

@@ -15,14 +15,17 @@ type Ledger struct {
 
 var _ ledger.Store = (*Ledger)(nil)
 
+// OpenLedger makes a ledger of a database: NewLedger or ReadOnlyLedger.
+type OpenLedger func(context.Context, Database, Dialect) (*Ledger, error)
+
 // NewLedger makes the tables where the database has none, and returns its ledger,
 // which owns db from then on.
 func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
-	s := &Ledger{db: db, d: d}
 	// One that is current need not be written: a ledger may be read where it cannot be.
-	if v, err := ledgerTables.current(ctx, db); err == nil && ledgerTables.check(v) == nil {
-		return s, nil
+	if ledgerTables.current(ctx, db) == nil {
+		return &Ledger{db: db, d: d}, nil
 	}
+	s := &Ledger{db: db, d: d}
 	if err := s.write(ctx, func(tx Tx) error { return ledgerTables.make(ctx, tx, &s.d) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -32,11 +35,7 @@ func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 // ReadOnlyLedger returns the ledger of a database that is of the current schema, and
 // writes nothing; it owns db from then on.
 func ReadOnlyLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
-	v, err := ledgerTables.current(ctx, db)
-	if err == nil {
-		err = ledgerTables.check(v)
-	}
-	if err != nil {
+	if err := ledgerTables.current(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Ledger{db: db, d: d}, nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,15 @@ func (t *tables) check(v int) error {
 	return nil
 }
 
-// current is the version of the tables, 0 of none.
-func (t *tables) current(ctx context.Context, q Querier) (int, error) {
+// made is the version of the tables, 0 of none.
+func (t *tables) made(ctx context.Context, q Querier) (int, error) {
 	return one[int](ctx, q, "SELECT COALESCE(MAX(version), 0) FROM "+t.name)
+}
+
+// current fails unless the tables are there and of this version; it writes nothing.
+func (t *tables) current(ctx context.Context, q Querier) error {
+	v, err := t.made(ctx, q)
+	return cmp.Or(err, t.check(v))
 }
 
 // make makes the tables where there are none.
@@ -46,9 +53,9 @@ func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
 	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" (version BIGINT NOT NULL)"); err != nil {
 		return err
 	}
-	v, err := t.current(ctx, tx)
+	v, err := t.made(ctx, tx)
 	if err != nil || v > 0 {
-		return errors.Join(err, t.check(v))
+		return cmp.Or(err, t.check(v))
 	}
 	text := strings.NewReplacer("{blob}", d.Blob, "{bigint}", d.Bigint).Replace(t.text())
 	for stmt := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {

@@ -17,11 +17,8 @@ import (
 // own reads from the user's own ledger, where there is one. One that cannot be read is an
 // error where somebody named it, and otherwise handed to doubt: what ships with linerate
 // stands without it.
-func own(ctx context.Context, place string, doubt func(error), read func(ledger.Store) error) error {
-	s, err := Existing(ctx, place)
-	if err == nil && s != nil {
-		err = errors.Join(read(s), s.Close())
-	}
+func own(ctx context.Context, place string, doubt func(error), read func(ledger.Reader) error) error {
+	err := ReadAny(ctx, place, read)
 	if err != nil && place == "" {
 		doubt(fmt.Errorf("no evidence of your own: %w", err))
 		return nil
@@ -31,7 +28,7 @@ func own(ctx context.Context, place string, doubt func(error), read func(ledger.
 
 // Lines is what the user's own ledger has measured under a name.
 func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []ledger.Line, err error) {
-	err = own(ctx, place, doubt, func(s ledger.Store) error {
+	err = own(ctx, place, doubt, func(s ledger.Reader) error {
 		lines, err = ledger.Lines(ctx, s, ledger.Filter{Names: []string{name}})
 		return err
 	})
@@ -45,7 +42,7 @@ func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.
 	if err != nil {
 		return nil, err
 	}
-	err = own(ctx, place, doubt, func(s ledger.Store) error {
+	err = own(ctx, place, doubt, func(s ledger.Reader) error {
 		known, err := Known(ctx, s)
 		rows = evidence.Merge(known, rows)
 		return err
@@ -54,7 +51,7 @@ func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.
 }
 
 // Known are a ledger's verdicts about tunables of the catalogue.
-func Known(ctx context.Context, s ledger.Store) ([]evidence.Row, error) {
+func Known(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
 	c, err := catalogue.Load()
 	if err != nil {
 		return nil, err
@@ -66,7 +63,7 @@ func Known(ctx context.Context, s ledger.Store) ([]evidence.Row, error) {
 // tunables that have the same concept on its system, and what ships with linerate.
 func Explain(ctx context.Context, place string, c *tunable.Catalogue, r *tunable.Record, p *explain.Page, doubt func(error)) error {
 	var mine, siblings []evidence.Row
-	err := own(ctx, place, doubt, func(s ledger.Store) (err error) {
+	err := own(ctx, place, doubt, func(s ledger.Reader) (err error) {
 		mine, siblings, err = ledger.About(ctx, s, c, r)
 		return err
 	})

@@ -3,9 +3,11 @@
 package ledgers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,11 +23,16 @@ import (
 // None is the place that stands for no ledger.
 const None = "none"
 
+// noLedger is the error of a command that needs one.
+func noLedger() error {
+	return hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
+}
+
 // Open opens the ledger at a place, or at the one that environment or state directory
 // name where place is ""; it makes one where there is none.
 func Open(ctx context.Context, place string) (ledger.Store, error) {
 	if place == None {
-		return nil, hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
+		return nil, noLedger()
 	}
 	at, err := ledger.Locate(place)
 	if err != nil {
@@ -49,7 +56,7 @@ func unreached(err error) error {
 // ReadOnly opens the ledger at a place so that nothing can be written to it. The error is
 // that of fs.ErrNotExist where there is none.
 func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
-	at, err := ledger.Locate(place)
+	at, err := existing(place)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +64,25 @@ func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
 		s, err := postgres.OpenReadOnly(ctx, at.URL)
 		return s, unreached(err)
 	}
-	if _, err := os.Stat(at.Path); err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
 	return sqlite.OpenReadOnly(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
+}
+
+// existing is where a ledger is; a file must be there.
+func existing(place string) (ledger.Location, error) {
+	at, err := ledger.Locate(place)
+	if err != nil || at.URL != "" {
+		return at, err
+	}
+	if place == None {
+		return at, noLedger()
+	}
+	if _, err = os.Stat(at.Path); errors.Is(err, fs.ErrNotExist) {
+		return at, hint.With(fmt.Errorf("no ledger at %s yet: %w", at.Path, fs.ErrNotExist), "fill one: linerate demo, or linerate import DIR")
+	}
+	if err != nil {
+		err = fmt.Errorf("ledger: %w", err)
+	}
+	return at, err
 }
 
 // With opens the ledger for f and closes it. Its error says what to do about a full
@@ -77,66 +99,50 @@ func With(ctx context.Context, place string, f func(ledger.Store) error) error {
 	return err
 }
 
-// Read is With for those that only read: where there is no ledger
-// yet none is made.
-func Read(ctx context.Context, place string, f func(ledger.Store) error) error {
-	s, err := Existing(ctx, place)
-	if err != nil {
+// Change is With for a ledger that must be there: it makes none.
+func Change(ctx context.Context, place string, f func(ledger.Store) error) error {
+	if _, err := existing(place); err != nil {
 		return err
 	}
-	if s == nil {
-		at, err := ledger.Locate(place)
-		if err != nil {
-			return err
-		}
-		return hint.With(fmt.Errorf("no ledger at %s yet", at.Path), "fill one: linerate demo, or linerate import DIR")
+	return With(ctx, place, f)
+}
+
+// Read is With for those that only read: where there is no ledger
+// yet none is made.
+func Read(ctx context.Context, place string, f func(ledger.Reader) error) error {
+	s, err := ReadOnly(ctx, place)
+	if err != nil {
+		return err
 	}
 	return errors.Join(f(s), s.Close())
 }
 
-// Existing opens the ledger for reading; nil without error when there
-// is none yet.
-func Existing(ctx context.Context, place string) (ledger.Store, error) {
-	if place == None {
-		return nil, nil
+// ReadAny is Read that does nothing where there is no ledger yet.
+func ReadAny(ctx context.Context, place string, f func(ledger.Reader) error) error {
+	if _, err := existing(place); place == None || errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	at, err := ledger.Locate(place)
-	if err != nil {
-		return nil, err
-	}
-	if at.URL == "" {
-		if _, err := os.Stat(at.Path); os.IsNotExist(err) {
-			return nil, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-	}
-	return Open(ctx, place)
+	return Read(ctx, place, f)
 }
 
 // OfStudy opens the ledger for the one study that a name, a place or the beginning of an
 // identifier means.
-func OfStudy(ctx context.Context, place, name string, f func(ledger.Store, *ledger.Study) error) error {
-	missing := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", name), "linerate ledger show lists the studies")
-	s, err := Existing(ctx, place)
-	if err != nil {
-		return err
-	}
-	if s == nil {
-		return missing
-	}
-	studies, err := s.Studies(ctx, ledger.Filter{Study: name})
-	switch {
-	case err != nil:
-	case len(studies) == 0:
-		err = missing
-	case len(studies) > 1:
-		places := list.Map(studies[:min(len(studies), 5)], func(st ledger.Study) string { return st.ID.Short() + " " + st.Place })
-		err = hint.With(hint.Usagef("%q means %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
-	default:
-		err = f(s, &studies[0])
-	}
-	return errors.Join(err, s.Close())
+func OfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *ledger.Study) error) error {
+	err := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", name), "linerate ledger show lists the studies")
+	read := ReadAny(ctx, place, func(s ledger.Reader) error {
+		studies, failed := s.Studies(ctx, ledger.Filter{Study: name})
+		switch {
+		case failed != nil:
+			err = failed
+		case len(studies) > 1:
+			places := list.Map(studies[:min(len(studies), 5)], func(st ledger.Study) string { return st.ID.Short() + " " + st.Place })
+			err = hint.With(hint.Usagef("%q means %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
+		case len(studies) == 1:
+			err = f(s, &studies[0])
+		}
+		return nil
+	})
+	return cmp.Or(read, err)
 }
 
 // OpenQueue opens the queue of the ledger at a place: River's tables in its PostgreSQL

@@ -17,18 +17,23 @@ import (
 // one comes to be.
 func TestReadersMakeNothing(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "below", "ledger.db")
-	never := func(ledger.Store) error { t.Error("opened"); return nil }
+	never := func(ledger.Reader) error { t.Error("opened"); return nil }
 	err := Read(t.Context(), at, never)
 	if err == nil || !strings.Contains(err.Error(), "no ledger at "+at) || !strings.Contains(hint.Of(err), "linerate demo") {
 		t.Errorf("Read: %v", err)
 	}
-	if s, err := Existing(t.Context(), at); s != nil || err != nil {
-		t.Errorf("Existing: %v, %v", s, err)
+	for _, place := range []string{at, None} {
+		if err := ReadAny(t.Context(), place, never); err != nil {
+			t.Errorf("ReadAny: %v", err)
+		}
+	}
+	if err := Change(t.Context(), at, func(ledger.Store) error { t.Error("opened"); return nil }); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Change: %v", err)
 	}
 	if _, err := ReadOnly(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ReadOnly: %v", err)
 	}
-	err = OfStudy(t.Context(), at, "s1", func(ledger.Store, *ledger.Study) error { t.Error("found"); return nil })
+	err = OfStudy(t.Context(), at, "s1", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
 	if err == nil || !hint.IsUsage(err) || !strings.Contains(err.Error(), "no study of the ledger") {
 		t.Errorf("OfStudy: %v", err)
 	}
@@ -49,7 +54,7 @@ func TestOpenMakesOne(t *testing.T) {
 	}
 	mine := errors.New("mine")
 	for what, err := range map[string]error{
-		"With": With(t.Context(), at, func(ledger.Store) error { return mine }), "Read": Read(t.Context(), at, func(ledger.Store) error { return mine }),
+		"With": With(t.Context(), at, func(ledger.Store) error { return mine }), "Read": Read(t.Context(), at, func(ledger.Reader) error { return mine }),
 	} {
 		if !errors.Is(err, mine) || hint.Of(err) != "" {
 			t.Errorf("%s: %v (%s)", what, err, hint.Of(err))
@@ -59,6 +64,12 @@ func TestOpenMakesOne(t *testing.T) {
 	if !errors.Is(err, ledger.ErrFull) || !strings.Contains(hint.Of(err), "what was acknowledged is kept") {
 		t.Errorf("a full disk: %v (%s)", err, hint.Of(err))
 	}
+	_ = Read(t.Context(), at, func(r ledger.Reader) error {
+		if _, writes := r.(ledger.Store); writes {
+			t.Error("who reads could write")
+		}
+		return nil
+	})
 	r, err := ReadOnly(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +77,7 @@ func TestOpenMakesOne(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	err = OfStudy(t.Context(), at, "nosuch", func(ledger.Store, *ledger.Study) error { t.Error("found"); return nil })
+	err = OfStudy(t.Context(), at, "nosuch", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
 	if err == nil || !hint.IsUsage(err) || !strings.Contains(hint.Of(err), "ledger show") {
 		t.Errorf("no such study: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"time"
 
@@ -29,21 +30,26 @@ func Open(ctx context.Context, url string) (ledger.Store, error) {
 }
 
 // OpenReadOnly opens the ledger in a database so that PostgreSQL refuses every
-// statement that writes (default_transaction_read_only).
+// statement that writes (default_transaction_read_only). The error is that of
+// fs.ErrNotExist where the database has none.
 func OpenReadOnly(ctx context.Context, url string) (ledger.Reader, error) {
-	s, err := openReadOnly(ctx, url)
+	s, err := open(ctx, url, onlyReading, store.ReadOnlyLedger)
 	if err != nil {
-		return nil, err
+		return nil, noTable(err)
 	}
 	return ledger.ReadOnly(s), nil
 }
 
-func openReadOnly(ctx context.Context, url string) (ledger.Store, error) {
-	return open(ctx, url, onlyReading, store.ReadOnlyLedger)
+// noTable adds fs.ErrNotExist to the error of a database without linerate's tables.
+func noTable(err error) error {
+	if sqlState(err) == "42P01" {
+		return errors.Join(fs.ErrNotExist, err)
+	}
+	return err
 }
 
 // open connects with parameters of the session, and makes the ledger of the connection.
-func open(ctx context.Context, url string, session map[string]string, of func(context.Context, store.Database, store.Dialect) (*store.Ledger, error)) (ledger.Store, error) {
+func open(ctx context.Context, url string, session map[string]string, of store.OpenLedger) (ledger.Store, error) {
 	p, place, err := connect(ctx, url, session)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -64,10 +63,7 @@ func OpenQueueReadOnly(ctx context.Context, url string) (queue.Reader, error) {
 	}
 	if err := q.Current(ctx); err != nil {
 		_ = q.Close()
-		if sqlState(err) == "42P01" { // no such table
-			err = errors.Join(fs.ErrNotExist, err)
-		}
-		return nil, fmt.Errorf("queue %s: %w", q.Place(), err)
+		return nil, fmt.Errorf("queue %s: %w", q.Place(), noTable(err))
 	}
 	return queue.ReadOnly(q), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -29,8 +30,16 @@ var (
 	reading = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)", "cache_size(-65536)", "temp_store(MEMORY)"}}
 )
 
-func open(path string, owner Owner, options url.Values) (*file, error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+// open opens a file, and makes it with its folder if it is opened for writing.
+func open(path string, owner Owner, how url.Values) (*file, error) {
+	path, err := filepath.Abs(path)
+	if err == nil && !how.Has("mode") {
+		err = prepare(path, owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+how.Encode())
 	if err != nil {
 		return nil, err
 	}

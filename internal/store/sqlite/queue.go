@@ -1,11 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -25,57 +25,37 @@ var _ queue.Queue = (*db)(nil)
 
 // OpenQueue opens the queue in a file, and makes it with its folder where there is none.
 func OpenQueue(ctx context.Context, path string, owner Owner, p queue.Patience) (queue.Queue, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := prepare(abs, owner); err != nil {
-		return nil, fmt.Errorf("queue: %w", err)
-	}
-	q, err := openQueue(abs, owner, p, writing)
-	if err != nil {
-		return nil, err
-	}
-	err = q.Make(ctx)
-	if err == nil {
-		err = q.file.Do(ctx, func(t store.Tx) error {
+	return openQueue(path, owner, p, writing, func(q *db) error {
+		if err := q.Make(ctx); err != nil {
+			return err
+		}
+		return q.file.Do(ctx, func(t store.Tx) error {
 			_, err := t.Exec(ctx, "CREATE TABLE IF NOT EXISTS queue_jobs (id INTEGER PRIMARY KEY AUTOINCREMENT, label TEXT NOT NULL, study TEXT NOT NULL, block INTEGER NOT NULL, taken INTEGER NOT NULL, after INTEGER NOT NULL)")
 			return err
 		})
-	}
-	if err == nil {
-		err = own(abs, owner)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.Close())
-	}
-	return q, nil
+	})
 }
 
 // OpenQueueReadOnly opens the queue in a file, which must exist, so that SQLite refuses every
 // statement that writes (mode=ro, query_only).
 func OpenQueueReadOnly(ctx context.Context, path string, owner Owner) (queue.Reader, error) {
-	abs, err := filepath.Abs(path)
+	q, err := openQueue(path, owner, queue.DefaultPatience, reading, func(q *db) error { return q.Current(ctx) })
 	if err != nil {
 		return nil, err
-	}
-	q, err := openQueue(abs, owner, queue.DefaultPatience, reading)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(q.Current(ctx), own(abs, owner)); err != nil {
-		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.Close())
 	}
 	return queue.ReadOnly(q), nil
 }
 
-func openQueue(abs string, owner Owner, p queue.Patience, options url.Values) (*db, error) {
-	f, err := open(abs, owner, options)
+func openQueue(path string, owner Owner, p queue.Patience, how url.Values, ready func(*db) error) (*db, error) {
+	f, err := open(path, owner, how)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("queue %s: %w", path, err)
 	}
 	q := &db{file: f}
-	q.Book = &store.Book{DB: f, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(abs)}
+	q.Book = &store.Book{DB: f, Engine: q, Patience: p, Hopeless: hopeless, Dialect: dialect(f.path)}
+	if err := cmp.Or(ready(q), own(f.path, owner)); err != nil {
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", f.path, err), q.Close())
+	}
 	return q, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -23,48 +24,29 @@ type Owner struct{ UID, GID int }
 // log, synchronous=FULL): a killed process or a full disk leaves all that was
 // acknowledged and nothing of what was not.
 func Open(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := prepare(abs, owner); err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	f, err := open(abs, owner, writing)
-	if err != nil {
-		return nil, err
-	}
-	s, err := store.NewLedger(ctx, f, dialect(abs))
-	if err != nil {
-		return nil, fmt.Errorf("ledger %s: %w", abs, err)
-	}
-	return s, own(abs, owner)
+	return openLedger(ctx, path, owner, writing, store.NewLedger)
 }
 
 // OpenReadOnly opens the ledger in a file, which must exist, so that SQLite refuses
 // every statement that writes (mode=ro, query_only).
 func OpenReadOnly(ctx context.Context, path string, owner Owner) (ledger.Reader, error) {
-	s, err := openReadOnly(ctx, path, owner)
+	s, err := openLedger(ctx, path, owner, reading, store.ReadOnlyLedger)
 	if err != nil {
 		return nil, err
 	}
 	return ledger.ReadOnly(s), nil
 }
 
-func openReadOnly(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
-	abs, err := filepath.Abs(path)
+func openLedger(ctx context.Context, path string, owner Owner, how url.Values, of store.OpenLedger) (ledger.Store, error) {
+	f, err := open(path, owner, how)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ledger %s: %w", path, err)
 	}
-	f, err := open(abs, owner, reading)
+	s, err := of(ctx, f, dialect(f.path))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ledger %s: %w", f.path, err)
 	}
-	s, err := store.ReadOnlyLedger(ctx, f, dialect(abs))
-	if err != nil {
-		return nil, fmt.Errorf("ledger %s: %w", abs, err)
-	}
-	return s, own(abs, owner)
+	return s, own(f.path, owner)
 }
 
 // prepare makes the folder and an empty file that only its owner reads, so that sudo
