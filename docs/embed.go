@@ -59,9 +59,6 @@ func (t Topic) Text() string {
 	return string(data)
 }
 
-// File is where the page lies in the documentation: reference/study.md.
-func (t Topic) File() string { return t.file }
-
 // Title is the page's heading, without its marks.
 func (t Topic) Title() string {
 	line, _, _ := strings.Cut(strings.TrimPrefix(t.Text(), "# "), "\n")

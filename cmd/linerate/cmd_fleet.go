@@ -46,33 +46,27 @@ func (f worsened) standing(st *fleet.Status) error {
 }
 
 func newFleetStatusCmd() *cobra.Command {
-	var o fleetForms
 	var failOn string
-	cmd := verb("fleet status", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := reading("fleet status", cobra.MaximumNArgs(1), func(cmd *cobra.Command, s ledger.Reader, args []string) error {
 		fail, err := parseFailOn(failOn, failOnStanding)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(args) > 0 && failOn != "" {
+		case len(args) == 0:
+			return showFleet(cmd, s, fail)
+		case failOn != "":
 			return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
+		case strings.HasPrefix(args[0], "LR-"):
+			return showRule(cmd, s, args[0])
 		}
-		return o.read(cmd, func(s ledger.Reader) error {
-			switch {
-			case len(args) == 0:
-				return o.showFleet(cmd, s, fail)
-			case strings.HasPrefix(args[0], "LR-"):
-				return o.showRule(cmd, s, args[0])
-			}
-			return o.showHost(cmd, s, args[0])
-		})
+		return showHost(cmd, s, args[0])
 	})
-	o.addFlags(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
 	return cmd
 }
 
 // showFleet prints how the whole fleet stands.
-func (o *fleetForms) showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
+func showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
 	ctx := cmd.Context()
 	st, err := s.Status(ctx, 10)
 	if err != nil {
@@ -104,11 +98,10 @@ type fleetChangesDocument struct {
 }
 
 func newFleetChangesCmd() *cobra.Command {
-	var o fleetForms
 	var since time.Duration
 	var fail, kind string
 	var worse bool
-	cmd := verb("fleet changes", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := reading("fleet changes", cobra.NoArgs, func(cmd *cobra.Command, s ledger.Reader, _ []string) error {
 		floor, err := parseFailOn(fail, failOnNews)
 		if err != nil {
 			return err
@@ -117,21 +110,15 @@ func newFleetChangesCmd() *cobra.Command {
 		if kind != "" && !slices.Contains(fleet.Kinds(), f.Kind) {
 			return hint.Usage(hint.Unknown("kind of change", kind, kindNames()))
 		}
-		return o.read(cmd, func(s ledger.Reader) error {
-			changes, err := s.Changes(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			if worse {
-				changes = slices.DeleteFunc(changes, func(c fleet.Change) bool { return !c.Alerts() })
-			}
-			if err := o.printChanges(cmd, f.Since, changes); err != nil {
-				return err
-			}
-			return floor.exit(changes)
-		})
+		changes, err := s.Changes(cmd.Context(), f)
+		if err != nil {
+			return err
+		}
+		if worse {
+			changes = slices.DeleteFunc(changes, func(c fleet.Change) bool { return !c.Alerts() })
+		}
+		return cmp.Or(printChanges(cmd, f.Since, changes), floor.exit(changes))
 	})
-	o.addFlags(cmd)
 	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "changes of the last `TIME`, such as 24h")
 	cmd.Flags().StringVar(&kind, "kind", "", "only changes of this `KIND`: "+strings.Join(kindNames(), ", "))
 	cmd.Flags().BoolVar(&worse, "worse", false, "only alerts: changes for the worse by the hosts themselves")
@@ -143,7 +130,7 @@ func kindNames() []string {
 	return list.Map(fleet.Kinds(), func(k fleet.Kind) string { return string(k) })
 }
 
-func (o *fleetForms) printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) error {
+func printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) error {
 	return cli.Answer(cmd, fleetChangesDocument{fleetVersion, since.UTC(), changes}, func(p *show.Page) {
 		if len(changes) == 0 {
 			p.Line("No changes.")
@@ -163,7 +150,7 @@ type fleetHostDocument struct {
 }
 
 // showHost prints one host.
-func (o *fleetForms) showHost(cmd *cobra.Command, s ledger.FleetReader, name string) error {
+func showHost(cmd *cobra.Command, s ledger.FleetReader, name string) error {
 	doc, err := hostOf(cmd.Context(), s, name)
 	if err != nil {
 		return err
@@ -208,7 +195,7 @@ type fleetRuleDocument struct {
 }
 
 // showRule prints the hosts on which a rule finds something.
-func (o *fleetForms) showRule(cmd *cobra.Command, s ledger.FleetReader, rule string) error {
+func showRule(cmd *cobra.Command, s ledger.FleetReader, rule string) error {
 	doc, err := ruleOf(cmd.Context(), s, rule)
 	if err != nil {
 		return err
@@ -242,9 +229,9 @@ func ruleOf(ctx context.Context, s ledger.FleetReader, rule string) (fleetRuleDo
 }
 
 func newFleetForgetCmd() *cobra.Command {
-	var o fleetForms
+	var at string
 	cmd := verb("fleet forget", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.Change(cmd.Context(), o.ledger, func(s ledger.Store) error {
+		return ledgers.Change(cmd.Context(), at, func(s ledger.Store) error {
 			for _, name := range args {
 				if err := s.Forget(cmd.Context(), name, time.Now()); err != nil {
 					return noHost(err, name)
@@ -253,6 +240,6 @@ func newFleetForgetCmd() *cobra.Command {
 			return nil
 		})
 	})
-	addLedgerFlag(cmd, &o.ledger)
+	addLedgerFlag(cmd, &at)
 	return cmd
 }

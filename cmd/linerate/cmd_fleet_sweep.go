@@ -22,17 +22,17 @@ import (
 
 // sweepOptions are the flags of `linerate fleet sweep`.
 type sweepOptions struct {
-	fleetForms
 	fleetList
 	remote hosts.Remote
 	hosts.Pace
-	suppress, resume, failOn, textfile string
+	ledger, suppress, resume, failOn, textfile string
 }
 
 func newFleetSweepCmd() *cobra.Command {
 	var o sweepOptions
 	cmd := verb("fleet sweep", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) })
-	o.fleetForms.addFlags(cmd)
+	addLedgerFlag(cmd, &o.ledger)
+	cli.JSONFlag(cmd)
 	o.fleetList.addFlags(cmd)
 	addRemoteFlags(cmd, &o.remote)
 	f := cmd.Flags()

@@ -103,7 +103,7 @@ func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.
 }
 
 // showWaves lists the waves.
-func (o *fleetForms) showWaves(cmd *cobra.Command, s ledger.FleetReader) error {
+func showWaves(cmd *cobra.Command, s ledger.FleetReader) error {
 	waves, err := s.Waves(cmd.Context(), 0)
 	if err != nil {
 		return err
@@ -131,18 +131,13 @@ func printWaves(out io.Writer, waves []waveLine) error {
 }
 
 func newFleetWaveCmd() *cobra.Command {
-	var o fleetForms
-	cmd := verb("fleet wave", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return o.read(cmd, func(s ledger.Reader) error {
-			if len(args) == 0 {
-				return o.showWaves(cmd, s)
-			}
-			_, err := printWave(cmd, s, args[0])
-			return err
-		})
+	return reading("fleet wave", cobra.MaximumNArgs(1), func(cmd *cobra.Command, s ledger.Reader, args []string) error {
+		if len(args) == 0 {
+			return showWaves(cmd, s)
+		}
+		_, err := printWave(cmd, s, args[0])
+		return err
 	})
-	o.addFlags(cmd)
-	return cmd
 }
 
 // printWave prints a wave as it stands, and returns it.

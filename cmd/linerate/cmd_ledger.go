@@ -27,26 +27,21 @@ import (
 
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
-	var at string
-	cmd := verb("ledger query", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
-			w := cmd.OutOrStdout()
-			lines, err := ledger.Lines(cmd.Context(), s, f)
-			switch {
-			case err != nil:
-				return err
-			case cli.AsJSON(cmd):
-				return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Pooled: evidence.Together(ledger.Rows(lines), nil)})
-			case len(lines) == 0:
-				return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
-			}
-			return printEvidence(w, lines)
-		})
+	cmd := reading("ledger query", cobra.NoArgs, func(cmd *cobra.Command, s ledger.Reader, _ []string) error {
+		w := cmd.OutOrStdout()
+		lines, err := ledger.Lines(cmd.Context(), s, f)
+		switch {
+		case err != nil:
+			return err
+		case cli.AsJSON(cmd):
+			return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: lines, Pooled: evidence.Together(ledger.Rows(lines), nil)})
+		case len(lines) == 0:
+			return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
+		}
+		return printEvidence(w, lines)
 	})
 	addFilterFlags(cmd, &f)
-	addLedgerFlag(cmd, &at)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
-	cli.JSONFlag(cmd)
 	return cmd
 }
 
@@ -57,13 +52,6 @@ type evidenceDoc struct {
 	Evidence []ledger.Line `json:"evidence"`
 	// Pooled is what they say together, change by change.
 	Pooled []evidence.Change `json:"pooled"`
-}
-
-func nonNil(l []ledger.Line) []ledger.Line {
-	if l == nil {
-		return []ledger.Line{}
-	}
-	return l
 }
 
 // noEvidence tells a tunable that was not measured from a name that is unknown.
@@ -86,21 +74,16 @@ func noEvidence(ctx context.Context, w io.Writer, s ledger.Reader, f *ledger.Fil
 }
 
 func newLedgerShowCmd() *cobra.Command {
-	var at string
 	var raw bool
-	cmd := verb("ledger show", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
-			switch {
-			case len(args) == 0:
-				return showOverview(cmd, s)
-			case raw:
-				return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
-			}
-			return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
-		})
+	cmd := reading("ledger show", cobra.MaximumNArgs(1), func(cmd *cobra.Command, s ledger.Reader, args []string) error {
+		switch {
+		case len(args) == 0:
+			return showOverview(cmd, s)
+		case raw:
+			return showRaw(cmd.Context(), cmd.OutOrStdout(), s, args[0])
+		}
+		return showRecord(cmd.Context(), cmd.OutOrStdout(), s, args[0])
 	})
-	addLedgerFlag(cmd, &at)
-	cli.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false, "print the bytes kept under a SHA-256")
 	return cmd
 }
@@ -219,23 +202,19 @@ func placeText(s *ledger.Study) string {
 }
 
 func newLedgerVerifyCmd() *cobra.Command {
-	var at, head string
-	cmd := verb("ledger verify", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
-			r, err := ledger.Verify(cmd.Context(), s, head)
-			if err != nil {
-				return err
-			}
-			err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
-			if err == nil && !r.OK {
-				return hint.Exit(cli.ExitFailed)
-			}
+	var head string
+	cmd := reading("ledger verify", cobra.NoArgs, func(cmd *cobra.Command, s ledger.Reader, _ []string) error {
+		r, err := ledger.Verify(cmd.Context(), s, head)
+		if err != nil {
 			return err
-		})
+		}
+		err = cli.Print(cmd, r, func(w io.Writer) error { printReport(w, r); return nil })
+		if err == nil && !r.OK {
+			return hint.Exit(cli.ExitFailed)
+		}
+		return err
 	})
-	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVar(&head, "head", "", "hash of a head noted earlier, which must be among the entries")
-	cli.JSONFlag(cmd)
 	return cmd
 }
 

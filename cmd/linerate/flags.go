@@ -9,11 +9,13 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
+	"linerate/internal/ledger"
 )
 
 // The flags that several verbs share; docs/reference/flags.md describes them.
@@ -21,6 +23,17 @@ import (
 func addLedgerFlag(cmd *cobra.Command, at *string) {
 	cmd.Flags().StringVar(at, "ledger", "", "ledger: a file, postgres://… or none (default: LINERATE_LEDGER, else your state directory)")
 	cli.Share(cmd, "ledger")
+}
+
+// reading makes a verb that reads a ledger and prints a document.
+func reading(path string, args cobra.PositionalArgs, f func(cmd *cobra.Command, s ledger.Reader, args []string) error) *cobra.Command {
+	var at string
+	cmd := verb(path, args, func(cmd *cobra.Command, args []string) error {
+		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error { return f(cmd, s, args) })
+	})
+	addLedgerFlag(cmd, &at)
+	cli.JSONFlag(cmd)
+	return cmd
 }
 
 // addLabFlags adds what every verb takes that runs trials on a testbed.

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -24,21 +23,6 @@ import (
 	"linerate/internal/rollout"
 	"linerate/internal/show"
 )
-
-// fleetForms are how the verbs about a fleet print.
-type fleetForms struct {
-	ledger string
-}
-
-func (o *fleetForms) addFlags(cmd *cobra.Command) {
-	addLedgerFlag(cmd, &o.ledger)
-	cli.JSONFlag(cmd)
-}
-
-// read opens the ledger's fleet.
-func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.Reader) error) error {
-	return ledgers.Read(cmd.Context(), o.ledger, f)
-}
 
 // fleetVersion is the version of the documents about fleets.
 const fleetVersion = 1

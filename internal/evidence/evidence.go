@@ -22,29 +22,29 @@ import (
 
 // Row is one verdict about one tunable.
 type Row struct {
-	ID string // of the verdict in the ledger that it comes from
+	ID string `json:"-"` // of the verdict in the ledger that it comes from
 	Subject
-	Workload     string
-	Metric       string
-	Primary      bool   // the metric that the study's question is about
-	Study        string // its name, in the archive that Source names
-	Source       string
-	Better       stats.Direction // of the metric; "" where the metric itself tells
+	Workload string `json:"workload"`
+	Metric   string `json:"metric"`
+	Primary  bool   `json:"primary"` // the metric that the study's question is about
+	Study    string `json:"study"`   // its name, in the archive that Source names
+	Source   string `json:"source"`  // where the study was read
+	// Better is the metric's direction; "" where the metric itself tells.
+	Better       stats.Direction `json:"better"`
 	stats.Result                 // of it P is not kept in files: PHolm decides
 	// Flags say what limits it: "generator-bound", "drift", …
-	Flags []string
+	Flags []string `json:"flags"`
 
 	// What follows only a ledger knows; files do not keep it.
-
-	StudyID   string    // of the study
-	Started   time.Time // when its first trial began; zero where not recorded
-	Control   string    // the arms' names
-	Variant   string
-	Label     string     // what the number is not
-	Published *Published // what its author concluded; nil if nothing
-	Excluded  string     // reason, when it does not count
-	Without   *Row       // the verdict without Dropped excluded trials
-	Dropped   int
+	StudyID   string     `json:"study_id"`         // of the study
+	Started   time.Time  `json:"started,omitzero"` // when its first trial began; zero where not recorded
+	Control   string     `json:"control"`          // the arms' names
+	Variant   string     `json:"variant"`
+	Label     string     `json:"label"`     // what the number is not
+	Published *Published `json:"published"` // what its author concluded; null if nothing
+	Excluded  string     `json:"excluded"`  // reason, when it does not count
+	Without   *Row       `json:"-"`         // the verdict without Dropped excluded trials
+	Dropped   int        `json:"trials_excluded"`
 }
 
 // ByOthers begins the label of what somebody else measured, of which linerate has seen
@@ -58,11 +58,6 @@ type Published struct {
 	Percent      float64 `json:"percent"`
 	PercentError float64 `json:"percent_error"`
 	Agrees       bool    `json:"agrees"` // with linerate's verdict
-}
-
-// Text is the verdict on one line: what, by how much, where.
-func (r Row) Text() string {
-	return fmt.Sprintf("%s: %s, %s, n %d (%s; %s %s; %s)", r.Change(), r.TextWithBounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
 }
 
 // lowerIsBetter is the metric's direction.

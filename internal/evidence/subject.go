@@ -13,19 +13,22 @@ import (
 // Subject is what a verdict is about: which tunable was changed, from what to
 // what, on which machine and release.
 type Subject struct {
-	Tunable string // as the catalogue names it, or as the study set it
+	Tunable string `json:"tunable"` // as the catalogue names it, or as the study set it
 	// Before and After are its values under the control and the variant; ""
 	// is the default.
-	Before, After string
-	Alone         bool // nothing else was changed with it
-	Changes       int  // how many settings the variant changed; 0: not kept
-	OS, Release   string
-	CPU           string // or what the machine is called, where that is all there is
-	Cores         int
-	NIC, Driver   string
+	Before  string `json:"before"`
+	After   string `json:"after"`
+	Alone   bool   `json:"alone"` // nothing else was changed with it
+	Changes int    `json:"-"`     // how many settings the variant changed; 0: not kept
+	OS      string `json:"os"`
+	Release string `json:"release"`
+	CPU     string `json:"cpu"` // or what the machine is called, where that is all there is
+	Cores   int    `json:"cores"`
+	NIC     string `json:"nic"`
+	Driver  string `json:"driver"`
 	// MachineID is the machine's own identity (fact.Facts.MachineID), or its hostname
 	// where its record has none; files do not keep it.
-	MachineID string
+	MachineID string `json:"-"`
 }
 
 // Machine is the hardware, for people: "Atom C2758, 8 cores, Intel 82599 (ix)".

@@ -195,8 +195,8 @@ func TestFlatten(t *testing.T) {
 	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150}),
 		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}
 	l := Flatten(&e, []string{"hw.igb.rx_process_limit"})
-	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Subject().Change() != "default → -1" || l.TextWithBounds() != "+3.1 % [+2.4, +150]" {
-		t.Errorf("%+v: %s, %s", l, l.Subject().Change(), l.TextWithBounds())
+	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Change() != "default → -1" || l.TextWithBounds() != "+3.1 % [+2.4, +150]" {
+		t.Errorf("%+v: %s, %s", l, l.Change(), l.TextWithBounds())
 	}
 	e.Verdict.Changes = append(e.Verdict.Changes, Change{Tunable: "pf_enable", After: "YES"})
 	if l := Flatten(&e, []string{"pf_enable"}); l.Alone || l.Tunable != "pf_enable" {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/evidence"
 	"linerate/internal/list"
@@ -14,56 +13,30 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Line is one piece of evidence, flat: what `ledger query`
-// and `explain` print.
+// Line is one piece of evidence, flat: what `ledger query` prints. It is evidence that
+// travels, with what only a ledger knows.
 type Line struct {
-	Tunable     string          `json:"tunable,omitempty"` // the one asked for, as the study set it
-	Before      string          `json:"before"`            // "" for the system's default
-	After       string          `json:"after"`
-	Alone       bool            `json:"alone"`   // nothing else was changed with it
-	Changes     []Change        `json:"changes"` // all that was
-	OS          string          `json:"os"`
-	Release     string          `json:"release"`
-	Revision    string          `json:"revision"`
-	Hardware    string          `json:"hardware"`
-	CPU         string          `json:"cpu"`
-	Cores       int             `json:"cores"`
-	NIC         string          `json:"nic"`
-	Driver      string          `json:"driver"`
-	Workload    string          `json:"workload"`
-	Study       string          `json:"study"`
-	StudyID     ID              `json:"study_id"`
-	Kind        string          `json:"kind"`
-	VerdictID   ID              `json:"verdict_id"`
-	Source      string          `json:"source"` // where the study was read
-	Metric      string          `json:"metric"`
-	Primary     bool            `json:"primary"`
-	Unit        string          `json:"unit"`
-	Better      stats.Direction `json:"better"`
-	Control     string          `json:"control"`
-	Variant     string          `json:"variant"`
-	ControlMean stats.Number    `json:"control_mean"`
-	VariantMean stats.Number    `json:"variant_mean"`
-	stats.Result
-	EffectNS stats.Number `json:"effect_ns"`
-	Family   int          `json:"family"`
+	evidence.Row
+	VerdictID   ID           `json:"verdict_id"`
+	Kind        string       `json:"kind"`    // of the study
+	Changes     []Change     `json:"changes"` // all that the study changed
+	Revision    string       `json:"revision"`
+	Hardware    string       `json:"hardware"`
+	CPU         string       `json:"cpu"`
+	Unit        string       `json:"unit"`
+	ControlMean stats.Number `json:"control_mean"`
+	VariantMean stats.Number `json:"variant_mean"`
+	EffectNS    stats.Number `json:"effect_ns"`
+	Family      int          `json:"family"`
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
-	MarginPercent float64             `json:"margin_percent"`
-	MarginPoints  float64             `json:"margin_points,omitempty"` // the same of shares, in percentage points
-	PEquivalent   stats.Number        `json:"p_equivalent_holm"`
-	MDE           stats.Number        `json:"minimum_detectable_effect_percent"`
-	Method        string              `json:"method"`
-	Label         string              `json:"label"` // what the number is not
-	Flags         []string            `json:"flags"`
-	Published     *evidence.Published `json:"published"` // what its author concluded; null if nothing
-	Excluded      string              `json:"excluded"`  // reason, when it does not count
-	Without       *Line               `json:"without_excluded"`
-	Dropped       int                 `json:"trials_excluded"`
-	AA            stats.Verdict       `json:"aa"`
-
-	machine string    // its identity
-	Started time.Time `json:"-"` // when its study began; zero where that is not known
+	MarginPercent float64       `json:"margin_percent"`
+	MarginPoints  float64       `json:"margin_points,omitempty"` // the same of shares, in percentage points
+	PEquivalent   stats.Number  `json:"p_equivalent_holm"`
+	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
+	Method        string        `json:"method"`
+	Without       *Line         `json:"without_excluded"`
+	AA            stats.Verdict `json:"aa"`
 }
 
 // Flatten turns evidence into a line. Of several changes it takes the one
@@ -71,14 +44,14 @@ type Line struct {
 func Flatten(e *Evidence, names []string) Line {
 	v, s, env := &e.Verdict, &e.Study, &e.Environment
 	l := Line{
-		Changes: v.Changes, OS: env.OS, Release: env.Release, Revision: env.Revision, Hardware: env.Hardware, CPU: env.CPU,
-		Cores: env.Cores, NIC: env.NIC, Driver: env.Driver, Workload: v.Workload, Study: s.Name, StudyID: s.ID, Kind: s.Kind,
-		VerdictID: v.ID, Source: s.Path, Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped, AA: s.AA,
+		Row: evidence.Row{ID: string(v.ID), Workload: v.Workload, Study: s.Name, Source: s.Path, StudyID: string(s.ID), Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped,
+			Subject: evidence.Subject{Alone: sameIdea(v.Changes), Changes: len(v.Changes), OS: env.OS, Release: env.Release, CPU: strings.TrimSpace(cmp.Or(env.CPU, env.Hardware)), Cores: env.Cores,
+				NIC: env.NIC, Driver: env.Driver, MachineID: cmp.Or(env.Extra["machine_id"], env.Extra["hostname"], env.Hardware)}},
+		VerdictID: v.ID, Kind: s.Kind, Changes: v.Changes, Revision: env.Revision, Hardware: env.Hardware, CPU: env.CPU, AA: s.AA,
 	}
 	if s.Started != nil {
 		l.Started = *s.Started
 	}
-	l.machine = cmp.Or(env.Extra["machine_id"], env.Extra["hostname"], env.Hardware)
 	l.verdict(v)
 	if s.AA.Differs() {
 		l.Flags = append(l.Flags, "distrust it: in this study the control differs from itself (A/A)")
@@ -88,7 +61,7 @@ func Flatten(e *Evidence, names []string) Line {
 		w := l
 		w.verdict(e.Without)
 		w.Published = nil
-		l.Without = &w
+		l.Without, l.Row.Without = &w, &w.Row
 	}
 	return l
 }
@@ -104,7 +77,6 @@ func (l *Line) verdict(v *Verdict) {
 
 // pick finds the change that was asked for.
 func (l *Line) pick(names []string) {
-	l.Alone = sameIdea(l.Changes)
 	if len(names) == 0 {
 		if len(l.Changes) == 1 {
 			l.Tunable, l.Before, l.After = l.Changes[0].Tunable, l.Changes[0].Before, l.Changes[0].After
@@ -151,28 +123,11 @@ func Sort(lines []Line) {
 	})
 }
 
-// Subject is what the line is about.
-func (l *Line) Subject() evidence.Subject {
-	return evidence.Subject{Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: len(l.Changes), OS: l.OS, Release: l.Release,
-		CPU: strings.TrimSpace(cmp.Or(l.CPU, l.Hardware)), Cores: l.Cores, NIC: l.NIC, Driver: l.Driver, MachineID: l.machine}
-}
-
-// Row is the line as evidence that travels.
-func (l *Line) Row() evidence.Row {
-	r := evidence.Row{ID: string(l.VerdictID), Subject: l.Subject(), Workload: l.Workload, Metric: l.Metric, Primary: l.Primary, Study: l.Study, Source: l.Source, Better: l.Better,
-		Result: l.Result, Flags: slices.Clone(l.Flags), StudyID: string(l.StudyID), Started: l.Started, Control: l.Control, Variant: l.Variant, Label: l.Label, Published: l.Published, Excluded: l.Excluded, Dropped: l.Dropped}
-	if l.Without != nil {
-		w := l.Without.Row()
-		r.Without = &w
-	}
-	return r
-}
-
 // Rows are lines as evidence that travels.
 func Rows(lines []Line) []evidence.Row {
 	rows := make([]evidence.Row, len(lines))
 	for i := range lines {
-		rows[i] = lines[i].Row()
+		rows[i] = lines[i].Row
 	}
 	return rows
 }
@@ -216,7 +171,7 @@ func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row,
 		for i := range lines {
 			// The ledger finds a setting by its other names too; a row is
 			// of the one that was set.
-			row := lines[i].Row().Standing()
+			row := lines[i].Standing()
 			r, ok := c.Lookup(strings.ToLower(row.OS), row.Tunable)
 			if !ok || !strings.EqualFold(row.Tunable, name) || row.Excluded != "" || !row.Tells(r) {
 				continue

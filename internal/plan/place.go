@@ -210,12 +210,3 @@ func text(v any) string {
 	}
 	return fmt.Sprint(v)
 }
-
-func factNumber(s string) float64 {
-	n, ok := tunable.ParseInteger(strings.TrimSpace(s))
-	if !ok {
-		return 0
-	}
-	f, _ := n.Float64()
-	return f
-}

@@ -19,7 +19,7 @@ func (p *planning) at(name, device string) *names {
 	n := *p.names
 	n.Device = device
 	c := p.current(name, &n)
-	n.Current, n.Lasts = factNumber(c.Value), !c.Fleeting
+	n.Current, n.Lasts = tunable.Number(c.Value), !c.Fleeting
 	return &n
 }
 
@@ -109,7 +109,7 @@ func (p *planning) value(a *Advice, r *tunable.Record, n *names) (string, error)
 			return "", err
 		}
 	}
-	n.New = factNumber(text(v))
+	n.New = tunable.Number(text(v))
 	return text(v), nil
 }
 

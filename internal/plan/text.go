@@ -27,9 +27,15 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 		p.Settings[i].text(out, p.Settings[i+1:i+same])
 		i += same
 	}
-	p.byHand(out)
-	p.removals(out)
-	p.decisions(out)
+	section(out, "To set by hand", "linerate has no place of its own for it", p.ByHand, func(h ByHand) (string, []string) {
+		return h.Name + ": " + h.Value, []string{h.Do, h.Reason, join(": ", h.Evidence.Kind, h.Evidence.Text)}
+	})
+	section(out, "Better gone", "yours to delete: a plan never edits your files", p.Remove, func(r Removal) (string, []string) {
+		return fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Text), []string{r.Reason}
+	})
+	section(out, "To decide", "not offered", p.Decide, func(d Decision) (string, []string) {
+		return d.Name + ": " + d.Change, []string{d.Reason}
+	})
 	p.leftAlone(out)
 	return out.Flush(w)
 }
@@ -134,39 +140,17 @@ func join(sep string, parts ...string) string {
 	return strings.Join(kept, sep)
 }
 
-func (p Plan) removals(out *show.Page) {
-	if len(p.Remove) == 0 {
+// section adds a list below its heading, if it has entries: each is a line, with texts below it.
+func section[T any](out *show.Page, heading, note string, all []T, entry func(T) (line string, texts []string)) {
+	if len(all) == 0 {
 		return
 	}
 	out.Line("")
-	out.Line(out.Bold("Better gone") + " (yours to delete: a plan never edits your files)")
-	for _, r := range p.Remove {
-		out.Line("  " + show.Clean(fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Text)))
-		out.Paragraph("      ", "      ", show.Clean(r.Reason))
-	}
-}
-
-func (p Plan) decisions(out *show.Page) {
-	if len(p.Decide) == 0 {
-		return
-	}
-	out.Line("")
-	out.Line(out.Bold("To decide") + " (not offered)")
-	for _, d := range p.Decide {
-		out.Line("  " + show.Clean(d.Name+": "+d.Change))
-		out.Paragraph("      ", "      ", show.Clean(d.Reason))
-	}
-}
-
-func (p Plan) byHand(out *show.Page) {
-	if len(p.ByHand) == 0 {
-		return
-	}
-	out.Line("")
-	out.Line(out.Bold("To set by hand") + " (linerate has no place of its own for it)")
-	for _, h := range p.ByHand {
-		out.Line("  " + show.Clean(h.Name+": "+h.Value))
-		for _, text := range []string{h.Do, h.Reason, join(": ", h.Evidence.Kind, h.Evidence.Text)} {
+	out.Line(out.Bold(heading) + " (" + note + ")")
+	for _, x := range all {
+		line, texts := entry(x)
+		out.Line("  " + show.Clean(line))
+		for _, text := range texts {
 			if text != "" {
 				out.Paragraph("      ", "      ", show.Clean(text))
 			}

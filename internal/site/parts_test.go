@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"linerate/internal/audit"
+	"linerate/internal/evidence"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -148,7 +149,7 @@ func TestWordsOfPages(t *testing.T) {
 func TestVerdictsShownAtOnce(t *testing.T) {
 	many := func(primary, other int) (all []explain.Evidence) {
 		for range primary {
-			all = append(all, explain.Evidence{Primary: true})
+			all = append(all, explain.Evidence{Row: evidence.Row{Primary: true}})
 		}
 		return append(all, make([]explain.Evidence, other)...)
 	}

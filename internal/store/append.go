@@ -169,7 +169,7 @@ func lastEntry(ctx context.Context, q Querier) (ledger.Entry, bool, error) {
 	return e, err == nil, err
 }
 
-func scanEntry(row scanner) (e ledger.Entry, err error) {
+func scanEntry(row Row) (e ledger.Entry, err error) {
 	var at string
 	if err := row.Scan(&e.Seq, &e.Kind, &e.Ref, &at, &e.Rows, &e.Digest, &e.Prev, &e.Hash); err != nil {
 		return e, err

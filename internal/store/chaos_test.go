@@ -102,9 +102,9 @@ func (c *chaos) inOrder(tx Tx) error {
 // keepsTrials: what was committed stays, as it was.
 func (c *chaos) keepsTrials(tx Tx) error {
 	now := map[string]string{}
-	err := tx.Query(c.t.Context(), "SELECT study || ' ' || part || ' ' || block || ' ' || arm || ' ' || attempt, doc FROM queue_trials", nil, func(scan func(...any) error) error {
+	err := tx.Query(c.t.Context(), "SELECT study || ' ' || part || ' ' || block || ' ' || arm || ' ' || attempt, doc FROM queue_trials", nil, func(r Row) error {
 		var at, doc string
-		err := scan(&at, &doc)
+		err := r.Scan(&at, &doc)
 		now[at] = doc
 		return err
 	})
@@ -118,10 +118,10 @@ func (c *chaos) keepsTrials(tx Tx) error {
 }
 
 func (c *chaos) growsEpochs(tx Tx) error {
-	return tx.Query(c.t.Context(), "SELECT name, epoch FROM queue_testbeds", nil, func(scan func(...any) error) error {
+	return tx.Query(c.t.Context(), "SELECT name, epoch FROM queue_testbeds", nil, func(r Row) error {
 		var name string
 		var epoch int64
-		if err := scan(&name, &epoch); err != nil {
+		if err := r.Scan(&name, &epoch); err != nil {
 			return err
 		}
 		if epoch < c.epochs[name] {

@@ -29,7 +29,7 @@ type Dialect struct {
 // Querier reads. Placeholders are ?.
 type Querier interface {
 	// Query calls each for every row.
-	Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error
+	Query(ctx context.Context, query string, args []any, each func(Row) error) error
 }
 
 // Tx is a transaction.
@@ -68,7 +68,7 @@ func Each(rows interface {
 	Next() bool
 	Scan(...any) error
 	Err() error
-}, each func(scan func(...any) error) error) error {
+}, each func(Row) error) error {
 	for rows.Next() {
 		if err := each(rows.Scan); err != nil {
 			return err
@@ -93,11 +93,17 @@ func Retry(ctx context.Context, busy func(error) bool, once func() error) error 
 	}
 }
 
+// Row scans a row that was found.
+type Row func(into ...any) error
+
+// Scan scans it.
+func (r Row) Scan(into ...any) error { return r(into...) }
+
 // collect is what a query's rows are scanned to; not nil.
-func collect[T any](ctx context.Context, q Querier, query string, args []any, scan func(scanner) (T, error)) ([]T, error) {
+func collect[T any](ctx context.Context, q Querier, query string, args []any, scan func(Row) (T, error)) ([]T, error) {
 	all := []T{}
-	err := q.Query(ctx, query, args, func(row func(...any) error) error {
-		v, err := scan(rowScan(row))
+	err := q.Query(ctx, query, args, func(r Row) error {
+		v, err := scan(r)
 		all = append(all, v)
 		return err
 	})
@@ -106,7 +112,7 @@ func collect[T any](ctx context.Context, q Querier, query string, args []any, sc
 
 // Column is the one column of a query's rows.
 func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
-	return collect(ctx, q, query, args, func(r scanner) (v T, err error) {
+	return collect(ctx, q, query, args, func(r Row) (v T, err error) {
 		err = r.Scan(&v)
 		return v, err
 	})
@@ -115,36 +121,26 @@ func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 // errNoRow: a query that must find something found nothing.
 var errNoRow = errors.New("no row")
 
+// lookup is the first row that a query finds, asked for when it is scanned: errNoRow if none.
+func lookup(ctx context.Context, q Querier, query string, args ...any) Row {
+	return func(into ...any) error {
+		found := false
+		err := q.Query(ctx, query, args, func(r Row) error {
+			if found {
+				return nil
+			}
+			found = true
+			return r.Scan(into...)
+		})
+		if err == nil && !found {
+			return errNoRow
+		}
+		return err
+	}
+}
+
 // one is the single value that a query finds, or errNoRow.
 func one[T any](ctx context.Context, q Querier, query string, args ...any) (v T, err error) {
-	err = row(ctx, q, query, args, &v)
+	err = lookup(ctx, q, query, args...).Scan(&v)
 	return v, err
-}
-
-// row scans the first row that a query finds, or errNoRow.
-func row(ctx context.Context, q Querier, query string, args []any, into ...any) error {
-	found := false
-	err := q.Query(ctx, query, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(into...)
-	})
-	if err == nil && !found {
-		return errNoRow
-	}
-	return err
-}
-
-// rowScan scans a row that was found.
-type rowScan func(...any) error
-
-func (s rowScan) Scan(into ...any) error { return s(into...) }
-
-type scanner interface{ Scan(...any) error }
-
-// lookup is the first row that a query finds, asked for when it is scanned: errNoRow if none.
-func lookup(ctx context.Context, q Querier, query string, args ...any) scanner {
-	return rowScan(func(into ...any) error { return row(ctx, q, query, args, into...) })
 }

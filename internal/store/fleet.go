@@ -36,7 +36,7 @@ func args(values ...any) []any {
 
 const sweepColumns = "id, began, ended, source, hosts, reached, unreachable, changes, alerts, errors, warnings, infos, knowledge"
 
-func scanSweep(row scanner) (w fleet.Sweep, err error) {
+func scanSweep(row Row) (w fleet.Sweep, err error) {
 	var began, ended int64
 	err = row.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Reached, &w.Unreachable, &w.Changes, &w.Alerts, &w.Errors, &w.Warnings, &w.Infos, &w.Knowledge)
 	w.Start, w.End = timeOf(began), timeOf(ended)
@@ -74,7 +74,7 @@ func next(ctx context.Context, tx Tx, column, table string) (n int64, err error)
 // Swept are the hosts that a sweep has seen so far.
 func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
-	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r rowScan) error {
+	err := s.db.Query(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r Row) error {
 		var name string
 		err := r.Scan(&name)
 		done[name] = true

@@ -79,7 +79,7 @@ func (o *observing) exec(query string, values ...any) error {
 	return err
 }
 
-func (o *observing) row(query string, values ...any) scanner {
+func (o *observing) row(query string, values ...any) Row {
 	return lookup(o.ctx, o.tx, query, args(values...)...)
 }
 
@@ -140,7 +140,7 @@ func (o *observing) one(seen *fleet.Observation) error {
 const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.record, h.unread, h.drifts"
 
 // scanHost scans a host and what follows its columns.
-func scanHost(row scanner, more ...any) (h fleet.Host, err error) {
+func scanHost(row Row, more ...any) (h fleet.Host, err error) {
 	var first, last, since int64
 	err = row.Scan(append([]any{&h.ID, &h.Name, &h.Hostname, &h.OS, &h.Release, &h.Role, &first, &last, &since, &h.Reason,
 		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Record, &h.Unread, &h.Drifts}, more...)...)
@@ -305,7 +305,7 @@ func (o *observing) end() error {
 // findingsOf lists the findings of a host, worst first; not nil.
 func (s *Ledger) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
 	return collect(ctx, in, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
-		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(r scanner) (f fleet.Finding, err error) {
+		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(r Row) (f fleet.Finding, err error) {
 		var since int64
 		err = r.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since)
 		f.Since = timeOf(since)

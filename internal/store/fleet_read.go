@@ -24,9 +24,9 @@ func limited(n int) string {
 // Status is the fleet as it was last seen, with so many of its last sweeps.
 func (s *Ledger) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
-	err := s.each(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
+	err := s.db.Query(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
 		SUM(errors), SUM(warnings), SUM(infos), SUM(CASE WHEN drifts > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN record IN ('', 'none') THEN 0 ELSE 1 END),
-		SUM(CASE WHEN unread <> '' THEN 1 ELSE 0 END) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r rowScan) error {
+		SUM(CASE WHEN unread <> '' THEN 1 ELSE 0 END) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r Row) error {
 		var g fleet.Group
 		var never, applied, unread int
 		if err := r.Scan(&g.Role, &g.OS, &g.Release, &g.Hosts, &g.Unreachable, &never, &g.Errors, &g.Warnings, &g.Infos, &g.Drifted, &applied, &unread); err != nil {
@@ -81,7 +81,7 @@ func (s *Ledger) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	if len(of.args) > 0 {
 		w.add("h.n IN (SELECT a.host FROM fleet_findings f JOIN fleet_host_findings a ON a.finding = f.n"+of.sql()+")", of.args...)
 	}
-	return collect(ctx, s.db, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r scanner) (fleet.Host, error) { return scanHost(r) })
+	return collect(ctx, s.db, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r Row) (fleet.Host, error) { return scanHost(r) })
 }
 
 // Host is one by its name, with its findings.
@@ -93,7 +93,7 @@ func (s *Ledger) Host(ctx context.Context, name string) (fleet.Host, error) {
 	}
 	for i, where := range tries {
 		var n int64
-		found, err := collect(ctx, s.db, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r scanner) (fleet.Host, error) { return scanHost(r, &n) })
+		found, err := collect(ctx, s.db, "SELECT "+hostColumns+", h.n FROM fleet_hosts h "+where+" LIMIT 2", args(values[i]...), func(r Row) (fleet.Host, error) { return scanHost(r, &n) })
 		if err != nil {
 			return fleet.Host{}, err
 		}
@@ -134,7 +134,7 @@ func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 		w.add("(c.time, c.seq) < ((SELECT time FROM fleet_changes WHERE seq = ?), ?)", f.Before, f.Before)
 	}
 	query := "SELECT c.seq, COALESCE(w.id, ''), c." + strings.ReplaceAll(changeColumns, ", ", ", c.") + " FROM fleet_changes c LEFT JOIN fleet_sweeps w ON w.n = c.sweep" + w.sql() + " ORDER BY c.time DESC, c.seq DESC" + limited(f.Limit)
-	return collect(ctx, s.db, query, args(w.args...), func(r scanner) (c fleet.Change, err error) {
+	return collect(ctx, s.db, query, args(w.args...), func(r Row) (c fleet.Change, err error) {
 		var at int64
 		err = r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text, &c.Expected, &c.Found)
 		c.Time = timeOf(at)
@@ -150,7 +150,7 @@ func (s *Ledger) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount
 		w.add("rule = ?", rule)
 	}
 	return collect(ctx, s.db, "SELECT rule, severity, role, os, release, hosts FROM fleet_rule_counts"+w.sql()+
-		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r scanner) (c fleet.RuleCount, err error) {
+		" ORDER BY rule"+s.d.Order+", "+worstFirst("severity")+", hosts DESC, role"+s.d.Order+", os"+s.d.Order+", release"+s.d.Order, args(w.args...), func(r Row) (c fleet.RuleCount, err error) {
 		err = r.Scan(&c.Rule, &c.Severity, &c.Role, &c.OS, &c.Release, &c.Hosts)
 		return c, err
 	})

@@ -18,7 +18,7 @@ const (
 
 // Waves are the last ones, the newest first.
 func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
-	return collect(ctx, s.db, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r scanner) (w fleet.Wave, err error) {
+	return collect(ctx, s.db, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r Row) (w fleet.Wave, err error) {
 		var began, ended int64
 		var options []byte
 		if err = r.Scan(&w.ID, &began, &ended, &w.From, &w.Hosts, &w.Outcome, &w.Reason, &options); err == nil {
@@ -45,7 +45,7 @@ func (s *Ledger) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.Wa
 		}
 	}
 	query := "SELECT e.seq, w.id, e." + strings.ReplaceAll(eventColumns, ", ", ", e.") + " FROM fleet_wave_events e JOIN fleet_waves w ON w.n = e.wave" + w.sql() + " ORDER BY e.seq"
-	return collect(ctx, s.db, query, args(w.args...), func(r scanner) (e fleet.WaveEvent, err error) {
+	return collect(ctx, s.db, query, args(w.args...), func(r Row) (e fleet.WaveEvent, err error) {
 		var at int64
 		err = r.Scan(&e.Seq, &e.Wave, &at, &e.Name, &e.Host, &e.Source, &e.Become, &e.Step, &e.State, &e.Digest, &e.Transaction, &e.Text)
 		e.Time = timeOf(at)

@@ -52,7 +52,7 @@ func (s *Ledger) Place() string { return s.d.Place }
 func (s *Ledger) write(ctx context.Context, f func(Tx) error) error {
 	return s.db.Do(ctx, func(tx Tx) error {
 		if s.d.Lock != "" {
-			if err := tx.Query(ctx, s.d.Lock, nil, func(func(...any) error) error { return nil }); err != nil {
+			if err := tx.Query(ctx, s.d.Lock, nil, func(Row) error { return nil }); err != nil {
 				return err
 			}
 		}

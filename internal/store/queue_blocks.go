@@ -33,7 +33,7 @@ func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job,
 		var state string
 		var text []byte
 		j = queue.Job{Study: t.Study, Finish: t.Block == 0}
-		if err := row(ctx, tx, "SELECT state, spec, sets FROM queue_studies WHERE id = ?"+b.Dialect.RowLock, []any{t.Study}, &state, &text, &j.Sets); err != nil {
+		if err := lookup(ctx, tx, "SELECT state, spec, sets FROM queue_studies WHERE id = ?"+b.Dialect.RowLock, t.Study).Scan(&state, &text, &j.Sets); err != nil {
 			return stale(err)
 		}
 		if want := map[bool]queue.State{false: queue.Open, true: queue.Finishing}[j.Finish]; queue.State(state) != want {
@@ -48,7 +48,7 @@ func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job,
 			return err
 		}
 		var list string
-		if err := row(ctx, tx, "SELECT part, blocks, tries FROM queue_blocks WHERE study = ? AND block = ?", []any{t.Study, t.Block}, &j.Unit.Part, &list, &j.Try); err != nil {
+		if err := lookup(ctx, tx, "SELECT part, blocks, tries FROM queue_blocks WHERE study = ? AND block = ?", t.Study, t.Block).Scan(&j.Unit.Part, &list, &j.Try); err != nil {
 			return err
 		}
 		j.Try++
@@ -86,7 +86,7 @@ func (b *Book) mine(ctx context.Context, tx Tx, l queue.Lease, t Ticket) (done b
 	}
 	var state, bed string
 	var epoch, job int64
-	err = row(ctx, tx, "SELECT state, testbed, epoch, job FROM queue_blocks WHERE study = ? AND block = ?"+b.Dialect.RowLock, []any{t.Study, t.Block}, &state, &bed, &epoch, &job)
+	err = lookup(ctx, tx, "SELECT state, testbed, epoch, job FROM queue_blocks WHERE study = ? AND block = ?"+b.Dialect.RowLock, t.Study, t.Block).Scan(&state, &bed, &epoch, &job)
 	if err != nil {
 		return false, stale(err)
 	}
@@ -195,7 +195,7 @@ func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 	var waiting int
 	var label string
 	var text []byte
-	if err := row(ctx, tx, "SELECT waiting, label, spec FROM queue_studies WHERE id = ?", []any{id}, &waiting, &label, &text); err != nil || waiting > 0 {
+	if err := lookup(ctx, tx, "SELECT waiting, label, spec FROM queue_studies WHERE id = ?", id).Scan(&waiting, &label, &text); err != nil || waiting > 0 {
 		return err
 	}
 	spec, seed, trials, err := b.soFar(ctx, tx, id, text)
@@ -257,7 +257,7 @@ func (b *Book) lacks(ctx context.Context, tx Tx, id string) (map[string]string, 
 
 // beds are what each testbed was for a study, by name.
 func (b *Book) beds(ctx context.Context, tx Tx, id string) ([]queue.BedRecord, error) {
-	return collect(ctx, tx, "SELECT testbed, environment, facts FROM queue_beds WHERE study = ? ORDER BY testbed"+b.Dialect.Order, []any{id}, func(r scanner) (x queue.BedRecord, err error) {
+	return collect(ctx, tx, "SELECT testbed, environment, facts FROM queue_beds WHERE study = ? ORDER BY testbed"+b.Dialect.Order, []any{id}, func(r Row) (x queue.BedRecord, err error) {
 		var doc []byte
 		if err = r.Scan(&x.Testbed, &doc, &x.Facts); err == nil {
 			err = json.Unmarshal(doc, &x.Environment)

@@ -21,7 +21,7 @@ func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err err
 		}
 		var state, why, holder string
 		var epoch, beat int64
-		if err := row(ctx, tx, "SELECT state, why, holder, epoch, beat FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, []any{c.Testbed}, &state, &why, &holder, &epoch, &beat); err != nil {
+		if err := lookup(ctx, tx, "SELECT state, why, holder, epoch, beat FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, c.Testbed).Scan(&state, &why, &holder, &epoch, &beat); err != nil {
 			return err
 		}
 		now, err := b.now(ctx, tx)
@@ -52,7 +52,7 @@ func (b *Book) drop(ctx context.Context, tx Tx, testbed string, but int64) error
 		block int
 		job   int64
 	}
-	all, err := collect(ctx, tx, "SELECT study, block, job FROM queue_blocks WHERE testbed = ? AND state = 'running' AND job <> ?", []any{testbed, but}, func(r scanner) (x begun, err error) {
+	all, err := collect(ctx, tx, "SELECT study, block, job FROM queue_blocks WHERE testbed = ? AND state = 'running' AND job <> ?", []any{testbed, but}, func(r Row) (x begun, err error) {
 		err = r.Scan(&x.study, &x.block, &x.job)
 		return x, err
 	})
@@ -122,7 +122,7 @@ func (b *Book) revive(ctx context.Context, tx Tx, lost int64) error {
 	for _, job := range dead {
 		var id string
 		var block int
-		err := row(ctx, tx, "SELECT study, block FROM queue_blocks WHERE job = ? AND state = 'open'"+b.Dialect.RowLock, []any{job}, &id, &block)
+		err := lookup(ctx, tx, "SELECT study, block FROM queue_blocks WHERE job = ? AND state = 'open'"+b.Dialect.RowLock, job).Scan(&id, &block)
 		if errors.Is(err, errNoRow) {
 			continue
 		}

@@ -38,7 +38,7 @@ func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
 		(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'done'),
 		(SELECT COUNT(*) FROM queue_blocks b WHERE b.study = s.id AND b.block > 0 AND b.state = 'running'),
 		(SELECT COUNT(*) FROM queue_trials t WHERE t.study = s.id)
-		FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(r scanner) (s queue.Study, err error) {
+		FROM queue_studies s `+where+` ORDER BY s.submitted DESC, s.id`, nil, func(r Row) (s queue.Study, err error) {
 		var submitted, estimate int64
 		err = r.Scan(&s.ID, &s.Name, &s.Label, &s.Kind, &s.Submitter, &submitted, &s.State, &s.Why, &estimate, &s.Ledger, &s.Blocks, &s.Done, &s.Running, &s.Trials)
 		s.Submitted, s.EstimateSeconds = time.UnixMilli(submitted).UTC(), float64(estimate)/1000
@@ -80,7 +80,7 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		var text, sets []byte
-		if err := row(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets); errors.Is(err, errNoRow) {
+		if err := lookup(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", id).Scan(&text, &sets); errors.Is(err, errNoRow) {
 			return fmt.Errorf("study %s: %w", id, queue.ErrNotFound)
 		} else if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err e
 		if len(sets) > len("{}") {
 			files = append(files, queue.File{Name: queue.SetsFile, Data: sets})
 		}
-		raw, err := collect(ctx, tx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(r scanner) (f queue.File, err error) {
+		raw, err := collect(ctx, tx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(r Row) (f queue.File, err error) {
 			err = r.Scan(&f.Name, &f.Data)
 			return f, err
 		})
@@ -116,7 +116,7 @@ func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
 		if err != nil {
 			return err
 		}
-		list, err = collect(ctx, tx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r scanner) (t queue.Testbed, err error) {
+		list, err = collect(ctx, tx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r Row) (t queue.Testbed, err error) {
 			var beat int64
 			err = r.Scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
 			t.SilentSeconds = float64(now-beat) / 1000
@@ -125,10 +125,10 @@ func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
 		if err != nil {
 			return err
 		}
-		return tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(scan func(...any) error) error {
+		return tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(r Row) error {
 			var name, id string
 			var block int
-			if err := scan(&name, &id, &block); err != nil {
+			if err := r.Scan(&name, &id, &block); err != nil {
 				return err
 			}
 			if i := slices.IndexFunc(list, func(t queue.Testbed) bool { return t.Name == name }); i >= 0 {

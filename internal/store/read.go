@@ -13,18 +13,13 @@ import (
 
 // Entries calls f for each entry in order.
 func (s *Ledger) Entries(ctx context.Context, f func(ledger.Entry) error) error {
-	return s.each(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq", nil, func(r rowScan) error {
+	return s.db.Query(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY seq", nil, func(r Row) error {
 		e, err := scanEntry(r)
 		if err != nil {
 			return err
 		}
 		return f(e)
 	})
-}
-
-// each runs a query and calls scan for every row.
-func (s *Ledger) each(ctx context.Context, query string, args []any, scan func(rowScan) error) error {
-	return s.db.Query(ctx, query, args, func(r func(...any) error) error { return scan(r) })
 }
 
 // Rows calls f for each row of a table in chain order.
@@ -34,7 +29,7 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.Row) erro
 		return fmt.Errorf("no table %q", table)
 	}
 	query := "SELECT " + columnsOf(t) + " FROM " + t.Name + " ORDER BY entry, id" + s.d.Order
-	return s.each(ctx, query, nil, func(r rowScan) error {
+	return s.db.Query(ctx, query, nil, func(r Row) error {
 		row, err := scanRow(r, &t)
 		if err != nil {
 			return err
@@ -48,7 +43,7 @@ func columnsOf(t ledger.Table) string {
 	return strings.Join(append([]string{"id", "entry", "digest", "doc"}, t.Columns...), ", ")
 }
 
-func scanRow(r scanner, t *ledger.Table) (ledger.Row, error) {
+func scanRow(r Row, t *ledger.Table) (ledger.Row, error) {
 	row := ledger.Row{Table: t.Name, Cols: make([]string, len(t.Columns))}
 	dest := []any{&row.ID, &row.Entry, &row.Digest, &row.Doc}
 	for i := range row.Cols {
@@ -69,7 +64,7 @@ func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.Row, error) {
 	for _, t := range ledger.Tables {
 		query := "SELECT " + columnsOf(t) + " FROM " + t.Name +
 			" WHERE id >= ? AND id < ? ORDER BY id" + s.d.Order + " LIMIT 20"
-		rows, err := collect(ctx, s.db, query, []any{prefix, prefix + "g"}, func(r scanner) (ledger.Row, error) { return scanRow(r, &t) })
+		rows, err := collect(ctx, s.db, query, []any{prefix, prefix + "g"}, func(r Row) (ledger.Row, error) { return scanRow(r, &t) })
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +168,7 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 	if f.Limit > 0 {
 		query += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
-	return collect(ctx, s.db, query, w.args, func(r scanner) (ev ledger.Evidence, err error) {
+	return collect(ctx, s.db, query, w.args, func(r Row) (ev ledger.Evidence, err error) {
 		var v, st, e []byte
 		if err = r.Scan(&ev.Entry, &v, &st, &e); err == nil {
 			err = errors.Join(json.Unmarshal(v, &ev.Verdict), json.Unmarshal(st, &ev.Study), json.Unmarshal(e, &ev.Environment))
@@ -184,7 +179,7 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 
 // docs decodes one document a row.
 func docs[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
-	return collect(ctx, q, query, args, func(r scanner) (v T, err error) {
+	return collect(ctx, q, query, args, func(r Row) (v T, err error) {
 		var doc []byte
 		if err = r.Scan(&doc); err == nil {
 			err = json.Unmarshal(doc, &v)
@@ -218,7 +213,7 @@ func (s *Ledger) Exclusions(ctx context.Context) ([]ledger.Exclusion, error) {
 // Tunables counts verdicts by tunable.
 func (s *Ledger) Tunables(ctx context.Context) (map[string]int, error) {
 	count := map[string]int{}
-	err := s.each(ctx, "SELECT tunables FROM verdicts WHERE tunables <> ''", nil, func(r rowScan) error {
+	err := s.db.Query(ctx, "SELECT tunables FROM verdicts WHERE tunables <> ''", nil, func(r Row) error {
 		var t string
 		if err := r.Scan(&t); err != nil {
 			return err
@@ -247,7 +242,7 @@ func (s *Ledger) Blob(ctx context.Context, sha256 string) (ledger.Blob, error) {
 
 // Blobs calls f for every blob.
 func (s *Ledger) Blobs(ctx context.Context, f func(ledger.Blob) error) error {
-	return s.each(ctx, "SELECT sha256, size, encoding, data FROM blobs", nil, func(r rowScan) error {
+	return s.db.Query(ctx, "SELECT sha256, size, encoding, data FROM blobs", nil, func(r Row) error {
 		var b ledger.Blob
 		if err := r.Scan(&b.SHA256, &b.Size, &b.Encoding, &b.Data); err != nil {
 			return err

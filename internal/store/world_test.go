@@ -79,7 +79,7 @@ func (w *world) ask(query string, args ...any) (n int64) {
 func (w *world) pass(d time.Duration) { w.exec("UPDATE clock SET ms = ms + ?", d.Milliseconds()) }
 
 // Query and Close are DB's.
-func (w *world) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (w *world) Query(ctx context.Context, query string, args []any, each func(Row) error) error {
 	return w.Do(ctx, func(tx Tx) error { return tx.Query(ctx, query, args, each) })
 }
 
@@ -133,7 +133,7 @@ func (t *worldTx) Exec(ctx context.Context, query string, args ...any) (int64, e
 	return r.RowsAffected()
 }
 
-func (t *worldTx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (t *worldTx) Query(ctx context.Context, query string, args []any, each func(Row) error) error {
 	if err := t.down(); err != nil {
 		return err
 	}

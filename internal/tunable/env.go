@@ -49,7 +49,7 @@ var language = sync.OnceValue(factexpr.NewLanguage[Names])
 func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	e := Env{&Names{Host: factexpr.Of(f), Role: role, NumberAt: numberAt, Vector: vector}}
 	e.Text = func(name string) string { return c.textOf(f, e, name) }
-	e.Value = func(name string) float64 { return toNumber(c.textOf(f, e, name)) }
+	e.Value = func(name string) float64 { return Number(c.textOf(f, e, name)) }
 	e.Known = func(name string) bool { return c.textOf(f, e, name) != "" }
 	e.HarvestDefault = func() float64 { return float64(HarvestDefault(f.Release)) }
 	return e
@@ -62,7 +62,7 @@ func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) })
 	if ok && known && r.Constraints.OnlyRaise && atRuntime(f, name) {
 		// The kernel refuses less than it has; where that is not known, nothing is.
-		if d, computed := r.DefaultOf(name, f.Release, e); !computed || toNumber(v) < toNumber(d) {
+		if d, computed := r.DefaultOf(name, f.Release, e); !computed || Number(v) < Number(d) {
 			return d
 		}
 	}
@@ -86,24 +86,9 @@ func atRuntime(f *fact.Facts, name string) bool {
 func vector(numbers ...any) string {
 	var all []string
 	for _, x := range numbers {
-		f, _ := asFloat(x)
-		all = append(all, number(math.Trunc(f)))
+		all = append(all, number(math.Trunc(factexpr.Number(x))))
 	}
 	return strings.Join(all, " ")
-}
-
-func asFloat(x any) (float64, bool) {
-	switch x := x.(type) {
-	case int:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case uint64:
-		return float64(x), true
-	case float64:
-		return x, true
-	}
-	return 0, false
 }
 
 func numberAt(text string, n int) float64 {
@@ -111,14 +96,11 @@ func numberAt(text string, n int) float64 {
 	if n < 1 || n > len(parts) {
 		return 0
 	}
-	return toNumber(parts[n-1])
+	return Number(parts[n-1])
 }
 
-// Number is a value as expressions see it: 0 where it is none.
-func Number(s string) float64 { return toNumber(s) }
-
-// toNumber reads a setting's text as a number; 0 when it is none.
-func toNumber(s string) float64 {
+// Number reads a setting's text as expressions see it: 0 where it is no number.
+func Number(s string) float64 {
 	n, ok := ParseInteger(strings.TrimSpace(s))
 	if !ok {
 		return 0
@@ -131,8 +113,8 @@ func toNumber(s string) float64 {
 // coupled one.
 func (e Env) With(this, other string) Env {
 	x := *e.Names
-	x.This, x.ThisText = toNumber(this), this
-	x.Other = toNumber(other)
+	x.This, x.ThisText = Number(this), this
+	x.Other = Number(other)
 	return Env{&x}
 }
 

@@ -135,7 +135,7 @@ func (v Vector) env() (Env, release.Release, error) {
 		e.Pages = e.Memory / e.Page
 	}
 	e.Text = func(name string) string { return v.Values[name] }
-	e.Value = func(name string) float64 { return toNumber(v.Values[name]) }
+	e.Value = func(name string) float64 { return Number(v.Values[name]) }
 	e.IsSet = func(name string) bool { _, ok := v.Values[name]; return ok }
 	e.RC = func(name string) bool { on, _ := yes(v.Values[name]); return on }
 	return e, rel, nil
@@ -172,8 +172,8 @@ func (e Env) set(name string, x any) error {
 func castLike(have, x any) (any, error) {
 	switch have.(type) {
 	case int, float64:
-		f, ok := asFloat(x)
-		if !ok {
+		f := factexpr.Number(x)
+		if f == 0 && fmt.Sprint(x) != "0" {
 			return nil, fmt.Errorf("want a number, have %v", x)
 		}
 		if _, whole := have.(int); whole {

@@ -91,7 +91,7 @@ func (p pool) Close() error {
 }
 
 // Query reads outside of a transaction.
-func (p pool) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (p pool) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := p.Pool.Query(ctx, store.Numbered(query), args...)
 	return explain(eachOf(rows, err, each))
 }
@@ -110,12 +110,12 @@ func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) 
 	return tag.RowsAffected(), err
 }
 
-func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (t tx) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := t.Tx.Query(ctx, store.Numbered(query), args...)
 	return eachOf(rows, err, each)
 }
 
-func eachOf(rows pgx.Rows, err error, each func(scan func(...any) error) error) error {
+func eachOf(rows pgx.Rows, err error, each func(store.Row) error) error {
 	if err != nil {
 		return err
 	}

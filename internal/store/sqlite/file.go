@@ -51,7 +51,7 @@ func open(path string, owner Owner, how url.Values) (*file, error) {
 func (f *file) Close() error { return errors.Join(own(f.path, f.owner), f.sql.Close()) }
 
 // Query reads outside of a transaction.
-func (f *file) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (f *file) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := f.sql.QueryContext(ctx, query, args...)
 	return explain(eachOf(rows, err, each))
 }
@@ -80,12 +80,12 @@ func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) 
 	return r.RowsAffected()
 }
 
-func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+func (t tx) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := t.sql.QueryContext(ctx, query, args...)
 	return eachOf(rows, err, each)
 }
 
-func eachOf(rows *sql.Rows, err error, each func(scan func(...any) error) error) error {
+func eachOf(rows *sql.Rows, err error, each func(store.Row) error) error {
 	if err != nil {
 		return err
 	}

@@ -85,9 +85,9 @@ func (q *db) take(ctx context.Context, label string) (t store.Ticket, ok bool, e
 	err = q.file.Do(ctx, func(x store.Tx) error {
 		ok = false
 		return x.Query(ctx, "UPDATE queue_jobs SET taken = "+q.Dialect.Now+" WHERE id = (SELECT id FROM queue_jobs WHERE label = ? AND taken = 0 AND after <= "+q.Dialect.Now+" ORDER BY id LIMIT 1) RETURNING id, study, block",
-			[]any{label}, func(scan func(...any) error) error {
+			[]any{label}, func(r store.Row) error {
 				ok = true
-				return scan(&t.Job, &t.Study, &t.Block)
+				return r.Scan(&t.Job, &t.Study, &t.Block)
 			})
 	})
 	return t, ok && err == nil, err

@@ -3,46 +3,24 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"linerate/internal/evidence"
 	"linerate/internal/list"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 )
 
 // Evidence is a verdict of a study about this tunable, or about another of
 // the same idea.
 type Evidence struct {
-	ID       string `json:"id,omitempty"` // of the verdict in its ledger
-	Tunable  string `json:"tunable"`      // as the study set it
-	Sibling  bool   `json:"sibling"`      // another tunable of the same concept
-	Before   string `json:"before"`       // "" for the system's default
-	After    string `json:"after"`
-	Alone    bool   `json:"alone"`   // nothing else was changed with it
-	Machine  string `json:"machine"` // CPU, cores, NIC and driver
-	OS       string `json:"os"`
-	Release  string `json:"release"`
-	Workload string `json:"workload"`
-	Study    string `json:"study"`
-	// StudyID is the study in its ledger, Started when it began: of what a ledger holds.
-	StudyID    string     `json:"study_id,omitempty"`
-	Started    *time.Time `json:"started,omitempty"`
-	Source     string     `json:"source"` // where the study was read
-	Metric     string     `json:"metric"`
-	Primary    bool       `json:"primary"` // the metric that the study's question is about
-	EffectText string     `json:"effect"`  // "+3.1 % [+2.4, +3.9]"
-
-	stats.Result
+	evidence.Row
+	ID         string `json:"id,omitempty"` // of the verdict in its ledger
+	Sibling    bool   `json:"sibling"`      // another tunable of the same concept
+	Machine    string `json:"machine"`      // CPU, cores, NIC and driver
+	EffectText string `json:"effect"`       // "+3.1 % [+2.4, +3.9]"
 	// Published is the verdict of the study's author, Agrees whether it is
 	// the same; "" where there is none.
-	Published string   `json:"published,omitempty"`
-	Agrees    bool     `json:"published_agrees,omitempty"`
-	Flags     []string `json:"flags,omitempty"`
-	Excluded  string   `json:"excluded,omitempty"`
-	Label     string   `json:"label,omitempty"` // what the number is not
-
-	row evidence.Row
+	Published string `json:"published,omitempty"`
+	Agrees    bool   `json:"published_agrees,omitempty"`
 }
 
 // AddEvidence puts what was measured on the page: of the tunable itself, one's
@@ -80,14 +58,8 @@ func Measured(rows []evidence.Row) []Evidence {
 
 // evidenceOf is a verdict as the page has it.
 func evidenceOf(r evidence.Row, sibling bool) Evidence {
-	e := Evidence{
-		ID: r.ID, Tunable: r.Tunable, Sibling: sibling, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
-		Workload: r.Workload, Study: r.Study, StudyID: r.StudyID, Source: r.Source, Metric: r.Metric, Primary: r.Primary, EffectText: r.TextWithBounds(),
-		Result: r.Result, Flags: slices.Clone(r.Flags), Excluded: r.Excluded, Label: r.Label, row: r,
-	}
-	if !r.Started.IsZero() {
-		e.Started = &r.Started
-	}
+	e := Evidence{Row: r, ID: r.ID, Sibling: sibling, Machine: r.Machine(), EffectText: r.TextWithBounds()}
+	e.Flags = slices.Clone(r.Flags)
 	if r.Published != nil {
 		e.Published, e.Agrees = r.Published.Verdict, r.Published.Agrees
 	}
@@ -96,9 +68,6 @@ func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	}
 	return e
 }
-
-// MetricLabel is the metric in words.
-func (e Evidence) MetricLabel() string { return e.row.MetricLabel() }
 
 // maxShown is how many verdicts a page lists for people.
 const maxShown = 16
@@ -131,7 +100,7 @@ func (o *page) evidence(p Page) {
 		if rows[name] == nil {
 			names = append(names, name)
 		}
-		rows[name] = append(rows[name], e.row)
+		rows[name] = append(rows[name], e.Row)
 	}
 	for _, name := range names {
 		if name != "" {

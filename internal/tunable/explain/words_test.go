@@ -220,7 +220,7 @@ func TestVerdicts(t *testing.T) {
 	row.Excluded = "a cable"
 	e := Measured([]evidence.Row{row})[0]
 	row.Flags[0] = "changed later"
-	if e.Started == nil || e.Flags[0] != "few blocks" || e.Excluded != "a cable" || e.Machine != row.Machine() {
+	if e.Started.IsZero() || e.Flags[0] != "few blocks" || e.Excluded != "a cable" || e.Machine != row.Machine() {
 		t.Errorf("%+v", e)
 	}
 	page := Page{Name: "net.x", Evidence: []Evidence{e}}
