@@ -44,7 +44,7 @@ func lineOf(t *testing.T, r ledger.Rollout) (*ledger.Batch, evidence.Row) {
 		t.Fatalf("%v: %+v", err, b)
 	}
 	l := ledger.Flatten(&ledger.Evidence{Verdict: b.Verdicts[0], Study: b.Studies[0], Environment: b.Environments[0]}, nil)
-	return b, l.Row()
+	return b, l.Row
 }
 
 // TestRollout: a rollout of one setting is evidence of it, from machines that are none of the host asked
