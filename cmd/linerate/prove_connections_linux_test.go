@@ -285,6 +285,19 @@ func TestPerConnectionRefused(t *testing.T) {
 	}
 }
 
+// TestPerConnectionWithoutTraffic: a server that accepts nothing is told of after the first window.
+func TestPerConnectionWithoutTraffic(t *testing.T) {
+	p := newPages(t, testbed.Link{})
+	cmd, said, dir := p.prove("initcwnd=45", "--metric", "duration", "--window", "1s", "--time", "8s")
+	err := cmd.Run()
+	if record, rerr := studydir.Read(dir); err == nil || rerr != nil || len(record.Trials) > 0 || !strings.Contains(said.String(), p.name+" accepted no TCP connection in 1s") {
+		t.Errorf("%v, %v\n%s", err, rerr, said)
+	}
+	if n := p.attached(); n != 0 {
+		t.Errorf("%d programs are left", n)
+	}
+}
+
 // TestPerConnectionKilled: whenever the study is killed, nothing of it stays.
 func TestPerConnectionKilled(t *testing.T) {
 	t.Parallel()

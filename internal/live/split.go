@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,6 +169,9 @@ func (s *splitting) windows(ctx context.Context) (*study.Trip, error) {
 			return nil, err
 		}
 		if w == 0 {
+			if err := s.accepted(); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		trip, err := s.record(ctx, w-1)
@@ -236,6 +240,21 @@ func (s *splitting) taken() error {
 		return hint.With(fmt.Errorf("the kernel refused the setting for %d of %d connections: %w", t.Refused, t.Opened, t.Err()), "nothing was changed for them; a newer kernel may take it")
 	}
 	return nil
+}
+
+// accepted refuses a study of what accepts nothing: it is another process, or too quiet.
+func (s *splitting) accepted() error {
+	tallies, err := s.kernel.Tallies(0)
+	if err != nil {
+		return err
+	}
+	for _, t := range tallies {
+		if t.Opened > 0 {
+			return nil
+		}
+	}
+	of := cmp.Or(s.Spec.Parts[0].Live.Service, "this machine")
+	return hint.With(fmt.Errorf("%s accepted no TCP connection in %s", of, s.length), "ss -ltnp names the process that listens; a server in a container has a cgroup of its own; a quiet one needs %s", hint.Option("window", "5m"))
 }
 
 // read takes the connections that have ended.
