@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // Config is what a product's configuration says.
@@ -105,12 +106,8 @@ func (p *Product) stage() fact.Stage {
 
 // SetsItself is the value that the product gives a tunable without being asked.
 func (p *Product) SetsItself(name string) (value string, ok bool) {
-	for _, s := range p.Sets {
-		if s.Name == name {
-			return s.Value, true
-		}
-	}
-	return "", false
+	s, ok := list.Find(p.Sets, func(s Set) bool { return s.Name == name })
+	return s.Value, ok
 }
 
 // Bounds on a configuration; real ones are far below.

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // MemoryLimit is a limit of pf that grows with memory.
@@ -102,11 +103,8 @@ func (n Node) In(p *Product, version string) string {
 // alone takes. "" where the product has no place for it.
 func (p *Product) PlaceOf(name, version string, byLoader bool) string {
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok {
-		i := slices.IndexFunc(pfNumbers, func(n pfNumber) bool { return n.limit == limit })
-		if i < 0 {
-			return ""
-		}
-		return p.Fields[pfNumbers[i].path]
+		n, _ := list.Find(pfNumbers, func(n pfNumber) bool { return n.limit == limit })
+		return p.Fields[n.path]
 	}
 	if n, ok := p.NodeOf(name); ok {
 		return "set " + n.In(p, version)
@@ -119,9 +117,5 @@ func (p *Product) PlaceOf(name, version string, byLoader bool) string {
 
 // NodeOf is the node of a tunable.
 func (p *Product) NodeOf(name string) (Node, bool) {
-	i := slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Name == name })
-	if i < 0 {
-		return Node{}, false
-	}
-	return p.Nodes[i], true
+	return list.Find(p.Nodes, func(n Node) bool { return n.Name == name })
 }

@@ -28,17 +28,11 @@ func Recognise(name, text, os string) (p *Product, at string, ok bool) {
 	}
 	text = text[:min(len(text), maxLooked)]
 	for _, p := range products {
-		if p.Looks == "" || os != "" && os != p.OS {
+		if p.Looks == nil || os != "" && os != p.OS {
 			continue
 		}
-		named := slices.ContainsFunc(p.Names, func(n string) bool {
-			ok, err := regexp.MatchString(n, base)
-			if !ok && err == nil {
-				ok, err = regexp.MatchString(n, long)
-			}
-			return ok && err == nil
-		})
-		looks := len(p.looks.FindAllStringIndex(text, enough))
+		named := slices.ContainsFunc(p.Names, func(n *regexp.Regexp) bool { return n.MatchString(base) || n.MatchString(long) })
+		looks := len(p.Looks.FindAllStringIndex(text, enough))
 		if looks >= enough || looks > 0 && (named || p.OS == fact.FreeBSD) {
 			return p, p.file(base, text), true
 		}
@@ -56,9 +50,6 @@ func database(text, os string) (*Product, string, bool) {
 		name = "truenas-core"
 	}
 	p := Named(name)
-	if p == nil {
-		return nil, "", false
-	}
 	return p, p.Configs[0], true
 }
 

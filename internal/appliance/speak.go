@@ -41,8 +41,8 @@ func (p *Product) at(place string) string {
 // the whole of it.
 func (p *Product) rephrase(text string) (string, bool) {
 	for _, s := range p.Says {
-		if s.match.MatchString(text) {
-			return s.match.ReplaceAllString(text, s.As), true
+		if s.Match.MatchString(text) {
+			return s.Match.ReplaceAllString(text, s.As), true
 		}
 	}
 	return text, false

@@ -1,9 +1,6 @@
 package appliance
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -12,7 +9,7 @@ import (
 
 	"linerate/catalogue/appliances"
 	"linerate/internal/fact"
-	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/yamlfile"
 )
 
@@ -30,8 +27,8 @@ type Product struct {
 	Version []Version `yaml:"version"`
 	// Names are patterns of the configuration's file name when that file alone is given;
 	// Looks is a pattern of a line that only it has.
-	Names []string `yaml:"names"`
-	Looks string   `yaml:"looks"`
+	Names []*regexp.Regexp `yaml:"names"`
+	Looks *regexp.Regexp   `yaml:"looks"`
 	// Loader: tunables of its list are for the loader and for sysctl(8) both.
 	Loader   bool      `yaml:"loader"`
 	Releases []Release `yaml:"releases"`
@@ -65,25 +62,19 @@ type Product struct {
 	// ByHand says how a plan is carried out, and why apply does not do it.
 	ByHand  string   `yaml:"by_hand"`
 	Sources []string `yaml:"sources"`
-
-	looks *regexp.Regexp
 }
 
 // Version is a file that has the product's release as the first group of a
 // pattern.
 type Version struct {
-	File    string `yaml:"file"`
-	Pattern string `yaml:"pattern"`
-
-	pattern *regexp.Regexp
+	File    string         `yaml:"file"`
+	Pattern *regexp.Regexp `yaml:"pattern"`
 }
 
 // Say replaces advice for the base system by the product's wording.
 type Say struct {
-	Match string `yaml:"match"`
-	As    string `yaml:"as"`
-
-	match *regexp.Regexp
+	Match *regexp.Regexp `yaml:"match"`
+	As    string         `yaml:"as"`
 }
 
 // Release is one release of a product.
@@ -115,83 +106,24 @@ type Rewrite struct {
 	Only []string `yaml:"only"`
 }
 
-// Products are the built-in records, read once. They are checked by a test.
+// Products are the built-in records, read once.
 var Products = sync.OnceValues(func() ([]*Product, error) { return Load(appliances.Files) })
 
-// Load reads the records.
+// Load reads the records. A test checks what is in them.
 func Load(fsys fs.FS) ([]*Product, error) {
-	names, err := fs.Glob(fsys, "*.yaml")
-	if err != nil {
-		return nil, err
-	}
+	files, err := yamlfile.Own[Product](fsys, "*.yaml")
 	var all []*Product
-	for _, name := range names {
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		p := &Product{}
-		if _, err := yamlfile.Read(name, text, yamlfile.Kind{Noun: "an appliance", Content: "name, title and os"}, p); err != nil {
-			return nil, err
-		}
-		if err := p.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, p)
+	for i := range files {
+		all = append(all, &files[i].Doc)
 	}
-	return all, nil
-}
-
-// check refuses a record that lacks what every product has.
-func (p *Product) check() error {
-	switch {
-	case p.Name == "" || p.Title == "" || p.OS != fact.FreeBSD && p.OS != fact.Linux:
-		return errors.New("name, title and os (freebsd or linux) are needed")
-	case readers[p.Name] == nil:
-		return fmt.Errorf("nothing reads the configuration of %s", p.Name)
-	case len(p.Configs) == 0 || p.Tunables == "" || p.Remove == "" || p.Change == "" || p.ByHand == "" || len(p.Sources) == 0:
-		return errors.New("configs, tunables, remove, change, by_hand and sources are needed")
-	}
-	var err error
-	if p.looks, err = regexp.Compile("(?m)" + p.Looks); err != nil {
-		return err
-	}
-	for i := range p.Version {
-		if p.Version[i].pattern, err = regexp.Compile(p.Version[i].Pattern); err != nil {
-			return err
-		}
-	}
-	for i := range p.Says {
-		if p.Says[i].match, err = regexp.Compile(p.Says[i].Match); err != nil {
-			return err
-		}
-	}
-	for _, r := range p.Releases {
-		if _, err := release.ParseGiven(r.Base); err != nil || r.Release == "" || len(r.Sources) == 0 {
-			return fmt.Errorf("release %q: base %q and sources: %w", r.Release, r.Base, err)
-		}
-	}
-	for _, n := range p.Nodes {
-		if _, err := release.Parse(cmp.Or(n.Since, "1.0")); err != nil || n.Name == "" || n.Node == "" || n.Value(n.Default) == "" || (n.Since == "") != (n.Older == "") || (n.Enable == "") != (n.Disable == "") {
-			return fmt.Errorf("nodes %q: name, node and default, since with older, enable with disable", n.Name)
-		}
-	}
-	for _, w := range p.Rewrites {
-		if _, err := path.Match(w.File, ""); err != nil || w.When == "" {
-			return fmt.Errorf("rewrites %q: a pattern, and when", w.File)
-		}
-	}
-	return nil
+	return all, err
 }
 
 // Named is the product of a name, nil where there is none.
 func Named(name string) *Product {
 	all, _ := Products()
-	i := slices.IndexFunc(all, func(p *Product) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return all[i]
+	p, _ := list.Find(all, func(p *Product) bool { return p.Name == name })
+	return p
 }
 
 // Of is the product that facts are of, nil for a plain host.
@@ -205,35 +137,33 @@ func Of(f *fact.Facts) *Product {
 // VersionIn is the product's release as given in text, the content of its version file; ""
 // where it gives none.
 func (v Version) VersionIn(text string) string {
-	m := v.pattern.FindStringSubmatch(text)
-	if len(m) < 2 {
-		return ""
-	}
-	return m[1]
+	return append(v.Pattern.FindStringSubmatch(text), "", "")[1]
 }
 
 // Has reports a tunable that the product's kernel has, whatever the base system's.
 func (p *Product) Has(name string) bool {
-	return slices.ContainsFunc(p.Adds, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+	return anyMatches(p.Adds, name)
 }
 
 // Writes reports whether the product writes a line of a file anew, so that it
 // is not its user's.
 func (p *Product) Writes(file, name string) bool {
 	return slices.ContainsFunc(p.Rewrites, func(w Rewrite) bool {
-		if ok, _ := path.Match(w.File, file); !ok {
-			return false
-		}
-		return len(w.Only) == 0 || slices.ContainsFunc(w.Only, func(o string) bool { ok, _ := path.Match(o, name); return ok })
+		return anyMatches([]string{w.File}, file) && (len(w.Only) == 0 || anyMatches(w.Only, name))
 	})
+}
+
+// anyMatches reports a name that one of the patterns of path.Match takes.
+func anyMatches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, name); return ok })
 }
 
 // Recognises reports a text that looks like the product's configuration; every
 // text does where the record has no looks.
 func (p *Product) Recognises(text string) bool {
-	return text != "" && (p.Looks == "" || p.looks.MatchString(text))
+	return text != "" && (p.Looks == nil || p.Looks.MatchString(text))
 }
 
 // Certain reports a product whose configuration is a file that other systems have as
 // well, so that only its own files tell it.
-func (p *Product) Certain() bool { return p.Looks == "" }
+func (p *Product) Certain() bool { return p.Looks == nil }
