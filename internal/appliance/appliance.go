@@ -61,10 +61,7 @@ func (p *Product) Read(files []File) Config {
 	for i := range c.Lines {
 		p.own(&c.Lines[i])
 	}
-	c.Lines = append(p.setLines(), c.Lines...)
-	for i := range c.Lines {
-		c.Lines[i].Order = i + 1
-	}
+	c.Lines = fact.InOrder(append(p.setLines(), c.Lines...))
 	return c
 }
 

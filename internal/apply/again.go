@@ -122,10 +122,9 @@ func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, e
 
 // became finds what became of a plan: by the identifier, else the last of its digest.
 func (st Status) became(digest, id string) (Past, Outcome) {
-	for i := len(st.History) - 1; i >= 0; i-- {
-		if p := st.History[i]; p.Digest == digest && (id == "" || p.ID == id) {
-			return p, Outcome(p.Outcome)
-		}
+	p, ok := st.last(func(p Past) bool { return p.Digest == digest && (id == "" || p.ID == id) })
+	if !ok {
+		return p, Nothing
 	}
-	return Past{}, Nothing
+	return p, Outcome(p.Outcome)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,29 +110,21 @@ type Drift = record.Drift
 
 func parseIdentity(out []byte) (Identity, error) {
 	id := Identity{UID: -1} // an answer without it is not taken for root
+	texts := map[string]*string{"release": &id.Release, "host": &id.Host, "init": &id.Init, "session": &id.Management, "product": &id.Product, "lacks": &id.Lacks}
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if into := texts[word]; into != nil {
+			*into = rest
+		}
 		switch word {
 		case "os":
 			id.OS = strings.ToLower(rest)
-		case "release":
-			id.Release = rest
-		case "host":
-			id.Host = rest
 		case "uid":
 			if n, err := strconv.Atoi(rest); err == nil {
 				id.UID = n
 			}
-		case "init":
-			id.Init = rest
-		case "session":
-			id.Management = rest
-		case "product":
-			id.Product = rest
 		case "boot":
 			id.NoBoot = rest == "unknown"
-		case "lacks":
-			id.Lacks = rest
 		case "live":
 			id.Live = liveStudy(rest)
 		case "machine":
@@ -199,6 +192,7 @@ func parseStatus(out []byte) (Status, error) {
 		return st, err
 	}
 	var drift record.Reader
+	answers := map[string]*bool{"armed": &st.Armed, "busy": &st.Busy, "ready": &st.Ready}
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
@@ -210,12 +204,8 @@ func parseStatus(out []byte) (Status, error) {
 			st.Digest = rest
 		case "left":
 			st.Left, err = strconv.Atoi(rest)
-		case "armed":
-			st.Armed = rest == "yes"
-		case "busy":
-			st.Busy = rest == "yes"
-		case "ready":
-			st.Ready = rest == "yes"
+		case "armed", "busy", "ready":
+			*answers[word] = rest == "yes"
 		case "no-cron":
 			st.NoCron = true
 		case "history":
@@ -278,15 +268,10 @@ func (id Identity) Switchable() error {
 }
 
 func past(rest string) Past {
-	f := strings.SplitN(rest, " ", 3)
 	var p Past
-	p.ID, p.Outcome, _ = strings.Cut(f[0], ".")
-	if len(f) > 1 {
-		p.Digest = f[1]
-	}
-	if len(f) > 2 {
-		p.Why = f[2]
-	}
+	id, rest, _ := strings.Cut(rest, " ")
+	p.ID, p.Outcome, _ = strings.Cut(id, ".")
+	p.Digest, p.Why, _ = strings.Cut(rest, " ")
 	return p
 }
 
@@ -303,9 +288,14 @@ func (p Past) OfLiveStudy() bool { return strings.HasPrefix(p.Digest, OfLiveStud
 // Current is the confirmed transaction in force, the last of the history that
 // was not taken back.
 func (st Status) Current() (Past, bool) {
-	for i := len(st.History) - 1; i >= 0; i-- {
-		if st.History[i].Outcome == "confirmed" {
-			return st.History[i], true
+	return st.last(func(p Past) bool { return p.Outcome == "confirmed" })
+}
+
+// last is the last transaction of the history that is so.
+func (st Status) last(is func(Past) bool) (Past, bool) {
+	for _, p := range slices.Backward(st.History) {
+		if is(p) {
+			return p, true
 		}
 	}
 	return Past{}, false

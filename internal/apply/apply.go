@@ -357,10 +357,8 @@ func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 
 // newest is the identifier of the transaction that was over last; "" where none was.
 func (st Status) newest() string {
-	if len(st.History) == 0 {
-		return ""
-	}
-	return st.History[len(st.History)-1].ID
+	p, _ := st.last(func(Past) bool { return true })
+	return p.ID
 }
 
 // past finds a transaction that is over.
@@ -371,10 +369,8 @@ func (st Status) past(id string) (Past, bool) {
 // await looks until the transaction is over. A context that ends takes it
 // back at once.
 func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error) {
-	poll := o.Poll
-	poll = cmp.Or(poll, time.Second)
 	for {
-		if wait.For(ctx, poll) != nil {
+		if wait.For(ctx, cmp.Or(o.Poll, time.Second)) != nil {
 			return Reverted, TakeBack(m, o, id, interrupted(ctx, ctx.Err()))
 		}
 		st, err := m.Status(ctx)

@@ -43,6 +43,23 @@ func KeysOf(values []Assignment) []knob.Key {
 	return append(knob.Order(own), companions...)
 }
 
+// noWayBack says why a value cannot be written so that a revert brings back what is now, what
+// that means, and what to do instead; "" where nothing is known against it.
+func noWayBack(os string, k knob.Key, want string, now Snapshot) (why, means, instead string) {
+	const inFile = "set it in a file, for the next boot"
+	value := now.Values[k]
+	if knob.Same(k, want, value) {
+		return "", "", ""
+	}
+	if why := knob.NotWritable(os, k, value); why != "" {
+		return why, "so a revert would need a boot", inFile
+	}
+	if why := knob.NoReturn(k, now.Values); why != "" {
+		return why, "so a revert would need a boot", "set vm.dirty_ratio above 0 first, or " + inFile
+	}
+	return knob.Lossy(os, k, want), "which no revert undoes", inFile
+}
+
 // Assemble works out the transaction that gives a host, which is as the
 // snapshot of KeysOf says, what is wanted. Its errors are *Impossible.
 func Assemble(w Wanted, now Snapshot) (Transaction, error) {
@@ -56,17 +73,13 @@ func Assemble(w Wanted, now Snapshot) (Transaction, error) {
 		want[a.Key] = a.Value
 	}
 	for _, k := range knob.Order(own) {
-		value, exists := now.Values[k]
+		_, exists := now.Values[k]
 		title := fmt.Sprintf("%s %s", k.Mechanism, k.Name)
 		if !exists && k.Mechanism != setting.Module {
 			return t, &Impossible{title, "this host has no such setting"}
 		}
-		if !knob.Same(k, want[k], value) {
-			for _, why := range []string{knob.NotWritable(w.OS, k, value), knob.NoReturn(k, now.Values), knob.Lossy(w.OS, k, want[k])} {
-				if why != "" {
-					return t, &Impossible{title, why}
-				}
-			}
+		if why, _, _ := noWayBack(w.OS, k, want[k], now); why != "" {
+			return t, &Impossible{title, why}
 		}
 		t.Set = append(t.Set, Assignment{k, knob.Native(k, want[k])})
 	}

@@ -192,14 +192,8 @@ func (t *Transaction) values(now Snapshot) error {
 		if err := unchanged(s, k, value, exists); err != nil {
 			return err
 		}
-		if why := knob.NotWritable(t.Plan.OS, k, value); why != "" && !knob.Same(k, s.Value, value) {
-			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set it in a file, for the next boot")
-		}
-		if why := knob.NoReturn(k, now.Values); why != "" && !knob.Same(k, s.Value, value) {
-			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set vm.dirty_ratio above 0 first, or set it in a file, for the next boot")
-		}
-		if why := knob.Lossy(t.Plan.OS, k, s.Value); why != "" && !knob.Same(k, s.Value, value) {
-			return hint.With(fmt.Errorf("%s: %s, which no revert undoes", s.Title(), why), "set it in a file, for the next boot")
+		if why, means, instead := noWayBack(t.Plan.OS, k, s.Value, now); why != "" {
+			return hint.With(fmt.Errorf("%s: %s, %s", s.Title(), why, means), "%s", instead)
 		}
 		t.Set = append(t.Set, Assignment{k, knob.Native(k, s.Value)})
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"linerate/internal/hint"
 	"linerate/internal/knob"
 	"linerate/internal/labtest"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"slices"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func setTo(name string, m setting.Mechanism, was, value string) plan.Step {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,35 +37,32 @@ func (a *auditor) rules() []candidate {
 
 // ask reports a rule's finding about one subject, if its condition holds.
 func (a *auditor) ask(r *Rule, s subject) []candidate {
-	yes, err := language().Holds(r.When, s.env)
-	a.fail(wrap(r, err))
-	if !yes {
+	failed := func(err error) {
+		if err != nil {
+			a.fail(fmt.Errorf("rule %s: %w", r.ID, err))
+		}
+	}
+	holds := func(code string) bool {
+		yes, err := language().Holds(code, s.env)
+		failed(err)
+		return yes
+	}
+	fill := func(text string) string {
+		filled, err := language().Fill(text, s.env)
+		failed(err)
+		return filled
+	}
+	if !holds(r.When) {
 		return nil
 	}
 	f := Finding{Kind: r.Kind, Severity: r.Severity, Action: r.Action, Name: s.name, Sources: r.Sources}.at(s.at)
-	for _, t := range []struct {
-		text string
-		into *string
-	}{{r.Name, &f.Name}, {r.Message, &f.Message}, {r.Why, &f.Why}, {r.Fix, &f.Fix}} {
-		if t.text == "" {
-			continue
-		}
-		filled, err := language().Fill(t.text, s.env)
-		a.fail(wrap(r, err))
-		*t.into = filled
-	}
+	f.Name, f.Message, f.Why, f.Fix = cmp.Or(fill(r.Name), f.Name), fill(r.Message), fill(r.Why), fill(r.Fix)
 	for _, t := range r.Sets {
-		filled, err := language().Fill(t, s.env)
-		a.fail(wrap(r, err))
-		name, value, _ := strings.Cut(filled, "=")
+		name, value, _ := strings.Cut(fill(t), "=")
 		f.sets("", strings.TrimSpace(name), strings.TrimSpace(value))
 	}
-	if r.Worse != "" {
-		yes, err := language().Holds(r.Worse, s.env)
-		a.fail(wrap(r, err))
-		if i := slices.Index(severities, f.Severity); yes && i+1 < len(severities) {
-			f.Severity = severities[i+1]
-		}
+	if i := slices.Index(severities, f.Severity); r.Worse != "" && i+1 < len(severities) && holds(r.Worse) {
+		f.Severity = severities[i+1]
 	}
 	f.ID = r.ID + ":" + f.Name
 	if f.Line == 0 {
@@ -85,13 +83,6 @@ func (r *Rule) class() class {
 		return idleRule
 	}
 	return lineRule
-}
-
-func wrap(r *Rule, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("rule %s: %w", r.ID, err)
 }
 
 // subjects are what a rule is asked about.
@@ -181,23 +172,16 @@ func (a *auditor) place(names []string) (fact.Line, bool) {
 func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	pf, fw := a.f.Firewall.PF, a.f.Firewall.IPFW
 	if limitName, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && pf != nil {
-		for _, l := range pf.FileLimits {
-			if l.Name == limitName && l.File != "" {
-				return l.AsLine(name), true
-			}
-		}
-		return fact.Line{}, false
+		l, ok := list.Find(pf.FileLimits, func(l fact.Limit) bool { return l.Name == limitName && l.File != "" })
+		return l.AsLine(name), ok
 	}
 	if path, ok := strings.CutPrefix(name, "field:"); ok {
 		return a.f.FieldLine(path)
 	}
 	switch {
 	case name == "pf.conf:scrub" && pf != nil:
-		for _, s := range pf.Scrub {
-			if s.MaxMSS > 0 && s.File != "" {
-				return fact.Line{File: s.File, Number: s.Line, Text: s.Text}, true
-			}
-		}
+		s, ok := list.Find(pf.Scrub, func(s fact.Scrub) bool { return s.MaxMSS > 0 && s.File != "" })
+		return fact.Line{File: s.File, Number: s.Line, Text: s.Text}, ok
 	case name == "nft:notrack" && a.f.Firewall.NFT != nil && a.f.Firewall.NFT.Untracked != nil:
 		return *a.f.Firewall.NFT.Untracked, true
 	case name == "ipfw:nat" && fw != nil && len(fw.NATLines) > 0:
@@ -214,12 +198,11 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 
 // lineOfDriver is the line that sets up the first interface of these drivers.
 func (a *auditor) lineOfDriver(drivers []string) (fact.Line, bool) {
-	for _, n := range a.f.NICs {
-		if slices.Contains(drivers, n.Driver) && len(n.Configured) > 0 {
-			return n.Configured[0], true
-		}
+	n, ok := list.Find(a.f.NICs, func(n fact.NIC) bool { return slices.Contains(drivers, n.Driver) && len(n.Configured) > 0 })
+	if !ok {
+		return fact.Line{}, false
 	}
-	return fact.Line{}, false
+	return n.Configured[0], true
 }
 
 // lineOfService is the first line of a daemon's configuration with a word.
@@ -286,7 +269,7 @@ func (a *auditor) tunes(r *tunable.Record) bool {
 
 // policy reports a tunable that says what is allowed.
 func (a *auditor) policy(r *tunable.Record) bool {
-	return slices.ContainsFunc(a.Rules.Policies, func(p string) bool { return globs(p, r.Name) })
+	return globbed(a.Rules.Policies, r.Name)
 }
 
 // required reports a line that a security benchmark asks for: its scanner fails the host

@@ -199,21 +199,11 @@ func (a *auditor) complaints() []candidate {
 
 // quiet counts the lines that no finding is about.
 func (a *auditor) quiet(findings []Finding) int {
-	type place struct {
-		file string
-		line int
-	}
 	about := map[place]bool{}
 	for _, f := range findings {
-		about[place{f.File, f.Line}] = true
+		about[place{file: f.File, line: f.Line}] = true
 	}
-	n := 0
-	for _, l := range a.lines {
-		if !about[place{l.File, l.Number}] {
-			n++
-		}
-	}
-	return n
+	return len(list.Filter(a.lines, func(l fact.Line) bool { return !about[place{file: l.File, line: l.Number}] }))
 }
 
 // unread lists sources that exist and could not be read whole, files of

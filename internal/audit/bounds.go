@@ -23,24 +23,14 @@ func bound[T any](findings []T, of func(*T) *Finding) (list []T, unlisted map[Se
 	list = findings[:0]
 	for i := range findings {
 		f := *of(&findings[i])
-		id := sameID(f.ID)
+		id := f.PlainID()
 		if same[id]++; same[id] <= maxSame && len(list) < maxFindings {
 			list = append(list, findings[i])
 			continue
 		}
-		if unlisted == nil {
-			unlisted = map[Severity]int{}
-		}
-		unlisted[f.Severity]++
+		unlisted = sum(unlisted, map[Severity]int{f.Severity: 1})
 	}
 	return list, unlisted
-}
-
-// sameID is an id without what unique added to it.
-func sameID(id string) string {
-	id, _, _ = strings.Cut(id, "@/")
-	id, _, _ = strings.Cut(id, "#")
-	return id
 }
 
 // bounded shortens what a finding quotes.

@@ -94,17 +94,12 @@ func (a *auditor) unjudgedWhy(s fact.Tunable, rec *tunable.Record, known bool) s
 
 // leave lists a name that could not be judged, within bounds.
 func (v *Coverage) leave(name, why string) {
-	if v.reasons == nil {
-		v.reasons = map[string]int{}
-	}
-	if v.reasons[why]++; v.reasons[why] <= maxNames {
+	one := map[string]int{why: 1}
+	if v.reasons = sum(v.reasons, one); v.reasons[why] <= maxNames {
 		v.Unjudged = append(v.Unjudged, Unjudged{name, why})
 		return
 	}
-	if v.Unlisted == nil {
-		v.Unlisted = map[string]int{}
-	}
-	v.Unlisted[why]++
+	v.Unlisted = sum(v.Unlisted, one)
 }
 
 func count(yes bool) int {

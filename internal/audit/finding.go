@@ -242,20 +242,24 @@ func (r *Report) Rename(names map[string]string) {
 		pairs = append(pairs, place, name)
 	}
 	said := strings.NewReplacer(pairs...)
-	rename := func(f *Finding) {
+	r.each(func(f *Finding) {
 		if name, ok := names[f.File]; ok {
 			f.File = name
 			f.Message, f.Why = said.Replace(f.Message), said.Replace(f.Why)
 		}
-	}
+	}, said.Replace)
+}
+
+// each changes every finding, and the name of every source that was not read.
+func (r *Report) each(change func(*Finding), source func(string) string) {
 	for i := range r.Findings {
-		rename(&r.Findings[i])
+		change(&r.Findings[i])
 	}
 	for i := range r.Suppressed {
-		rename(&r.Suppressed[i].Finding)
+		change(&r.Suppressed[i].Finding)
 	}
 	for i := range r.Unread {
-		r.Unread[i].Source = said.Replace(r.Unread[i].Source)
+		r.Unread[i].Source = source(r.Unread[i].Source)
 	}
 }
 
@@ -264,16 +268,8 @@ func FileOf(host, file string) string { return strings.TrimSuffix(host+":"+file,
 
 // OfHost puts the host in front of every file, where a report is joined with others.
 func (r *Report) OfHost(name string) {
-	at := func(file *string) { *file = FileOf(name, *file) }
-	for i := range r.Findings {
-		at(&r.Findings[i].File)
-	}
-	for i := range r.Suppressed {
-		at(&r.Suppressed[i].File)
-	}
-	for i := range r.Unread {
-		at(&r.Unread[i].Source)
-	}
+	at := func(file string) string { return FileOf(name, file) }
+	r.each(func(f *Finding) { f.File = at(f.File) }, at)
 	r.Summarise(FileSummary{File: name, Form: r.OS, Node: r.Role})
 }
 

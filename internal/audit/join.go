@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -68,9 +67,10 @@ func common(a, b string) string {
 	return a
 }
 
-func sum(a, b map[Severity]int) map[Severity]int {
+// sum adds counts to others, which may be nil.
+func sum[K comparable](a, b map[K]int) map[K]int {
 	if len(b) > 0 && a == nil {
-		a = map[Severity]int{}
+		a = map[K]int{}
 	}
 	for s, n := range b {
 		a[s] += n
@@ -85,11 +85,6 @@ func (v *Coverage) add(o Coverage) {
 	v.Running += o.Running
 	v.RunningKnown += o.RunningKnown
 	v.Unjudged = append(v.Unjudged, o.Unjudged...)
-	if len(o.Unlisted) > 0 && v.Unlisted == nil {
-		v.Unlisted = map[string]int{}
-	}
-	for _, why := range slices.Sorted(maps.Keys(o.Unlisted)) {
-		v.Unlisted[why] += o.Unlisted[why]
-	}
+	v.Unlisted = sum(v.Unlisted, o.Unlisted)
 	v.NewestKnown = max(v.NewestKnown, o.NewestKnown)
 }

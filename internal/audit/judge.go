@@ -58,9 +58,8 @@ func (j judged) ifEffective(s Severity) Severity {
 }
 
 func (a *auditor) on() string {
-	name := map[string]string{fact.FreeBSD: "FreeBSD", fact.Linux: "Linux"}[a.f.OS]
 	if a.f.Release.IsZero() {
-		return "today's " + name
+		return "today's " + osName(a.f.OS)
 	}
-	return name + " " + a.f.Release.Short()
+	return osName(a.f.OS) + " " + a.f.Release.Short()
 }

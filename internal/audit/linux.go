@@ -29,12 +29,12 @@ func linuxFits(r *tunable.Record, m fact.Stage) bool {
 // distributionSets reports names that distributions set in files of theirs which were not
 // read here.
 func (a *auditor) distributionSets(name string) bool {
-	return slices.ContainsFunc(a.Rules.Distributions, func(p string) bool { return globs(p, name) })
+	return globbed(a.Rules.Distributions, name)
 }
 
 // bootWord reports a parameter that says what is booted, not how it runs.
 func (a *auditor) bootWord(name string) bool {
-	return slices.ContainsFunc(a.Rules.BootWords, func(p string) bool { return globs(p, name) })
+	return globbed(a.Rules.BootWords, name)
 }
 
 // linuxMisplaced reports lines of Linux in a file that has no power over the

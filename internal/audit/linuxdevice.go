@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/tunable"
 )
 
@@ -90,18 +91,13 @@ type deviceLine struct {
 
 // value is what files or the running host say of a device's setting.
 func (a *auditor) deviceValue(d deviceLine, device string) (float64, bool) {
-	v, ok := a.f.Value(d.tree + device + "." + d.setting)
-	n, isNumber := tunable.ParseInteger(strings.TrimSpace(v))
-	if !ok || !isNumber {
-		return 0, false
-	}
-	f, _ := n.Float64()
-	return f, true
+	v, _ := a.f.Value(d.tree + device + "." + d.setting) // none is no number
+	return number(v)
 }
 
-// number is the line's own.
-func (d deviceLine) number() (float64, bool) {
-	n, ok := tunable.ParseInteger(strings.TrimSpace(d.Value))
+// number is a value as one.
+func number(value string) (float64, bool) {
+	n, ok := tunable.ParseInteger(strings.TrimSpace(value))
 	if !ok {
 		return 0, false
 	}
@@ -111,7 +107,7 @@ func (d deviceLine) number() (float64, bool) {
 
 // allLine judges a line of conf.all.
 func (a *auditor) allLine(d deviceLine) []candidate {
-	v, ok := d.number()
+	v, ok := number(d.Value)
 	if !ok {
 		return nil
 	}
@@ -169,8 +165,7 @@ var combination = map[tunable.All]string{
 // switches off: a running one that no line sets; or none is known, no
 // file sets an interface's, and interfaces start with it on.
 func (a *auditor) staysOn(d deviceLine) bool {
-	on, known := a.atRunning(d)
-	if known {
+	if on, known := a.atRunning(d); known {
 		return on
 	}
 	v, ok := a.defaultOf(d)
@@ -180,8 +175,7 @@ func (a *auditor) staysOn(d deviceLine) bool {
 // staysOff reports whether every interface keeps a setting off that conf.all
 // alone cannot switch on.
 func (a *auditor) staysOff(d deviceLine) bool {
-	on, known := a.atRunning(d)
-	if known {
+	if on, known := a.atRunning(d); known {
 		return !on
 	}
 	v, ok := a.defaultOf(d)
@@ -217,13 +211,10 @@ func (a *auditor) deviceSet(d deviceLine) bool {
 
 // siblings are the same setting of conf.default and of devices.
 func (a *auditor) siblings(d deviceLine) []fact.Tunable {
-	var all []fact.Tunable
-	for _, s := range a.f.Settings {
-		if tree, device, setting, ok := deviceName(s.Name); ok && tree == d.tree && setting == d.setting && device != "all" {
-			all = append(all, s)
-		}
-	}
-	return all
+	return list.Filter(a.f.Settings, func(s fact.Tunable) bool {
+		tree, device, setting, ok := deviceName(s.Name)
+		return ok && tree == d.tree && setting == d.setting && device != "all"
+	})
 }
 
 // defaultOf is what interfaces start with: conf.default, of files or the
@@ -234,19 +225,14 @@ func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
 	}
 	text, ok := d.rec.InstanceDefaults[d.tree+"default."+d.setting]
 	if !ok {
-		text, ok = d.rec.DefaultIn(a.f.Release, a.env)
+		text, _ = d.rec.DefaultIn(a.f.Release, a.env)
 	}
-	n, isNumber := tunable.ParseInteger(text)
-	if !ok || !isNumber {
-		return 0, false
-	}
-	f, _ := n.Float64()
-	return f, true
+	return number(text)
 }
 
 // oneDevice judges a line of one interface against conf.all.
 func (a *auditor) oneDevice(d deviceLine) []candidate {
-	v, ok := d.number()
+	v, ok := number(d.Value)
 	all, known := a.deviceValue(d, "all")
 	if !ok || !known {
 		return nil

@@ -110,19 +110,15 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 
 // pfUndone reports timeouts of TCP that a later `set optimization` sets anew.
 func (a *auditor) pfUndone(pf *fact.PF) []candidate {
-	i := slices.IndexFunc(pf.Options, func(l fact.Line) bool { return l.Name == "optimization" })
-	if i < 0 {
-		return nil
-	}
-	set := pf.Options[i]
-	for _, o := range pf.Options[i:] {
+	var set fact.Line
+	for _, o := range pf.Options {
 		if o.Name == "optimization" {
 			set = o
 		}
 	}
 	var all []candidate
 	for _, t := range pf.Timeouts {
-		if t.File != set.File || t.Line >= set.Number || !strings.HasPrefix(strings.ToLower(t.Name), "tcp.") {
+		if set.Name == "" || t.File != set.File || t.Line >= set.Number || !strings.HasPrefix(strings.ToLower(t.Name), "tcp.") {
 			continue
 		}
 		all = append(all, a.says("LR-DUPLICATE", "optimization", t.AsLine("pf.conf:timeout."+t.Name), with{"timeout": "timeout " + t.Name, "other": cmp.Or(set.Value, "…"), "where": strconv.Itoa(set.Number)}))

@@ -86,11 +86,10 @@ func ownNode(f *fact.Facts, name, value string) string {
 		return ""
 	}
 	node, written := n.In(p, f.Product.Version), n.Value(n.Default)
-	if s, ok := f.Tunable(name); ok {
-		for _, l := range s.Lines {
-			if l.Place == "set "+node {
-				written = l.Value
-			}
+	s, _ := f.Tunable(name)
+	for _, l := range s.Lines {
+		if l.Place == "set "+node {
+			written = l.Value
 		}
 	}
 	if written == value {

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -17,7 +16,7 @@ func (a *auditor) repeats() []candidate {
 		if s.Namespace == fact.Fields || len(s.Lines) == 0 { // a section each; most are the kernel's own
 			continue
 		}
-		if slices.ContainsFunc(a.Rules.Repeatable, func(p string) bool { return globs(p, s.Name) }) {
+		if globbed(a.Rules.Repeatable, s.Name) {
 			continue
 		}
 		rec, _ := a.c.Lookup(a.f.OS, s.Name)
@@ -93,7 +92,7 @@ func (a *auditor) drift() []candidate {
 	for _, s := range a.f.Settings {
 		l, ok := s.StandsUnless(func(l fact.Line) bool { return l.Stage == fact.Agent }) // what a program writes over it is another finding's
 		if !ok || s.Live == nil || s.Namespace != fact.Kernel || l.Default ||
-			slices.ContainsFunc(a.Rules.Transforms, func(p string) bool { return globs(p, s.Name) }) {
+			globbed(a.Rules.Transforms, s.Name) {
 			continue
 		}
 		rec, ok := a.c.Lookup(a.f.OS, s.Name)

@@ -273,6 +273,11 @@ func listed(list []string, match func(string) bool) bool {
 	return found || !wanted
 }
 
+// taken reports a name that a list of patterns, with exclusions, takes.
+func taken(patterns []string, name string) bool {
+	return listed(patterns, func(p string) bool { return globs(p, name) })
+}
+
 // takes reports whether Names cover a name in any of its spellings.
 func (r *Rule) takes(spellings []string) bool {
 	return listed(r.Names, func(pattern string) bool {

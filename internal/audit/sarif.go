@@ -179,11 +179,5 @@ func pathURI(p string) string {
 }
 
 func sarifLevel(s Severity) string {
-	switch s {
-	case Error:
-		return "error"
-	case Warning:
-		return "warning"
-	}
-	return "note"
+	return cmp.Or(map[Severity]string{Error: "error", Warning: "warning"}[s], "note")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,6 +127,11 @@ func globs(pattern, s string) bool {
 	}
 	ok, err := path.Match(noSlash(pattern), noSlash(s))
 	return err == nil && ok
+}
+
+// globbed reports a name that one of some patterns matches.
+func globbed(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return globs(p, name) })
 }
 
 func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }

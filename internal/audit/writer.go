@@ -133,7 +133,7 @@ func (w *Writer) owns(l fact.Line) bool {
 // writes reports a tunable that it writes by itself.
 func (w *Writer) writes(name string) bool {
 	return slices.ContainsFunc(w.Writes, func(o Own) bool {
-		return listed(o.Names, func(p string) bool { return globs(p, name) })
+		return taken(o.Names, name)
 	})
 }
 

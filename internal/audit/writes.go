@@ -53,7 +53,7 @@ func (w *Write) of(os string, rel release.Release, name string) bool {
 	if w.OS != os || !rel.IsZero() && (rel.Before(w.Since) || rel.Compare(w.Since) == 0 && rel.Patch < w.Since.Patch || !w.Until.IsZero() && !rel.Before(w.Until)) || rel.IsZero() && !w.Until.IsZero() {
 		return false
 	}
-	return listed(w.Names, func(p string) bool { return globs(p, name) })
+	return taken(w.Names, name)
 }
 
 // written is what became of one line as the boot reached it.
@@ -242,7 +242,7 @@ func (b *boot) effect(e Effect, l fact.Line, n *names) {
 		}
 	}
 	for _, s := range b.a.f.Settings {
-		if s.Namespace == fact.Kernel && listed(patterns, func(p string) bool { return globs(p, s.Name) }) {
+		if s.Namespace == fact.Kernel && taken(patterns, s.Name) {
 			b.touch(s.Name, value, e, l)
 		}
 	}

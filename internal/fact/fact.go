@@ -291,29 +291,26 @@ func (f *Facts) Live() bool {
 
 // Counter returns a counter by name.
 func (f *Facts) Counter(name string) (Counter, bool) {
-	i, ok := slices.BinarySearchFunc(f.Counters, name, func(c Counter, n string) int { return cmp.Compare(c.Name, n) })
-	if !ok {
-		return Counter{}, false
+	return sought(f.Counters, func(c Counter) int { return cmp.Compare(c.Name, name) })
+}
+
+// sought is the element of a sorted list for which compare is 0.
+func sought[T any](sorted []T, compare func(T) int) (v T, ok bool) {
+	i, ok := slices.BinarySearchFunc(sorted, 0, func(x T, _ int) int { return compare(x) })
+	if ok {
+		v = sorted[i]
 	}
-	return f.Counters[i], true
+	return v, ok
 }
 
 // Module returns a module by name.
 func (f *Facts) Module(name string) (Module, bool) {
-	i, ok := slices.BinarySearchFunc(f.Modules, name, func(m Module, n string) int { return cmp.Compare(m.Name, n) })
-	if !ok {
-		return Module{}, false
-	}
-	return f.Modules[i], true
+	return sought(f.Modules, func(m Module) int { return cmp.Compare(m.Name, name) })
 }
 
 // NIC returns an interface by name.
 func (f *Facts) NIC(name string) (NIC, bool) {
-	i := slices.IndexFunc(f.NICs, func(n NIC) bool { return n.Name == name })
-	if i < 0 {
-		return NIC{}, false
-	}
-	return f.NICs[i], true
+	return list.Find(f.NICs, func(n NIC) bool { return n.Name == name })
 }
 
 // maxCounters bounds the counters of a host: thousands of interfaces.

@@ -1,6 +1,9 @@
 package fact
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Firewall is the packet filters of a host.
 type Firewall struct {
@@ -126,20 +129,14 @@ func (w *IPFW) AddFile(file IPFW) {
 func (f *Facts) RereadFirewalls() {
 	fw := &f.Firewall
 	if fw.PF != nil || f.RCYes("pf_enable") {
-		pf := PF{}
-		if fw.PF != nil {
-			pf = *fw.PF
-		}
+		pf := *cmp.Or(fw.PF, &PF{})
 		pf.Configured = f.RCYes("pf_enable") || f.From.Alone && !f.Read("/etc/rc.conf")
 		fw.PF = &pf
 	}
 	if fw.IPFW == nil && !f.RCYes("firewall_enable") {
 		return
 	}
-	ipfw := IPFW{}
-	if fw.IPFW != nil {
-		ipfw = *fw.IPFW
-	}
+	ipfw := *cmp.Or(fw.IPFW, &IPFW{})
 	ipfw.Configured = f.RCYes("firewall_enable")
 	fw.IPFW = &ipfw
 }

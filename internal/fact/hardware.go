@@ -1,6 +1,9 @@
 package fact
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // CPU is the host's processors.
 type CPU struct {
@@ -143,6 +146,19 @@ type Interrupt struct {
 	Rate  float64 `json:"per_second"`
 }
 
+// FlowControl is NIC.FlowControl of the two directions.
+func FlowControl(rx, tx bool) string {
+	switch {
+	case rx && tx:
+		return "full"
+	case rx:
+		return "rx"
+	case tx:
+		return "tx"
+	}
+	return "none"
+}
+
 // Has reports whether an option is on; nil Options mean not known, and
 // Has is false.
 func (n NIC) Has(option string) bool { return slices.Contains(n.Options, option) }
@@ -161,12 +177,7 @@ func (f *Facts) AddConfigured(n NIC) {
 		if known { // the running state says more than the file
 			return
 		}
-		if n.MTU > 0 {
-			nic.MTU = n.MTU
-		}
-		if n.Parent != "" {
-			nic.Parent = n.Parent
-		}
+		nic.MTU, nic.Parent = cmp.Or(n.MTU, nic.MTU), cmp.Or(n.Parent, nic.Parent)
 		nic.Members = append(nic.Members, n.Members...)
 		nic.IPv4 += n.IPv4
 		nic.IPv6 += n.IPv6

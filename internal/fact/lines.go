@@ -1,9 +1,46 @@
 package fact
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 )
+
+// Files is what the readers of configuration need of a machine. An error
+// that is fs.ErrNotExist means that the file is not there, which is normal.
+type Files interface {
+	// Read returns the text of a file by its path on the machine.
+	Read(path string) (string, error)
+	// List returns the names in a directory, sorted.
+	List(dir string) ([]string, error)
+}
+
+// Texts are those of the files that can be read.
+func Texts(files Files, paths ...string) iter.Seq2[string, string] {
+	return func(yield func(path, text string) bool) {
+		for _, p := range paths {
+			if text, err := files.Read(p); err == nil && !yield(p, text) {
+				return
+			}
+		}
+	}
+}
+
+// FirstText is the first of the files that can be read.
+func FirstText(files Files, paths ...string) (path, text string, ok bool) {
+	for path, text = range Texts(files, paths...) {
+		return path, text, true
+	}
+	return "", "", false
+}
+
+// InOrder numbers lines in reading order.
+func InOrder(lines []Line) []Line {
+	for i := range lines {
+		lines[i].Order = i + 1
+	}
+	return lines
+}
 
 // MaxLines bounds one text.
 const MaxLines = 200_000

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,10 +105,7 @@ func (f *Facts) NFTOn() bool { return f.Firewall.NFT != nil && f.Firewall.NFT.Ru
 // rules ask for it or connections are in its table; where the rules are not
 // known, its module is there.
 func (f *Facts) TracksConnections() bool {
-	nft := f.Firewall.NFT
-	if nft == nil {
-		nft = &NFT{}
-	}
+	nft := cmp.Or(f.Firewall.NFT, &NFT{})
 	switch {
 	case nft.Connections != nil && *nft.Connections > 0:
 		return true

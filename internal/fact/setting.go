@@ -130,13 +130,7 @@ func (f *Facts) Tunable(name string) (Tunable, bool) { return f.find(name, Kerne
 func (f *Facts) RCVariable(name string) (Tunable, bool) { return f.find(name, RC) }
 
 func (f *Facts) find(name string, ns Namespace) (Tunable, bool) {
-	i, ok := slices.BinarySearchFunc(f.Settings, name, func(s Tunable, n string) int {
-		return cmp.Or(cmp.Compare(s.Name, n), cmp.Compare(s.Namespace, ns))
-	})
-	if !ok {
-		return Tunable{}, false
-	}
-	return f.Settings[i], true
+	return sought(f.Settings, func(s Tunable) int { return cmp.Or(cmp.Compare(s.Name, name), cmp.Compare(s.Namespace, ns)) })
 }
 
 // LiveValue returns the running value of a sysctl.
@@ -190,10 +184,7 @@ func (f *Facts) FieldIs(path, value string) bool {
 
 // RCValue is the value rc(8) sees of a variable.
 func (f *Facts) RCValue(name string) (string, bool) {
-	s, ok := f.RCVariable(name)
-	if !ok {
-		return "", false
-	}
+	s, _ := f.RCVariable(name)
 	l, ok := s.EffectiveLine(RCConf)
 	return l.Value, ok
 }
@@ -202,11 +193,7 @@ func (f *Facts) RCValue(name string) (string, bool) {
 // ON or 1 in any case (rc.subr, checkyesno).
 func (f *Facts) RCYes(name string) bool {
 	v, _ := f.RCValue(name)
-	switch strings.ToLower(v) {
-	case "yes", "true", "on", "1":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"yes", "true", "on", "1"}, strings.ToLower(v))
 }
 
 // EffectiveLine returns the line of a stage whose value stands.

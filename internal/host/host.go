@@ -107,6 +107,14 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// Bare is an error without the operation and path that the os package adds.
+func Bare(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
 // Status is how facts record the outcome of reading a source.
 func Status(err error) (status, reason string) {
 	switch {

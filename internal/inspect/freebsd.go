@@ -37,31 +37,18 @@ func (in *inspection) freebsdLive() {
 	in.freebsdModules()
 	in.freebsdCounters(values)
 	in.freebsdRunningFirewall()
-	if text, ok := in.output("mount"); ok {
-		in.f.Mounts = freebsd.ParseMount(text)
-	}
+	in.f.Mounts = answer(in, "mount", freebsd.ParseMount)
 }
 
 // freebsdValues reads every running value, its type and access.
 func (in *inspection) freebsdValues() freebsd.Values {
-	var types map[string]string
-	var boot, runtime map[string]bool
-	if text, ok := in.output("sysctl-at"); ok {
-		types = freebsd.ParseTypes(text)
-	}
-	if text, ok := in.output("sysctl-aNT"); ok {
-		boot = freebsd.ParseNames(text)
-	}
-	if text, ok := in.output("sysctl-aNW"); ok {
-		runtime = freebsd.ParseNames(text)
-	}
+	types := answer(in, "sysctl-at", freebsd.ParseTypes)
+	boot, runtime := answer(in, "sysctl-aNT", freebsd.ParseNames), answer(in, "sysctl-aNW", freebsd.ParseNames)
 	text, _ := in.output("sysctl-a")
 	values := freebsd.ParseValues(text, types)
 	freebsd.AddValues(in.f, values, types, boot, runtime)
-	if text, ok := in.output("kenv"); ok {
-		env := freebsd.ParseKenv(text)
-		in.f.Machine = strings.TrimSpace(env["smbios.system.maker"] + " " + env["smbios.system.product"])
-	}
+	env := answer(in, "kenv", freebsd.ParseKenv)
+	in.f.Machine = strings.TrimSpace(env["smbios.system.maker"] + " " + env["smbios.system.product"])
 	return values
 }
 
@@ -127,19 +114,14 @@ const bootLog = "/var/run/dmesg.boot"
 
 // freebsdDevices reads interfaces, their hardware and their interrupts.
 func (in *inspection) freebsdDevices(v freebsd.Values) {
-	if text, ok := in.output("ifconfig"); ok {
-		in.f.NICs = freebsd.ParseIfconfig(text)
+	if in.f.NICs = answer(in, "ifconfig", freebsd.ParseIfconfig); len(in.f.NICs) == 0 {
+		in.f.NICs = answer(in, "ifconfig-a", freebsd.ParseIfconfig)
 	}
-	if len(in.f.NICs) == 0 {
-		if text, ok := in.output("ifconfig-a"); ok {
-			in.f.NICs = freebsd.ParseIfconfig(text)
-		}
+	text, _ := in.output("pciconf")
+	if text == "" {
+		text, _ = in.output("pciconf-lv") // links want privileges
 	}
-	if text, _ := in.output("pciconf"); text != "" {
-		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
-	} else if text, ok := in.output("pciconf-lv"); ok { // links want privileges
-		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
-	}
+	freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
 	log, err := in.Read(bootLog)
 	if err != nil {
 		in.record(bootLog, err)
@@ -154,9 +136,7 @@ func (in *inspection) freebsdDevices(v freebsd.Values) {
 		freebsd.AddDmesg(in.f, messages)
 	}
 	freebsd.AddNICValues(in.f, v)
-	if text, ok := in.output("vmstat-i"); ok {
-		in.f.Interrupts = freebsd.ParseVmstatI(text)
-	}
+	in.f.Interrupts = answer(in, "vmstat-i", freebsd.ParseVmstatI)
 	in.freebsdAffinity()
 }
 
@@ -190,17 +170,9 @@ func (in *inspection) freebsdAffinity() {
 
 // freebsdModules reads what is loaded and what the kernel holds.
 func (in *inspection) freebsdModules() {
-	var loaded, compiled []string
-	if text, ok := in.output("kldstat"); ok {
-		loaded = freebsd.ParseKldstat(text)
-	}
-	if text, ok := in.output("kldstat-v"); ok {
-		compiled = freebsd.ParseKernelModules(text)
-	}
-	freebsd.AddModules(in.f, loaded, compiled)
-	if text, ok := in.output("conftxt"); ok {
-		in.f.KernelOptions = freebsd.ParseKernelConfig(text)
-	}
+	loaded := answer(in, "kldstat", freebsd.ParseKldstat)
+	freebsd.AddModules(in.f, loaded, answer(in, "kldstat-v", freebsd.ParseKernelModules))
+	in.f.KernelOptions = answer(in, "conftxt", freebsd.ParseKernelConfig)
 }
 
 // freebsdCounters reads what the kernel counted.
@@ -273,9 +245,7 @@ func (in *inspection) freebsdFiles() {
 	freebsd.AddRCInterfaces(in.f, rc)
 	in.freebsdFirewallFiles()
 	in.freebsdServices()
-	if text, err := in.Read("/etc/fstab"); err == nil {
-		in.f.Mounts = append(in.f.Mounts, freebsd.ParseFstab(text)...)
-	}
+	in.f.Mounts = append(in.f.Mounts, contents(in, "/etc/fstab", freebsd.ParseFstab)...)
 }
 
 // freebsdFirewallFiles reads the rulesets that rc.conf names; those lying

@@ -73,9 +73,7 @@ func (in *inspection) machineID() {
 		files = []string{"/etc/hostid"}
 	}
 	for _, file := range files {
-		if in.f.MachineID == "" {
-			in.f.MachineID = fact.MachineIDOf(in.text(file))
-		}
+		in.f.MachineID = cmp.Or(in.f.MachineID, fact.MachineIDOf(in.text(file)))
 	}
 }
 
@@ -96,20 +94,14 @@ func Identity(ctx context.Context, r host.Reader) *fact.Facts {
 // system names the OS; where files do not tell, the release's major number
 // does: Linux is not there yet, FreeBSD long past.
 func system(r host.Reader, opts Options) string {
-	rel := opts.Release
-	if os := r.OS(); os != "" {
-		return os
+	guess := ""
+	switch major := opts.Release.Major; {
+	case major >= 9:
+		guess = fact.FreeBSD
+	case major > 0:
+		guess = fact.Linux
 	}
-	if opts.OS != "" {
-		return opts.OS
-	}
-	if rel.Major >= 9 {
-		return fact.FreeBSD
-	}
-	if rel.Major > 0 {
-		return fact.Linux
-	}
-	return ""
+	return cmp.Or(r.OS(), opts.OS, guess)
 }
 
 // inspection is one run.
@@ -300,6 +292,22 @@ func (in *inspection) List(dir string) ([]string, error) {
 // output asks a query and records its outcome, but for trees, which have
 // nothing to ask. What was printed counts even when the command failed.
 func (in *inspection) output(id string) (string, bool) { return in.ask(host.QueryOf(in.f.OS, id)) }
+
+// answer is what a parser makes of a query's output; the zero value where there is none.
+func answer[T any](in *inspection, id string, parse func(string) T) (v T) {
+	if text, ok := in.output(id); ok {
+		v = parse(text)
+	}
+	return v
+}
+
+// contents is what a parser makes of a file; the zero value where it cannot be read.
+func contents[T any](in *inspection, path string, parse func(string) T) (v T) {
+	if text, err := in.Read(path); err == nil {
+		v = parse(text)
+	}
+	return v
+}
 
 // quiet asks for an interrupt's affinity without a source's record: hundreds
 // of such lines would bury the others. Trees and old bundles have no answer.

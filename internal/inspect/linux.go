@@ -59,12 +59,8 @@ func (in *inspection) linuxSystem() {
 	f.Arch = in.text("/proc/sys/kernel/arch")
 	f.Hostname = in.text("/proc/sys/kernel/hostname")
 	f.Kernel = in.text("/proc/version")
-	if text, err := in.Read("/proc/cpuinfo"); err == nil {
-		f.CPU = linux.ParseCPUInfo(text)
-	}
-	if text, err := in.Read("/proc/meminfo"); err == nil {
-		f.Memory = linux.ParseMeminfo(text)
-	}
+	f.CPU = contents(in, "/proc/cpuinfo", linux.ParseCPUInfo)
+	f.Memory = contents(in, "/proc/meminfo", linux.ParseMeminfo)
 	up, _, _ := strings.Cut(in.text("/proc/uptime"), " ")
 	f.UptimeSeconds, _ = strconv.ParseFloat(up, 64)
 	f.Machine = strings.TrimSpace(in.text("/sys/class/dmi/id/sys_vendor") + " " + in.text("/sys/class/dmi/id/product_name"))
@@ -85,11 +81,8 @@ func (in *inspection) linuxPower() {
 	names, _ := in.r.ReadDir(in.ctx, dir)
 	for _, n := range names {
 		path := dir + "/" + n + "/cpufreq/scaling_governor"
-		if !linux.IsCPU(n) {
-			continue
-		}
-		if v := in.text(path); v != "" {
-			in.f.Settings = append(in.f.Settings, fact.Tunable{Name: path, Namespace: fact.Kernel, Live: &v})
+		if linux.IsCPU(n) {
+			in.shows(path, path)
 		}
 	}
 	states, _ := in.r.ReadDir(in.ctx, dir+"/cpu0/cpuidle")
@@ -101,6 +94,13 @@ func (in *inspection) linuxPower() {
 	}
 	list.Sort(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
 	in.f.CPU.IOMMU = in.text("/sys/kernel/iommu_groups/0/type")
+}
+
+// shows adds the value of a small file under a name, where there is one.
+func (in *inspection) shows(name, path string) {
+	if v := in.text(path); v != "" {
+		in.f.Settings = append(in.f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &v})
+	}
 }
 
 func (in *inspection) linuxNodes() {
@@ -184,9 +184,7 @@ func (in *inspection) linuxLinks() {
 		}
 		in.f.NICs = append(in.f.NICs, in.link(n, path))
 		for _, s := range linkSettings {
-			if v := in.text(path + "/" + s); v != "" {
-				in.f.Settings = append(in.f.Settings, fact.Tunable{Name: "link." + n + "." + s, Namespace: fact.Kernel, Live: &v})
-			}
+			in.shows("link."+n+"."+s, path+"/"+s)
 		}
 		for file, name := range linux.LinkCounters() {
 			if v, err := strconv.ParseUint(in.text(path+"/statistics/"+file), 10, 64); err == nil {
@@ -265,11 +263,7 @@ func (in *inspection) linuxPCI(path string) *fact.PCI {
 }
 
 func (in *inspection) linuxInterrupts() {
-	text, err := in.Read("/proc/interrupts")
-	if err != nil {
-		return
-	}
-	in.f.Interrupts = linux.ParseInterrupts(text, in.f.UptimeSeconds)
+	in.f.Interrupts = contents(in, "/proc/interrupts", func(text string) []fact.Interrupt { return linux.ParseInterrupts(text, in.f.UptimeSeconds) })
 	for i := range in.f.Interrupts {
 		irq := &in.f.Interrupts[i]
 		n := strconv.Itoa(linux.IRQ(irq.Name))
@@ -280,9 +274,7 @@ func (in *inspection) linuxInterrupts() {
 		in.nameDevice(irq)
 		if _, ok := in.f.NIC(irq.Device); ok {
 			path := "/proc/irq/" + n + "/smp_affinity_list"
-			if v := in.text(path); v != "" {
-				in.f.Settings = append(in.f.Settings, fact.Tunable{Name: path, Namespace: fact.Kernel, Live: &v})
-			}
+			in.shows(path, path)
 		}
 	}
 }
@@ -300,19 +292,8 @@ func (in *inspection) nameDevice(irq *fact.Interrupt) {
 }
 
 func (in *inspection) linuxCounters() {
-	if text, err := in.Read("/proc/net/softnet_stat"); err == nil {
-		linux.AddSoftnet(in.f, text)
-	}
-	for _, path := range []string{"/proc/net/snmp", "/proc/net/netstat"} {
-		if text, err := in.Read(path); err == nil {
-			linux.AddSNMP(in.f, path, text)
-		}
-	}
-	if text, err := in.Read("/proc/net/snmp6"); err == nil {
-		linux.AddSNMP6(in.f, text)
-	}
-	if text, err := in.Read("/proc/net/stat/nf_conntrack"); err == nil {
-		linux.AddConntrack(in.f, text)
+	for path, text := range fact.Texts(in, "/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/netstat", "/proc/net/snmp6", "/proc/net/stat/nf_conntrack") {
+		linux.AddCounters(in.f, path, text)
 	}
 	for table, path := range map[string]string{"arp": "/proc/net/stat/arp_cache", "ndisc": "/proc/net/stat/ndisc_cache"} {
 		if text := in.text(path); text != "" {

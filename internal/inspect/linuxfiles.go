@@ -15,9 +15,7 @@ import (
 // linuxModules reads what is loaded, what the kernel holds, and the
 // parameters of loaded modules: settings module.<module>.<parameter>.
 func (in *inspection) linuxModules() {
-	if text, err := in.Read("/proc/modules"); err == nil {
-		in.f.Modules = linux.ParseModules(text)
-	}
+	in.f.Modules = contents(in, "/proc/modules", linux.ParseModules)
 	known := map[string]bool{}
 	for _, m := range in.f.Modules {
 		known[m.Name] = true
@@ -59,16 +57,12 @@ func (in *inspection) linuxFiles(names []string) {
 	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in), linux.ReadContainers(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
 		in.addConfig(group)
 	}
-	if text, err := in.Read("/proc/cmdline"); err == nil {
+	for _, text := range fact.Texts(in, "/proc/cmdline") {
 		in.commandLine(text)
 	}
-	if text, err := in.Read("/proc/self/mounts"); err == nil {
-		in.f.Mounts = linux.ParseMounts(text)
-	}
+	in.f.Mounts = contents(in, "/proc/self/mounts", linux.ParseMounts)
 	in.f.Container = linux.ContainerOf(in.text("/run/systemd/container"), in.f.Mounts)
-	if text, err := in.Read("/etc/fstab"); err == nil {
-		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts(text)...)
-	}
+	in.f.Mounts = append(in.f.Mounts, contents(in, "/etc/fstab", linux.ParseMounts)...)
 }
 
 // addConfig files the lines of one mechanism, numbered in reading order.
@@ -81,10 +75,7 @@ func (in *inspection) addConfig(group []linux.Config) {
 			in.f.AddConfigured(n)
 		}
 	}
-	for i := range lines {
-		lines[i].Order = i + 1
-	}
-	in.addLines(in.notTheUsers(lines))
+	in.addLines(in.notTheUsers(fact.InOrder(lines)))
 }
 
 // commandLine files what the running kernel was started with as live values.

@@ -36,10 +36,8 @@ func (in *inspection) details(row []string) []fact.Line {
 		if names, _ := in.r.ReadDir(in.ctx, p); len(names) > 0 {
 			files = list.Map(names, func(n string) string { return p + "/" + n })
 		}
-		for _, file := range files {
-			if text, err := in.Read(file); err == nil {
-				lines = append(lines, freebsd.WordLines(file, text, strings.Fields(row[3]))...)
-			}
+		for file, text := range fact.Texts(in, files...) {
+			lines = append(lines, freebsd.WordLines(file, text, strings.Fields(row[3]))...)
 		}
 	}
 	return lines

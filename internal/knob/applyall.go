@@ -4,11 +4,17 @@ package knob
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
+
+// unavailable builds the error for what this machine cannot do.
+func unavailable(s setting.Setting, format string, args ...any) error {
+	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
+}
 
 // ApplyAll applies settings in their order until one fails or ctx ends, and
 // returns what Apply has to say of them, and how long it took.

@@ -84,15 +84,23 @@ func LockState(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("keep what labs change of the host: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := locked(filepath.Join(dir, "lock"), unix.LOCK_EX)
 	if err != nil {
 		return nil, fmt.Errorf("lock what labs change of the host: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock what labs change of the host: %w", err)
-	}
 	return func() { f.Close() }, nil
+}
+
+// locked opens a file, made where it is not there, and locks it.
+func locked(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), how); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // OpenHostSysctls makes the caller the owner of this process's journal in a
@@ -104,13 +112,9 @@ func OpenHostSysctls(dir string) (*HostSysctls, error) {
 	}
 	defer unlock()
 	journal := filepath.Join(dir, fmt.Sprintf("%d.journal", os.Getpid()))
-	f, err := os.OpenFile(journal+ownerSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := locked(journal+ownerSuffix, unix.LOCK_EX|unix.LOCK_NB)
 	if err != nil {
-		return nil, fmt.Errorf("own a journal of host settings: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("another lab of this process may change host settings: %w", err)
+		return nil, fmt.Errorf("own the journal of host settings, which another lab of this process may have: %w", err)
 	}
 	return &HostSysctls{Journal: journal, owner: f}, nil
 }
@@ -151,16 +155,14 @@ func RestoreDead(dir string) error {
 	}
 	var errs []error
 	for _, o := range owners {
-		f, err := os.OpenFile(o, os.O_RDWR, 0)
+		f, err := locked(o, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue
+			continue // it lives
 		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			if err := RestoreJournal(strings.TrimSuffix(o, ownerSuffix)); err != nil {
-				errs = append(errs, err)
-			} else {
-				os.Remove(o)
-			}
+		if err := RestoreJournal(strings.TrimSuffix(o, ownerSuffix)); err != nil {
+			errs = append(errs, err)
+		} else {
+			os.Remove(o)
 		}
 		f.Close()
 	}
@@ -287,8 +289,7 @@ func (h *HostSysctls) Restore() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	err := restore(h.before)
-	if err != nil {
+	if err := restore(h.before); err != nil {
 		return err
 	}
 	h.before = nil
@@ -317,13 +318,13 @@ func RestoreJournal(path string) error {
 
 func restore(entries []journalled) error {
 	var errs []error
-	for i := len(entries) - 1; i >= 0; i-- {
-		w, err := writeHost(entries[i].Name, entries[i].Value)
+	for _, e := range slices.Backward(entries) {
+		w, err := writeHost(e.Name, e.Value)
 		if err == nil && !w.blind && w.after != w.asked {
 			err = fmt.Errorf("the kernel made it %q", w.after)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", entries[i].Name, entries[i].Value, err))
+			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", e.Name, e.Value, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"linerate/internal/setting"
-	"linerate/internal/testbed"
 )
 
 // Target is where settings are applied: a vnet jail.
@@ -115,9 +114,4 @@ func (t *Target) link(ctx context.Context, s setting.Setting) (string, error) {
 		return "", unavailable(s, "%s", reason(err))
 	}
 	return "", nil
-}
-
-// unavailable builds the error for what this machine cannot do.
-func unavailable(s setting.Setting, format string, args ...any) error {
-	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
 }

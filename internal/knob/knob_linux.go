@@ -76,8 +76,3 @@ func helped(err error, help string) error {
 	}
 	return err
 }
-
-// unavailable builds the error for what this machine cannot do.
-func unavailable(s setting.Setting, format string, args ...any) error {
-	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
-}

@@ -2,6 +2,7 @@ package knob
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,30 @@ var families = []family{
 	{"IPv6", nftables.TableFamilyIPv6, 8, 16, nftables.TypeIP6Addr, never6},
 }
 
+// batch is a family's table while it is sent to the kernel, piece by piece, until something fails.
+type batch struct {
+	*nftables.Conn
+	ctx   context.Context
+	fam   family
+	table *nftables.Table
+	chain *nftables.Chain
+	sent  int
+	err   error
+}
+
+// flush sends what was added.
+func (b *batch) flush() {
+	if b.err == nil {
+		b.sent++
+		b.err = errors.Join(b.ctx.Err(), b.Flush())
+	}
+}
+
+// rule adds a rule to the chain.
+func (b *batch) rule(exprs ...expr.Any) {
+	b.AddRule(&nftables.Rule{Table: b.table, Chain: b.chain, Exprs: exprs})
+}
+
 // loadRules builds one family's table, batched, and counts the batches.
 func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rules) (batches int, err error) {
 	table := c.AddTable(&nftables.Table{Family: fam.table, Name: "linerate"})
@@ -110,92 +135,58 @@ func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rule
 	}
 	chain := c.AddChain(&nftables.Chain{Name: "forward", Table: table, Type: nftables.ChainTypeFilter,
 		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &policy})
-	flush := func() error {
-		batches++
-		return errors.Join(ctx.Err(), c.Flush())
-	}
-	if err := flush(); err != nil {
-		return batches, err
-	}
-	for i := range r.Linear {
-		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropFrom(fam, fam.never(i).AsSlice())})
+	b := &batch{Conn: c, ctx: ctx, fam: fam, table: table, chain: chain}
+	b.flush()
+	for i := 0; i < r.Linear && b.err == nil; i++ {
+		b.rule(dropFrom(fam, fam.never(i).AsSlice())...)
 		if (i+1)%rulesPerBatch == 0 {
-			if err := flush(); err != nil {
-				return batches, err
-			}
+			b.flush()
 		}
 	}
 	if r.SetElements > 0 {
-		if err := addSet(c, fam, table, chain, r.SetElements, flush); err != nil {
-			return batches, err
-		}
+		b.addSet(r.SetElements)
 	}
 	if r.MapElements > 0 {
-		if err := addMap(c, fam, table, chain, r.MapElements, flush); err != nil {
-			return batches, err
-		}
+		b.addMap(r.MapElements)
 	}
 	if r.Stateful {
 		for _, exprs := range statefulRules() {
-			c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
+			b.rule(exprs...)
 		}
 	}
-	return batches, flush()
+	b.flush()
+	return b.sent, b.err
 }
 
 // addSet makes one set and the one rule that looks addresses up in it.
-func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
-	set := &nftables.Set{Table: table, Name: "never", KeyType: fam.key}
-	err := fill(c, set, size, flush, func(i int) nftables.SetElement { return nftables.SetElement{Key: fam.never(i).AsSlice()} })
-	if err != nil {
-		return err
-	}
-	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-		loadSource(fam),
-		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
-		&expr.Verdict{Kind: expr.VerdictDrop},
-	}})
-	return nil
+func (b *batch) addSet(size int) {
+	set := &nftables.Set{Table: b.table, Name: "never", KeyType: b.fam.key}
+	b.fill(set, size, func(i int) nftables.SetElement { return nftables.SetElement{Key: b.fam.never(i).AsSlice()} })
+	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID}, &expr.Verdict{Kind: expr.VerdictDrop})
 }
 
 // addMap makes one map to verdicts and the one rule that looks addresses up in
 // it: `ip saddr vmap @never-map`.
-func addMap(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
-	set := &nftables.Set{Table: table, Name: "never-map", KeyType: fam.key, IsMap: true, DataType: nftables.TypeVerdict}
-	err := fill(c, set, size, flush, func(i int) nftables.SetElement {
-		return nftables.SetElement{Key: fam.never(i).AsSlice(), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
+func (b *batch) addMap(size int) {
+	set := &nftables.Set{Table: b.table, Name: "never-map", KeyType: b.fam.key, IsMap: true, DataType: nftables.TypeVerdict}
+	b.fill(set, size, func(i int) nftables.SetElement {
+		return nftables.SetElement{Key: b.fam.never(i).AsSlice(), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
 	})
-	if err != nil {
-		return err
-	}
-	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-		loadSource(fam),
-		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID, IsDestRegSet: true},
-	}})
-	return nil
+	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID, IsDestRegSet: true})
 }
 
 // fill makes a set of so many elements, in batches.
-func fill(c *nftables.Conn, set *nftables.Set, size int, flush func() error, element func(i int) nftables.SetElement) error {
-	if err := c.AddSet(set, nil); err != nil {
-		return err
-	}
-	if err := flush(); err != nil {
-		return err
-	}
-	for at := 0; at < size; at += elementsPerBatch {
+func (b *batch) fill(set *nftables.Set, size int, element func(i int) nftables.SetElement) {
+	b.err = cmp.Or(b.err, b.AddSet(set, nil))
+	b.flush()
+	for at := 0; at < size && b.err == nil; at += elementsPerBatch {
 		var elements []nftables.SetElement
 		for i := at; i < min(at+elementsPerBatch, size); i++ {
 			elements = append(elements, element(i))
 		}
-		if err := c.SetAddElements(set, elements); err != nil {
-			return err
-		}
-		if err := flush(); err != nil {
-			return err
-		}
+		b.err = b.SetAddElements(set, elements)
+		b.flush()
 	}
-	return nil
 }
 
 // dropFrom is `ip saddr ADDR drop`.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
 	"linerate/internal/fact/release"
 )
@@ -210,7 +211,7 @@ func asStrings(x any) []string {
 // blank is an Env of a host of which nothing is known.
 func blank() Env {
 	return Env{&Names{
-		Host:           factexpr.Blank(),
+		Host:           factexpr.Of(&fact.Facts{}),
 		Value:          func(string) float64 { return 0 },
 		Text:           func(string) string { return "" },
 		Known:          func(string) bool { return true },

@@ -62,14 +62,19 @@ func NewPlanner(evidence []evidence.Row, unmeasured bool) (*Planner, error) {
 func (p *Planner) Input(f *fact.Facts, given, why string, needs plan.Needs) (plan.Input, error) {
 	known := p.known
 	known.Facts = f
-	if err := GiveRole(&known, given, why); err != nil {
-		return plan.Input{}, err
-	}
-	report, err := audit.Run(known)
+	report, err := audited(&known, given, why)
 	if err != nil {
 		return plan.Input{}, err
 	}
 	return plan.Input{Facts: f, Catalogue: known.Catalogue, Library: p.library, Role: known.Role, Needs: needs, Findings: report.Findings, Judge: plan.By(known), Evidence: p.evidence, Unmeasured: p.unmeasured}, nil
+}
+
+// audited is the audit of a host for the role that was given, which why says, or is guessed.
+func audited(in *audit.Input, given, why string) (*audit.Report, error) {
+	if err := GiveRole(in, given, why); err != nil {
+		return nil, err
+	}
+	return audit.Run(*in)
 }
 
 // CheckRole refuses a role that there is not; "" is to be guessed.
@@ -103,10 +108,7 @@ func Judge(f *fact.Facts, measured []evidence.Row) (*judge.Judge, error) {
 		return nil, err
 	}
 	in.Facts = f
-	if err := GiveRole(&in, "", ""); err != nil {
-		return nil, err
-	}
-	report, err := audit.Run(in)
+	report, err := audited(&in, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +167,8 @@ func SARIFHost(r *audit.Report, name, root string) audit.SARIFHost {
 		h.Root = root
 		return h
 	}
-	if rel, err := filepath.Rel(here, h.Root); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(here, h.Root); err == nil && !strings.HasPrefix(rel, "..") {
 		h.Prefix = filepath.ToSlash(rel)
-	} else if rel == "." {
-		h.Prefix = "."
 	}
 	return h
 }

@@ -157,7 +157,7 @@ func (p *Plans) needs(t *fleet.Target) map[string]string {
 }
 
 func (p *Plans) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Planned, error) {
-	out := fleet.Planned{Version: fleet.PlannedVersion, Time: time.Now().UTC(), Name: t.Name, Source: t.Source, Become: t.Become}
+	out := plannedOf(t, time.Now())
 	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return out, err
@@ -192,8 +192,15 @@ func (p *Plans) plan(t *fleet.Target, f *fact.Facts) (made plan.Plan, doc []byte
 	return made, doc, err
 }
 
+// plannedOf begins the entry of a host.
+func plannedOf(t *fleet.Target, at time.Time) fleet.Planned {
+	return fleet.Planned{Version: fleet.PlannedVersion, Time: at.UTC(), Name: t.Name, Source: t.Source, Become: t.Become}
+}
+
 func lostPlan(t *fleet.Target, at time.Time, why error) fleet.Planned {
-	return fleet.Planned{Version: fleet.PlannedVersion, Time: at.UTC(), Name: t.Name, Source: t.Source, Become: t.Become, Failure: why.Error(), Hint: hint.Of(why)}
+	p := plannedOf(t, at)
+	p.Failure, p.Hint = why.Error(), hint.Of(why)
+	return p
 }
 
 // unplannable is an error that another look at the host does not mend.

@@ -166,10 +166,7 @@ func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (f
 	if in.Facts, err = factsOf(ctx, t, a); err != nil {
 		return fleet.Observation{}, err
 	}
-	if err := GiveRole(&in, t.Role, "given by the list of hosts"); err != nil {
-		return fleet.Observation{}, err
-	}
-	report, err := audit.Run(in)
+	report, err := audited(&in, t.Role, "given by the list of hosts")
 	if err != nil {
 		return fleet.Observation{}, err
 	}

@@ -1,6 +1,7 @@
 package factexpr
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -148,14 +149,12 @@ var webservers = []string{"nginx", "apache", "haproxy", "varnish"}
 
 // Of is the names of a host.
 func Of(f *fact.Facts) Host {
-	h := Blank()
+	h := Host{Page: 4096, Div: div, CPUNames: []string{}}
 	h.OS, h.Arch, h.Hypervisor, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Virtual(), !f.Live(), f.UptimeSeconds
 	h.Major, h.Minor, h.AtLeast = f.Release.Major, f.Release.Minor, f.Release.AtLeast
 	h.CPUs, h.Cores, h.ThreadsPerCore, h.Domains = f.CPU.Count, f.CPU.Cores, f.CPU.ThreadsPerCore, len(f.CPU.Domains)
 	h.Memory, h.Kmem = toInt(f.Memory.Physical), toInt(f.Memory.KernelMap)
-	if p := toInt(f.Memory.PageSize); p > 0 {
-		h.Page = p
-	}
+	h.Page = cmp.Or(toInt(f.Memory.PageSize), h.Page)
 	h.Pages = h.Memory / h.Page
 	h.Field, h.FieldIs = f.FieldValue, f.FieldIs
 	if f.Product != nil {
@@ -198,23 +197,6 @@ func (h *Host) setPower(f *fact.Facts) {
 		if !s.Disabled {
 			h.IdleLatency = max(h.IdleLatency, s.LatencyUS)
 		}
-	}
-}
-
-// Blank is the names of a host about which nothing is known.
-func Blank() Host {
-	no := func(string) bool { return false }
-	zero := func(string) float64 { return 0 }
-	none := func(string) string { return "" }
-	return Host{
-		Field: none, FieldIs: func(string, string) bool { return false },
-		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
-		Reaches: no, IsSet: no, AnySet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
-		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
-		Sum: zero, CPUNames: []string{}, Details: func(string, string) []string { return []string{} },
-		Counter: zero, HasCounter: no, Complained: no, WasRead: no, Refused: no,
-		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no, ParentOf: none},
-		Filters: Filters{PFLimitSet: no},
 	}
 }
 
@@ -300,9 +282,7 @@ func filtersOf(f *fact.Facts) Filters {
 }
 
 func (v *Filters) setPF(pf *fact.PF) {
-	if pf == nil {
-		pf = &fact.PF{}
-	}
+	pf = cmp.Or(pf, &fact.PF{})
 	v.PFRules, v.PFSourceTracking, v.PFNAT, v.PFFile = pf.Rules, pf.SourceTracking, pf.Translations, pf.File != ""
 	if pf.States != nil {
 		v.PFStates = float64(*pf.States)

@@ -102,6 +102,9 @@ func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 					}
 					args = append(args, reflect.Zero(of))
 				}
+				if field.Name == "Reaches" || field.Name == "AtLeast" { // an address may be there; 0.0 is not after 0.0
+					continue
+				}
 				if out := value.Call(args)[0]; out.Kind() != reflect.Slice && !out.IsZero() || out.Kind() == reflect.Slice && out.Len() > 0 {
 					t.Errorf("%s of nothing is %v", field.Name, out)
 				}
@@ -112,7 +115,7 @@ func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 			}
 		}
 	}
-	visit(reflect.ValueOf(Blank()))
+	visit(reflect.ValueOf(Of(&fact.Facts{})))
 }
 
 // TestNamesOfInterfaces: of ports alone, what is on, and where interrupts run.

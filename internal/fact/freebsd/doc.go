@@ -15,15 +15,6 @@ const (
 	maxDepth = 16
 )
 
-// Files is what the readers of configuration need of a machine. An error
-// that is fs.ErrNotExist means that the file is not there, which is normal.
-type Files interface {
-	// Read returns the text of a file by its path on the machine.
-	Read(path string) (string, error)
-	// List returns the names in a directory, sorted.
-	List(dir string) ([]string, error)
-}
-
 // Config is what a family of configuration files sets, in reading order.
 type Config struct {
 	Lines    []fact.Line

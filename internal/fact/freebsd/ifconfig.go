@@ -118,20 +118,7 @@ func ifconfigMedia(n *fact.NIC, media string) {
 	case strings.Contains(active, "half-duplex"):
 		n.Duplex = "half"
 	}
-	rx, tx := strings.Contains(active, "rxpause"), strings.Contains(active, "txpause")
 	if n.Duplex != "" {
-		n.FlowControl = pause(rx, tx)
+		n.FlowControl = fact.FlowControl(strings.Contains(active, "rxpause"), strings.Contains(active, "txpause"))
 	}
-}
-
-func pause(rx, tx bool) string {
-	switch {
-	case rx && tx:
-		return "full"
-	case rx:
-		return "rx"
-	case tx:
-		return "tx"
-	}
-	return "none"
 }

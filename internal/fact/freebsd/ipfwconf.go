@@ -10,7 +10,7 @@ import (
 // ReadIPFW reads an ipfw script or rule file as far as counting its rules,
 // pipes and translations goes. A script is not executed: its plain
 // variables are replaced, and what stands in loops is counted once.
-func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
+func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 	text, err := files.Read(file)
 	if err != nil {
 		return nil

@@ -27,7 +27,7 @@ const (
 // loader_conf_dirs; then local_loader_conf_files, where the defaults have it;
 // then nextboot.conf if armed (stand/lua/config.lua;
 // FreeBSD 11 and the Forth loader: stand/forth/support.4th).
-func ReadLoader(files Files, rel release.Release) Config {
+func ReadLoader(files fact.Files, rel release.Release) Config {
 	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}}
 	l.greedy = rel.Major == 0 || rel.Major >= 13
 	hasDefaults := l.file(loaderDefaults)
@@ -63,7 +63,7 @@ func (l *loader) standard(rel release.Release) {
 // loader is one run over the configuration.
 type loader struct {
 	Config
-	files Files
+	files fact.Files
 	// forth is the loader of FreeBSD 11, greedy the quoting of 13 and later.
 	forth, greedy bool
 	env           map[string]string
@@ -117,10 +117,7 @@ func (l *loader) dirs() {
 		return
 	}
 	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
-		names, err := l.files.List(dir)
-		if err != nil {
-			continue
-		}
+		names, _ := l.files.List(dir) // none: none
 		for _, n := range names {
 			if strings.HasSuffix(n, ".conf") {
 				l.file(strings.TrimSuffix(dir, "/") + "/" + n)
@@ -160,7 +157,7 @@ var unended = regexp.MustCompile(`/[a-z0-9_-]+$`)
 
 // neighbours are files of a directory whose names begin like a file of configuration's,
 // and which are not read.
-func neighbours(files Files, dir, name string, read map[string]bool, reason string) (out []fact.Source) {
+func neighbours(files fact.Files, dir, name string, read map[string]bool, reason string) (out []fact.Source) {
 	names, _ := files.List(dir) // none: none
 	for _, n := range names {
 		p := dir + "/" + n

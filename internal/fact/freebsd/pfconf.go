@@ -12,7 +12,7 @@ import (
 
 // ReadPF reads a pf ruleset as far as its limits, options, scrubbing and
 // the number and kind of its rules go (contrib/pf and sbin/pfctl/parse.y).
-func ReadPF(files Files, path string, pf *fact.PF) []fact.Problem {
+func ReadPF(files fact.Files, path string, pf *fact.PF) []fact.Problem {
 	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
 	p.file(path)
 	if p.unseen != nil && !p.known {
@@ -22,7 +22,7 @@ func ReadPF(files Files, path string, pf *fact.PF) []fact.Problem {
 }
 
 type pfReader struct {
-	files    Files
+	files    fact.Files
 	pf       *fact.PF
 	macros   map[string]string
 	seen     map[string]bool
@@ -183,14 +183,14 @@ func (p *pfReader) rule(s pfStatement, w []string) {
 		p.outside(w)
 	}
 	p.sourceTracking(w)
-	if i := index(w, "scrub"); i > 0 {
+	if i := slices.Index(w, "scrub"); i > 0 {
 		p.scrub(s, w[i:])
 	}
 }
 
 // outside notes the interface that a rule translates on.
 func (p *pfReader) outside(w []string) {
-	if at := index(w, "on"); w[0] != "rdr" && at > 0 && at+1 < len(w) && !slices.Contains(p.pf.Outside, w[at+1]) && len(p.pf.Outside) < fact.MaxNICs {
+	if at := slices.Index(w, "on"); w[0] != "rdr" && at > 0 && at+1 < len(w) && !slices.Contains(p.pf.Outside, w[at+1]) && len(p.pf.Outside) < fact.MaxNICs {
 		p.pf.Outside = append(p.pf.Outside, w[at+1])
 	}
 }
@@ -203,7 +203,7 @@ func (p *pfReader) sourceTracking(w []string) {
 
 // scrub reads a scrub rule or the options of `match … scrub (…)`.
 func (p *pfReader) scrub(s pfStatement, w []string) {
-	if i := index(w, "max-mss"); i >= 0 && i+1 < len(w) && fact.Int(w[i+1]) > 0 {
+	if i := slices.Index(w, "max-mss"); i >= 0 && i+1 < len(w) && fact.Int(w[i+1]) > 0 {
 		p.pf.Scrub = append(p.pf.Scrub, fact.Scrub{File: s.file, Line: s.line, Text: s.text, MaxMSS: fact.Int(w[i+1])})
 	}
 }
@@ -365,15 +365,6 @@ func (l *pfLexer) lineAt(pos int) string {
 	return strings.TrimSuffix(firstWhole(l.text[begin:]), "\r")
 }
 
-func index(words []string, word string) int {
-	for i, w := range words {
-		if w == word {
-			return i
-		}
-	}
-	return -1
-}
-
 func hasAny(words []string, any ...string) bool {
-	return slices.ContainsFunc(any, func(a string) bool { return index(words, a) >= 0 })
+	return slices.ContainsFunc(any, func(a string) bool { return slices.Contains(words, a) })
 }

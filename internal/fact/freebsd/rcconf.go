@@ -20,7 +20,7 @@ const (
 // change it), then rc.conf.d of each service (libexec/rc/rc.subr,
 // load_rc_config; libexec/rc/rc.conf, source_rc_confs). It understands
 // assignments; it never executes anything.
-func ReadRC(files Files) Config {
+func ReadRC(files fact.Files) Config {
 	r := &rc{files: files, vars: map[string]string{}, seen: map[string]bool{}}
 	hasDefaults := r.source(rcDefaults, "")
 	r.partial = !hasDefaults
@@ -44,7 +44,7 @@ func ReadRC(files Files) Config {
 // rc is one run over the configuration.
 type rc struct {
 	Config
-	files Files
+	files fact.Files
 	vars  map[string]string
 	seen  map[string]bool
 	depth int
@@ -80,19 +80,13 @@ func (r *rc) misc() {
 // only by the service of its name.
 func (r *rc) services() {
 	for _, dir := range []string{"/etc/rc.conf.d", "/usr/local/etc/rc.conf.d"} {
-		names, err := r.files.List(dir)
-		if err != nil {
-			continue
-		}
+		names, _ := r.files.List(dir) // none: none
 		for _, n := range names {
 			path, note := dir+"/"+n, "read only by the service "+n
 			if r.source(path, note) {
 				continue
 			}
-			parts, err := r.files.List(path)
-			if err != nil {
-				continue
-			}
+			parts, _ := r.files.List(path)
 			for _, p := range parts {
 				r.source(path+"/"+p, note)
 			}

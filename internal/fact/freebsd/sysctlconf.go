@@ -20,12 +20,10 @@ const stdioBuffer = 1024
 
 // ReadSysctlConf reads /etc/sysctl.conf and sysctl.conf.local as rc.d/sysctl
 // applies them, and the files that go with modules.
-func ReadSysctlConf(files Files) Config {
+func ReadSysctlConf(files fact.Files) Config {
 	var c Config
-	for _, path := range sysctlFiles {
-		if text, err := files.Read(path); err == nil {
-			c.sysctlFile(path, text, "")
-		}
+	for path, text := range fact.Texts(files, sysctlFiles...) {
+		c.sysctlFile(path, text, "")
 	}
 	names, _ := files.List(kldSysctlDir)
 	for _, n := range names {
@@ -33,8 +31,7 @@ func ReadSysctlConf(files Files) Config {
 		if !ok || len(c.Lines) > fact.MaxLines {
 			continue
 		}
-		path := kldSysctlDir + "/" + n
-		if text, err := files.Read(path); err == nil {
+		for path, text := range fact.Texts(files, kldSysctlDir+"/"+n) {
 			c.sysctlFile(path, text, "applied only when rc loads module "+module)
 		}
 	}
@@ -42,11 +39,8 @@ func ReadSysctlConf(files Files) Config {
 	return c
 }
 
-func (c *Config) ignoredSysctl(files Files) {
-	names, err := files.List("/etc")
-	if err != nil {
-		return
-	}
+func (c *Config) ignoredSysctl(files fact.Files) {
+	names, _ := files.List("/etc") // none: none
 	for _, n := range names {
 		if strings.HasPrefix(n, "sysctl.conf") && n != "sysctl.conf" && n != "sysctl.conf.local" || n == "sysctl.d" {
 			c.Ignored = append(c.Ignored, fact.Source{Name: "/etc/" + n, Status: fact.StatusIgnored,

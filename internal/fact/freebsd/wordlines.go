@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -15,7 +16,7 @@ func WordLines(file, text string, words []string) []fact.Line {
 		body := raw[:commentAt(raw)]
 		split := strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(" \t;{}=", r) })
 		for _, word := range words {
-			at := index(split, word)
+			at := slices.Index(split, word)
 			if at < 0 || len(lines) >= 4096 {
 				continue
 			}

@@ -129,46 +129,58 @@ func (g *grub) assign(name string, keep bool, at fact.Line, value string) {
 // entries (BLS), and where there is no GRUB, kernel-install's own file has the
 // last word (kernel-install(8)); else GRUB has. "sysctl.x.y=1" sets a sysctl
 // before init starts.
-func ReadBootLine(files Files) Config {
-	g := grub{words: map[string][]fact.Line{}}
+func ReadBootLine(files fact.Files) Config {
 	paths := []string{"/etc/default/grub"}
 	dropped := dropIns(files, ".cfg", "/etc/default/grub.d")
 	if likeDebian(files) {
 		paths, dropped = append(paths, dropped...), nil
 	}
-	for _, p := range paths {
-		if text, err := files.Read(p); err == nil {
-			g.file(p, text)
-		}
-	}
-	menu := append(slices.Clone(g.words[grubVariables[0]]), g.words[grubVariables[1]]...)
-	entries := installedLine(files)
+	g, unheard := readGrub(files, paths), readGrub(files, dropped)
+	menu, entries := g.menu(), installedLine(files)
 	if g.found && !g.blscfg {
 		menu, entries = entries, menu
 	}
-	c := Config{Lines: slices.Concat(unheard(files, dropped), menu, entries)}
-	for i := range c.Lines {
-		c.Lines[i].Order = i + 1
+	return Config{Lines: fact.InOrder(slices.Concat(idle(unheard.menu(), NotDebian), menu, entries))}
+}
+
+// readGrub reads the file and its drop-ins.
+func readGrub(files fact.Files, paths []string) *grub {
+	g := &grub{words: map[string][]fact.Line{}}
+	for p, text := range fact.Texts(files, paths...) {
+		g.file(p, text)
 	}
-	return c
+	return g
+}
+
+// menu are the words of normal boots.
+func (g *grub) menu() []fact.Line {
+	return slices.Concat(g.words[grubVariables[0]], g.words[grubVariables[1]])
+}
+
+// idle marks lines that nothing reads, and says why.
+func idle(lines []fact.Line, why string) []fact.Line {
+	for i := range lines {
+		lines[i].Effective, lines[i].Note = false, why
+	}
+	return lines
 }
 
 // likeDebian reports a system of Debian's kin, or one that does not say.
-func likeDebian(files Files) bool {
+func likeDebian(files fact.Files) bool {
 	like, says := likeAny(files, "debian", "ubuntu")
 	return like || !says
 }
 
 // likeAny reports a system that is one of the distributions or is like one,
 // and whether it says what it is.
-func likeAny(files Files, distributions ...string) (like, says bool) {
+func likeAny(files fact.Files, distributions ...string) (like, says bool) {
 	names, says := osRelease(files)
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(distributions, n) }), says
 }
 
 // Distribution is what a system calls itself (ID of os-release), "" when it does
 // not say.
-func Distribution(files Files) string {
+func Distribution(files fact.Files) string {
 	if names, _ := osRelease(files); len(names) > 0 {
 		return names[0]
 	}
@@ -176,18 +188,13 @@ func Distribution(files Files) string {
 }
 
 // osRelease reads what a system is, first, and what it is like.
-func osRelease(files Files) (names []string, says bool) {
-	text, err := files.Read("/etc/os-release")
-	if err != nil {
-		if text, err = files.Read("/usr/lib/os-release"); err != nil {
-			return nil, false
-		}
-	}
+func osRelease(files fact.Files) (names []string, says bool) {
+	_, text, says := fact.FirstText(files, "/etc/os-release", "/usr/lib/os-release")
 	said := osReleaseKeys(text)
 	if id, ok := said["ID"]; ok {
 		names = append(names, id)
 	}
-	return append(names, strings.Fields(said["ID_LIKE"])...), true
+	return append(names, strings.Fields(said["ID_LIKE"])...), says
 }
 
 // osReleaseKeys reads the variables of os-release(5), in lower case.
@@ -200,27 +207,8 @@ func osReleaseKeys(text string) map[string]string {
 	return said
 }
 
-// unheard are the words of drop-ins that only Debian's GRUB reads, and this host's does not.
-func unheard(files Files, paths []string) []fact.Line {
-	g := grub{words: map[string][]fact.Line{}}
-	for _, p := range paths {
-		if text, err := files.Read(p); err == nil {
-			g.file(p, text)
-		}
-	}
-	all := append(slices.Clone(g.words[grubVariables[0]]), g.words[grubVariables[1]]...)
-	for i := range all {
-		all[i].Effective, all[i].Note = false, NotDebian
-	}
-	return all
-}
-
 // installedLine is the line that kernel-install writes into new entries.
-func installedLine(files Files) []fact.Line {
-	for _, p := range []string{"/etc/kernel/cmdline", "/usr/lib/kernel/cmdline"} {
-		if text, err := files.Read(p); err == nil {
-			return ReadCommandLine(p, text)
-		}
-	}
-	return nil
+func installedLine(files fact.Files) []fact.Line {
+	p, text, _ := fact.FirstText(files, "/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")
+	return ReadCommandLine(p, text)
 }

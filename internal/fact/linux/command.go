@@ -2,12 +2,14 @@ package linux
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // assignment is one setting that a command makes.
@@ -203,20 +205,15 @@ func shipped(p string) bool {
 // dropIns lists files of one kind in directories of descending rank: a file
 // hides those of its name in later directories, and all are read in the order
 // of their names.
-func dropIns(files Files, suffix string, dirs ...string) []string {
+func dropIns(files fact.Files, suffix string, dirs ...string) []string {
 	byName := map[string]string{}
-	var order []string
 	for _, dir := range dirs {
-		list, err := files.List(dir)
-		if err != nil {
-			continue
-		}
-		for _, n := range list {
+		names, _ := files.List(dir) // none: none
+		for _, n := range names {
 			if _, hidden := byName[n]; strings.HasSuffix(n, suffix) && !hidden {
 				byName[n] = dir + "/" + n
-				order = append(order, n)
 			}
 		}
 	}
-	return sortedPaths(order, byName)
+	return list.Map(slices.Sorted(maps.Keys(byName)), func(n string) string { return byName[n] })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
 	"linerate/internal/list"
 )
@@ -29,7 +30,7 @@ func lines(c Config) []string {
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		read func(Files) Config
+		read func(fact.Files) Config
 		tree tree
 		want []string
 	}{
@@ -84,7 +85,7 @@ func TestSources(t *testing.T) {
 		{"netplan", ReadNetplan, tree{
 			"/etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    eno1: # lan\n      mtu: 9000 # jumbo\n      generic-receive-offload: false\n",
 		}, []string{"link.eno1.mtu=9000", "ethtool -K eno1 gro=off"}},
-		{"tuned: includes first, sysctl.d again after it", func(f Files) Config { return ReadTuned(f, func(n string) bool { return n == "vm.swappiness" }) }, tree{
+		{"tuned: includes first, sysctl.d again after it", func(f fact.Files) Config { return ReadTuned(f, func(n string) bool { return n == "vm.swappiness" }) }, tree{
 			"/etc/tuned/active_profile":                     "network-latency\n",
 			"/usr/lib/tuned/network-latency/tuned.conf":     "[main]\ninclude=latency-performance\n[sysctl]\nnet.core.busy_read=50\n",
 			"/usr/lib/tuned/latency-performance/tuned.conf": "[main]\ninclude=network-latency\n[cpu]\ngovernor=performance\n[sysctl]\nvm.swappiness=10\nnet.core.somaxconn=>2048\n",
@@ -94,7 +95,7 @@ func TestSources(t *testing.T) {
 			"/etc/ufw/mine.conf": "net/ipv4/icmp_echo_ignore_all=0\n#net/ipv4/tcp_sack=0\nnet/ipv4/ip_forward=1\n", "/etc/ufw/sysctl.conf": "net/ipv4/tcp_sack=0\n",
 		}, []string{"net.ipv4.icmp_echo_ignore_all=0", "net.ipv4.ip_forward=1"}},
 		{"ufw, where it is not", ReadUFW, tree{"/etc/ufw/ufw.conf": "ENABLED=no\n", "/etc/ufw/sysctl.conf": "net/ipv4/ip_forward=1\n"}, nil},
-		{"/etc/sysctl.conf where systemd boots without a link to it", func(f Files) Config { return ReadSysctlConf(f, nil) }, tree{
+		{"/etc/sysctl.conf where systemd boots without a link to it", func(f fact.Files) Config { return ReadSysctlConf(f, nil) }, tree{
 			"/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
 		}, []string{"kernel.yama.ptrace_scope=1", "vm.swappiness=1 (systemd-sysctl does not read this file)"}},
 	} {

@@ -16,13 +16,10 @@ var containerDirs = []string{"/etc/pve/lxc", "/var/lib/lxc"}
 
 // ReadContainers reads the lines lxc.sysctl.NAME of the host's containers. Proxmox VE
 // writes "key: value", and its snapshots, sections of the same file, start nothing.
-func ReadContainers(files Files) Config {
+func ReadContainers(files fact.Files) Config {
 	var c Config
 	for _, dir := range containerDirs {
-		names, err := files.List(dir)
-		if err != nil {
-			continue
-		}
+		names, _ := files.List(dir) // none: none
 		for _, n := range names[:min(len(names), maxUnits)] {
 			p, id := dir+"/"+n, strings.TrimSuffix(n, ".conf")
 			if id == n {

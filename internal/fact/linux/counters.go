@@ -10,6 +10,20 @@ import (
 	"linerate/internal/list"
 )
 
+// AddCounters reads a file of counters below /proc/net.
+func AddCounters(f *fact.Facts, path, text string) {
+	switch path {
+	case "/proc/net/softnet_stat":
+		AddSoftnet(f, text)
+	case "/proc/net/snmp", "/proc/net/netstat":
+		AddSNMP(f, path, text)
+	case "/proc/net/snmp6":
+		AddSNMP6(f, text)
+	case "/proc/net/stat/nf_conntrack":
+		AddConntrack(f, text)
+	}
+}
+
 // AddSoftnet reads /proc/net/softnet_stat: a row of hexadecimal columns per
 // CPU (net/core/net-procfs.c): processed, dropped, time_squeeze; the last
 // but two says which CPU since 5.10.

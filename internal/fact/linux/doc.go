@@ -58,12 +58,6 @@ func ParseList(s string) []int {
 	return list
 }
 
-// Files is what the readers of configuration need of a machine.
-type Files interface {
-	Read(path string) (string, error)
-	List(dir string) ([]string, error)
-}
-
 // Config is what configuration files set, in reading order.
 type Config struct {
 	Lines    []fact.Line

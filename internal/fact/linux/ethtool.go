@@ -65,16 +65,8 @@ func AddPause(n *fact.NIC, text string) {
 			tx = on
 		}
 	}
-	switch {
-	case !seen:
-	case rx && tx:
-		n.FlowControl = "full"
-	case rx:
-		n.FlowControl = "rx"
-	case tx:
-		n.FlowControl = "tx"
-	default:
-		n.FlowControl = "none"
+	if seen {
+		n.FlowControl = fact.FlowControl(rx, tx)
 	}
 }
 

@@ -33,7 +33,7 @@ func FuzzConfiguration(f *testing.F) {
 				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline", "/etc/security/limits.conf", "/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw"} {
 				everywhere[p] = text
 			}
-			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan, ReadUFW, ReadLimits, ReadUnits, ReadContainers} {
+			for _, read := range []func(fact.Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan, ReadUFW, ReadLimits, ReadUnits, ReadContainers} {
 				facts.AddLines(read(everywhere).Lines)
 			}
 			facts.AddLines(ReadTuned(everywhere, func(string) bool { return false }).Lines)

@@ -18,14 +18,10 @@ var limitItems = []string{"nofile", "nproc", "memlock"}
 // memory: limits.conf, then limits.d by name. Lines of several users stand side by
 // side, none over another; soft limits alone are none of it: what is above the hard
 // limit is lowered to that.
-func ReadLimits(files Files) Config {
+func ReadLimits(files fact.Files) Config {
 	var c Config
 	soft, hard := map[string]fact.Line{}, map[string]string{}
-	for _, p := range append([]string{"/etc/security/limits.conf"}, dropIns(files, ".conf", "/etc/security/limits.d")...) {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, append([]string{"/etc/security/limits.conf"}, dropIns(files, ".conf", "/etc/security/limits.d")...)...) {
 		for i, raw := range fact.Lines(text) {
 			code, _, _ := strings.Cut(raw, "#")
 			w := strings.Fields(code)

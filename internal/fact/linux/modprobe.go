@@ -8,20 +8,11 @@ import (
 	"linerate/internal/fact"
 )
 
-func sortedPaths(names []string, byName map[string]string) []string {
-	slices.Sort(names)
-	paths := make([]string, len(names))
-	for i, n := range names {
-		paths[i] = byName[n]
-	}
-	return paths
-}
-
 // ReadModuleOptions reads modprobe.d in the order of modprobe.d(5): a file in
 // /etc hides its namesakes, all are read by name, and the last value of a
 // parameter stands. "options nf_conntrack hashsize=65536" sets
 // module.nf_conntrack.hashsize; "install" lines run commands.
-func ReadModuleOptions(files Files) Config {
+func ReadModuleOptions(files fact.Files) Config {
 	var c Config
 	for _, p := range dropIns(files, ".conf", "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d") {
 		c.modprobe(files, p)
@@ -31,16 +22,14 @@ func ReadModuleOptions(files Files) Config {
 		if !strings.HasSuffix(n, ".conf") && !setAside(n) {
 			first := len(c.Lines)
 			c.modprobe(files, "/etc/modprobe.d/"+n)
-			for i := range c.Lines[first:] {
-				c.Lines[first+i].Effective, c.Lines[first+i].Note = false, NotConf
-			}
+			idle(c.Lines[first:], NotConf)
 		}
 	}
 	return c
 }
 
 // modprobe reads one file of modprobe.d.
-func (c *Config) modprobe(files Files, p string) {
+func (c *Config) modprobe(files fact.Files, p string) {
 	text, _ := files.Read(p)
 	for number, raw := range joined(text) {
 		w := strings.Fields(raw)
@@ -109,14 +98,10 @@ func notHere(w []string) string {
 // ReadModulesLoad reads what is loaded at boot before sysctl.d is applied:
 // modules-load.d(5) and Debian's /etc/modules. It returns the line of each
 // module.
-func ReadModulesLoad(files Files) map[string]fact.Line {
+func ReadModulesLoad(files fact.Files) map[string]fact.Line {
 	loads := map[string]fact.Line{}
 	paths := dropIns(files, ".conf", "/etc/modules-load.d", "/run/modules-load.d", "/usr/local/lib/modules-load.d", "/usr/lib/modules-load.d", "/lib/modules-load.d")
-	for _, p := range append(paths, "/etc/modules") {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, append(paths, "/etc/modules")...) {
 		for i, raw := range fact.Lines(text) {
 			w := strings.Fields(raw)
 			if len(w) == 0 || w[0][0] == '#' || w[0][0] == ';' || !validName(w[0]) {

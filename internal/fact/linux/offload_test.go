@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"linerate/internal/fact"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,7 @@ import (
 func TestOffloads(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		read func(Files) Config
+		read func(fact.Files) Config
 		tree tree
 		want []string
 	}{

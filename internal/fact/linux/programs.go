@@ -14,26 +14,16 @@ import (
 // ReadScripts reads commands that set tunables when interfaces come up or at
 // the end of boot: ifupdown's /etc/network/interfaces, Red Hat's ifcfg files,
 // rc.local, cloud-init's bootcmd. They come after sysctl.d.
-func ReadScripts(files Files) Config {
+func ReadScripts(files fact.Files) Config {
 	var c Config
-	for _, p := range append([]string{"/etc/network/interfaces"}, dropIns(files, "", "/etc/network/interfaces.d")...) {
-		if text, err := files.Read(p); err == nil {
-			c.interfaces(p, text)
-		}
+	for p, text := range fact.Texts(files, append([]string{"/etc/network/interfaces"}, dropIns(files, "", "/etc/network/interfaces.d")...)...) {
+		c.interfaces(p, text)
 	}
-	for _, p := range dropIns(files, "", "/etc/sysconfig/network-scripts") {
-		if !strings.HasPrefix(path.Base(p), "ifcfg-") || setAside(p) {
-			continue
-		}
-		if text, err := files.Read(p); err == nil {
-			c.ifcfg(p, text)
-		}
+	scripts := dropIns(files, "", "/etc/sysconfig/network-scripts")
+	for p, text := range fact.Texts(files, slices.DeleteFunc(scripts, func(p string) bool { return !strings.HasPrefix(path.Base(p), "ifcfg-") || setAside(p) })...) {
+		c.ifcfg(p, text)
 	}
-	for _, p := range append([]string{"/etc/rc.local", "/etc/rc.d/rc.local"}, dropIns(files, ".cfg", "/etc/cloud/cloud.cfg.d")...) {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, append([]string{"/etc/rc.local", "/etc/rc.d/rc.local"}, dropIns(files, ".cfg", "/etc/cloud/cloud.cfg.d")...)...) {
 		cloud, first := strings.HasSuffix(p, ".cfg"), len(c.Lines)
 		every := !cloud
 		for i, raw := range fact.Lines(text) {
@@ -46,9 +36,7 @@ func ReadScripts(files Files) Config {
 			}
 		}
 		if m, ok := files.(interface{ Idle(path string) bool }); ok && !cloud && m.Idle(p) {
-			for i := range c.Lines[first:] {
-				c.Lines[first+i].Effective, c.Lines[first+i].Note = false, NotExecutable
-			}
+			idle(c.Lines[first:], NotExecutable)
 		}
 	}
 	c.services(files)
@@ -139,14 +127,10 @@ func (c *Config) ifcfg(p, text string) {
 }
 
 // ReadNetworkManager reads the mtu and the ethtool settings of connections.
-func ReadNetworkManager(files Files) Config {
+func ReadNetworkManager(files fact.Files) Config {
 	var c Config
 	const dir = "/etc/NetworkManager/system-connections"
-	for _, p := range dropIns(files, ".nmconnection", dir) {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".nmconnection", dir)...) {
 		entries, link := ini(text), ""
 		for _, e := range entries {
 			if e.section == "connection" && e.key == "interface-name" && validName(e.value) {
@@ -187,13 +171,9 @@ var netplanOffloads = map[string]string{"receive-checksum-offload": "rx", "trans
 // ReadNetplan reads the mtu and the offloads of netplan's devices, of all files
 // in the order of their names: a file in /run hides its namesake in /etc
 // (netplan-generate(8)).
-func ReadNetplan(files Files) Config {
+func ReadNetplan(files fact.Files) Config {
 	var c Config
-	for _, p := range dropIns(files, ".yaml", "/run/netplan", "/etc/netplan", "/usr/lib/netplan", "/lib/netplan") {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".yaml", "/run/netplan", "/etc/netplan", "/usr/lib/netplan", "/lib/netplan")...) {
 		if !plainYAML(text) {
 			c.Problems = append(c.Problems, fact.Problem{File: p, Line: 1, Kind: fact.ProblemUnreadable, Message: "anchors, aliases or great depth or size: what it sets is not known"})
 			continue

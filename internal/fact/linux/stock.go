@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/fact"
 	"linerate/internal/list"
 )
 
@@ -31,7 +32,7 @@ var stockWords = []string{"mitigations=auto", "selinux=1"}
 
 // stock is what a distribution put into a file below /etc: name=value, a space
 // between words.
-func stock(files Files, p string) []string {
+func stock(files fact.Files, p string) []string {
 	if path.Dir(p) != "/etc/sysctl.d" {
 		return nil
 	}

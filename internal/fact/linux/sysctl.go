@@ -18,7 +18,7 @@ var sysctlDirs = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysc
 // ReadSysctlConf reads sysctl.d and sysctl.conf in the order of sysctl.d(5)
 // and `sysctl --system`. names are the settings the running kernel has, for
 // patterns; nil when not known.
-func ReadSysctlConf(files Files, names []string) Config {
+func ReadSysctlConf(files fact.Files, names []string) Config {
 	r := &sysctlReader{files: files, explicit: map[string]bool{}}
 	linked := false
 	for _, p := range dropIns(files, ".conf", sysctlDirs...) {
@@ -30,9 +30,7 @@ func ReadSysctlConf(files Files, names []string) Config {
 	}
 	r.patterns(names)
 	r.strays()
-	for i := range r.Lines {
-		r.Lines[i].Order = i + 1
-	}
+	fact.InOrder(r.Lines)
 	return r.Config
 }
 
@@ -45,11 +43,8 @@ const Unread = "systemd-sysctl does not read this file"
 func (r *sysctlReader) sysctlConf() {
 	first := len(r.Lines)
 	r.file("/etc/sysctl.conf", "")
-	if !systemd(r.files) {
-		return
-	}
-	for i := first; i < len(r.Lines); i++ {
-		r.Lines[i].Effective, r.Lines[i].Note = false, Unread
+	if systemd(r.files) {
+		idle(r.Lines[first:], Unread)
 	}
 }
 
@@ -76,20 +71,17 @@ func (r *sysctlReader) strays() {
 			continue
 		}
 		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
-		stray.file("/etc/sysctl.d/"+n, NotConf)
+		stray.file("/etc/sysctl.d/"+n, "")
 		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > fact.MaxLines {
 			continue // no settings, but words about them
 		}
-		for _, l := range stray.Lines {
-			l.Effective = false
-			r.Lines = append(r.Lines, l)
-		}
+		r.Lines = append(r.Lines, idle(stray.Lines, NotConf)...)
 	}
 }
 
 // systemd reports whether systemd starts the machine, as far as its own files
 // tell.
-func systemd(files Files) bool {
+func systemd(files fact.Files) bool {
 	for _, dir := range []string{"/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/etc/systemd/system/multi-user.target.wants"} {
 		if names, err := files.List(dir); err == nil && len(names) > 0 {
 			return true
@@ -112,7 +104,7 @@ const maxPatterns = 1000
 
 type sysctlReader struct {
 	Config
-	files    Files
+	files    fact.Files
 	explicit map[string]bool
 	// globs are lines whose name is a pattern, excluded the names that no
 	// pattern touches.

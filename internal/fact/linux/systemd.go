@@ -39,15 +39,10 @@ var networkDirs = []string{"/etc/systemd/network", "/run/systemd/network", "/usr
 // ReadLinkFiles reads systemd.link(5): udev applies the first file, by name,
 // that matches a device, when the device appears. Names are
 // systemd.link.<file>.<key>.
-func ReadLinkFiles(files Files) Config {
+func ReadLinkFiles(files fact.Files) Config {
 	var c Config
-	paths := dropIns(files, ".link", networkDirs...)
 	catchAll := false // a file that matches every device was read
-	for _, p := range paths {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".link", networkDirs...)...) {
 		note := ""
 		entries := ini(text)
 		for _, e := range entries {
@@ -112,24 +107,18 @@ var hostForwarding = map[string][]assignment{
 // ReadNetworkFiles reads systemd.network(5) and networkd.conf(5) as far as
 // networkd writes sysctls by them, after sysctl.d: for interfaces that a file
 // names without a pattern.
-func ReadNetworkFiles(files Files) Config {
+func ReadNetworkFiles(files fact.Files) Config {
 	var c Config
-	for _, p := range dropIns(files, ".network", networkDirs...) {
-		if text, err := files.Read(p); err == nil {
-			c.networkFile(p, ini(text))
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".network", networkDirs...)...) {
+		c.networkFile(p, ini(text))
 	}
-	for _, p := range dropIns(files, ".netdev", networkDirs...) {
-		if text, err := files.Read(p); err == nil {
-			c.netdev(p, ini(text))
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".netdev", networkDirs...)...) {
+		c.netdev(p, ini(text))
 	}
-	for _, p := range append([]string{"/etc/systemd/networkd.conf"}, dropIns(files, ".conf", "/etc/systemd/networkd.conf.d")...) {
-		if text, err := files.Read(p); err == nil {
-			for _, e := range ini(text) {
-				if e.section == "Network" {
-					c.networkEntry(p, e, "all")
-				}
+	for p, text := range fact.Texts(files, append([]string{"/etc/systemd/networkd.conf"}, dropIns(files, ".conf", "/etc/systemd/networkd.conf.d")...)...) {
+		for _, e := range ini(text) {
+			if e.section == "Network" {
+				c.networkEntry(p, e, "all")
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/list"
 )
 
 // tunedDirs hold the profiles of tuned(8), the administrator's first.
@@ -18,7 +19,7 @@ var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/pr
 // after sysctl.d and then applies /etc/sysctl.d, /run/sysctl.d and
 // /etc/sysctl.conf again unless reapply_sysctl=0: names that those set are
 // theirs, but for those of reapply_sysctl_exclude.
-func ReadTuned(files Files, set func(name string) bool) Config {
+func ReadTuned(files fact.Files, set func(name string) bool) Config {
 	var c Config
 	text, err := files.Read("/etc/tuned/active_profile")
 	if err != nil {
@@ -30,14 +31,13 @@ func ReadTuned(files Files, set func(name string) bool) Config {
 	}
 	c.Lines = t.lines()
 	var mine []string
-	if main, err := files.Read("/etc/tuned/tuned-main.conf"); err == nil {
-		for _, e := range ini(main) {
-			switch {
-			case e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0":
-				return c
-			case e.key == "reapply_sysctl_exclude":
-				mine = strings.FieldsFunc(e.value, func(r rune) bool { return strings.ContainsRune(",; ", r) })
-			}
+	main, _ := files.Read("/etc/tuned/tuned-main.conf") // none has no keys
+	for _, e := range ini(main) {
+		switch {
+		case e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0":
+			return c
+		case e.key == "reapply_sysctl_exclude":
+			mine = strings.FieldsFunc(e.value, func(r rune) bool { return strings.ContainsRune(",; ", r) })
 		}
 	}
 	for i, l := range c.Lines {
@@ -51,7 +51,7 @@ func ReadTuned(files Files, set func(name string) bool) Config {
 
 // tuned is one merging of profiles.
 type tuned struct {
-	files Files
+	files fact.Files
 	seen  map[string]bool
 	units []*tunedUnit
 	vars  []string // $name, value, … for a Replacer
@@ -78,13 +78,8 @@ func (t *tuned) profile(name string) {
 		return
 	}
 	t.seen[name] = true
-	for _, dir := range tunedDirs {
-		p := dir + "/" + name + "/tuned.conf"
-		if text, err := t.files.Read(p); err == nil {
-			t.file(p, name, text)
-			return
-		}
-	}
+	p, text, _ := fact.FirstText(t.files, list.Map(tunedDirs, func(dir string) string { return dir + "/" + name + "/tuned.conf" })...)
+	t.file(p, name, text)
 }
 
 // file merges a profile's text: its includes, then its own options over those
@@ -121,10 +116,8 @@ var inlineComment = regexp.MustCompile(`(^|[ \t]+)#.*$`)
 
 // unit is the section of that name, made where there is none.
 func (t *tuned) unit(name string) *tunedUnit {
-	for _, u := range t.units {
-		if u.name == name {
-			return u
-		}
+	if u, ok := list.Find(t.units, func(u *tunedUnit) bool { return u.name == name }); ok {
+		return u
 	}
 	u := &tunedUnit{name: name, plugin: name}
 	t.units = append(t.units, u)

@@ -9,13 +9,9 @@ import (
 
 // ReadUdevRules reads rules of udev(7) that set attributes of network devices
 // or run sysctl, ethtool and ip when one appears.
-func ReadUdevRules(files Files) Config {
+func ReadUdevRules(files fact.Files) Config {
 	var c Config
-	for _, p := range dropIns(files, ".rules", "/etc/udev/rules.d", "/run/udev/rules.d") {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, dropIns(files, ".rules", "/etc/udev/rules.d", "/run/udev/rules.d")...) {
 		for number, raw := range joined(text) {
 			s := strings.TrimSpace(raw)
 			if key := comparesOnly(s); key != "" && s[0] != '#' {

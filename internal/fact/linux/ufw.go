@@ -20,7 +20,7 @@ const UFW = "ufw sets it when it starts, after sysctl.d"
 
 // ReadUFW reads the sysctl.conf of ufw's own, which counts where ufw is
 // switched on, and after sysctl.d: ufw-framework(8).
-func ReadUFW(files Files) Config {
+func ReadUFW(files fact.Files) Config {
 	if on, _ := shellValue(files, "/etc/ufw/ufw.conf", "ENABLED"); !strings.EqualFold(on, "yes") {
 		return Config{}
 	}
@@ -43,7 +43,7 @@ func ReadUFW(files Files) Config {
 
 // shellValue is what a file of assignments sets a variable to, and whether it
 // does.
-func shellValue(files Files, p, name string) (value string, set bool) {
+func shellValue(files fact.Files, p, name string) (value string, set bool) {
 	text, err := files.Read(p)
 	if err != nil {
 		return "", false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // unitDirs are those of units that are the host's own: what packages bring below
@@ -40,40 +41,28 @@ var unitLimits = []unitLimit{
 // given, of two limits the hard one: systemd/<unit>/LimitNOFILE,
 // systemd/system.conf/DefaultLimitNOFILE. What systemd passes over comes before, each
 // line with its note.
-func ReadUnits(files Files) Config {
+func ReadUnits(files fact.Files) Config {
 	var c Config
 	conf := append([]string{"/etc/systemd/system.conf"}, dropIns(files, ".conf", "/etc/systemd/system.conf.d", "/run/systemd/system.conf.d")...)
 	c.limits(files, "system.conf", "Manager", "Default", conf)
 	seen := map[string]bool{}
 	for _, dir := range unitDirs {
-		names, err := files.List(dir)
-		if err != nil {
-			continue
-		}
+		names, _ := files.List(dir) // none: none
 		for _, n := range names {
 			unit := strings.TrimSuffix(n, ".d")
 			if !strings.HasSuffix(unit, ".service") || seen[unit] || len(seen) >= maxUnits {
 				continue
 			}
 			seen[unit] = true
-			var drops []string
-			for _, d := range unitDirs {
-				drops = append(drops, d+"/"+unit+".d")
+			own := list.Map(unitDirs, func(d string) string { return d + "/" + unit })
+			paths := dropIns(files, ".conf", list.Map(own, func(p string) string { return p + ".d" })...)
+			if first, _, ok := fact.FirstText(files, own...); ok { // one in /etc hides its namesake in /run (systemd.unit(5))
+				paths = append([]string{first}, paths...)
 			}
-			c.limits(files, unit, "Service", "", append(first(files, unit), dropIns(files, ".conf", drops...)...))
+			c.limits(files, unit, "Service", "", paths)
 		}
 	}
 	return c
-}
-
-// first is the unit's own file: one in /etc hides its namesake in /run (systemd.unit(5)).
-func first(files Files, unit string) []string {
-	for _, dir := range unitDirs {
-		if _, err := files.Read(dir + "/" + unit); err == nil {
-			return []string{dir + "/" + unit}
-		}
-	}
-	return nil
 }
 
 // maxUnits bounds the services of one host.
@@ -81,13 +70,9 @@ const maxUnits = 4000
 
 // limits adds the last line of these files that sets each limit, after those that
 // systemd passes over.
-func (c *Config) limits(files Files, unit, section, prefix string, paths []string) {
+func (c *Config) limits(files fact.Files, unit, section, prefix string, paths []string) {
 	last := map[string]fact.Line{}
-	for _, p := range paths {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
+	for p, text := range fact.Texts(files, paths...) {
 		for _, e := range ini(text) {
 			i := slices.IndexFunc(unitLimits, func(l unitLimit) bool { return prefix+l.key == e.key })
 			if i < 0 || strings.HasPrefix(e.section, "X-") { // sections of others, which systemd leaves to them

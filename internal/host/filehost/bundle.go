@@ -41,7 +41,7 @@ func (b *Bundle) OverSSH() *Bundle {
 func OpenBundle(name string) (*Bundle, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		err = bare(err)
+		err = host.Bare(err)
 		advice := "name a file that linerate capture -o FILE wrote, or one of configuration"
 		if errors.Is(err, fs.ErrPermission) {
 			advice = "read it as its owner, or as root"
@@ -173,16 +173,13 @@ func (b *Bundle) OS() string { return b.manifest.os }
 func (b *Bundle) MachineID() string { return b.manifest.machine }
 
 // ReadFile implements host.Reader.
-func (b *Bundle) ReadFile(_ context.Context, name string) ([]byte, error) {
+func (b *Bundle) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	p := path.Clean("/" + name)
 	if e, noted := b.manifest.files[p]; noted && b.files[p] == nil {
 		return nil, e.err()
 	}
-	return b.readFile(p)
+	return b.memory.ReadFile(ctx, p)
 }
-
-// ReadDir implements host.Reader.
-func (b *Bundle) ReadDir(_ context.Context, name string) ([]string, error) { return b.readDir(name) }
 
 // Output implements host.Reader.
 func (b *Bundle) Output(_ context.Context, q host.Query) ([]byte, error) {
@@ -199,8 +196,5 @@ func (b *Bundle) Output(_ context.Context, q host.Query) ([]byte, error) {
 
 // LeftOut implements host.Reader.
 func (b *Bundle) LeftOut() []fact.LeftOut { return b.manifest.leftOut }
-
-// Close implements host.Reader.
-func (b *Bundle) Close() error { return nil }
 
 var _ host.Reader = (*Bundle)(nil)

@@ -4,6 +4,7 @@ package filehost
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -36,7 +37,8 @@ func (m *memory) index() {
 	}
 }
 
-func (m *memory) readFile(name string) ([]byte, error) {
+// ReadFile implements host.Reader.
+func (m *memory) ReadFile(_ context.Context, name string) ([]byte, error) {
 	p := path.Clean("/" + name)
 	if text, ok := m.files[p]; ok {
 		return host.ReadBounded(bytes.NewReader(text), host.MaxFile)
@@ -47,7 +49,8 @@ func (m *memory) readFile(name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-func (m *memory) readDir(name string) ([]string, error) {
+// ReadDir implements host.Reader.
+func (m *memory) ReadDir(_ context.Context, name string) ([]string, error) {
 	p := path.Clean("/" + name)
 	if _, file := m.files[p]; file {
 		return nil, errors.New("not a directory")
@@ -58,3 +61,6 @@ func (m *memory) readDir(name string) ([]string, error) {
 	}
 	return host.BoundNames(slices.Clone(names))
 }
+
+// Close implements host.Reader.
+func (m *memory) Close() error { return nil }

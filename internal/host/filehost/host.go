@@ -46,19 +46,10 @@ func (h *Host) Origin() fact.Origin {
 // OS implements host.Reader.
 func (h *Host) OS() string { return h.os }
 
-// ReadFile implements host.Reader.
-func (h *Host) ReadFile(_ context.Context, name string) ([]byte, error) { return h.readFile(name) }
-
-// ReadDir implements host.Reader.
-func (h *Host) ReadDir(_ context.Context, name string) ([]string, error) { return h.readDir(name) }
-
 // Output implements host.Reader.
 func (h *Host) Output(context.Context, host.Query) ([]byte, error) { return nil, host.ErrNotLive }
 
 // LeftOut implements host.Reader.
 func (h *Host) LeftOut() []fact.LeftOut { return nil }
-
-// Close implements host.Reader.
-func (h *Host) Close() error { return nil }
 
 var _ host.Reader = (*Host)(nil)

@@ -1,6 +1,7 @@
 package filehost
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,14 +75,7 @@ func (e entry) err() error {
 	case "127", "no-command":
 		return host.ErrNoCommand
 	case fact.StatusUnreadable:
-		return errors.New(orElse(e.reason, "unreadable when captured"))
+		return errors.New(cmp.Or(e.reason, "unreadable when captured"))
 	}
-	return errors.New(orElse(e.reason, "exit status "+e.status))
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
+	return errors.New(cmp.Or(e.reason, "exit status "+e.status))
 }

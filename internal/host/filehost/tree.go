@@ -28,18 +28,9 @@ type Tree struct {
 func OpenTree(dir string) (*Tree, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, bare(err)), "%s takes the directory that holds etc/ and boot/", hint.Option("root", ""))
+		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, host.Bare(err)), "%s takes the directory that holds etc/ and boot/", hint.Option("root", ""))
 	}
 	return &Tree{dir: dir, root: root}, nil
-}
-
-// bare strips the operation and path that the os package adds.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // Origin implements host.Reader.
@@ -109,14 +100,14 @@ func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.Fi
 	}
 	info, err := t.root.Stat(rel)
 	if err != nil {
-		return nil, bare(err)
+		return nil, host.Bare(err)
 	}
 	if !is(info.Mode()) {
 		return nil, fmt.Errorf("not %s (%s)", kind, info.Mode().Type())
 	}
 	f, err := t.root.Open(rel)
 	if err != nil {
-		return nil, bare(err)
+		return nil, host.Bare(err)
 	}
 	return f, nil
 }

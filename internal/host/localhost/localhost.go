@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,30 +42,18 @@ func (*Host) OS() string {
 func (*Host) ReadFile(_ context.Context, path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, host.Bare(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, bare(err)
+		return nil, host.Bare(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	}
 	b, err := host.ReadBounded(f, host.MaxFile)
-	if err != nil {
-		err = bare(err)
-	}
-	return b, err
-}
-
-// bare strips the operation and path that the os package adds.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+	return b, host.Bare(err)
 }
 
 // Executable implements host.Moded.
@@ -79,7 +66,7 @@ func (*Host) Executable(path string) (bool, error) {
 func (*Host) ReadDir(_ context.Context, path string) ([]string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO would block
 	if err != nil {
-		return nil, bare(err)
+		return nil, host.Bare(err)
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(host.MaxNames + 1)
