@@ -3,6 +3,7 @@ package appliance
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,9 @@ type openwrt struct {
 	mtu  int
 }
 
-func (u *openwrt) line(o option, stage fact.Stage, name, value, place string) {
-	u.c.Lines = append(u.c.Lines, fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: name, Value: value, Stage: stage, Effective: true, Place: place})
+// sets is the option as a line that sets something.
+func (o option) sets(stage fact.Stage, name, place string) fact.Line {
+	return fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: name, Value: o.value, Stage: stage, Effective: true, Place: place}
 }
 
 // uciSysctls are options of the firewall that it writes to one sysctl each.
@@ -88,7 +90,7 @@ func (u *openwrt) option(o option) {
 	where := path.Base(o.file)
 	key := where + "/" + o.kind + "/" + o.name
 	if place, ok := u.p.Fields[key]; ok {
-		u.line(o, fact.Field, key, o.value, place+" ("+o.place()+")")
+		u.c.Lines = append(u.c.Lines, o.sets(fact.Field, key, place+" ("+o.place()+")"))
 	}
 	switch {
 	case where == "sqm" && o.kind == "queue":
@@ -96,7 +98,7 @@ func (u *openwrt) option(o option) {
 	case key == "system/system/hostname":
 		u.c.Hostname = o.value
 	case where == "firewall" && o.kind == "defaults" && uciSysctls[o.name] != "":
-		u.line(o, fact.Sysctl, uciSysctls[o.name], o.value, o.place())
+		u.c.Lines = append(u.c.Lines, o.sets(fact.Sysctl, uciSysctls[o.name], o.place()))
 	case where == "network" && o.kind == "interface" && (o.name == "device" || o.name == "ifname"):
 		for _, n := range strings.Fields(o.value) {
 			if !strings.HasPrefix(n, "@") && !strings.HasPrefix(n, "br-") {
@@ -143,14 +145,8 @@ func (u *openwrt) nic(o option, name string) {
 	case strings.HasPrefix(name, "wg"), strings.HasPrefix(name, "tun"), strings.HasPrefix(name, "ppp"):
 		kind = fact.KindTunnel
 	}
-	for _, n := range u.c.NICs {
-		if n.Name == name {
-			return
-		}
+	known := slices.ContainsFunc(u.c.NICs, func(n fact.NIC) bool { return n.Name == name })
+	if !known && len(u.c.NICs) < maxItems {
+		u.c.NICs = append(u.c.NICs, fact.NIC{Name: name, Kind: kind, Configured: []fact.Line{o.sets(fact.Field, o.name, o.place())}})
 	}
-	if len(u.c.NICs) >= maxItems {
-		return
-	}
-	l := fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: o.name, Value: o.value, Stage: fact.Field, Effective: true, Place: o.place()}
-	u.c.NICs = append(u.c.NICs, fact.NIC{Name: name, Kind: kind, Configured: []fact.Line{l}})
 }

@@ -1,7 +1,10 @@
 package appliance
 
 import (
+	"slices"
+
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // readOPNsense reads OPNsense's config.xml. Its tunables go to both loader.conf and
@@ -27,11 +30,9 @@ func readOPNsense(p *Product, files []File) Config {
 
 // assigned is the element of the interface that is assigned to a device.
 func (s *sense) assigned(device string) *node {
-	for _, list := range s.root.at("interfaces") {
-		for _, n := range list.children {
-			if n.first("if").value() == device {
-				return n
-			}
+	for _, all := range s.root.at("interfaces") {
+		if n, ok := list.Find(all.children, func(n *node) bool { return n.first("if").value() == device }); ok {
+			return n
 		}
 	}
 	return nil
@@ -56,12 +57,8 @@ var senseServices = []struct {
 func (s *sense) services() []fact.Service {
 	var all []fact.Service
 	for _, d := range senseServices {
-		for _, n := range s.root.at(d.path...) {
-			if ticked(n, d.tag) {
-				yes := true
-				all = append(all, fact.Service{Name: d.name, Enabled: &yes})
-				break
-			}
+		if yes := slices.ContainsFunc(s.root.at(d.path...), func(n *node) bool { return ticked(n, d.tag) }); yes {
+			all = append(all, fact.Service{Name: d.name, Enabled: &yes})
 		}
 	}
 	return all

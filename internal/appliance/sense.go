@@ -114,17 +114,9 @@ func (s *sense) firewall() {
 // adaptive drops adaptive timeouts of which one is missing: the product writes
 // both or none.
 func (s *sense) adaptive(pf *fact.PF) {
-	if len(s.root.at("system", "adaptivestart")) > 0 && len(s.root.at("system", "adaptiveend")) > 0 &&
-		s.root.first("system", "adaptivestart").value() != "" && s.root.first("system", "adaptiveend").value() != "" {
-		return
+	if s.root.first("system", "adaptivestart").value() == "" || s.root.first("system", "adaptiveend").value() == "" {
+		pf.Timeouts = slices.DeleteFunc(pf.Timeouts, func(t fact.Limit) bool { return strings.HasPrefix(t.Name, "adaptive.") })
 	}
-	kept := pf.Timeouts[:0]
-	for _, t := range pf.Timeouts {
-		if !strings.HasPrefix(t.Name, "adaptive.") {
-			kept = append(kept, t)
-		}
-	}
-	pf.Timeouts = kept
 }
 
 // rules counts rules and translations as they are written.

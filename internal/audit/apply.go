@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +55,10 @@ func (a *auditor) ask(r *Rule, s subject) []candidate {
 		return nil
 	}
 	f := Finding{Kind: r.Kind, Severity: r.Severity, Action: r.Action, Name: s.name, Sources: r.Sources}.at(s.at)
-	f.Name, f.Message, f.Why, f.Fix = cmp.Or(fill(r.Name), f.Name), fill(r.Message), fill(r.Why), fill(r.Fix)
+	f.Message, f.Why, f.Fix = fill(r.Message), fill(r.Why), fill(r.Fix)
+	if r.Name != "" {
+		f.Name = fill(r.Name)
+	}
 	for _, t := range r.Sets {
 		name, value, _ := strings.Cut(fill(t), "=")
 		f.sets("", strings.TrimSpace(name), strings.TrimSpace(value))

@@ -177,7 +177,7 @@ func (f *Facts) AddConfigured(n NIC) {
 		if known { // the running state says more than the file
 			return
 		}
-		nic.MTU, nic.Parent = cmp.Or(n.MTU, nic.MTU), cmp.Or(n.Parent, nic.Parent)
+		nic.MTU, nic.Parent = cmp.Or(max(n.MTU, 0), nic.MTU), cmp.Or(n.Parent, nic.Parent)
 		nic.Members = append(nic.Members, n.Members...)
 		nic.IPv4 += n.IPv4
 		nic.IPv6 += n.IPv6

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 
+	"linerate/internal/port"
 	"linerate/internal/setting"
 )
 
@@ -19,14 +21,19 @@ func (t *Target) command(ctx context.Context, s setting.Setting) error {
 	if err != nil {
 		return helped(unavailable(s, "%s is not installed", s.Argv[0]), "install it")
 	}
-	var out bytes.Buffer
-	err = t.InSys(func() error {
-		cmd := exec.CommandContext(ctx, path, s.Argv[1:]...)
-		cmd.Stdout, cmd.Stderr = &out, &out
-		return cmd.Run()
-	})
-	if err != nil {
-		return fmt.Errorf("%v failed: %w: %s", s.Argv, err, bytes.TrimSpace(out.Bytes()))
+	if said, err := execute(ctx, t.InSys, "", path, s.Argv[1:]...); err != nil {
+		return fmt.Errorf("%v failed: %w: %s", s.Argv, err, said)
 	}
 	return nil
+}
+
+// execute runs a program in a place with something to read, and returns what it says.
+func execute(ctx context.Context, in port.Place, input, path string, args ...string) (said string, err error) {
+	var out bytes.Buffer
+	err = in(func() error {
+		cmd := exec.CommandContext(ctx, path, args...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &out
+		return cmd.Run()
+	})
+	return strings.TrimSpace(out.String()), err
 }

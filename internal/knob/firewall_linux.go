@@ -1,7 +1,6 @@
 package knob
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
@@ -79,8 +78,8 @@ func (t *Target) iptables(ctx context.Context, s setting.Setting) (string, error
 }
 
 // iptablesRules are a family's, in iptables-restore(8)'s language.
-func iptablesRules(fam family, r setting.Rules) []byte {
-	var b bytes.Buffer
+func iptablesRules(fam family, r setting.Rules) string {
+	var b strings.Builder
 	policy := "ACCEPT"
 	if r.Stateful {
 		policy = "DROP"
@@ -96,12 +95,12 @@ func iptablesRules(fam family, r setting.Rules) []byte {
 		b.WriteString("-A FORWARD -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT\n-A FORWARD -m conntrack --ctstate NEW -j ACCEPT\n")
 	}
 	b.WriteString("COMMIT\n")
-	return b.Bytes()
+	return b.String()
 }
 
 // ipset is a family's set, in ipset(8)'s language.
-func ipset(fam family, size int) []byte {
-	var b bytes.Buffer
+func ipset(fam family, size int) string {
+	var b strings.Builder
 	kind := "inet"
 	if fam.length == 16 {
 		kind = "inet6"
@@ -110,29 +109,21 @@ func ipset(fam family, size int) []byte {
 	for i := range size {
 		fmt.Fprintf(&b, "add never%d %s\n", fam.length, fam.never(i))
 	}
-	return b.Bytes()
+	return b.String()
 }
 
 // feed gives a program of the firewall its input. One that is missing or whose
 // kernel side is, is unavailable.
-func (t *Target) feed(ctx context.Context, s setting.Setting, program string, input []byte, args ...string) error {
+func (t *Target) feed(ctx context.Context, s setting.Setting, program, input string, args ...string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return helped(unavailable(s, "%s(8) is not installed", program), "install "+firewallPackage(program))
 	}
-	var out bytes.Buffer
-	err = t.In(func() error {
-		cmd := exec.CommandContext(ctx, path, args...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &out
-		return cmd.Run()
-	})
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
+	said, err := execute(ctx, t.In, input, path, args...)
+	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	first, _, _ := bytes.Cut(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	first, _, _ := strings.Cut(said, "\n")
 	return helped(unavailable(s, "%s failed (kernel support missing?): %v: %s", program, err, first), needsOf(s))
 }
 

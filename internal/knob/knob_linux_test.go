@@ -294,7 +294,7 @@ func TestSaysWhatWouldHelp(t *testing.T) {
 			t.Errorf("%+v: %s", c.rules, got)
 		}
 	}
-	if err := (&Target{In: port.Here}).feed(t.Context(), setting.Setting{}, "ipset-that-is-not-there", nil); err == nil || !strings.HasSuffix(err.Error(), "; install ipset-that-is-not-there") {
+	if err := (&Target{In: port.Here}).feed(t.Context(), setting.Setting{}, "ipset-that-is-not-there", ""); err == nil || !strings.HasSuffix(err.Error(), "; install ipset-that-is-not-there") {
 		t.Errorf("%v", err)
 	}
 }

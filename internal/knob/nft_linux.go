@@ -1,13 +1,13 @@
 package knob
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/google/nftables"
@@ -67,20 +67,15 @@ func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...stri
 	if err != nil {
 		return "", helped(unavailable(s, "a ruleset as text needs nft(8), which is not installed"), "install nftables")
 	}
-	var out bytes.Buffer
-	err = t.In(func() error {
-		cmd := exec.CommandContext(ctx, nft, append(options, "-f", "-")...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(s.Rules.Text)), &out, &out
-		return cmd.Run()
-	})
+	said, err := execute(ctx, t.In, s.Rules.Text, nft, append(options, "-f", "-")...)
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && bytes.Contains(out.Bytes(), []byte("Could not process rule")) {
+	if errors.As(err, &exit) && strings.Contains(said, "Could not process rule") {
 		// nft(8) understood the ruleset, the kernel did not.
-		first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
-		return "", helped(unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", bytes.TrimPrefix(first, []byte("/dev/stdin:"))), needsOf(s))
+		first, _, _ := strings.Cut(said, "\n")
+		return "", helped(unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", strings.TrimPrefix(first, "/dev/stdin:")), needsOf(s))
 	}
 	if errors.As(err, &exit) {
-		return "", fmt.Errorf("nft refused the ruleset: %s", bytes.TrimSpace(out.Bytes()))
+		return "", fmt.Errorf("nft refused the ruleset: %s", said)
 	}
 	return "", err
 }

@@ -85,22 +85,14 @@ func (p *Places) Has(path string) bool { _, ok := p.lines[path]; return ok }
 // advice may be "".
 func (p *Places) Error(path, what, advice string) error {
 	for {
-		if line, ok := p.lines[path]; ok {
-			p.fail(line, advice, "%s", what)
-			return p.err
-		}
+		line, known := p.lines[path]
 		i := strings.LastIndexAny(path, ".[")
-		if i < 0 {
-			p.fail(1, advice, "%s", what)
+		if known || i < 0 {
+			p.Refuse(max(line, 1), advice, "%s", what)
 			return p.err
 		}
 		path = path[:i]
 	}
-}
-
-// Refuse notes the first thing that is wrong, at a line; advice may be "".
-func (p *Places) Refuse(line int, advice, format string, args ...any) {
-	p.fail(line, advice, format, args...)
 }
 
 // Failed reports whether something is wrong already.
@@ -114,12 +106,12 @@ func checkVersion(file string, kind Kind, body ast.Node) error {
 		return nil // of this version, or another thing: its keys tell
 	}
 	_, noun, _ := strings.Cut(kind.Noun, " ")
-	switch v := version; {
-	case v > kind.Version:
-		return hint.With(hint.Usagef("%s: the %s is of version %d; this linerate reads up to version %d", file, noun, v, kind.Version),
+	switch {
+	case version > kind.Version:
+		return hint.With(hint.Usagef("%s: the %s is of version %d; this linerate reads up to version %d", file, noun, version, kind.Version),
 			"it was written for a newer linerate: read it with that one")
-	case v < 1:
-		return hint.Usagef("%s: version %d of %s never was", file, v, kind.Noun)
+	case version < 1:
+		return hint.Usagef("%s: version %d of %s never was", file, version, kind.Noun)
 	}
 	return nil
 }
@@ -157,7 +149,7 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	}
 	switch node := n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
-		p.fail(line, "write it out, without & * and !", "anchors, aliases and tags have no place in %s", p.kind.Noun)
+		p.Refuse(line, "write it out, without & * and !", "anchors, aliases and tags have no place in %s", p.kind.Noun)
 	case *ast.MappingNode:
 		p.mapping(node.Values, line, t, path)
 	case *ast.MappingValueNode:
@@ -168,7 +160,7 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 			if t.Kind() == reflect.Struct || t.Kind() == reflect.Map {
 				advice = p.keysAdvice(path)
 			}
-			p.fail(line, advice, "%s is not a list", p.orRoot(path))
+			p.Refuse(line, advice, "%s is not a list", p.orRoot(path))
 			return
 		}
 		for i, v := range node.Values {
@@ -176,7 +168,7 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 		}
 	case *ast.FloatNode:
 		if t.Kind() == reflect.Int { // the decoder would cut it off
-			p.fail(line, "", "%s: %s is not a whole number", p.orRoot(path), node.GetToken().Value)
+			p.Refuse(line, "", "%s: %s is not a whole number", p.orRoot(path), node.GetToken().Value)
 			return
 		}
 		p.scalar(node, t, path)
@@ -196,14 +188,14 @@ func (p *Places) scalar(n ast.Node, t reflect.Type, path string) {
 	case own:
 	case t.Kind() == reflect.Slice:
 		entries := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-		p.fail(line, fmt.Sprintf("write %s: [%s]", path[strings.LastIndex(path, ".")+1:], strings.Join(entries, ", ")), "%s needs a list", p.orRoot(path))
+		p.Refuse(line, fmt.Sprintf("write %s: [%s]", path[strings.LastIndex(path, ".")+1:], strings.Join(entries, ", ")), "%s needs a list", p.orRoot(path))
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
-		p.fail(line, p.keysAdvice(path), "%s needs a mapping of keys", p.orRoot(path))
+		p.Refuse(line, p.keysAdvice(path), "%s needs a mapping of keys", p.orRoot(path))
 	case !p.final:
 	case t.Kind() == reflect.Bool && n.Type() != ast.BoolType && n.Type() != ast.NullType:
-		p.fail(line, "write true or false", "%s: %q is neither true nor false", p.orRoot(path), value)
+		p.Refuse(line, "write true or false", "%s: %q is neither true nor false", p.orRoot(path), value)
 	case (t.Kind() == reflect.Int || t.Kind() == reflect.Float64) && (text || n.Type() == ast.BoolType):
-		p.fail(line, "write a number, without quotes", "%s: %q is not a number", p.orRoot(path), value)
+		p.Refuse(line, "write a number, without quotes", "%s: %q is not a number", p.orRoot(path), value)
 	}
 }
 
@@ -226,7 +218,7 @@ func (p *Places) mapping(values []*ast.MappingValueNode, line int, t reflect.Typ
 		if t.Kind() == reflect.Slice {
 			advice = "it is a list: begin each of its entries with a dash"
 		}
-		p.fail(line, advice, "%s takes no keys", p.orRoot(path))
+		p.Refuse(line, advice, "%s takes no keys", p.orRoot(path))
 		return
 	}
 	fields := keysOf(t)
@@ -269,10 +261,11 @@ func (p *Places) unknown(line int, key string, fields map[string]reflect.Type, p
 	if path != "" {
 		where = " in " + path
 	}
-	p.fail(line, advice, "unknown key %q%s", key, where)
+	p.Refuse(line, advice, "unknown key %q%s", key, where)
 }
 
-func (p *Places) fail(line int, advice, format string, args ...any) {
+// Refuse notes the first thing that is wrong, at a line; advice may be "".
+func (p *Places) Refuse(line int, advice, format string, args ...any) {
 	if p.err != nil {
 		return
 	}

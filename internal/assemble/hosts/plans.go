@@ -22,7 +22,6 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/filehost"
 	"linerate/internal/list"
 	"linerate/internal/plan"
 )
@@ -158,11 +157,7 @@ func (p *Plans) needs(t *fleet.Target) map[string]string {
 
 func (p *Plans) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Planned, error) {
 	out := plannedOf(t, time.Now())
-	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
-	if err != nil {
-		return out, err
-	}
-	f, err := factsOf(ctx, t, a)
+	f, _, err := factsOf(ctx, t, data)
 	if err != nil {
 		return out, err
 	}

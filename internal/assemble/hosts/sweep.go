@@ -158,19 +158,16 @@ func (s *Sweep) examiner() (*examiner, error) {
 
 // examine inspects and audits what was captured of a host.
 func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Observation, error) {
-	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
+	f, a, err := factsOf(ctx, t, data)
 	if err != nil {
 		return fleet.Observation{}, err
 	}
 	in := e.in
-	if in.Facts, err = factsOf(ctx, t, a); err != nil {
-		return fleet.Observation{}, err
-	}
+	in.Facts = f
 	report, err := audited(&in, t.Role, "given by the list of hosts")
 	if err != nil {
 		return fleet.Observation{}, err
 	}
-	f := in.Facts
 	o := fleet.Observation{
 		Name: t.Name, Time: time.Now(), ID: f.MachineID, Hostname: f.Hostname, OS: f.OS, Release: f.Release.String(), Role: in.Role,
 		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report),
@@ -201,19 +198,24 @@ var unread = map[string]string{
 }
 
 // factsOf inspects what was captured of a host.
-func factsOf(ctx context.Context, t *fleet.Target, a *filehost.Archive) (*fact.Facts, error) {
+func factsOf(ctx context.Context, t *fleet.Target, data []byte) (*fact.Facts, *filehost.Archive, error) {
+	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
+	if err != nil {
+		return nil, nil, err
+	}
 	b, err := a.Bundle()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if IsRemote(t.Source) {
 		b.OverSSH()
 	}
 	f, err := inspect.Host(ctx, b, inspect.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return withWriters(f)
+	f, err = withWriters(f)
+	return f, a, err
 }
 
 // settable reports names that the catalogue knows as set by people.

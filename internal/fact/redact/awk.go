@@ -3,6 +3,7 @@ package redact
 import (
 	_ "embed" // the engine of hosts that have this package as a script only
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ func Awk() string {
 		fmt.Fprintf(&t, "\tr(%s)\n", strings.Join(args, ", "))
 	}
 	ends := written().eol
-	for _, state := range sortedKeys(ends) {
+	for _, state := range slices.Sorted(maps.Keys(ends)) {
 		fmt.Fprintf(&t, "\tEOL[%s] = %s\n", awkString(state), awkString(ends[state]))
 	}
 	for _, line := range wordLines() {
@@ -46,22 +47,13 @@ func wordLines() []string {
 		sets[set] = append(sets[set], word)
 	}
 	var lines []string
-	for _, set := range sortedKeys(sets) {
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
 		slices.Sort(sets[set])
 		for some := range slices.Chunk(slices.Compact(sets[set]), 24) {
 			lines = append(lines, fmt.Sprintf("\tw(%s, %s)\n", awkString(set), awkString(strings.Join(some, " "))))
 		}
 	}
 	return lines
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // awkString is a text as a string of awk.

@@ -4,7 +4,6 @@ package release
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -116,18 +115,6 @@ func (r Release) Before(other Release) bool { return r.Compare(other) < 0 }
 // AtLeast reports whether r is major.minor or newer.
 func (r Release) AtLeast(major, minor int) bool {
 	return r.Compare(Release{Major: major, Minor: minor}) >= 0
-}
-
-// MarshalJSON writes the release as a string.
-func (r Release) MarshalJSON() ([]byte, error) { return json.Marshal(r.String()) }
-
-// UnmarshalJSON reads what MarshalJSON wrote; "" is the unknown release.
-func (r *Release) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	return r.UnmarshalText([]byte(s))
 }
 
 // MarshalText writes the release as it was given.
