@@ -144,10 +144,10 @@ func TestTextRoundTrips(t *testing.T) {
 	if err := r.UnmarshalText([]byte("x")); err == nil || r != MustParse("14.3") {
 		t.Errorf("what cannot be read changes the release: %+v, %v", r, err)
 	}
-	if err := r.UnmarshalJSON([]byte("5")); err == nil || r != MustParse("14.3") {
+	if err := json.Unmarshal([]byte("5"), &r); err == nil || r != MustParse("14.3") {
 		t.Errorf("a number is a release: %v", err)
 	}
-	if err := r.UnmarshalJSON([]byte(`""`)); err != nil || !r.IsZero() {
+	if err := json.Unmarshal([]byte(`""`), &r); err != nil || !r.IsZero() {
 		t.Errorf("no release: %+v, %v", r, err)
 	}
 }
