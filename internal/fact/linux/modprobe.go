@@ -66,7 +66,7 @@ func blocked(w []string) []assignment {
 }
 
 // UnreadModules are files of modules-load.d whose name does not end in .conf.
-func UnreadModules(files Files) (all []fact.Problem) {
+func UnreadModules(files fact.Files) (all []fact.Problem) {
 	names, _ := files.List("/etc/modules-load.d")
 	for _, n := range names {
 		p := "/etc/modules-load.d/" + n

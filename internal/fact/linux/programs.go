@@ -44,7 +44,7 @@ func ReadScripts(files fact.Files) Config {
 }
 
 // services reads the commands with which services of the host's own set tunables.
-func (c *Config) services(files Files) {
+func (c *Config) services(files fact.Files) {
 	for _, p := range dropIns(files, ".service", unitDirs...) {
 		text, err := files.Read(p)
 		if err != nil {
