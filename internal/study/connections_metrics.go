@@ -146,6 +146,9 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	m, _ := connectionMetricNamed(g.Metric)
 	trials = list.Filter(trials, func(t Trial) bool { return t.Part == g.Part })
+	if m.Name == FlowLatency {
+		trials = ofOneSpeed(s, m, trials)
+	}
 	control := stats.UnitArm{Name: s.Control, Units: m.units(s, trials, s.Control)}
 	if !slices.ContainsFunc(arms, func(a stats.Arm) bool { return a.Name == AA }) {
 		control.Units = append(control.Units, m.units(s, trials, AA)...)

@@ -2,11 +2,14 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/load"
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
 )
@@ -151,6 +154,52 @@ func (c Toss) Flows(space load.FlowSpace, got []load.FlowReceived) map[string]*C
 	return out
 }
 
+// OneWindow takes the arms of a window for no more than the worst of them: an arm without the others
+// would bring the window's speed into the comparison.
+func OneWindow(arms []Trial) []Trial {
+	bad := slices.IndexFunc(arms, func(t Trial) bool { return !t.Valid })
+	for i := range arms {
+		if bad >= 0 && arms[i].Valid {
+			arms[i].Valid, arms[i].Reasons = false, arms[bad].Reasons
+		}
+	}
+	return arms
+}
+
+// ofOneSpeed are trials of flows as if every window's machine had been as fast: each window's times
+// are divided by its own, half way between the medians of both arms. It moves both alike.
+func ofOneSpeed(s Spec, m unitMetric, trials []Trial) []Trial {
+	speed, all := map[int]float64{}, 0.0
+	for block, arms := range byBlocks(trials) {
+		var drawn, left []stats.Unit
+		for _, t := range arms {
+			switch c := t.Saw().Connections; {
+			case c == nil || !t.Valid:
+			case t.Variant == s.Control || t.Variant == AA:
+				left = append(left, m.of(*c)...)
+			default:
+				drawn = append(drawn, m.of(*c)...)
+			}
+		}
+		if len(drawn) > 0 && len(left) > 0 {
+			speed[block] = math.Log(m.summary(drawn)*m.summary(left)) / 2
+			all += speed[block]
+		}
+	}
+	var out []Trial
+	for _, t := range trials {
+		own, known := speed[t.Block]
+		if c := t.Saw().Connections; c != nil && known {
+			same, o := *c, *t.Observed
+			by := math.Exp(all/float64(len(speed)) - own)
+			same.Duration = list.Map(c.Duration, func(v float64) float64 { return v * by })
+			o.Connections, t.Observed = &same, &o
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // FlowLatency and FlowLoss are the metrics of single flows.
 const (
 	FlowLatency = "flow_latency_p50_ns"
@@ -186,7 +235,7 @@ var flowGates = []Gate{
 		return FaultIf(arrived(a) && a.Observed.Received.Lost == nil, "no end-of-stream frame arrived, so the loss is unknown")
 	}},
 	{Name: GateLost, Ask: func(a Asked) []string {
-		if c := a.Observed.Connections; arrived(a) && c != nil && 5*c.Lost > c.Opened {
+		if c := a.Observed.Connections; arrived(a) && c != nil && c.Lost > 5 && 5*c.Lost > c.Opened {
 			return []string{fmt.Sprintf("of %d of %d flows nothing arrived (limit 20 %%)", c.Lost, c.Opened)}
 		}
 		return nil

@@ -92,7 +92,7 @@ func flowsMethod(s Spec, p Part) string {
 	}
 	return fmt.Sprintf("Each flow through one router drew its arm in the router's ruleset, by nft's jhash of its addresses and ports with a seed, %s. "+
 		"Both arms were there at once, in %d windows of %s; 10, 50 or 90 %% of the flows were drawn in each, in random order. "+
-		"The unit is the flow, with the median of its last %d trains or frames, weighted by its chance of being in its arm; a flow's windows are one cluster. A second coin splits the control's flows for the A/A comparison.",
+		"The unit is the flow, with the median of its last %d trains or frames, weighted by its chance of being in its arm, and divided by its window's speed, half way between the medians of both arms; a flow's windows are one cluster. A second coin splits the control's flows for the A/A comparison.",
 		of, p.Blocks, span(Seconds(p.Seconds)), keptTrains)
 }
 

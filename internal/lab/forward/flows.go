@@ -50,7 +50,7 @@ func (f Flows) Run(ctx context.Context, s *lab.Session, slot study.Slot, part st
 		own.Connections = arms[slot.Variant]
 		trials = append(trials, u.Judge(lab.Trial(slot, part), part, &own, failed))
 	}
-	return trials, nil
+	return study.OneWindow(trials), nil
 }
 
 // window sends the traffic through the one DUT and gives each arm its flows.
