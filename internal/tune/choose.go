@@ -16,6 +16,10 @@ const (
 // third of what a useful one does.
 const aLine = 0.25
 
+// keeps is the share of the gain expected of what was confirmed that is to be in the plan: of many weak effects none
+// is sure, and together they are what was confirmed.
+const keeps = 0.9
+
 // own is what a factor does in a configuration: it against the base's level, the others as they are.
 func (k *known) own(c Config, factor int) (active, expected, se float64) {
 	effect, se := k.contrast(k.row(c), k.row(c.With(factor, 0)))
@@ -33,7 +37,8 @@ func (k *known) promises(c Config) Config {
 
 // stands takes the settings off a confirmed configuration whose effects hardly are any.
 func (k *known) stands(c Config) Config {
-	return k.without(c, func(active, _, _ float64) float64 { return active - aLine }, func(Config) bool { return true })
+	least := keeps * k.gain(c)
+	return k.without(c, func(active, _, _ float64) float64 { return active - aLine }, func(c Config) bool { return k.gain(c) >= least })
 }
 
 // without takes settings off a configuration, the worst first, as long as one is worth less than nothing and the rest

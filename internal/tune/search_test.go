@@ -108,6 +108,23 @@ func TestFinds(t *testing.T) {
 	}
 }
 
+// TestWeakOnesShip: of weak effects that are confirmed together most are shipped, though none of them is sure.
+func TestWeakOnesShip(t *testing.T) {
+	had, shipped := 0, 0
+	for seed := range uint64(12) {
+		h := host{effect: make([]float64, 30), sd: 0.01}
+		h.effect[0], h.effect[1], h.effect[2], h.effect[3] = 0.003, 0.003, 0.003, 0.003
+		s := newSearch(30)
+		s.Seconds = 240
+		if _, r := h.search(t, s, seed); r.Ships != nil {
+			had, shipped = had+r.Candidate[:4].Size(), shipped+r.Ships[:4].Size()
+		}
+	}
+	if had < 20 || shipped < had*3/4 {
+		t.Errorf("%d of %d were shipped, of 48", shipped, had)
+	}
+}
+
 // TestPassengers: of a candidate that many lean to help make likely to be confirmed, those whose own effects hardly
 // are any are not shipped.
 func TestPassengers(t *testing.T) {
