@@ -125,6 +125,9 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if spec.OnLiveHost() {
 		return nil, hint.With(hint.Usagef("study %s is of a live host, which has one value of a setting at a time", spec.Name), "tune searches in the lab and on machines out of service; prove asks a live host about one setting")
 	}
+	if part, _ := spec.Part(spec.Primary().Part); study.KindOf(part) == study.KindFlows {
+		return nil, hint.With(hint.Usagef("study %s has both arms in one router, which has one value of a setting", spec.Name), "choose one that gives each arm a router: linerate study list")
+	}
 	if metric, _ := study.MetricNamed(spec.Primary().Metric); metric.Share {
 		return nil, hint.Usagef("study %s is decided by a share, %s: a search needs a metric with ratios", spec.Name, metric.Name)
 	}
