@@ -18,7 +18,7 @@ const aLine = 0.25
 
 // keeps is the share of the gain expected of what was confirmed that is to be in the plan: of many weak effects none
 // is sure, and together they are what was confirmed.
-const keeps = 0.85
+const keeps = 0.9
 
 // own is what a factor does in a configuration: it against the base's level, the others as they are.
 func (k *known) own(c Config, factor int) (active, expected, se float64) {

