@@ -75,7 +75,7 @@ func UpperT(t, df float64) float64 {
 // NormalQuantile is the p-quantile of the standard normal.
 func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
-func normalUpper(z float64) float64 { return (1 - math.Erf(z/math.Sqrt2)) / 2 }
+func normalUpper(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
 // meanPair are the means of control and variant with their variances, as the interval of
 // their ratio needs them: a percentage of the control has the control's error too.

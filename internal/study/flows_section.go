@@ -102,7 +102,7 @@ const keptTrains = 32
 // flowSections are what a report shows of flows in addition to the verdicts.
 func flowSections(s Spec, r Results) []document.Block {
 	t := document.Table{Title: "The whole router", Header: []string{"metric", "variant", "by", "effect", "95 % interval", "ns per packet", ""},
-		Note: "Flows that wait for one another share what is saved on one of them. How the metric of all flows moves with the share that is drawn shows what the router gains; DUTs of which each has one arm alone, in turns, are the truth that flows are to tell."}
+		Note: "Flows queue behind one another, so what one saves helps the others too. How the metric of all flows moves with the share that is drawn shows what the router gains; the last rows compare routers in which all flows are in one arm."}
 	for _, v := range r.Verdicts {
 		if v.Host == nil || !strings.HasPrefix(v.Metric, "flow_") {
 			continue
