@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/apply"
@@ -78,7 +79,7 @@ func treated(dir string, by map[string]fleet.Planned, t *wedge.Trial) error {
 		changes := list.Map(list.Filter(made.Settings, func(s plan.Step) bool {
 			return s.Where.Runtime && (s.Current.Value == nil || *s.Current.Value != s.Value)
 		}), func(s plan.Step) wedge.Change {
-			return wedge.Change{Setting: s.Title(), Before: *cmp.Or(s.Current.Value, new(string)), After: s.Value}
+			return wedge.Change{Setting: s.Title(), Before: strings.Join(strings.Fields(*cmp.Or(s.Current.Value, new(string))), " "), After: s.Value}
 		})
 		for _, c := range changes {
 			hosts[c]++
