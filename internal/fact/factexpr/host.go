@@ -24,6 +24,7 @@ type Host struct {
 	Major      int    `expr:"major"`
 	Minor      int    `expr:"minor"`
 	Hypervisor string `expr:"hypervisor"`
+	Distro     string `expr:"distribution"` // ID of os-release: debian
 	VM         bool   `expr:"vm"`
 	// Tree: only files are known, no running state.
 	Tree   bool    `expr:"tree"`
@@ -150,7 +151,7 @@ var webservers = []string{"nginx", "apache", "haproxy", "varnish"}
 // Of is the names of a host.
 func Of(f *fact.Facts) Host {
 	h := Host{Page: 4096, Div: div, CPUNames: []string{}}
-	h.OS, h.Arch, h.Hypervisor, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Virtual(), !f.Live(), f.UptimeSeconds
+	h.OS, h.Arch, h.Hypervisor, h.Distro, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Distribution, f.Virtual(), !f.Live(), f.UptimeSeconds
 	h.Major, h.Minor, h.AtLeast = f.Release.Major, f.Release.Minor, f.Release.AtLeast
 	h.CPUs, h.Cores, h.ThreadsPerCore, h.Domains = f.CPU.Count, f.CPU.Cores, f.CPU.ThreadsPerCore, len(f.CPU.Domains)
 	h.Memory, h.Kmem = toInt(f.Memory.Physical), toInt(f.Memory.KernelMap)
