@@ -138,6 +138,7 @@ func ofFiles(d described) *schemaMaker {
 		},
 		Words: map[string][]string{
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
+			"study.Part.Mode":     {string(testbed.Cost), string(testbed.Overload), string(study.FlowsMode), string(testbed.Serve), string(study.SwitchbackMode), string(study.ConnectionsMode)},
 			"study.Workload.IMIX": {"simple"}, "study.Part.IMIX": {"simple"}, "study.Workload.Order": {"round-robin", "random", "trains"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
