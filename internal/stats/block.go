@@ -145,7 +145,7 @@ func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c
 	}
 	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale, d = scale, subtract(y, x)
-	_, variance := MeanVariance(d)
+	_, variance := meanVariance(d)
 	c.SD = math.Sqrt(variance)
 	c.Effect, c.Difference = OneSample(d, 1-opt.Alpha), OneSample(subtract(b, a), 1-opt.Alpha)
 	return c, a, b, d
@@ -273,7 +273,7 @@ const leastBlocks = 3
 func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
 	q, sum := grid(slices.Concat(a, b)), 0.0
 	for _, arm := range [][]float64{a, b} {
-		mean, variance := MeanVariance(arm)
+		mean, variance := meanVariance(arm)
 		if bucket > 0 {
 			q = bucket * math.Abs(mean)
 		}

@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Interval is an estimate with its confidence interval. Low and High are NaN
@@ -41,11 +41,7 @@ func Percent(logRatio float64) float64 { return 100 * math.Expm1(logRatio) }
 // TQuantile is the p-quantile of Student's t with df degrees of freedom
 // (df may be fractional, as Welch–Satterthwaite gives it).
 func TQuantile(p, df float64) float64 {
-	if p == 0.5 {
-		return 0
-	}
-	t := mathext.InvRegIncBeta(df/2, 0.5, 2*min(p, 1-p))
-	return math.Copysign(math.Sqrt(df*(1-t)/t), p-0.5)
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
 }
 
 // twoSidedT is P(|T| ≥ |t|) for Student's t.
@@ -69,13 +65,13 @@ func UpperT(t, df float64) float64 {
 	case t < 0:
 		return 1 - UpperT(-t, df)
 	}
-	return mathext.RegIncBeta(df/2, 0.5, df/(t*t+df)) / 2
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(t)
 }
 
 // NormalQuantile is the p-quantile of the standard normal.
-func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
+func NormalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
 
-func normalUpper(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+func normalUpper(z float64) float64 { return distuv.UnitNormal.Survival(z) }
 
 // meanPair are the means of control and variant with their variances, as the interval of
 // their ratio needs them: a percentage of the control has the control's error too.
@@ -83,12 +79,12 @@ type meanPair struct{ a, b, aa, bb, ab, df float64 }
 
 func meansOf(control, variant []float64, c *Comparison) *meanPair {
 	m := &meanPair{df: c.Effect.DF}
-	m.a, m.aa = MeanVariance(control)
-	m.b, m.bb = MeanVariance(variant)
+	m.a, m.aa = meanVariance(control)
+	m.b, m.bb = meanVariance(variant)
 	na, nb := float64(len(control)), float64(len(variant))
 	m.aa, m.bb = m.aa/na, m.bb/nb
 	if c.Design != Independent {
-		_, difference := MeanVariance(subtract(variant, control))
+		_, difference := meanVariance(subtract(variant, control))
 		m.ab, m.df = (m.aa+m.bb-difference/na)/2, na-1
 	}
 	if more := c.Effect.SE*c.Effect.SE - (m.aa + m.bb - 2*m.ab); more > 0 && c.random == nil { // of rounding

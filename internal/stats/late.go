@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Windows are those of a live host in the order of time, as the test of late effects takes
@@ -219,7 +221,7 @@ type regression struct {
 func regress(y, x []float64, lags int, rho float64) regression {
 	k, n, all := lags+2, 0.0, 0.0
 	f := regression{lags: lags}
-	right := [4]float64{}
+	normal, right := make([]float64, k*k), [4]float64{}
 	var v [5]float64
 	for i := range y {
 		v[0], v[4] = 1-rho, y[i]
@@ -238,12 +240,12 @@ func regress(y, x []float64, lags int, rho float64) regression {
 		n, all = n+1, all+v[4]*v[4]
 		for a := range k {
 			for b := range k {
-				f.inverse[a][b] += v[a] * v[b]
+				normal[a*k+b] += v[a] * v[b]
 			}
 			right[a] += v[a] * v[4]
 		}
 	}
-	f.solve(right, k)
+	f.solve(normal, right, k)
 	for a := range k {
 		all -= f.beta[a] * right[a]
 	}
@@ -258,40 +260,18 @@ func at(x []float64, i int) float64 {
 	return x[i]
 }
 
-// solve inverts the normal equations, which f.inverse has; NaN of singular ones.
-func (f *regression) solve(right [4]float64, k int) {
-	variances := [4]float64{}
-	for p := range k {
-		variances[p] = f.inverse[p][p]
-	}
-	for p := range k {
-		f.sweep(p, k, variances[p])
-	}
+// solve inverts the normal equations; NaN of singular ones.
+func (f *regression) solve(normal []float64, right [4]float64, k int) {
+	var inverse mat.Dense
+	singular := inverse.Inverse(mat.NewDense(k, k, normal)) != nil
 	for a := range k {
 		for b := range k {
+			if f.inverse[a][b] = math.NaN(); !singular {
+				f.inverse[a][b] = inverse.At(a, b)
+			}
 			f.beta[a] += f.inverse[a][b] * right[b]
 		}
 	}
-}
-
-// sweep is the p-th step of Gauss and Jordan's inversion in place. The pivot's share of the
-// variance is what the others leave of it.
-func (f *regression) sweep(p, k int, variance float64) {
-	m, d := &f.inverse, f.inverse[p][p]
-	if !(d > 1e-13*variance) {
-		d = math.NaN()
-	}
-	for i := range k {
-		for j := range k {
-			if i != p && j != p {
-				m[i][j] -= m[i][p] * m[p][j] / d
-			}
-		}
-	}
-	for i := range k {
-		m[p][i], m[i][p] = m[p][i]/d, -m[i][p]/d
-	}
-	m[p][p] = 1 / d
 }
 
 // total is the effect on a window and on the next together, with its standard error.

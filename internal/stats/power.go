@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // power of a two-sided t test with the critical value crit, when the true effect is
@@ -14,30 +14,8 @@ func power(effectInSE, df, crit float64) float64 {
 	if d > 37 { // the noncentral series underflows; the power is 1 long before, unless df is tiny
 		d = 37
 	}
-	return min(1, max(0, 1-noncentralT(crit, df, d)+noncentralT(-crit, df, d)))
-}
-
-// noncentralT is P(T ≤ t) of the noncentral t, by Lenth's series (AS 243, Applied Statistics 38, 1989).
-func noncentralT(t, df, d float64) float64 {
-	if t < 0 {
-		return 1 - noncentralT(-t, df, -d)
-	}
-	x, a, b := t*t/(t*t+df), 0.5, df/2
-	p := math.Exp(-d*d/2) / 2
-	q := math.Sqrt(2/math.Pi) * p * d
-	rest, tail := 0.5-p, math.Pow(1-x, b)
-	odd, even := mathext.RegIncBeta(a, b, x), 1-tail
-	oddStep, evenStep := 2*tail*math.Exp(a*math.Log(x)-mathext.Lbeta(a, b)), b*x*tail
-	sum := math.Erfc(d/math.Sqrt2)/2 + p*odd + q*even
-	for n := 1.0; n <= 1000 && rest >= 0 && math.Abs(2*rest*(odd-oddStep)) >= 1e-12; n++ {
-		a, odd, even = a+1, odd-oddStep, even-evenStep
-		oddStep *= x * (a + b - 1) / a
-		evenStep *= x * (a + b - 0.5) / (a + 0.5)
-		p, q = p*d*d/(2*n), q*d*d/(2*n+1)
-		rest -= p
-		sum += p*odd + q*even
-	}
-	return sum
+	t := distuv.NoncentralT{Nu: df, Mu: d}
+	return min(1, max(0, 1-t.CDF(crit)+t.CDF(-crit)))
 }
 
 // DetectableEffect is the smallest true effect, in standard errors, that a
@@ -51,7 +29,7 @@ func DetectableEffect(df, alpha, wanted float64) float64 {
 	crit := TQuantile(1-alpha/2, df)
 	for power(high, df, crit) < wanted {
 		if high >= 37 { // df 1 and 2: beyond the series, t's own tail decides
-			return crit * math.Sqrt(2*mathext.GammaIncRegInv(df/2, wanted)/df)
+			return crit * math.Sqrt(distuv.ChiSquared{K: df}.Quantile(wanted)/df)
 		}
 		low, high = high, min(37, 2*high)
 	}

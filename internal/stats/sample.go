@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Summary describes a sample. Spread is given twice: the standard deviation,
@@ -29,7 +31,7 @@ func summarise(x, s []float64) Summary {
 	if len(x) == 0 {
 		return Summarise(nil)
 	}
-	mean, variance := MeanVariance(x)
+	mean, variance := meanVariance(x)
 	med := Quantile(s, 0.5)
 	return Summary{
 		N: len(s), Min: s[0], Max: s[len(s)-1],
@@ -79,18 +81,8 @@ func medianDeviation(x []float64, centre float64) float64 {
 	return Quantile(d, 0.5)
 }
 
-// MeanVariance of one value has no variance, and of none no mean: NaN.
-func MeanVariance(x []float64) (mean, variance float64) {
-	n, off, rounding := float64(len(x)), 0.0, 0.0
-	for _, v := range x {
-		mean += v
-	}
-	mean /= n
-	for _, v := range x {
-		off, rounding = off+(v-mean)*(v-mean), rounding+v-mean
-	}
-	return mean, (off - rounding*rounding/n) / (n - 1)
-}
+// meanVariance of one value has no variance, and of none no mean: NaN.
+func meanVariance(x []float64) (mean, variance float64) { return stat.MeanVariance(x, nil) }
 
 // logs of x; ok is false when a value has none.
 func logs(x []float64) (l []float64, ok bool) {
@@ -128,11 +120,11 @@ func TrimmedMean(values []float64, share float64) (mean, se float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	cut := int(share * float64(n))
 	kept := sorted[cut : n-cut]
-	mean, _ = MeanVariance(kept)
+	mean, _ = meanVariance(kept)
 	for i := range cut {
 		sorted[i], sorted[n-1-i] = kept[0], kept[len(kept)-1]
 	}
-	_, winsorized := MeanVariance(sorted)
+	_, winsorized := meanVariance(sorted)
 	h := float64(len(kept))
 	return mean, math.Sqrt(winsorized * float64(n-1) / (h * (h - 1)))
 }

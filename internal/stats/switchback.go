@@ -109,7 +109,7 @@ func Randomise(d []float64, draws int, seed uint64) Randomization {
 	if len(d) == 0 {
 		return t
 	}
-	t.Estimate, _ = MeanVariance(d)
+	t.Estimate, _ = meanVariance(d)
 	if len(d) <= exactOrders {
 		t.Exact, t.means = true, subsetMeans(d)
 	} else {

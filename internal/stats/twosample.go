@@ -39,14 +39,14 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 // spread is the standard deviation that two equal samples as noisy as these
 // would have in common: the root of the mean variance.
 func spread(x, y []float64) float64 {
-	_, vx := MeanVariance(x)
-	_, vy := MeanVariance(y)
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
 	return math.Sqrt((vx + vy) / 2)
 }
 
 func pooledSD(x, y []float64) float64 {
-	_, vx := MeanVariance(x)
-	_, vy := MeanVariance(y)
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
 	nx, ny := float64(len(x)-1), float64(len(y)-1)
 	return math.Sqrt((nx*vx + ny*vy) / (nx + ny))
 }
@@ -57,8 +57,8 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		c.warn(TooFew, "give at least 5 values a side", "a sample of %s gives no interval", show.Plural(c.N, "value"))
 		return
 	}
-	_, vx := MeanVariance(x)
-	_, vy := MeanVariance(y)
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
 	if vx == 0 || vy == 0 {
 		c.warn(NoVariation, "check that the values are measured anew and not rounded", "a sample does not vary")
 	}

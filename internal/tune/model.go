@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"linerate/internal/stats"
 )
 
@@ -62,7 +64,7 @@ type known struct {
 
 	noise, prior float64 // variances
 	mean         []float64
-	q            [][]float64 // eigenvectors of the rows' products, and the posterior's standard deviations along them
+	q            mat.Dense // eigenvectors of the rows' products, and the posterior's standard deviations along them
 	sd           []float64
 
 	asked, seen []int // by column
@@ -161,35 +163,29 @@ func centred(rows [][]float64) {
 func (k *known) fit() {
 	k.read()
 	n := k.first[len(k.Levels)] + len(k.pairs)
-	xtx, moment, along, yy := make([][]float64, n), make([]float64, n), make([]float64, n), dot(k.y, k.y)
-	for a := range n {
-		xtx[a] = make([]float64, n)
-	}
+	xtx, moment, yy := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), 0.0
 	for i, row := range k.rows {
-		for a, v := range row {
-			for b, w := range row {
-				xtx[a][b] += v * w
-			}
-			moment[a] += k.y[i] * v
-		}
+		v := mat.NewVecDense(n, row)
+		xtx.SymRankOne(xtx, 1, v)
+		moment.AddScaledVec(moment, k.y[i], v)
+		yy += k.y[i] * k.y[i]
 	}
-	var values []float64
-	values, k.q = stats.Eigen(xtx)
-	for a, row := range k.q {
-		for j, v := range row {
-			along[j] += v * moment[a]
-		}
-	}
-	k.scale(values, along, yy)
-	k.sd, k.mean = make([]float64, n), make([]float64, n)
+	var eigen mat.EigenSym
+	eigen.Factorize(xtx, true) //nolint:misspell // its name
+	values := eigen.Values(nil)
+	k.q.Reset()
+	eigen.VectorsTo(&k.q)
+	var along, mean mat.VecDense
+	along.MulVec(k.q.T(), moment)
+	k.scale(values, along.RawVector().Data, yy)
+	k.sd = make([]float64, n)
 	for j, v := range values {
 		precision := max(0, v)/k.noise + 1/k.prior
 		k.sd[j] = 1 / math.Sqrt(precision)
-		along[j] /= k.noise * precision
+		along.SetVec(j, along.AtVec(j)/k.noise/precision)
 	}
-	for a, row := range k.q {
-		k.mean[a] = dot(row, along)
-	}
+	mean.MulVec(&k.q, &along)
+	k.mean = mean.RawVector().Data
 }
 
 // scale finds the variances of the noise and of the effects.
@@ -215,7 +211,7 @@ func (k *known) along(a, b []float64) (along []float64, variance float64) {
 	for i := range a {
 		if d := a[i] - b[i]; d != 0 {
 			for j := range along {
-				along[j] += d * k.q[i][j]
+				along[j] += d * k.q.At(i, j)
 			}
 		}
 	}
