@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra/doc"
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
@@ -40,65 +38,13 @@ func newManualCmd() *cobra.Command {
 	})
 }
 
-// writeManual writes a page for each command, linerate-study-run.1 and so on. cobra/doc would
-// do it, and brings a second reader of YAML, 0.4 MB of the binary.
-func writeManual(c *cobra.Command, dir, source string, date time.Time) error {
-	c.InitDefaultHelpCmd()
-	c.InitDefaultHelpFlag()
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	var b strings.Builder
-	fmt.Fprintf(&b, "%% %q \"1\" %q %q \"linerate\"\n# NAME\n%s \\- %s\n\n# SYNOPSIS\n**%s**\n\n# DESCRIPTION\n%s\n\n",
-		strings.ToUpper(name), date.Format("Jan 2006"), source, name, c.Short, c.UseLine(), cmp.Or(c.Long, c.Short))
-	manualFlags(&b, "OPTIONS", c.NonInheritedFlags())
-	manualFlags(&b, "OPTIONS INHERITED FROM PARENT COMMANDS", c.InheritedFlags())
-	if c.Example != "" {
-		fmt.Fprintf(&b, "# EXAMPLE\n```\n%s\n```\n", c.Example)
-	}
-	var also []string
-	if c.HasParent() {
-		also = append(also, "**"+strings.ReplaceAll(c.Parent().CommandPath(), " ", "-")+"(1)**")
-	}
-	for _, sub := range c.Commands() {
-		if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
-			continue
-		}
-		also = append(also, "**"+name+"-"+sub.Name()+"(1)**")
-		if err := writeManual(sub, dir, source, date); err != nil {
-			return err
-		}
-	}
-	if len(also) > 0 {
-		fmt.Fprintf(&b, "# SEE ALSO\n%s\n", strings.Join(also, ", "))
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".1"), md2man.Render([]byte(b.String())), 0o644); err != nil {
+// writeManual writes a page for each command, linerate-study-run.1 and so on.
+func writeManual(root *cobra.Command, dir, source string, date time.Time) error {
+	root.DisableAutoGenTag = true
+	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: source, Manual: "linerate"}, dir); err != nil {
 		return fmt.Errorf("write the manual: %w", err)
 	}
 	return nil
-}
-
-// manualFlags writes what a manual page says of flags.
-func manualFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
-	if !flags.HasAvailableFlags() {
-		return
-	}
-	fmt.Fprintf(b, "# %s\n", title)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Deprecated != "" {
-			return
-		}
-		value := "=" + f.DefValue
-		if f.Value.Type() == "string" {
-			value = fmt.Sprintf("=%q", f.DefValue)
-		}
-		if f.NoOptDefVal != "" {
-			value = "[" + value + "]"
-		}
-		if f.Shorthand != "" {
-			fmt.Fprintf(b, "**-%s**, ", f.Shorthand)
-		}
-		fmt.Fprintf(b, "**--%s**%s\n\t%s\n\n", f.Name, value, f.Usage)
-	})
-	b.WriteString("\n")
 }
 
 func init() { cobra.AddTemplateFunc("versionText", versionText) }
