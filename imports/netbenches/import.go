@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
-	"linerate/internal/list"
 )
 
 // Tool names the importer in records.
@@ -180,7 +179,7 @@ func (it *Iteration) logs() (refs []ledger.Ref) {
 			refs = append(refs, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
 		}
 	}
-	list.Sort(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
 	return refs
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
-	"linerate/internal/list"
 )
 
 // ReleaseOf is the record of a release: that of the longest part of it which
@@ -32,7 +31,7 @@ func (p *Product) Judged(version string) (r Release, near, ok bool) {
 	if len(want) == 0 || len(p.Releases) == 0 {
 		return Release{}, false, false
 	}
-	byAge := list.Sort(slices.Clone(p.Releases), func(a, b Release) int { return slices.Compare(numbers(a.Release), numbers(b.Release)) })
+	byAge := slices.SortedFunc(slices.Values(p.Releases), func(a, b Release) int { return slices.Compare(numbers(a.Release), numbers(b.Release)) })
 	r = byAge[0]
 	for _, known := range byAge {
 		if slices.Compare(numbers(known.Release), want) <= 0 {

@@ -209,9 +209,9 @@ func (a *auditor) quiet(findings []Finding) int {
 // unread lists sources that exist and could not be read whole, files of
 // configuration first.
 func (a *auditor) unread() []Unread {
-	unread := []Unread{}
+	list := []Unread{}
 	if len(a.f.Sources) == 0 && a.f.From.Kind == fact.KindTree {
-		unread = append(unread, Unread{brevity(a.f.From.Path), "it holds none of a host's files", true})
+		list = append(list, Unread{brevity(a.f.From.Path), "it holds none of a host's files", true})
 	}
 	for _, s := range a.f.Sources {
 		if s.Status != fact.StatusUnreadable && s.Status != fact.StatusPartial {
@@ -221,13 +221,13 @@ func (a *auditor) unread() []Unread {
 		if u.Config && s.Status == fact.StatusPartial {
 			u.Reason += "; what follows, which has the last word, was not judged"
 		}
-		unread = append(unread, u)
+		list = append(list, u)
 	}
-	list.Sort(unread, func(x, y Unread) int { return cmp.Compare(count(y.Config), count(x.Config)) })
-	if more := len(unread) - maxUnread; more > 0 {
-		unread = append(unread[:maxUnread], Unread{Source: show.Plural(more, "other source"), Reason: "not listed"})
+	slices.SortStableFunc(list, func(x, y Unread) int { return cmp.Compare(count(y.Config), count(x.Config)) })
+	if more := len(list) - maxUnread; more > 0 {
+		list = append(list[:maxUnread], Unread{Source: show.Plural(more, "other source"), Reason: "not listed"})
 	}
-	return unread
+	return list
 }
 
 // configures reports a file, or a directory of files, that sets something.

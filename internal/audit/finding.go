@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/redact"
-	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -296,9 +295,9 @@ func order(findings []Finding) {
 	byPlace := func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))
 	}
-	list.Sort(findings, byPlace)
+	slices.SortFunc(findings, byPlace)
 	unique(findings)
-	list.Sort(findings, func(a, b Finding) int {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(severities, b.Severity), slices.Index(severities, a.Severity)),
 			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"linerate/internal/list"
 )
 
 // sarifRules lists the rules that the report's findings come from, by id, and
@@ -15,7 +13,7 @@ func sarifRules(r *Report, index map[string]int) []members {
 	for _, s := range r.Suppressed {
 		all = append(all, s.Finding)
 	}
-	list.Sort(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
 	rules := []members{}
 	for _, f := range all {
 		if _, seen := index[f.Rule()]; seen {

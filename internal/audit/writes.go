@@ -109,7 +109,7 @@ func (a *auditor) sequence() []fact.Line {
 		for to < len(all) && all[to].Stage == all[from].Stage {
 			to++
 		}
-		list.Sort(all[from:to], func(x, y fact.Line) int { return cmp.Compare(a.reached(x), a.reached(y)) })
+		slices.SortStableFunc(all[from:to], func(x, y fact.Line) int { return cmp.Compare(a.reached(x), a.reached(y)) })
 		from = to
 	}
 	return all

@@ -259,11 +259,11 @@ type Counter struct {
 func (f *Facts) Normalise() {
 	f.Version = Version
 	f.counterAt = nil
-	list.Sort(f.Settings, func(a, b Tunable) int {
+	slices.SortFunc(f.Settings, func(a, b Tunable) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
-	list.Sort(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
-	list.Sort(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
 	if f.NICs == nil {
 		f.NICs = []NIC{}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/redact"
-	"linerate/internal/list"
 )
 
 // Namespace keeps names apart that different parts of a system use: the
@@ -236,7 +235,7 @@ func (f *Facts) Lines() []Line {
 			}
 		}
 	}
-	list.Sort(lines, func(a, b Line) int {
+	slices.SortStableFunc(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Stage.order(), b.Stage.order()), cmp.Compare(a.Order, b.Order))
 	})
 	return lines

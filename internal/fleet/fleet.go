@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"linerate/internal/audit"
-	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -286,7 +285,7 @@ func Total(counts []RuleCount) []RuleTotal {
 		}
 	}
 	worse := audit.Severities()
-	list.Sort(out, func(a, b RuleTotal) int {
+	slices.SortStableFunc(out, func(a, b RuleTotal) int {
 		return cmp.Or(cmp.Compare(slices.Index(worse, b.Severity), slices.Index(worse, a.Severity)), cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Rule, b.Rule))
 	})
 	return out
@@ -358,7 +357,7 @@ func Worst(findings []Finding) map[string]audit.Severity {
 
 // SortGroups puts the largest groups first.
 func SortGroups(groups []Group) {
-	list.Sort(groups, func(a, b Group) int {
+	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), strings.Compare(a.Role, b.Role), strings.Compare(a.OS, b.OS), strings.Compare(a.Release, b.Release))
 	})
 }

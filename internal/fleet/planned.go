@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +103,7 @@ func Summarise(all []Planned) PlanSummary {
 			s.Changes[i].Hosts++
 		}
 	}
-	list.Sort(s.Changes, func(a, b GroupedChange) int {
+	slices.SortStableFunc(s.Changes, func(a, b GroupedChange) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), strings.Compare(a.Setting, b.Setting), strings.Compare(a.Value, b.Value))
 	})
 	return s

@@ -105,10 +105,21 @@ func IsUsage(err error) bool {
 func Unknown(kind, name string, known []string) error {
 	err := Usagef("unknown %s %q", kind, name)
 	if near := Nearest(name, known, 3); len(near) > 0 {
-		return With(err, "did you mean %s?", strings.Join(near, ", "))
+		return With(err, "did you mean %s?", list(near))
 	}
 	if len(known) > 0 && len(known) <= 12 {
-		return With(err, "known: %s", strings.Join(known, ", "))
+		return With(err, "known: %s", list(known))
 	}
 	return err
+}
+
+func list(names []string) string {
+	s := ""
+	for i, n := range names {
+		if i > 0 {
+			s += ", "
+		}
+		s += n
+	}
+	return s
 }

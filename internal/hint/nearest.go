@@ -2,9 +2,8 @@ package hint
 
 import (
 	"cmp"
+	"slices"
 	"strings"
-
-	"linerate/internal/list"
 )
 
 // Nearest returns up to most of the known names that a person may have meant
@@ -32,13 +31,17 @@ func Nearest(name string, known []string, most int) []string {
 			found = append(found, scored{k, d})
 		}
 	}
-	list.Sort(found, func(a, b scored) int {
+	slices.SortFunc(found, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.dist, b.dist), cmp.Compare(a.name, b.name))
 	})
 	if len(found) > most {
 		found = found[:most]
 	}
-	return list.Map(found, func(f scored) string { return f.name })
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = f.name
+	}
+	return names
 }
 
 // Distance is the number of slips of the keyboard between two names, upper

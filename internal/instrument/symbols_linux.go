@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
-	"linerate/internal/list"
 	"linerate/internal/profile"
 )
 
@@ -54,7 +53,7 @@ func readSymbols(r io.Reader) (symbols, error) {
 	if hidden {
 		return nil, hint.With(errors.New("the kernel hides its addresses from this user"), "run as root, or with CAP_SYSLOG and kernel.kptr_restrict at 0 or 1")
 	}
-	list.Sort(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
+	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
 	return all, nil
 }
 

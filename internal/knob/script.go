@@ -185,7 +185,7 @@ func Cuts(k Key, value, management string) string {
 // bound above its upper one, the agent solves by trying again.
 func Order(keys []Key) []Key {
 	keys = slices.Clone(keys)
-	list.Sort(keys, func(a, b Key) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(keys, func(a, b Key) int { return rank(a) - rank(b) })
 	return keys
 }
 

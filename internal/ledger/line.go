@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
-	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
 )
@@ -117,7 +116,7 @@ func sameIdea(cs []Change) bool {
 // Sort orders lines for reading side by side: hardware, then release, then
 // workload.
 func Sort(lines []Line) {
-	list.Sort(lines, func(a, b Line) int {
+	slices.SortStableFunc(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Hardware, b.Hardware), cmp.Compare(a.NIC, b.NIC), cmp.Compare(a.Release, b.Release),
 			cmp.Compare(a.Study, b.Study), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Variant, b.Variant))
 	})

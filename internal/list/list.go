@@ -55,22 +55,6 @@ func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 	return v, false
 }
 
-// Sort sorts by compare, equals as they were, and returns all. It orders pointers: they share one
-// copy of the sort's code, where slices.SortFunc adds 20 KB a type to the binary.
-func Sort[S ~[]E, E any](all S, compare func(a, b E) int) S {
-	order := make([]*E, len(all))
-	for i := range all {
-		order[i] = &all[i]
-	}
-	slices.SortStableFunc(order, func(a, b *E) int { return compare(*a, *b) })
-	sorted := make(S, len(all))
-	for i, p := range order {
-		sorted[i] = *p
-	}
-	copy(all, sorted)
-	return all
-}
-
 // Rows are the lines of a table that is a text, with its fields between tabs. Empty lines
 // and those that begin with # are none.
 func Rows(text string) (rows [][]string) {

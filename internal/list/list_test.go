@@ -29,17 +29,6 @@ func TestFilterCopies(t *testing.T) {
 	}
 }
 
-func TestSortKeepsTheOrderOfEquals(t *testing.T) {
-	all := []string{"b1", "a1", "c1", "a2", "b2"}
-	got := Sort(all, func(a, b string) int { return int(a[0]) - int(b[0]) })
-	if want := []string{"a1", "a2", "b1", "b2", "c1"}; !slices.Equal(got, want) || !slices.Equal(all, want) {
-		t.Errorf("%q, %q", got, all)
-	}
-	if got := Sort([]int(nil), func(a, b int) int { return a - b }); got != nil { // null in JSON
-		t.Errorf("of none: %#v", got)
-	}
-}
-
 func TestFind(t *testing.T) {
 	all := []string{"a", "bb", "cc"}
 	if v, ok := Find(all, func(s string) bool { return len(s) == 2 }); v != "bb" || !ok {

@@ -3,8 +3,7 @@ package load
 import (
 	"encoding/binary"
 	"fmt"
-
-	"linerate/internal/list"
+	"slices"
 )
 
 // Ending is the message of an end-of-stream frame: what one worker of a
@@ -115,7 +114,7 @@ func (e *Endings) Streams() []StreamRun {
 	for s := range e.streams {
 		all = append(all, s)
 	}
-	list.Sort(all, compareRuns)
+	slices.SortFunc(all, compareRuns)
 	return all
 }
 

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/judge"
-	"linerate/internal/list"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -332,11 +331,11 @@ func (p *planning) removals() {
 // what was measured, by name within; the removals by place.
 func (p *planning) order() {
 	rank := map[string]int{Correctness: 0, Arithmetic: 1, MeasuredHere: 2, MeasuredOthers: 3, Unmeasured: 4}
-	list.Sort(p.plan.Settings, func(a, b Step) int {
+	slices.SortStableFunc(p.plan.Settings, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(rank[a.Evidence.Kind], rank[b.Evidence.Kind]), cmp.Compare(a.ID(), b.ID()))
 	})
-	list.Sort(p.plan.LeftAlone, func(a, b LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
-	list.Sort(p.plan.Remove, func(a, b Removal) int {
+	slices.SortStableFunc(p.plan.LeftAlone, func(a, b LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.plan.Remove, func(a, b Removal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Finding, b.Finding))
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
-	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -54,7 +53,7 @@ func (p Plan) Removals() []Removal {
 	for _, s := range p.Settings {
 		all = append(all, s.Instead...)
 	}
-	list.Sort(all, func(a, b Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	slices.SortStableFunc(all, func(a, b Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return slices.CompactFunc(all, Removal.same)
 }
 

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
-	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -30,7 +30,7 @@ func Movers(before, after *Profile) (all []Mover) {
 			all = append(all, Mover{name, a[name], share})
 		}
 	}
-	list.Sort(all, func(x, y Mover) int {
+	slices.SortFunc(all, func(x, y Mover) int {
 		return cmp.Or(cmp.Compare(math.Abs(y.After-y.Before), math.Abs(x.After-x.Before)), cmp.Compare(x.Name, y.Name))
 	})
 	return all

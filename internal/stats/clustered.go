@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"linerate/internal/list"
 )
 
 // Unit is one thing that a coin put into an arm, such as a connection.
@@ -191,7 +189,7 @@ type distribution struct {
 }
 
 func distributionOf(units []Unit) (d distribution) {
-	sorted := list.Sort(slices.Clone(units), func(a, b Unit) int { return cmp.Compare(a.Value, b.Value) })
+	sorted := slices.SortedFunc(slices.Values(units), func(a, b Unit) int { return cmp.Compare(a.Value, b.Value) })
 	for i := 0; i < len(sorted); {
 		own, v := 0.0, sorted[i].Value
 		for ; i < len(sorted) && sorted[i].Value == v; i++ {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -62,7 +61,7 @@ func answer(s Spec, r Results) string {
 
 // tellEffects lists shown effects, the largest first.
 func tellEffects(vs []Verdict, m Metric) string {
-	list.Sort(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
+	slices.SortStableFunc(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
 	var told []string
 	for i, v := range vs {
 		shown, _, _ := v.Size()

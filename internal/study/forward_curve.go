@@ -124,7 +124,7 @@ func partsOf(s Spec, w Sweep) (parts []Part, byLoad bool) {
 }
 
 func sortPoints(c *Curve) {
-	list.Sort(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
+	slices.SortStableFunc(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
 }
 
 // byBlock are an arm's valid values of a metric by block.

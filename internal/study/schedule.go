@@ -5,8 +5,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
-
-	"linerate/internal/list"
 )
 
 // Unit is what one testbed runs in one go: a block.
@@ -187,7 +185,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	}
 	// The arm tried least goes first, so that one bad arm does not starve
 	// the others of the quiet time they may need too.
-	list.Sort(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
+	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
 	for _, a := range arms {
 		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {

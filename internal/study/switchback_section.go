@@ -10,7 +10,6 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
-	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -50,7 +49,7 @@ func windowsOf(trials []Trial, part string) (out []window) {
 			out = append(out, window{t, w})
 		}
 	}
-	list.Sort(out, func(a, b window) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(out, func(a, b window) int { return a.Start.Compare(b.Start) })
 	return out
 }
 

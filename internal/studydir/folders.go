@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/list"
 	"linerate/internal/study/record"
 )
 
@@ -51,7 +50,7 @@ func (f Folder) List() ([]Found, error) {
 			all = append(all, found)
 		}
 	}
-	list.Sort(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
 	return all[:min(len(all), maxFound)], nil
 }
 

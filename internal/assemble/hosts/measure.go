@@ -45,7 +45,7 @@ func Draw(dir string, planned []fleet.Planned, steps fleet.Steps, t wedge.Trial,
 	ends := steps.Divide(len(all))
 	t.Waves = len(ends)
 	t.Hosts = slices.DeleteFunc(wedge.Draw(all, ends, t.Seed), func(h wedge.Host) bool { return h.Wave == 0 })
-	list.Sort(t.Hosts, func(a, b wedge.Host) int { return cmp.Compare(a.Step(), b.Step()) })
+	slices.SortStableFunc(t.Hosts, func(a, b wedge.Host) int { return cmp.Compare(a.Step(), b.Step()) })
 	if err := t.Check(); err != nil {
 		return nil, nil, err
 	}

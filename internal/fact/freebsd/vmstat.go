@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/list"
 )
 
 var (
@@ -147,7 +146,7 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 		add(n).InKernel = true
 	}
 	// Facts.Module finds them from here on: what is asked next depends on it.
-	list.Sort(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)

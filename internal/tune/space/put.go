@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/tune"
@@ -190,7 +189,7 @@ func took(trials []study.Trial) (seconds float64) {
 	for _, t := range trials {
 		by[t.Start] += t.Seconds
 	}
-	starts := list.Sort(slices.Collect(maps.Keys(by)), time.Time.Compare)
+	starts := slices.SortedFunc(maps.Keys(by), time.Time.Compare)
 	for i, start := range starts {
 		cost := by[start]
 		if i+1 < len(starts) {
