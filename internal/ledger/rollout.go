@@ -33,8 +33,8 @@ type Rollout struct {
 // OfRollout turns the record of a rollout into a batch with one verdict: on what its plans change, together.
 // One without a wave that was measured is ErrUnfinished.
 func OfRollout(r Rollout) (*Batch, error) {
-	looks := r.Trial.Looks()
-	if len(looks) == 0 && r.Harm == "" {
+	last, measured := r.Trial.Last()
+	if !measured && r.Harm == "" {
 		return nil, fmt.Errorf("rollout %s: %w", r.Wave, ErrUnfinished)
 	}
 	doc, err := json.Marshal(r)
@@ -44,10 +44,6 @@ func OfRollout(r Rollout) (*Batch, error) {
 	hash := sha256.Sum256(doc)
 	sha, start, on := hex.EncodeToString(hash[:]), r.Start.UTC(), r.Trial.On
 	id, hosts := IDOf(KindRollout, sha), show.Plural(len(r.Trial.Hosts), "host")
-	last := wedge.Look{}
-	if len(looks) > 0 {
-		last = looks[len(looks)-1]
-	}
 	env := Environment{OS: title(on.OS), Release: on.Release, Hardware: hosts, CPU: on.Hardware}
 	env.ID = IDOf("environment", KindRollout, env.OS, env.Release, hosts, env.CPU)
 	st := Study{ID: id, Kind: KindRollout, Name: "rollout-" + r.Wave, Place: "rollout/" + r.Wave, Path: "rollout " + r.Wave, Design: "stepped wedge",
@@ -88,7 +84,7 @@ func (r *Rollout) verdict(last wedge.Look) Verdict {
 		})
 	}
 	if r.Harm != "" {
-		v.Verdict, v.Flags = stats.Stopped, []string{"guardrail harm: " + r.Harm}
+		v.Verdict, v.Flags = stats.Stopped, []string{"guardrail harm: " + show.Clean(r.Harm)}
 	}
 	warn := func(n int, what string) {
 		if n > 0 {

@@ -1,8 +1,10 @@
 package ledger_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +103,14 @@ func TestRolloutDerived(t *testing.T) {
 	if err := check(lie); err == nil || !strings.Contains(err.Error(), "its trials give") {
 		t.Errorf("another effect passed: %v", err)
 	}
-	for _, doc := range []string{"", "{}", `{"wave":"x","trial":{"waves":1,"hosts":[{"name":"a","wave":1},{"name":"b","wave":1}],"periods":[{"values":[1]}]}}`, `{"wave":"x","trial":{"waves":1,"hosts":[{"name":"a","wave":-9}]}}`} {
+	long := rolloutOf(4000, 1)
+	long.Trial.Waves = 4000
+	long.Trial.Periods = slices.Repeat(long.Trial.Periods[:2], 4)
+	endless, err := json.Marshal(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range []string{string(endless), "", "{}", `{"wave":"x","trial":{"waves":1,"hosts":[{"name":"a","wave":1},{"name":"b","wave":1}],"periods":[{"values":[1]}]}}`, `{"wave":"x","trial":{"waves":1,"hosts":[{"name":"a","wave":-9}]}}`} {
 		broken := *b
 		broken.Blobs = []ledger.Blob{{SHA256: b.Blobs[0].SHA256, Encoding: "raw", Data: []byte(doc)}}
 		if err := check(broken); err == nil {

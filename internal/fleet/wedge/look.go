@@ -124,6 +124,14 @@ func (t *Trial) Look(wave int) (l Look, ok bool) {
 	return l, true
 }
 
+// Last is what is known after the last wave that was measured, false where none was.
+func (t *Trial) Last() (l Look, ok bool) {
+	for w := t.Waves; w > 0 && !ok; w-- {
+		l, ok = t.Look(w)
+	}
+	return l, ok
+}
+
 // Looks are what is known after each wave that was measured.
 func (t *Trial) Looks() (out []Look) {
 	for w := 1; w <= t.Waves; w++ {

@@ -135,9 +135,12 @@ func Draw(hosts []Host, ends []int, seed uint64) []Host {
 	return out
 }
 
+// mostLooked bounds hosts × waves × periods of a record from elsewhere, and so how long a look takes.
+const mostLooked = 100_000_000
+
 // Fits refuses a record from elsewhere that no trial can have.
 func (t *Trial) Fits() error {
-	bad := t.Waves < 1 || t.Waves > len(t.Hosts) || slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.Wave < 1 || h.Wave > t.Waves })
+	bad := t.Waves < 1 || t.Waves > len(t.Hosts) || float64(len(t.Hosts))*float64(t.Waves)*float64(len(t.Periods)) > mostLooked || slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.Wave < 1 || h.Wave > t.Waves })
 	for _, p := range t.Periods {
 		bad = bad || len(p.Values) != len(t.Hosts) || p.Wave < 0 || p.Wave > t.Waves
 	}
