@@ -32,7 +32,7 @@ func newProgress(w io.Writer) *progress {
 // update is given to the lab.
 func (p *progress) update(s lab.Progress) {
 	if s.Trial != nil {
-		p.last = measured(*s.Trial)
+		p.last = measured(s.Part, *s.Trial)
 		p.narrow()
 	}
 	if p.live.On() {
@@ -92,7 +92,7 @@ func (p *progress) bar(s lab.Progress) string {
 }
 
 // measured is a trial in a few words.
-func measured(t study.Trial) string {
+func measured(of study.Part, t study.Trial) string {
 	switch {
 	case t.Unavailable != "":
 		return "unavailable: " + t.Unavailable
@@ -104,6 +104,11 @@ func measured(t study.Trial) string {
 	}
 	if v, ok := t.Metrics[study.OverloadRate]; ok {
 		return fmt.Sprintf("%s of %s", show.Rate(v), show.Rate(t.Metrics[study.OfferedRate]))
+	}
+	if m, ok := study.Timeline(of); ok {
+		if v, ok := t.Metrics[m.Name]; ok {
+			return m.Text(v)
+		}
 	}
 	return "measured"
 }

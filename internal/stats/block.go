@@ -56,12 +56,18 @@ type Options struct {
 	NoPlan bool
 	// Bare leaves out the estimate without selection: for callers that simulate studies by the thousand.
 	Bare bool
+	// Of are the words of CompareUnits; zero: those of connections.
+	Of UnitNames
 }
+
+// UnitNames are what units and their clusters are called, and how to get more of them.
+type UnitNames struct{ Units, Clusters, More string }
 
 func (o Options) filled() Options {
 	o.Alpha = cmp.Or(o.Alpha, 0.05)
 	o.Power = cmp.Or(o.Power, 0.8)
 	o.Draws = cmp.Or(o.Draws, 10_000)
+	o.Of = cmp.Or(o.Of, UnitNames{"connections", "clients", "run for longer"})
 	return o
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -47,7 +48,7 @@ func CompareUnits(control UnitArm, variants []UnitArm, quantile float64, opt Opt
 func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
 	a, b := control.Units, variant.Units
 	c := Comparison{Control: control.Name, Variant: variant.Name, Design: Independent, N: min(len(a), len(b)), NControl: len(a), NVariant: len(b),
-		Share: opt.Share, Scale: LogRatio, Method: "Student's t over clients, on the influence of connections"}
+		Share: opt.Share, Scale: LogRatio, Method: fmt.Sprintf("Student's t over %s, on the influence of %s", opt.Of.Clusters, opt.Of.Units)}
 	ea, eb := estimateOf(a, q), estimateOf(b, q)
 	from, to := ea.at, eb.at
 	if q == 0 {
@@ -85,9 +86,9 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 	case c.Effect.SE == 0:
 		c.warn(NoVariation, "watch a metric with a finer clock", "all values of each arm are equal")
 	case tail < leastTail:
-		c.warn(TooFew, "run for longer, or watch a quantile nearer the median", "%d connections in the smaller arm are too few for this metric", c.N)
+		c.warn(TooFew, opt.Of.More+", or watch a quantile nearer the median", "%d %s in the smaller arm are too few for this metric", c.N, opt.Of.Units)
 	case s.clusters < leastClusters:
-		c.warn(TooFew, "run for longer, when more clients come", "the connections are of %d clients, some with so many that they count as %s: too few to say anything of others", s.all, twoDigits(s.clusters))
+		c.warn(TooFew, opt.Of.More+", to see more "+opt.Of.Clusters, "the %s are of %d %s, some with so many that they count as %s: too few to say anything of others", opt.Of.Units, s.all, opt.Of.Clusters, twoDigits(s.clusters))
 	default:
 		return
 	}

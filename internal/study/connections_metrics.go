@@ -157,11 +157,10 @@ func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt st
 	for i, a := range arms {
 		treated[i] = stats.UnitArm{Name: a.Name, Units: m.units(s, trials, a.Name)}
 	}
-	out := stats.CompareUnits(control, treated, m.quantile, opt)
 	if m.Mode == FlowsMode {
-		callFlows(out)
+		opt.Of = stats.UnitNames{Units: "windows of flows", Clusters: "flows", More: "add flows, or blocks"}
 	}
-	return out
+	return stats.CompareUnits(control, treated, m.quantile, opt)
 }
 
 // HarmIn is the guardrail that a study by connection has tripped; nil where it may go on. It errs

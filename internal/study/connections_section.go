@@ -51,13 +51,13 @@ func deriveConnections(r *Results, s Spec) {
 }
 
 // unitWords are what reports call the units of a study, what they are units of, and how they share it.
-type unitWords struct{ unit, units, whole, share string }
+type unitWords struct{ units, whole, share string }
 
 func wordsOf(metric string) unitWords {
 	if m, _ := MetricNamed(metric); m.Mode == FlowsMode {
-		return unitWords{"flow", "flows", "router", "they wait for one another, and what is saved on one is saved for all"}
+		return unitWords{"flows", "router", "they wait for one another, and what is saved on one is saved for all"}
 	}
-	return unitWords{"connection", "connections", "host", "they share a bottleneck, and what one gains another loses"}
+	return unitWords{"connections", "host", "they share a bottleneck, and what one gains another loses"}
 }
 
 // takeHost makes the effect that of the whole host, where it is shown to be another and the verdict

@@ -73,18 +73,6 @@ func apart(v, alone Verdict) string {
 
 func signedNS(v float64) string { return show.Signed(v, 1) + " ns" }
 
-// callFlows puts comparisons of units into the words of flows.
-func callFlows(cs []stats.Comparison) {
-	words := strings.NewReplacer("connections", "flows", "clients", "flows")
-	for i := range cs {
-		cs[i].Method = "Student's t over flows, on their influence"
-		for j := range cs[i].Warnings {
-			w := &cs[i].Warnings[j]
-			w.Message, w.Action = words.Replace(w.Message), "add flows, or blocks"
-		}
-	}
-}
-
 func flowsMethod(s Spec, p Part) string {
 	of := "each window another"
 	if s.Workload.Order == trains {
@@ -101,7 +89,7 @@ const keptTrains = 32
 
 // flowSections are what a report shows of flows in addition to the verdicts.
 func flowSections(s Spec, r Results) []document.Block {
-	t := document.Table{Title: "The whole router", Header: []string{"metric", "variant", "by", "effect", "95 % interval", "ns per packet", ""},
+	t := document.Table{Header: []string{"metric", "variant", "by", "effect", "95 % interval", "ns per packet", ""},
 		Note: "Flows queue behind one another, so what one saves helps the others too. How the metric of all flows moves with the share that is drawn shows what the router gains; the last rows compare routers in which all flows are in one arm."}
 	for _, v := range r.Verdicts {
 		if v.Host == nil || !strings.HasPrefix(v.Metric, "flow_") {
@@ -112,7 +100,7 @@ func flowSections(s Spec, r Results) []document.Block {
 	if len(t.Rows) == 0 {
 		return nil
 	}
-	return section("Flows", "", t)
+	return section("The whole router", "", t)
 }
 
 func flowRows(s Spec, r Results, v Verdict) [][]string {
