@@ -114,7 +114,7 @@ func OpenHostSysctls(dir string) (*HostSysctls, error) {
 	journal := filepath.Join(dir, fmt.Sprintf("%d.journal", os.Getpid()))
 	f, err := locked(journal+ownerSuffix, unix.LOCK_EX|unix.LOCK_NB)
 	if err != nil {
-		return nil, fmt.Errorf("own the journal of host settings, which another lab of this process may have: %w", err)
+		return nil, fmt.Errorf("lock the journal of host settings (another lab of this process may have it): %w", err)
 	}
 	return &HostSysctls{Journal: journal, owner: f}, nil
 }

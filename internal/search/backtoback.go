@@ -104,11 +104,14 @@ type BackToBackResult struct {
 	AtLimit bool `json:"at_limit"`
 }
 
-// Found are the bursts, and the throughput.
-func (b *BackToBack) Found() Found {
-	f, throughput := b.config.Throughput.Found(), 0.0
-	if t := f.Goals[0].Throughput; t != nil {
-		throughput = *t
+// Found are the bursts, and the throughput where that was searched for.
+func (b *BackToBack) Found() (f Found) {
+	throughput := 0.0
+	if b.config.Throughput != nil {
+		f = b.config.Throughput.Found()
+		if t := f.Goals[0].Throughput; t != nil {
+			throughput = *t
+		}
 	}
 	r := b.Result(throughput)
 	f.BackToBack = &r

@@ -245,6 +245,9 @@ func TestBackToBack(t *testing.T) {
 	if r := b.Result(line); !r.AtLimit || r.Mean != 2e6 || r.CorrectedTime != 0 {
 		t.Errorf("%+v", r)
 	}
+	if f := b.Found(); f.BackToBack.Mean != 2e6 || len(f.Goals) > 0 {
+		t.Errorf("without a search for the throughput: %+v", f)
+	}
 	// Loss verification: one unlucky burst in three does not count.
 	b = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 1, Step: 1, Repeats: 1, Verify: 2})
 	n := 0
