@@ -2,6 +2,7 @@
 package rolloutbench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,9 +23,10 @@ type World struct {
 	Drift   float64 `json:"drift"`       // scatter of a host's own steps from period to period, as a log
 	Answers float64 `json:"answers"`     // scatter of the hosts' effects, as a log
 	Builds  float64 `json:"builds"`      // share of the effect that is missing in its first period, of that in its second …
+	Noise   float64 `json:"noise"`       // scatter of a host's period, as a log; 0: that of most worlds
 }
 
-// noise is the scatter of a host's period, as a log, in every world.
+// noise is the scatter of a host's period, as a log, in most worlds.
 const noise = 0.04
 
 // Worlds are from easy to nasty.
@@ -32,6 +34,7 @@ func Worlds() []World {
 	return []World{
 		{Name: "alike", Strata: 1},
 		{Name: "hosts apart", Apart: 0.5, Strata: 1},
+		{Name: "quiet", Apart: 0.5, Strata: 1, Noise: 0.005},
 		{Name: "uneven strata", Apart: 0.5, Strata: 3, Uneven: 0.05},
 		{Name: "trend", Apart: 0.5, Strata: 1, Trend: 0.1},
 		{Name: "drift", Apart: 0.5, Strata: 1, Drift: 0.03},
@@ -173,7 +176,7 @@ func (f *simulated) measure(wave int, r *rand.Rand) {
 	trend := f.Trend * r.NormFloat64()
 	for i, h := range f.trial.Hosts {
 		f.level[i] += f.Drift*r.NormFloat64() + f.Uneven*float64(h.Stratum[0]-'0')
-		v := f.level[i] + trend + noise*r.NormFloat64()
+		v := f.level[i] + trend + cmp.Or(f.Noise, noise)*r.NormFloat64()
 		if h.Step() <= wave {
 			f.missing[i] *= f.Builds
 			v += f.effect[i] * (1 - f.missing[i])
