@@ -69,7 +69,7 @@ func Run(in Input) (*Report, error) {
 			findings[i].Fix += " The file is a package's. " + w.Fix
 		}
 		if findings[i].Line > 0 && strings.HasPrefix(findings[i].Fix, "Remove the line") && a.shares(&findings[i]) {
-			findings[i].Fix = "Remove " + strings.TrimPrefix(findings[i].Name, "cmdline.") + " from" + strings.TrimPrefix(findings[i].Fix, "Remove")
+			findings[i].Fix = "Remove " + strings.TrimPrefix(findings[i].Name, commandLine) + " from" + strings.TrimPrefix(findings[i].Fix, "Remove")
 		}
 		a.speak(&findings[i])
 		findings[i] = bounded(findings[i])

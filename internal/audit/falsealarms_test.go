@@ -64,13 +64,16 @@ func TestNearNames(t *testing.T) {
 		{note: "of a whole family", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.sendspase=65536"}, want: []string{"error LR-UNKNOWN:net.inet.tcp.sendspase | did you mean net.inet.tcp.sendspace"}},
 		{note: "variables of a stock rc.conf", files: map[string]string{"/etc/rc.conf": "kld_list=\"nullfs\"\nrc_conf_files=\"/etc/rc.conf\"\nntpd_enable=\"YES\"\n"}, want: []string{"!LR-UNKNOWN"}},
 		{note: "a slip in one", files: map[string]string{"/etc/rc.conf": "ntpd_enabel=\"YES\"\n"}, want: []string{"info LR-UNKNOWN:ntpd_enabel | did you mean ntpd_enable"}},
+		{note: "a slip in a module", files: map[string]string{"/boot/loader.conf": "accf_htttp_load=\"YES\"\n"}, want: []string{"warning LR-UNKNOWN:accf_htttp_load | did you mean accf_http_load"}},
 	})
 	holdAll(t, "6.12", []reading{
 		{note: "words of the command line", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="kpti=1 ssbd=force-on slab_debug=FZ ds=nocloud text nofb noefi"`}, want: []string{"!error", "!warning"}},
 		{note: "no intel_idle, and acpi_idle held back", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="intel_idle.max_cstate=0 processor.max_cstate=1"`}, want: []string{"!LR-INEFFECTIVE"}},
 		{note: "no intel_idle alone", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="intel_idle.max_cstate=0"`}, want: []string{"info LR-INEFFECTIVE:cmdline.intel_idle.max_cstate"}},
 		{note: "the least of three thresholds above the others", files: map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.neigh.default.gc_thresh1=80000"}, want: []string{"warning LR-COUPLED:net.ipv4.neigh.default.gc_thresh1"}},
-		{note: "a slip in one", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="mitigatons=off"`}, want: []string{"info LR-UNKNOWN:cmdline.mitigatons | did you mean"}},
+		{note: "a slip in one", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="mitigatons=off"`}, want: []string{"warning LR-UNKNOWN:cmdline.mitigatons | did you mean"}},
+		{note: "a slip in a word that is no record", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="clocksourse=tsc"`}, want: []string{"warning LR-UNKNOWN:cmdline.clocksourse | did you mean"}},
+		{note: "words that only newer kernels have", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="slab_nomerge slab_debug=FZ gather_data_sampling=off"`}, want: []string{"!LR-UNKNOWN"}},
 		{note: "of a whole family", files: map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxcon=4096"}, want: []string{"error LR-UNKNOWN:net.core.somaxcon | did you mean net.core.somaxconn"}},
 	})
 }

@@ -16,6 +16,9 @@ import (
 	"linerate/internal/tunable"
 )
 
+// commandLine begins the names of words of the kernel's command line.
+const commandLine = "cmdline."
+
 // running reports whether the kernel knows a sysctl; known is false when the
 // audit has no running values.
 func (a *auditor) running(name string) (exists, known bool) {
@@ -65,6 +68,8 @@ func (a *auditor) unknown(j judged) []candidate {
 		c.Severity, c.Action = Warning, Remove
 	case denied && of == "near":
 		c.Severity, c.Action = Error, Change
+	case of == "near" && a.closed(j):
+		c.Severity, c.Action = Warning, Change
 	}
 	return []candidate{c}
 }
@@ -130,8 +135,11 @@ func (a *auditor) whole(j judged) bool {
 // stock reports a name that the system itself has but the catalogue does not: it is no
 // misspelling, and there is nothing to say about it.
 func (a *auditor) stock(m fact.Stage, name string) bool {
-	if m == fact.RCConf {
+	switch m {
+	case fact.RCConf:
 		return a.Rules.stock("rc", name)
+	case fact.CommandLine:
+		return a.Rules.stock("kernel", strings.TrimPrefix(name, commandLine))
 	}
 	module, loads := strings.CutSuffix(name, "_load")
 	return m == fact.Loader && loads && a.Rules.stock("module", module)
@@ -142,6 +150,13 @@ func (a *auditor) stock(m fact.Stage, name string) bool {
 func (a *auditor) denied(j judged) bool {
 	exists, known := a.running(j.Name)
 	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
+}
+
+// closed reports a name of a kind whose stock names the catalogue has nearly all: what is one
+// letter off one of them is a slip. Short modules of others are near by chance.
+func (a *auditor) closed(j judged) bool {
+	return j.Stage == fact.CommandLine && !strings.Contains(strings.TrimPrefix(j.Name, commandLine), ".") ||
+		j.Stage == fact.Loader && strings.HasSuffix(j.Name, "_load") && len(j.Name) >= len("accf_http_load")
 }
 
 // ask is the command that shows a sysctl on a host.
@@ -160,7 +175,7 @@ func (a *auditor) typo(j judged, here bool) []string {
 		return nil
 	}
 	slips := 2
-	if j.Stage == fact.CommandLine && len(j.Name) < len("cmdline.")+8 {
+	if j.Stage == fact.CommandLine && len(j.Name) < len(commandLine)+8 {
 		return nil // user space defines words there, and short ones are similar by chance
 	}
 	if len(j.Name) < 12 || j.Stage == fact.RCConf || !strings.Contains(j.Name, ".") {
@@ -188,14 +203,17 @@ func (a *auditor) typo(j judged, here bool) []string {
 		best = []string{long}
 	}
 	if len(best) == 0 && j.Stage == fact.RCConf {
-		best = a.rcSlip(j.Name)
+		best = slip(j.Name, a.Rules.RCVariables)
+	}
+	if word, ok := strings.CutPrefix(j.Name, commandLine); ok && len(best) == 0 {
+		best = slip(word, a.Rules.KernelWords)
 	}
 	return best[:min(len(best), maxNear)]
 }
 
-// rcSlip is the variable of a stock rc.conf that is one letter off a name.
-func (a *auditor) rcSlip(name string) []string {
-	for _, known := range strings.Fields(string(a.Rules.RCVariables)) {
+// slip returns the stock name that is one letter off a name.
+func slip(name string, stock words) []string {
+	for _, known := range strings.Fields(string(stock)) {
 		if hint.Distance(name, known, 1) == 1 && !siblings(name, known) {
 			return []string{known}
 		}

@@ -161,6 +161,8 @@ type Lists struct {
 	// RCVariables and Modules are the names, between blanks, of the variables
 	// of a stock rc.conf and of a stock kernel's modules.
 	RCVariables words `yaml:"rc_variables"`
+	// KernelWords are the words of the kernel's command line.
+	KernelWords words `yaml:"kernel_words"`
 	// PFLimits and PFTimeouts are the names that pfctl(8) knows.
 	PFLimits   words `yaml:"pf_limits"`
 	PFTimeouts words `yaml:"pf_timeouts"`
@@ -192,7 +194,7 @@ func (w words) has(name string) bool {
 func (l *Lists) stock(kind, name string) bool { return l.known(kind).has(name) }
 
 func (l *Lists) known(kind string) words {
-	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "link": l.LinkKeys, "ifconfig": l.IfconfigWords}[kind]
+	return map[string]words{"module": l.Modules, "rc": l.RCVariables, "kernel": l.KernelWords, "link": l.LinkKeys, "ifconfig": l.IfconfigWords}[kind]
 }
 
 // merge adds another file's lists, of whatever kind; a key given twice is a mistake.
