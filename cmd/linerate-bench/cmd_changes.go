@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show"
 )
 
-// newChangesCmd holds changes against generated and given configurations.
+// newChangesCmd returns the bench that checks changes on generated and given configurations.
 func newChangesCmd() *cobra.Command {
 	var trees []string
 	problems := []string{}
@@ -46,7 +46,7 @@ func newChangesCmd() *cobra.Command {
 	return cmd
 }
 
-// harmless fails the command where something did harm.
+// harmless returns an error if there are violations.
 func harmless(problems []string) error {
 	if len(problems) > 0 {
 		return fmt.Errorf("%s", show.Plural(len(problems), "violation"))

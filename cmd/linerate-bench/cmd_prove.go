@@ -8,7 +8,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// newProveCmd simulates the switchback design.
+// newProveCmd returns the bench that simulates the switchback design.
 func newProveCmd() *cobra.Command {
 	s := simulated{flag: "studies", usage: "simulated studies of each shape", usual: 2000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
 	per := ""

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/cli"
 )
 
-// newRolloutCmd simulates rollouts that are experiments.
+// newRolloutCmd returns the bench that simulates rollouts as experiments.
 func newRolloutCmd() *cobra.Command {
 	return simulated{flag: "rollouts", usage: "simulated rollouts of 8 to 200 hosts a world and effect; of 2,000 a tenth as many", usual: 400, least: 20, most: 100_000, seed: "seed of the simulation"}.command(verb("rollout", nil, nil), func(cmd *cobra.Command, rollouts int, seed uint64) (doc any, err error) {
 		var rows []rolloutbench.Row

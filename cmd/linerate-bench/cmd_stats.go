@@ -9,7 +9,7 @@ import (
 	"linerate/internal/cli"
 )
 
-// newStatsCmd calibrates internal/stats by simulation.
+// newStatsCmd returns the bench that calibrates internal/stats by simulation.
 func newStatsCmd() *cobra.Command {
 	var rows []calibrate.Row
 	var checks []calibrate.Check
@@ -25,7 +25,7 @@ func newStatsCmd() *cobra.Command {
 	return cmd
 }
 
-// keptOrFail fails the command when a claim is not kept.
+// keptOrFail returns an error if a claim does not hold.
 func keptOrFail(rows []calibrate.Row, checks []calibrate.Check) error {
 	broken := 0
 	for _, r := range rows {

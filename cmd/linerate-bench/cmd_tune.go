@@ -7,19 +7,19 @@ import (
 	"linerate/internal/cli"
 )
 
-// tuneBench is the document of the bench.
+// tuneBench is the output of the bench.
 type tuneBench struct {
 	Version int    `json:"version"`
-	Studies int    `json:"studies"` // of each method at each noise, and of the nulls
+	Studies int    `json:"studies"` // per method and noise level, and for the null
 	Seed    uint64 `json:"seed"`
-	// NullWinnerRate is linerate's share of searches with a winner where there is none, and Short by
-	// how many points it gains less than the best of the others, where that is most.
+	// NullWinnerRate is the share of null searches in which linerate reports a winner; Short is by
+	// how many points, at worst, it gains less than the best other method.
 	NullWinnerRate float64         `json:"null_winner_rate"`
 	Short          float64         `json:"short_points"`
 	Rows           []tunebench.Row `json:"rows"`
 }
 
-// newTuneCmd simulates searches by experiment.
+// newTuneCmd returns the bench that simulates searches by experiment.
 func newTuneCmd() *cobra.Command {
 	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 400, least: 10, most: 1_000_000, seed: "seed of the simulation"}
 	return s.command(verb("tune", nil, nil), func(cmd *cobra.Command, studies int, seed uint64) (any, error) {

@@ -1,5 +1,5 @@
 // Command linerate-bench measures linerate itself: its statistics and searches by
-// simulation, its lab by measuring nothing. It is for those who develop linerate, or doubt it.
+// simulation, and its lab by null measurements. It is for developers and doubters of linerate.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is main without the process: it returns the exit code.
+// run is main without os.Exit: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cli.CollectLate()
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
@@ -23,16 +23,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 //go:embed help.txt
 var helpText string
 
-// verb makes a bench, with its words.
+// verb makes a bench command with its texts from help.txt.
 var verb = cli.Verbs(helpText)
 
-// newRootCmd wires every bench. A new one is a section of help.txt, a line in benches and one
-// cmd_<bench>.go.
+// newRootCmd returns the root command. A new bench needs a section in help.txt, a line in benches
+// and a file cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
 	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes. Each bench prints one JSON document."}, benches())
 }
 
-// benches lists the commands as help shows them.
+// benches lists the commands in the order of the help.
 func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newRolloutCmd(), newChangesCmd(), newTuneCmd()}},

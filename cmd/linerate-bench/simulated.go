@@ -7,15 +7,15 @@ import (
 	"linerate/internal/hint"
 )
 
-// simulated is how often a bench simulates what it judges: a flag and its limits, and as
-// many as --quick does, where it has that.
+// simulated describes how many simulations a bench runs: the flag with its limits, and the number
+// for --quick, if the bench has that flag.
 type simulated struct {
 	flag, usage               string
 	usual, least, most, quick int
-	quickly, seed             string // what --quick and --seed are for
+	quickly, seed             string // help of --quick and --seed
 }
 
-// command gives a bench its flags, and has it run so often from a seed: its document is printed.
+// command adds the flags to a bench. It runs n simulations from a seed and prints the document.
 func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n int, seed uint64) (any, error)) *cobra.Command {
 	var n int
 	var seed uint64

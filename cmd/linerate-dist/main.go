@@ -1,5 +1,5 @@
-// Command linerate-dist makes a release of linerate out of its working tree: what
-// `make dist` runs. The same commit makes the same bytes on any path.
+// Command linerate-dist makes a release of linerate from its working tree, for
+// `make dist`. The same commit gives the same bytes in any directory.
 package main
 
 import (
@@ -55,7 +55,7 @@ func (o *options) make(cmd *cobra.Command) error {
 	return write(cmd, o.out, files)
 }
 
-// write puts the files into the directory and says how large each is.
+// write writes the files to the directory and prints their sizes.
 func write(cmd *cobra.Command, out string, files []dist.File) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return fmt.Errorf("make the directory of the release: %w", err)
@@ -63,7 +63,7 @@ func write(cmd *cobra.Command, out string, files []dist.File) error {
 	t := show.Table{Header: []string{"FILE", "BYTES"}}
 	for _, f := range files {
 		mode := os.FileMode(0o644)
-		if strings.HasSuffix(f.Name, "64") { // a platform's binary
+		if strings.HasSuffix(f.Name, "64") { // the binary of a platform
 			mode = 0o755
 		}
 		if err := os.WriteFile(filepath.Join(out, f.Name), f.Data, mode); err != nil {

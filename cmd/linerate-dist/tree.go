@@ -20,14 +20,14 @@ import (
 	"linerate/internal/hint"
 )
 
-// workTree is what git says of the working tree that a release is made of.
+// workTree describes the git working tree from which a release is made.
 type workTree struct {
 	root, version, commit string
 	at                    time.Time
-	catalogue             string // the date of its newest change
+	catalogue             string // date of its latest change
 }
 
-// readTree asks git. A tree with changes makes no release: its commit would lie.
+// readTree asks git. It refuses a tree with uncommitted changes, whose commit would not match the release.
 func readTree(ctx context.Context, version string) (t workTree, err error) {
 	ask := func(args ...string) string {
 		out, aerr := run(ctx, ".", nil, "git", args...)
@@ -56,7 +56,7 @@ func readTree(ctx context.Context, version string) (t workTree, err error) {
 	if t.version = version; version == "" {
 		tag, terr := run(ctx, ".", nil, "git", "describe", "--tags", "--match", "v[0-9]*")
 		if t.version = strings.TrimPrefix(strings.TrimSpace(string(tag)), "v"); terr != nil {
-			t.version = "0.0.0." + t.at.Format("20060102150405") // no tag yet: newer is greater
+			t.version = "0.0.0." + t.at.Format("20060102150405") // no tag yet; a later commit has a greater number
 		}
 	}
 	if strings.Trim(t.version, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-+") != "" || t.version[0] < '0' || t.version[0] > '9' {
@@ -78,7 +78,7 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	return out, nil
 }
 
-// release builds and collects everything.
+// release builds the binaries and collects all files.
 func (t workTree) release(cmd *cobra.Command, temp string) (*dist.Release, error) {
 	ctx := cmd.Context()
 	r := &dist.Release{Version: t.version, At: t.at, Binaries: map[dist.Platform][]byte{}}
@@ -115,19 +115,19 @@ func (t workTree) release(cmd *cobra.Command, temp string) (*dist.Release, error
 	return r, err
 }
 
-// checkOut puts the commit's files into a directory: what lies about in the working
-// tree is no part of a release.
+// checkOut writes the commit's files to a directory: untracked files in the working tree are not
+// part of a release.
 func (t workTree) checkOut(ctx context.Context, dir string) error {
 	_, err := run(ctx, t.root, nil, "git", "checkout-index", "--all", "--prefix="+dir+"/")
 	return err
 }
 
-// goEnv is the environment in which a release is built, for a platform.
+// goEnv returns the environment for building for a platform.
 func goEnv(p dist.Platform) []string {
 	return []string{"CGO_ENABLED=0", "GOOS=" + p.OS, "GOARCH=" + p.Arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOTOOLCHAIN=local"}
 }
 
-// build makes a platform's binary, stripped.
+// build returns the stripped binary of a platform.
 func (t workTree) build(ctx context.Context, dir, out string, p dist.Platform) ([]byte, error) {
 	const at = "linerate/internal/cli."
 	flags := fmt.Sprintf("-s -w -buildid= -X %sversion=%s -X %scommit=%s -X %sdate=%s -X %scatalogueDate=%s",
@@ -138,8 +138,8 @@ func (t workTree) build(ctx context.Context, dir, out string, p dist.Platform) (
 	return os.ReadFile(out)
 }
 
-// texts are the pages and completions that this platform's binary writes, and files
-// of the tree.
+// texts adds the manual pages and completions that this platform's binary writes, and files of the
+// tree.
 func (workTree) texts(ctx context.Context, r *dist.Release, binary, man, clean string) error {
 	if _, err := run(ctx, ".", nil, binary, "manual", man); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (workTree) texts(ctx context.Context, r *dist.Release, binary, man, clean s
 	return nil
 }
 
-// below are the files under a directory, with their paths below root.
+// below returns the files under dir, with paths relative to root.
 func below(root, dir string) (all []dist.Entry, err error) {
 	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -180,7 +180,7 @@ func below(root, dir string) (all []dist.Entry, err error) {
 			return err
 		}
 		mode := int64(0o644)
-		if info.Mode()&0o100 != 0 { // who else may execute it is the umask's, and no part of a release
+		if info.Mode()&0o100 != 0 { // other execute bits depend on the umask and are not part of a release
 			mode = 0o755
 		}
 		at, err := filepath.Rel(root, p)
@@ -190,7 +190,7 @@ func below(root, dir string) (all []dist.Entry, err error) {
 	return all, err
 }
 
-// licences are the texts of the licences of vendored modules, one after the other.
+// licences concatenates the licence texts of the vendored modules.
 func licences(vendor string) ([]byte, error) {
 	all, err := below(vendor, vendor)
 	if err != nil {

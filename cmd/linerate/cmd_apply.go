@@ -17,13 +17,13 @@ import (
 	"linerate/internal/show"
 )
 
-// applied is the document of apply --json, docs/reference/apply.md.
+// applied is the output of apply --json; see docs/reference/apply.md.
 type applied struct {
 	Version int           `json:"version"`
 	Outcome apply.Outcome `json:"outcome"`
 	Digest  string        `json:"digest"`
 	Where   string        `json:"where"`
-	Journal string        `json:"journal,omitempty"` // of a dry run
+	Journal string        `json:"journal,omitempty"` // for a dry run
 	Error   string        `json:"error,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type applyFlags struct {
 	waves waveFlags
 }
 
-// newApplyCmd makes a plan true on a host.
+// newApplyCmd returns the command that applies a plan to a host.
 func newApplyCmd() *cobra.Command {
 	var f applyFlags
 	cmd := verb("apply", cobra.MaximumNArgs(2), func(cmd *cobra.Command, args []string) error {
@@ -115,7 +115,7 @@ func outcomeText(r applied, f *applyFlags) string {
 	return fmt.Sprintf("%s on %s", r.Outcome, r.Where)
 }
 
-// ask shows what is going to change, and asks whether it may.
+// ask shows the change and asks for permission to apply it.
 func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) {
 	w := cmd.ErrOrStderr()
 	if err := writeChange(w, t); err != nil {
@@ -127,7 +127,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 	return cli.Confirm(cmd, "Apply this?")
 }
 
-// writeChange lists a plan's settings and files for somebody who has to agree.
+// writeChange lists the settings and files of a plan for the user who must agree to it.
 func writeChange(w io.Writer, t apply.Transaction) error {
 	p, page := t.Plan, show.NewPage(cli.StyleOf(w))
 	page.Line(fmt.Sprintf("plan %s, role %s, %s %s: %s", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), show.Plural(len(p.Settings), "setting")))
@@ -150,7 +150,7 @@ func writeChange(w io.Writer, t apply.Transaction) error {
 	return page.Flush(w)
 }
 
-// readPlan reads a plan's file; - is standard input.
+// readPlan reads a plan from a file, or from standard input if the name is "-".
 func readPlan(name string, stdin io.Reader, parse func([]byte) (plan.Plan, error)) (plan.Plan, error) {
 	doc, err := readInput(stdin, name, plan.MaxDocument)
 	if err != nil {
@@ -163,7 +163,7 @@ func readPlan(name string, stdin io.Reader, parse func([]byte) (plan.Plan, error
 	return p, nil
 }
 
-// waveFlags are those of apply that are about many hosts.
+// waveFlags are the flags of apply for several hosts.
 type waveFlags struct {
 	measure                            measureFlags
 	steps, skip, resume, ledger, limit string
@@ -171,7 +171,7 @@ type waveFlags struct {
 	soak, timeout                      time.Duration
 }
 
-// waveOnly are the flags that mean nothing to a single host.
+// waveOnly lists the flags that have no meaning for a single host.
 var waveOnly = []string{"measure", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
 
 func (w *waveFlags) addFlags(cmd *cobra.Command) {
@@ -189,7 +189,7 @@ func (w *waveFlags) addFlags(cmd *cobra.Command) {
 	w.measure.addFlags(cmd)
 }
 
-// wanted reports that many hosts are meant.
+// wanted reports whether the command addresses several hosts.
 func (w *waveFlags) wanted(cmd *cobra.Command, args []string) bool {
 	if slices.ContainsFunc(waveOnly, cmd.Flags().Changed) {
 		return true

@@ -20,18 +20,18 @@ import (
 	"linerate/internal/stats"
 )
 
-// measureFlags make waves an experiment.
+// measureFlags are the flags that turn waves into an experiment.
 type measureFlags struct {
 	metric, better, strata string
 	harm                   percentage
 	hold                   time.Duration
 }
 
-// ofMeasure are those that mean nothing without a metric.
+// ofMeasure lists the flags that require a metric.
 var ofMeasure = strings.Fields("better strata harm hold")
 
-// measuredSteps are the waves of an experiment unless its user says: the first ones are large enough to
-// show something.
+// measuredSteps is the default division of an experiment into waves: the first ones are large
+// enough to detect an effect.
 const measuredSteps = "10%,25%,50%,100%"
 
 func (m *measureFlags) addFlags(cmd *cobra.Command) {
@@ -44,7 +44,7 @@ func (m *measureFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.strata, "strata", "", "compare within role,hardware,site; or none")
 }
 
-// terms of the experiment; steps are its waves where the user gave none.
+// terms returns the parameters of the experiment, and sets the default steps if the user gave none.
 func (m *measureFlags) terms(cmd *cobra.Command, o *fleet.WaveOptions) (t wedge.Trial, err error) {
 	if m.metric == "" {
 		for _, name := range ofMeasure {
@@ -73,7 +73,7 @@ func (m *measureFlags) terms(cmd *cobra.Command, o *fleet.WaveOptions) (t wedge.
 	return t, err
 }
 
-// divide puts hosts into waves: in the order of the list, or by chance where they are measured.
+// divide assigns hosts to waves: in the order of the list, or at random if they are measured.
 func (m *measureFlags) divide(cmd *cobra.Command, dir string, planned []fleet.Planned, o *fleet.WaveOptions, at time.Time) ([]fleet.WaveEvent, error) {
 	t, err := m.terms(cmd, o)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m *measureFlags) divide(cmd *cobra.Command, dir string, planned []fleet.Pl
 	return stand, err
 }
 
-// measuring tells how an experiment gets on.
+// measuring returns callbacks that print the progress of an experiment.
 func (t *waveTalk) measuring(trial *wedge.Trial) rollout.Measure {
 	say := func(format string, a ...any) {
 		if t.mu.Lock(); !t.quiet {

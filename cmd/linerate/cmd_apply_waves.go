@@ -25,7 +25,7 @@ import (
 	"linerate/internal/show"
 )
 
-// options are how a wave is begun.
+// options returns the options of a new wave from the flags.
 func (f *applyFlags) options() (o fleet.WaveOptions, err error) {
 	w := &f.waves
 	o = fleet.WaveOptions{Steps: w.steps, Parallel: w.parallel, Within: f.within.Seconds(), Chosen: f.chosen, Soak: w.soak.Seconds(), Checks: f.checks, Timeout: w.timeout.Seconds(), Tries: w.tries, Skip: w.skip}
@@ -117,7 +117,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// only narrows plans to the hosts of a pattern.
+// only keeps the plans of hosts that match --limit.
 func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
 	targets, err := fleet.Limit(list.Map(planned, func(p fleet.Planned) fleet.Target { return fleet.Target{Name: p.Name} }), w.limit)
 	kept := map[string]bool{}
@@ -127,7 +127,7 @@ func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
 	return list.Filter(planned, func(p fleet.Planned) bool { return kept[p.Name] }), err
 }
 
-// agreed asks the question, unless --yes or --dry-run makes it unnecessary.
+// agreed asks the question, unless --yes or --dry-run is given.
 func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 	if f.yes || f.dryRun {
 		return true, nil
@@ -135,7 +135,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 	return cli.Confirm(cmd, question)
 }
 
-// resumeWave goes on with a wave by what it was begun with.
+// resumeWave resumes a wave with its original options.
 func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 	for _, name := range append([]string{"measure", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"}, ofMeasure...) {
 		if cmd.Flags().Changed(name) {
@@ -159,7 +159,7 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// goThrough runs a wave and prints what became of it.
+// goThrough runs a wave and prints the outcome.
 func (f *applyFlags) goThrough(cmd *cobra.Command, job *hosts.Wave, stand []fleet.WaveEvent) error {
 	talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
 	job.Say = talk.say
@@ -177,7 +177,7 @@ func (f *applyFlags) goThrough(cmd *cobra.Command, job *hosts.Wave, stand []flee
 	return errors.Join(unprinted, err)
 }
 
-// lookAtAll is a dry run.
+// lookAtAll performs a dry run on all hosts.
 func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *hosts.Wave, stand []fleet.WaveEvent) error {
 	var mu sync.Mutex
 	would, skipped := 0, map[string]string{}
@@ -212,7 +212,7 @@ func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *hosts.Wave, stand []flee
 	return page.Flush(cmd.OutOrStdout())
 }
 
-// writeWaves lists the waves and what they change, for somebody who has to agree.
+// writeWaves lists the waves and their changes for the user who must agree to them.
 func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o fleet.WaveOptions) error {
 	p := show.NewPage(cli.StyleOf(w))
 	names := map[int][]string{}
@@ -236,7 +236,7 @@ func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o
 	return p.Flush(w)
 }
 
-// stepWord is what is changed together: half of a wave that is measured goes with half of the next.
+// stepWord names the hosts changed together: if measured, half of a wave and half of the next.
 func stepWord(measured bool) string {
 	if measured {
 		return "step"

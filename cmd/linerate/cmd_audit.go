@@ -101,8 +101,8 @@ type auditOptions struct {
 	fixes    string
 }
 
-// exitOn is the exit code of an audit with a finding at least so bad, or without a look at all of
-// the configuration, where a floor is given.
+// exitOn returns the error that sets the exit code if the report has a finding of severity floor or
+// above, or if the configuration was not read in full. It returns nil if floor is empty.
 func exitOn(r *audit.Report, floor audit.Severity) error {
 	if floor != "" && (r.Count(floor) > 0 || r.Blind()) {
 		return hint.Exit(cli.ExitFindings)
@@ -110,7 +110,7 @@ func exitOn(r *audit.Report, floor audit.Severity) error {
 	return nil
 }
 
-// auditInput loads what audits of any host need.
+// auditInput loads the input that audits of all hosts share.
 func auditInput(o *auditOptions) (audit.Input, error) {
 	in, err := hosts.Input()
 	if err = errors.Join(err, hosts.CheckRole(o.role)); err != nil {
@@ -128,12 +128,12 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 	return in, nil
 }
 
-// giveRole takes the caller's role, or guesses it from the facts.
+// giveRole sets the given role, or guesses it from the facts.
 func giveRole(in *audit.Input, given string) error {
 	return hosts.GiveRole(in, given, "given with --role")
 }
 
-// parseSeverity reads a flag's severity; "" stays "".
+// parseSeverity parses the severity given to a flag; "" stays "".
 func parseSeverity(flag, text string) (audit.Severity, error) {
 	if text == "" {
 		return "", nil
@@ -148,10 +148,10 @@ func parseSeverity(flag, text string) (audit.Severity, error) {
 	return "", hint.Unknown("severity for "+flag, text, known)
 }
 
-// judged is from where findings fail, and are shown.
+// judged holds the severity from which findings fail the command, and that from which they are shown.
 type judged struct{ floor, show audit.Severity }
 
-// check refuses flags that contradict each other.
+// check rejects contradictory flags.
 func (o *auditOptions) check() error {
 	switch {
 	case o.accept != "" && o.failOn != "":
@@ -166,7 +166,7 @@ func (o *auditOptions) check() error {
 	return nil
 }
 
-// end accepts what a report has, or prints it, and says whether it fails.
+// end writes the report as suppressions if --accept is given, else prints it; it sets the exit code.
 func (o *auditOptions) end(cmd *cobra.Command, r *audit.Report, by judged) error {
 	if o.accept != "" {
 		text, err := r.Accept("known on " + time.Now().Format(time.DateOnly))
@@ -190,7 +190,7 @@ func (o *auditOptions) print(cmd *cobra.Command, r *audit.Report, show audit.Sev
 	return cli.Print(cmd, r, func(w io.Writer) error { return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show}) })
 }
 
-// audited is what one audit was made of.
+// audited is the result of one audit with its inputs.
 type audited struct {
 	*hosts.Opened
 	facts  *fact.Facts
@@ -198,8 +198,7 @@ type audited struct {
 	run    plan.Judge
 }
 
-// auditOne audits the host, or the files, that are named. Whoever asks closes
-// the reader.
+// auditOne audits the host or the files in named. The caller closes the result.
 func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (a *audited, err error) {
 	opened, err := o.Open(cmd.Context(), named)
 	if err != nil {
@@ -221,12 +220,12 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 	if err = giveRole(&in, o.role); err != nil {
 		return nil, err
 	}
-	a.run = plan.By(in) // the role stays that of the files as they are
+	a.run = plan.By(in) // the role stays that guessed from the unchanged files
 	a.report, err = a.run(a.facts)
 	return a, err
 }
 
-// checkShorter refuses unknown forms of fixes, and --diff where there are no files to change.
+// checkShorter rejects unknown values of --fixes, and --diff if there are no files to change.
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
 	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
@@ -241,8 +240,8 @@ func (o *auditOptions) checkShorter(named []string) error {
 	return nil
 }
 
-// shorter prints what the fixes take out of the files.
-// An appliance's configuration is more than lines: nothing is taken out of it.
+// shorter prints the diff of removing from the files the lines that the fixes remove. It skips an
+// appliance, whose configuration is not made of lines.
 func (a *audited) shorter(ctx context.Context, in audit.Input, out, talk io.Writer) error {
 	fixes, err := plan.Fixes(a.facts, in.Catalogue, a.run)
 	if err != nil {
@@ -261,7 +260,7 @@ func (a *audited) shorter(ctx context.Context, in audit.Input, out, talk io.Writ
 	return nil
 }
 
-// name is the name by which a file was given, or its path on the host.
+// name returns the name by which the user gave a file, or its path on the host.
 func (a *audited) name(path string) string {
 	if given := a.Given[path]; given != "" && given != hosts.Stdin {
 		return given
@@ -269,8 +268,7 @@ func (a *audited) name(path string) string {
 	return path
 }
 
-// fixes prints what the findings' fixes set, and what is better gone, in a form of a
-// plan's.
+// fixes prints the settings and removals of the findings' fixes, in one of the forms of a plan.
 func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
 	p, err := plan.Fixes(a.facts, in.Catalogue, a.run)
 	if err != nil {

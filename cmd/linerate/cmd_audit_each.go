@@ -19,8 +19,8 @@ import (
 	"linerate/internal/show"
 )
 
-// declared reports a repository, or a file that another tool's settings are in, among what
-// was named. Standard input is kept for whoever reads it next.
+// declared reports whether the arguments include a repository, or a file of another tool that
+// declares settings. Standard input is buffered for the next reader.
 func (o *auditOptions) declared(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		if hosts.IsRepository(a) {
@@ -34,7 +34,7 @@ func (o *auditOptions) declared(args []string) bool {
 	})
 }
 
-// readDeclared reads a file to a bound, or standard input, once for all who ask.
+// readDeclared reads a file up to a limit, or standard input, which it buffers for later calls.
 func (o *auditOptions) readDeclared(name string) ([]byte, error) {
 	if name == hosts.Stdin {
 		text, err := io.ReadAll(io.LimitReader(o.Stdin(), 4*declared.MaxFile))
@@ -49,20 +49,20 @@ func (o *auditOptions) readDeclared(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, declared.MaxFile+1))
 }
 
-// each is one run of an audit of files, each by itself.
+// each is an audit of several files, each by itself.
 type each struct {
 	*auditOptions
 	cmd     *cobra.Command
 	in      audit.Input
 	reports []*audit.Report
-	// dir is where lines are counted from that changed, nil for all.
+	// dir is the base of the paths in lines, the changed lines of each file; nil means all lines.
 	dir   string
 	lines map[string][][2]int
-	// failed says which hosts could not be read.
+	// failed holds the errors of hosts that could not be read.
 	failed []error
 }
 
-// auditEach audits every file by itself, those of repositories too, and hosts over SSH, and
+// auditEach audits each file by itself, including files in repositories, and hosts over SSH. It
 // prints one report of all.
 func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, by judged) error {
 	e := &each{auditOptions: o, cmd: cmd, in: in}
@@ -101,7 +101,7 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 	return errors.Join(e.failed...)
 }
 
-// host audits a host over SSH. One that cannot be read fails the command after all others.
+// host audits a host over SSH. The command reports a host that cannot be read after all others.
 func (e *each) host(name string) error {
 	in := e.in
 	in.Named = func(file string) string { return audit.FileOf(name, file) }
@@ -116,7 +116,7 @@ func (e *each) host(name string) error {
 	return nil
 }
 
-// changes asks git for the lines that differ from the base.
+// changes gets from git the lines that differ from the base.
 func (e *each) changes(named []string) (err error) {
 	e.dir = "."
 	if info, err := os.Stat(named[0]); err == nil && info.IsDir() && len(named) == 1 {
@@ -126,7 +126,7 @@ func (e *each) changes(named []string) (err error) {
 	return err
 }
 
-// differs reports a line that differs from the base; line 0 is any of the file's.
+// differs reports whether a line differs from the base; line 0 stands for any line of the file.
 func (e *each) differs(file string, line int) bool {
 	if rel, err := filepath.Rel(e.dir, file); err == nil {
 		file = filepath.ToSlash(rel)
@@ -135,7 +135,7 @@ func (e *each) differs(file string, line int) bool {
 	return ok && (line == 0 || slices.ContainsFunc(at, func(r [2]int) bool { return r[0] <= line && line <= r[1] }))
 }
 
-// named audits a file that somebody named.
+// named audits a file given by name.
 func (e *each) named(file string) error {
 	text, err := e.readDeclared(file)
 	if err != nil {
@@ -153,7 +153,7 @@ func (e *each) named(file string) error {
 	return e.plain(file)
 }
 
-// plain audits a file that a host reads itself.
+// plain audits a file in the format that a host reads.
 func (e *each) plain(file string) error {
 	a, err := auditOne(e.cmd, e.auditOptions, e.in, []string{file})
 	if err != nil {
@@ -166,7 +166,7 @@ func (e *each) plain(file string) error {
 	return nil
 }
 
-// formOf is where a host has the file, without its own name.
+// formOf returns the place of the file on a host: its .d directory, or its own name.
 func formOf(given map[string]string) string {
 	for at := range given {
 		if dir := filepath.Dir(at); filepath.Ext(dir) == ".d" {
@@ -177,7 +177,7 @@ func formOf(given map[string]string) string {
 	return ""
 }
 
-// hosts audits the machines, pods and containers to which a file gives settings.
+// hosts audits the machines, pods and containers for which a file declares settings.
 func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (found bool, err error) {
 	all, err := e.Declared(e.cmd.Context(), read, text, repo)
 	for _, d := range all {
@@ -194,7 +194,7 @@ func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (fo
 			r.LeaveOut(fmt.Sprintf("%s (%s:%d)", u.Name, name, u.At), u.Why)
 		}
 		if r.Lines == 0 && len(r.Findings) == 0 && len(d.Unresolved) == 0 {
-			continue // a profile or a pod without settings
+			continue // a profile or pod without settings
 		}
 		r.Rename(map[string]string{read: name})
 		r.Summarise(audit.FileSummary{File: name, Form: d.Form, Node: d.Node})
@@ -203,8 +203,8 @@ func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (fo
 	return len(all) > 0, err
 }
 
-// giveDeclared takes the role of a node for what runs containers: that it forwards their
-// packets does not make it a router.
+// giveDeclared assigns the role node to what runs containers: forwarding their packets does not
+// make it a router.
 func (e *each) giveDeclared(in *audit.Input, d hosts.Declared) error {
 	if e.role == "" && d.RunsPods() {
 		return hosts.GiveRole(in, "node", d.Form+": what forwards packets there is no router")
@@ -212,7 +212,7 @@ func (e *each) giveDeclared(in *audit.Input, d hosts.Declared) error {
 	return giveRole(in, e.role)
 }
 
-// repository audits the files of a repository. What is none of settings is passed over.
+// repository audits the files of a repository. It skips files without settings.
 func (e *each) repository(dir string) error {
 	repo, err := hosts.OpenRepository(dir)
 	if err != nil {

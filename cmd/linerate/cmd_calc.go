@@ -13,7 +13,7 @@ import (
 	"linerate/internal/show"
 )
 
-// calcDoc is the --json document of a calculator.
+// calcDoc is the output of calc --json.
 type calcDoc struct {
 	Version int `json:"version"`
 	calc.Result
@@ -35,7 +35,7 @@ func newCalcCmd() *cobra.Command {
 	return cmd
 }
 
-// calculate runs a calculator on INPUT=VALUE words.
+// calculate runs a calculator on inputs given as INPUT=VALUE.
 func calculate(what string, words []string) (calc.Result, error) {
 	c, err := calc.Find(what)
 	if err != nil {
@@ -65,8 +65,8 @@ func listCalculators(w io.Writer) error {
 	return t.Write(w, cli.StyleOf(w))
 }
 
-// printCalc shows a result for people: inputs, outputs with how they came
-// about, the table, what others say, and the sources.
+// printCalc prints inputs, outputs with their derivation, the table, other recommendations and the
+// sources.
 func printCalc(w io.Writer, r calc.Result) error {
 	var t show.Table
 	for _, in := range r.Inputs {
@@ -98,7 +98,7 @@ func printCalc(w io.Writer, r calc.Result) error {
 	return p.Flush(w)
 }
 
-// calculatorsDocument is what calc --json prints without a calculator.
+// calculatorsDocument is the output of calc --json without a calculator.
 type calculatorsDocument struct {
 	Version     int                `json:"version"`
 	Calculators []*calc.Calculator `json:"calculators"`

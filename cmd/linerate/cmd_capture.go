@@ -16,7 +16,7 @@ import (
 	"linerate/internal/host/sshhost"
 )
 
-// newCaptureCmd collects a host into a bundle.
+// newCaptureCmd returns the command that captures a host in a bundle.
 func newCaptureCmd() *cobra.Command {
 	var out string
 	var script bool
@@ -40,13 +40,13 @@ func newCaptureCmd() *cobra.Command {
 	return cmd
 }
 
-// captureOver captures a host over SSH into a bundle here.
+// captureOver captures a host over SSH and writes the bundle here.
 func captureOver(cmd *cobra.Command, far *hosts.Remote, source, out string) error {
 	data, err := far.Bundle(cmd.Context(), source)
 	if err != nil {
 		return err
 	}
-	// What came is read as a bundle before it is kept as one.
+	// Parse the data as a bundle before keeping it.
 	b, err := filehost.ReadBundle(bytes.NewReader(data), source)
 	if err != nil {
 		return err

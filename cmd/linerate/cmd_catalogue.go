@@ -35,7 +35,7 @@ func newCatalogueCmd() *cobra.Command {
 	return cmd
 }
 
-// listDocument is what catalogue --json prints.
+// listDocument is the output of catalogue --json.
 type listDocument struct {
 	Version int             `json:"version"`
 	OS      string          `json:"os,omitempty"`
@@ -68,9 +68,8 @@ func runCatalogueList(cmd *cobra.Command, o listOptions, args []string) error {
 	return cli.Print(cmd, listDocument{1, o.os, o.release, entries}, func(w io.Writer) error { return printEntries(w, o.os, entries) })
 }
 
-// filterEntries keeps the entries whose name contains the text, or else those
-// that its words find. Nothing found is an error: a misspelt name must not
-// pass for one that does not matter.
+// filterEntries keeps the entries whose name contains text, or else those that a search for its
+// words finds. Finding none is an error: a misspelt name must not look like one of no importance.
 func filterEntries(c *tunable.Catalogue, os string, rel release.Release, entries []tunable.Entry, text string) ([]tunable.Entry, error) {
 	if text == "" {
 		return entries, nil
@@ -92,7 +91,7 @@ func filterEntries(c *tunable.Catalogue, os string, rel release.Release, entries
 	return []tunable.Entry{r.Entry(rel)}, nil
 }
 
-// printEntries prints a table, with the system's name where they are of several.
+// printEntries prints a table of entries, with a column for the system if os is empty.
 func printEntries(w io.Writer, os string, entries []tunable.Entry) error {
 	t := show.Table{Header: []string{"NAME", "SET", "TYPE", "DEFAULT"}}
 	if os == "" {
@@ -117,7 +116,7 @@ func printEntries(w io.Writer, os string, entries []tunable.Entry) error {
 	return t.Write(w, cli.StyleOf(w))
 }
 
-// releaseFlag reads an optional release.
+// releaseFlag parses an optional release.
 func releaseFlag(s string) (release.Release, error) {
 	if s == "" {
 		return release.Release{}, nil
@@ -129,8 +128,8 @@ func releaseFlag(s string) (release.Release, error) {
 	return r, nil
 }
 
-// osOfRelease tells the systems apart by their numbers: FreeBSD's majors of
-// the catalogue begin at 11, Linux has not come that far.
+// osOfRelease tells the systems apart by major release: FreeBSD's start at 11 in the catalogue,
+// Linux has not reached that.
 func osOfRelease(r release.Release) string {
 	if r.Major >= 11 {
 		return tunable.FreeBSD
@@ -138,7 +137,7 @@ func osOfRelease(r release.Release) string {
 	return tunable.Linux
 }
 
-// checkRelease refuses a release that the catalogue says nothing of.
+// checkRelease returns an error for a release outside the range that the catalogue covers.
 func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
 	oldest, newest := c.Known(os)
 	if r.IsZero() || oldest.IsZero() || !r.Before(oldest) && !newest.Before(r) {
@@ -159,7 +158,7 @@ func newCatalogueSiteCmd() *cobra.Command {
 	return cmd
 }
 
-// writeSite writes the site and prints a summary.
+// writeSite writes the static site and prints a summary.
 func writeSite(cmd *cobra.Command, out string) error {
 	if out == "" {
 		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")
@@ -187,7 +186,7 @@ func writeSite(cmd *cobra.Command, out string) error {
 	return nil
 }
 
-// siteInput is all that ships with linerate and has a page.
+// siteInput returns all built-in records that have a page on the site.
 func siteInput() (in site.Input, err error) {
 	if in.Catalogue, err = catalogue.Load(); err != nil {
 		return in, err

@@ -58,7 +58,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	return failOn(f.failOn, r.Verdicts())
 }
 
-// options checks the flags.
+// options validates the flags and returns the options of the comparison.
 func (f compareFlags) options() (stats.Options, error) {
 	o := stats.Options{Alpha: 1 - f.confidence/100, MarginPercent: f.margin, Better: stats.Direction(f.better)}
 	switch {
@@ -72,8 +72,8 @@ func (f compareFlags) options() (stats.Options, error) {
 	return o, checkFailOn(f.failOn)
 }
 
-// load reads a sample from each file, or, where a -- parts them, one from the files
-// before it and one from those behind.
+// load reads one sample per file, or, if the arguments contain --, one from the files before it and
+// one from those after it.
 func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
 	groups := make([][]string, len(args))
 	for i := range args {

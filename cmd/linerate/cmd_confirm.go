@@ -9,7 +9,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// newConfirmCmd keeps what was applied.
+// newConfirmCmd returns the command that makes an applied change permanent.
 func newConfirmCmd() *cobra.Command {
 	var digest string
 	cmd := onTarget("confirm", &target{}, func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
@@ -32,7 +32,7 @@ func newConfirmCmd() *cobra.Command {
 	return cmd
 }
 
-// fullDigest completes the short digest that people read out.
+// fullDigest expands an abbreviated digest that matches the pending change.
 func fullDigest(digest string, st apply.Status) string {
 	const prefix = "sha256:"
 	if digest != "" && len(digest) >= 12 && len(st.Digest) > len(prefix) && st.Digest[len(prefix):][:12] == digest[:12] {

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/show"
 )
 
-// demoStudy is the study that the demo runs.
+// demoStudy is the study that demo runs.
 const demoStudy = "demo"
 
 func newDemoCmd() *cobra.Command {
@@ -45,7 +45,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	return err
 }
 
-// moreRights says what the demo would add as root; "" to root.
+// moreRights says what the demo would add if run as root; it is empty for root.
 func moreRights() string {
 	if cli.Root() || runtime.GOOS != "linux" {
 		return ""
@@ -58,7 +58,7 @@ overload:
 `
 }
 
-// nextSteps says where to go on, and where the record is.
+// nextSteps suggests further commands and names the record.
 func nextSteps(record string) string {
 	return fmt.Sprintf(`
 Next:

@@ -100,8 +100,8 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	return cli.Print(cmd, p, func(w io.Writer) error { return p.Text(w, cli.StyleOf(w)) })
 }
 
-// pageOf is what is known of a tunable on a release, and what an audit of a host says of a value of
-// it, if one is given.
+// pageOf returns the explanation of a tunable on a release, and the findings of an audit about
+// value unless it is empty.
 func pageOf(c *tunable.Catalogue, r *tunable.Record, name string, rel release.Release, value string, f *fact.Facts) (explain.Page, error) {
 	p := explain.Of(c, r, name, rel)
 	if value == "" {
@@ -113,8 +113,8 @@ func pageOf(c *tunable.Catalogue, r *tunable.Record, name string, rel release.Re
 	return p, err
 }
 
-// splitSource takes the SOURCE from behind a name: a host over SSH, or files
-// that are there.
+// splitSource splits the arguments into the name and the SOURCE after it: a host over SSH, or
+// existing files.
 func splitSource(args []string) (words, from []string) {
 	at := len(args)
 	for at > 1 {
@@ -129,7 +129,7 @@ func splitSource(args []string) (words, from []string) {
 	return args[:at], args[at:]
 }
 
-// onHost adds to a page the judgement of its tunable on a host.
+// onHost adds to a page the judgement of the tunable on a host.
 func (o explainOptions) onHost(cmd *cobra.Command, r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
 	measured, err := ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
 	if err != nil {
@@ -142,9 +142,9 @@ func (o explainOptions) onHost(cmd *cobra.Command, r *tunable.Record, f *fact.Fa
 	return err
 }
 
-// explainUnknown explains a name that is no tunable: by what words find, and by
-// what studies measured of it. A directive of nginx's, a parameter of Postfix's or
-// an option of a mount is what a study sets, and no catalogue describes.
+// explainUnknown explains a name that is not a tunable of the catalogue: by a search for its words,
+// and by studies that measured it. Studies can set an nginx directive, a Postfix parameter or a
+// mount option, which no catalogue describes.
 func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, name string, rel release.Release, unknown error) error {
 	lines, err := ledgers.Lines(cmd.Context(), o.ledger, name, doubting(cmd))
 	if err != nil {
@@ -170,8 +170,8 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	return printEvidence(w, lines)
 }
 
-// unlistedDocument is what explain --json prints of a name that studies set and the
-// catalogue does not have.
+// unlistedDocument is the output of explain --json for a name that studies set but that is not in
+// the catalogue.
 type unlistedDocument struct {
 	Version  int           `json:"version"`
 	Name     string        `json:"name"`
@@ -179,11 +179,10 @@ type unlistedDocument struct {
 	Evidence []ledger.Line `json:"evidence"`
 }
 
-// mostFound is how many tunables a search shows.
+// mostFound is the maximum number of tunables that a search shows.
 const mostFound = 20
 
-// searchTunables prints what words find; unknown is the error when that is
-// nothing.
+// searchTunables prints the tunables that match the words, or returns unknown if there are none.
 func searchTunables(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, words string, rel release.Release, unknown error) error {
 	found := c.Search(o.OS, words, mostFound)
 	if len(found) == 0 {
@@ -200,7 +199,7 @@ func searchTunables(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	return cli.Print(cmd, listDocument{1, o.OS, o.Release, entries}, func(w io.Writer) error { return t.Write(w, cli.StyleOf(w)) })
 }
 
-// firstSentence is what a summary says first; the points within names end nothing.
+// firstSentence returns the first sentence of a summary; a dot inside a name does not end it.
 func firstSentence(s string) string {
 	for _, end := range []string{". ", "; "} {
 		s, _, _ = strings.Cut(s, end)

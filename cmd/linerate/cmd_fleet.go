@@ -21,22 +21,22 @@ import (
 	"linerate/internal/show"
 )
 
-// fleetStatusDocument is what fleet status prints with --json.
+// fleetStatusDocument is the output of fleet status --json.
 type fleetStatusDocument struct {
 	Version int          `json:"version"`
 	Status  fleet.Status `json:"status"`
-	// Rules say on how many hosts each rule finds something.
+	// Rules is the number of hosts with findings of each rule.
 	Rules []fleet.RuleCount `json:"rules"`
-	// Unreachable are the hosts that cannot be reached, Drifted those that are not as linerate
-	// applied it.
+	// Unreachable are hosts that cannot be reached, Drifted those whose settings differ from what
+	// linerate applied.
 	Unreachable []fleet.Host `json:"unreachable"`
 	Drifted     []fleet.Host `json:"drifted"`
 }
 
-// failOnStanding are the values of --fail-on of fleet status.
+// failOnStanding lists the values of --fail-on of fleet status.
 var failOnStanding = []string{"drift", "unreachable", "error", "warning", "info"}
 
-// standing is the exit code of a fleet as it stands.
+// standing returns the error that sets the exit code if the state of the fleet meets a condition of f.
 func (f worsened) standing(st *fleet.Status) error {
 	of := map[audit.Severity]int{audit.Error: st.Errors, audit.Warning: st.Errors + st.Warnings, audit.Info: st.Errors + st.Warnings + st.Infos}
 	if f.drift && st.Drifted > 0 || f.unreachable && st.Unreachable > 0 || of[f.floor] > 0 {
@@ -65,7 +65,7 @@ func newFleetStatusCmd() *cobra.Command {
 	return cmd
 }
 
-// showFleet prints how the whole fleet stands.
+// showFleet prints the state of the whole fleet.
 func showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
 	ctx := cmd.Context()
 	st, err := s.Status(ctx, 10)
@@ -89,11 +89,11 @@ func showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
 	return cmp.Or(err, fail.standing(&st))
 }
 
-// fleetChangesDocument is what fleet changes prints with --json.
+// fleetChangesDocument is the output of fleet changes --json.
 type fleetChangesDocument struct {
 	Version int       `json:"version"`
 	Since   time.Time `json:"since"`
-	// Changes are newest first.
+	// Changes are ordered newest first.
 	Changes []fleet.Change `json:"changes"`
 }
 
@@ -139,17 +139,17 @@ func printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) e
 	})
 }
 
-// fleetHostDocument is what fleet status HOST prints with --json.
+// fleetHostDocument is the output of fleet status HOST --json.
 type fleetHostDocument struct {
 	Version int        `json:"version"`
 	Host    fleet.Host `json:"host"`
-	// Wave is how the host stands in the last wave that it was in.
+	// Wave is the state of the host in its latest wave.
 	Wave *fleet.WaveEvent `json:"wave,omitempty"`
-	// Changes are newest first.
+	// Changes are ordered newest first.
 	Changes []fleet.Change `json:"changes"`
 }
 
-// showHost prints one host.
+// showHost prints the state of one host.
 func showHost(cmd *cobra.Command, s ledger.FleetReader, name string) error {
 	doc, err := hostOf(cmd.Context(), s, name)
 	if err != nil {
@@ -166,7 +166,7 @@ func hostOf(ctx context.Context, s ledger.FleetReader, name string) (fleetHostDo
 	ids := []string{h.ID}
 	for _, n := range append([]string{h.Name}, h.Aliases...) {
 		if id := fleet.ByName + n; id != h.ID {
-			ids = append(ids, id) // what happened before it told what machine it is
+			ids = append(ids, id) // changes recorded before the host's machine ID was known
 		}
 	}
 	changes, err := s.Changes(ctx, fleet.ChangeFilter{Hosts: ids, Limit: 1000})
@@ -182,19 +182,19 @@ func hostOf(ctx context.Context, s ledger.FleetReader, name string) (fleetHostDo
 	return doc, err
 }
 
-// fleetRuleDocument is what fleet status RULE prints with --json.
+// fleetRuleDocument is the output of fleet status RULE --json.
 type fleetRuleDocument struct {
 	Version int    `json:"version"`
 	Rule    string `json:"rule"`
-	// On is on how many hosts it finds something, Of how many there are.
+	// On is the number of hosts with a finding of the rule, Of the number of all hosts.
 	On int `json:"on"`
 	Of int `json:"of"`
-	// Counts are by role and release, Hosts those it finds something on.
+	// Counts are by role and release; Hosts are those with a finding.
 	Counts []fleet.RuleCount `json:"counts"`
 	Hosts  []fleet.Host      `json:"hosts"`
 }
 
-// showRule prints the hosts on which a rule finds something.
+// showRule prints the hosts with a finding of a rule.
 func showRule(cmd *cobra.Command, s ledger.FleetReader, rule string) error {
 	doc, err := ruleOf(cmd.Context(), s, rule)
 	if err != nil {

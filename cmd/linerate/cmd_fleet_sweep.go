@@ -47,11 +47,11 @@ func newFleetSweepCmd() *cobra.Command {
 	return cmd
 }
 
-// sweepDocument is what fleet sweep prints with --json.
+// sweepDocument is the output of fleet sweep --json.
 type sweepDocument struct {
 	Version int         `json:"version"`
 	Sweep   fleet.Sweep `json:"sweep"`
-	// Changes are what it stored.
+	// Changes are the changes that the sweep stored.
 	Changes []fleet.Change `json:"changes"`
 }
 
@@ -111,7 +111,7 @@ func readSuppressions(file string) ([]audit.Suppression, error) {
 	return in.Suppressions, err
 }
 
-// id is that of a new sweep, or of the one to go on with.
+// id returns a new sweep's identifier, or that of the sweep to resume.
 func (o *sweepOptions) id(ctx context.Context, s ledger.FleetStore) (string, error) {
 	if o.resume == "" {
 		return newID()
@@ -133,8 +133,8 @@ func (o *sweepOptions) id(ctx context.Context, s ledger.FleetStore) (string, err
 	return "", hint.Usage(hint.Unknown("sweep", o.resume, ids))
 }
 
-// sweepProgress tells how a sweep gets on: one line that changes on a terminal,
-// elsewhere a line for each tenth, and the hosts that cannot be reached.
+// sweepProgress prints the progress of a sweep: on a terminal one updated line, elsewhere a line
+// per tenth and the unreachable hosts.
 type sweepProgress struct {
 	w     io.Writer
 	live  *show.Live
@@ -144,7 +144,7 @@ type sweepProgress struct {
 	told  int
 }
 
-// mostTold bounds the hosts that are listed one by one.
+// mostTold is the maximum number of hosts listed individually.
 const mostTold = 20
 
 func newSweepProgress(w io.Writer) *sweepProgress {

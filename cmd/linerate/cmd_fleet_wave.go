@@ -20,21 +20,21 @@ import (
 	"linerate/internal/show"
 )
 
-// waveDocument is what fleet wave, and apply of a directory, print with --json.
+// waveDocument is the output of fleet wave ID --json, and of apply --json for a directory.
 type waveDocument struct {
 	Version int        `json:"version"`
 	Wave    fleet.Wave `json:"wave"`
-	// Counts are hosts by state, Hosts how each stands.
+	// Counts is the number of hosts in each state, Hosts the latest event of each host.
 	Counts map[fleet.WaveState]int `json:"counts"`
 	Hosts  []fleet.WaveEvent       `json:"hosts"`
-	// Looks are what each wave of an experiment has shown.
+	// Looks are the results of an experiment after each wave.
 	Looks []wedge.Look `json:"looks,omitempty"`
 }
 
-// wavesDocument is what fleet wave prints with --json without an ID.
+// wavesDocument is the output of fleet wave --json without an ID.
 type wavesDocument struct {
 	Version int `json:"version"`
-	// Waves are newest first.
+	// Waves are ordered newest first.
 	Waves []waveLine `json:"waves"`
 }
 
@@ -64,8 +64,8 @@ func waveOf(ctx context.Context, s ledger.FleetReader, id string) (waveDocument,
 	return doc, err
 }
 
-// whichWave finds a wave by its identifier, the beginning of one, or "last": the last that did not
-// come to its end.
+// whichWave finds a wave by its identifier, a unique prefix of it, or "last": the newest wave that
+// was not completed.
 func whichWave(waves []fleet.Wave, id string) (int, error) {
 	var known []string
 	found := -1
@@ -91,7 +91,7 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 	return 0, hint.Usage(hint.Unknown("wave", id, known))
 }
 
-// withWave opens the ledger for a wave and how its hosts stand.
+// withWave opens the ledger and calls f with a wave and the state of its hosts.
 func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.Wave, []fleet.WaveEvent) error) error {
 	return ledgers.Change(ctx, place, func(s ledger.Store) error {
 		doc, err := waveOf(ctx, s, id)
@@ -140,7 +140,7 @@ func newFleetWaveCmd() *cobra.Command {
 	})
 }
 
-// printWave prints a wave as it stands, and returns it.
+// printWave prints the state of a wave, and returns it.
 func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocument, error) {
 	doc, err := waveOf(context.WithoutCancel(cmd.Context()), s, id)
 	if err != nil {
@@ -149,7 +149,7 @@ func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocumen
 	return doc, cli.Answer(cmd, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) })
 }
 
-// rollbackWave puts the hosts of a wave back.
+// rollbackWave rolls back the hosts of a wave.
 func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bool) error {
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.Store, w fleet.Wave, stand []fleet.WaveEvent) error {

@@ -30,14 +30,14 @@ import (
 	"linerate/internal/study/record"
 )
 
-// importMemory is what an import keeps the heap below, if it can.
+// importMemory is the soft memory limit of an import, in bytes.
 const importMemory = 640 << 20
 
-// importFlags are what linerate import takes.
+// importFlags are the flags of import.
 type importFlags struct {
 	ledger              string
-	tunable, was        string // of outputs
-	outputs.Measurement        // what is known of them besides
+	tunable, was        string // of benchmark outputs
+	outputs.Measurement        // other known properties of the outputs
 }
 
 func newImportCmd() *cobra.Command {
@@ -55,7 +55,7 @@ func newImportCmd() *cobra.Command {
 	return cmd
 }
 
-// run imports directories and exports one by one, and outputs together.
+// run imports each directory or export by itself, and all outputs together.
 func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 	whole, err := f.wholes(args)
 	if err != nil {
@@ -77,12 +77,12 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// wholes counts the paths that are directories or exports of a ledger.
+// wholes counts the arguments that are directories or exports of a ledger.
 func (f *importFlags) wholes(args []string) (n int, err error) {
 	for _, a := range args {
 		info, err := os.Stat(a)
 		if a == "-" || errors.Is(err, fs.ErrNotExist) {
-			continue // reading it says why
+			continue // the error is reported on reading
 		}
 		if err != nil {
 			return 0, hint.Usage(err)
@@ -94,14 +94,14 @@ func (f *importFlags) wholes(args []string) (n int, err error) {
 	return n, nil
 }
 
-// isDump tells an export of a ledger by its beginning.
+// isDump reports whether a file begins like an export of a ledger.
 func isDump(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	head, _ := bufio.NewReader(file).Peek(len(`{"entry":`)) // a shorter file is none
+	head, _ := bufio.NewReader(file).Peek(len(`{"entry":`)) // a shorter file does not match
 	return bytes.HasPrefix(head, []byte(`{"entry":`)) || bytes.HasPrefix(head, []byte(`{"end":`))
 }
 
@@ -124,7 +124,7 @@ func (f *importFlags) into(cmd *cobra.Command, s ledger.Store, path string) erro
 	return nil
 }
 
-// directory imports a study, or the studies and archives below a directory.
+// directory imports one study, or all studies and archives below a directory.
 func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, commons.ChainFile)); err == nil {
 		return f.commons(cmd, s, dir)
@@ -141,7 +141,7 @@ func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) 
 		return err
 	}
 	if len(studies) == 0 && len(archives) == 0 {
-		archives = []string{dir} // which says what it lacks
+		archives = []string{dir} // its error says what is missing
 	}
 	added := 0
 	for _, p := range studies {
@@ -162,7 +162,7 @@ func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) 
 	return nil
 }
 
-// commons imports the studies of a commons whose verdicts follow from their trials.
+// commons imports those studies of a commons whose verdicts can be derived from their trials.
 func (f *importFlags) commons(cmd *cobra.Command, s ledger.Store, dir string) error {
 	all, err := commons.Read(os.DirFS(dir))
 	if err != nil {
@@ -228,7 +228,7 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 	return cli.Print(cmd, out, out.Write)
 }
 
-// outputFlags say what is known of others' runs besides what their tool printed.
+// outputFlags adds the flags that describe outputs beyond what the tool printed.
 func (f *importFlags) outputFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.tunable, "tunable", "", "setting of the runs after --, as `NAME=VALUE`")
 	fl.StringVar(&f.was, "was", "", "its `VALUE` in the runs before -- (default: the system's default)")
@@ -242,7 +242,7 @@ func (f *importFlags) outputFlags(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
 }
 
-// runOutputs imports what benchmarks printed.
+// runOutputs imports the outputs of benchmarks.
 func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
 	if err := f.complete(cmd, args); err != nil {
 		return err
@@ -269,7 +269,7 @@ func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
 	return cli.Answer(cmd, out, out.Print)
 }
 
-// complete reads the files and what the flags say of them.
+// complete sets the fields of the measurement from the flags and the named files.
 func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
 	f.Now = time.Now()
 	dash := cmd.Flags().ArgsLenAtDash()

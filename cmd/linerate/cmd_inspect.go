@@ -20,7 +20,7 @@ import (
 	"linerate/internal/sockops"
 )
 
-// newInspectCmd shows what is known of a host.
+// newInspectCmd returns the command that shows the facts of a host.
 func newInspectCmd() *cobra.Command {
 	var src source
 	var w sysctlWatch
@@ -44,7 +44,7 @@ func newInspectCmd() *cobra.Command {
 	return cmd
 }
 
-// sysctlWatch is inspect --watch.
+// sysctlWatch holds the flags of inspect --watch.
 type sysctlWatch struct {
 	on      bool
 	service string
@@ -58,11 +58,11 @@ func (o *sysctlWatch) addFlags(cmd *cobra.Command) {
 	f.DurationVar(&o.time, "time", 0, "with --watch: end after this time")
 }
 
-// watched is a write, and what the catalogue knows of its writer.
+// watched is an observed write, with the catalogue's description of its writer.
 type watched struct {
 	instrument.Write
 	Writer string `json:"writer,omitempty"`
-	// When and Fix are the record's.
+	// When and Fix come from the catalogue's record of the writer.
 	When string `json:"when,omitempty"`
 	Fix  string `json:"fix,omitempty"`
 }

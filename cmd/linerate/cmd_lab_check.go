@@ -40,7 +40,7 @@ func newLabCheckCmd() *cobra.Command {
 	return cmd
 }
 
-// checkDocument is what lab check --json prints.
+// checkDocument is the output of lab check --json.
 type checkDocument struct {
 	Version int           `json:"version"`
 	Testbed string        `json:"testbed"`
@@ -48,7 +48,7 @@ type checkDocument struct {
 	Steps   []sshbed.Step `json:"steps"`
 }
 
-// checkTestbed proves a testbed and prints each step as it ends.
+// checkTestbed checks a testbed and prints each step when it ends.
 func checkTestbed(cmd *cobra.Command, m *testbeds.Machines, seconds float64) ([]sshbed.Step, error) {
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
@@ -69,8 +69,8 @@ func checkTestbed(cmd *cobra.Command, m *testbeds.Machines, seconds float64) ([]
 	return steps, err
 }
 
-// proveTestbed proves a testbed of machines as its owner, step by step, with traffic of so
-// many seconds.
+// proveTestbed locks a testbed of machines for owner and checks it step by step, with traffic for
+// the given seconds.
 func proveTestbed(ctx context.Context, m *testbeds.Machines, owner string, seconds float64, tell func(sshbed.Step)) error {
 	engine, err := m.Engine()
 	if err != nil {

@@ -45,16 +45,16 @@ func newLedgerQueryCmd() *cobra.Command {
 	return cmd
 }
 
-// evidenceDoc is the document of ledger query --json.
+// evidenceDoc is the output of ledger query --json.
 type evidenceDoc struct {
 	Version  int           `json:"version"`
 	Ledger   string        `json:"ledger"`
 	Evidence []ledger.Line `json:"evidence"`
-	// Pooled is what they say together, change by change.
+	// Pooled is the evidence combined per change.
 	Pooled []evidence.Change `json:"pooled"`
 }
 
-// noEvidence tells a tunable that was not measured from a name that is unknown.
+// noEvidence prints that nothing was found, and tells an unmeasured tunable from an unknown name.
 func noEvidence(ctx context.Context, w io.Writer, s ledger.Reader, f *ledger.Filter) error {
 	names, err := s.Tunables(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func showRaw(ctx context.Context, w io.Writer, s ledger.Reader, sha string) erro
 	return err
 }
 
-// showRecord prints a record by its identifier, or a study by its name.
+// showRecord prints a record by identifier, or a study by name.
 func showRecord(ctx context.Context, w io.Writer, s ledger.Reader, id string) error {
 	rows, err := s.Get(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -134,7 +134,7 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Reader, id string) er
 	return cli.PrintJSON(w, recordsDocument{1, docs})
 }
 
-// shown is a record with its place in the chain.
+// shown is a record with its position in the chain.
 type shown struct {
 	Table  string          `json:"table"`
 	Entry  int64           `json:"entry"`
@@ -143,14 +143,14 @@ type shown struct {
 	Trials []ledger.Trial  `json:"trials,omitempty"`
 }
 
-// recordsDocument is what ledger show prints of an id.
+// recordsDocument is the output of ledger show ID --json.
 type recordsDocument struct {
 	Version int     `json:"version"`
 	Records []shown `json:"records"`
 }
 
-// overviewDocument is what ledger show --json prints without one: tunables with how
-// many verdicts there are on each.
+// overviewDocument is the output of ledger show --json without an ID: studies, and tunables with
+// their number of verdicts.
 type overviewDocument struct {
 	Version  int            `json:"version"`
 	Ledger   string         `json:"ledger"`
@@ -160,7 +160,7 @@ type overviewDocument struct {
 	Tunables map[string]int `json:"tunables"`
 }
 
-// showOverview says what is in the ledger.
+// showOverview prints what the ledger contains.
 func showOverview(cmd *cobra.Command, s ledger.Reader) error {
 	ctx := cmd.Context()
 	head, ok, err := s.Head(ctx)
@@ -179,7 +179,7 @@ func showOverview(cmd *cobra.Command, s ledger.Reader) error {
 	return cli.Print(cmd, doc, func(w io.Writer) error { return doc.print(w, ok) })
 }
 
-// print prints it for people, some of it if the ledger is filled.
+// print prints the overview as text; filled is false for an empty ledger.
 func (d *overviewDocument) print(w io.Writer, filled bool) error {
 	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", d.Ledger, counted(int(d.Entries), "entry", "entries"), counted(len(d.Studies), "study", "studies"), show.Plural(len(d.Tunables), "tunable"))
 	if !filled {
@@ -193,7 +193,7 @@ func (d *overviewDocument) print(w io.Writer, filled bool) error {
 	return t.Write(w, cli.StyleOf(w))
 }
 
-// placeText is a study of linerate's by its name and start, another's by its place.
+// placeText names a study of linerate by its name and start, others by their place.
 func placeText(s *ledger.Study) string {
 	if s.Kind != ledger.KindStudy || s.Started == nil {
 		return s.Place
@@ -248,7 +248,7 @@ func newLedgerExcludeCmd() *cobra.Command {
 	return cmd
 }
 
-// operator is who asks: the user behind sudo too.
+// operator returns the name of the user, looking through sudo.
 func operator() string {
 	if name := os.Getenv("SUDO_USER"); name != "" {
 		return name
@@ -291,7 +291,7 @@ func newLedgerExportCmd() *cobra.Command {
 	return cmd
 }
 
-// publish adds the ledger's own studies to a commons.
+// publish adds this ledger's own studies to a commons.
 func publish(cmd *cobra.Command, s ledger.Reader, dir string) error {
 	all, err := s.Studies(cmd.Context(), ledger.Filter{})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show"
 )
 
-// sendFlags are the flags of load send as they were typed.
+// sendFlags are the flags of load send, unparsed.
 type sendFlags struct {
 	device, engine, src, dst, dstMAC, rate string
 	flows, size                            int
@@ -64,7 +64,7 @@ func runSend(cmd *cobra.Command, f sendFlags) error {
 	return errors.Join(cli.Print(cmd, sentDoc{1, sent}, sent.Print), err)
 }
 
-// traffic turns the flags into what is to be sent, and how fast and long.
+// traffic turns the flags into the frames to send, the rate and the duration.
 func (f sendFlags) traffic() (s load.Spec, o load.Offer, err error) {
 	s = load.Spec{Device: f.device, Stream: 1, Sizes: []int{f.size}, Flows: load.FlowSpace{Count: f.flows}}
 	o.Limit = load.Limit{Packets: f.count, Duration: f.long}
@@ -84,7 +84,7 @@ func (f sendFlags) traffic() (s load.Spec, o load.Offer, err error) {
 	return s, o, err
 }
 
-// sentDoc is the document of load send --json.
+// sentDoc is the output of load send --json.
 type sentDoc struct {
 	Version int `json:"version"`
 	load.Sent
@@ -131,8 +131,8 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	return errors.Join(cli.Print(cmd, receivedDoc{1, got}, got.Print), err)
 }
 
-// watch waits for the end, showing counters. Without a time limit Ctrl-C is
-// the way to end it, and no interruption.
+// watch shows counters until the end. Without a time limit Ctrl-C is the normal end, not an
+// interruption.
 func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *show.Live) (load.Received, error) {
 	begin := time.Now()
 	end := f.long
@@ -168,13 +168,13 @@ func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *show.Live
 	}
 }
 
-// receivedDoc is the document of receive --json.
+// receivedDoc is the output of load receive --json.
 type receivedDoc struct {
 	Version int `json:"version"`
 	load.Received
 }
 
-// showReceived shows counters on a terminal while traffic runs.
+// showReceived updates the counters on a terminal while traffic runs.
 func showReceived(live *show.Live, r load.Received, since time.Duration) {
 	p50 := uint64(0)
 	if r.Latency != nil {

@@ -39,7 +39,7 @@ func newLogsCmd() *cobra.Command {
 	return cmd
 }
 
-// options checks the flags and turns them into a reading.
+// options validates the flags and returns the options for reading logs.
 func (f *logsFlags) options() (*accesslog.Options, error) {
 	o := &accesslog.Options{Under: f.under, Filter: accesslog.Filter{Path: f.path}, Timeline: f.compare}
 	for _, u := range f.under {
@@ -63,7 +63,7 @@ func (f *logsFlags) options() (*accesslog.Options, error) {
 	return o, nil
 }
 
-// read reads logs as one. A tally with an error is what could be read.
+// read reads all logs into one tally. With an error, the tally covers what could be read.
 func (f *logsFlags) read(cmd *cobra.Command, paths []string) (*accesslog.Tally, error) {
 	o, err := f.options()
 	if err != nil {

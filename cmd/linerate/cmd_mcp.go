@@ -33,7 +33,7 @@ func newMCPCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// The reader is closed with the session, as a pipe's end is.
+		// The reader closes at the end of the session, like the end of a pipe.
 		in, out := io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()}
 		err = s.server().Run(cmd.Context(), &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * declared.MaxFile})
 		if errors.Is(err, context.Canceled) || err == nil {
@@ -43,13 +43,13 @@ func newMCPCmd() *cobra.Command {
 	})
 }
 
-// modelServer answers a model's questions by linerate's own verbs, one at a time.
+// modelServer answers a model's requests by running linerate's verbs, one at a time.
 type modelServer struct {
 	roots []string
 	mu    sync.Mutex
 }
 
-// newModelServer checks the directories below which files may be read.
+// newModelServer resolves the directories below which files may be read.
 func newModelServer(dirs []string) (*modelServer, error) {
 	s := &modelServer{}
 	for _, d := range dirs {
@@ -68,7 +68,7 @@ func newModelServer(dirs []string) (*modelServer, error) {
 	return s, nil
 }
 
-// given is a configuration, and what is known of the host that has it.
+// given is a configuration with known properties of its host.
 type given struct {
 	Text    string `json:"text,omitempty" jsonschema:"the configuration itself: sysctl.conf, Talos, Kubernetes, Ansible, NixOS …"`
 	Path    string `json:"path,omitempty" jsonschema:"a file or a directory below one that the server was given, instead of text"`
@@ -77,7 +77,7 @@ type given struct {
 	Role    string `json:"role,omitempty" jsonschema:"what the host is for: web, router, firewall …"`
 }
 
-// about is a tunable, on a release.
+// about names a tunable on a release.
 type about struct {
 	Name    string `json:"name" jsonschema:"a tunable such as net.ipv4.tcp_rmem"`
 	Value   string `json:"value,omitempty" jsonschema:"a value to check"`
@@ -85,18 +85,18 @@ type about struct {
 	OS      string `json:"os,omitempty" jsonschema:"freebsd or linux"`
 }
 
-// calculation is a calculator with its inputs.
+// calculation names a calculator and its inputs.
 type calculation struct {
 	What   string            `json:"what,omitempty" jsonschema:"a calculator; without it they are listed"`
 	Inputs map[string]string `json:"inputs,omitempty" jsonschema:"its inputs by name, with units: {link: 10Gb/s}"`
 }
 
-// named is a tunable, or a built-in study.
+// named names a tunable or a built-in study.
 type named struct {
 	Name string `json:"name" jsonschema:"a tunable such as net.ipv4.tcp_rmem, or a built-in study"`
 }
 
-// server has the tools and the catalogue's records as resources.
+// server returns an MCP server with the tools, and the catalogue's records as resources.
 func (s *modelServer) server() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "linerate", Version: cli.Version()}, &mcp.ServerOptions{
 		Instructions: "Audit every setting before you propose it, and say what the findings and the evidence are. Nothing here changes a host."})
@@ -126,7 +126,7 @@ func (s *modelServer) server() *mcp.Server {
 	return server
 }
 
-// addTool adds a tool that only reads; its schema is that of In.
+// addTool adds a read-only tool; its schema is derived from In.
 func addTool[In any](server *mcp.Server, name, does string, answer func(context.Context, In) (string, error)) {
 	no := false
 	mcp.AddTool(server, &mcp.Tool{Name: name, Description: does, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no, IdempotentHint: true}},
@@ -136,10 +136,10 @@ func addTool[In any](server *mcp.Server, name, does string, answer func(context.
 		})
 }
 
-// askTime bounds one answer.
+// askTime is the time limit of one answer.
 const askTime = time.Minute
 
-// ask runs a verb of linerate that only reads, with a text as its standard input.
+// ask runs a read-only verb of linerate, with text as its standard input.
 func (s *modelServer) ask(ctx context.Context, args []string, text string) (answer string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,10 +168,10 @@ func (s *modelServer) ask(ctx context.Context, args []string, text string) (answ
 	return out.String(), nil
 }
 
-// plainWord is what may be an argument: no option, no host, no path.
+// plainWord matches a safe argument: not an option, a host or a path.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_][\w.*:+,%-]{0,199}$`)
 
-// flagged adds the flags that a question has.
+// flagged appends the flags with non-empty values to args.
 func flagged(args []string, flags ...string) ([]string, error) {
 	for i := 0; i+1 < len(flags); i += 2 {
 		if flags[i+1] == "" {
@@ -185,7 +185,7 @@ func flagged(args []string, flags ...string) ([]string, error) {
 	return args, nil
 }
 
-// source runs a verb on the text, or on a path below the directories given.
+// source runs a verb on the given text, or on a path below an allowed directory.
 func (s *modelServer) source(ctx context.Context, q given, verb ...string) (string, error) {
 	args, err := flagged(verb, "release", q.Release, "os", q.OS, "role", q.Role)
 	switch {
@@ -216,8 +216,8 @@ func (s *modelServer) source(ctx context.Context, q given, verb ...string) (stri
 	return "", fmt.Errorf("path: %q is not below a directory that the server was given", q.Path)
 }
 
-// explainTunable is what the catalogue says of a tunable on any machine of a release: this
-// one is not asked.
+// explainTunable returns what the catalogue says of a tunable on a release; it does not read this
+// machine.
 func explainTunable(q about) (string, error) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *modelServer) study(ctx context.Context, q named) (string, error) {
 	return s.ask(ctx, []string{"study", "show", "--", q.Name}, "")
 }
 
-// evidenceOf are the measurements that ship with linerate of what a name sets.
+// evidenceOf returns the built-in measurements of a setting.
 func evidenceOf(name string) (string, error) {
 	rows, err := catalogue.Evidence()
 	if err != nil {
@@ -275,7 +275,7 @@ func evidenceOf(name string) (string, error) {
 	return string(text), err
 }
 
-// unclosed leaves the process's own stream open.
+// unclosed keeps the process's own stream open.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/assemble"
 )
 
-// helpers are the commands that are not for people: what a lab runs in its jails.
+// helpers returns the internal commands that a lab runs inside its jails.
 func helpers() []*cobra.Command {
 	return []*cobra.Command{{
 		Use: assemble.HelperVerb + " ORDER", Short: "open a port of a lab in its jail, and hand it out", Hidden: true,

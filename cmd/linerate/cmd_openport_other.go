@@ -4,5 +4,5 @@ package main
 
 import "github.com/spf13/cobra"
 
-// helpers are the commands that are not for people: none here.
+// helpers returns the internal commands of this platform: none.
 func helpers() []*cobra.Command { return nil }

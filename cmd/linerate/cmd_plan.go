@@ -59,11 +59,10 @@ func newPlanCmd() *cobra.Command {
 	return cmd
 }
 
-// mostProblems bounds what plan says of lines that it could not read.
+// mostProblems is the maximum number of unreadable lines that plan reports individually.
 const mostProblems = 3
 
-// warnProblems names the lines that set nothing, since a plan cannot know what they were
-// meant to set.
+// warnProblems reports the lines that could not be read: a plan cannot take account of them.
 func warnProblems(w io.Writer, all []fact.Problem) {
 	for i, p := range all {
 		if i == mostProblems {
@@ -98,7 +97,7 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	return printPlan(cmd, p, o.format, cli.AsJSON(cmd))
 }
 
-// printPlan prints a plan as its document, in a form, or for people.
+// printPlan prints a plan as a JSON document, in an export format, or as text.
 func printPlan(cmd *cobra.Command, p plan.Plan, format string, document bool) error {
 	w := cmd.OutOrStdout()
 	switch {
@@ -117,7 +116,7 @@ func printPlan(cmd *cobra.Command, p plan.Plan, format string, document bool) er
 	return p.Text(w, cli.StyleOf(w))
 }
 
-// input reads the host and all that a plan of it rests on.
+// input reads the host and everything else that a plan is based on.
 func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, error) {
 	needs, err := o.needs()
 	if err != nil {
@@ -137,7 +136,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (plan.Input, erro
 	return planner.Input(f, o.role, "given with --role", needs)
 }
 
-// planner checks what the flags say of any host, and reads what plans rest on.
+// planner validates the flags that apply to any host, and reads the inputs that all plans share.
 func (o *planOptions) planner(cmd *cobra.Command) (*hosts.Planner, error) {
 	if err := hosts.CheckRole(o.role); err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (o *planOptions) planner(cmd *cobra.Command) (*hosts.Planner, error) {
 	return hosts.NewPlanner(evidence, unmeasured)
 }
 
-// unmeasured reads --include.
+// unmeasured parses --include.
 func (o *planOptions) unmeasured() (bool, error) {
 	for _, what := range o.include {
 		if what != "unmeasured" {
@@ -167,7 +166,7 @@ func (o *planOptions) given() map[string]string {
 	return map[string]string{"link": o.link, "rtt": o.rtt, "states": o.states, "connections": o.connections, "connection_rate": o.connectionRate}
 }
 
-// needs reads the flags that say what the host must carry.
+// needs parses the flags for the load that the host must carry.
 func (o *planOptions) needs() (plan.Needs, error) {
 	n, err := plan.ParseNeeds(o.given())
 	if err != nil {
@@ -176,8 +175,7 @@ func (o *planOptions) needs() (plan.Needs, error) {
 	return n, err
 }
 
-// writePlan writes the document to a file, or with its drop-in files into a
-// directory.
+// writePlan writes the document to a file, or, with its drop-in files, to a directory.
 func writePlan(cmd *cobra.Command, p plan.Plan, out string) error {
 	doc, err := plan.Marshal(p)
 	if err != nil {

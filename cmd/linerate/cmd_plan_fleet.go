@@ -15,14 +15,14 @@ import (
 	"linerate/internal/show"
 )
 
-// plannedDocument is what plan --hosts prints with --json.
+// plannedDocument is the output of plan --hosts --json.
 type plannedDocument struct {
 	Version int    `json:"version"`
 	Dir     string `json:"dir"`
 	fleet.PlanSummary
 }
 
-// runFleet plans every host of a list.
+// runFleet makes plans for every host of a list.
 func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 || o.Root != "":

@@ -40,12 +40,12 @@ type proveFlags struct {
 	harm    percentage
 	plan    string
 	per     string
-	made    apply.Identity // what the plan was made for
+	made    apply.Identity // host for which the plan was made
 	dryRun  bool
 	yes     bool
 }
 
-// newProveCmd studies a live host.
+// newProveCmd returns the command that studies a live host.
 func newProveCmd() *cobra.Command {
 	var f proveFlags
 	cmd := verb("prove", cobra.ArbitraryArgs, f.do)
@@ -93,7 +93,7 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	// What cannot be tried is refused before anybody is asked, or anything written.
+	// Check what cannot be tried before asking the user or writing anything.
 	at, err := reachLive(cmd, s, &f.Remote)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 	return f.conduct(cmd, at, s, q)
 }
 
-// conduct runs the study and, where a plan was better, the one of what it needs.
+// conduct runs the study and, if a plan was better, the study of which of its settings are needed.
 func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q study.Question) error {
 	results, err := f.record(cmd, at, s, f.run.out)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *proveFlags) question(args []string) (q study.Question, err error) {
 	return q, nil
 }
 
-// planned takes the settings of the plan's file that a running host has.
+// planned takes those settings from the plan's file that can be set on a running host.
 func (f *proveFlags) planned(q *study.Question) error {
 	p, err := readPlan(f.plan, os.Stdin, plan.Parse)
 	if err != nil {
@@ -198,8 +198,8 @@ func (f *proveFlags) planned(q *study.Question) error {
 	return nil
 }
 
-// fitting leaves out what cannot be tried on this host, says so, and gives the study of
-// the rest.
+// fitting drops the settings that cannot be tried on this host, with a message for each, and
+// returns the study of the rest.
 func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *study.Question) (study.Spec, error) {
 	if host := at.facts.Hostname; f.made.OS != at.facts.OS || f.made.Host != "" && host != "" && f.made.Host != host {
 		return study.Spec{}, hint.With(fmt.Errorf("%s was made for %q (%s), this is %q (%s)", f.plan, f.made.Host, f.made.OS, host, at.facts.OS), "make a plan of this host: another host's facts are not its own")
@@ -217,13 +217,13 @@ func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *study.Question) 
 	return f.spec(cmd, *q)
 }
 
-// flagOf names the flag behind a key of the study that the flags make.
+// flagOf maps a key of the study to the flag that sets it.
 var flagOf = map[string]string{
 	"window": "--window", "burn_in": "--burn-in", "pilot": "--pilot", "harm_percent": "--harm", "max_share_percent": "--max-share",
 	"better": "--better", "margin_percent": "--margin", "margin_points": "--margin", "blocks": "--pairs",
 }
 
-// spec is the study that the question and the flags ask for.
+// spec returns the study for the question and the flags.
 func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, error) {
 	if f.run.precision < 0 || f.run.precision >= 100 {
 		return study.Spec{}, hint.Usagef("--precision %s is not between 0 and 100 %%", &f.run.precision)
@@ -258,7 +258,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, err
 	return q.Spec(&d)
 }
 
-// consent says what is going to happen, and asks whether it may.
+// consent shows what the study will do and asks for consent.
 func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question) error {
 	design := study.PlanOf(s, s.Parts[0])
 	page := show.NewPage(cli.StyleOf(cmd.ErrOrStderr()))
@@ -280,7 +280,7 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 	return f.agree(cmd, page, "Change this host?")
 }
 
-// agree shows what is going to happen, and asks for consent.
+// agree prints page and asks the question.
 func (f *proveFlags) agree(cmd *cobra.Command, page *show.Page, question string) error {
 	if err := page.Flush(cmd.ErrOrStderr()); err != nil || f.yes {
 		return err

@@ -43,7 +43,7 @@ func newReportCmd() *cobra.Command {
 	return cmd
 }
 
-// reportFromLedger prints the results of one of linerate's own studies in the ledger.
+// reportFromLedger prints the results of a study that linerate ran and the ledger keeps.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
 	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Reader, st *ledger.Study) error {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// newRollbackCmd takes changes back.
+// newRollbackCmd returns the command that reverts changes.
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
 	var force, yes bool
@@ -56,7 +56,7 @@ func newRollbackCmd() *cobra.Command {
 	return cmd
 }
 
-// agreedOnTerminal asks where somebody is there to answer; a script has decided.
+// agreedOnTerminal asks the question if standard input is a terminal; scripts are not asked.
 func agreedOnTerminal(cmd *cobra.Command, yes bool, question string) (bool, error) {
 	if in, ok := cmd.InOrStdin().(*os.File); yes || !ok || !cli.IsTerminal(in) {
 		return true, nil

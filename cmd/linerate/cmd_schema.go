@@ -12,7 +12,7 @@ import (
 	"linerate/schemas"
 )
 
-// newSchemaCmd prints the JSON Schemas that are built in.
+// newSchemaCmd returns the command that prints the built-in JSON Schemas.
 func newSchemaCmd() *cobra.Command {
 	return verb("schema", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

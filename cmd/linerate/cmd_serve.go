@@ -23,7 +23,7 @@ import (
 	"linerate/internal/web"
 )
 
-// serveFlags are what serve takes.
+// serveFlags are the flags of serve.
 type serveFlags struct {
 	ledger, listen string
 	studies        string
@@ -44,7 +44,7 @@ func newServeCmd() *cobra.Command {
 	return cmd
 }
 
-// servePages answers until it is interrupted.
+// servePages serves the pages until interrupted.
 func servePages(cmd *cobra.Command, f serveFlags) error {
 	door, err := f.door()
 	if err != nil {
@@ -57,7 +57,7 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	in.Within = web.Nav()
 	if at, err := ledger.Locate(f.ledger); err != nil {
 		return err
-	} else if f.ledger != "" && at.Path != "" { // somebody named it
+	} else if f.ledger != "" && at.Path != "" { // named by the user
 		if _, err := os.Stat(at.Path); err != nil {
 			return hint.With(fmt.Errorf("ledger: %w", err), "studies and sweeps make one; without --ledger the usual place is looked at each time")
 		}
@@ -79,7 +79,7 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	return err
 }
 
-// door says who is let in.
+// door returns the access rules of the server.
 func (f *serveFlags) door() (d web.Door, err error) {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
@@ -100,15 +100,15 @@ func (f *serveFlags) door() (d web.Door, err error) {
 	return d, err
 }
 
-// tokenBytes is how long a token of our own is; minToken how many characters one of the
-// user's has at least.
+// tokenBytes is the length of a generated token; minToken is the minimum length of a user's token,
+// in characters.
 const (
 	tokenBytes = 24
 	minToken   = 16
 	maxToken   = 512
 )
 
-// token is the one in the file, or a new one.
+// token reads the token from its file, or generates one.
 func (f *serveFlags) token() (string, error) {
 	if f.tokenFile == "" {
 		b := make([]byte, tokenBytes)
@@ -136,7 +136,7 @@ func (f *serveFlags) token() (string, error) {
 	return token, nil
 }
 
-// address is where browsers find the page, with the token.
+// address returns the URL of the page, including the token.
 func address(d web.Door, at net.Addr) string {
 	a := at.(*net.TCPAddr)
 	u := url.URL{Scheme: "http", Host: a.String(), Path: "/", RawQuery: url.Values{"token": {d.Token}}.Encode()}
@@ -146,10 +146,10 @@ func address(d web.Door, at net.Addr) string {
 	return u.String()
 }
 
-// folder is a directory with records of studies, for the page.
+// folder is a directory of study records, served on the page.
 type folder struct{ studydir.Folder }
 
-// List names the studies in it.
+// List returns the studies in the directory.
 func (f folder) List() ([]web.Run, error) {
 	found, err := f.Folder.List()
 	runs := make([]web.Run, len(found))

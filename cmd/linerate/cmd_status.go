@@ -13,14 +13,14 @@ import (
 	"linerate/internal/show"
 )
 
-// statusDocument is status --json, docs/reference/apply.md.
+// statusDocument is the output of status --json; see docs/reference/apply.md.
 type statusDocument struct {
 	Version int    `json:"version"`
 	Where   string `json:"where"`
 	apply.Status
 }
 
-// newStatusCmd shows what is pending, and what became of what was confirmed.
+// newStatusCmd returns the command that shows a pending change, and the state of confirmed ones.
 func newStatusCmd() *cobra.Command {
 	var failOn string
 	cmd := onTarget("status", &target{}, func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
@@ -79,7 +79,7 @@ func writeStatus(w io.Writer, st apply.Status) {
 	}
 	for _, p := range st.History {
 		if st.Live != nil && p.OfLiveStudy() && p.Outcome == string(apply.Reverted) {
-			continue // its own, forgotten when it ends
+			continue // a window of the running study; its entry is removed at the end
 		}
 		line := fmt.Sprintf("  %s %s", p.ID, p.Outcome)
 		if p.When != "" {
@@ -108,7 +108,7 @@ func writeStatus(w io.Writer, st apply.Status) {
 	}
 }
 
-// writeFileDrift says how a file is other than it was confirmed.
+// writeFileDrift prints how a file differs from its confirmed state.
 func writeFileDrift(w io.Writer, d apply.Drift) {
 	line := fmt.Sprintf("drift: %s is not as it was confirmed", d.What)
 	if d.Changed != "" {

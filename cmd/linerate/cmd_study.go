@@ -19,24 +19,24 @@ import (
 	"linerate/studies"
 )
 
-// studyLine is one study in the JSON of study list.
+// studyLine is one study in the output of study list --json.
 type studyLine struct {
 	Name     string   `json:"name"`
 	Topic    string   `json:"topic"`
 	Question string   `json:"question"`
-	Source   string   `json:"source"` // where the question comes from
+	Source   string   `json:"source"` // of the question
 	Variants []string `json:"variants"`
-	// Seconds and QuickSeconds are about what it takes on an idle machine.
+	// Seconds and QuickSeconds are estimates for an idle machine.
 	Seconds      float64 `json:"seconds"`
 	QuickSeconds float64 `json:"quick_seconds"`
-	// NotHere is why this machine's lab cannot answer it.
+	// NotHere says why this machine's lab cannot answer the question.
 	NotHere string `json:"not_here,omitempty"`
 }
 
-// topics are the order of the list; a topic that is not here comes after them.
+// topics is the order of topics in the list; others follow.
 var topics = []string{"first", "load", "packet filters", "tables", "paths", "settings", "freebsd"}
 
-// studiesDocument is what study list --json prints.
+// studiesDocument is the output of study list --json.
 type studiesDocument struct {
 	Version int         `json:"version"`
 	Studies []studyLine `json:"studies"`
@@ -56,7 +56,7 @@ func newStudyListCmd() *cobra.Command {
 	return cmd
 }
 
-// studyLines are all built-in studies, by topic.
+// studyLines returns all built-in studies, sorted by topic.
 func studyLines() ([]studyLine, error) {
 	var lines []studyLine
 	for _, name := range studies.Names() {
@@ -79,7 +79,7 @@ func studyLines() ([]studyLine, error) {
 	return lines, nil
 }
 
-// notHere is why this machine's lab has no answer to a study; "": it has one.
+// notHere returns why this machine's lab cannot run a study, or "" if it can.
 func notHere(s study.Spec) string {
 	if err := assemble.Carries(s); err != nil {
 		return err.Error()
@@ -94,13 +94,13 @@ func topicOrder(topic string) int {
 	return len(topics)
 }
 
-// lengths are about how long a study takes here, whole and quick: without the
-// variants that a lab of this machine is known to leave out.
+// lengths estimates the duration of a study here, full and quick, without the variants that this
+// machine's lab is known to leave out.
 func lengths(s study.Spec) (full, quick time.Duration) {
 	here := hereWith(false)
 	lacks := here.Lacks
 	here.Lacks = func(set study.Setting) string {
-		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
+		if set.CPUs > max(1, runtime.NumCPU()-1) { // one CPU is the generator's
 			return "this machine has fewer CPUs"
 		}
 		return lacks(set)
@@ -112,8 +112,8 @@ func lengths(s study.Spec) (full, quick time.Duration) {
 	return lab.Estimate(lab.Task{Spec: s}).Round(time.Second), lab.Estimate(lab.Task{Spec: s.Quick()}).Round(time.Second)
 }
 
-// listStudies shows them under their topics: a name, how long the study takes and
-// its question; long also why it cannot be answered here, and its source.
+// listStudies prints studies by topic: name, duration and question. If long is set it adds the
+// source, and why a study cannot run here.
 func listStudies(p *show.Page, lines []studyLine, long bool) {
 	clock := func(s float64) string { return show.Clock(time.Duration(s * float64(time.Second))) }
 	topic := "-"
@@ -175,7 +175,7 @@ func newStudyShowCmd() *cobra.Command {
 	return cmd
 }
 
-// newStudyStopCmd ends a live study.
+// newStudyStopCmd returns the command that stops a live study.
 func newStudyStopCmd() *cobra.Command {
 	t := &target{}
 	cmd := verb("study stop", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {

@@ -26,20 +26,20 @@ import (
 	"linerate/internal/studydir"
 )
 
-// submittedDocument is what study run --submit --json prints.
+// submittedDocument is the output of study run --submit --json.
 type submittedDocument struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
 	Study   string `json:"study"`
 	Label   string `json:"label"`
 	Seed    uint64 `json:"seed"`
-	// Seconds is about what it takes on one testbed.
+	// Seconds is the estimated duration on one testbed.
 	Seconds float64 `json:"seconds"`
-	// Testbeds are those of the label that are known, whatever their state.
+	// Testbeds are the known testbeds with the label, in any state.
 	Testbeds []string `json:"testbeds"`
 }
 
-// submit queues a study for the testbeds of a label.
+// submit queues a study for the testbeds with a label.
 func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) error {
 	if err := queue.CheckLabel(label); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed) })
 }
 
-// submissionOf makes a submission of a study.
+// submissionOf returns the submission of a study.
 func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 	var none queue.Submission
 	switch {
@@ -71,7 +71,7 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 		if sets, err = testbeds.Sets(s, file); err != nil {
 			return none, err
 		}
-		s.Testbed.File = studydir.TestbedFile // the worker's
+		s.Testbed.File = studydir.TestbedFile // set by the worker
 	}
 	text, err := study.Format(s)
 	if err != nil {
@@ -87,7 +87,7 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 
 // submitter names the user and the machine that submit a study.
 func submitter() string {
-	host, _ := os.Hostname() // "" is a name too
+	host, _ := os.Hostname() // an empty name will do
 	return operator() + "@" + host
 }
 
@@ -128,7 +128,7 @@ func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed u
 	return nil
 }
 
-// queueFlags are those of study queue.
+// queueFlags are the flags of study queue.
 type queueFlags struct {
 	ledger string
 	all    bool
@@ -173,7 +173,7 @@ func newStudyQueueCmd() *cobra.Command {
 	return cmd
 }
 
-// change does what the flags ask for.
+// change makes the changes that the flags request.
 func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
 	set := cmd.Flags().Changed
 	if set("pause") && f.pause == "" {
@@ -235,7 +235,7 @@ func queuePage(p *show.Page, doc queue.Document) {
 	p.Table(show.Table{Header: []string{"testbed", "label", "kind", "worker", "does"}, Rows: rows})
 }
 
-// cancelStudy ends a submitted study.
+// cancelStudy cancels a submitted study.
 func cancelStudy(cmd *cobra.Command, q queue.Queue, id string) error {
 	s, err := q.Study(cmd.Context(), id)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-// runFlags are what every verb that runs trials takes.
+// runFlags are the flags of every verb that runs trials.
 type runFlags struct {
 	out       string
 	seed      uint64
@@ -40,8 +40,8 @@ type runFlags struct {
 	within    time.Duration
 	failOn    string
 	ledger    string
-	lab       assemble.Options // as the flags have it
-	file      string           // of the study
+	lab       assemble.Options // as given by flags
+	file      string           // that holds the study
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -58,7 +58,7 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.profile, "profile", false, "then profile every variant: flame graph, and the functions that changed")
 }
 
-// addShape adds what makes a study longer or shorter.
+// addShape adds the flags that change the length of a study.
 func (f *runFlags) addShape(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
 	cmd.Flags().Var(&f.precision, "precision", "add blocks until every variant is decided or its interval is this narrow (1% is ±1 %)")
@@ -123,13 +123,13 @@ func newStudyResumeCmd() *cobra.Command {
 	return cmd
 }
 
-// shape applies the flags to a study and settles its seed.
+// shape applies the flags to a study and sets its seed.
 func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
 	}
 	if _, err := testbeds.EngineNamed(f.lab.Engine, io.Discard); err != nil {
-		return err // before anything is on disk
+		return err // before anything is written
 	}
 	if f.quick {
 		*s = s.Quick()
@@ -156,7 +156,7 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	return nil
 }
 
-// schedule prints what a study would run here, and what it would leave out.
+// schedule prints the trials that a study would run here, and the variants that it would leave out.
 func (f *runFlags) schedule(cmd *cobra.Command, s study.Spec) error {
 	if !s.OnMachines() && !s.OnLiveHost() {
 		if err := assemble.Carries(s); err != nil {
@@ -166,7 +166,7 @@ func (f *runFlags) schedule(cmd *cobra.Command, s study.Spec) error {
 	return printSchedule(cmd, s, hereWith(f.lab.AllowHost).LeftOut(s))
 }
 
-// runNew makes a study's directory and runs it; it returns the directory.
+// runNew creates a study's directory and runs the study; it returns the directory's path.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
 	if hereWith(f.lab.AllowHost).AllWait(s) {
 		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
@@ -193,8 +193,8 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 	return dir.Path, f.conduct(cmd, dir)
 }
 
-// conduct runs what a directory has left, keeps its results and report up to
-// date, and prints the outcome.
+// conduct runs the remaining trials of a study, keeps its results and report up to date, and prints
+// the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if dir.Spec.OnLiveHost() {
 		return f.resumeLive(cmd, dir, &hosts.Remote{Config: f.lab.SSHConfig, Timeout: time.Minute})
@@ -234,8 +234,8 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	return failOnResults(f.failOn, results)
 }
 
-// conclude writes what a study came to. One that came to its end is put into the ledger, and its
-// results are printed; of another, stopped tells how it goes on.
+// conclude writes the results of a study. It stores a finished study in the ledger and prints its
+// results; for an unfinished one it calls stopped, which says how to resume.
 func (f *runFlags) conclude(cmd *cobra.Command, dir *studydir.Dir, results study.Results, runErr error, stopped func()) error {
 	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
 		return errors.Join(runErr, err)
@@ -254,19 +254,19 @@ func (f *runFlags) conclude(cmd *cobra.Command, dir *studydir.Dir, results study
 	return err
 }
 
-// tellResume says how a study that did not come to its end goes on: one that was
-// interrupted, or whose machines failed, be it before the first trial.
+// tellResume says how to resume a study that was interrupted or whose machines failed, even before
+// the first trial.
 func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 	if _, trip := study.TripOf(dir.Trials); trip != nil {
-		return // resume refuses it
+		return // resume would refuse it
 	}
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), host.Word(dir.Path), hosts.SSHConfigOption(f.lab.SSHConfig))
 	}
 }
 
-// hereWith tells which variants this machine's lab can try, with leave to change the
-// host or without.
+// hereWith returns which variants this machine's lab can try; leave says whether they may change
+// the host.
 func hereWith(leave bool) study.Availability {
 	a := assemble.Here()
 	if !leave {
@@ -275,7 +275,7 @@ func hereWith(leave bool) study.Availability {
 	return a
 }
 
-// writeOutcome derives a directory's results and report.
+// writeOutcome writes the results and the report of a study to its directory.
 func writeOutcome(path string, s study.Spec, r study.Results) error {
 	if err := studydir.WriteResults(path, r); err != nil {
 		return err
@@ -298,8 +298,8 @@ func printResults(cmd *cobra.Command, s study.Spec, r study.Results) error {
 	return cli.Print(cmd, r, func(w io.Writer) error { return report.Terminal(w, s, r, cli.StyleOf(w)) })
 }
 
-// recordHost keeps the host's facts in a study's record and draws the study's
-// environment from them.
+// recordHost stores the host's facts in a study's record and returns the environment derived from
+// them.
 func recordHost(dir *studydir.Dir, f *fact.Facts, engine, label string) (study.Environment, error) {
 	env := environmentOf(f, engine, label)
 	ref, err := dir.KeepFacts(f)
@@ -307,7 +307,7 @@ func recordHost(dir *studydir.Dir, f *fact.Facts, engine, label string) (study.E
 	return env, err
 }
 
-// environmentOf is what a record says of where its study is measured, but for the facts.
+// environmentOf returns the environment to record for a study, without the reference to the facts.
 func environmentOf(f *fact.Facts, engine, label string) study.Environment {
 	env := study.EnvironmentOf(f)
 	env.Engine, env.Label = engine, label
@@ -315,8 +315,8 @@ func environmentOf(f *fact.Facts, engine, label string) study.Environment {
 	return env
 }
 
-// whereRun runs f where the study's testbed can be had: machines are reached
-// from anywhere.
+// whereRun runs f where the study's testbed is accessible: in this machine's lab, or directly if
+// the study uses other machines.
 func whereRun(ctx context.Context, s study.Spec, f func() error) error {
 	if s.OnMachines() || s.OnLiveHost() {
 		return f()
@@ -327,5 +327,5 @@ func whereRun(ctx context.Context, s study.Spec, f func() error) error {
 	return assemble.Inside(ctx, f)
 }
 
-// openLab opens the lab that a study is for; tests replace it.
+// openLab opens the lab for a study; a variable, for tests to replace.
 var openLab = assemble.Open

@@ -41,7 +41,7 @@ type tuneFlags struct {
 	more    time.Duration
 }
 
-// newTuneCmd searches by experiment.
+// newTuneCmd returns the command that searches for better settings by experiment.
 func newTuneCmd() *cobra.Command {
 	var f tuneFlags
 	cmd := verb("tune", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return f.do(cmd) })
@@ -92,7 +92,7 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 	return s.do(cmd)
 }
 
-// goOn continues an interrupted search by what it was begun with.
+// goOn resumes an interrupted search with its original parameters.
 func (f *tuneFlags) goOn(cmd *cobra.Command) error {
 	for _, name := range []string{"study", "role", "variant", "space", "only", "without", "time", "dry-run", "quick", "out", "seed"} {
 		if cmd.Flags().Changed(name) {
@@ -110,7 +110,7 @@ func (f *tuneFlags) goOn(cmd *cobra.Command) error {
 	return s.do(cmd)
 }
 
-// prepare works out what is to be searched, and where.
+// prepare sets up a search: its study, its space and its directory.
 func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if f.study == "" || f.role == "" {
 		return nil, hint.With(hint.Usagef("tune needs a study and a role"), "such as: linerate tune --study firewall-rules --role firewall; linerate study list has the studies")
@@ -151,7 +151,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 		s.Seed = uint64(rand.Uint32())
 	}
 	if spec.OnMachines() {
-		if err := s.gather(f.study); err != nil { // the space's facts are the DUT's
+		if err := s.gather(f.study); err != nil { // the facts for the space come from the DUT
 			return nil, err
 		}
 	}
@@ -170,7 +170,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	return s, err
 }
 
-// space is the user's own, or the catalogue's.
+// space returns the user's search space, or the catalogue's default.
 func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) {
 	if f.file != "" {
 		all, err := readSpace(f.file)
@@ -201,7 +201,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) 
 	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: s.spec, Base: s.Base, Workloads: servers, AllowHost: f.run.lab.AllowHost, Only: f.only, Without: f.without})
 }
 
-// readSpace reads a space of the user's own, or the built-in one of placebos.
+// readSpace reads the user's search space, or returns the built-in space of placebos.
 func readSpace(name string) ([]space.Entry, error) {
 	if name == "placebo" {
 		return space.Placebo()
@@ -213,7 +213,7 @@ func readSpace(name string) ([]space.Entry, error) {
 	return space.Parse(name, data)
 }
 
-// spaceDocument is what tune --dry-run --json prints: what would be searched.
+// spaceDocument is the output of tune --dry-run --json: the search space.
 type spaceDocument struct {
 	Version int           `json:"version"`
 	Study   string        `json:"study"`
@@ -226,7 +226,7 @@ func (f *tuneFlags) printSpace(cmd *cobra.Command, s *tuning) error {
 	return cli.Answer(cmd, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space}, s.spacePage)
 }
 
-// spacePage lists the settings in the space, and those that are not.
+// spacePage lists the settings inside and outside the search space.
 func (s *tuning) spacePage(p *show.Page) {
 	in := len(space.Factors(s.Space))
 	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
@@ -252,7 +252,7 @@ func (s *tuning) spacePage(p *show.Page) {
 	}
 }
 
-// readSearch reads a search's directory.
+// readSearch reads the directory of a search.
 func readSearch(path string) (*tuning, error) {
 	data, err := readFile(filepath.Join(path, searchFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -265,13 +265,13 @@ func readSearch(path string) (*tuning, error) {
 	return s, s.read(data)
 }
 
-// written reports whether a search's directory has an experiment.
+// written reports whether the directory of a search contains an experiment.
 func (s *tuning) written(name string) bool {
 	_, err := os.Stat(filepath.Join(s.path, name, "study.yaml"))
 	return err == nil
 }
 
-// leftAlone are the names of factors that did not ship.
+// leftAlone returns the names of the factors that did not ship.
 func (s *tuning) leftAlone(ships []string) (out []string) {
 	for _, f := range space.Factors(s.Space) {
 		if !slices.Contains(ships, f.Name) {
@@ -281,15 +281,14 @@ func (s *tuning) leftAlone(ships []string) (out []string) {
 	return out
 }
 
-// mostTogether bounds how many arms live side by side: more cost time to make than
-// they save.
+// mostTogether limits the number of parallel arms: more would take longer to set up than they save.
 const mostTogether = 32
 
-// fewestTogether: with fewer a block is all control.
+// fewestTogether is the minimum number of arms in a block: with fewer, most of it would be control.
 const fewestTogether = 4
 
-// fit is the search as this machine can run it: without the settings that its lab turns
-// out not to have, and with the number of parallel arms that gives most precision in the same time.
+// fit adapts the search to this machine: it removes settings that the lab turns out not to support,
+// and picks the number of parallel arms that gives the best precision in a given time.
 func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 	bench := s.bench()
 	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
@@ -311,7 +310,7 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 		if now.Ample(plan.Worth) || plan.Together <= fewestTogether || !better && !now.Poor() {
 			break
 		}
-		plan.Together = max(fewestTogether, min(plan.Together, len(plan.Levels))/2&^1) // fewer than were up
+		plan.Together = max(fewestTogether, min(plan.Together, len(plan.Levels))/2&^1) // about half as many, an even number
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s of the trials are valid, and arms scatter by %s: trying %s side by side\n", show.WholePercent(100*now.Valid), show.Percent(stats.Percent(now.Scatter)), show.Plural(plan.Together, "arm"))
 	}
 	if best.Together > 0 {
@@ -324,7 +323,7 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 	return plan, nil
 }
 
-// fits tries every factor once, and takes those out of the space that the lab does not have.
+// fits tries every factor once, and removes from the space those that the lab does not support.
 func (s *tuning) fits(cmd *cobra.Command, bench space.Bench, plan *tune.Search) (tune.Fitness, error) {
 	var all []tune.Measured
 	for _, e := range plan.Fits() {
@@ -341,7 +340,7 @@ func (s *tuning) fits(cmd *cobra.Command, bench space.Bench, plan *tune.Search) 
 	return tune.FitnessOf(plan.Together, all), nil
 }
 
-// without takes a factor out of the space.
+// without removes a factor from the space.
 func (s *tuning) without(name, why string) {
 	for i := range s.Space {
 		if s.Space[i].Name == name {

@@ -26,19 +26,19 @@ import (
 	"linerate/internal/worker"
 )
 
-// usualLabel is that of testbeds and studies that say none.
+// usualLabel is the default label of testbeds and studies.
 const usualLabel = "lab"
 
-// hereBed names this machine's own lab among testbeds.
+// hereBed is the name of this machine's own lab as a testbed.
 const hereBed = "here"
 
-// workerFlags are those of linerate worker.
+// workerFlags are the flags of worker.
 type workerFlags struct {
 	testbeds  []string
 	label     string
 	name      string
 	ledger    string
-	lab       assemble.Options // as the flags have it
+	lab       assemble.Options // as given by flags
 	untilIdle bool
 }
 
@@ -65,7 +65,7 @@ func newWorkerCmd() *cobra.Command {
 	return cmd
 }
 
-// check refuses what cannot be.
+// check rejects invalid flags.
 func (f *workerFlags) check() error {
 	switch {
 	case len(f.testbeds) == 0:
@@ -79,7 +79,7 @@ func (f *workerFlags) check() error {
 	return queue.CheckLabel(f.label)
 }
 
-// run works with all testbeds until ctx ends, or nothing is left.
+// run works on all testbeds until ctx ends or, with untilIdle, until no study of the label is left.
 func (f *workerFlags) run(cmd *cobra.Command) error {
 	q, err := ledgers.OpenQueue(cmd.Context(), f.ledger, queue.DefaultPatience)
 	if err != nil {
@@ -109,7 +109,7 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 	return errors.Join(append(errs, cmd.Context().Err())...)
 }
 
-// saying writes lines for people, one at a time.
+// saying returns a function that writes time-stamped lines; concurrent calls do not interleave.
 func saying(w io.Writer) func(format string, args ...any) {
 	var mu sync.Mutex
 	return func(format string, args ...any) {
@@ -119,7 +119,7 @@ func saying(w io.Writer) func(format string, args ...any) {
 	}
 }
 
-// whileBusy stops the workers once no study of the label is left.
+// whileBusy stops the workers when the queue has no more studies of the label.
 func (f *workerFlags) whileBusy(ctx context.Context, q queue.Queue, stop func()) {
 	for ctx.Err() == nil {
 		list, err := q.Studies(ctx, false)
@@ -137,7 +137,7 @@ func (f *workerFlags) whileBusy(ctx context.Context, q queue.Queue, stop func())
 	}
 }
 
-// testbed is one that the flags name.
+// testbed returns the testbed that an argument of --testbed names.
 func (f *workerFlags) testbed(arg string) (t worker.Testbed, err error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -153,7 +153,7 @@ func (f *workerFlags) testbed(arg string) (t worker.Testbed, err error) {
 	return t, err
 }
 
-// machines is a testbed of machines, by its file.
+// machines fills in t from a testbed file.
 func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 	file, data, err := testbeds.ReadFile(path)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *workerFlags) machines(path string, t *worker.Testbed) error {
 	return nil
 }
 
-// opener opens labs of a testbed.
+// opener returns a function that opens a lab on a testbed.
 func (f *workerFlags) opener(owner string) func(context.Context, study.Spec, string) (*worker.Lab, error) {
 	return func(ctx context.Context, s study.Spec, dir string) (*worker.Lab, error) {
 		o := f.lab
@@ -196,7 +196,7 @@ func (f *workerFlags) opener(owner string) func(context.Context, study.Spec, str
 	}
 }
 
-// fitHere brings this machine's lab up, and down again.
+// fitHere checks this machine's lab: it brings the lab up and down again.
 func (f *workerFlags) fitHere(ctx context.Context) error {
 	o, err := openLab(ctx, f.lab)
 	if err != nil {

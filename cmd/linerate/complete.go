@@ -13,7 +13,7 @@ import (
 	"linerate/studies"
 )
 
-// argCompletions are what a shell offers as a command's argument.
+// argCompletions maps a command to the completion of its first argument.
 var argCompletions = map[string]cobra.CompletionFunc{
 	"study show":   completeStudies,
 	"study run":    completeStudies,
@@ -27,7 +27,7 @@ var argCompletions = map[string]cobra.CompletionFunc{
 	"lab check": cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 }
 
-// flagCompletions are what a shell offers as the value of a flag of any command.
+// flagCompletions maps a flag, of any command, to the completion of its value.
 var flagCompletions = map[string]cobra.CompletionFunc{
 	"role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(role.Names())
@@ -37,25 +37,25 @@ var flagCompletions = map[string]cobra.CompletionFunc{
 	"root":    directories,
 }
 
-// directories leaves it to the shell to offer the directories there are.
+// directories makes the shell complete directory names.
 var directories = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 
-// completed gives cmd and its children what their words can be chosen from.
+// completed registers the completions of cmd and its subcommands.
 func completed(cmd *cobra.Command) {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	if offer := argCompletions[path]; offer != nil {
 		cmd.ValidArgsFunction = onlyFirst(offer)
 	}
 	for name, offer := range flagCompletions {
-		_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails for a flag that cmd has not
+		_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails if cmd lacks the flag
 	}
 	for _, c := range cmd.Commands() {
 		completed(c)
 	}
 }
 
-// onlyFirst offers nothing behind the first argument, where most commands take
-// one and the others files.
+// onlyFirst completes only the first argument: most commands take one, and the others take files
+// after it.
 func onlyFirst(offer cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -65,12 +65,12 @@ func onlyFirst(offer cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// words are all there is to choose from: no file will do.
+// words completes from a fixed list and suppresses file names.
 func words(choices []string) ([]string, cobra.ShellCompDirective) {
 	return choices, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeStudies offers the built-in studies, and a file where none begins so.
+// completeStudies completes built-in studies, and files if no study matches.
 func completeStudies(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return beginning(begun, studies.Names()), cobra.ShellCompDirectiveDefault
 }
@@ -79,8 +79,8 @@ func beginning(begun string, names []string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, begun) })
 }
 
-// completeTunables offers names up to their next dot or slash, as sysctl(8)'s
-// completion does: a list of thousands is no help.
+// completeTunables completes names up to the next dot or slash, as the completion of sysctl(8)
+// does, because a list of thousands of names is no help.
 func completeTunables(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	c, err := catalogue.Load()
 	if err != nil {

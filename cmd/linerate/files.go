@@ -18,11 +18,11 @@ import (
 	"linerate/studies"
 )
 
-// readFile reads a file that the user named and that people write by hand: at
-// most host.MaxFile bytes, whatever is behind the name.
+// readFile reads a hand-written file that the user named, up to host.MaxFile bytes, whatever kind
+// of file it is.
 func readFile(name string) ([]byte, error) { return host.ReadFile(name, host.MaxFile) }
 
-// readInput is host.ReadFile that takes - for standard input.
+// readInput is like host.ReadFile, but reads standard input if name is "-".
 func readInput(stdin io.Reader, name string, limit int64) ([]byte, error) {
 	if name == "-" {
 		return host.ReadAll(stdin, "standard input", limit)
@@ -30,7 +30,7 @@ func readInput(stdin io.Reader, name string, limit int64) ([]byte, error) {
 	return host.ReadFile(name, limit)
 }
 
-// findStudy reads a built-in study by its name or a user's by its file.
+// findStudy reads a built-in study by name, or a user's study from a file.
 func findStudy(arg string) (study.Spec, error) {
 	file, data, err := readStudy(arg)
 	if err != nil {
@@ -39,7 +39,7 @@ func findStudy(arg string) (study.Spec, error) {
 	return study.Parse(file, data)
 }
 
-// unknownStudy is the error for a name that no built-in study has.
+// unknownStudy returns the error for a name that is not a built-in study.
 func unknownStudy(name string) error {
 	err := hint.Unknown("study", name, studies.Names())
 	if hint.Of(err) == "" {
@@ -65,8 +65,8 @@ func readStudy(arg string) (file string, data []byte, err error) {
 	return arg, data, nil
 }
 
-// writeFile writes a file whole, or leaves the old one as it was. What is no
-// file (a pipe, /dev/null) is written to and never replaced.
+// writeFile writes a file atomically: on error the old one stays. It writes directly to what is not
+// a regular file (a pipe, /dev/null).
 func writeFile(path string, write func(io.Writer) error) error {
 	if at, err := os.Stat(path); err == nil && !at.Mode().IsRegular() {
 		return writeTo(path, write)
@@ -96,7 +96,7 @@ func writeTo(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// toOutput writes to a file, or to w where no file is named.
+// toOutput writes to a file, or to w if path is empty.
 func toOutput(w io.Writer, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(w)
@@ -104,7 +104,7 @@ func toOutput(w io.Writer, path string, write func(io.Writer) error) error {
 	return writeFile(path, write)
 }
 
-// counted is a number of things whose plural is irregular.
+// counted formats a number of things whose plural is irregular.
 func counted(n int, one, more string) string {
 	if n != 1 {
 		one = more

@@ -25,7 +25,7 @@ func addLedgerFlag(cmd *cobra.Command, at *string) {
 	cli.Share(cmd, "ledger")
 }
 
-// reading makes a verb that reads a ledger and prints a document.
+// reading returns a verb that reads a ledger and prints a document.
 func reading(path string, args cobra.PositionalArgs, f func(cmd *cobra.Command, s ledger.Reader, args []string) error) *cobra.Command {
 	var at string
 	cmd := verb(path, args, func(cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func reading(path string, args cobra.PositionalArgs, f func(cmd *cobra.Command, 
 	return cmd
 }
 
-// addLabFlags adds what every verb takes that runs trials on a testbed.
+// addLabFlags adds the flags of all verbs that run trials on a testbed.
 func addLabFlags(cmd *cobra.Command, o *assemble.Options) {
 	cmd.Flags().StringVar(&o.Engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
 	cmd.Flags().BoolVar(&o.AllowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
@@ -49,10 +49,10 @@ func addSSHConfig(cmd *cobra.Command, config *string) {
 	cli.Share(cmd, "ssh-config")
 }
 
-// source holds the flags by which a verb names the host it reads.
+// source holds the flags that name the host to read.
 type source struct{ hosts.Source }
 
-// addFlags adds --root, --release and what a host over SSH needs to a verb.
+// addFlags adds --root, --release and the flags for a host over SSH.
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3, where the files do not tell it")
@@ -73,7 +73,7 @@ func (s *source) setMemory(text string) error {
 	return err
 }
 
-// addRemoteFlags adds the flags by which a verb reaches hosts over SSH.
+// addRemoteFlags adds the flags for access to hosts over SSH.
 func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()
 	f.StringVar(&r.Become, "become", "", "over SSH, become root with `sudo` or doas (without a password)")
@@ -82,12 +82,12 @@ func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	cli.Share(cmd, "become", "timeout")
 }
 
-// target holds the flags by which a verb names the host it changes.
+// target holds the flags for access to the host to change.
 type target struct{ hosts.Remote }
 
 func (t *target) addFlags(cmd *cobra.Command) { addRemoteFlags(cmd, &t.Remote) }
 
-// reach is the host that args name, and what runs scripts there; close that.
+// reach returns the machine that args name, and its runner, which the caller closes.
 func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
 	r := host.Runner(&localhost.Runner{})
 	if len(args) > 0 {
@@ -99,8 +99,8 @@ func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
 	return apply.On(r), r, nil
 }
 
-// fresh is the check that the host can still be reached by a connection that
-// did not exist before the change; none for this machine.
+// fresh returns a check that a new connection to the host still succeeds; for this machine it
+// returns none.
 func (t *target) fresh(args []string) []apply.Check {
 	if len(args) == 0 {
 		return nil
@@ -108,10 +108,10 @@ func (t *target) fresh(args []string) []apply.Check {
 	return []apply.Check{t.Fresh(args[0])}
 }
 
-// checkTimeout bounds a try of a check, unless somebody says otherwise.
+// checkTimeout is the default time limit of one try of a check.
 const checkTimeout = 5 * time.Second
 
-// parseChecks reads --check.
+// parseChecks parses the values of --check.
 func parseChecks(texts, args []string) ([]apply.Check, error) {
 	var about apply.CheckedHost
 	if len(args) > 0 {
@@ -128,7 +128,7 @@ func parseChecks(texts, args []string) ([]apply.Check, error) {
 	return checks, nil
 }
 
-// onTarget makes a verb that does something to a host in a state.
+// onTarget returns a verb that acts on a host, given the state of its changes.
 func onTarget(path string, t *target, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
 	cmd := verb(path, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		m, conn, err := t.reach(args)

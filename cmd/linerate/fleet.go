@@ -24,21 +24,21 @@ import (
 	"linerate/internal/show"
 )
 
-// fleetVersion is the version of the documents about fleets.
+// fleetVersion is the format version of documents about fleets.
 const fleetVersion = 1
 
-// worsened decides whether a command about changes ends with a distinct exit code.
+// worsened holds the conditions under which a command about changes returns ExitFindings.
 type worsened struct {
 	floor              audit.Severity
 	unreachable, drift bool
 }
 
-// failOnNews are the values of --fail-on.
+// failOnNews lists the values of --fail-on.
 var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable", "drift"}
 
 const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
 
-// parseFailOn reads what --fail-on has of the words for it, by commas.
+// parseFailOn parses the comma-separated value of --fail-on; known lists the allowed words.
 func parseFailOn(text string, known []string) (f worsened, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		switch {
@@ -56,7 +56,7 @@ func parseFailOn(text string, known []string) (f worsened, err error) {
 	return f, nil
 }
 
-// exit is the exit code of changes, nil where none of them is so bad.
+// exit returns the error that sets the exit code if a change meets a condition of f, or nil.
 func (f worsened) exit(changes []fleet.Change) error {
 	for i := range changes {
 		c := &changes[i]
@@ -68,7 +68,7 @@ func (f worsened) exit(changes []fleet.Change) error {
 	return nil
 }
 
-// noHost says that a fleet has no host of a name.
+// noHost turns ErrNotFound into the error for an unknown host.
 func noHost(err error, name string) error {
 	if errors.Is(err, ledger.ErrNotFound) {
 		return hint.With(fmt.Errorf("no host %q is known", name), "linerate fleet status lists the fleet; names are those of its list, hosts' own, or the beginning of an identifier")
@@ -76,7 +76,7 @@ func noHost(err error, name string) error {
 	return err
 }
 
-// fleetList is how hosts of a fleet are named.
+// fleetList holds the flags that name the hosts of a fleet.
 type fleetList struct{ hosts, ansible, bundles, limit string }
 
 func (l *fleetList) addFlags(cmd *cobra.Command) {
@@ -90,7 +90,7 @@ func addLimit(cmd *cobra.Command, limit *string) {
 	cmd.Flags().StringVar(limit, "limit", "", "hosts and groups of this `PATTERN`: web*,!web3")
 }
 
-// targets reads the list, and says where it is from.
+// targets reads the list of hosts; from names its source.
 func (l *fleetList) targets() (all []fleet.Target, from string, err error) {
 	given := 0
 	for _, v := range []string{l.hosts, l.ansible, l.bundles} {
@@ -116,7 +116,7 @@ func (l *fleetList) targets() (all []fleet.Target, from string, err error) {
 	return all, from, err
 }
 
-// waveTalk tells how a wave gets on.
+// waveTalk prints the progress of a wave.
 type waveTalk struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -139,7 +139,7 @@ func (t *waveTalk) say(p rollout.Progress) {
 	}
 }
 
-// writeTextfile writes the metrics whole, or leaves the old ones.
+// writeTextfile writes the metrics file atomically.
 func writeTextfile(ctx context.Context, s ledger.FleetReader, file string) error {
 	st, err := s.Status(ctx, 10)
 	if err != nil {
@@ -155,7 +155,7 @@ func writeTextfile(ctx context.Context, s ledger.FleetReader, file string) error
 	})
 }
 
-// newID names a sweep or a wave: when it began, and chance.
+// newID returns an identifier for a sweep or a wave: its start time and a random suffix.
 func newID() (string, error) {
 	var random [2]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -164,7 +164,7 @@ func newID() (string, error) {
 	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
 }
 
-// planFleet are the flags of plan that are about many hosts.
+// planFleet holds the flags of plan for several hosts.
 type planFleet struct {
 	fleetList
 	hosts.Pace

@@ -19,7 +19,7 @@ import (
 	"linerate/internal/load/remoteload"
 )
 
-// newManualCmd writes the manual pages that packages install.
+// newManualCmd returns the command that writes the manual pages for packages.
 func newManualCmd() *cobra.Command {
 	return verb("manual", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		b := cli.Built()
@@ -49,8 +49,7 @@ func writeManual(root *cobra.Command, dir, source string, date time.Time) error 
 
 func init() { cobra.AddTemplateFunc("versionText", versionText) }
 
-// versionText is what `linerate --version` says: of what the program is built, and
-// what it knows.
+// versionText is the output of --version: the build and the extent of the catalogue.
 func versionText() (string, error) {
 	b := cli.Built()
 	text := "linerate " + b.Version
@@ -77,7 +76,7 @@ func versionText() (string, error) {
 	return text + fmt.Sprintf("catalogue%s: %d tunables, %d claims, %d rules", of, len(c.Records), claims, len(rules.Rules())), nil
 }
 
-// newFarEndCmd is what linerate runs of itself on the machines of a testbed.
+// newFarEndCmd returns the command that linerate runs on the machines of a testbed.
 func newFarEndCmd() *cobra.Command {
 	return verb("far-end", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -94,7 +93,7 @@ func newFarEndCmd() *cobra.Command {
 	})
 }
 
-// bootID names this machine's boot, "" where nothing is known of it.
+// bootID returns the boot ID of this machine, or "" if unknown.
 func bootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

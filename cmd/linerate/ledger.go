@@ -23,13 +23,13 @@ import (
 	"linerate/internal/studydir"
 )
 
-// doubting writes a warning that takes nothing away from the answer.
+// doubting returns a function that prints a warning; the answer remains valid.
 func doubting(cmd *cobra.Command) func(error) {
 	return func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }
 }
 
-// noteStudy takes a finished study into the ledger. The study's directory is
-// the record: one that cannot be written is a warning and changes nothing. Ctrl-C does not keep it out.
+// noteStudy adds a finished study to the ledger. The study's directory is the record, so failure to
+// add it is only a warning. The context of Ctrl-C is ignored.
 func noteStudy(cmd *cobra.Command, flag, dir string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 30*time.Second)
 	defer cancel()
@@ -42,7 +42,7 @@ func noteStudy(cmd *cobra.Command, flag, dir string) {
 	}
 }
 
-// derive analyses a record's trials, and says what is odd about the record.
+// derive analyses the trials of a record and prints warnings about the record.
 func derive(cmd *cobra.Command, rec *record.Record) study.Results {
 	r := rec.Results()
 	for _, w := range rec.Warnings(r) {
@@ -75,7 +75,7 @@ func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
 	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import replaced")
 }
 
-// addStudyDir takes one of linerate's own studies into a ledger.
+// addStudyDir adds a study run by linerate to a ledger.
 func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"linerate/internal/study"
 )
 
-// progress tells on stderr how a study gets on: one line that changes on a
-// terminal, one line per trial elsewhere, where it is not to be quiet.
+// progress prints the progress of a study on stderr: one updated line on a terminal, else one line
+// per trial unless quiet.
 type progress struct {
 	w     io.Writer
 	live  *show.Live
 	style show.Style
-	last  string // what the last trial measured
-	known string // how wide the intervals are by now
-	// interim returns them; nil where they are not known.
+	last  string // result of the last trial
+	known string // current width of the intervals
+	// interim returns the intervals so far; nil if they cannot be computed.
 	interim func() (aa, widest stats.Number)
-	points  bool // the intervals are of shares
+	points  bool // the intervals are of proportions
 }
 
 func newProgress(w io.Writer) *progress {
 	return &progress{w: w, live: cli.NewLive(w), style: cli.StyleOf(w)}
 }
 
-// update is given to the lab.
+// update is the lab's progress callback.
 func (p *progress) update(s lab.Progress) {
 	if s.Trial != nil {
 		p.last = measured(s.Part, *s.Trial)
@@ -44,7 +44,7 @@ func (p *progress) update(s lab.Progress) {
 	}
 }
 
-// narrow looks at the intervals again.
+// narrow updates the width of the intervals.
 func (p *progress) narrow() {
 	if p.interim == nil {
 		return
@@ -58,8 +58,8 @@ func (p *progress) narrow() {
 	p.known = fmt.Sprintf("; A/A %s, widest %s", cmp.Or(a, "unknown"), cmp.Or(w, "unknown"))
 }
 
-// width is half that of an interval, in percent or points. One as wide as the effect could be says
-// nothing: it is of too few blocks, or of arms that hardly measured.
+// width formats the half-width of an interval, in percent or percentage points. It returns "" for
+// one as wide as 100, which means too few blocks or arms that hardly measured.
 func (p *progress) width(half stats.Number) string {
 	if w, ok := half.Get(); ok && w < 100 {
 		unit := "%"
@@ -71,7 +71,7 @@ func (p *progress) width(half stats.Number) string {
 	return ""
 }
 
-// done ends the changing line.
+// done ends the updated line.
 func (p *progress) done() { p.live.End() }
 
 const barWidth = 24
@@ -91,7 +91,7 @@ func (p *progress) bar(s lab.Progress) string {
 	return line
 }
 
-// measured is a trial in a few words.
+// measured summarises a trial.
 func measured(of study.Part, t study.Trial) string {
 	switch {
 	case t.Unavailable != "":

@@ -29,7 +29,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-// look is a dry run: the pilot alone.
+// look performs a dry run: it runs only the pilot, and prints the forecast.
 func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
 	if err := at.CountKernel(&o); err != nil {
 		return err
@@ -46,7 +46,7 @@ func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
 	return writePilot(cmd.OutOrStdout(), s, out.Pilot, out.Watched)
 }
 
-// writePilot says what a study of a length could show, and what each metric is.
+// writePilot prints which effects a study of a given length could detect, and describes each metric.
 func writePilot(w io.Writer, s study.Spec, pilots map[string]study.Pilot, watched []string) error {
 	page := show.NewPage(cli.StyleOf(w))
 	study.PrintForecast(page, s, pilots)
@@ -60,13 +60,13 @@ func talker(cmd *cobra.Command) func(string, ...any) {
 	return func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: "+format+"\n", args...) }
 }
 
-// liveAt is a live host, as it was read when a study began.
+// liveAt is a live host with the facts read at the start of the study.
 type liveAt struct {
 	*assemble.LiveHost
 	facts *fact.Facts
 }
 
-// reachLive reads the host of a study.
+// reachLive connects to the host of a study and reads its facts.
 func reachLive(cmd *cobra.Command, s study.Spec, remote *hosts.Remote) (*liveAt, error) {
 	h, err := assemble.LiveHostOf(s, remote)
 	if err != nil {
@@ -79,8 +79,8 @@ func reachLive(cmd *cobra.Command, s study.Spec, remote *hosts.Remote) (*liveAt,
 	return &liveAt{h, facts}, nil
 }
 
-// resumeLive goes on with what a directory of a live host has left. A study that a guardrail
-// ended is over: to go on would apply the harmful setting again.
+// resumeLive runs the remaining windows of a study of a live host. It refuses a study that a
+// guardrail stopped: resuming would apply the harmful setting again.
 func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hosts.Remote) error {
 	if variant, trip := study.TripOf(dir.Trials); trip != nil {
 		return hint.With(fmt.Errorf("%s: guardrail %q ended the study under %s, and it is over: %s", dir.Path, trip.Guardrail, variant, trip.Text),
@@ -102,7 +102,7 @@ func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hos
 	return failOnResults(f.failOn, results)
 }
 
-// conductLive runs what a directory of a live host has left, and prints the outcome.
+// conductLive runs the remaining windows of a study of a live host, and prints the outcome.
 func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) (study.Results, error) {
 	env, err := recordHost(dir, at.facts, liveEngine, assemble.LiveLabel)
 	if err != nil {
@@ -142,20 +142,20 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	})
 }
 
-// liveEngine is what a record names as the engine of a live host's traffic.
+// liveEngine is recorded as the traffic engine of a live host.
 const liveEngine = "its own traffic"
 
-// proved says on the host what is studied, and from where.
+// proved describes a study, for the host's lock: its question, and where it was run.
 func proved(dir *studydir.Dir) string {
 	path, err := filepath.Abs(dir.Path)
 	if err != nil {
 		path = dir.Path
 	}
-	from, _ := os.Hostname() // unknown: the directory alone
+	from, _ := os.Hostname() // if unknown, the text names only the directory
 	return show.Clean(fmt.Sprintf("%s Run from %s:%s", dir.Spec.Question, from, path))
 }
 
-// tellWindow keeps a window and prints a line of it.
+// tellWindow appends a window to the record and prints one line about it.
 func tellWindow(cmd *cobra.Command, dir *studydir.Dir, w live.Window) error {
 	t := assemble.TrialOf(dir.Spec, w)
 	if err := dir.Append(t); err != nil {
@@ -165,10 +165,10 @@ func tellWindow(cmd *cobra.Command, dir *studydir.Dir, w live.Window) error {
 	return err
 }
 
-// ofConnections are the flags that a study by connection takes.
+// ofConnections lists the flags that apply to a study by connection.
 var ofConnections = []string{"per", "metric", "time", "window", "dry-run", "harm", "service", "margin", "yes", "out", "seed", "json", "fail-on", "ledger"}
 
-// perConnection has each connection draw its arm.
+// perConnection runs a study in which each connection draws its arm.
 func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	if q.Host != "" {
 		return hint.With(hint.Usagef("connections draw their arms on the machine that linerate runs on"), "copy linerate to %s and run it there as root", q.Host)
@@ -212,7 +212,7 @@ func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	return f.run.split(cmd, at, dir)
 }
 
-// foresee is a dry run: a window in which nothing is treated.
+// foresee performs a dry run: it observes a window in which no connection is treated.
 func foresee(cmd *cobra.Command, split live.Split) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "linerate: looking at connections for %s, and as long again at how they end; nothing is changed\n", show.Clock(study.Lasts(split.Spec.Parts[0])/time.Duration(split.Spec.Parts[0].Blocks+2)))
 	trials, err := split.Look(cmd.Context())
@@ -244,7 +244,7 @@ func (f *proveFlags) specOfConnections(cmd *cobra.Command, q study.Question) (st
 	return q.PerConnection(&d)
 }
 
-// consentToSplit says what is going to happen, and asks whether it may.
+// consentToSplit shows what the study will do and asks for consent.
 func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
 	page := show.NewPage(cli.StyleOf(cmd.ErrOrStderr()))
 	page.Line(s.Question)
@@ -255,7 +255,7 @@ func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
 	return f.agree(cmd, page, "Split the connections of this host?")
 }
 
-// split runs the study and prints its outcome.
+// split runs a study by connection and prints its outcome.
 func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) error {
 	if len(dir.Trials) > 0 {
 		return hint.With(fmt.Errorf("%s: a study by connection does not go on: the clients of its windows cannot be told again", dir.Path), "run it anew: linerate study run %s %s",
@@ -277,7 +277,7 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	}
 	err = f.conclude(cmd, dir, results, runErr, func() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the windows on record are in %s\n", dir.Path)
-		if f.ledger != ledgers.None && len(dir.Trials) > 0 { // it does not go on: that is all there will be
+		if f.ledger != ledgers.None && len(dir.Trials) > 0 { // the study cannot be resumed, so its trials are complete
 			noteStudy(cmd, f.ledger, dir.Path)
 		}
 		if err := printResults(cmd, dir.Spec, results); err != nil {

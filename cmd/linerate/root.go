@@ -17,7 +17,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is main without the process: it returns the exit code.
+// run is main without os.Exit: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cli.CollectLate()
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
@@ -28,8 +28,8 @@ const rootLong = `linerate replaces tuning folklore with evidence, for FreeBSD a
     linerate audit /etc/sysctl.conf     what is wrong with a file, or this host
     linerate demo                       measure with real packets what rules cost`
 
-// newRootCmd wires every verb: a new one is a section of help.txt, a line here and one
-// cmd_<verb>.go.
+// newRootCmd returns the root command. A new verb needs a section in help.txt, a line here and a
+// file cmd_<verb>.go.
 func newRootCmd() *cobra.Command {
 	hidden := append(helpers(), newManualCmd(), newFarEndCmd())
 	for _, cmd := range hidden {
@@ -41,7 +41,7 @@ func newRootCmd() *cobra.Command {
 	return root
 }
 
-// verbGroups lists the commands as help shows them: first what people come for.
+// verbGroups lists the commands in the order of the help, the most used first.
 func verbGroups() []cli.Group {
 	plan := newPlanCmd()
 	plan.AddCommand(newPlanShowCmd())
@@ -64,7 +64,7 @@ func verbGroups() []cli.Group {
 //go:embed help.txt
 var helpText string
 
-// verb makes a command, with its words.
+// verb makes a command with its texts from help.txt.
 var verb = cli.Verbs(strings.NewReplacer("{bed}", assemble.Bed,
 	"{source}", "SOURCE is this machine, ssh://host, a capture, --root DIR, or files of configuration\n(linerate help flags).",
 	"{target}", "The host is this machine or ssh://[user@]host[:port]. Changing one needs root\n(--become sudo over SSH); nothing stays installed there.").Replace(helpText))

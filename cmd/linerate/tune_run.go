@@ -33,7 +33,7 @@ import (
 	"linerate/internal/tune/space"
 )
 
-// The files of a search's directory, which also holds a directory for each experiment.
+// Files in the directory of a search, which also holds one directory per experiment.
 const (
 	searchFile     = "tune.yaml"
 	searchPlan     = "plan.json"
@@ -41,31 +41,32 @@ const (
 	searchDocument = "result.json"
 )
 
-// searchVersion is that of tune.yaml and of what tune --json prints: which search follows from them.
+// searchVersion is the version of tune.yaml and of tune --json: it fixes how a search follows from
+// a file.
 const searchVersion = 3
 
-// confirmation is what the ledger's confirmations are named after.
+// confirmation supplies the name under which the ledger stores confirmations.
 var confirmation = tune.Experiment{Name: string(tune.Confirm)}
 
-// tuning is a search on disk: what tune.yaml says, from which all else follows.
+// tuning is a search on disk. Everything in it follows from the fields of tune.yaml.
 type tuning struct {
 	Version  int           `yaml:"version"`
 	Question string        `yaml:"question"`
 	Role     string        `yaml:"role"`
-	Study    string        `yaml:"study"` // as YAML, all defaults explicit
+	Study    string        `yaml:"study"` // as YAML, with all defaults explicit
 	Base     study.Variant `yaml:"base"`
 	Space    []space.Entry `yaml:"space"`
 	Seconds  float64       `yaml:"seconds"`
 	Seed     uint64        `yaml:"seed"`
-	// Confirmation numbers the confirmations of the question.
+	// Confirmation is the number of this confirmation among those of the same question.
 	Confirmation int `yaml:"confirmation"`
-	// More is time beyond the budget for the guard, in seconds.
+	// More is extra time for the guard beyond the budget, in seconds.
 	More float64 `yaml:"more,omitempty"`
 
 	path  string
 	spec  study.Spec
 	flags runFlags
-	// bed and sets are of machines: the testbed's file and configuration sets.
+	// bed and sets are used with machines: the testbed's file and the configuration sets.
 	bed  []byte
 	sets map[string][]studydir.SetFile
 }
@@ -87,8 +88,8 @@ func (s *tuning) read(data []byte) (err error) {
 	return s.gather(filepath.Join(s.path, searchFile))
 }
 
-// gather reads what a search on machines needs in addition to its study: the testbed's
-// file, and the configuration sets named by the study and by the levels of the space.
+// gather reads what a search on machines needs besides its study: the testbed's file, and the
+// configuration sets that the study and the levels of the space name.
 func (s *tuning) gather(studyFile string) (err error) {
 	all := s.spec
 	for _, e := range space.Factors(s.Space) {
@@ -113,7 +114,7 @@ func (s *tuning) write() error {
 	return s.keepMachines(&studydir.Dir{Path: s.path})
 }
 
-// keep writes the search's file.
+// keep writes tune.yaml.
 func (s *tuning) keep() error {
 	data, err := yaml.MarshalWithOptions(s, yaml.UseLiteralStyleIfMultiline(true))
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *tuning) keep() error {
 	return s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// extend gives a search's guard more time. What has run stays as it was planned.
+// extend gives the guard of a search more time. It does not change experiments that have run.
 func (s *tuning) extend(more time.Duration) error {
 	switch {
 	case more == 0:
@@ -136,12 +137,12 @@ func (s *tuning) extend(more time.Duration) error {
 	return s.keep()
 }
 
-// keepMachines keeps the testbed's file and the configuration sets in a directory.
+// keepMachines writes the testbed's file and the configuration sets to a directory.
 func (s *tuning) keepMachines(dir *studydir.Dir) error {
 	return errors.Join(dir.Keep(studydir.TestbedFile, s.bed), dir.KeepSets(s.sets))
 }
 
-// facts are those of what is tuned: the DUT, or this machine whose lab it is.
+// facts returns the facts of the tuned host: the DUT, or this machine if its own lab is used.
 func (s *tuning) facts(cmd *cobra.Command) (*fact.Facts, error) {
 	if !s.spec.OnMachines() {
 		return (&source{}).Facts(cmd.Context(), nil)
@@ -158,12 +159,12 @@ func (s *tuning) save(name string, f func(io.Writer) error) error {
 	return writeFile(filepath.Join(s.path, name), f)
 }
 
-// bench is the study that the search's experiments are put to.
+// bench returns the study as the search's experiments use it.
 func (s *tuning) bench() space.Bench {
 	return space.Bench{Study: s.spec, Base: s.Base, Factors: space.Factors(s.Space), Question: s.Question, Seed: s.Seed}
 }
 
-// do runs what the search has left, and ends it.
+// do runs the remaining experiments of the search and writes its result.
 func (s *tuning) do(cmd *cobra.Command) error {
 	var done []tune.Measured
 	var plan *tune.Search
@@ -197,7 +198,7 @@ func (s *tuning) do(cmd *cobra.Command) error {
 	return s.end(cmd, r)
 }
 
-// experiment runs one study of the search, or what is left of it.
+// experiment runs one study of the search, or its remaining trials.
 func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experiment, n int) (tune.Measured, error) {
 	spec, err := bench.Put(e)
 	if err != nil {
@@ -223,7 +224,7 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 	}
 	if _, more := study.Next(dir.Spec, dir.Seed, dir.Trials, nil); more {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s in %s (experiment %d)\n", e.Name, show.Plural(len(e.Arms), "arm"), show.Plural(e.Blocks, "block"), n+1)
-		// The search's studies print nothing but errors.
+		// Studies within a search print only errors.
 		quiet := &cobra.Command{}
 		quiet.SetContext(cmd.Context())
 		quiet.SetOut(io.Discard)
@@ -236,8 +237,8 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 	return space.Measured(e, dir.Spec, dir.Trials), nil
 }
 
-// same refuses a directory whose study is not the experiment that the search would run
-// there: its trials would be taken for what they are not.
+// same returns an error if the study in a directory is not the experiment that the search would run
+// there: its trials would be counted for the wrong experiment.
 func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 	had, err := study.Format(dir.Spec)
 	if err != nil {
@@ -250,7 +251,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 	return err
 }
 
-// confirmations counts those of a question in the ledger.
+// confirmations counts the confirmations of a question in the ledger.
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
 	err = ledgers.ReadAny(cmd.Context(), f.ledger, func(s ledger.Reader) error {
 		all, err := s.Studies(cmd.Context(), ledger.Filter{Study: name})
@@ -264,7 +265,7 @@ func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int
 	return n, err
 }
 
-// searchDocumentOf is what tune --json prints and stores in the directory of the studies.
+// searchDocumentOf is the document that tune --json prints and that the search's directory keeps.
 type searchDocumentOf struct {
 	Version int `json:"version"`
 	page.Report
@@ -272,7 +273,7 @@ type searchDocumentOf struct {
 	Plan      string `json:"plan,omitempty"`
 }
 
-// end writes the search's plan, report and document, and prints its result.
+// end writes the plan, the report and the document of a search, and prints the result.
 func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	report := page.Report{Question: s.Question, Study: s.spec.Name, Role: s.Role, Metric: s.spec.Primary().Metric, Space: s.Space,
 		Confirmation: s.Confirmation, Alpha: tune.Alpha(s.Confirmation), Result: r}
@@ -311,14 +312,14 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	return nil
 }
 
-// doing says what a level sets.
+// doing describes the settings of a level.
 func doing(settings []study.Setting) string {
 	out := list.Map(settings, func(s study.Setting) string { return s.Setting().String() })
 	return strings.Join(out, "; ")
 }
 
-// plan writes the plan of what ships: each setting with its own effect, and what was
-// measured of all together.
+// plan writes the plan of the settings that ship: the effect of each, and the measured effect of
+// all together.
 func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	facts, err := s.facts(cmd)
 	if err != nil {
@@ -360,5 +361,5 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	return s.save(searchPlan, func(w io.Writer) error { _, err := w.Write(doc); return err })
 }
 
-// longestSearch bounds a search's time.
+// longestSearch is the maximum duration of a search.
 const longestSearch = 7 * 24 * time.Hour

@@ -34,7 +34,7 @@ func checkFailOn(value string) error {
 	return err
 }
 
-// failOn is exit code 4 when a verdict is at or beyond the limit, if any.
+// failOn returns the error for exit code 4 if a verdict is at or beyond limit.
 func failOn(limit string, verdicts iter.Seq[stats.Verdict]) error {
 	if limit == "" {
 		return nil
@@ -47,8 +47,8 @@ func failOn(limit string, verdicts iter.Seq[stats.Verdict]) error {
 	return nil
 }
 
-// failOnResults maps the primary verdicts to the exit code. A study that a guardrail ended
-// is no success, whatever the limit.
+// failOnResults applies failOn to the primary verdicts. A study that a guardrail stopped always
+// fails.
 func failOnResults(limit string, r study.Results) error {
 	return failOn(cmp.Or(limit, string(stats.Stopped)), func(yield func(stats.Verdict) bool) {
 		for _, v := range r.Verdicts {
@@ -59,7 +59,7 @@ func failOnResults(limit string, r study.Results) error {
 	})
 }
 
-// scheduled is one slot in the JSON of study run --dry-run.
+// scheduled is one slot in the output of study run --dry-run --json.
 type scheduled struct {
 	Part    string `json:"part"`
 	Block   int    `json:"block"`
@@ -67,7 +67,7 @@ type scheduled struct {
 	Variant string `json:"variant"`
 }
 
-// scheduleDocument is what study run --dry-run --json prints.
+// scheduleDocument is the output of study run --dry-run --json.
 type scheduleDocument struct {
 	Version     int                 `json:"version"`
 	Study       string              `json:"study"`
@@ -76,7 +76,7 @@ type scheduleDocument struct {
 	Unavailable []study.Unavailable `json:"unavailable"`
 }
 
-// printSchedule prints which trial would run when.
+// printSchedule prints the order of the trials.
 func printSchedule(cmd *cobra.Command, s study.Spec, gone []study.Unavailable) error {
 	slots := slices.DeleteFunc(study.Schedule(s, *s.Seed), func(slot study.Slot) bool {
 		return slices.ContainsFunc(gone, func(u study.Unavailable) bool { return u.Variant == slot.Variant })
@@ -108,14 +108,13 @@ func printSchedule(cmd *cobra.Command, s study.Spec, gone []study.Unavailable) e
 }
 
 const (
-	// enoughTime is how long a study with --precision may take without
-	// --time.
+	// enoughTime is the maximum duration of a study with --precision but without --time.
 	enoughTime = 10 * time.Minute
-	// mostBlocks is how many blocks such a study may have.
+	// mostBlocks is the maximum number of blocks of such a study.
 	mostBlocks = 200
 )
 
-// stop plans when a study may end, by --precision, --time and --blocks.
+// stop sets when a study may end, from --precision, --time and --blocks.
 func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
 	asked := cmd.Flags().Changed("precision") || cmd.Flags().Changed("time")
 	if !asked {
@@ -138,10 +137,10 @@ func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
 	return nil
 }
 
-// percentage is a flag that takes "25%", "25 %" or "25".
+// percentage is a flag value such as "25%", "25 %" or "25".
 type percentage float64
 
-// String is empty of none, which help takes for no default.
+// String returns "" for zero, so that help shows no default.
 func (p *percentage) String() string {
 	if *p == 0 {
 		return ""
@@ -160,8 +159,8 @@ func (p *percentage) Set(text string) error {
 	return nil
 }
 
-// blocksWithin is how many blocks of the primary metric's part fit into a time in which the
-// other parts run too.
+// blocksWithin returns how many blocks of the primary metric's part fit into the given time, with
+// the other parts running too.
 func blocksWithin(s study.Spec, within time.Duration) int {
 	seed := uint64(1)
 	took := func(n int) time.Duration {
