@@ -12,8 +12,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// Analyse turns a study's trials into its results. It is pure: the same
-// trials give the same results, whenever and wherever.
+// Analyse derives a study's results from its trials. It is a pure function: the
+// same trials always give the same results.
 func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r := Results{
 		Version: ResultsVersion, Study: s.Name, Question: s.Question, Seed: seed, Environment: env,
@@ -55,10 +55,10 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	return r
 }
 
-// GateExcluded is that of trials that somebody took out of a complete study.
+// GateExcluded marks trials that somebody excluded after the study was complete.
 const GateExcluded = "excluded"
 
-// asRun are the trials as the study ran them: what was excluded later is nothing to run anew.
+// asRun returns the trials as the study ran them: a trial that was excluded later need not run again.
 func asRun(trials []Trial) []Trial {
 	run := slices.Clone(trials)
 	for i, t := range run {
@@ -80,7 +80,7 @@ func unavailable(trials []Trial) []Unavailable {
 	return out
 }
 
-// doubtEquivalence takes back what a kind knows to have made arms look equal.
+// doubtEquivalence withdraws an equivalence where the kind of part knows why the arms may only look equal.
 func (r *Results) doubtEquivalence(s Spec) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
@@ -94,7 +94,7 @@ func (r *Results) doubtEquivalence(s Spec) {
 	}
 }
 
-// Metric finds a metric in the words of the study's workload.
+// Metric finds a metric by name, labelled for the study's workload.
 func (r Results) Metric(name string) (Metric, bool) {
 	m, ok := MetricNamed(name)
 	return m.In(r.Workload()), ok
@@ -113,8 +113,8 @@ func (r *Results) spanTime() {
 	}
 }
 
-// ArmValues are an arm's values of a metric, one per block of the part, NaN
-// where the block has no valid trial of it.
+// ArmValues returns an arm's values of a metric, one per block of the part; NaN
+// where the block has no valid trial with the metric.
 func ArmValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
 	blocks := begun(s, blocksOf(s, seed, g.Part), g.Part, trials)
 	values := make([]float64, len(blocks))
@@ -134,7 +134,7 @@ func ArmValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Ar
 	return stats.Arm{Name: arm, Values: values}
 }
 
-// blocksOf numbers the blocks of a part.
+// blocksOf lists the block numbers of a part.
 func blocksOf(s Spec, seed uint64, part string) []int {
 	var blocks []int
 	for _, slot := range Schedule(s, seed) {
@@ -145,8 +145,8 @@ func blocksOf(s Spec, seed uint64, part string) []int {
 	return blocks
 }
 
-// begun leaves out the blocks that a study with planned looks did not need.
-// Of a live host they are all that there were: invalid pairs are made up for by more.
+// begun drops the blocks that a study with planned looks did not need. On a live host
+// it returns every block that ran: further pairs replace invalid ones.
 func begun(s Spec, blocks []int, part string, trials []Trial) []int {
 	if s.Design == Switchback {
 		blocks = blocks[:0]
@@ -178,7 +178,7 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 }
 
 // verdicts compares every available variant with the control by one metric;
-// Holm corrects over these.
+// Holm's correction covers these comparisons.
 func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verdict {
 	m, _ := MetricNamed(g.Metric)
 	m = m.In(s.workload())
@@ -214,7 +214,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial, complete bool) []Verd
 	return out
 }
 
-// armsOf are the values of the control and of every available variant.
+// armsOf returns the values of the control and of every available variant.
 func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, arms []stats.Arm) {
 	gone := missing(trials)
 	for _, v := range s.Variants {
@@ -249,8 +249,8 @@ func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	return v
 }
 
-// addNS tells the effect in nanoseconds: the mean of the block-wise
-// differences with its interval. Rates are inverted first.
+// addNS adds the effect in nanoseconds: the mean of the block-wise differences
+// and its interval. Rates are inverted first.
 func (v *Verdict) addNS(m Metric, control, variant []float64) {
 	if m.NS == NoNS {
 		return
@@ -272,9 +272,9 @@ func (v *Verdict) addNS(m Metric, control, variant []float64) {
 	v.EffectNS, v.NSLow, v.NSHigh = stats.Num(t.Estimate), stats.Num(t.Low), stats.Num(t.High)
 }
 
-// compareAA sets the control against itself by every metric: the primary's
-// comparison is the study's noise floor, the others are only asked whether
-// they are a false positive.
+// compareAA compares the control with itself by every metric. The primary
+// metric's comparison gives the study's noise floor; the others only count as
+// false positives or not.
 func (r *Results) compareAA(s Spec, seed uint64) {
 	r.AA = AAResult{Result: stats.Result{Verdict: stats.Invalid}, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {
@@ -307,7 +307,7 @@ func (s Spec) aa(g Goal, seed uint64, trials []Trial, control stats.Arm, opt sta
 func (r *Results) warn(s Spec) {
 	switch size, _, _ := r.AA.Size(); {
 	case !r.AA.Verdict.Differs():
-	case !size.Known(): // the control's own value is not told from zero
+	case !size.Known(): // the control's own value cannot be told from zero
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control although both are %s: distrust the verdicts on %s", s.Control, r.AA.Metric))
 	default:
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: effects up to %s have no verdict",
@@ -345,8 +345,8 @@ func (r *Results) warn(s Spec) {
 	}
 }
 
-// Valid counts the trials that passed their gates, and all that were run: what
-// is unavailable was not.
+// Valid counts the trials that passed their gates, and all trials that ran
+// (unavailable ones did not).
 func Valid(trials []Trial) (valid, all int) {
 	for _, t := range trials {
 		if t.Unavailable != "" {
@@ -360,7 +360,7 @@ func Valid(trials []Trial) (valid, all int) {
 	return valid, all
 }
 
-// warnInvalid counts the trials that failed a gate, by the first that they
+// warnInvalid counts the trials that failed a gate, by the first gate that each
 // failed.
 func (r *Results) warnInvalid() {
 	valid, all := Valid(r.Trials)
@@ -384,8 +384,8 @@ func (r *Results) warnInvalid() {
 		all-valid, all, show.List(most)))
 }
 
-// soFar compares every variant with the control by the primary metric, and last the
-// control with itself, each by itself.
+// soFar compares every variant with the control by the primary metric,
+// uncorrected; the last comparison is of the control with itself.
 func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Options) {
 	g := s.Primary()
 	m, _ := MetricNamed(g.Metric)
@@ -396,8 +396,8 @@ func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Opti
 	return append(s.compare(g, control, arms, trials, opt), s.compare(g, control, []stats.Arm{again}, trials, opt)...), opt
 }
 
-// Settled reports whether the trials on record let the study end before all
-// blocks of the primary metric's part.
+// Settled reports whether the recorded trials let the study end before it has
+// run all blocks of the primary metric's part.
 func (s Spec) Settled(seed uint64, trials []Trial) bool {
 	part := s.Primary().Part
 	return s.settled(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)

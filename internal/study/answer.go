@@ -12,9 +12,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// answer is the study's result in one sentence, from the primary metric's
-// verdicts: what was shown to differ, most first; then what was shown not to;
-// then what was not shown.
+// answer sums up the study's result in one sentence, from the primary metric's
+// verdicts: first the differences that were shown, largest first; then the
+// equivalences; then what remained inconclusive.
 func answer(s Spec, r Results) string {
 	m, _ := MetricNamed(s.Primary().Metric)
 	m = m.In(s.workload())
@@ -97,14 +97,14 @@ func tellEffects(vs []Verdict, m Metric) string {
 	return show.List(told)
 }
 
-// An answer lists up to mostTold effects; of more the first few and the last.
+// An answer lists up to mostTold effects; if there are more, only the first few and the last.
 const (
 	mostTold  = 8
 	firstTold = 4
 )
 
-// ByTime prints an effect in ns with its sign and a unit: requests take
-// milliseconds, packets nanoseconds.
+// ByTime prints an effect in ns with its sign. Where the metric is a time, it
+// picks a unit: requests take milliseconds, packets nanoseconds.
 func ByTime(m Metric, ns float64) string {
 	if m.NS != IsTime {
 		return show.Signed(ns, 0) + " ns"
@@ -115,7 +115,7 @@ func ByTime(m Metric, ns float64) string {
 	return "+" + show.Nanos(ns)
 }
 
-// size orders effects of one metric: a doubling is as large as a halving.
+// size orders effects of one metric; doubling counts as much as halving.
 func size(v Verdict) float64 {
 	if points, ok := v.EffectPoints.Get(); ok {
 		return math.Abs(points)
@@ -139,5 +139,5 @@ func isAre(n int) string {
 	return "are"
 }
 
-// Seconds is a length of time given in seconds.
+// Seconds converts seconds to a time.Duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Availability tells which variants a testbed can try, as far as that is known before
-// anything is set: what it cannot have of a setting otherwise, it says when it is asked.
+// Availability tells which variants a testbed can try, as far as is known before anything is
+// set. The testbed reports further limits when it is asked to apply a setting.
 type Availability struct {
-	// Place is the testbed, for messages, and System the operating system of its
-	// DUTs; "": any.
+	// Place names the testbed in messages. System is the operating system of
+	// its DUTs; "" means any.
 	Place, System string
-	// NoLeave is why settings that are global to the kernel are not applied, for
-	// messages; "": they are.
+	// NoLeave says, for messages, why settings that are global to the kernel
+	// are not applied; "" means that they are.
 	NoLeave string
-	// Lacks is why the testbed cannot have a setting, "" where it may; nil: it may
-	// have any.
+	// Lacks returns why the testbed cannot apply a setting, "" where it may;
+	// nil means that it may apply any.
 	Lacks func(Setting) string
 }
 
-// Why is why a variant cannot be tried; "": it can.
+// Why returns why a variant cannot be tried, or "" if it can.
 func (a Availability) Why(v Variant) string {
 	if v.OS != "" && a.System != "" && !strings.EqualFold(v.OS, a.System) {
 		return fmt.Sprintf("it needs a DUT of %s, %s is of %s", v.OS, a.Place, a.System)
@@ -39,8 +39,8 @@ func (a Availability) Why(v Variant) string {
 	return ""
 }
 
-// LeftOut are a study's variants that cannot be tried; never nil. Of testbeds of
-// machines, and of live hosts, it knows none.
+// LeftOut lists a study's variants that cannot be tried; never nil. It knows
+// nothing about testbeds of machines and live hosts, and returns none for them.
 func (a Availability) LeftOut(s Spec) []Unavailable {
 	out := []Unavailable{}
 	for _, v := range s.Variants {
@@ -51,8 +51,8 @@ func (a Availability) LeftOut(s Spec) []Unavailable {
 	return out
 }
 
-// NoAnswer is why a study has no answer there, leave given: no variant but the control
-// can be tried; "": one can.
+// NoAnswer returns why the testbed cannot answer a study even with leave to change the
+// kernel: it can try no variant but the control. It is "" if it can try one.
 func (a Availability) NoAnswer(s Spec) string {
 	a.NoLeave = ""
 	if gone := a.LeftOut(s); len(gone) > 0 && len(gone) >= len(s.Variants)-1 {
@@ -61,21 +61,21 @@ func (a Availability) NoAnswer(s Spec) string {
 	return ""
 }
 
-// Waits reports whether a variant could be tried with leave to change the kernel.
+// Waits reports whether a variant could be tried only with leave to change the kernel.
 func (a Availability) Waits(v Variant) bool {
 	with := a
 	with.NoLeave = ""
 	return a.Why(v) != "" && with.Why(v) == ""
 }
 
-// AllWait reports whether without leave there is nothing to compare the control with.
+// AllWait reports whether, without leave to change the kernel, no variant is left to compare with the control.
 func (a Availability) AllWait(s Spec) bool {
 	others := slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return v.Name == s.Control })
 	can := func(v Variant) bool { return a.Why(v) == "" }
 	return slices.ContainsFunc(others, a.Waits) && !slices.ContainsFunc(others, can) && len(a.LeftOut(s)) > 0
 }
 
-// Lacks reports whether the testbed had no way to measure a part.
+// Lacks reports whether the testbed could not measure a part.
 func (e Environment) Lacks(p Part) bool {
 	return slices.ContainsFunc(Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
 }

@@ -11,9 +11,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// AcrossBeds merges the environments of a study's testbeds: the first testbed's
-// environment, with what was unavailable on any of them and how the others differ. of[i] is
-// the environment of the testbed names[i].
+// AcrossBeds merges the environments of a study's testbeds: it returns the
+// first testbed's environment, with what was unavailable on any of them and how
+// the others differ. of[i] is the environment of the testbed names[i].
 func AcrossBeds(names []string, of []Environment) Environment {
 	if len(of) == 0 {
 		return Environment{}
@@ -43,7 +43,7 @@ func AcrossBeds(names []string, of []Environment) Environment {
 	return e
 }
 
-// apartFrom says in what a testbed is other than the first; its name is of course.
+// apartFrom lists how a testbed differs from the first, apart from its name.
 func (e Environment) apartFrom(first Environment) []string {
 	out := []string{}
 	for _, d := range append(differences(first, e), difference{"machine", first.Machine, e.Machine}, difference{"CPUs", fmt.Sprint(first.CPUs), fmt.Sprint(e.CPUs)}) {
@@ -54,8 +54,8 @@ func (e Environment) apartFrom(first Environment) []string {
 	return out
 }
 
-// bedsOf tells which testbed ran each block, and names all, sorted; of one testbed there
-// is nothing to say.
+// bedsOf returns which testbed ran each block, and the sorted names of all
+// testbeds; nil for a single testbed.
 func bedsOf(trials []Trial) (byBlock map[int]string, names []string) {
 	byBlock = map[int]string{}
 	for _, t := range trials {
@@ -74,7 +74,7 @@ func bedsOf(trials []Trial) (byBlock map[int]string, names []string) {
 	return byBlock, names
 }
 
-// shareBeds counts what each of several testbeds had of the study.
+// shareBeds counts the blocks and trials that each of several testbeds ran.
 func (r *Results) shareBeds() {
 	byBlock, names := bedsOf(r.Trials)
 	for _, name := range names {
@@ -98,7 +98,7 @@ func (r *Results) shareBeds() {
 	}
 }
 
-// addBeds tells the effect on each of several testbeds, and whether they differ.
+// addBeds computes the effect on each of several testbeds, and whether the effects differ.
 func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant stats.Arm, opt stats.Options, blocks []int, trials []Trial) {
 	byBlock, names := bedsOf(trials)
 	if len(names) < 2 {
@@ -134,13 +134,13 @@ func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant s
 	}
 }
 
-// BedList tells a verdict's effect on each testbed.
+// BedList describes a verdict's effect on each testbed.
 func (v *Verdict) BedList() string {
 	parts := list.Map(v.Beds, func(b BedEffect) string { return b.Testbed + " " + b.TextWithBounds() })
 	return show.List(parts)
 }
 
-// blockEffects are the effects of single blocks on a scale, of those that have both arms.
+// blockEffects returns the effects, on a scale, of the blocks in which both arms have a value.
 func blockEffects(control, variant []float64, scale stats.Scale) (out []float64) {
 	for i, a := range control {
 		d := variant[i] - a
@@ -154,8 +154,8 @@ func blockEffects(control, variant []float64, scale stats.Scale) (out []float64)
 	return out
 }
 
-// BedsLine says for people over which testbeds the study was spread, and whether they
-// agree; "" where it had one.
+// BedsLine says which testbeds ran the study, and whether they are alike; "" if
+// there was only one.
 func (r *Results) BedsLine() string {
 	if len(r.Beds) < 2 {
 		return ""

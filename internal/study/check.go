@@ -17,7 +17,7 @@ import (
 
 var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-// check finds the first thing that makes the study impossible, or nil.
+// check returns the first problem that makes the study impossible, or nil.
 func (s *Spec) check() *yamlfile.Problem {
 	for _, f := range []func() *yamlfile.Problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.Gates.check, s.checkLooks} {
 		if p := f(); p != nil {
@@ -60,10 +60,10 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 	return CheckFrames("workload", w)
 }
 
-// simpleIMIX is the mix of sizes that has a name.
+// simpleIMIX is the only named mix of frame sizes.
 const simpleIMIX = "simple"
 
-// CheckFrames checks what a part may replace: sizes and the count of flows.
+// CheckFrames checks what a part may override: frame sizes and the number of flows.
 func CheckFrames(path string, w Workload) *yamlfile.Problem {
 	if p := yamlfile.Within(path+".flows", w.Flows, 1, MaxFlows); p != nil {
 		return p
@@ -149,7 +149,7 @@ func (s *Spec) checkParts() *yamlfile.Problem {
 	return nil
 }
 
-// checkKeys refuses keys of another kind than the part's.
+// checkKeys refuses keys that belong to another kind of part.
 func (p Part) checkKeys(path string) *yamlfile.Problem {
 	type key struct {
 		given bool
@@ -215,8 +215,8 @@ func (s *Spec) checkMetrics() *yamlfile.Problem {
 	return nil
 }
 
-// checkMargin wants a margin that the metric can have: in percentage points of
-// shares alone.
+// checkMargin refuses a margin that the metric cannot have: only shares have
+// margins in percentage points.
 func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 	switch {
 	case g.MarginPoints != 0 && !m.Share:
@@ -231,7 +231,7 @@ func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 	return nil
 }
 
-// notAName refuses what cannot name a thing, and proposes what could.
+// notAName returns the problem of an invalid name, and proposes a valid one.
 func notAName(path, what, name string) *yamlfile.Problem {
 	bad := yamlfile.Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
 	if like := nameLike(name); nameRE.MatchString(like) {
@@ -242,12 +242,12 @@ func notAName(path, what, name string) *yamlfile.Problem {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// nameLike is the name that is nearest to a text.
+// nameLike turns a text into the nearest valid name.
 func nameLike(text string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-._")
 }
 
-// notSwept advises of a parameter in a name that the study does not sweep.
+// notSwept extends a problem with advice where a name refers to a parameter that the study does not sweep.
 func (s *Spec) notSwept(bad *yamlfile.Problem, name string) *yamlfile.Problem {
 	ref := reference.FindString(name)
 	if ref == "" {
@@ -269,7 +269,7 @@ func (s *Spec) partNames() (names []string) {
 	return list.Map(s.Parts, func(p Part) string { return p.Name })
 }
 
-// ofItsOwn tells how two things of one name get their own.
+// ofItsOwn advises how to give two things of the same name distinct names.
 func (s *Spec) ofItsOwn(at Point) string {
 	if len(at) == 0 {
 		return "give each a name of its own"
@@ -277,8 +277,7 @@ func (s *Spec) ofItsOwn(at Point) string {
 	return "a sweep makes one of each value: write $" + slices.Sorted(maps.Keys(at))[0] + " into the name"
 }
 
-// checkSwept refuses sweeps of nothing: parameters that no variant and no part
-// mentions or lies at.
+// checkSwept refuses a sweep whose parameter no variant and no part uses.
 func (s *Spec) checkSwept() *yamlfile.Problem {
 	for i, w := range s.Sweep {
 		if !s.mentions(w.Parameter) {

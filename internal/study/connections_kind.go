@@ -14,33 +14,33 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// ConnectionsMode is that of parts in which each connection draws its arm.
+// ConnectionsMode is the mode of parts in which each connection draws its arm.
 const ConnectionsMode testbed.Mode = "connections"
 
-// Concurrent is the design of their studies: both arms at once.
+// Concurrent is the design of their studies: both arms are active at once.
 const Concurrent = "concurrent"
 
-// Connection is one that a live host accepted, when it had ended. Times are in seconds.
+// Connection describes a connection that a live host accepted, recorded when it ended. Times are in seconds.
 type Connection struct {
-	Client   uint32  // a hash of its address that only this study has
-	FirstRTT float64 // of the handshake, before anything was set; 0: not measured
-	RTT      float64 // smoothed, at its end; 0: not measured
+	Client   uint32  // a hash of its address, particular to this study
+	FirstRTT float64 // of the handshake, before any setting was applied; 0: not measured
+	RTT      float64 // smoothed, when it ended; 0: not measured
 	Duration float64
-	Rate     float64 // of delivery, in bits a second; 0: not measured
-	Segments float64 // with data, sent
-	Again    float64 // of them, sent again
+	Rate     float64 // delivery rate, in bits per second; 0: not measured
+	Segments float64 // sent with data
+	Again    float64 // of these, retransmitted
 	Bytes    float64 // sent and acknowledged
-	Request  float64 // mean time of its requests in the server's log; 0: it has none there
+	Request  float64 // mean time of its requests in the server's log; 0: not in the log
 }
 
-// Connections are those of an arm that were opened in a window: columns of equal length.
+// Connections lists the connections of an arm that were opened in a window: columns of equal length.
 type Connections struct {
-	Share   float64 `json:"share"`  // of all connections that was treated
-	Opened  int     `json:"opened"` // of which Open had not ended when the window was read
+	Share   float64 `json:"share"`  // of all connections, those that were treated
+	Opened  int     `json:"opened"` // including the Open ones, which had not ended when the window was read
 	Open    int     `json:"open"`
-	Refused int     `json:"refused,omitempty"` // the kernel did not take a setting
-	Lost    int     `json:"lost,omitempty"`    // ended unseen
-	Coin    uint32  `json:"coin,omitempty"`    // of flows: its seed, by which their arms can be told again
+	Refused int     `json:"refused,omitempty"` // the kernel rejected a setting
+	Lost    int     `json:"lost,omitempty"`    // they ended without being recorded
+	Coin    uint32  `json:"coin,omitempty"`    // of flows: the seed from which their arms can be recomputed
 
 	Client   []uint32  `json:"client"`
 	FirstRTT []float64 `json:"first_rtt_seconds"`
@@ -50,7 +50,7 @@ type Connections struct {
 	Segments []float64 `json:"segments"`
 	Again    []float64 `json:"segments_again"`
 	Bytes    []float64 `json:"bytes_acked"`
-	Request  []float64 `json:"request_seconds,omitempty"` // of studies that read a log
+	Request  []float64 `json:"request_seconds,omitempty"` // only in studies that read a log
 }
 
 // Add appends a connection.
@@ -62,7 +62,7 @@ func (c *Connections) Add(o Connection) {
 	c.Set(len(c.Client)-1, o)
 }
 
-// Set puts a connection in the place of another.
+// Set overwrites the connection at index i.
 func (c *Connections) Set(i int, o Connection) {
 	c.Client[i] = o.Client
 	values := []float64{o.FirstRTT, o.RTT, o.Duration, o.Rate, o.Segments, o.Again, o.Bytes, o.Request}
@@ -71,12 +71,12 @@ func (c *Connections) Set(i int, o Connection) {
 	}
 }
 
-// columns are in the order of a Connection's fields.
+// columns returns the columns in the order of a Connection's fields.
 func (c *Connections) columns() []*[]float64 {
 	return []*[]float64{&c.FirstRTT, &c.RTT, &c.Duration, &c.Rate, &c.Segments, &c.Again, &c.Bytes, &c.Request}
 }
 
-// At is the connection in a row.
+// At returns the connection at row i.
 func (c *Connections) At(i int) Connection {
 	o := Connection{Client: c.Client[i]}
 	for j, value := range []*float64{&o.FirstRTT, &o.RTT, &o.Duration, &o.Rate, &o.Segments, &o.Again, &o.Bytes, &o.Request} {
@@ -87,8 +87,8 @@ func (c *Connections) At(i int) Connection {
 	return o
 }
 
-// whole reports whether every column has a value for each connection: a record is somebody's file.
-// Studies that read no server's log lack the column of requests.
+// whole reports whether every column has a value for each connection; a record may come
+// from anyone. Studies that read no server log have no column of requests.
 func (c *Connections) whole() bool {
 	return !slices.ContainsFunc(c.columns(), func(x *[]float64) bool {
 		return len(*x) != len(c.Client) && (x != &c.Request || len(*x) > 0)
@@ -96,7 +96,7 @@ func (c *Connections) whole() bool {
 		c.Share >= 0 && c.Share <= 1
 }
 
-// Shares of the connections that are treated, in the windows of each four: the two outer ones show
+// The shares of treated connections, in each group of four windows: the lowest and the highest show
 // whether the arms disturb each other. Ramp is the share of the first window, which does not count.
 const (
 	Ramp       = 0.05
@@ -105,7 +105,7 @@ const (
 	mostOfAll  = 0.9
 )
 
-// Shares are those of a study's windows, in an order drawn for each four.
+// Shares returns the share treated in each of a study's windows, in an order drawn for each four.
 func Shares(seed uint64, windows int) []float64 {
 	rng := rand.New(rand.NewPCG(seed, NameHash("shares")))
 	var out []float64
@@ -117,7 +117,7 @@ func Shares(seed uint64, windows int) []float64 {
 	return out[:windows]
 }
 
-// Terms of a study by connection that does not say.
+// Defaults of a study by connection.
 const (
 	connectionWindow  = 30
 	connectionWindows = 20
@@ -132,7 +132,7 @@ func fillConnections(p *Part, said func(key string) bool) {
 	p.Seconds = p.Live.Window
 }
 
-// checkConnections refuses terms, and settings that a connection cannot have for itself.
+// checkConnections refuses invalid terms, and settings that cannot apply to a single connection.
 func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	if bad := cmp.Or(yamlfile.Within(path+".window", t.Window, leastWindow, 3600), yamlfile.Within(path+".harm_percent", t.HarmPercent, 1, 1000)); bad != nil {
 		return bad
@@ -176,7 +176,7 @@ func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	return nil
 }
 
-// ServerLog is the log that a study by connection reads; "" for none.
+// ServerLog returns the path of the log that a study by connection reads; "" if it reads none.
 func (t *Terms) ServerLog() string {
 	for _, w := range t.Watch {
 		if log := LogOf(w); log != "" {
@@ -186,7 +186,7 @@ func (t *Terms) ServerLog() string {
 	return ""
 }
 
-// PerConnection is the study that answers a question with each connection in an arm of its coin.
+// PerConnection returns the study that answers a question by drawing an arm for each connection.
 func (q Question) PerConnection(d *Design) (Spec, error) {
 	s := Spec{Name: "prove", Testbed: Testbed{Kind: KindLive}, Design: Concurrent, Control: "as-is", Seed: &d.Seed,
 		Question: strings.TrimSuffix(q.Text(), ", under its own traffic?") + ", connection by connection?"}
@@ -237,19 +237,19 @@ func (q Question) PerConnection(d *Design) (Spec, error) {
 	return s, nil
 }
 
-// leastFours is the fewest windows: one of each share, twice.
+// leastFours is the least number of windows: each group of shares twice.
 const leastFours = 8
 
-// The gates of windows by connection, beside a guardrail's.
+// The gates of windows by connection, in addition to the guardrail's.
 const (
-	GateRefused = "refused" // the kernel took the setting of not every treated connection
-	GateLost    = "lost"    // one connection in a hundred or more ended unseen
+	GateRefused = "refused" // the kernel did not accept the setting for every treated connection
+	GateLost    = "lost"    // one connection in a hundred or more ended without being recorded
 )
 
 var connectionGates = gatesOfWindows(GateRefused, GateLost, GateNothing, GateGuard)
 
-// ConnectionTrial is an arm of a window as a study's record keeps it; ramp is of windows that do
-// not count.
+// ConnectionTrial returns the trial that the study's record keeps for an arm of
+// a window. Windows of the ramp do not count.
 func ConnectionTrial(s Spec, w Window, variant string, c Connections) Trial {
 	part := s.Parts[0]
 	w.Of, w.Value = variant, map[string]float64{}

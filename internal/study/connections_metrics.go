@@ -12,11 +12,11 @@ import (
 	"linerate/internal/stats"
 )
 
-// unitMetric is a metric of single connections.
+// unitMetric is a metric of individual connections or flows.
 type unitMetric struct {
 	Metric
 	source   string
-	quantile float64 // 0: all values over all they are shares of
+	quantile float64 // 0: a ratio, the sum of the values over the sum of their totals
 	column   func(c Connections) []float64
 	scale    float64 // from the column to the metric's unit
 }
@@ -31,7 +31,7 @@ var (
 	requests  = func(c Connections) []float64 { return c.Request }
 )
 
-// connectionMetrics are those of the kind, in the order of reports.
+// connectionMetrics are the metrics of the kind, in the order of reports.
 var connectionMetrics = []unitMetric{
 	unitOf("duration", "connection_duration_p50_ns", "median duration of connections", 0.5, durations),
 	unitOf("duration#p95", "connection_duration_p95_ns", "95th percentile of the duration of connections", 0.95, durations),
@@ -47,13 +47,13 @@ var connectionMetrics = []unitMetric{
 	unitOf("log:PATH#p99", "connection_request_p99_ns", "99th percentile of connections' mean request time", 0.99, requests),
 }
 
-// metricsOf are the metrics alone.
+// metricsOf strips units to their metrics.
 func metricsOf(units []unitMetric) []Metric {
 	return list.Map(units, func(m unitMetric) Metric { return m.Metric })
 }
 
-// connectionMetric is what a source, as users write it, measures. Without # it is the median, of
-// a log the 95th percentile, as in studies that switch a host.
+// connectionMetric returns the metric of a source as users write it. Without #PERCENTILE it is
+// the median; for a log, the 95th percentile, as in switchback studies.
 func connectionMetric(source string) (unitMetric, bool) {
 	unsaid := "#p50"
 	if LogOf(source) != "" {
@@ -65,7 +65,7 @@ func connectionMetric(source string) (unitMetric, bool) {
 	return list.Find(connectionMetrics, func(m unitMetric) bool { return m.source == source || m.source+unsaid == source })
 }
 
-// LogOf is the path of the server's log that a source of connections' metrics reads; "" for none.
+// LogOf returns the path of the server log that a source of connection metrics reads; "" if it reads none.
 func LogOf(source string) string {
 	path, ok := strings.CutPrefix(source, "log:")
 	if !ok {
@@ -79,13 +79,13 @@ func connectionSources() []string {
 	return list.Map(connectionMetrics, func(m unitMetric) string { return m.source })
 }
 
-// connectionMetricNamed is the metric of a name in results.
+// connectionMetricNamed finds the metric of a name in results.
 func connectionMetricNamed(name string) (unitMetric, bool) {
 	return list.Find(slices.Concat(connectionMetrics, flowMetrics), func(m unitMetric) bool { return m.Name == name })
 }
 
-// of are the connections as units of the metric, of equal weight; those that did not measure it
-// are left out, which the arm decides of none: a time of 0 is of a connection without data.
+// of returns the connections as units of the metric, of equal weight. It leaves out those
+// without a value: a time of 0 means a connection without data, which no arm causes.
 func (m unitMetric) of(c Connections) (out []stats.Unit) {
 	if !c.whole() {
 		return nil
@@ -102,10 +102,10 @@ func (m unitMetric) of(c Connections) (out []stats.Unit) {
 	return out
 }
 
-// leastTrip stands for round trips of the handshake that were not measured, or are shorter.
+// leastTrip replaces handshake round trips that were not measured or are shorter.
 const leastTrip = 10e-6
 
-// summary is the metric of units of one weight.
+// summary computes the metric over units of equal weight.
 func (m unitMetric) summary(units []stats.Unit) float64 {
 	if m.quantile == 0 {
 		sum, of := 0.0, 0.0
@@ -117,8 +117,8 @@ func (m unitMetric) summary(units []stats.Unit) float64 {
 	return stats.UnitQuantile(units, m.quantile)
 }
 
-// units are an arm's, of all valid windows that count, weighted by the chance that a connection
-// had to be in it.
+// units returns an arm's units from all valid windows that count, weighted by
+// the inverse of the chance that a connection had to be in the arm.
 func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.Unit) {
 	for _, t := range trials {
 		c := t.Saw().Connections
@@ -132,7 +132,7 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 		if !(chance > 0) {
 			continue
 		}
-		kept := float64(len(c.Client)) / float64(max(len(c.Client), c.Opened-c.Open-c.Lost)) // the others were not sampled
+		kept := float64(len(c.Client)) / float64(max(len(c.Client), c.Opened-c.Open-c.Lost)) // the rest was not sampled
 		for _, u := range m.of(*c) {
 			u.Weight = 1 / chance / kept
 			out = append(out, u)
@@ -141,8 +141,8 @@ func (m unitMetric) units(s Spec, trials []Trial, variant string) (out []stats.U
 	return out
 }
 
-// compareConnections judges arms by their connections. The control of a variant is all untreated
-// ones; that of the A/A arm, those which the second coin left.
+// compareConnections compares arms by their connections. A variant's control is all untreated
+// connections; the A/A arm's control is the untreated ones that the second coin left.
 func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	m, _ := connectionMetricNamed(g.Metric)
 	trials = list.Filter(trials, func(t Trial) bool { return t.Part == g.Part })
@@ -163,23 +163,23 @@ func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt st
 	return stats.CompareUnits(control, treated, m.quantile, opt)
 }
 
-// HarmIn is the guardrail that a study by connection has tripped; nil where it may go on. It errs
-// in 5 % of harmless studies at most, however often it is asked: the interval holds at any time.
+// HarmIn returns the guardrail that a study by connection has tripped; nil if it may go on. Its
+// intervals hold at any time, so it stops at most 5 % of harmless studies, however often it is asked.
 func HarmIn(s Spec, seed uint64, trials []Trial) *Trip {
 	counted := list.Map(trials, func(t Trial) Trial {
-		t.Block = max(t.Block, 1) // the ramp too
+		t.Block = max(t.Block, 1) // include the ramp
 		return t
 	})
 	return cmp.Or(stuck(s, counted), slower(s, seed, counted))
 }
 
-// slower trips where the primary metric is shown to be worse, by as much as the study allows.
+// slower trips if the primary metric is shown to be worse by at least the study's limit.
 func slower(s Spec, seed uint64, trials []Trial) *Trip {
 	limit := s.Parts[0].Live.HarmPercent
 	m, _ := MetricNamed(s.Primary().Metric)
 	for _, c := range s.anyTime(seed, trials) {
 		worse, _, _ := c.Result().Size()
-		if m.Share { // of its own value, as of other metrics
+		if m.Share { // relative to the share itself, as for other metrics
 			worse = c.Result().EffectPercent
 		}
 		if by := math.Abs(worse.Float()); c.Verdict == stats.Worse && by >= limit {
@@ -189,7 +189,7 @@ func slower(s Spec, seed uint64, trials []Trial) *Trip {
 	return nil
 }
 
-// stuck trips where treated connections do not end as others do: what never ends has no value.
+// stuck trips if more treated connections than others stay open: a connection that never ends has no value.
 func stuck(s Spec, trials []Trial) *Trip {
 	count := map[bool][2]float64{}
 	for _, t := range trials {
@@ -208,7 +208,7 @@ func stuck(s Spec, trials []Trial) *Trip {
 	return &Trip{Guardrail: "stuck", Value: pb, Limit: pa, Text: fmt.Sprintf("%s of the treated connections had not ended when %s of the others had not", show.Percent(100*pb), show.Percent(100*pa))}
 }
 
-// ConnectionsLine is a line about a window of which all arms are on record.
+// ConnectionsLine describes a window of which all arms are on record.
 func ConnectionsLine(s Spec, seed uint64, trials []Trial, window int) string {
 	m, _ := MetricNamed(s.Primary().Metric)
 	line, share := "", 0.0
@@ -242,8 +242,8 @@ func ConnectionsLine(s Spec, seed uint64, trials []Trial, window int) string {
 	return line
 }
 
-// ForeseeConnections says what a study would see, by a window in which nothing was treated: the
-// two halves of the control stand for its arms.
+// ForeseeConnections predicts what a study could detect, from a window in which
+// nothing was treated: the two halves of the control stand in for the arms.
 func ForeseeConnections(s Spec, trials []Trial) (lines []string) {
 	all, p := 0, s.Parts[0]
 	for _, t := range trials {
@@ -259,8 +259,8 @@ func ForeseeConnections(s Spec, trials []Trial) (lines []string) {
 			lines = append(lines, m.Label+": too few connections to say what a study would see.")
 			continue
 		}
-		// Of four windows with 10, 50, 50 and 90 %, an arm's variance is 1.9 times that of four halves:
-		// Σp⁻¹/16 for 1/2.
+		// With shares of 10, 50, 50 and 90 %, an arm's variance over four
+		// windows is 1.9 times that with four halves: Σp⁻¹/16 instead of 1/2.
 		const unequal = 1.9
 		see := stats.DetectableEffect(100, alpha, 0.8) * c.Effect.SE * math.Sqrt(unequal/float64(p.Blocks))
 		text := show.Percent(stats.Percent(see))

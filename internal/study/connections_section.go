@@ -10,29 +10,29 @@ import (
 	"linerate/internal/stats"
 )
 
-// HostEffect is what a whole host gains, by the windows' shares: all connections treated against
-// none. Where the arms share a bottleneck, a connection may gain what another loses.
+// HostEffect is what a whole host gains when all connections are treated instead of none, estimated from the
+// windows' shares. Where the arms share a bottleneck, one connection may gain what another loses.
 type HostEffect struct {
 	stats.Effect
-	// Between is the effect between the connections of a window.
+	// Between is the effect between the connections of the same window.
 	Between stats.Effect `json:"between_connections"`
 	Windows int          `json:"windows"`
-	// P is of "no other than the effect between the connections of a window", and Apart says
-	// that the host is not shown to gain what its connections do.
+	// P tests that the host gains what its connections do; Apart says that the
+	// host is not shown to gain that.
 	P     stats.Number `json:"p_value"`
 	Apart bool         `json:"apart,omitempty"`
 }
 
-// The levels at which a host's effect is no longer taken for its connections'. A verdict is to be
-// lost rather than to promise a host what it does not get; the effect is the host's where the two
-// are beyond doubt not the same, for the host's is the less exact.
+// The levels at which the host's effect is distinguished from its connections'. Losing a
+// verdict is better than promising a host a gain that it does not get. The host's effect is
+// less precise, so it replaces the connections' only where the two differ beyond doubt.
 const (
 	apartLevel = 0.1
 	otherLevel = 0.005
 )
 
-// deriveConnections asks whether the arms disturb each other, and takes back verdicts on the host
-// where they do.
+// deriveConnections tests whether the arms disturb each other, and withdraws
+// verdicts about the host where they do.
 func deriveConnections(r *Results, s Spec) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
@@ -50,7 +50,7 @@ func deriveConnections(r *Results, s Spec) {
 	}
 }
 
-// unitWords are what reports call the units of a study, what they are units of, and how they share it.
+// unitWords are the words of reports for the study's units, for what the units belong to, and for how they share it.
 type unitWords struct{ units, whole, share string }
 
 func wordsOf(metric string) unitWords {
@@ -60,8 +60,8 @@ func wordsOf(metric string) unitWords {
 	return unitWords{"connections", "host", "they share a bottleneck, and what one gains another loses"}
 }
 
-// takeHost makes the effect that of the whole host, where it is shown to be another and the verdict
-// stands.
+// takeHost replaces the effect by that of the whole host, if the two are shown
+// to differ and the verdict still holds.
 func (v *Verdict) takeHost() {
 	h := v.Host
 	if !(h.P.Float() <= otherLevel) || !v.Verdict.Differs() {
@@ -76,9 +76,9 @@ func (v *Verdict) takeHost() {
 	}
 }
 
-// hostEffect adds to the effect between connections what all of them lose or gain by the share
-// that is treated: the slope, over the windows, of the metric of all connections of a window after
-// the effect is taken out of the treated. The shares are in random order, so that drift is noise.
+// hostEffect adds to the effect between connections what all connections lose or gain with the treated
+// share: the slope, over windows, of the metric of all connections in a window after the effect is
+// removed from the treated ones. The shares come in random order, so drift is noise.
 func hostEffect(r Results, v Verdict) *HostEffect {
 	m, ok := connectionMetricNamed(v.Metric)
 	size, low, high := v.Size()
@@ -148,10 +148,10 @@ func connectionsMethod(p Part) string {
 		p.Blocks, span(Seconds(t.Window)))
 }
 
-// classes are of the round trip of the handshake, from each to the next, in seconds.
+// classes are the limits of classes of the handshake's round trip, in seconds.
 var classes = []float64{0, 0.005, 0.02, 0.1, math.Inf(1)}
 
-// connectionSections are what a report shows of studies by connection.
+// connectionSections returns a report's sections on studies by connection.
 func connectionSections(s Spec, r Results) []document.Block {
 	if s.Design != Concurrent || len(r.Trials) == 0 {
 		return nil
@@ -159,7 +159,7 @@ func connectionSections(s Spec, r Results) []document.Block {
 	return section("Connections", "", classTable(s, r), hostTable(r), countTable(s, r))
 }
 
-// classTable has the primary effect by the distance of clients.
+// classTable shows the primary effect by the clients' round trip.
 func classTable(s Spec, r Results) document.Table {
 	t := document.Table{Title: "By round trip of the handshake", Header: []string{"round trip", "variant", "connections", "effect", "95 % interval"},
 		Note: "Exploratory: the primary metric among clients at a like distance, measured before anything was set."}
@@ -192,7 +192,7 @@ func classText(from, to float64) string {
 	return show.Nanos(1e9*from) + " to " + show.Nanos(1e9*to)
 }
 
-// ofClass are the trials with the connections alone whose handshake took so long.
+// ofClass returns the trials with only the connections whose handshake took between from and to seconds.
 func ofClass(trials []Trial, from, to float64) (out []Trial) {
 	for _, t := range trials {
 		c := t.Saw().Connections
@@ -213,7 +213,7 @@ func ofClass(trials []Trial, from, to float64) (out []Trial) {
 	return out
 }
 
-// hostTable has what the shares say of the whole host.
+// hostTable shows what the shares say about the whole host.
 func hostTable(r Results) document.Table {
 	t := document.Table{Title: "The whole host", Header: []string{"metric", "variant", "between connections", "all against none treated", "95 % interval", "p of a difference", ""},
 		Note: "Connections that share a bottleneck may take from each other. How the metric of all moves with the share of treated ones, from window to window, shows what the host gains as a whole."}
@@ -231,7 +231,7 @@ func hostTable(r Results) document.Table {
 	return t
 }
 
-// countTable has what became of each arm's connections.
+// countTable shows what became of each arm's connections.
 func countTable(s Spec, r Results) document.Table {
 	t := document.Table{Title: "What became of them", Header: []string{"arm", "opened", "ended", "still open", "refused", "unseen", "clients"},
 		Note: "A connection that had not ended one window after its own is in no number."}
@@ -255,6 +255,6 @@ func countTable(s Spec, r Results) document.Table {
 	return t
 }
 
-// Lasts is how long a study by connection takes: its ramp, its windows, and one more in which the
-// last connections end.
+// Lasts returns how long a study by connection takes: its ramp, its windows,
+// and one more window in which the last connections end.
 func Lasts(p Part) time.Duration { return time.Duration(p.Blocks+2) * Seconds(p.terms().Window) }

@@ -1,17 +1,17 @@
-// Package study says what a study is, as pure data and functions: its
-// specification (YAML), its schedule, the record of a trial, and the analysis that
-// turns trials into verdicts. Package lab runs trials; package studydir keeps them.
+// Package study defines a study as data and pure functions: its specification
+// (YAML), its schedule, the record of a trial, and the analysis that turns
+// trials into verdicts. Package lab runs trials; package studydir stores them.
 //
 // A part of a study is of one of six kinds, each in the files named after it:
 //
 //   - forward: offers packets to a DUT, which forwards them at a cost or under overload,
-//     or is flooded with them and asked whether it still answers
+//     or floods it and asks whether it still answers
 //   - search: searches for throughput (MLRsearch, RFC 2544), the longest burst without
-//     loss, or loss over load; the procedures are package search's
-//   - flows: packets through a DUT, each flow in the arm that the DUT's ruleset drew
-//   - serve: requests to servers of the web, for mail, or for files
+//     loss, or loss over load; the procedures are in package search
+//   - flows: packets through one DUT, whose ruleset draws an arm for each flow
+//   - serve: requests to web, mail or file servers
 //   - switchback: a live host, switched back and forth under its own traffic
-//   - connections: of a live host, each in the arm that it drew
+//   - connections: a live host, each connection in the arm that it drew
 //
 // Where things are:
 //

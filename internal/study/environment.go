@@ -11,11 +11,11 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Environment is what a reader must know of the machine to believe a number.
-// It is drawn from facts (EnvironmentOf), which the record keeps whole.
+// Environment is what a reader must know about the machine to trust a number.
+// EnvironmentOf draws it from facts, which the record keeps in full.
 type Environment struct {
-	Linerate    string              `json:"linerate"` // version of the program
-	Command     []string            `json:"command"`  // how it was called
+	Linerate    string              `json:"linerate"` // version
+	Command     []string            `json:"command"`  // command line
 	Hostname    string              `json:"hostname"`
 	OS          string              `json:"os"`
 	Kernel      string              `json:"kernel"` // uname -rv
@@ -24,35 +24,35 @@ type Environment struct {
 	CPUs        int                 `json:"cpus"`
 	MemoryBytes uint64              `json:"memory_bytes"`
 	Governor    string              `json:"governor"`          // "" where there is no cpufreq
-	Machine     string              `json:"machine,omitempty"` // the maker's name of it
+	Machine     string              `json:"machine,omitempty"` // product name given by the vendor
 	Hypervisor  string              `json:"hypervisor"`        // "" on bare metal
 	Clocksource string              `json:"clocksource"`
 	Mitigations map[string]string   `json:"mitigations"`
 	Engine      string              `json:"engine"`
 	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
-	Label       string              `json:"label"`    // what the numbers are not
-	// Unavailable says why a mode could not be had, by mode (Needs).
+	Label       string              `json:"label"`    // what the numbers do not represent
+	// Unavailable says, by mode (Needs), why a mode was unavailable.
 	Unavailable map[string]string `json:"unavailable"`
 	// Resumed lists what had changed when the study was resumed.
 	Resumed []string `json:"resumed"`
-	// Facts are the snapshots of the host that are stored with the record: one from the
-	// study's start, and one from each time it was resumed.
+	// Facts lists the snapshots of the host stored with the record: one from
+	// the start, and one from each time the study was resumed.
 	Facts []FactsRef `json:"facts,omitempty"`
-	// Beds are the environments of several testbeds, where the study was spread
-	// over them; the fields above are the first's.
+	// Beds are the environments of the testbeds, if the study ran on several;
+	// the fields above are then the first testbed's.
 	Beds []BedEnvironment `json:"beds,omitempty"`
 }
 
-// FactsRef names a file of facts in a study's record, by what is in it.
+// FactsRef names a file of facts in a study's record, with its checksum.
 type FactsRef struct {
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"` // of the file, hex
 }
 
-// BedNotes is a testbed's description as it stood in one mode.
+// BedNotes is a testbed's description in one mode.
 type BedNotes = testbed.Description
 
-// On reports whether a testbed was of one of the kinds.
+// On reports whether any testbed is of one of the kinds.
 func (e Environment) On(kinds ...string) bool {
 	for _, d := range e.Testbeds {
 		if slices.Contains(kinds, d.Kind) {
@@ -62,11 +62,11 @@ func (e Environment) On(kinds ...string) bool {
 	return false
 }
 
-// notAffected is the kernel's word for a vulnerability that a CPU lacks.
+// notAffected is what the kernel prints for a vulnerability that the CPU does not have.
 const notAffected = "Not affected"
 
-// EnvironmentOf draws from facts what a report shows of the machine. What the
-// facts do not know stays empty, and is never guessed.
+// EnvironmentOf extracts from facts what a report shows of the machine. What
+// the facts do not say stays empty; it is never guessed.
 func EnvironmentOf(f *fact.Facts) Environment {
 	e := Environment{
 		Hostname: f.Hostname, OS: f.OS, Kernel: f.Kernel, Arch: f.Arch, CPU: f.CPU.Model, CPUs: f.CPU.Count,
@@ -92,8 +92,8 @@ func EnvironmentOf(f *fact.Facts) Environment {
 	return e
 }
 
-// Then is what a testbed was for a study's earlier blocks and is for a later one: what
-// it could be had for once stays known, and what could not.
+// Then merges the environment of a later block into that of earlier ones: it
+// keeps what was available and what was not in any of them.
 func (e Environment) Then(later Environment) Environment {
 	for mode, bed := range later.Testbeds {
 		put(&e.Testbeds, mode, bed)
@@ -110,15 +110,15 @@ func (e Environment) Then(later Environment) Environment {
 	return e
 }
 
-// Resume completes the environment of a study that goes on with what the
-// earlier one knew, and notes what differs between the two.
+// Resume completes the environment of a resumed study with the earlier one, and
+// notes what changed.
 func (e Environment) Resume(old Environment) Environment {
 	then := old.Then(e)
 	e.Testbeds, e.Resumed, e.Facts = then.Testbeds, then.Resumed, slices.Concat(old.Facts, e.Facts)
 	return e
 }
 
-// Since says what is other than it was, of what distinguishes trials.
+// Since lists what changed among the properties that distinguish trials.
 func (e Environment) Since(old Environment) (changed []string) {
 	for _, d := range append([]difference{{"host", old.Hostname, e.Hostname}}, differences(old, e)...) {
 		if d.was != "" && d.was != d.is {
@@ -128,30 +128,30 @@ func (e Environment) Since(old Environment) (changed []string) {
 	return changed
 }
 
-// difference is what one environment is and another was.
+// difference is a property with its earlier and its present value.
 type difference struct{ what, was, is string }
 
-// differences are what distinguishes trials of one machine and of like ones, equal or not.
+// differences lists the properties that distinguish trials, on one machine or on like ones, whether or not they changed.
 func differences(was, is Environment) []difference {
 	return []difference{{"kernel", was.Kernel, is.Kernel}, {"CPU", was.CPU, is.CPU}, {"linerate", was.Linerate, is.Linerate},
 		{"engine", was.Engine, is.Engine}, {"governor", was.Governor, is.Governor}, {"clock source", was.Clocksource, is.Clocksource}}
 }
 
-// A study may be spread over equal testbeds, whole blocks each: the testbed is then a
-// blocking factor. Arms are compared within blocks, so what makes one testbed
-// faster than another is in no effect; whether the effect itself differs between
-// testbeds is computed for each verdict.
+// A study may be spread over equal testbeds in whole blocks: the testbed is
+// then a blocking factor. Arms are compared within blocks, so a faster testbed
+// changes no effect; whether the effect itself differs between testbeds is
+// computed for each verdict.
 
-// BedShare is what one of several testbeds had of a study.
+// BedShare is one testbed's share of a study.
 type BedShare struct {
 	Testbed string `json:"testbed"`
 	Blocks  int    `json:"blocks"`
 	Trials  int    `json:"trials"`
-	// Differs says in what the testbed is other than the first.
+	// Differs lists how the testbed differs from the first.
 	Differs []string `json:"differs,omitempty"`
 }
 
-// BedEffect is what a verdict's comparison came to on one of several testbeds alone.
+// BedEffect is a verdict's effect on one testbed alone.
 type BedEffect struct {
 	Testbed string `json:"testbed"`
 	N       int    `json:"n"` // blocks
@@ -165,11 +165,11 @@ type BedEnvironment struct {
 	Kernel   string    `json:"kernel"`
 	CPU      string    `json:"cpu"`
 	Facts    *FactsRef `json:"facts,omitempty"`
-	// Differs says in what it is other than the first testbed.
+	// Differs lists how it differs from the first testbed.
 	Differs []string `json:"differs"`
 }
 
-// put sets a key of a map that others may have too.
+// put sets a key in a copy of a map, because others may share the original.
 func put[V any](m *map[string]V, key string, v V) {
 	fresh := map[string]V{}
 	maps.Copy(fresh, *m)
@@ -177,7 +177,7 @@ func put[V any](m *map[string]V, key string, v V) {
 	*m = fresh
 }
 
-// orEmpty is a map that JSON has as an object even where nothing is in it.
+// orEmpty replaces a nil map by an empty one, so that JSON has an object.
 func orEmpty[V any](m map[string]V) map[string]V {
 	if m == nil {
 		return map[string]V{}

@@ -13,18 +13,18 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// spread are the lists whose entries a sweep multiplies.
+// spread names the lists whose entries a sweep multiplies.
 var spread = []string{"variants", "parts", "metrics"}
 
-// origin is what an entry that a sweep has made came from.
+// origin says where an entry that a sweep produced came from.
 type origin struct {
 	at       Point
-	template string // its name
+	template string // the name before substitution
 }
 
 // expand replaces every entry of the spread lists that mentions swept
-// parameters by one for each combination of their values. It returns where
-// each entry of each list lies.
+// parameters by one entry for each combination of their values. It returns the
+// origin of each entry of each list.
 func expand(p *yamlfile.Places, body ast.Node) map[string][]origin {
 	root, ok := body.(*ast.MappingNode)
 	if !ok {
@@ -46,7 +46,7 @@ func expand(p *yamlfile.Places, body ast.Node) map[string][]origin {
 	return made
 }
 
-// sweepsOf reads the sweeps ahead of everything else, checked.
+// sweepsOf reads and checks the sweeps before everything else.
 func sweepsOf(p *yamlfile.Places, root *ast.MappingNode) []Sweep {
 	var s Spec
 	for _, v := range root.Values {
@@ -65,7 +65,7 @@ func sweepsOf(p *yamlfile.Places, root *ast.MappingNode) []Sweep {
 	return s.Sweep
 }
 
-// multiply multiplies a list's entries.
+// multiply replaces the entries of a list that mention sweeps by their combinations.
 func multiply(p *yamlfile.Places, list *ast.SequenceNode, sweeps []Sweep) (from []origin) {
 	var values []ast.Node
 	for _, entry := range list.Values {
@@ -88,7 +88,7 @@ func multiply(p *yamlfile.Places, list *ast.SequenceNode, sweeps []Sweep) (from 
 	return from
 }
 
-// unswept refuses a scalar that is nothing but a parameter which nothing sweeps.
+// unswept refuses a scalar that consists of a parameter which nothing sweeps.
 func unswept(p *yamlfile.Places, n ast.Node) {
 	ast.Walk(visit(func(n ast.Node) {
 		if s, ok := n.(*ast.StringNode); ok && s.Token.Type == token.StringType && reference.FindString(s.Value) == s.Value && s.Value != "" {
@@ -97,7 +97,7 @@ func unswept(p *yamlfile.Places, n ast.Node) {
 	}), n)
 }
 
-// mentioned are the sweeps whose parameters a tree refers to.
+// mentioned returns the sweeps whose parameters a tree refers to.
 func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 	names := map[string]bool{}
 	ast.Walk(visit(func(n ast.Node) {
@@ -110,16 +110,16 @@ func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 	return list.Filter(sweeps, func(w Sweep) bool { return names[w.Parameter] })
 }
 
-// referred is the parameter of a reference, $name or ${name}.
+// referred returns the parameter of a reference, $name or ${name}.
 func referred(ref string) string { return strings.Trim(ref, "${}") }
 
-// visit sees every node of a tree.
+// visit calls itself for every node of a tree.
 type visit func(ast.Node)
 
 func (v visit) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
-// combinations are all points of sweeps, the last parameter's values nearest;
-// of none there is one, at no place.
+// combinations returns all points of the sweeps; the last parameter varies
+// fastest. Without sweeps it returns one nil point.
 func combinations(sweeps []Sweep) []Point {
 	points := []Point{nil}
 	for _, w := range sweeps {
@@ -140,7 +140,7 @@ func combinations(sweeps []Sweep) []Point {
 	return points
 }
 
-// nameOf is the value of an entry's key name.
+// nameOf returns the value of an entry's key name.
 func nameOf(n ast.Node) string {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
@@ -154,8 +154,8 @@ func nameOf(n ast.Node) string {
 	return ""
 }
 
-// substitute copies a tree with values in the place of parameters. What is
-// nothing but a parameter becomes a number. Places in the file stay.
+// substitute copies a tree, replacing parameters by values. A scalar that consists of a
+// parameter becomes a number. Positions in the file are preserved.
 func substitute(n ast.Node, at Point) ast.Node {
 	switch node := n.(type) {
 	case *ast.MappingNode:
@@ -188,7 +188,7 @@ func substitute(n ast.Node, at Point) ast.Node {
 	return n
 }
 
-// replace writes values into one scalar.
+// replace substitutes values in one scalar.
 func replace(n *ast.StringNode, at Point) ast.Node {
 	if v, ok := at[referred(n.Value)]; ok && reference.FindString(n.Value) == n.Value && n.Token.Type == token.StringType {
 		if f, err := parser.ParseBytes([]byte(number(v)), 0); err == nil && len(f.Docs) == 1 {
@@ -212,7 +212,7 @@ func replace(n *ast.StringNode, at Point) ast.Node {
 	return &made
 }
 
-// place tells the entries of a study where they lie, unless they say so.
+// place records the sweep point of each entry, unless the entry states one.
 func (s *Spec) place(made map[string][]origin) {
 	for i, o := range made["variants"] {
 		if v := &s.Variants[i]; len(o.at) > 0 && v.At == nil {

@@ -14,28 +14,28 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// FlowsMode is that of parts in which each flow through one DUT draws its arm, by the DUT's own
-// ruleset: both arms are there at once.
+// FlowsMode is the mode of parts in which the ruleset of one DUT draws an arm
+// for each flow: both arms are active at once.
 const FlowsMode testbed.Mode = "flows"
 
-// coinWord stands in a ruleset for the condition that a flow is drawn.
+// coinWord is the placeholder in a ruleset for the condition that a flow is drawn.
 const coinWord = "$coin"
 
-// Train is how many frames of a flow follow each other in the order of trains: a batch of the
-// generator's, which one CPU forwards before the next is made.
+// Train is how many consecutive frames of a flow the order "trains" sends: one
+// batch of the generator, which one CPU forwards before the next is made.
 const Train = 64
 
-// trains is the order of a workload whose flows send trains.
+// trains is the order of a workload whose flows send trains of frames.
 const trains = "trains"
 
-// mostFlows is how many flows the record of a window has room for, leastFlows how many an arm of a
-// tenth of them needs to be no accident.
+// mostFlows is how many flows a window's record has room for; leastFlows how
+// many are needed so that an arm with a tenth of them is large enough.
 const (
 	leastFlows = 100
 	mostFlows  = 5000
 )
 
-// sides are how many numbers a coin has.
+// sides is how many values the coin can take.
 const sides = 100
 
 func checkFlows(s *Spec, p Part, path string) *yamlfile.Problem {
@@ -61,20 +61,20 @@ func (v Variant) tosses() bool {
 	return slices.ContainsFunc(v.Settings, func(s Setting) bool { return s.NFT != nil && strings.Contains(s.NFT.Text, coinWord) })
 }
 
-// coin is the condition, in nft's language, that a flow is among a share of all.
+// coin returns the condition, in nft's language, that a flow belongs to the drawn share.
 func coin(family string, seed uint32, share float64) string {
 	ip := map[bool]string{true: "ip6", false: "ip"}[family == "ipv6"]
 	below := fmt.Sprintf("< %d", drawn(share))
 	if drawn(share) == sides {
-		below = fmt.Sprintf("<= %d", sides-1) // nft(8) refuses to compare with what is never reached
+		below = fmt.Sprintf("<= %d", sides-1) // nft(8) refuses a comparison that is always true
 	}
 	return fmt.Sprintf("jhash %s saddr . %s daddr . udp sport . udp dport mod %d seed 0x%x %s", ip, ip, sides, seed, below)
 }
 
-// drawn are the coin's numbers with which a flow is drawn.
+// drawn returns how many of the coin's values mean that a flow is drawn.
 func drawn(share float64) uint32 { return uint32(share*sides + 0.5) }
 
-// toss is the variant with a ruleset that draws so many flows.
+// toss returns the variant with a ruleset that draws the given share of flows.
 func (s *Spec) toss(v Variant, seed uint32, share float64) Variant {
 	v.Settings = slices.Clone(v.Settings)
 	for i, set := range v.Settings {
@@ -87,7 +87,7 @@ func (s *Spec) toss(v Variant, seed uint32, share float64) Variant {
 	return v
 }
 
-// alone is the variant as it is where each arm has its DUT: the control draws no flow, others all.
+// alone returns the variant for a DUT with one arm only: the control's coin draws no flow, the other's draws all.
 func (s *Spec) alone(v Variant) Variant {
 	if !slices.ContainsFunc(s.Parts, func(p Part) bool { return KindOf(p) == KindFlows }) {
 		return v
@@ -98,7 +98,7 @@ func (s *Spec) alone(v Variant) Variant {
 	return s.toss(v, 1, 1)
 }
 
-// Toss is what a window's coins say: the first draws arms, the second splits the control's.
+// Toss holds a window's coins: the first draws arms, the second splits the control for the A/A arm.
 type Toss struct {
 	Treated     Variant // with the coin in its rulesets
 	Share       float64
@@ -106,7 +106,7 @@ type Toss struct {
 	control     string
 }
 
-// TossOf are the coins of a block. Every window has others, so that no flow is always in one arm.
+// TossOf returns the coins of a block. They differ between windows, so that no flow always has the same arm.
 func TossOf(s *Spec, p Part, seed uint64, block, attempt int) Toss {
 	seed ^= NameHash(p.Name)
 	rng := rand.New(rand.NewPCG(seed, uint64(block)<<16|uint64(attempt)))
@@ -116,7 +116,7 @@ func TossOf(s *Spec, p Part, seed uint64, block, attempt int) Toss {
 	return c
 }
 
-// arm is that of a flow.
+// arm returns the arm of a flow.
 func (c Toss) arm(f load.Tuple) string {
 	switch {
 	case f.Coin(c.seed, sides) < drawn(c.Share):
@@ -127,8 +127,8 @@ func (c Toss) arm(f load.Tuple) string {
 	return c.control
 }
 
-// Flows are those of each arm: a window's, by what arrived of them. The unit is the flow, and its
-// value the median of its trains.
+// Flows sorts the received flows of a window into arms. The unit is the flow;
+// its value is the median over its trains.
 func (c Toss) Flows(space load.FlowSpace, got []load.FlowReceived) map[string]*Connections {
 	space = space.WithDefaults()
 	out := map[string]*Connections{}
@@ -143,7 +143,7 @@ func (c Toss) Flows(space load.FlowSpace, got []load.FlowReceived) map[string]*C
 			continue
 		}
 		of := Connection{Client: uint32(f.Flow), Segments: float64(f.Expected), Again: float64(f.Expected - min(f.Received, f.Expected))}
-		if slices.Sort(f.Delays); len(f.Delays) > 0 { // else the clock was read for others' frames alone
+		if slices.Sort(f.Delays); len(f.Delays) > 0 { // else the clock was read only for frames of other flows
 			of.Duration = 1e-9 * float64(f.Delays[len(f.Delays)/2])
 		}
 		out[c.arm(space.Tuple(f.Flow))].Add(of)
@@ -154,8 +154,8 @@ func (c Toss) Flows(space load.FlowSpace, got []load.FlowReceived) map[string]*C
 	return out
 }
 
-// OneWindow takes the arms of a window for no more than the worst of them: an arm without the others
-// would bring the window's speed into the comparison.
+// OneWindow invalidates all arms of a window if one is invalid: an arm without
+// the others would bring the window's speed into the comparison.
 func OneWindow(arms []Trial) []Trial {
 	bad := slices.IndexFunc(arms, func(t Trial) bool { return !t.Valid })
 	for i := range arms {
@@ -166,8 +166,8 @@ func OneWindow(arms []Trial) []Trial {
 	return arms
 }
 
-// ofOneSpeed are trials of flows as if every window's machine had been as fast: each window's times
-// are divided by its own, half way between the medians of both arms. It moves both alike.
+// ofOneSpeed removes differences of the machine's speed between windows: it divides each
+// window's times by the midpoint of both arms' medians, which scales both arms alike.
 func ofOneSpeed(s Spec, m unitMetric, trials []Trial) []Trial {
 	speed, all := map[int]float64{}, 0.0
 	for block, arms := range byBlocks(trials) {
@@ -200,7 +200,7 @@ func ofOneSpeed(s Spec, m unitMetric, trials []Trial) []Trial {
 	return out
 }
 
-// FlowLatency and FlowLoss are the metrics of single flows.
+// FlowLatency and FlowLoss are the metrics of individual flows.
 const (
 	FlowLatency = "flow_latency_p50_ns"
 	FlowLoss    = "flow_loss_ratio"
@@ -213,7 +213,7 @@ var flowMetrics = []unitMetric{
 		column: func(c Connections) []float64 { return c.Again }, scale: 1},
 }
 
-// measureFlows derives the metrics of an arm of a window.
+// measureFlows derives the metrics of an arm in a window.
 func measureFlows(m map[string]float64, o Observation) {
 	if o.Connections == nil {
 		return
@@ -225,8 +225,8 @@ func measureFlows(m map[string]float64, o Observation) {
 	}
 }
 
-// flowGates are what an arm of a window must pass. Loss is a metric; a flow of which nothing came is
-// in no number, whether it was lost or had no turn in its random order: there may be few.
+// flowGates are the gates of an arm in a window. Loss is a metric; a flow of which nothing arrived is
+// in no metric, whether it was lost or not yet sent in random order, so there may be only few of these.
 var flowGates = []Gate{
 	{Name: "nothing arrived", Cut: true, Ask: func(a Asked) []string {
 		return FaultIf(!arrived(a), "no frame reached the receiver (link down, route missing, or all dropped)")

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// deriveFlows asks whether the arms disturb each other, and whether flows say what routers with one
-// arm alone do.
+// deriveFlows tests whether the arms disturb each other, and whether flows
+// agree with routers that have one arm alone.
 func deriveFlows(r *Results, s Spec) {
 	if !slices.ContainsFunc(s.Parts, func(p Part) bool { return KindOf(p) == KindFlows }) {
 		return
@@ -28,7 +28,7 @@ func deriveFlows(r *Results, s Spec) {
 	}
 }
 
-// doubtFlows says why the latency of flows is not to be believed; "" where it is.
+// doubtFlows returns why the latency of flows should not be believed, or "".
 func (r *Results) doubtFlows(s Spec, v Verdict) string {
 	if v.Metric != FlowLatency {
 		return ""
@@ -45,8 +45,8 @@ func (r *Results) doubtFlows(s Spec, v Verdict) string {
 	return ""
 }
 
-// alone is the verdict on routers of which each has one arm alone, in the same study: the truth that
-// flows are to tell.
+// alone returns the verdict of the same study on routers with one arm each,
+// which is the reference for flows.
 func (r *Results) alone(v Verdict) (Verdict, bool) {
 	if v.Metric != FlowLatency {
 		return Verdict{}, false
@@ -54,14 +54,14 @@ func (r *Results) alone(v Verdict) (Verdict, bool) {
 	return list.Find(r.Verdicts, func(o Verdict) bool { return o.Metric == CostNS && o.Variant == v.Variant && o.EffectNS.Known() })
 }
 
-// apartSE is by how many standard errors the two may differ, beyond a fifth of the larger: a train
-// waits for its own frames alone, and a router that forwards without a pause has warmer caches.
+// Flows may differ from the reference by apartSE standard errors plus apartShare of the larger: a train
+// waits for its own frames only, and a router that forwards without pause has warmer caches.
 const (
 	apartSE    = 3
 	apartShare = 0.2
 )
 
-// apart says how flows contradict the routers with one arm alone; "" where they do not.
+// apart says how flows contradict the routers with one arm alone; "" if they do not.
 func apart(v, alone Verdict) string {
 	flow, router := v.EffectNS.Float()/Train, alone.EffectNS.Float()
 	se := math.Hypot((v.NSHigh.Float()-v.NSLow.Float())/Train, alone.NSHigh.Float()-alone.NSLow.Float()) / (2 * 1.96)
@@ -84,10 +84,10 @@ func flowsMethod(s Spec, p Part) string {
 		of, p.Blocks, span(Seconds(p.Seconds)), keptTrains)
 }
 
-// keptTrains is KEPT of bpf/receive.bpf.c.
+// keptTrains equals KEPT in bpf/receive.bpf.c.
 const keptTrains = 32
 
-// flowSections are what a report shows of flows in addition to the verdicts.
+// flowSections returns a report's sections on flows, in addition to the verdicts.
 func flowSections(s Spec, r Results) []document.Block {
 	t := document.Table{Header: []string{"metric", "variant", "by", "effect", "95 % interval", "ns per packet", ""},
 		Note: "Flows queue behind one another, so what one saves helps the others too. How the metric of all flows moves with the share that is drawn shows what the router gains; the last rows compare routers in which all flows are in one arm."}

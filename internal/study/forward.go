@@ -13,7 +13,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// checkForward refuses what is wrong with a part that offers packets.
+// checkForward refuses invalid parts that offer packets.
 func checkForward(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if s.OnMachines() && p.Mode != testbed.Overload {
@@ -27,12 +27,12 @@ func checkForward(s *Spec, place int, path string) *yamlfile.Problem {
 		yamlfile.Within(path+".flows", cmp.Or(p.Flows, 1), 1, MaxFlows), checkDirections(s, path, p), CheckFrames(path, s.Offers(p)))
 }
 
-// interleavingOfPackets is in turns in mode overload and slice by slice in
-// mode cost, on a testbed that can have several DUTs up at once. A study may ask
-// for sequential trials.
+// interleavingOfPackets takes turns in mode overload and interleaves slices in
+// mode cost, on a testbed that can run several DUTs at once. A study may ask for
+// sequential trials.
 func interleavingOfPackets(s *Spec, p Part) Interleaving {
 	asked := s.Interleave == nil || *s.Interleave
-	if s.OnMachines() || p.Usable || !asked { // there is one DUT, or it is asked for longer than a turn takes
+	if s.OnMachines() || p.Usable || !asked { // there is only one DUT, or its management is probed for longer than a turn
 		return InSequence
 	}
 	if InOverload(p) {
@@ -53,7 +53,7 @@ func interleavingOfPackets(s *Spec, p Part) Interleaving {
 	return Alternating
 }
 
-// measureForward derives the metrics of a trial of packets.
+// measureForward derives the metrics of a packet trial.
 func measureForward(m map[string]float64, p Part, o Observation, block []Trial) {
 	switch {
 	case InOverload(p):
@@ -65,14 +65,14 @@ func measureForward(m map[string]float64, p Part, o Observation, block []Trial) 
 	}
 }
 
-// deriveForward adds what follows of packets in addition to the verdicts.
+// deriveForward adds the results on packets beyond the verdicts.
 func deriveForward(r *Results, s Spec) {
 	r.Curves, r.Wire = curves(s, r.Trials), wireRates(s, r.Trials)
 	r.CarryOver = carryOvers(s, r.Trials)
 	r.Drops, r.States = dropsOf(s, r.Trials), statesOf(s, r.Trials)
 }
 
-// warnForward adds what a reader must know before believing them.
+// warnForward adds warnings about the results on packets.
 func warnForward(r *Results, s Spec) {
 	warnRedone(r, s)
 	warnOutOfReach(r, s)
@@ -83,17 +83,17 @@ func warnForward(r *Results, s Spec) {
 }
 
 // offersFrames reports whether a part is of this kind and offers a steady load to
-// be forwarded.
+// forward.
 func offersFrames(p Part) bool { return KindOf(p) == KindForward && p.Flood == "" }
 
-// tooManyLanes reports whether the arms of a part, both ways, are more than one
-// stream has, or its flows more than their accounts have room for.
+// tooManyLanes reports whether the arms of a part, in both directions, exceed
+// the lanes of a stream, or their flows the room for accounting.
 func tooManyLanes(s *Spec, p Part, lanes int) bool {
 	n := lanes * DirectionCount(p)
 	return n > load.MaxLanes || n*s.Offers(p).Flows > maxLaneFlows
 }
 
-// needsRate refuses a rate that is none, nor a share of the control's capacity.
+// needsRate refuses a rate that is neither a number nor a share of the control's capacity.
 func needsRate(p Part, path string) *yamlfile.Problem {
 	if _, err := p.Rate.Parse(); err != nil && !p.Rate.IsShare() {
 		return yamlfile.Wrong(path+".rate", "%v", err).Advise("%s; or a share of the control's capacity (80%%)", hint.Of(err))
@@ -101,7 +101,7 @@ func needsRate(p Part, path string) *yamlfile.Problem {
 	return nil
 }
 
-// checkRate wants an offered load that the mode can have.
+// checkRate refuses an offered load that the mode cannot have.
 func checkRate(p Part, path string) *yamlfile.Problem {
 	if bad := needsRate(p, path); bad != nil || p.Rate.IsMax() || InOverload(p) {
 		return bad
@@ -110,7 +110,7 @@ func checkRate(p Part, path string) *yamlfile.Problem {
 		Advise("remove rate, or use mode: overload")
 }
 
-// checkManagement wants a steady load to ask under.
+// checkManagement requires a steady load for probing management.
 func checkManagement(p Part, path string) *yamlfile.Problem {
 	switch {
 	case p.Usable && !InOverload(p):
@@ -121,8 +121,8 @@ func checkManagement(p Part, path string) *yamlfile.Problem {
 	return nil
 }
 
-// checkDirections refuses traffic in both directions where it would not be what
-// it says.
+// checkDirections refuses bidirectional traffic where it would not really go
+// both ways.
 func checkDirections(s *Spec, path string, p Part) *yamlfile.Problem {
 	path += ".directions"
 	if bad := yamlfile.OneOf(path, cmp.Or(p.Directions, OneWay), OneWay, BothWays); bad != nil || !GoesBothWays(p) {
@@ -135,15 +135,15 @@ func checkDirections(s *Spec, path string, p Part) *yamlfile.Problem {
 	case oneWay >= 0:
 		return yamlfile.Wrong(path, "variant %s forwards by a program at the ingress alone", s.Variants[oneWay].Name).Advise("write directions: one, or take the variant out")
 	case inCost(p) && s.Interleaving(p) == InSequence:
-		lanes := load.MaxLanes/2 - 2 // without A/A arm and bypass
+		lanes := load.MaxLanes/2 - 2 // minus the A/A arm and the bypass
 		return yamlfile.Wrong(path, "in mode cost both directions need arms that take turns: up to %d variants, and %d variants × flows", lanes, maxLaneFlows/2).
 			Advise("use fewer, and not interleave: false")
 	}
 	return nil
 }
 
-// forwardsOneWay reports whether what enters at the egress takes another way
-// than what enters at the ingress.
+// forwardsOneWay reports whether a variant forwards packets from the egress
+// in another way than those from the ingress.
 func forwardsOneWay(v Variant) bool {
 	return slices.ContainsFunc(v.Settings, func(s Setting) bool {
 		return s.Is(setting.Forward) && s.Setting().Name == setting.ForwardXDP || s.Is(setting.CPUs)

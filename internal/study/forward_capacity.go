@@ -12,14 +12,14 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// measuresCapacity reports whether a part's trials say what a DUT forwards at
-// most, and what the generator can offer.
+// measuresCapacity reports whether a part's trials measure the most that a
+// DUT forwards and the most that the generator offers.
 func measuresCapacity(p Part) bool {
 	return offersFrames(p) && InOverload(p) && p.Rate.IsMax() && !p.Usable && p.At == nil
 }
 
-// capacityPart is the first part that measures capacity; later parts may offer
-// shares of it.
+// capacityPart returns the first part that measures capacity; later parts may
+// offer shares of it.
 func capacityPart(s *Spec) (place int, ok bool) {
 	for i, p := range s.Parts {
 		if measuresCapacity(p) {
@@ -29,7 +29,7 @@ func capacityPart(s *Spec) (place int, ok bool) {
 	return 0, false
 }
 
-// checkShare refuses a share of a capacity that nothing measures before.
+// checkShare refuses a share of a capacity that no earlier part measures.
 func checkShare(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if !p.Rate.IsShare() {
@@ -48,9 +48,9 @@ func checkShare(s *Spec, place int, path string) *yamlfile.Problem {
 	return nil
 }
 
-// Capacity is what the control forwarded when it was offered all that the
-// generator has, and that offer: means over valid trials, over all where none is
-// valid. Both are 0 before there are any.
+// Capacity returns what the control forwarded when the generator offered all it
+// could, and that offered load: means over valid trials, or over all trials if
+// none is valid. Both are 0 if there are no trials yet.
 func Capacity(s *Spec, trials []Trial) (forwarded, offered float64) {
 	at, ok := capacityPart(s)
 	if !ok {
@@ -74,12 +74,12 @@ func Capacity(s *Spec, trials []Trial) (forwarded, offered float64) {
 	return 0, 0
 }
 
-// nearMax is the share of the generator's most from which on a paced load is no
-// longer certain to be sent.
+// nearMax is the share of the generator's maximum above which a paced load may
+// not be reached.
 const nearMax = 0.95
 
-// OutOfReach says why a part cannot be measured after the trials so far,
-// or "": its share of the capacity is more than the generator sends.
+// OutOfReach returns why a part cannot be measured, judging by the trials so far: its share of the
+// capacity exceeds what the generator can send. It is "" if the part can be measured.
 func (s *Spec) OutOfReach(p Part, trials []Trial) string {
 	share, ok := p.Rate.Share()
 	if !ok {
@@ -92,9 +92,9 @@ func (s *Spec) OutOfReach(p Part, trials []Trial) string {
 	return fmt.Sprintf("%s of the capacity is more than the generator can send, %s", show.Percent(100*share), show.Percent(100*most/capacity))
 }
 
-// Resolve gives a part whose load is a share of the capacity that load in
-// frames a second, by the trials so far. ok is false where no trial has shown
-// the capacity.
+// Resolve replaces a load that is a share of the capacity by frames per
+// second, from the trials so far. ok is false if no trial has measured the
+// capacity.
 func (s *Spec) Resolve(p Part, trials []Trial) (_ Part, ok bool) {
 	share, is := p.Rate.Share()
 	if !is {
@@ -105,7 +105,7 @@ func (s *Spec) Resolve(p Part, trials []Trial) (_ Part, ok bool) {
 	return p, capacity > 0
 }
 
-// warnOutOfReach names the loads that were not offered, and why.
+// warnOutOfReach names the loads that were not offered, and says why.
 func warnOutOfReach(r *Results, s Spec) {
 	var shares []string
 	for _, p := range s.Parts {
@@ -121,18 +121,18 @@ func warnOutOfReach(r *Results, s Spec) {
 	}
 }
 
-// firstPort of a workload's flows: below it are the well-known ports that
-// firewalls treat differently (RFC 6335 §6).
+// firstPort is the lowest source port of a workload's flows: firewalls may
+// treat the well-known ports below it differently (RFC 6335 §6).
 const firstPort = 1024
 
-// discardPort is where all flows go: RFC 863, and RFC 2544 §C.2.6.4's choice.
+// discardPort is the destination port of all flows (RFC 863; RFC 2544 §C.2.6.4 chooses it too).
 const discardPort = 9
 
-// Endpoints are the ports a workload's packets travel between, by address.
+// Endpoints are the ports between which a workload's packets travel, with their addresses.
 type Endpoints struct{ From, To port.Port }
 
-// Traffic is what a part offers on a wire, between the addresses of two endpoints (a wire
-// without a DUT has no addresses). The lab fills Stream and CPUs.
+// Traffic returns the traffic that a part offers on a wire, between the addresses of two
+// endpoints (a wire without a DUT has no addresses). The lab fills in Stream and CPUs.
 func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 	w := s.Offers(p)
 	src, dst := between.From.IPv4, between.To.IPv4
@@ -161,7 +161,7 @@ func Traffic(s *Spec, p Part, wire, between Endpoints) (load.Spec, error) {
 // GoesBothWays reports whether the part's traffic goes in both directions.
 func GoesBothWays(p Part) bool { return p.Directions == BothWays }
 
-// DirectionCount is how many directions the part's traffic has.
+// DirectionCount returns the number of directions of the part's traffic.
 func DirectionCount(p Part) int {
 	if GoesBothWays(p) {
 		return 2
@@ -169,7 +169,7 @@ func DirectionCount(p Part) int {
 	return 1
 }
 
-// OfferOf is a part's offered load, for a time in seconds.
+// OfferOf returns a part's offered load for a time in seconds.
 func OfferOf(p Part, seconds float64) (load.Offer, error) {
 	rate, err := p.Rate.Parse()
 	return load.Offer{Rate: rate, Limit: load.Limit{Duration: time.Duration(seconds * float64(time.Second))}}, err

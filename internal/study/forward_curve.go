@@ -10,7 +10,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// curves are all of a study's, from its valid trials.
+// curves returns all of a study's curves, from its valid trials.
 func curves(s Spec, trials []Trial) []Curve {
 	var out []Curve
 	for _, w := range s.Sweep {
@@ -24,7 +24,7 @@ func curves(s Spec, trials []Trial) []Curve {
 	return out
 }
 
-// curveMetric is what a part's curves show.
+// curveMetric returns the metric that a part's curves show.
 func curveMetric(p Part) (Metric, bool) {
 	if !offersFrames(p) {
 		return Metric{}, false
@@ -32,7 +32,7 @@ func curveMetric(p Part) (Metric, bool) {
 	return Timeline(p)
 }
 
-// overVariants are the curves whose points are variants.
+// overVariants returns the curves whose points are variants.
 func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
 	var out []Curve
 	for _, v := range s.Variants {
@@ -58,7 +58,7 @@ func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
 		}
 		sortPoints(&c)
 		if own == 0 {
-			continue // no more than what other curves begin with
+			continue // only points that other curves share
 		}
 		if w.Fit == FitLinear {
 			fitLine(&c, func(spot Spot) map[int]float64 { return byBlock(trials, p.Name, spot.Name, m.Name) })
@@ -68,7 +68,7 @@ func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
 	return out
 }
 
-// overParts are the curves whose points are parts, one for each variant.
+// overParts returns the curves whose points are parts, one curve for each variant.
 func overParts(s Spec, w Sweep, trials []Trial) []Curve {
 	parts, byLoad := partsOf(s, w)
 	if len(parts) == 0 {
@@ -106,8 +106,8 @@ func overParts(s Spec, w Sweep, trials []Trial) []Curve {
 	return out
 }
 
-// partsOf are the parts along a sweep. Where it is of the offered load, a part
-// that offers all it can is its end.
+// partsOf returns the parts along a sweep. If the offered load is swept, the
+// last point is the part that offers the maximum.
 func partsOf(s Spec, w Sweep) (parts []Part, byLoad bool) {
 	for _, p := range s.Parts {
 		if _, in := p.At[w.Parameter]; in {
@@ -127,7 +127,7 @@ func sortPoints(c *Curve) {
 	slices.SortStableFunc(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
 }
 
-// byBlock are an arm's valid values of a metric by block.
+// byBlock returns an arm's valid values of a metric by block.
 func byBlock(trials []Trial, part, arm, metric string) map[int]float64 {
 	out := map[int]float64{}
 	for _, t := range trials {
@@ -138,12 +138,12 @@ func byBlock(trials []Trial, part, arm, metric string) map[int]float64 {
 	return out
 }
 
-// sortedValues are the values in the order of their blocks.
+// sortedValues returns the values in the order of their blocks.
 func sortedValues(by map[int]float64) []float64 {
 	return list.Map(slices.Sorted(maps.Keys(by)), func(block int) float64 { return by[block] })
 }
 
-// spotOf is the mean of an arm in a part; ok is false without valid trials.
+// spotOf returns the mean of an arm in a part; ok is false if it has no valid trial.
 func spotOf(trials []Trial, part, arm string, m Metric, x float64, name string) (Spot, bool) {
 	values := sortedValues(byBlock(trials, part, arm, m.Name))
 	if len(values) == 0 {
@@ -153,8 +153,8 @@ func spotOf(trials []Trial, part, arm string, m Metric, x float64, name string) 
 	return Spot{X: x, Name: name, Value: t.Estimate, Low: stats.Num(t.Low), High: stats.Num(t.High), N: len(values)}, true
 }
 
-// beside makes a variant's interval that of its difference from the control in the same
-// blocks, which cancels what the machine does to both.
+// beside replaces a variant's interval by that of its difference from the control in
+// the same blocks, which cancels the machine's drift.
 func beside(s Spec, spot *Spot, trials []Trial, p Part, m Metric) {
 	control := byBlock(trials, p.Name, s.Control, m.Name)
 	apart := map[int]float64{}
@@ -171,7 +171,7 @@ func beside(s Spec, spot *Spot, trials []Trial, p Part, m Metric) {
 	spot.Low, spot.High = stats.Num(spot.Value-half), stats.Num(spot.Value+half)
 }
 
-// offered puts points where the load was that really was offered.
+// offered moves points to the load that was actually offered.
 func offered(c *Curve, trials []Trial, arm string) {
 	for i := range c.Points {
 		p := &c.Points[i]
@@ -184,7 +184,7 @@ func offered(c *Curve, trials []Trial, arm string) {
 	}
 }
 
-// knee finds where loss begins and what is forwarded beyond.
+// knee finds where loss begins and how much is forwarded beyond.
 func knee(c *Curve) {
 	k := Knee{}
 	carried := true
@@ -197,16 +197,16 @@ func knee(c *Curve) {
 	}
 	last := c.Points[len(c.Points)-1]
 	if k.Best <= 0 || carried || len(c.Points) < 3 {
-		return // it was never offered too much
+		return // never overloaded
 	}
 	k.Beyond, k.Most = last.Value/k.Best, last.X/k.Best
 	c.Knee = &k
 }
 
-// leastOnLine is how many points a line is fitted to at least.
+// leastOnLine is the least number of points for fitting a line.
 const leastOnLine = 3
 
-// fitLine fits the law to the means, and to each block for the intervals.
+// fitLine fits a line with a step to the means, and to each block for the intervals.
 func fitLine(c *Curve, blocks func(Spot) map[int]float64) {
 	if len(c.Points) < leastOnLine {
 		return
@@ -217,7 +217,7 @@ func fitLine(c *Curve, blocks func(Spot) map[int]float64) {
 		x[i], y[i], by[i] = p.X, p.Value, blocks(p)
 	}
 	if slices.Min(y) <= 0 {
-		return // distances are relative: there are none to nothing
+		return // relative deviations from zero are undefined
 	}
 	f := lineWithStep(x, y)
 	for i := range x {
@@ -226,7 +226,7 @@ func fitLine(c *Curve, blocks func(Spot) map[int]float64) {
 		}
 	}
 	var each, any []float64
-	for _, b := range slices.Sorted(maps.Keys(by[0])) { // sums in one order are the same to the last digit
+	for _, b := range slices.Sorted(maps.Keys(by[0])) { // a fixed order of summation gives reproducible sums
 		own := make([]float64, len(x))
 		whole := true
 		for i := range x {
@@ -245,8 +245,8 @@ func fitLine(c *Curve, blocks func(Spot) map[int]float64) {
 	c.Fit = &f
 }
 
-// around is the 95 % interval of values that were found block by block; unknown
-// where it does not hold what was found in the means, which are of other blocks.
+// around returns the 95 % interval of per-block estimates; unknown if it does
+// not contain the estimate from the means, which use other blocks.
 func around(mean float64, values []float64) (low, high stats.Number) {
 	t := stats.OneSample(values, 0.95)
 	if t.Low > mean || t.High < mean {
@@ -255,8 +255,8 @@ func around(mean float64, values []float64) (low, high stats.Number) {
 	return stats.Num(t.Low), stats.Num(t.High)
 }
 
-// lineWithStep is the line through all points, or, where the first is of none
-// and enough others are there, the line through these and its step from that.
+// lineWithStep fits a line through all points. If the first point is at zero and enough others
+// exist, it fits the line through those and computes the step from the first.
 func lineWithStep(x, y []float64) (f PerOne) {
 	if x[0] != 0 || len(x) <= leastOnLine {
 		f.Base, f.Each = relativeLine(x, y)
@@ -266,9 +266,8 @@ func lineWithStep(x, y []float64) (f PerOne) {
 	return PerOne{Base: y[0], Each: each, Any: stats.Num(begins - y[0])}
 }
 
-// relativeLine is the line through (x, y) with the least squares of relative
-// distances: points of hundreds of nanoseconds count as much as such of tens of
-// thousands.
+// relativeLine fits a line by least squares of relative deviations: points of
+// hundreds of nanoseconds weigh as much as points of tens of thousands.
 func relativeLine(x, y []float64) (base, each float64) {
 	var w, wx, wy, wxx, wxy float64
 	for i := range x {

@@ -9,13 +9,13 @@ import (
 	"linerate/internal/stats"
 )
 
-// Bytes around a packet on Ethernet: header and FCS, preamble and gap.
+// Bytes that Ethernet adds to a packet: header and FCS; preamble and gap.
 const (
 	aroundPacket = 18
 	betweenFrame = 20
 )
 
-// wireRates are those of all parts, of a study that states a link.
+// wireRates returns the rates of all parts, if the study states a link.
 func wireRates(s Spec, trials []Trial) (out []WireRate) {
 	link, err := load.ParseRate(s.Workload.Link)
 	if s.Workload.Link == "" || err != nil {
@@ -47,7 +47,7 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 	return out
 }
 
-// stateCounters are what says why a table takes no more, in words.
+// stateCounters are the counters that explain why a table takes no more states.
 var stateCounters = []struct{ name, words string }{
 	{"conntrack.early_drop", "the table was full: states were evicted for new ones"},
 	{"conntrack.drop", "the table was full: no state could be evicted"},
@@ -55,10 +55,10 @@ var stateCounters = []struct{ name, words string }{
 	{"conntrack.insert_failed", "states could not be inserted"},
 }
 
-// enoughStates are so many that their memory stands out of the machine's.
+// enoughStates is the least number of states whose memory can be told from the machine's other use.
 const enoughStates = 50_000
 
-// statesOf are those of all parts and arms that tracked anything.
+// statesOf returns the states of all parts and arms that tracked connections.
 func statesOf(s Spec, trials []Trial) (out []States) {
 	for _, p := range s.Parts {
 		for _, arm := range s.Arms() {
@@ -105,7 +105,7 @@ func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
 }
 
 // othersMade reports whether other arms of a trial's instance made so many states that
-// their memory cannot be told from this arm's.
+// this arm's memory use cannot be told from theirs.
 func othersMade(trials []Trial, t Trial) bool {
 	for _, o := range trials {
 		if t.Attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.Attempt() == t.Attempt() && o.Variant != t.Variant &&
@@ -123,10 +123,10 @@ func perState(bytes, made float64) stats.Number {
 	return stats.Num(bytes / made)
 }
 
-// rare is the share of the offered frames below which a counter explains nothing.
+// rare is the share of the offered frames below which a counter is not worth reporting.
 const rare = 0.001
 
-// StatesWhy says what kept frames or states from the table, in words.
+// StatesWhy explains what kept frames or states out of the table.
 func StatesWhy(st States) (out []string) {
 	for _, c := range stateCounters {
 		if share := st.Counted[c.name]; share > rare {
@@ -136,7 +136,7 @@ func StatesWhy(st States) (out []string) {
 	return out
 }
 
-// DropAccount says where a trial's frames ended. ok is false where drops were not counted.
+// DropAccount accounts for a trial's frames. ok is false if drops were not counted.
 func DropAccount(o *Observation) (a drop.Account, ok bool) {
 	if o == nil || o.Drops == nil || o.Flooded || o.Sent.TxPackets == 0 {
 		return drop.Account{}, false
@@ -148,11 +148,11 @@ func DropAccount(o *Observation) (a drop.Account, ok bool) {
 	return drop.Attribute(sent, got, dropped, o.Drops), true
 }
 
-// dropsOf adds up the trials' accounts.
+// dropsOf adds up the accounts of all trials by part and arm.
 func dropsOf(s Spec, trials []Trial) []Drops {
 	out := []Drops{}
 	for _, p := range s.Parts {
-		if !offersFrames(p) { // a search loses on purpose
+		if !offersFrames(p) { // a search causes loss on purpose
 			continue
 		}
 		for _, arm := range s.Arms() {
@@ -174,7 +174,7 @@ func dropsOf(s Spec, trials []Trial) []Drops {
 	return out
 }
 
-// warnDrops names the arms of which too many frames died where nothing counts.
+// warnDrops names the arms that lost too many frames at places without a counter.
 func warnDrops(r *Results) {
 	for _, d := range r.Drops {
 		if u := d.UnknownPercent(); u > drop.Doubt {

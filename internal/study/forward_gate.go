@@ -10,9 +10,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// ChainTime is the CPU time of a chain per packet in ns: the time between the
-// first and the last packet, without the share in which the CPU worked for
-// other programs, over the packets. contention is in seconds.
+// ChainTime returns a chain's CPU time per packet, in ns: the time between
+// the first and the last packet, minus the time for which the CPU ran other
+// programs (contention, in seconds), divided by the packets.
 func ChainTime(r load.Received, contention float64) float64 {
 	if r.RxPackets < 2 || r.Seconds <= 0 {
 		return 0
@@ -20,8 +20,8 @@ func ChainTime(r load.Received, contention float64) float64 {
 	return max(0, r.Seconds-contention) * 1e9 / float64(r.RxPackets-1)
 }
 
-// BypassTime is a block's chain time without DUT in ns, or 0 when the run
-// that was to measure it is no measurement.
+// BypassTime returns a block's chain time without the DUT, in ns; 0 if the
+// run is not a valid measurement.
 func BypassTime(g Gates, b BypassRun) float64 {
 	if b.Received.Seconds <= 0 || 100*b.Contention/b.Received.Seconds > g.ContentionPercent {
 		return 0
@@ -29,8 +29,8 @@ func BypassTime(g Gates, b BypassRun) float64 {
 	return ChainTime(b.Received, b.Contention)
 }
 
-// bypassOf is the chain time without DUT in a trial's block, from the trial itself or from
-// the trials before it; 0 where it could not be measured.
+// bypassOf returns the chain time without the DUT in a trial's block, from the trial
+// itself or an earlier one; 0 if it could not be measured.
 func bypassOf(o Observation, block []Trial) float64 {
 	if o.Bypass != nil {
 		return o.Bypass.NS
@@ -43,7 +43,7 @@ func bypassOf(o Observation, block []Trial) float64 {
 	return 0
 }
 
-// HasBypass reports whether a trial of a block measured its chain without DUT.
+// HasBypass reports whether a trial of a block measured the chain without the DUT.
 func HasBypass(block []Trial) bool { return bypassOf(Observation{}, block) > 0 }
 
 func costMetrics(m map[string]float64, o Observation, bypassNS float64) {
@@ -78,7 +78,7 @@ func overloadMetrics(m map[string]float64, o Observation) {
 	}
 }
 
-// gates are what trials of packets must pass.
+// forwardGates are the gates of packet trials.
 var forwardGates = []Gate{
 	Drift, stolenFromForward,
 	{Name: "contention", Ask: askContention},
@@ -111,7 +111,7 @@ var forwardGates = []Gate{
 	NotTaken, ReceiverLost,
 }
 
-// The gates that tell how a load was not the one asked for.
+// Gates for loads that differ from the load that the part asked for.
 const (
 	unsentGate   = "unsent"
 	pacingGate   = "pacing"
@@ -120,12 +120,12 @@ const (
 
 func inCost(p Part) bool { return p.Mode == testbed.Cost }
 
-// InOverload reports whether a part's mode is overload.
+// InOverload reports whether a part is of mode overload.
 func InOverload(p Part) bool { return p.Mode == testbed.Overload }
 func ofPackets(p Part) bool  { return inCost(p) || InOverload(p) }
 
-// stolenFromForward is Stolen, but of slices: those that it hit are left out of
-// their arm's mean.
+// stolenFromForward is Stolen, but ignores trials in slices: disturbed slices
+// are excluded from their arm's mean.
 var stolenFromForward = Gate{Name: Stolen.Name, Ask: func(a Asked) []string {
 	if sliced(a) {
 		return nil
@@ -133,10 +133,10 @@ var stolenFromForward = Gate{Name: Stolen.Name, Ask: func(a Asked) []string {
 	return AskStolen(a)
 }}
 
-// sliced reports whether a trial's arm took turns slice by slice.
+// sliced reports whether a trial's arm was interleaved in slices.
 func sliced(a Asked) bool { return inCost(a.Part) && a.Observed.Interleaved != nil }
 
-// settled reports whether there are enough slices to ask what they say.
+// settled reports whether there are enough good slices to judge the trial.
 func settled(a Asked) bool { return len(askRounds(a)) == 0 }
 
 func sent(a Asked) bool    { return a.Observed.Sent.TxPackets > 0 }
@@ -156,7 +156,7 @@ func askContention(a Asked) []string {
 }
 
 // Starved reports whether a DUT's thread waited too long for its CPU while the
-// traffic came that was received.
+// received traffic arrived.
 func Starved(g Gates, waited time.Duration, got load.Received) bool {
 	return contentionPercent(Observation{Contention: waited.Seconds(), Received: got}) > g.StarvedPercent
 }
@@ -185,7 +185,7 @@ func askRounds(a Asked) []string {
 		fmt.Sprintf("%d of %d were undisturbed (limits %d and %g %%); of this arm's slices %s", l.GoodRounds, l.Rounds, minRounds, a.Limits.GoodRoundsPercent, l.Disturbed))
 }
 
-// counted reports whether a trial has an account of its traffic.
+// counted reports whether a trial's traffic was accounted for.
 func counted(a Asked) bool { return arrived(a) || a.Observed.Flooded && sent(a) }
 
 func askUnsent(a Asked) []string {
@@ -212,11 +212,11 @@ func pacing(g Gates, s load.Sent) []string {
 	return FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent))
 }
 
-// SentShort reports whether a paced transmission was kept from its rate.
+// SentShort reports whether a paced transmission missed its rate.
 func SentShort(g Gates, s load.Sent) bool { return len(unsent(g, s))+len(pacing(g, s)) > 0 }
 
-// askCounters asks whether the DUT's counters moved forward, and agree with the
-// receiver that what arrived went through the DUT.
+// askCounters checks that the DUT's counters never decreased, and that what the
+// receiver counted went through the DUT.
 func askCounters(a Asked) []string {
 	o := a.Observed
 	before, after := o.Before, o.After
@@ -230,9 +230,9 @@ func askCounters(a Asked) []string {
 	return FaultIf(short(o, forwarded), fmt.Sprintf("the receiver has %d frames, but the DUT forwarded %d", o.Received.RxPackets, forwarded))
 }
 
-// short reports whether the DUT forwarded less than arrived. Drivers of machines miss some
-// of what they send: FreeBSD's vtnet(4) with pf counted 329,684 of 329,790 frames, all of
-// which had come in and arrived.
+// short reports whether the DUT counted fewer forwarded frames than arrived. Drivers of
+// real machines miss some: FreeBSD's vtnet(4) with pf counted 329,684 of 329,790 frames,
+// all of which had come in and arrived.
 func short(o Observation, forwarded uint64) bool {
 	const uncounted = 0.001
 	got := o.Received.RxPackets
@@ -242,7 +242,7 @@ func short(o Observation, forwarded uint64) bool {
 	return forwarded < got
 }
 
-// askLoss: where nothing can be overloaded, next to nothing is lost.
+// askLoss checks that next to nothing is lost in mode cost, where nothing can be overloaded.
 func askLoss(a Asked) []string {
 	lost := a.Observed.Received.Lost
 	if !inCost(a.Part) || !settled(a) || lost == nil || !sent(a) {
@@ -259,7 +259,7 @@ func askCost(a Asked) []string {
 		fmt.Sprintf("the chain with DUT (%.0f ns) was not slower than the block's chain without (%.0f ns)", a.Metrics[ChainNS], a.Metrics[BypassNS]))
 }
 
-// askHeadroom: the DUT must be the bottleneck.
+// askHeadroom checks that the DUT is the bottleneck.
 func askHeadroom(a Asked) []string {
 	o := a.Observed
 	if !InOverload(a.Part) || o.Flooded || !a.Part.Rate.IsMax() || o.Received.Seconds <= 0 || o.Sent.Seconds <= 0 {
@@ -270,8 +270,8 @@ func askHeadroom(a Asked) []string {
 		fmt.Sprintf("%.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, a.Limits.Headroom))
 }
 
-// notTaken and receiverLost say why a trial on a machine is none: the DUT did not
-// take what a boot was to set, or frames were lost behind it.
+// NotTaken and ReceiverLost invalidate trials on machines: the DUT did not apply
+// what a boot was to set, or frames were lost behind it.
 var (
 	NotTaken = Gate{Name: "not taken", Ask: func(a Asked) []string {
 		if sliced(a) {

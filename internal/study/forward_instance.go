@@ -16,7 +16,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// Instance is the raw record of one instance of a part: all its slices.
+// Instance is the raw record of one instance of a part, with all its slices.
 type Instance struct {
 	Part    string       `json:"part"`
 	Block   int          `json:"block"`
@@ -26,7 +26,7 @@ type Instance struct {
 	Slices  []load.Slice `json:"-"`
 }
 
-// perFrame is a slice's time per frame in ns, or NaN.
+// perFrame returns a slice's time per frame in ns, or NaN.
 func perFrame(s load.Slice) float64 {
 	if s.Frames == 0 || s.NS == 0 {
 		return math.NaN()
@@ -34,16 +34,16 @@ func perFrame(s load.Slice) float64 {
 	return float64(s.NS) / float64(s.Frames)
 }
 
-// table is an instance's slices by lane and round.
+// table holds an instance's slices by lane and round.
 type table struct {
 	ns   [][]float64 // time per frame
 	good [][]bool
 	by   []Disturbed
-	// round of each slice: its number within its lane.
+	// round is the round of each slice: its index within its lane.
 	round []int
 }
 
-// tabulate sorts slices into whole rounds and sees which are good.
+// tabulate sorts slices into complete rounds and marks the good ones.
 func (in Instance) tabulate() table {
 	n := len(in.Arms)
 	rounds := len(in.Slices) / max(1, n)
@@ -57,7 +57,7 @@ func (in Instance) tabulate() table {
 	seen := make([]int, n)
 	for i, s := range in.Slices[:rounds*n] {
 		if s.Lane < 0 || s.Lane >= n || seen[s.Lane] >= rounds {
-			continue // a file that was not written by us
+			continue // the file was not written by linerate
 		}
 		r := seen[s.Lane]
 		seen[s.Lane]++
@@ -82,7 +82,7 @@ func add(d *Disturbed, f load.SliceFlag) {
 	}
 }
 
-// stalled takes out the slices of a lane that took far longer than usual.
+// stalled excludes a lane's slices that took far longer than usual.
 func (t table) stalled(lane int) {
 	limit := Stall * stats.Median(t.values(lane))
 	for r, good := range t.good[lane] {
@@ -93,7 +93,7 @@ func (t table) stalled(lane int) {
 	}
 }
 
-// values are a lane's good times per frame.
+// values returns the times per frame of a lane's good slices.
 func (t table) values(lane int) (v []float64) {
 	for r, good := range t.good[lane] {
 		if good {
@@ -103,7 +103,7 @@ func (t table) values(lane int) (v []float64) {
 	return v
 }
 
-// ratios are the log ratios of a lane to another in the rounds good for both.
+// ratios returns the log ratios of one lane to another in the rounds that are good for both.
 func (t table) ratios(lane, to int) (v []float64) {
 	for r, good := range t.good[lane] {
 		if good && t.good[to][r] {
@@ -113,7 +113,7 @@ func (t table) ratios(lane, to int) (v []float64) {
 	return v
 }
 
-// Condense works out what the slices say of each arm, by lane.
+// Condense summarises the slices of each arm, by lane.
 func (in Instance) Condense() []Lanes {
 	t := in.tabulate()
 	control, bypass := slices.Index(in.Arms, in.Control), slices.Index(in.Arms, BypassLane)
@@ -149,8 +149,8 @@ func logs(v []float64) []float64 {
 	return out
 }
 
-// ofLanes are the metrics of an arm: its chain's time per packet at the speed the control had
-// over the whole instance, and what of it is the DUT's.
+// ofLanes returns an arm's metrics: its chain's time per packet, at the control's speed over
+// the whole instance, and the DUT's share of that time.
 func ofLanes(l Lanes) map[string]float64 {
 	m := map[string]float64{}
 	speed, ratio, bypass := l.Speed.Float(), l.LogRatio.Float(), l.Bypass.Float()
@@ -170,33 +170,33 @@ func ofLanes(l Lanes) map[string]float64 {
 
 const (
 	// Stall is how many times an arm's median time per frame a slice may take
-	// before it is called stalled, as by a hypervisor.
+	// before it counts as stalled, for example by a hypervisor.
 	Stall = 3
 )
 
 const (
-	// minRounds is how many good rounds a robust mean over them takes.
+	// minRounds is the least number of good rounds for a robust mean.
 	minRounds = 20
-	// leastRounds are sent however slow the machine is: half of them may be
+	// leastRounds are sent on any machine, however slow: half of them may be
 	// disturbed.
 	leastRounds = 2 * minRounds
 )
 
-// Turns is in how many slices a part's seconds are measured where overloaded
-// DUTs take turns.
+// Turns returns how many turns a part's seconds are split into where
+// overloaded DUTs take turns.
 func Turns(p Part) int { return max(2, int(math.Round(p.Seconds/overloadFor.Seconds()))) }
 
-// maxLaneFlows bounds the memory of accounts of all lanes together.
+// maxLaneFlows bounds the accounting memory of all lanes together.
 const maxLaneFlows = 1 << 21
 
-// The slices of an instance.
+// Dimensions of an instance's slices.
 const (
-	sliceFor    = 350 * time.Microsecond // measured time of a slice, at least
-	overloadFor = 50 * time.Millisecond  // a turn of an overloaded DUT
-	guardFrames = 128                    // before a slice, not measured
+	sliceFor    = 350 * time.Microsecond // minimum measured time of a slice
+	overloadFor = 50 * time.Millisecond  // turn of an overloaded DUT
+	guardFrames = 128                    // not measured, sent before each slice
 	maxSlices   = 1 << 16
-	turnSlices  = 16   // of an arm in a row where settings are written before each turn
-	warmFrames  = 2048 // before an arm's first slice, at least
+	turnSlices  = 16   // consecutive slices of an arm if settings are written before each turn
+	warmFrames  = 2048 // minimum before an arm's first slice
 )
 
 // Slicing plans the traffic of one instance of a part.
@@ -211,15 +211,15 @@ func Slicing(s *Spec, p Part, how Interleaving, seed uint64, block, attempt, lan
 	for _, lane := range Rounds(p, seed, block, attempt, lanes, most/turn) {
 		plan.Order = append(plan.Order, slices.Repeat([]uint8{lane}, turn)...)
 	}
-	// Enough that every flow has an entry, wherever one is kept, before it
-	// is measured.
+	// Warm up with enough frames that every flow has its state before the
+	// measurement.
 	w := s.Offers(p)
-	plan.Warm = max(warmFrames, int(2*float64(w.Flows)/max(0.05, 1-w.Elephant))) * DirectionCount(p) // an elephant's are not the others'
+	plan.Warm = max(warmFrames, int(2*float64(w.Flows)/max(0.05, 1-w.Elephant))) * DirectionCount(p) // the elephant's frames do not warm the other flows
 	return plan
 }
 
-// Rounds is the order of an instance's slices: each round has every lane once, in a fresh
-// random order. The same arguments give the same order.
+// Rounds returns the order of an instance's slices: each round has every lane once, in a
+// fresh random order. The same arguments always give the same order.
 func Rounds(p Part, seed uint64, block, attempt, lanes, most int) []uint8 {
 	rng := rand.New(rand.NewPCG(seed, NameHash(fmt.Sprintf("%s/%d/%d", p.Name, block, attempt))))
 	round := make([]uint8, lanes)
@@ -234,8 +234,8 @@ func Rounds(p Part, seed uint64, block, attempt, lanes, most int) []uint8 {
 	return order
 }
 
-// RawFile is the file of slices that a trial was derived from, with its
-// SHA-256 in hex; ok is false where there is none.
+// RawFile returns the name and the hex SHA-256 of the slice file from which a
+// trial was derived; ok is false if there is none.
 func RawFile(t *Trial) (name, sha256 string, ok bool) {
 	o := t.Saw().Interleaved
 	if o == nil || o.Raw == "" {
@@ -244,17 +244,17 @@ func RawFile(t *Trial) (name, sha256 string, ok bool) {
 	return o.Raw, o.SHA256, true
 }
 
-// RawName is the name of an instance's file in the study's directory.
+// RawName returns the name of an instance's file in the study's directory.
 func (in Instance) RawName() string {
 	return fmt.Sprintf("slices-%s-%d-%d.csv.gz", in.Part, in.Block, in.Attempt)
 }
 
-// rawColumns are those of an instance's file. Time runs on from line to line:
-// after_us is how long after the last slice's beginning this one began.
+// rawColumns are the columns of an instance's file. Times are relative:
+// after_us is the time since the previous slice began.
 const rawColumns = "lane,flags,frames,ns,after_us"
 
-// Encode writes an instance as gzipped CSV behind one line of JSON that says
-// what it is. The same instance gives the same bytes.
+// Encode writes an instance as gzipped CSV after a JSON header line. The same
+// instance always gives the same bytes.
 func (in Instance) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -4,15 +4,14 @@ import (
 	"linerate/internal/testbed"
 )
 
-// forwardMetrics are what trials of packets measure.
+// forwardMetrics are the metrics of packet trials.
 //
-// cost_ns_per_packet is the time the DUT's CPU spends per forwarded packet:
-// the chain's time per packet minus that of the same chain without DUT.
-// forwarding_rate_pps is the rate which that cost allows one CPU, its
-// inverse. overload_forwarding_rate_pps is the forwarding rate of RFC 2285
-// §3.6.1 at the part's offered load; loss_ratio is the frame loss rate of RFC
-// 1242 §3.6 as a ratio. The two never go by the name of throughput, which is
-// the rate without loss (RFC 1242 §3.17).
+// cost_ns_per_packet is the CPU time that the DUT spends per forwarded packet: the
+// chain's time per packet minus that of the same chain without the DUT.
+// forwarding_rate_pps is its inverse, the rate at which one CPU could forward.
+// overload_forwarding_rate_pps is the forwarding rate of RFC 2285 §3.6.1 at the
+// part's offered load; loss_ratio is the frame loss rate of RFC 1242 §3.6 as a ratio.
+// Neither rate is called throughput, which is the rate without loss (RFC 1242 §3.17).
 var forwardMetrics = []Metric{
 	{Name: CostNS, Label: "cost", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ForwardingRate, Label: "forwarding rate", Unit: "pps", Mode: testbed.Cost, Verdict: true, NS: InverseNS},
@@ -27,10 +26,10 @@ var forwardMetrics = []Metric{
 	{Name: OfferedRate, Label: "offered load", Unit: "pps", Mode: testbed.Overload},
 }
 
-// management is what metrics answer that only parts which ask the DUT measure.
+// management is the Answers of metrics that only parts with management probes measure.
 const management = "management"
 
-// The metrics of packets, as results.json has them.
+// The metrics of packet trials, named as in results.json.
 const (
 	CostNS         = "cost_ns_per_packet"
 	ForwardingRate = "forwarding_rate_pps"
@@ -42,9 +41,9 @@ const (
 	BypassNS       = "bypass_ns_per_packet"
 	OfferedRate    = "offered_pps"
 
-	// ManagementLoss is the share of TCP connections to the DUT that no program
-	// there answered while it was loaded, ManagementRTT the median round trip of
-	// ICMP echo (RFC 2544 §11).
+	// ManagementLoss is the share of TCP connections to the loaded DUT that no
+	// program there answered; ManagementRTT is the median round trip of ICMP
+	// echo (RFC 2544 §11).
 	ManagementLoss = "management_loss_ratio"
 	ManagementRTT  = "management_rtt_p50_ns"
 )

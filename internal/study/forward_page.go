@@ -12,7 +12,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// forwardMethod says in words how packets were measured.
+// forwardMethod describes how packets were measured.
 func forwardMethod(r Results, p Part) string {
 	head := fmt.Sprintf("Part %s (mode %s, %d blocks of %g s trials): ", p.Name, p.Mode, p.Blocks, p.Seconds)
 	switch {
@@ -24,7 +24,7 @@ func forwardMethod(r Results, p Part) string {
 	return head + fmt.Sprintf("%s is offered %s. The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", overloaded(r.Environment), offeredWords(p.Rate)) + bothWays(p)
 }
 
-// forwardSections are what a report shows of packets.
+// forwardSections returns a report's sections on packets.
 func forwardSections(r Results) []document.Block {
 	return slices.Concat(
 		section("On a wire, by one CPU", "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states.", wireTable(r)),
@@ -32,7 +32,7 @@ func forwardSections(r Results) []document.Block {
 		section("What connection tracking did", "", statesTable(r)))
 }
 
-// costRuns says what of the chain mode cost measures.
+// costRuns says which part of the chain mode cost measures.
 func costRuns(e Environment) string {
 	if e.On(testbed.KindJails) {
 		return "what the kernel's thread epair_task does, router and receiver, is timed by the kernel's own account of it; generating is not in it"
@@ -40,7 +40,7 @@ func costRuns(e Environment) string {
 	return "generator, router and receiver run to completion on one CPU"
 }
 
-// overloaded says what is offered more than it can do.
+// overloaded names the element that is offered more than it can forward.
 func overloaded(e Environment) string {
 	switch {
 	case e.On(testbed.KindJails):
@@ -51,7 +51,7 @@ func overloaded(e Environment) string {
 	return "the router's ingress has a CPU of its own and"
 }
 
-// bothWays says what a part's directions make of its numbers.
+// bothWays says how bidirectional traffic affects a part's numbers.
 func bothWays(p Part) string {
 	switch {
 	case !GoesBothWays(p):
@@ -62,7 +62,7 @@ func bothWays(p Part) string {
 	return " Both directions at once: the load is offered in each, and rates are of both together."
 }
 
-// offeredWords say what a router is offered.
+// offeredWords describes the offered load.
 func offeredWords(r Rate) string {
 	if r.IsMax() {
 		return "all that the generator can send"
@@ -70,7 +70,7 @@ func offeredWords(r Rate) string {
 	return r.Words()
 }
 
-// wireTable has the rates at the levels that people compare, where there are any.
+// wireTable shows the rates in the units that people compare, if there are any.
 func wireTable(r Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "directions", "frame", "frames/s", "Ethernet", "IP", "of the link"}, Note: wireNote(r)}
 	for _, w := range r.Wire {
@@ -80,7 +80,7 @@ func wireTable(r Results) document.Table {
 	return t
 }
 
-// wireNote says what more than a link means, where there is any.
+// wireNote explains a share above 100 %, if there is one.
 func wireNote(r Results) string {
 	for _, w := range r.Wire {
 		if share, ok := w.LinkShare.Get(); ok && share > 1 {
@@ -90,8 +90,8 @@ func wireNote(r Results) string {
 	return ""
 }
 
-// statesTable tells what connection tracking did where it was a matter: states made, what
-// they take, and why there were no more.
+// statesTable shows what connection tracking did where it mattered: states made, their
+// memory, and why no more were made.
 func statesTable(r Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "states made", "a second", "bytes each", "of all objects", "why no more"},
 		Note: "means over the valid trials, while their traffic ran: where flows were known before (a warm-up), few are made; bytes each are those in the kernel's cache of states (/proc/slabinfo), of all objects by how much all of its objects grew for each (/proc/meminfo, Slab), whatever else the machine did; the table's buckets are not in it (8 bytes each)."}
@@ -100,7 +100,7 @@ func statesTable(r Results) document.Table {
 	}
 	for _, st := range r.States {
 		why := strings.Join(StatesWhy(st), "; ")
-		if st.Variant == AA || why == "" && !st.ObjectBytes.Known() && !st.SlabBytes.Known() { // next to nothing
+		if st.Variant == AA || why == "" && !st.ObjectBytes.Known() && !st.SlabBytes.Known() { // negligible
 			continue
 		}
 		t.Rows = append(t.Rows, []string{st.Part, st.Variant, show.Grouped(st.Made, 0), show.Grouped(st.PerSecond, 0),
@@ -114,7 +114,7 @@ func statesTable(r Results) document.Table {
 // place is not shown: one frame in two thousand.
 const leastShown = 0.05
 
-// dropsTable has where the frames of each arm that lost any ended, with the counters that saw them.
+// dropsTable shows where the frames of each lossy arm ended, and which counters saw them.
 func dropsTable(r Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "where", "of those offered", "counters"},
 		Note: "A counter of the whole machine (*) says at most how many they were."}

@@ -6,16 +6,16 @@ import (
 	"linerate/internal/load"
 )
 
-// Redone sums up slices that do not count.
+// Redone sums up the slices that were repeated and do not count.
 type Redone struct {
 	Slices   int    `json:"slices"`
-	Starved  int    `json:"starved,omitempty"` // of them, those in which the DUT waited for its CPU
+	Starved  int    `json:"starved,omitempty"` // of these, slices in which the DUT waited for its CPU
 	Sent     uint64 `json:"tx_packets"`
 	Received uint64 `json:"rx_packets"`
 	Dropped  uint64 `json:"receiver_dropped,omitempty"`
 }
 
-// Number is how many there were.
+// Number returns how many slices were repeated.
 func (r *Redone) Number() int {
 	if r == nil {
 		return 0
@@ -23,7 +23,7 @@ func (r *Redone) Number() int {
 	return r.Slices
 }
 
-// Plus is the sum with one more; nil is none.
+// Plus returns the sum with one more slice; a nil receiver is an empty sum.
 func (r *Redone) Plus(sent load.Sent, got load.Received, starved bool) *Redone {
 	var sum Redone
 	if r != nil {
@@ -35,7 +35,7 @@ func (r *Redone) Plus(sent load.Sent, got load.Received, starved bool) *Redone {
 	return &Redone{sum.Slices + 1, sum.Starved, sum.Sent + sent.TxPackets, sum.Received + got.RxPackets, sum.Dropped + got.Dropped}
 }
 
-// BypassRun is the measurement of the chain without DUT.
+// BypassRun is the measurement of the chain without the DUT.
 type BypassRun struct {
 	Sent       load.Sent     `json:"sent"`
 	Received   load.Received `json:"received"`
@@ -44,23 +44,23 @@ type BypassRun struct {
 }
 
 // Management says whether a DUT stayed usable while it was loaded (RFC 2544
-// §11): what came of asking it over the same wire as the load.
+// §11): the results of probing it over the same wire as the load.
 type Management struct {
 	Echo     Answers `json:"echo"`     // ICMP echo requests
 	Connect  Answers `json:"connect"`  // TCP: SYN to SYN and ACK
-	Greeting Answers `json:"greeting"` // TCP: SYN to the first byte of a program on the DUT's CPU
+	Greeting Answers `json:"greeting"` // TCP: SYN to the first byte from a program on the DUT's CPU
 }
 
-// Answers to one kind of question.
+// Answers counts the answers to one kind of probe.
 type Answers struct {
 	Sent     uint64        `json:"sent"`
 	Answered uint64        `json:"answered"`
-	RTT      *load.Latency `json:"rtt_ns"` // of those answered
-	// Delays is the distribution that RTT sums up.
+	RTT      *load.Latency `json:"rtt_ns"` // of the answered ones
+	// Delays is the distribution that RTT summarises.
 	Delays *load.Histogram `json:"-"`
 }
 
-// Unanswered is the share that no answer came to, 0 to 1.
+// Unanswered returns the share of probes without an answer, 0 to 1.
 func (a Answers) Unanswered() float64 {
 	if a.Sent == 0 {
 		return 0
@@ -68,16 +68,16 @@ func (a Answers) Unanswered() float64 {
 	return 1 - float64(a.Answered)/float64(a.Sent)
 }
 
-// Prober asks a DUT while traffic runs.
+// Prober probes a DUT while traffic runs.
 type Prober interface {
 	Start()
 	Stop()
-	// Account is what came of all asking so far.
+	// Account returns the results of all probes so far.
 	Account() (Management, error)
 	Close() error
 }
 
-// Flooder opens connections to a DUT's service that it never goes on with.
+// Flooder opens connections to a DUT's service and never completes them.
 type Flooder interface {
 	Run(ctx context.Context, o load.Offer) (load.Sent, error)
 	Close() error

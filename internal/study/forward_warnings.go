@@ -11,7 +11,7 @@ import (
 )
 
 // warnHeadroom names the variants that the generator could not overload in any
-// trial of a part: what they forward at most was not measured.
+// trial of a part, so that their maximum was not measured.
 func warnHeadroom(r *Results, s Spec) {
 	for _, p := range s.Parts {
 		if !offersFrames(p) || !InOverload(p) || !p.Rate.IsMax() {
@@ -35,8 +35,8 @@ func warnHeadroom(r *Results, s Spec) {
 	}
 }
 
-// alwaysFailed reports whether an arm was tried in a part, every trial of it failed one of the gates
-// and, where only, no other; most is the largest load that it was offered.
+// alwaysFailed reports whether an arm was tried in a part and every trial failed one of the gates,
+// and, if only is set, no other gate. most is the largest load that it was offered.
 func alwaysFailed(trials []Trial, part, arm string, only bool, gates ...string) (most float64, is bool) {
 	for _, t := range trials {
 		if t.Part != part || t.Variant != arm {
@@ -51,14 +51,14 @@ func alwaysFailed(trials []Trial, part, arm string, only bool, gates ...string) 
 	return most, is
 }
 
-// underOffered reports whether no trial of an arm has another fault than that the generator could
-// not send what was due: the load was not the one asked for, but it was a load.
+// underOffered reports whether the only fault of every trial of an arm is that the generator
+// could not send the load: it differed from the load asked for, but it was a steady load.
 func underOffered(trials []Trial, part, arm string) (most float64, short bool) {
 	return alwaysFailed(trials, part, arm, true, unsentGate, pacingGate)
 }
 
-// atOwnLoads are the trials of parts along a load, with those of arms that were
-// offered less than asked for in all of them counted: at the load that they had.
+// atOwnLoads returns the trials of parts along a load. It counts the trials of arms
+// that were always offered less than asked for as valid, at the load that they had.
 func atOwnLoads(s *Spec, parts []Part, trials []Trial) []Trial {
 	type cell struct{ part, arm string }
 	counts := map[cell]bool{}
@@ -75,7 +75,7 @@ func atOwnLoads(s *Spec, parts []Part, trials []Trial) []Trial {
 }
 
 // warnUnderOffered names the arms that were offered less than a part asks for,
-// and so are compared with nothing there.
+// and so are not compared in it.
 func warnUnderOffered(r *Results, s Spec) {
 	for _, p := range s.Parts {
 		if !offersFrames(p) || !InOverload(p) || p.Rate.IsMax() {
@@ -94,9 +94,9 @@ func warnUnderOffered(r *Results, s Spec) {
 	}
 }
 
-// carryOver sees what an arm leaves behind: by how much the control's slices
-// that come right after it are slower than the A/A arm's of the same rounds,
-// and the other way about. As a log ratio, or NaN.
+// carryOver estimates what an arm leaves behind: by how much the control's
+// slices right after it are slower than the A/A arm's in the same rounds, and
+// the other way round. It is a log ratio, or NaN.
 func (in Instance) carryOver(t table, lane int) float64 {
 	control, again := slices.Index(in.Arms, in.Control), slices.Index(in.Arms, AA)
 	if control < 0 || again < 0 || lane == control || lane == again || in.Arms[lane] == BypassLane {
@@ -115,7 +115,7 @@ func (in Instance) carryOver(t table, lane int) float64 {
 	return (c + a) / 2
 }
 
-// carryOvers sums up over the instances of the primary metric's part.
+// carryOvers summarises the carry-over of each variant over the instances of the primary metric's part.
 func carryOvers(s Spec, trials []Trial) []CarryOver {
 	out := []CarryOver{}
 	counts := Instances(s, trials)
@@ -138,11 +138,11 @@ func carryOvers(s Spec, trials []Trial) []CarryOver {
 	return out
 }
 
-// carryOverLimit is the effect on its neighbours, in percent, from which an
-// arm is named: beyond it the study should be run one trial after the other.
+// carryOverLimit is the effect on the next arm, in percent, from which an arm
+// is named: beyond it the study should run trials in sequence.
 const carryOverLimit = 2
 
-// warnCarryOver names the arms that move what comes after them.
+// warnCarryOver names the arms that affect the arms after them.
 func warnCarryOver(r *Results) {
 	for _, c := range r.CarryOver {
 		if c.CILow.Float() > carryOverLimit {
@@ -152,7 +152,7 @@ func warnCarryOver(r *Results) {
 	}
 }
 
-// warnRedone says how many slices of which parts were done again.
+// warnRedone says how many slices of which parts were repeated.
 func warnRedone(r *Results, s Spec) {
 	var of []string
 	for _, p := range s.Parts {

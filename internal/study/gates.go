@@ -10,19 +10,19 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Gate is one thing that a trial must pass.
+// Gate is a condition that a trial must pass to be valid.
 type Gate struct {
-	// Name begins the reason of a trial that did not: "drift".
+	// Name prefixes the reasons of trials that fail it, such as "drift".
 	Name string
-	// Ask says how a trial fails it: a text for each fault, none where it passes.
+	// Ask returns a text for each fault of a trial, none if it passes.
 	Ask func(a Asked) []string
-	// Cut: what fails it is no disturbance; the arm's settings cut the path.
+	// Cut is set if a failure is not a disturbance: the arm's settings cut the path.
 	Cut bool
-	// Lasting: on machines that boot, what failed it once fails it again.
+	// Lasting is set if a failure is permanent on machines that boot.
 	Lasting bool
 }
 
-// Asked is a trial before its gates.
+// Asked is a trial as its gates see it.
 type Asked struct {
 	Part     Part
 	Limits   Gates
@@ -30,10 +30,10 @@ type Asked struct {
 	Metrics  map[string]float64
 }
 
-// Failed is the refusal of a trial that an error ended.
+// Failed returns the refusal of a trial that ended in an error.
 func Failed(err error) Refusal { return Refusal{Text: err.Error()} }
 
-// String is the refusal as records have it.
+// String formats the refusal as in records.
 func (r Refusal) String() string {
 	if r.Gate == "" {
 		return r.Text
@@ -41,13 +41,13 @@ func (r Refusal) String() string {
 	return r.Gate + ": " + r.Text
 }
 
-// MarshalText satisfies encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler.
 func (r Refusal) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Why are a trial's reasons as records have them; nil of none.
+// Why returns a trial's reasons as in records; nil if there are none.
 func (t Trial) Why() []string { return list.Map(t.Reasons, Refusal.String) }
 
-// FaultIf is a gate's one fault, or none.
+// FaultIf returns the fault if is holds, else none.
 func FaultIf(is bool, fault string) []string {
 	if !is {
 		return nil
@@ -55,7 +55,7 @@ func FaultIf(is bool, fault string) []string {
 	return []string{fault}
 }
 
-// Drift and Stolen ask whether the machine was itself.
+// Drift and Stolen check that the machine was undisturbed.
 var (
 	Drift  = Gate{Name: "drift", Ask: askDrift}
 	Stolen = Gate{Name: "stolen time", Ask: AskStolen}
@@ -63,7 +63,7 @@ var (
 
 func askDrift(a Asked) (bad []string) {
 	for _, c := range a.Observed.CPUs {
-		// Arms that take turns are on the same machine, however it drifts.
+		// Arms that take turns share the same machine, so its drift affects all alike.
 		if d := c.Drift() * 100; d > a.Limits.DriftPercent && a.Observed.Interleaved.attempt() == 0 {
 			bad = append(bad, fmt.Sprintf("CPU %d changed speed by %.1f %% during the trial (limit %g %%)", c.CPU, d, a.Limits.DriftPercent))
 		}
@@ -71,7 +71,7 @@ func askDrift(a Asked) (bad []string) {
 	return bad
 }
 
-// AskStolen is a gate's question: whether the hypervisor took more CPU time than allowed.
+// AskStolen returns a fault for each CPU from which the hypervisor stole more time than allowed.
 func AskStolen(a Asked) (bad []string) {
 	for _, c := range a.Observed.CPUs {
 		if s := c.Steal * 100; s > a.Limits.StealPercent {
@@ -81,7 +81,7 @@ func AskStolen(a Asked) (bad []string) {
 	return bad
 }
 
-// UnmarshalText reads a record's reason.
+// UnmarshalText parses a reason from a record.
 func (r *Refusal) UnmarshalText(text []byte) error {
 	*r = Refusal{Text: string(text)}
 	if gate, fault, ok := strings.Cut(r.Text, ": "); ok {
@@ -92,8 +92,8 @@ func (r *Refusal) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Judge derives a trial's metrics from what was observed, and the reasons for
-// which it is not valid. block are the trials of its block so far.
+// Judge derives a trial's metrics from the observations, and the reasons why
+// it is invalid. block holds the trials of its block so far.
 func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]float64, reasons []Refusal) {
 	a := Asked{Part: p, Limits: g, Observed: o, Metrics: measure(p, o, block)}
 	reasons = []Refusal{} // never null in JSON
@@ -105,7 +105,7 @@ func Judge(p Part, g Gates, o Observation, block ...Trial) (metrics map[string]f
 	return a.Metrics, reasons
 }
 
-// AllGates are those of some kinds, each once.
+// AllGates returns the gates of the given kinds, each once.
 func AllGates(of ...Kind) (all []Gate) {
 	for _, k := range of {
 		for _, g := range k.gates() {
@@ -117,17 +117,17 @@ func AllGates(of ...Kind) (all []Gate) {
 	return all
 }
 
-// GateNamed finds a gate.
+// GateNamed finds a gate by name.
 func GateNamed(name string) (Gate, bool) {
 	return list.Find(AllGates(kinds...), func(g Gate) bool { return g.Name == name })
 }
 
-// GatesOf are the names of the gates that trials of a study's parts must pass.
+// GatesOf returns the names of the gates for trials of a study's parts.
 func GatesOf(s Spec) []string {
 	return list.Map(AllGates(list.Map(s.Parts, KindOf)...), func(g Gate) string { return g.Name })
 }
 
-// lasting reports whether all that a trial was refused for would be there again.
+// lasting reports whether the only reason for a trial's refusal is permanent.
 func (t Trial) lasting() bool {
 	if len(t.Reasons) != 1 {
 		return false
@@ -136,14 +136,14 @@ func (t Trial) lasting() bool {
 	return ok && g.Lasting
 }
 
-// DefaultGates are the limits of a study that states none.
+// DefaultGates returns the limits of a study that states none.
 func DefaultGates() Gates {
 	return Gates{DriftPercent: 15, StealPercent: 2,
 		ContentionPercent: 35, StarvedPercent: 20, UnsentPercent: 0.5, PacingPercent: 2, Headroom: 1.2, CostLossPercent: 1, GoodRoundsPercent: 10,
 		FailedPercent: 0.5}
 }
 
-// check refuses what is no percentage, and a headroom below 1.
+// check refuses values that are not percentages, and a headroom below 1.
 func (g *Gates) check() *yamlfile.Problem {
 	v := reflect.ValueOf(*g)
 	for i := range v.NumField() {

@@ -11,29 +11,29 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Kind is one way of measuring: what a part of the kind may specify, how its arms take
-// turns, what is measured, and what makes a trial invalid. The kinds are a closed world:
-// what they answer differently is a switch here, and the answers are in the files named
-// after the kind. A lab.Runner runs a kind.
+// Kind is a way of measuring: what a part of the kind may specify, how its arms take
+// turns, what it measures, and what makes a trial invalid. The set of kinds is closed:
+// where they differ, this file has a switch, and the implementations are in the files
+// named after the kind. A lab.Runner runs a kind.
 type Kind string
 
 // The kinds.
 const (
 	KindForward     Kind = "forward"     // packets through a DUT, or floods of packets to the DUT itself
-	KindSearch      Kind = "search"      // for throughput: packets at loads that a method chooses
-	KindFlows       Kind = "flows"       // of packets through a DUT, each in an arm that its ruleset drew
-	KindServe       Kind = "serve"       // requests to servers: of the web, for mail, or for files
+	KindSearch      Kind = "search"      // for throughput: packets at loads chosen by a method
+	KindFlows       Kind = "flows"       // packets through a DUT, whose ruleset draws an arm for each flow
+	KindServe       Kind = "serve"       // requests to web, mail or file servers
 	KindSwitchback  Kind = "switchback"  // a live host, switched back and forth
-	KindConnections Kind = "connections" // of a live host, each in an arm that it drew
+	KindConnections Kind = "connections" // a live host, each connection in the arm that it drew
 )
 
-// kinds are all, in the order of reports, and modes those of their parts.
+// kinds lists all kinds, in the order of reports; modes lists the modes of their parts.
 var (
 	kinds = []Kind{KindForward, KindSearch, KindFlows, KindServe, KindSwitchback, KindConnections}
 	modes = []string{string(testbed.Cost), string(testbed.Overload), string(FlowsMode), string(testbed.Serve), string(SwitchbackMode), string(ConnectionsMode)}
 )
 
-// KindOf is the kind of a part; "" of one that was not found.
+// KindOf returns the kind of a part; "" if it has none.
 func KindOf(p Part) Kind {
 	switch {
 	case p.Mode == SwitchbackMode:
@@ -52,12 +52,12 @@ func KindOf(p Part) Kind {
 	return ""
 }
 
-// offersPackets reports whether a part's trials send packets through a DUT: at a load of the
-// part's, or at those of a search.
+// offersPackets reports whether a part's trials send packets through a DUT, at the part's
+// load or at those of a search.
 func offersPackets(p Part) bool { return slices.Contains(kinds[:3], KindOf(p)) }
 
-// defaultMode is that of parts that give none. Parts with terms are of a live host on every
-// testbed, so that the check says what is missing.
+// defaultMode returns the mode of parts that state none. Parts with live terms get a live
+// mode on every testbed, so that the check can say what is missing.
 func (s *Spec) defaultMode() testbed.Mode {
 	switch {
 	case s.Design == Concurrent:
@@ -72,10 +72,10 @@ func (s *Spec) defaultMode() testbed.Mode {
 	return testbed.Cost
 }
 
-// fillKinds puts the defaults of the parts' kinds where the study says nothing; said tells
-// which paths the file has.
+// fillKinds fills in defaults by the kinds of the parts; said reports whether the file
+// states a path.
 func (s *Spec) fillKinds(said func(path string) bool) {
-	if slices.ContainsFunc(s.Parts, offersPackets) { // one way, in frames of the least size
+	if slices.ContainsFunc(s.Parts, offersPackets) { // one way, smallest frames
 		OrString(&s.Workload.Directions, OneWay)
 		if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" {
 			s.Workload.Sizes = []int{Smallest(s.Workload.Family)}
@@ -86,7 +86,7 @@ func (s *Spec) fillKinds(said func(path string) bool) {
 	}
 }
 
-// fillOwn puts the defaults of its kind into a part.
+// fillOwn fills in the defaults of a part by its kind.
 func (s *Spec) fillOwn(place int, said func(path string) bool) {
 	p, path := &s.Parts[place], PartPath(place)
 	switch KindOf(*p) {
@@ -104,7 +104,7 @@ func (s *Spec) fillOwn(place int, said func(path string) bool) {
 	}
 }
 
-// checkOwn refuses what is wrong with a part, at its path, by its kind.
+// checkOwn refuses an invalid part, at its path, by its kind.
 func (s *Spec) checkOwn(place int, path string) *yamlfile.Problem {
 	switch KindOf(s.Parts[place]) {
 	case KindForward:
@@ -123,8 +123,8 @@ func (s *Spec) checkOwn(place int, path string) *yamlfile.Problem {
 	return nil
 }
 
-// compare judges arms by one metric; each arm has the values of the control and its own,
-// one a block.
+// compare compares arms by one metric; each arm has one value per block, as has the
+// control.
 func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, trials []Trial, opt stats.Options) []stats.Comparison {
 	switch p, _ := s.Part(g.Part); KindOf(p) {
 	case KindSwitchback:
@@ -135,8 +135,8 @@ func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, trials []Tria
 	return stats.CompareBlocks(control, arms, opt)
 }
 
-// Interleaving tells how the arms of a part's blocks take turns, on a testbed
-// that can do all that the part's kind asks for.
+// Interleaving returns how the arms of a part's blocks take turns, on a
+// testbed that supports all that the kind requires.
 func (s *Spec) Interleaving(p Part) Interleaving {
 	switch KindOf(p) {
 	case KindForward:
@@ -154,8 +154,8 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 	return InSequence
 }
 
-// Needs are what a testbed must have for a part, by the names under which
-// Environment.Unavailable says why it has not: the mode, and wires that carry both directions.
+// Needs lists what a testbed must have for a part, by the keys of Environment.Unavailable: the
+// mode, and wires that carry both directions.
 func Needs(p Part) []string {
 	if offersPackets(p) && GoesBothWays(p) {
 		return []string{string(p.Mode), string(p.Mode) + ", both directions at once,"}
@@ -163,8 +163,8 @@ func Needs(p Part) []string {
 	return []string{string(p.Mode)}
 }
 
-// Expected is how long a trial of a part is believed to take before any has ended, in
-// seconds.
+// Expected estimates how long a trial of a part takes, in seconds, before any has
+// ended.
 func (s *Spec) Expected(p Part) float64 {
 	switch KindOf(p) {
 	case KindForward, KindFlows:
@@ -177,8 +177,8 @@ func (s *Spec) Expected(p Part) float64 {
 	return p.Warmup + p.Seconds
 }
 
-// inside is a part as instruments look into it; ok is false where they cannot. A search is
-// looked into at full load. What a flood offers, instruments do not send.
+// inside returns a part as instruments run it; ok is false if they cannot. They run a
+// search at full load, and cannot send floods.
 func inside(p Part) (_ Part, ok bool) {
 	if p.Search != nil {
 		p.Seconds = max(p.Seconds, SearchSeconds)
@@ -190,8 +190,8 @@ func inside(p Part) (_ Part, ok bool) {
 	return p, ofPackets(p) && p.Flood == ""
 }
 
-// insideParts are the parts that instruments look into: one of each mode, the
-// primary metric's before others.
+// insideParts returns the parts that instruments run: one of each mode, the
+// primary metric's part first.
 func (s *Spec) insideParts() (parts []Part) {
 	if !s.Profile {
 		return nil
@@ -207,12 +207,12 @@ func (s *Spec) insideParts() (parts []Part) {
 	return parts
 }
 
-// metrics are all that trials of the kind measure, in the order of reports.
+// metrics returns all metrics that trials of the kind measure, in the order of reports.
 func (k Kind) metrics() []Metric {
 	return map[Kind][]Metric{KindForward: forwardMetrics, KindSearch: searchMetrics, KindServe: serveMetrics, KindSwitchback: switchbackMetrics, KindConnections: metricsOf(connectionMetrics), KindFlows: metricsOf(flowMetrics)}[k]
 }
 
-// gates are what trials of the kind must pass, in the order of reports.
+// gates returns the gates of the kind's trials, in the order of reports.
 func (k Kind) gates() []Gate {
 	switch k {
 	case KindForward:
@@ -245,7 +245,7 @@ func (p Part) yields(m Metric) bool {
 		return p.Mode == m.Mode && (m.Answers == "" || p.Usable)
 	case KindSearch:
 		return m.Answers == "" || m.Answers == p.Search.Method
-	case KindSwitchback: // what it watches
+	case KindSwitchback: // only the metrics it watches
 		t := p.terms()
 		return slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
 	case KindConnections:
@@ -254,7 +254,7 @@ func (p Part) yields(m Metric) bool {
 	return true
 }
 
-// measure derives a trial's metrics; block are the trials of its block that were before it.
+// measure derives a trial's metrics; block holds the earlier trials of its block.
 func measure(p Part, o Observation, block []Trial) map[string]float64 {
 	m := map[string]float64{}
 	switch KindOf(p) {
@@ -274,7 +274,7 @@ func measure(p Part, o Observation, block []Trial) map[string]float64 {
 	return m
 }
 
-// Replicates is what reports call the blocks of a metric.
+// Replicates returns what reports call the replicates of a metric.
 func Replicates(metric string) string {
 	switch m, _ := MetricNamed(metric); m.Mode {
 	case SwitchbackMode:
@@ -287,7 +287,7 @@ func Replicates(metric string) string {
 	return "blocks"
 }
 
-// Method says in words how a part was measured: a paragraph.
+// Method describes in a paragraph how a part was measured.
 func Method(s Spec, r Results, p Part) string {
 	switch KindOf(p) {
 	case KindForward:
@@ -306,16 +306,16 @@ func Method(s Spec, r Results, p Part) string {
 	return ""
 }
 
-// Sections are what a report shows in addition to the verdicts.
+// Sections returns a report's sections in addition to the verdicts.
 func Sections(s Spec, r Results) []document.Block {
 	return slices.Concat(forwardSections(r), searchSections(s, r), serveSections(s, r), switchbackSections(s, r), connectionSections(s, r), flowSections(s, r))
 }
 
-// Timeline is the metric that shows the drift of a part's trials best.
+// Timeline returns the metric that best shows the drift of a part's trials.
 func Timeline(p Part) (Metric, bool) {
 	name := ""
 	switch k := KindOf(p); {
-	case k == KindSearch: // its method's answer
+	case k == KindSearch: // the result of its method
 		return list.Find(searchMetrics, func(m Metric) bool { return m.Answers == p.Search.Method })
 	case k == KindServe:
 		return timelineOfServers(p)

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// level is the level of the variants' verdicts.
+// level returns the significance level of the variants' verdicts.
 func (l *Looks) level() float64 {
 	if l.Alpha > 0 {
 		return l.Alpha
@@ -16,11 +16,11 @@ func (l *Looks) level() float64 {
 	return alpha
 }
 
-// maxLooks bounds a plan: more cost power and gain no time.
+// maxLooks bounds a plan: more looks cost power and save no time.
 const maxLooks = 12
 
-// LooksUpTo plans looks for a study of at most n blocks: the first when an
-// interval can be had, each next one when there are half as many blocks more.
+// LooksUpTo plans looks for a study of at most n blocks: the first as soon as an
+// interval can be computed, each further one after half as many blocks more.
 func LooksUpTo(n int, precision float64) *Looks {
 	l := &Looks{PrecisionPercent: precision}
 	for at := 4; at < n && len(l.Blocks) < maxLooks-1; at = max(at+1, at*3/2) {
@@ -30,8 +30,8 @@ func LooksUpTo(n int, precision float64) *Looks {
 	return l
 }
 
-// WithLooks is the study with planned looks and at most n blocks of the primary
-// metric's part.
+// WithLooks returns the study with planned looks and at most n blocks of the
+// primary metric's part.
 func (s Spec) WithLooks(n int, precision float64) Spec {
 	l := LooksUpTo(n, precision)
 	s.Looks = l
@@ -65,14 +65,14 @@ func (s *Spec) checkLooks() *yamlfile.Problem {
 	return nil
 }
 
-// looking is a study's plan of looks at the point it has come to.
+// looking is a study's plan of looks and its present look.
 type looking struct {
 	variants, aa stats.Sequential
-	look         int // the last one passed, or the first
+	look         int // index of the last look passed, or 0
 	arms         int
 }
 
-// looksAt is the plan for a goal after n blocks, or nil when it has none.
+// looksAt returns the plan for a goal after n blocks, or nil if it has none.
 func (s Spec) looksAt(g Goal, n, arms int) *looking {
 	if s.Looks == nil || g.Part != s.Primary().Part {
 		return nil
@@ -89,9 +89,9 @@ func (s Spec) looksAt(g Goal, n, arms int) *looking {
 	return &looking{variants: v, aa: aa, look: look, arms: arms}
 }
 
-const alpha = 0.05 // of every study's verdicts
+const alpha = 0.05 // significance level of every study's verdicts
 
-// settle makes comparisons those of the look, corrected over the variants.
+// settle adjusts comparisons to the look, with correction over the variants.
 func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	for i := range cs {
 		cs[i], _ = l.variants.Settle(cs[i], l.look, opt)
@@ -100,12 +100,12 @@ func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	}
 }
 
-// atAnyTime makes comparisons of a study that goes on what they would be if somebody stopped it
-// now: whoever stops when it pleases errs in 5 % at most, over all variants.
+// atAnyTime adjusts comparisons of an unfinished study so that they hold if somebody stops it
+// now: whoever stops at will errs in at most 5 % of studies, over all variants.
 func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 	for i, c := range cs {
 		few := c.Design == stats.Independent && slices.ContainsFunc(c.Warnings, func(w stats.Warning) bool { return w.Code == stats.TooFew })
-		if c.N < 2 || few { // too few connections say nothing at any time either
+		if c.N < 2 || few { // too few connections allow no conclusion at any time either
 			continue
 		}
 		cs[i], _ = stats.AnyTime(c.N, alpha/float64(len(cs))).Settle(c, 0, opt)
@@ -115,7 +115,7 @@ func atAnyTime(cs []stats.Comparison, opt stats.Options) {
 	}
 }
 
-// anyTime compares by the primary metric as if somebody stopped the study now.
+// anyTime compares by the primary metric, valid if somebody stops the study now.
 func (s Spec) anyTime(seed uint64, trials []Trial) []stats.Comparison {
 	cs, opt := s.soFar(seed, trials)
 	cs = cs[:len(cs)-1]
@@ -123,28 +123,28 @@ func (s Spec) anyTime(seed uint64, trials []Trial) []stats.Comparison {
 	return cs
 }
 
-// settled reports whether the part of the primary metric, after n whole blocks,
-// needs no more of them.
+// settled reports whether the primary metric's part needs no more blocks after
+// n complete ones.
 func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
 	if s.Looks == nil || !slices.Contains(s.Looks.Blocks, n) {
 		return false
 	}
 	cs := s.look(seed, n, trials)
-	if s.Design == Switchback { // its shams are too few to be decided when a treatment is
+	if s.Design == Switchback { // there are too few shams to decide the A/A comparison when a treatment's is decided
 		cs = cs[:len(cs)-1]
 	}
 	return !slices.ContainsFunc(cs, func(c stats.Comparison) bool { return !s.Looks.enough(c) })
 }
 
-// look compares every variant with the control by the primary metric, and last
-// the control with itself, as they stand after n whole blocks.
+// look compares every variant with the control by the primary metric after n
+// complete blocks; the last comparison is of the control with itself.
 func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	cs, opt := s.soFar(seed, trials)
 	last, g := len(cs)-1, s.Primary()
 	plan := s.looksAt(g, n, last)
 	plan.settle(cs[:last], opt)
 	s.outlast(cs[:last], g, seed, trials, opt)
-	for i, c := range cs[:last] { // what will be taken back decides nothing
+	for i, c := range cs[:last] { // an equivalence that will be withdrawn does not count as decided
 		if c.Verdict == stats.Equivalent && s.doubt(g.Part, g.Metric, trials, c.Control, c.Variant) != "" {
 			cs[i].Verdict = stats.Inconclusive
 		}
@@ -156,7 +156,7 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	return cs
 }
 
-// enough reports whether a comparison is decided, or known well enough.
+// enough reports whether a comparison is decided, or precise enough.
 func (l *Looks) enough(c stats.Comparison) bool {
 	if c.Verdict.Differs() || c.Verdict == stats.Equivalent {
 		return true
@@ -165,16 +165,16 @@ func (l *Looks) enough(c stats.Comparison) bool {
 	return l.PrecisionPercent > 0 && !math.IsNaN(half) && half <= l.PrecisionPercent
 }
 
-// halfWidth is half an interval, in percent, or in points of shares.
+// halfWidth returns half the width of an interval, in percent, or in points for shares.
 func halfWidth(c stats.Comparison) float64 {
 	_, low, high := c.Result().Size()
 	return (high.Float() - low.Float()) / 2
 }
 
-// Interim is how wide the intervals of the primary metric are so far: half the
-// A/A arm's, and half the widest of the variants', in
-// percent, or in percentage points of shares. They are those that the study would
-// report if it ended here: at a look, where looks are planned, else at any time.
+// Interim returns the present precision of the primary metric: half the width of
+// the A/A arm's interval, and of the widest interval of a variant, in percent, or
+// in percentage points for shares. These are the intervals that the study would
+// report if it ended here: at a look if looks are planned, else at any time.
 func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	var cs []stats.Comparison
 	if s.Looks == nil {
@@ -193,9 +193,9 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
 }
 
-// NoVerdicts leaves of a study that goes on the effects by the primary metric, with intervals
-// that hold whenever somebody stops it, and takes the verdicts back: stopping at the first
-// that pleases would inflate false positives.
+// NoVerdicts reduces the results of an unfinished study to the effects by the primary metric,
+// with intervals that hold whenever somebody stops it, and withdraws the verdicts: stopping
+// at the first pleasing one would inflate false positives.
 func (r *Results) NoVerdicts(s Spec) {
 	cs := s.anyTime(r.Seed, r.Trials)
 	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(v Verdict) bool { return !v.Primary })
@@ -211,9 +211,9 @@ func (r *Results) NoVerdicts(s Spec) {
 	r.Answer = "There is no verdict before the study's end: the intervals so far hold at any time, and get narrower."
 }
 
-// Quick returns the study with half the blocks, trials of 0.4 times their length, and
-// searches that end sooner: the same question, answered with wider intervals. The primary's
-// part keeps three blocks, since two give no verdict, and so does a part that has only three.
+// Quick returns the study with half the blocks, trials of 0.4 times their length, and shorter
+// searches: the same question, answered with wider intervals. The primary metric's part keeps
+// three blocks, since two give no verdict, and so does a part that has only three.
 func (s Spec) Quick() Spec {
 	parts := make([]Part, len(s.Parts))
 	for i, p := range s.Parts {

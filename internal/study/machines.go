@@ -8,8 +8,8 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// What makes trials independent, by testbed: namespaces are rebuilt, machines
-// are put back, have services restarted, or boot.
+// How trials are made independent, by testbed: namespaces are rebuilt;
+// machines get their settings restored, their services restarted, or boot.
 const (
 	ResetNamespace = "namespace"
 	ResetSettings  = "settings"
@@ -17,23 +17,23 @@ const (
 	ResetReboot    = "reboot"
 )
 
-// The designs of a study, by what they can tell apart.
+// The designs of a study.
 const (
-	// Blocks are randomised complete blocks: every block tries every arm once, in a fresh
-	// random order.
+	// Blocks is a design of randomised complete blocks: every block tries every arm once,
+	// in a fresh random order.
 	Blocks = "blocks"
-	// Switchback are pairs of windows of one live host, in an order drawn pair
-	// by pair.
+	// Switchback is a design of pairs of windows on one live host, in an order
+	// drawn for each pair.
 	Switchback = "switchback"
 )
 
-// KindLive is the testbed that is a host in production, under its own traffic.
+// KindLive is the testbed kind for a host in production, under its own traffic.
 const KindLive = "live"
 
 // OnLiveHost reports whether the testbed is a host in production.
 func (s *Spec) OnLiveHost() bool { return s.Testbed.Kind == KindLive }
 
-// OnMachines reports whether the testbed is one of machines, described by a
+// OnMachines reports whether the testbed consists of machines described by a
 // file.
 func (s *Spec) OnMachines() bool {
 	return s.Testbed.Kind == testbed.KindSSH || s.Testbed.Kind == testbed.KindPorts
@@ -78,7 +78,7 @@ func (s *Spec) checkLive() *yamlfile.Problem {
 	return yamlfile.OneOf("reset", s.Reset, ResetSettings)
 }
 
-// Trees are the configuration sets that the variants name, each once.
+// Trees lists the configuration sets that the variants name, each once.
 func (s *Spec) Trees() (names []string) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {
@@ -90,7 +90,7 @@ func (s *Spec) Trees() (names []string) {
 	return names
 }
 
-// Reboots is how many boots of the DUT a schedule takes; the last one puts the DUT back.
+// Reboots returns how many boots of the DUT a schedule takes; the last one restores the DUT.
 func (s *Spec) Reboots(slots []Slot) int {
 	if s.Reset != ResetReboot {
 		return 0

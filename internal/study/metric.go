@@ -8,41 +8,41 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Metric is something a trial measures.
+// Metric is a quantity that a trial measures.
 type Metric struct {
 	Name  string
 	Label string // for people
 	Unit  string
 	Mode  testbed.Mode // of the parts that measure it
-	// Answers names what a part must request in addition to its mode: the search method
-	// whose answer the metric is; "" is nothing.
+	// Answers is what a part must have in addition to its mode: the search method that
+	// yields the metric, or management; "" means nothing.
 	Answers string
-	// Words are its label and unit where a workload has its own (Spec.workload).
+	// Words are the label and unit for workloads that have their own (Spec.workload).
 	Words map[string]LabelUnit
-	// LowerIsBetter declares the direction; every metric has one.
+	// LowerIsBetter states the direction; every metric has one.
 	LowerIsBetter bool
-	// Verdict says that variants are compared by it; other metrics explain.
+	// Verdict is set if variants are compared by the metric; other metrics only explain.
 	Verdict bool
-	// Share says that it is a share of a whole, 0 to 1: effects in it are
-	// differences in percentage points.
+	// Share is set if the metric is a share of a whole, 0 to 1: its effects
+	// are differences in percentage points.
 	Share bool
-	// Bucket is how wide the buckets are of the histogram that values are read from, as a share
-	// of the value; 0: they are read from none.
+	// Bucket is the relative width of the buckets of the histogram from which values are read;
+	// 0 if they are not read from one.
 	Bucket float64
-	// NS is how an effect in the metric is converted to ns per packet.
+	// NS says how an effect in the metric converts to ns per packet.
 	NS NSKind
-	// Zero is what 0 means where the source rounds down: "below 1 ms"; "" is none at all.
+	// Zero is the text for 0 if the source rounds down, such as "below 1 ms"; "" if 0 is exact.
 	Zero string
 }
 
-// latencyBucket is that of load.Histogram, 64 to a power of two.
+// latencyBucket is the bucket width of load.Histogram: 64 to a power of two.
 const latencyBucket = 1.0 / 64
 
 // NSKind says how a metric's difference is converted to nanoseconds.
 type NSKind int
 
-// A metric may have no meaning in ns, be ns, be a rate whose inverse is, or a time
-// for which nanoseconds are too fine: a request's.
+// A metric may have no conversion to ns, be in ns, be a rate whose inverse is in
+// ns, or be a time for which ns are too fine, such as a request's.
 const (
 	NoNS NSKind = iota
 	IsNS
@@ -50,10 +50,10 @@ const (
 	IsTime
 )
 
-// LabelUnit is what a metric is called.
+// LabelUnit is a metric's label and unit.
 type LabelUnit struct{ Label, Unit string }
 
-// In is the metric in the words of a workload.
+// In returns the metric with the label and unit of a workload.
 func (m Metric) In(workload string) Metric {
 	if w, ok := m.Words[workload]; ok {
 		m.Label, m.Unit = w.Label, w.Unit
@@ -61,7 +61,7 @@ func (m Metric) In(workload string) Metric {
 	return m
 }
 
-// asking says what a part must request in addition to its mode.
+// asking says what a part must have in addition to its mode.
 func (m Metric) asking() string {
 	if m.Answers == "" {
 		return ""
@@ -69,7 +69,7 @@ func (m Metric) asking() string {
 	return " with " + m.Answers
 }
 
-// Text is a value of the metric for people, with its unit.
+// Text formats a value of the metric, with its unit.
 func (m Metric) Text(v float64) string {
 	if v == 0 && m.Zero != "" {
 		return m.Zero
@@ -89,25 +89,25 @@ func (m Metric) Text(v float64) string {
 		return show.Bits(v)
 	case "bit/s":
 		return show.SI(v, m.Unit)
-	case "CPUs": // mostly parts of one
+	case "CPUs": // mostly fractions of one
 		return show.Grouped(v, 3) + " " + m.Unit
 	case "B":
 		return show.Bytes(v)
 	case "s":
 		return show.Nanos(1e9 * v)
-	case "requests/s": // a quiet server's are parts of one
+	case "requests/s": // fractions of one on a quiet server
 		if v != 0 && math.Abs(v) < 0.0995 {
 			return show.Grouped(v, 4) + " " + m.Unit
 		}
-	case "units": // a user's own number, of unknown magnitude
+	case "units": // a user's own number, of any magnitude
 		return show.Value(v)
 	case "":
 		return show.Loss(v) // ratios
 	}
-	return show.Digits(v) + " " + m.Unit // as a study names it
+	return show.Digits(v) + " " + m.Unit // named by the study
 }
 
-// Metrics are all that trials measure, in the order reports show them.
+// Metrics returns all metrics, in the order of reports.
 func Metrics() (all []Metric) {
 	for _, k := range kinds {
 		all = append(all, k.metrics()...)
@@ -130,7 +130,7 @@ func metricNames() []string {
 	return names
 }
 
-// metricNames are what a part measures.
+// metricNames lists the metrics that a part measures.
 func (p Part) metricNames() (names []string) {
 	for _, m := range KindOf(p).metrics() {
 		if p.yields(m) {

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Complete fills in the defaults of a study that a program made, and checks it; said tells which
-// paths it has chosen. Problems name keys.
+// Complete fills in the defaults of a study that a program built, and checks it; said reports
+// whether the program set a path. Problems name keys.
 func Complete(s Spec, said func(path string) bool) (Spec, *yamlfile.Problem) {
 	s.fill(said)
 	if p := s.check(); p != nil {
@@ -25,8 +25,8 @@ func Complete(s Spec, said func(path string) bool) (Spec, *yamlfile.Problem) {
 	return s, nil
 }
 
-// Parse reads a study from YAML. Errors name file:line and, where one can be
-// guessed, what was meant. Defaults are filled in.
+// Parse reads a study from YAML and fills in its defaults. Errors name
+// file:line and, where it can be guessed, what was meant.
 func Parse(file string, data []byte) (s Spec, err error) {
 	var made map[string][]origin
 	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
@@ -43,8 +43,8 @@ func Parse(file string, data []byte) (s Spec, err error) {
 	return s, nil
 }
 
-// once leaves one goal of each metric and part, the primary one if it is
-// among them: a sweep of goals also names what was named for itself.
+// once keeps one goal for each metric and part, preferring a primary one: a
+// sweep of goals may repeat a goal that was also given explicitly.
 func once(goals []Goal) (out []Goal) {
 	for _, g := range goals {
 		i := slices.IndexFunc(out, func(o Goal) bool { return o.Metric == g.Metric && o.Part == g.Part })
@@ -58,8 +58,8 @@ func once(goals []Goal) (out []Goal) {
 	return out
 }
 
-// Format writes a study as YAML that Parse reads back to the same study, all
-// defaults explicit.
+// Format writes a study as YAML, with all defaults explicit; Parse reads the
+// same study back.
 func Format(s Spec) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b, yaml.Indent(2), yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
@@ -69,19 +69,19 @@ func Format(s Spec) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// Defaults of a study that does not say.
+// Defaults of a study.
 const (
 	defaultBlocks  = 6
 	defaultSeconds = 1.0
 	defaultWarmup  = 0.15
 	defaultRetries = 2
 	defaultMargin  = 3.0
-	// defaultMarginPoints is the margin of shares.
+	// defaultMarginPoints is the default margin of shares.
 	defaultMarginPoints = 1.0
 )
 
-// fill puts defaults where the study says nothing; said tells which paths it
-// has, so that a zero that was written is not mistaken for silence.
+// fill sets defaults; said reports whether the file states a path, so that an
+// explicit zero is kept.
 func (s *Spec) fill(said func(path string) bool) {
 	s.Version = SpecVersion
 	s.fillTestbed()
@@ -113,8 +113,8 @@ func (s *Spec) fillParts(said func(string) bool) {
 	}
 }
 
-// fillModes gives every part a mode, and a study without parts one: as the kind
-// wants that the study is of.
+// fillModes gives every part a mode, and a study without parts one part, by the
+// study's kind.
 func (s *Spec) fillModes() {
 	if len(s.Parts) == 0 {
 		s.Parts = []Part{{}}
@@ -125,7 +125,7 @@ func (s *Spec) fillModes() {
 	}
 }
 
-// PartPath is the path of a study's part in its file.
+// PartPath returns the path of a study's part in its file.
 func PartPath(place int) string { return fmt.Sprintf("parts[%d]", place) }
 
 func (s *Spec) fillMetrics(said func(string) bool) {
@@ -149,7 +149,7 @@ func (s *Spec) fillMetrics(said func(string) bool) {
 	}
 }
 
-// partFor is the first part whose mode yields a metric.
+// partFor returns the first part that measures a metric.
 func (s *Spec) partFor(metric string) string {
 	for _, p := range s.Parts {
 		if m, ok := MetricNamed(metric); ok && p.yields(m) {
@@ -159,8 +159,8 @@ func (s *Spec) partFor(metric string) string {
 	return ""
 }
 
-// defaultGoals wants a verdict on every metric of every part; the first of
-// the first part is primary.
+// defaultGoals asks for a verdict on every metric of every part; the first
+// metric of the first part is primary.
 func defaultGoals(parts []Part) []Goal {
 	var goals []Goal
 	for _, p := range parts {
@@ -176,21 +176,21 @@ func defaultGoals(parts []Part) []Goal {
 	return goals
 }
 
-// Unless sets a key that was not said.
+// Unless sets a key that the file does not state.
 func Unless[T any](said func(string) bool, key string, value *T, to T) {
 	if !said(key) {
 		*value = to
 	}
 }
 
-// OrString sets a text that is empty.
+// OrString replaces an empty text.
 func OrString(s *string, fallback string) {
 	if *s == "" {
 		*s = fallback
 	}
 }
 
-// fillTestbed puts the defaults of a testbed's kind where the study is silent.
+// fillTestbed fills in the defaults of the testbed's kind.
 func (s *Spec) fillTestbed() {
 	OrString(&s.Testbed.Kind, testbed.KindNetns)
 	design, reset := Blocks, ResetSettings
@@ -204,7 +204,7 @@ func (s *Spec) fillTestbed() {
 	OrString(&s.Reset, reset)
 }
 
-// fillFrom takes what is not said at a path from another of the same type; nothing from none.
+// fillFrom copies the keys that a path does not state from another struct; from may be nil.
 func fillFrom[T any](said func(path string) bool, path string, to **T, from *T) {
 	if from == nil {
 		return
@@ -220,7 +220,7 @@ func fillFrom[T any](said func(path string) bool, path string, to **T, from *T) 
 	}
 }
 
-// yamlKey is the key of a field in a study's file.
+// yamlKey returns the key of a field in a study's file.
 func yamlKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	return key

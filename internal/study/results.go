@@ -15,9 +15,9 @@ import (
 // ResultsVersion is the version of the results document.
 const ResultsVersion = 1
 
-// Results is a study's outcome: DIR/results.json, described in
-// docs/reference/results.md. It is derived from study.yaml and trials.jsonl
-// alone, but for the environment.
+// Results is the outcome of a study: DIR/results.json, described in
+// docs/reference/results.md. Except for the environment, it is derived from
+// study.yaml and trials.jsonl alone.
 type Results struct {
 	Version     int         `json:"version"`
 	Study       string      `json:"study"`
@@ -27,31 +27,31 @@ type Results struct {
 	Trials      []Trial     `json:"trials"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	AA          AAResult    `json:"aa"`
-	// Curves are the metrics over the study's sweeps.
+	// Curves are metrics over the study's sweeps.
 	Curves []Curve `json:"curves,omitempty"`
-	// Wire are rates on a wire, where the study states one.
+	// Wire lists rates on a link, if the study states one.
 	Wire []WireRate `json:"wire,omitempty"`
-	// Ended says which guardrail ended the study; null where none did.
+	// Ended is the guardrail that ended the study; null if none did.
 	Ended *Ended `json:"ended,omitempty"`
-	// MDE is the effect that the primary metric would have shown with a
-	// power of 0.8, from the scatter between the two arms of the control;
-	// null with fewer than two complete blocks.
+	// MDE is the effect that the primary metric would detect with a power of
+	// 0.8, from the scatter between the two arms of the control; null with
+	// fewer than two complete blocks.
 	MDE stats.Number `json:"minimum_detectable_effect_percent"`
 	// NoiseFloor is the largest effect that the A/A arm's interval allows:
-	// effects below it are not told from nothing.
+	// smaller effects cannot be told from zero.
 	NoiseFloor stats.Number `json:"noise_floor_percent"`
-	// The same in percentage points, where the primary metric is a share.
+	// The same in percentage points, if the primary metric is a share.
 	MDEPoints        stats.Number `json:"minimum_detectable_effect_points,omitzero"`
 	NoiseFloorPoints stats.Number `json:"noise_floor_points,omitzero"`
-	// CarryOver says whether interleaved arms leave each other alone.
+	// CarryOver shows how much interleaved arms affect the next arm.
 	CarryOver []CarryOver `json:"carry_over"`
-	// States say what connection tracking did, where anything was tracked.
+	// States shows what connection tracking did, if anything was tracked.
 	States []States `json:"states,omitempty"`
-	// Drops say where the frames offered to each arm ended, by part.
+	// Drops shows where the frames offered to each arm ended, by part.
 	Drops []Drops `json:"drops"`
-	// Beds are the testbeds that the study was spread over; none where it had one.
+	// Beds are the testbeds on which the study ran, if there were several.
 	Beds []BedShare `json:"testbeds,omitempty"`
-	// Telemetry is what instruments saw in separate runs.
+	// Telemetry is what instruments recorded in separate runs.
 	Telemetry   []Telemetry   `json:"telemetry,omitempty"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
@@ -62,27 +62,27 @@ type Results struct {
 	Finished    *time.Time    `json:"finished"`
 }
 
-// Unavailable is a variant that the testbed cannot do.
+// Unavailable is a variant that the testbed cannot try.
 type Unavailable struct {
 	Variant string `json:"variant"`
 	Reason  string `json:"reason"`
 }
 
-// Ended is a study's end by a guardrail: under which variant, and after how many valid
-// pairs of it. It says nothing of the metrics.
+// Ended describes the end of a study by a guardrail: under which variant, and after
+// how many of its valid pairs. It makes no statement about the metrics.
 type Ended struct {
 	Trip
 	Variant string `json:"variant"`
 	Pairs   int    `json:"pairs"`
-	what    string // else than pairs
+	what    string // what Pairs counts, if not pairs
 }
 
-// Outcome is the end in one sentence.
+// Outcome describes the end in one sentence.
 func (e Ended) Outcome() string {
 	return fmt.Sprintf("guardrail %q ended the study under %s after %s, and the host was restored: %s", e.Guardrail, e.Variant, show.Plural(e.Pairs, cmp.Or(e.what, "pair")), e.Text)
 }
 
-// Verdict is the outcome of comparing one variant with the control by one
+// Verdict is the result of comparing one variant with the control by one
 // metric. Numbers that cannot be computed are null.
 type Verdict struct {
 	Metric  string `json:"metric"`
@@ -90,16 +90,16 @@ type Verdict struct {
 	Primary bool   `json:"primary"`
 	Control string `json:"control"`
 	Variant string `json:"variant"`
-	// Result is of the raw metric, with its 95 % interval; N counts complete
-	// blocks.
+	// Result is the effect on the raw metric, with its 95 % interval; N
+	// counts complete blocks.
 	stats.Result
-	// EffectNS is variant − control in ns: per packet for costs and rates,
-	// of delay for latencies; null for ratios.
+	// EffectNS is variant − control in ns: per packet for costs and rates, of
+	// delay for latencies; null for ratios.
 	EffectNS stats.Number `json:"effect_ns"`
 	NSLow    stats.Number `json:"effect_ns_low"`
 	NSHigh   stats.Number `json:"effect_ns_high"`
 
-	// Difference is variant − control in the metric's unit, where the control is not
+	// Difference is variant − control in the metric's unit, if the control is not
 	// shown to differ from zero, so that there is no effect in percent.
 	Difference     stats.Number `json:"effect_difference,omitzero"`
 	DifferenceLow  stats.Number `json:"effect_difference_low,omitzero"`
@@ -113,28 +113,28 @@ type Verdict struct {
 	MarginPoints  float64         `json:"margin_points,omitempty"`
 	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
-	// Interleaved says how the arms took turns.
+	// Interleaved is how the arms took turns.
 	Interleaved Interleaving `json:"interleaved"`
 	Method      string       `json:"method"`
 	Scale       string       `json:"scale"`
-	// Beds is the effect on each of several testbeds, and PBeds the p-value of no
-	// difference between them (stats.AmongGroups); none where the study had one.
+	// Beds lists the effect on each of several testbeds; PBeds is the p-value for no difference
+	// between them (stats.AmongGroups). Both are absent if there was one testbed.
 	Beds  []BedEffect  `json:"by_testbed,omitempty"`
 	PBeds stats.Number `json:"p_testbeds,omitzero"`
-	// Late says whether the window before still acts on the next, of a live host.
+	// Late says whether a window affects the next one, on a live host.
 	Late *Late `json:"late_effects,omitempty"`
-	// Host is what the whole host gains, where each connection drew its arm.
+	// Host is the gain of the whole host, if each connection drew its arm.
 	Host     *HostEffect `json:"host,omitempty"`
 	Warnings []string    `json:"warnings"`
 }
 
-// Late is what the windows of a live host show of effects that outlast their own window.
+// Late describes effects on a live host that outlast their window.
 type Late struct {
-	P     stats.Number `json:"p_value"` // of none
+	P     stats.Number `json:"p_value"` // for the hypothesis that there are none
 	Short bool         `json:"windows_too_short,omitempty"`
 }
 
-// Text is the effect for people, in the metric's unit where there is none in percent.
+// Text formats the effect, in the metric's unit if there is none in percent.
 func (v Verdict) Text() string {
 	if d, ok := v.Difference.Get(); ok {
 		return v.inUnit(d, true)
@@ -150,7 +150,7 @@ func (v Verdict) Amount() string {
 	return v.Effect.Amount()
 }
 
-// Bounds are the interval of Text.
+// Bounds formats the interval of Text.
 func (v Verdict) Bounds() string {
 	if !v.Difference.Known() {
 		return v.Effect.Bounds()
@@ -177,21 +177,21 @@ func (v Verdict) inUnit(x float64, signed bool) string {
 	return strings.TrimSpace(text + show.Digits(x) + " " + v.Unit)
 }
 
-// AAResult compares the control with itself, by the primary metric: one
-// comparison, so there is nothing to correct.
+// AAResult compares the control with itself by the primary metric: a single
+// comparison, which needs no correction.
 type AAResult struct {
 	stats.Result
 	Metric string `json:"metric"`
-	// FalseAlarms are the other metrics by which the control seems to
+	// FalseAlarms are the other metrics by which the control appears to
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`
 }
 
-// Floor is the noise floor for people.
+// Floor formats the noise floor.
 func (r *Results) Floor() string { return sized(r.NoiseFloor, r.NoiseFloorPoints) }
 
-// Detectable is the minimum detectable effect for people. Shares cannot differ
-// by more than all: where that is too little, nothing can be detected.
+// Detectable formats the minimum detectable effect. Shares differ by at most
+// 100 points; if more is needed, nothing can be detected.
 func (r *Results) Detectable() string {
 	if r.MDEPoints.Float() > wholePoints {
 		return fmt.Sprintf("none: shares differ by %d points at most", wholePoints)
@@ -199,14 +199,14 @@ func (r *Results) Detectable() string {
 	return sized(r.MDE, r.MDEPoints)
 }
 
-// Plans reports whether the minimum detectable effect helps to plan: next to a difference that was
-// found it only seems to contradict it.
+// Plans reports whether the minimum detectable effect helps to plan a study: next to a difference
+// that was found, it would only seem to contradict it.
 func (r *Results) Plans() bool {
 	return !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Primary }) ||
 		slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Primary && !v.Verdict.Differs() })
 }
 
-// wholePoints is by how many percentage points shares can differ.
+// wholePoints is the largest difference of two shares, in percentage points.
 const wholePoints = 100
 
 func sized(percent, points stats.Number) string {
@@ -216,10 +216,10 @@ func sized(percent, points stats.Number) string {
 	return show.Optional(percent, show.Percent)
 }
 
-// Margin is the verdict's margin of equivalence for people.
+// Margin formats the verdict's equivalence margin.
 func (v *Verdict) Margin() string { return marginText(v.MarginPercent, v.MarginPoints) }
 
-// ArmName is what people read for an arm.
+// ArmName returns the name of an arm for reports.
 func (r Results) ArmName(arm string) string {
 	if arm == AA {
 		return r.Control + " again (A/A)"
@@ -227,8 +227,8 @@ func (r Results) ArmName(arm string) string {
 	return arm
 }
 
-// Arms lists the variants of a part in the order of the verdicts, the control
-// first and its second arm next.
+// Arms lists the variants of a part in the order of the verdicts, after the
+// control and its A/A arm.
 func (r Results) Arms(part string) []string {
 	out := []string{r.Control}
 	add := func(arm string) {
@@ -254,7 +254,7 @@ func (r Results) Arms(part string) []string {
 	return out
 }
 
-// Values are an arm's valid values of a metric in a part, without first exposures and rests.
+// Values returns an arm's valid values of a metric in a part, without first exposures and rests.
 func (r Results) Values(part, arm, metric string) []float64 {
 	var out []float64
 	for _, t := range r.Trials {

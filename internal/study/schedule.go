@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Unit is what one testbed runs in one go: a block.
+// Unit is what one testbed runs at a time: a block.
 type Unit struct {
 	Part   string
 	Blocks []int
 }
 
-// Units are what may be run now, by as many equal testbeds at the same time, after
-// the trials on record; none: the study is complete, or skip (which may be nil) passes
-// over what is left. They are of one part, since a part may stand on those before it, and
-// end at the study's next look.
+// Units returns what may run now, on as many equal testbeds in parallel, after the trials
+// on record. It returns none if the study is complete or skip (which may be nil) skips
+// the rest. All units are of one part, since a part may depend on earlier ones, and end
+// at the study's next look.
 func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Unit) {
 	unavailable, byBlock := missing(done), byBlocks(done)
 	begun := 0 // blocks of the primary metric's part
@@ -47,10 +47,10 @@ func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Uni
 	return units
 }
 
-// NextOf is Next within the blocks of a unit: false when the unit is complete.
+// NextOf is Next within the blocks of a unit; false when the unit is complete.
 func NextOf(s Spec, seed uint64, blocks []int, done []Trial, skip func(Part) bool) (Slot, bool) {
 	unavailable, byBlock := missing(done), byBlocks(done)
-	begun := map[string]int{} // blocks of a part, all of them whole
+	begun := map[string]int{} // complete blocks of each part
 	for _, slots := range inBlocks(Schedule(s, seed)) {
 		part, _ := s.Part(slots[0].Part)
 		if blocks != nil && !slices.Contains(blocks, slots[0].Block) || skip != nil && skip(part) {
@@ -69,7 +69,7 @@ func NextOf(s Spec, seed uint64, blocks []int, done []Trial, skip func(Part) boo
 	return Slot{}, false
 }
 
-// inBlocks are the slots of a schedule, block by block.
+// inBlocks splits a schedule into blocks.
 func inBlocks(schedule []Slot) (blocks [][]Slot) {
 	for len(schedule) > 0 {
 		n := 1
@@ -81,7 +81,7 @@ func inBlocks(schedule []Slot) (blocks [][]Slot) {
 	return blocks
 }
 
-// missing are the variants that trials found unavailable.
+// missing returns the variants that trials found unavailable.
 func missing(done []Trial) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range done {
@@ -92,7 +92,7 @@ func missing(done []Trial) map[string]bool {
 	return out
 }
 
-// byBlocks are trials by their blocks.
+// byBlocks groups trials by block.
 func byBlocks(done []Trial) map[int][]Trial {
 	out := map[int][]Trial{}
 	for _, t := range done {
@@ -101,9 +101,9 @@ func byBlocks(done []Trial) map[int][]Trial {
 	return out
 }
 
-// Schedule is the randomised complete block design of a study: every block
-// tries every arm once, in an order drawn from the seed for that block alone.
-// The same seed gives the same schedule.
+// Schedule returns the randomised complete block design of a study: every
+// block tries every arm once, in an order drawn for that block alone. The
+// same seed gives the same schedule.
 func Schedule(s Spec, seed uint64) []Slot {
 	var slots []Slot
 	block := 0
@@ -124,19 +124,18 @@ func Schedule(s Spec, seed uint64) []Slot {
 	return slots
 }
 
-// Next is the slot to run after the trials on record, and false when the
-// study is complete. It is a function of the record alone, so that a study
-// goes on after a crash where it stopped: scheduled slots of a block come
-// first, then as many retries as the study allows, then the next block.
-// Variants found unavailable are passed over, and so are parts for which skip
-// (which may be nil) is true.
+// Next returns the slot to run after the trials on record, or false when the
+// study is complete. It depends on the record alone, so that a study resumes
+// after a crash where it stopped: first the scheduled slots of a block, then
+// as many retries as the study allows, then the next block. It skips variants
+// found unavailable, and parts for which skip (which may be nil) is true.
 func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
 	return NextOf(s, seed, nil, done, skip)
 }
 
-// Slot is one trial to be run: which arm, in which block, at which place.
-// Blocks are counted through all parts of a study, from 1; places within a
-// block too, so that a retry has a place after the last arm.
+// Slot is one trial to run: its arm, block and place. Blocks are numbered
+// from 1 through all parts of a study, places from 1 within a block, so a
+// retry's place follows the last arm's.
 type Slot struct {
 	Part    string
 	Block   int
@@ -151,7 +150,7 @@ func shuffled(names []string, rng *rand.Rand) []string {
 	return out
 }
 
-// NameHash gives every part a separate random stream, so that adding a part does not change
+// NameHash gives every part its own random stream, so that adding a part does not change
 // the order of the others.
 func NameHash(name string) uint64 {
 	h := fnv.New64a()
@@ -167,7 +166,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	type tally struct {
 		slot  Slot
 		tried int
-		valid bool // or tried in vain
+		valid bool // or retrying is in vain
 	}
 	arms := make([]tally, 0, len(slots))
 	for _, slot := range slots {
@@ -183,13 +182,13 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 		}
 		arms = append(arms, a)
 	}
-	// The arm tried least goes first, so that one bad arm does not starve
-	// the others of the quiet time they may need too.
+	// The arm with the fewest tries goes first, so that one bad arm does not
+	// use up the quiet time that the others may need too.
 	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
 	for _, a := range arms {
 		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {
-			continue // what is wrong with one arm of an instance, another would have too
+			continue // a fault of one arm would recur in another instance
 		}
 		if !a.valid && a.tried <= s.Retries && !unavailable[a.slot.Variant] {
 			retry := a.slot
@@ -200,6 +199,6 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	return Slot{}, false
 }
 
-// inVain reports whether a trial that was not valid would not be the next time: on
-// machines a generator that cannot overload the DUT cannot after another boot.
+// inVain reports whether retrying an invalid trial cannot help: on machines, a
+// generator that cannot overload the DUT cannot do so after another boot either.
 func (s *Spec) inVain(t Trial) bool { return s.OnMachines() && t.lasting() }

@@ -11,43 +11,43 @@ import (
 
 // The methods of a throughput search.
 const (
-	MLR     = "mlr"     // MLRsearch: several loss goals, trials shared between them
+	MLR     = "mlr"     // MLRsearch: several loss goals that share trials
 	RFC2544 = "rfc2544" // binary search for the highest rate without loss
 )
 
-// Search makes a part's trial a search for throughput: many short runs of
-// traffic at loads that a method chooses, on one set-up of the variant. The
+// Search makes each trial of a part a search for throughput: many short runs
+// of traffic at loads chosen by a method, with the variant set up once. The
 // part's seconds are the final trial duration.
 type Search struct {
 	Method string `yaml:"method"`
-	// Goals are MLRsearch's, by the names of package search's presets, their
-	// times scaled to the part's seconds. The first gives the study's metric.
+	// Goals are MLRsearch's, named like package search's presets, with durations
+	// scaled to the part's seconds. The first gives the study's metric.
 	Goals []string `yaml:"goals,omitempty,flow"`
-	// TrialsPerLoad is how many full-length trials decide a load.
+	// TrialsPerLoad is the number of full-length trials that decide a load.
 	TrialsPerLoad int `yaml:"trials_per_load,omitempty"`
-	// WidthPercent is how close the bounds must come to each other.
+	// WidthPercent is the relative distance of the bounds at which the search ends.
 	WidthPercent float64 `yaml:"width_percent"`
-	// Min is the least load tried. The largest is what the generator can
-	// send, found before the search, or Max.
+	// Min is the smallest load tried. The largest is Max, or else what the
+	// generator can send, measured before the search.
 	Min Rate `yaml:"min"`
 	Max Rate `yaml:"max,omitempty"`
-	// LimitSeconds of trial time, repeated trials counted, end a search that
-	// does not settle. From half of them on it is for its first goal only.
+	// LimitSeconds is the trial time, including repeated trials, after which an unfinished search
+	// ends. After half of it, the search pursues its first goal only.
 	LimitSeconds float64 `yaml:"limit_seconds"`
-	// LatencyAt are fractions of the throughput found, at which latency is
+	// LatencyAt lists the fractions of the throughput at which latency is
 	// measured after the search.
 	LatencyAt []float64 `yaml:"latency_at,omitempty,flow"`
-	// Of back-to-back frames: complete searches, further trials of a burst
-	// that lost something, frames between the bounds, the longest burst.
+	// For back-to-back frames: the number of complete searches, further trials of a burst that lost
+	// frames, the final distance of the bounds in frames, and the longest burst.
 	Repeats        int     `yaml:"repeats,omitempty"`
 	Verify         int     `yaml:"verify,omitempty"`
 	StepFrames     int     `yaml:"step_frames,omitempty"`
 	LongestSeconds float64 `yaml:"longest_seconds,omitempty"`
-	// StepPercent of the largest load is between two loads of a loss curve.
+	// StepPercent is the step between the loads of a loss curve, in percent of the largest load.
 	StepPercent float64 `yaml:"step_percent,omitempty"`
 }
 
-// fill puts defaults.
+// fill sets defaults.
 func (s *Search) fill(said func(key string) bool) {
 	OrString(&s.Method, MLR)
 	OrString((*string)(&s.Min), "5kpps")
@@ -92,7 +92,7 @@ func (s *Search) check(path string) *yamlfile.Problem {
 }
 
 // NewProcedure prepares a part's search; limit is the largest load that it may
-// ask for, and full what the generator sends unpaced, in frames per second.
+// request, and full what the generator sends unpaced, both in frames per second.
 func NewProcedure(p Part, limit, full float64) (search.Procedure, error) {
 	s := p.Search
 	least, err := s.Min.Parse()
@@ -127,8 +127,8 @@ func NewProcedure(p Part, limit, full float64) (search.Procedure, error) {
 	return search.NewMLR(search.Config{Min: low, Max: limit, Goals: goals, Warmup: p.Warmup}), nil
 }
 
-// LossRatios are the goals': a trial that loses more than one of them is
-// high-loss for it.
+// LossRatios returns the loss ratios of the goals: a trial with more loss
+// than a goal's ratio is high-loss for that goal.
 func (s *Search) LossRatios() []float64 {
 	var all []float64
 	for _, name := range s.Goals {
@@ -142,8 +142,8 @@ func (s *Search) LossRatios() []float64 {
 	return all
 }
 
-// quick is the search in less time, or nil: two thirds of the limit, and bursts
-// found twice.
+// quick returns a shorter search, or nil: two thirds of the time limit, and
+// half the repeats, at least two.
 func (s *Search) quick() *Search {
 	if s == nil {
 		return nil
@@ -154,18 +154,18 @@ func (s *Search) quick() *Search {
 	return &q
 }
 
-// searchesExpected is how many runs of traffic a search is first believed to
-// take.
+// searchesExpected is the initial estimate of the number of traffic runs in a
+// search.
 const searchesExpected = 30
 
-// aroundTrial is the overhead of a search's trial, in seconds.
+// aroundTrial is the overhead of a trial in a search, in seconds.
 const aroundTrial = 0.05
 
-// burstsExpected is the same of one search for the longest burst.
+// burstsExpected is the initial estimate of the number of runs in one search for the longest burst.
 const burstsExpected = 16
 
-// searchLasts is how long a search is first believed to take, in seconds, without
-// what is around it.
+// searchLasts estimates how long a search takes, in seconds, without the trial's
+// setup and teardown.
 func searchLasts(p Part) float64 {
 	trials, each := float64(searchesExpected), p.Seconds+aroundTrial
 	switch p.Search.Method {
@@ -176,10 +176,10 @@ func searchLasts(p Part) float64 {
 	case LossCurve:
 		trials = 100 / p.Search.StepPercent
 	}
-	return each * min(p.Search.LimitSeconds/p.Seconds, trials) // the limit is of the trials' own seconds
+	return each * min(p.Search.LimitSeconds/p.Seconds, trials) // the limit covers the trials' own seconds only
 }
 
-// checkSearch refuses what is wrong with a part that searches.
+// checkSearch refuses an invalid part that searches.
 func checkSearch(s *Spec, place int, path string) *yamlfile.Problem {
 	p := s.Parts[place]
 	if !InOverload(p) || !p.Rate.IsMax() {
@@ -188,16 +188,16 @@ func checkSearch(s *Spec, place int, path string) *yamlfile.Problem {
 	return cmp.Or(checkForward(s, place, path), p.Search.check(path+".search"))
 }
 
-// The methods that do not look for throughput alone.
+// The methods that search for something other than throughput.
 const (
 	BackToBack = "back-to-back" // RFC 9004: the longest burst at full rate without loss
 	LossCurve  = "loss-curve"   // RFC 2544 §26.3: loss over load, from the largest down
 )
 
-// searchMethods are all, in the order that messages name them.
+// searchMethods lists all methods, in the order used in messages.
 var searchMethods = []string{MLR, RFC2544, BackToBack, LossCurve}
 
-// fillKind puts the defaults of the methods above, and of no other.
+// fillKind sets the defaults of the methods above only.
 func (s *Search) fillKind(said func(key string) bool) {
 	switch s.Method {
 	case BackToBack:
@@ -210,7 +210,7 @@ func (s *Search) fillKind(said func(key string) bool) {
 	}
 }
 
-// checkKind refuses numbers that their method cannot use, and keys of another.
+// checkKind refuses numbers that the method cannot use, and keys of other methods.
 func (s *Search) checkKind(path string) *yamlfile.Problem {
 	bursts := s.Repeats != 0 || s.Verify != 0 || s.StepFrames != 0 || s.LongestSeconds != 0
 	switch {
@@ -236,8 +236,8 @@ func (s *Search) checkKind(path string) *yamlfile.Problem {
 	)
 }
 
-// LossFree is the largest load from which on a loss curve nothing was lost at
-// two loads in a row (RFC 2544 §26.3), or 0.
+// LossFree returns the largest load at which a loss curve first shows two
+// consecutive loads without loss (RFC 2544 §26.3), or 0.
 func LossFree(curve []search.Outcome) float64 {
 	for i := 1; i < len(curve); i++ {
 		if curve[i-1].LossRatio <= 0 && curve[i].LossRatio <= 0 {
@@ -247,7 +247,7 @@ func LossFree(curve []search.Outcome) float64 {
 	return 0
 }
 
-// burstFaults say whether bursts were found, and ended by the device.
+// burstFaults checks that bursts were found, and that the device limited them.
 func burstFaults(s *SearchRun) (bad []string) {
 	b := s.BackToBack
 	if b == nil || b.Searches == 0 {

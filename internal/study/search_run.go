@@ -10,34 +10,34 @@ import (
 	"linerate/internal/testbed"
 )
 
-// SearchPoint is one of a search's trials.
+// SearchPoint is one trial of a search.
 type SearchPoint struct {
 	search.Outcome
-	// UnsentRatio is the share of frames due that the generator did not
+	// UnsentRatio is the share of the due frames that the generator did not
 	// send; they count as lost.
 	UnsentRatio float64 `json:"unsent_ratio"`
-	// Warmup trials count for nothing.
+	// Warmup marks trials that do not count.
 	Warmup bool `json:"warmup,omitempty"`
-	// Disturbed says what of the machine came in between; such a trial is
-	// repeated, and counts only when every repetition was disturbed too.
+	// Disturbed describes a disturbance by the machine; such a trial is
+	// repeated, and counts only if every repetition was disturbed too.
 	Disturbed string `json:"disturbed,omitempty"`
-	// Repeated trials count for nothing: another took their place.
+	// Repeated marks trials that do not count because another replaced them.
 	Repeated bool `json:"repeated,omitempty"`
 }
 
 // Counts reports whether the trial counts in the search.
 func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
 
-// searchContentionPercent is how much of a search's trial the DUT's CPU may have
-// worked for others when frames were lost: a thread that sleeps between frames
-// waits for its CPU a little at each.
+// searchContentionPercent is how much of the time of a search's trial the DUT's
+// CPU may have worked for other programs when frames were lost: a thread that
+// sleeps between frames waits for its CPU a little after each sleep.
 const searchContentionPercent = 5
 
-// Disturbance names what made a trial of a search unfit to judge the DUT: the
-// generator was kept from sending, or the DUT from working, for so long that
-// without it the trial may have been low-loss where it was high-loss. "" is
-// nothing: a trial that lost little shows that the load can be carried, whatever
-// came in between, and one that lost far more shows that it cannot. Shares are
+// Disturbance names what makes a trial of a search unfit to judge the DUT: the
+// generator was kept from sending, or the DUT from working, for so long that a
+// high-loss trial might otherwise have been low-loss. It is "" if there was
+// none: a trial with little loss shows that the load can be carried, whatever
+// the disturbance, and one with far more loss shows that it cannot. Shares are
 // of the frames due and of the time.
 func (s *Search) Disturbance(g Gates, loss, unsent, contention float64) string {
 	contended := 100*contention > min(g.ContentionPercent, searchContentionPercent)
@@ -56,9 +56,9 @@ func (s *Search) Disturbance(g Gates, loss, unsent, contention float64) string {
 	return ""
 }
 
-// turns reports whether a loss is high for a goal, and low without the share of
-// it that others may have caused. On a loss curve the loss itself is the answer,
-// of which others may have caused a tenth.
+// turns reports whether a loss is high for a goal, but low without the share
+// that others may have caused. On a loss curve the loss itself is the result;
+// others may have caused up to a tenth of it.
 func (s *Search) turns(loss, others float64) bool {
 	return s.Method == LossCurve && others > loss/10 && loss > 0 ||
 		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
@@ -68,17 +68,17 @@ func (s *Search) turns(loss, others float64) bool {
 type SearchRun struct {
 	Method       string              `json:"method"`
 	Goals        []search.GoalResult `json:"goals"`
-	Points       []SearchPoint       `json:"points"` // in order of time
+	Points       []SearchPoint       `json:"points"` // in chronological order
 	TrialSeconds float64             `json:"trial_seconds"`
-	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for all it can
+	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for its maximum
 	Latency      []search.LatencyAt  `json:"latency,omitempty"`
-	Ended        string              `json:"ended,omitempty"` // why before its end
-	// BackToBack and LossCurve are what the methods of these names found.
+	Ended        string              `json:"ended,omitempty"` // why it ended early
+	// BackToBack and LossCurve are the results of the methods of these names.
 	BackToBack *search.BackToBackResult `json:"back_to_back,omitempty"`
 	LossCurve  []search.Outcome         `json:"loss_curve,omitempty"`
 }
 
-// measureSearch adds the answer and what it took.
+// measureSearch adds the search's result and its time and trials.
 func measureSearch(m map[string]float64, p Part, o Observation) {
 	s := o.Search
 	if s == nil {
@@ -107,7 +107,7 @@ func measureSearch(m map[string]float64, p Part, o Observation) {
 	m[name] = *s.Goals[0].Throughput
 }
 
-// searchGates are what searches must pass.
+// searchGates are the gates of searches.
 var searchGates = []Gate{
 	Drift, Stolen, NotTaken, ReceiverLost,
 	{Name: "search", Ask: askSearch},
@@ -115,14 +115,14 @@ var searchGates = []Gate{
 	{Name: "generator", Ask: askGenerator},
 }
 
-// hasCurve reports whether a search drew a loss curve, found whether it looked
-// for a throughput.
+// hasCurve reports whether a search measured a loss curve; found, whether it
+// searched for a throughput.
 func (s *SearchRun) hasCurve() bool {
 	return s != nil && s.Method == LossCurve && len(s.LossCurve) > 0
 }
 func (s *SearchRun) found() bool { return s != nil && len(s.Goals) > 0 }
 
-// askSearch asks whether the search found bounds.
+// askSearch checks that the search found bounds.
 func askSearch(a Asked) []string {
 	s := a.Observed.Search
 	if s.hasCurve() {
@@ -145,8 +145,8 @@ func askSearch(a Asked) []string {
 	return bad
 }
 
-// askGenerator asks whether the bounds are the device's rather than the
-// generator's.
+// askGenerator checks that the device rather than the generator set the
+// bounds.
 func askGenerator(a Asked) []string {
 	s := a.Observed.Search
 	if s.hasCurve() {
@@ -162,7 +162,7 @@ func askGenerator(a Asked) []string {
 	return []string{fmt.Sprintf("at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper)}
 }
 
-// askDisturbed asks whether enough trials were left alone.
+// askDisturbed checks that enough trials were undisturbed.
 func askDisturbed(a Asked) []string {
 	s := a.Observed.Search
 	if s.hasCurve() {
@@ -176,7 +176,7 @@ func askDisturbed(a Asked) []string {
 	return FaultIf(4*n > of, fmt.Sprintf("%d of %d trials of the search were disturbed, each several times over", n, of))
 }
 
-// disturbed counts the trials that count although something came in between.
+// disturbed counts the trials that count, and those of them that were disturbed.
 func disturbed(points []SearchPoint) (n, of int) {
 	for _, p := range points {
 		if p.Counts() {
@@ -189,8 +189,8 @@ func disturbed(points []SearchPoint) (n, of int) {
 	return n, of
 }
 
-// generatorBound reports whether most trials at a load would not have been
-// high-loss, had the generator sent all that was due.
+// generatorBound reports whether most high-loss trials at a load would have
+// been low-loss if the generator had sent all frames due.
 func generatorBound(points []SearchPoint, load, allowed float64) bool {
 	high, excused := 0, 0
 	for _, p := range points {
@@ -204,7 +204,7 @@ func generatorBound(points []SearchPoint, load, allowed float64) bool {
 	return high > 0 && 2*excused > high
 }
 
-// searchMetrics are what searches measure.
+// searchMetrics are the metrics of searches.
 var searchMetrics = []Metric{
 	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Answers: MLR, Verdict: true, NS: InverseNS},
 	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Answers: RFC2544, Verdict: true, NS: InverseNS},
@@ -215,17 +215,17 @@ var searchMetrics = []Metric{
 	{Name: SearchTrials, Label: "trials of the search", Unit: "", Mode: testbed.Overload, LowerIsBetter: true},
 }
 
-// The metrics of searches, as results.json has them.
+// The metrics of searches, named as in results.json.
 const (
-	// ConditionalThroughput is MLRsearch's, Throughput that of RFC 1242
-	// §3.17 by RFC 2544's search: the highest rate without loss.
+	// ConditionalThroughput is MLRsearch's; Throughput is that of RFC 1242
+	// §3.17, found by RFC 2544's search: the highest rate without loss.
 	ConditionalThroughput = "conditional_throughput_pps"
 	Throughput            = "throughput_pps"
-	// BackToBackFrames is the mean longest burst without loss (RFC 9004),
-	// BufferSeconds what its buffers hold at full rate (§4, corrected).
+	// BackToBackFrames is the mean longest burst without loss (RFC 9004);
+	// BufferSeconds is the buffer time at full rate (§4, corrected).
 	BackToBackFrames = "back_to_back_frames"
 	BufferSeconds    = "corrected_buffer_seconds"
-	// LossFreeLoad is where a loss curve ends (RFC 2544 §26.3).
+	// LossFreeLoad is the load at which a loss curve ends (RFC 2544 §26.3).
 	LossFreeLoad = "loss_free_load_pps"
 	SearchTime   = "search_trial_seconds"
 	SearchTrials = "search_trials"

@@ -12,14 +12,14 @@ import (
 	"linerate/internal/stats"
 )
 
-// What the pictures of searches show, by method.
+// Captions of the charts of searches, by method.
 const (
 	searchNote = "Loss over offered load. Each point is one run of traffic; hollow points belong to invalid searches. The table has the bounds."
 	burstNote  = "Loss over offered load while each trial first searches for the throughput. Each point is one run of traffic; hollow points belong to invalid searches. The tables have the bounds and the bursts."
 	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials."
 )
 
-// searchSections are what a report shows of searches, in addition to what it shows of packets.
+// searchSections returns a report's sections on searches, beyond those on packets.
 func searchSections(s Spec, r Results) (out []document.Block) {
 	for _, p := range s.MeasuredParts(&r) {
 		if p.Search == nil {
@@ -38,7 +38,7 @@ func searchSections(s Spec, r Results) (out []document.Block) {
 	return out
 }
 
-// searches are an arm's valid searches in a part.
+// searches returns an arm's valid searches in a part.
 func searches(r Results, part, arm string) []*SearchRun { return searchesBy(r, part, arm, true) }
 
 func searchesBy(r Results, part, arm string, valid bool) []*SearchRun {
@@ -51,10 +51,10 @@ func searchesBy(r Results, part, arm string, valid bool) []*SearchRun {
 	return out
 }
 
-// lossFloor is where a logarithmic axis of loss ends: no loss at all is drawn there.
+// lossFloor is the end of a logarithmic axis of loss: zero loss is drawn there.
 const lossFloor = 1e-5
 
-// LossOverLoad draws every trial of the searches: what was lost over what was offered.
+// LossOverLoad draws every trial of the searches: loss over offered load.
 func LossOverLoad(r Results, part string) string {
 	a := chart.Axes{X: show.Tick, Across: "offered, pps", Up: "lost", LogX: true, LogY: true, Height: 230, Y: func(v float64) string {
 		if v <= lossFloor*(1+1e-9) {
@@ -79,7 +79,7 @@ func LossOverLoad(r Results, part string) string {
 	return chart.Lines(all, a, fmt.Sprintf("loss over offered load in the searches of part %s", part))
 }
 
-// lossSeries are a search's runs of traffic; those of a loss curve are a line.
+// lossSeries returns the points of a search; those of a loss curve are joined by a line.
 func lossSeries(s *SearchRun, name, arm, dots string, class int) chart.Series {
 	line := chart.Series{Name: name, Class: class, Dots: dots, Line: s.LossCurve != nil}
 	for _, p := range s.Points {
@@ -96,7 +96,7 @@ func lossSeries(s *SearchRun, name, arm, dots string, class int) chart.Series {
 	return line
 }
 
-// meanGoal averages a number of a goal over the searches that have it.
+// meanGoal averages a number of a goal over the searches that have one.
 func meanGoal(runs []*SearchRun, goal int, of func(search.GoalResult) *float64) float64 {
 	var x []float64
 	for _, s := range runs {
@@ -112,7 +112,7 @@ func meanGoal(runs []*SearchRun, goal int, of func(search.GoalResult) *float64) 
 	return stats.Mean(x)
 }
 
-// searchTable tells each arm's bounds for every goal, and what the search took.
+// searchTable shows each arm's bounds for every goal, and the cost of its searches.
 func searchTable(r Results, part string) document.Table {
 	t := document.Table{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
 	for _, arm := range r.Arms(part) {
@@ -146,8 +146,8 @@ func searchTable(r Results, part string) document.Table {
 	return t
 }
 
-// bounded are the searches that found both bounds and the throughput of a goal:
-// means of different searches contradict each other. Where none did they are all.
+// bounded returns the searches that found both bounds and the throughput of a goal, because means
+// over different searches would contradict each other. If there are none, it returns all searches.
 func bounded(runs []*SearchRun, goal int) []*SearchRun {
 	var out []*SearchRun
 	for _, s := range runs {
@@ -164,7 +164,7 @@ func bounded(runs []*SearchRun, goal int) []*SearchRun {
 	return out
 }
 
-// latencyTable tells the delay at fractions of each search's throughput, as
+// latencyTable shows the delay at fractions of each search's throughput, as
 // means over the searches.
 func latencyTable(r Results, part string) document.Table {
 	t := document.Table{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
@@ -193,7 +193,7 @@ func latencyTable(r Results, part string) document.Table {
 	return t
 }
 
-// latencies is how many fractions an arm's searches tried: one may have ended before all.
+// searchLatencies returns the largest number of fractions that any of the searches tried.
 func searchLatencies(runs []*SearchRun) (most int) {
 	for _, s := range runs {
 		most = max(most, len(s.Latency))
@@ -201,7 +201,7 @@ func searchLatencies(runs []*SearchRun) (most int) {
 	return most
 }
 
-// searchMethod says in words how a search went.
+// searchMethod describes how a search proceeded.
 func searchMethod(p Part) string {
 	s := p.Search
 	switch s.Method {
@@ -219,7 +219,7 @@ func searchMethod(p Part) string {
 		"The number compared is the conditional throughput of the first goal at its relevant lower bound.", strings.Join(s.Goals, ", "), s.TrialsPerLoad)
 }
 
-// burstTable tells each arm's longest bursts (RFC 9004 §6), as means over its
+// burstTable shows each arm's longest bursts (RFC 9004 §6), as means over its
 // searches.
 func burstTable(r Results, part string) document.Table {
 	t := document.Table{Title: "part " + part, Header: []string{"variant", "longest burst", "least", "most", "SD", "implied buffer time", "corrected buffer time", "trials of the block"},
@@ -251,8 +251,8 @@ func burstTable(r Results, part string) document.Table {
 	return t
 }
 
-// curveTable tells what each arm lost at each load, as means over its curves.
-// Curves have the loads in common only as shares of the largest.
+// curveTable shows each arm's loss at each load, as means over its curves.
+// Loads are matched as shares of the largest.
 func curveTable(r Results, part string) document.Table {
 	t := document.Table{Title: "part " + part, Header: []string{"share of the largest load"},
 		Note: "frame loss rate (RFC 1242 §3.6), means over the curves that reach down to the load; a curve ends at the second load in a row without loss."}
@@ -289,14 +289,14 @@ func curveTable(r Results, part string) document.Table {
 	return t
 }
 
-// burstMethod says in words how the longest bursts were sought.
+// burstMethod describes the search for the longest bursts.
 func burstMethod(p Part) string {
 	s := p.Search
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once, finds its throughput by RFC 2544's search, and then %d times the longest burst at the generator's full rate that loses nothing, to %d frames (RFC 9004); "+
 		"a burst that loses some is tried %d times more before it counts. The mean of the %d is the number compared.", p.Name, p.Blocks, s.Repeats, s.StepFrames, s.Verify, s.Repeats)
 }
 
-// curveMethod says in words how a loss curve was drawn.
+// curveMethod describes how a loss curve was measured.
 func curveMethod(p Part) string {
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and offers what the generator can send, then less by steps of %g %% of it, %g s each, until two loads in a row lose nothing (RFC 2544 §26.3). "+
 		"The upper of these two is the number compared: it is known to a step, and no throughput.", p.Name, p.Blocks, p.Search.StepPercent, p.Seconds)

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/document"
 )
 
-// section is a heading with a note for pages and what stands below it; nothing where no block
-// shows anything. Where only pages have its blocks, so have they the heading.
+// section returns a heading, a note for pages, and the blocks; nothing if no block has
+// content. If all blocks are for pages only, so is the heading.
 func section(title, note string, blocks ...document.Block) []document.Block {
 	isTable := func(b document.Block) bool { _, is := b.(document.Table); return is }
 	blocks = slices.DeleteFunc(blocks, func(b document.Block) bool { return isTable(b) && len(b.(document.Table).Rows) == 0 })
@@ -25,12 +25,12 @@ func section(title, note string, blocks ...document.Block) []document.Block {
 	return append(out, blocks...)
 }
 
-// figure is a picture; nothing where it is "".
+// figure returns a chart; nothing if svg is "".
 func figure(title, note, svg string) []document.Block {
 	return document.Figures(chart.Draw(title, note, svg))
 }
 
-// MeasuredParts are the parts that results have trials of, in the study's order.
+// MeasuredParts returns the parts with trials in the results, in the study's order.
 func (s *Spec) MeasuredParts(r *Results) []Part {
 	measured := r.Measured()
 	return slices.DeleteFunc(slices.Clone(s.Parts), func(p Part) bool { return !slices.Contains(measured, p.Name) })

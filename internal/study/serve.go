@@ -11,7 +11,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// checkAsks: a study asks servers in all of its parts or in none.
+// checkAsks requires that either all parts of a study send requests to servers or none.
 func checkAsks(s *Spec) *yamlfile.Problem {
 	asks := asks(s.Workload)
 	if i := slices.IndexFunc(s.Parts, func(p Part) bool { return isServed(p) != asks }); i >= 0 {
@@ -29,7 +29,7 @@ func checkAsks(s *Spec) *yamlfile.Problem {
 	return nil
 }
 
-// checkServe refuses what is wrong with a part that asks servers.
+// checkServe refuses an invalid part of mode serve.
 func checkServe(s *Spec, p Part, path string) *yamlfile.Problem {
 	switch {
 	case s.OnMachines():
@@ -49,8 +49,8 @@ func checkServe(s *Spec, p Part, path string) *yamlfile.Problem {
 	return cmp.Or(checkForms(s, path, p), checkAsking(s, p))
 }
 
-// Sets are what the keys of a variant other than its settings make different from the rest, by
-// names as settings have them: how its clients ask. Never nil.
+// Sets returns how a variant's clients differ from the rest, by keys other than its settings,
+// named as settings are. Never nil.
 func Sets(v Variant) map[string]string {
 	out := map[string]string{}
 	a := v.HTTP
@@ -72,9 +72,9 @@ func Sets(v Variant) map[string]string {
 	return out
 }
 
-// interleavingOfServers: open loops can run at the same time, closed loops cannot. A
-// setting that is global to the kernel has one value at a time: a closed loop writes the
-// arm's value before each turn, where the setting is a sysctl.
+// interleavingOfServers runs open loops together, and closed loops in turns. A setting
+// that is global to the kernel has one value at a time: in a closed loop a sysctl is
+// written before each turn; anything else runs in sequence.
 func interleavingOfServers(s *Spec, p Part) Interleaving {
 	open := RequestsOf(p).Rate > 0
 	switch {
@@ -86,8 +86,8 @@ func interleavingOfServers(s *Spec, p Part) Interleaving {
 	return Alternating
 }
 
-// doubt says why the equivalence of arms in a metric shows nothing, or "": clients that limit
-// make servers look alike.
+// doubt returns why an equivalence of arms in a metric proves nothing, or "": where the
+// clients are the bottleneck, servers look alike.
 func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string {
 	p, _ := s.Part(part)
 	if inClosedLoop(p) && slices.Contains(paced, metric) && slices.ContainsFunc(arms, func(arm string) bool { return clientsLimit(trials, p.Name, arm) }) {
@@ -96,7 +96,7 @@ func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string 
 	return ""
 }
 
-// workload names the words that metrics have (Metric.Words); "" are the usual ones.
+// workload selects the labels of metrics (Metric.Words); "" selects the usual ones.
 func (s Spec) workload() string {
 	switch asks := s.Workload.Asks; {
 	case asks.SMTP != nil:
@@ -107,8 +107,8 @@ func (s Spec) workload() string {
 	return ""
 }
 
-// Workload is the same by the trials alone: only mail has a queue, and of the web nothing
-// settles.
+// Workload does the same from the trials alone: only mail has a queue, and web trials
+// have no settled rate.
 func (r Results) Workload() string {
 	workload := ""
 	for _, t := range r.Trials {
@@ -122,8 +122,8 @@ func (r Results) Workload() string {
 	return workload
 }
 
-// timelineOfServers is latency in an open loop, whose rate is given, and what
-// was done in a closed one, whose latency is.
+// timelineOfServers returns latency for an open loop, whose rate is given,
+// and the rate for a closed one.
 func timelineOfServers(p Part) (Metric, bool) {
 	asked, name := RequestsOf(p), RequestMean
 	switch {
@@ -136,15 +136,15 @@ func timelineOfServers(p Part) (Metric, bool) {
 	return m.In(asked.Kind), ok
 }
 
-// asks reports whether a workload is requests to a server.
+// asks reports whether a workload consists of requests to a server.
 func asks(w Workload) bool { return w.Asks != Asks{} }
 
 // warnClients names the variants whose clients, in a closed loop, used more CPU time than
 // the server in every trial of a part. They share the CPUs, so such a rate measures the
-// clients more than the server, differences look smaller than they are, and the server's
-// maximum is not known. In an open loop, late requests show the same problem.
+// clients more than the server, differences look too small, and the server's maximum is
+// unknown. In an open loop, late requests show the same problem.
 func warnClients(r *Results, s Spec) {
-	var servers []string // as they are named, in the order of the parts
+	var servers []string // formatted, in the order of the parts
 	parts := map[string][]string{}
 	for _, p := range s.Parts {
 		if !inClosedLoop(p) {
@@ -175,20 +175,20 @@ func warnClients(r *Results, s Spec) {
 	}
 }
 
-// paced are the metrics that clients who limit have a part in: by Little's law
-// the latency of a closed loop is its rate, inverted.
+// paced are the metrics that slow clients distort: by Little's law the latency
+// of a closed loop is inversely proportional to its rate.
 var paced = []string{RequestRate, RequestBits, SettledRate, RequestMean, RequestP50, RequestP90, RequestP99}
 
-// inClosedLoop reports whether a part's clients ask again when they were answered.
+// inClosedLoop reports whether a part's clients send the next request only after an answer.
 func inClosedLoop(p Part) bool { return isServed(p) && RequestsOf(p).Rate == 0 }
 
-// busyShare is the share of the machine that clients and server must have used
-// together for it to be CPU time that limits them.
+// busyShare is the share of the machine's CPU time that clients and server
+// must use together for CPU time to be the limit.
 const busyShare = 0.5
 
-// clientsLimit reports whether in all valid trials the machine was busy with
-// clients and server, and with the clients most. Unseen in both is what the kernel
-// does for them elsewhere.
+// clientsLimit reports whether, in all valid trials, the machine was busy with
+// clients and server, and mostly with clients. Neither includes work that the
+// kernel does for them elsewhere.
 func clientsLimit(trials []Trial, part, variant string) (limit bool) {
 	for _, t := range trials {
 		if t.Part != part || t.Variant != variant || !t.Valid || t.Saw().Served == nil {

@@ -9,14 +9,14 @@ import (
 	"linerate/internal/testbed"
 )
 
-// lateShare is which share of what is measured may be lateness of the clients
-// or of the link: the median latency, the mean latency, a round trip.
+// lateShare is the share of a measured time that lateness of the clients or the
+// link may reach: of the median latency, the mean latency, or a round trip.
 const lateShare = 0.1
 
-// mayBeLate is that share of a time, or request.MostLag if that is more.
+// mayBeLate returns that share of a time, but at least request.MostLag.
 func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Duration(lateShare*ns)) }
 
-// gates are what requests must pass.
+// serveGates are the gates of requests.
 var serveGates = []Gate{
 	Drift, stolen,
 	{Name: "queue", Ask: ofRequests(func(_ Asked, v *Served) []string {
@@ -44,13 +44,13 @@ var serveGates = []Gate{
 	})},
 }
 
-// sharedTheft is how many times as much CPU time the hypervisor may take where arms share
-// the loss. Arms that run at the same time are late together, which the gates lag and link
-// bound; turns of random order spread it over the arms alike. It widens intervals and
-// favours no arm.
+// sharedTheft is the factor by which the steal limit grows if the arms share the loss.
+// Arms that run at the same time are late together, which the gates lag and link bound;
+// randomly ordered turns spread it evenly over the arms. It widens intervals and favours
+// no arm.
 const sharedTheft = 10
 
-// stolen is study.Stolen for arms that are up at once too.
+// stolen is Stolen, with the higher limit for arms that are up at once.
 var stolen = Gate{Name: Stolen.Name, Ask: func(a Asked) []string {
 	if a.Observed.Interleaved != nil {
 		a.Limits.StealPercent *= sharedTheft
@@ -60,7 +60,7 @@ var stolen = Gate{Name: Stolen.Name, Ask: func(a Asked) []string {
 
 func isServed(p Part) bool { return p.Mode == testbed.Serve }
 
-// ofRequests asks of trials that had any.
+// ofRequests limits a gate to trials that had requests.
 func ofRequests(ask func(Asked, *Served) []string) func(Asked) []string {
 	return func(a Asked) []string {
 		if v := a.Observed.Served; v != nil && v.Requests > 0 {
@@ -80,7 +80,7 @@ func askFailed(a Asked, v *Served) []string {
 	return FaultIf(failed > limit, fmt.Sprintf("%.2f %% of the requests failed (limit %g %%)%s", failed, limit, why))
 }
 
-// askSaturated asks whether the clients kept up.
+// askSaturated checks that the clients kept up.
 func askSaturated(_ Asked, v *Served) []string {
 	g := v.Generator
 	bad := FaultIf(g.CPUShare > request.MostShare, fmt.Sprintf("the clients used %s of %d CPUs", show.WholePercent(100*g.CPUShare), g.CPUs))
@@ -92,20 +92,20 @@ func askSaturated(_ Asked, v *Served) []string {
 	return bad
 }
 
-// asksTogether reports whether all arms were asked at the same time.
+// asksTogether reports whether all arms got requests at the same time.
 //
-// Arms asked one after the other are late at different times, which looks like
-// an effect: one in a hundred decides. Arms that are asked together are late
-// together, which moves ratios towards one, as if there were no effect. With
-// latencies a and b and a lateness of L in both, (a+L)/(b+L) keeps
-// 1/(1+L/b) of the effect or more: there the mean lateness is bounded, and
-// that of one request in ten for the median's sake.
+// Arms tested one after another are late at different times, which looks like
+// an effect, so the limit is on one request in a hundred. Arms tested together
+// are late together, which moves ratios towards one, as if there were no
+// effect. With latencies a and b and the same lateness L, (a+L)/(b+L) retains
+// at least 1/(1+L/b) of the effect: there the gate limits the mean lateness,
+// and that of one request in ten for the median.
 func asksTogether(o Observation) bool {
 	return o.Interleaved != nil && o.Interleaved.How == Together
 }
 
-// lag says which requests were not sent when they were due. One late request in a hundred
-// is a fault for trials that run alone, and for any claim about the slowest requests.
+// lag returns faults for requests that were not sent when due. For trials that run alone, and
+// for any statement about the slowest requests, one late request in a hundred is a fault.
 func (v *Served) lag(together bool) (bad []string) {
 	lag, q := v.Generator.Lag, v.Latency
 	if v.OfferedRate <= 0 || lag == nil || q == nil {
@@ -118,8 +118,8 @@ func (v *Served) lag(together bool) (bad []string) {
 		tooLate("the clients sent one request in ten", lag.P90, mayBeLate(float64(q.P50)), "or more")...)
 }
 
-// lateLink says the same of packets. A round trip is late twice, and each time
-// about as long again unseen, in which a packet waits for the link to take it in.
+// lateLink does the same for packets. A round trip is late twice, and each time
+// about as long again unobserved, while a packet waits for the link to accept it.
 func (v *Served) lateLink(together bool) []string {
 	if together {
 		return tooLate("packets left", v.Link.LateMean, mayBeLate(1e9*v.RoundTrip/4), "on average")
@@ -132,7 +132,7 @@ func tooLate(what string, ns int64, limit time.Duration, how string) []string {
 	return FaultIf(late > limit, fmt.Sprintf("%s %.1f ms late %s (limit %.1f ms)", what, late.Seconds()*1e3, how, limit.Seconds()*1e3))
 }
 
-// servedMetrics are what requests to servers measure.
+// serveMetrics are the metrics of requests to servers.
 var serveMetrics = []Metric{
 	{Name: RequestMean, Label: "latency, mean", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsTime},
 	{Name: RequestP50, Label: "latency, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, Bucket: latencyBucket, NS: IsTime},
@@ -154,13 +154,13 @@ var serveMetrics = []Metric{
 	{Name: ServerLogP50, Label: "time in the log, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsTime},
 }
 
-// The metrics of requests, as results.json has them.
+// The metrics of requests, named as in results.json.
 const (
-	// Of requests to a server, whose latency runs from when they were due:
-	// RequestErrors is the share that failed or was never sent; ServerCPU the
-	// time of the server's processes per request (what the kernel does for
-	// them in interrupts is not in it); the log's are what the server's access
-	// log says of the same requests.
+	// Latency runs from when a request was due. RequestErrors is the share of
+	// requests that failed or were never sent; ServerCPU is the CPU time of
+	// the server's processes per request (without what the kernel does for
+	// them in interrupts); Log metrics come from the server's access log for
+	// the same requests.
 	RequestMean = "request_latency_mean_ns"
 	RequestP50  = "request_latency_p50_ns"
 	RequestP90  = "request_latency_p90_ns"
@@ -168,16 +168,16 @@ const (
 	Within100ms = "within_100ms_ratio"
 	RequestRate = "requests_per_second"
 	RequestBits = "body_bits_per_second"
-	// SettledRate counts the time until the server had nothing left to do: its
-	// queue was empty, or all was on the disk.
+	// SettledRate includes the time until the server had no work left: until
+	// its queue was empty, or all data was on disk.
 	SettledRate         = "settled_per_second"
 	QueuePeak           = "queue_peak_messages"
 	RequestErrors       = "request_error_ratio"
 	ServerCPU           = "server_cpu_ns_per_request"
 	ServerCPUPerGigabit = "server_cpus_per_gigabit"
 	LogWithin100ms      = "log_within_100ms_ratio"
-	// LinkBytes is what crossed the link, both ways, for each request that was
-	// asked, those before what is counted too.
+	// LinkBytes is what crossed the link in both directions per request,
+	// including requests before the measurement.
 	LinkBytes    = "link_bytes_per_request"
 	ServerLogP50 = "log_time_p50_ns"
 )

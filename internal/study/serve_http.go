@@ -18,38 +18,38 @@ import (
 
 // HTTP is a workload of requests to a web server (mode serve).
 type HTTP struct {
-	// Objects are the sizes of the bodies asked for, each as often as it is
-	// listed: "24kB", "350kB".
+	// Objects are the sizes of the requested bodies, such as "24kB" or
+	// "350kB"; each is requested as often as it is listed.
 	Objects []string `yaml:"objects,flow"`
-	// Rate is of an open loop, in requests per second of each arm; 0: a closed
-	// loop of Connections.
+	// Rate is the rate of an open loop, in requests per second per arm; 0
+	// means a closed loop of Connections.
 	Rate        float64 `yaml:"rate"`
-	Arrivals    string  `yaml:"arrivals"`    // of an open loop: "poisson" or "constant"
-	Connections int     `yaml:"connections"` // at once; in an open loop at most
-	Clients     int     `yaml:"clients"`     // addresses that they come from, in turn
+	Arrivals    string  `yaml:"arrivals"`    // in an open loop: "poisson" or "constant"
+	Connections int     `yaml:"connections"` // concurrent; in an open loop the maximum
+	Clients     int     `yaml:"clients"`     // number of source addresses, used in rotation
 	Keepalive   bool    `yaml:"keepalive"`   // false: a new connection for every request
 	TLS         bool    `yaml:"tls"`
 	Version     int     `yaml:"http"`    // 1 for HTTP/1.1, or 2 (with tls)
-	Timeout     float64 `yaml:"timeout"` // seconds after which an answer is too late
-	Proxy       bool    `yaml:"proxy"`   // the server fetches all it is asked for from an origin, over the link
+	Timeout     float64 `yaml:"timeout"` // seconds after which an answer counts as failed
+	Proxy       bool    `yaml:"proxy"`   // the server fetches all objects from an origin, over the link
 }
 
-// Asks are requests to servers: one of these.
+// Asks holds the requests to servers: exactly one of these.
 type Asks struct {
 	HTTP  *HTTP  `yaml:"http,omitempty"`
 	SMTP  *SMTP  `yaml:"smtp,omitempty"`
 	Files *Files `yaml:"files,omitempty"`
 }
 
-// Asking is how the clients of one variant ask, where it differs from the
-// part's: the same objects, as often, in another way.
+// Asking overrides how the clients of one variant connect, while they request
+// the same objects at the same rate.
 type Asking struct {
 	Keepalive *bool `yaml:"keepalive,omitempty"`
 	TLS       *bool `yaml:"tls,omitempty"`
 	Version   *int  `yaml:"http,omitempty"`
 }
 
-// AskedOf is the part as the variant's clients ask it.
+// AskedOf returns the part with the requests of the variant's clients.
 func AskedOf(p Part, v Variant) Part {
 	by := v.HTTP
 	if by == nil || p.HTTP == nil {
@@ -69,10 +69,10 @@ func instead[T any](value, by *T) {
 	}
 }
 
-// Link is what lies between clients and server, each way (testbed.Link).
+// Link describes the path between clients and server, in each direction (testbed.Link).
 type Link struct {
 	Delay  string `yaml:"delay,omitempty"`  // one way: "40ms"
-	Jitter string `yaml:"jitter,omitempty"` // either way of Delay: "2ms"
+	Jitter string `yaml:"jitter,omitempty"` // plus or minus, around Delay: "2ms"
 	Loss   string `yaml:"loss,omitempty"`   // "0.5%"
 	Rate   string `yaml:"rate,omitempty"`   // "20Mbps"
 }
@@ -87,7 +87,7 @@ const (
 	maxLinkDelay   = 10 * time.Second
 )
 
-// Parse reads the link; nil is a wire.
+// Parse parses the link; nil is a plain wire.
 func (l *Link) Parse() (out testbed.Link, err error) {
 	if l == nil {
 		return out, nil
@@ -129,7 +129,7 @@ func duration(key, text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Sizes are the objects' bytes, in the order they are listed.
+// Sizes returns the sizes of the objects in bytes, in the order listed.
 func (h *HTTP) Sizes() ([]int, error) {
 	var out []int
 	for _, text := range h.Objects {
@@ -142,7 +142,7 @@ func (h *HTTP) Sizes() ([]int, error) {
 	return out, nil
 }
 
-// LinkOf is the link of a part: its own, or the study's.
+// LinkOf returns the link of a part: its own, or the study's.
 func LinkOf(s *Spec, p Part) *Link {
 	if own := p.Link; own != nil {
 		return own
@@ -150,7 +150,7 @@ func LinkOf(s *Spec, p Part) *Link {
 	return s.Link
 }
 
-// checkAsking checks how variants ask what the part does.
+// checkAsking checks the variants' overrides of a part's requests.
 func checkAsking(s *Spec, p Part) *yamlfile.Problem {
 	for i, v := range s.Variants {
 		if v.HTTP == nil {
@@ -180,47 +180,47 @@ func (h *HTTP) check(path string) *yamlfile.Problem {
 		yamlfile.Within(path+".clients", h.Clients, 1, maxClients), yamlfile.Within(path+".http", h.Version, 1, 2))
 }
 
-// checkLoop refuses what is wrong with what all workloads of requests say of their loop.
+// checkLoop checks the keys common to all workloads of requests.
 func checkLoop(path, arrivals string, rate, timeout float64) *yamlfile.Problem {
 	return cmp.Or(yamlfile.OneOf(path+".arrivals", arrivals, string(request.Poisson), string(request.Constant)),
 		yamlfile.Within(path+".rate", rate, 0, maxRequestRate), yamlfile.Within(path+".timeout", timeout, leastTimeout, maxTimeout))
 }
 
-// Served is what came of a part's requests to one arm's server.
+// Served is the outcome of a part's requests to one arm's server.
 type Served struct {
 	request.Result
-	Turns int `json:"turns"` // of the arms, or 1
-	// Within is the share of all requests answered within so many ms.
+	Turns int `json:"turns"` // of each arm, or 1
+	// Within is the share of all requests answered within the given number of ms.
 	Within map[string]float64 `json:"within_ms"`
-	// Tenths counts answers by the tenth of a second they took; the last is
-	// of all that took longer.
+	// Tenths counts answers by response time in tenths of a second; the last
+	// bin counts all longer ones.
 	Tenths []uint64 `json:"tenths"`
-	// ServerCPU is the time of all the server's processes, in seconds, for
-	// Asked requests: those before what is counted too.
+	// ServerCPU is the CPU time of all the server's processes, in seconds,
+	// for Asked requests, which include those before the measurement.
 	ServerCPU float64           `json:"server_cpu_seconds"`
 	Asked     uint64            `json:"asked"`
 	Link      testbed.LinkStats `json:"link"`
-	RoundTrip float64           `json:"round_trip_seconds"` // that the link was asked for
+	RoundTrip float64           `json:"round_trip_seconds"` // configured for the link
 	Log       *ServerLog        `json:"log,omitempty"`
-	Queue     *request.Queue    `json:"queue,omitempty"` // of mail
+	Queue     *request.Queue    `json:"queue,omitempty"` // only for mail
 	Bursts    []Burst           `json:"bursts,omitempty"`
 	Mail      *Mail             `json:"mail,omitempty"`
 }
 
-// ServerLog is what the server's own access log says of the same requests.
+// ServerLog is what the server's access log says about the same requests.
 type ServerLog struct {
 	Lines  uint64   `json:"lines"`
-	Within float64  `json:"within_100ms"` // share of lines
+	Within float64  `json:"within_100ms"` // share of the lines
 	Tenths []uint64 `json:"tenths"`
 	P50    int64    `json:"p50_ns"`
 	P99    int64    `json:"p99_ns"`
 }
 
-// TenthsUpTo is how many tenths of a second are counted apart: the guide's
-// picture goes to six seconds.
+// TenthsUpTo is the number of bins of a tenth of a second: the guide's figure
+// goes to six seconds.
 const TenthsUpTo = 60
 
-// Condense fills in the Result and what is derived from the account.
+// Condense fills in Result and what is derived from the account.
 func (v *Served) Condense(a *request.Account, m request.Meter) {
 	v.Result = a.Result(m)
 	v.Within = map[string]float64{}
@@ -239,12 +239,12 @@ func measureServed(m map[string]float64, o Observation) {
 	}
 	m[RequestErrors] = float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
 	m[RequestRate], m[RequestBits] = v.Result.RequestRate, 8*v.BodyRate
-	if v.Latency != nil || v.Answered == 0 { // else nothing is known of how long they took
+	if v.Latency != nil || v.Answered == 0 { // else no response time is known
 		m[Within100ms] = v.Within["100"]
 	}
 	if q := v.Latency; q != nil {
 		m[RequestMean], m[RequestP50], m[RequestP90] = q.Mean, float64(q.P50), float64(q.P90)
-		if len(v.lag(false))+len(v.lateLink(false)) == 0 { // else it is as much the clients' and the link's as the server's
+		if len(v.lag(false))+len(v.lateLink(false)) == 0 { // else clients and link contribute too much to the latency
 			m[RequestP99] = float64(q.P99)
 		}
 	}

@@ -16,34 +16,34 @@ import (
 
 // SMTP is a workload of messages to a mail server (mode serve).
 type SMTP struct {
-	Messages []string `yaml:"messages,flow"` // their sizes, each as often as it is listed
+	Messages []string `yaml:"messages,flow"` // sizes; each is sent as often as it is listed
 	Accounts int      `yaml:"accounts"`
 	Rate     float64  `yaml:"rate"` // messages per second of each arm's open loop; 0: a closed loop
 	Arrivals string   `yaml:"arrivals"`
-	// Burst is how many messages a turn of a closed loop is; 0: as many as its
-	// time allows.
+	// Burst is the number of messages in a turn of a closed loop; 0: as many
+	// as fit in its time.
 	Burst      int     `yaml:"burst"`
-	Sessions   int     `yaml:"sessions"`    // at once; in an open loop at most
-	PerSession int     `yaml:"per_session"` // messages after which a session ends; 0: it does not
+	Sessions   int     `yaml:"sessions"`    // concurrent; in an open loop the maximum
+	PerSession int     `yaml:"per_session"` // messages after which a session ends; 0: unlimited
 	Clients    int     `yaml:"clients"`
 	Timeout    float64 `yaml:"timeout"` // seconds
 }
 
-// Files is a workload of transactions on many small files (mode serve), as
-// PostMark's: each reads or appends to one, and creates or deletes one.
+// Files is a workload of transactions on many small files (mode serve), like PostMark's: each
+// transaction reads or appends to one file, and creates or deletes one.
 type Files struct {
 	Count       int     `yaml:"count"`
-	Size        string  `yaml:"size"` // of a new file, a range: "500B-10kB"
+	Size        string  `yaml:"size"` // range for new files: "500B-10kB"
 	Directories int     `yaml:"directories"`
 	Fsync       bool    `yaml:"fsync"` // after each write
-	Lanes       int     `yaml:"lanes"` // transactions at once
-	Burst       int     `yaml:"burst"` // transactions of a turn of a closed loop; 0: as many as its time allows
+	Lanes       int     `yaml:"lanes"` // concurrent transactions
+	Burst       int     `yaml:"burst"` // transactions in a turn of a closed loop; 0: as many as fit in its time
 	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
 	Arrivals    string  `yaml:"arrivals"`
 	Timeout     float64 `yaml:"timeout"` // seconds
 }
 
-// Sizes are the messages' bytes, in the order they are listed.
+// Sizes returns the sizes of the messages in bytes, in the order listed.
 func (m *SMTP) Sizes() ([]int, error) {
 	var out []int
 	for _, text := range m.Messages {
@@ -56,7 +56,7 @@ func (m *SMTP) Sizes() ([]int, error) {
 	return out, nil
 }
 
-// Range is the least and the largest size of a new file in bytes.
+// Range returns the smallest and the largest size of a new file, in bytes.
 func (f *Files) Range() (least, most int, err error) {
 	lo, hi, err := calc.ParseRange(f.Size, calc.Bytes)
 	if err != nil || lo < 0 || hi > maxFile {
@@ -102,14 +102,14 @@ func checkBurst(path string, n int, rate float64) *yamlfile.Problem {
 	return yamlfile.Within(path+".burst", n, 0, maxBurst)
 }
 
-// The workloads of a study that does not say.
+// The default workloads.
 var (
 	defaultHTTP = HTTP{Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Timeout: 5}
 	defaultSMTP = SMTP{Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20}
 	defaultFile = Files{Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20}
 )
 
-// fillRequests completes the study's workload of requests.
+// fillRequests fills in the study's workload of requests.
 func fillRequests(s *Spec, said func(string) bool) {
 	w := &s.Workload.Asks
 	if w.HTTP != nil {
@@ -123,7 +123,7 @@ func fillRequests(s *Spec, said func(string) bool) {
 	}
 }
 
-// fillAsked completes a part's by the study's.
+// fillAsked fills in a part's workload from the study's.
 func fillAsked(s *Spec, place int, said func(string) bool) {
 	w, p, path := s.Workload.Asks, &s.Parts[place].Asks, PartPath(place)
 	fillFrom(said, path+".http.", &p.HTTP, w.HTTP)
@@ -131,20 +131,20 @@ func fillAsked(s *Spec, place int, said func(string) bool) {
 	fillFrom(said, path+".files.", &p.Files, w.Files)
 }
 
-// Requests is what all workloads of mode serve have in common.
+// Requests holds what all workloads of mode serve have in common.
 type Requests struct {
 	Kind    string  // "http", "smtp" or "files"
-	Rate    float64 // of each arm's open loop; 0: closed
-	Targets int     // of the mix
-	Clients int     // addresses
+	Rate    float64 // of each arm's open loop; 0: a closed loop
+	Targets int     // number of targets in the mix
+	Clients int     // number of source addresses
 	Origin  bool    // a second server behind the first
-	Burst   int     // of a closed loop: requests of a turn; 0: for a time
+	Burst   int     // in a closed loop: requests per turn; 0: turns of fixed time
 }
 
-// filesTargets is how many pairs a transaction can be of.
+// filesTargets is the number of pairs of operations that a transaction can consist of.
 const filesTargets = 4
 
-// forms are the keys of the workloads that there are.
+// forms lists the keys of the workloads that are set.
 func (a Asks) forms() (keys []string) {
 	if a.HTTP != nil {
 		keys = append(keys, "http")
@@ -158,7 +158,7 @@ func (a Asks) forms() (keys []string) {
 	return keys
 }
 
-// RequestsOf is what a part of mode serve asks for.
+// RequestsOf returns the requests of a part of mode serve.
 func RequestsOf(p Part) Requests {
 	switch {
 	case p.SMTP != nil:
@@ -171,7 +171,7 @@ func RequestsOf(p Part) Requests {
 	return Requests{Kind: "http"}
 }
 
-// checkForms: a study is of one form of requests, and so are its parts.
+// checkForms requires one form of requests per study, the same in all parts.
 func checkForms(s *Spec, path string, p Part) *yamlfile.Problem {
 	of := s.Workload.forms()
 	for _, form := range p.forms() {
@@ -190,23 +190,23 @@ func checkForms(s *Spec, path string, p Part) *yamlfile.Problem {
 	return p.Files.check(path + ".files")
 }
 
-// Mail is what a mail server's own log says of a trial.
+// Mail is what a mail server's own log says about a trial.
 type Mail struct {
 	Taken     uint64 `json:"taken"`
 	Delivered uint64 `json:"delivered"`
-	Deferred  uint64 `json:"deferred"` // times that a delivery was put off
+	Deferred  uint64 `json:"deferred"` // deliveries that were deferred
 	Bounced   uint64 `json:"bounced"`
 }
 
-// Burst is what a turn of a number of requests took.
+// Burst is the time that a turn with a fixed number of requests took.
 type Burst struct {
 	Answered uint64  `json:"answered"`
-	Seconds  float64 `json:"seconds"`        // to the last answer
-	Settle   float64 `json:"settle_seconds"` // from it, until the server had no more to do
+	Seconds  float64 `json:"seconds"`        // until the last answer
+	Settle   float64 `json:"settle_seconds"` // from then until the server had no work left
 }
 
-// burstRate is the rate of an arm's bursts in requests/s: the interquartile mean
-// of the logarithms, on which a disk that halts once has no hold. NaN of none.
+// burstRate returns the rate of an arm's bursts in requests/s: the interquartile mean of the
+// logarithms, so that a disk that stalls once has no influence. It is NaN if there are none.
 func burstRate(all []Burst, settled bool) float64 {
 	var x []float64
 	for _, b := range all {
@@ -222,7 +222,7 @@ func burstRate(all []Burst, settled bool) float64 {
 	return math.Exp(mean)
 }
 
-// settledMetrics are those of what a server does after its last answer.
+// settledMetrics adds the metrics of what a server does after its last answer.
 func settledMetrics(m map[string]float64, v *Served) {
 	if v.SettledRate > 0 {
 		m[SettledRate] = v.SettledRate

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show"
 )
 
-// serveSections are how long requests took, by the clients and by the server's own log.
+// serveSections shows how long requests took, by the clients and by the server's own log.
 func serveSections(s Spec, r Results) []document.Block {
 	note := "From when a request was due to the last byte of its answer, where more than a few took longer than a tenth of a second"
 	if slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Saw().Served != nil && t.Saw().Served.Log != nil }) {
@@ -25,7 +25,7 @@ func serveSections(s Spec, r Results) []document.Block {
 	return section("How long requests took", note+".", drawn...)
 }
 
-// tally adds up an arm's valid trials of a part, by the clients and by the log.
+// tally sums an arm's valid trials of a part, by the clients and by the log.
 func tally(r Results, part, arm string) (clients, log []float64) {
 	clients, log = make([]float64, TenthsUpTo), make([]float64, TenthsUpTo)
 	for _, t := range r.Trials {
@@ -47,7 +47,7 @@ func addUp(sum []float64, add []uint64) {
 	}
 }
 
-// shares of their sum; nil of nothing.
+// shares returns counts as shares of their sum; nil if it is zero.
 func shares(counts []float64) []float64 {
 	sum := 0.0
 	for _, n := range counts {
@@ -62,9 +62,9 @@ func shares(counts []float64) []float64 {
 	return counts
 }
 
-// tenths draws the guide's picture for every arm: which share of the requests
-// took how many tenths of a second. Solid is what the clients saw, hollow what
-// the server's log says of the same requests.
+// tenths draws the guide's figure for every arm: the share of requests by
+// response time in tenths of a second. Filled bars are the clients' view,
+// hollow ones the server log's view of the same requests.
 func tenths(r Results, part string) string {
 	list := r.Arms(part)
 	clients, logs := make([][]float64, len(list)), make([][]float64, len(list))
@@ -78,7 +78,7 @@ func tenths(r Results, part string) string {
 		}
 	}
 	if !slices.ContainsFunc(clients, slow) && !slices.ContainsFunc(logs, slow) {
-		return "" // one bar, as tall as the picture
+		return "" // only a single bar
 	}
 	const head, plot, gap = 18.0, 60.0, 14.0
 	c := chart.New(float64(len(list))*(head+plot+gap) + 26)
@@ -102,7 +102,7 @@ func tenths(r Results, part string) string {
 	return c.SVG(fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
 }
 
-// slow tells whether more than a few of some requests took a tenth of a second.
+// slow reports whether more than a few requests took longer than a tenth of a second.
 func slow(tenths []float64) bool { return tenths != nil && tenths[0] < 0.95 }
 
 func serveAt(x []float64, i int) float64 {
@@ -112,7 +112,7 @@ func serveAt(x []float64, i int) float64 {
 	return 0
 }
 
-// within says the share of the first tenth in words.
+// within describes the share of the first tenth.
 func within(clients, log []float64) string {
 	if log == nil {
 		return show.Percent(100*serveAt(clients, 0)) + " within 0.1 s"
@@ -120,7 +120,7 @@ func within(clients, log []float64) string {
 	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*serveAt(clients, 0)), show.Percent(100*serveAt(log, 0)))
 }
 
-// serveMethod says in words how servers were asked.
+// serveMethod describes how requests were sent to servers.
 func serveMethod(s Spec, r Results, p Part) string {
 	link := "a wire"
 	if l, err := LinkOf(&s, p).Parse(); err == nil {
@@ -137,7 +137,7 @@ func serveMethod(s Spec, r Results, p Part) string {
 	return head + webMethod(turns, p, link)
 }
 
-// webMethod says how a part of requests over HTTP was measured.
+// webMethod describes a part of HTTP requests.
 func webMethod(t turns, p Part, link string) string {
 	h := p.HTTP
 	kept := "kept connections"
@@ -149,14 +149,14 @@ func webMethod(t turns, p Part, link string) string {
 		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
 
-// turns are how the arms of a part were asked, and whether any of them had the kernel
-// set for its turns.
+// turns says how the arms of a part took turns, and whether any of them had
+// kernel-wide settings written for its turns.
 type turns struct {
 	how    Interleaving
 	kernel bool
 }
 
-// turnsIn reads it from the trials; where there are none yet the study plans it.
+// turnsIn derives it from the trials, or from the study's plan if there are none yet.
 func turnsIn(s Spec, r Results, p Part) (t turns) {
 	t.how = s.Interleaving(p)
 	for i := range r.Trials {
@@ -173,7 +173,7 @@ func turnsIn(s Spec, r Results, p Part) (t turns) {
 	return t
 }
 
-// loop says how an arm's server is asked.
+// loop describes how requests are sent to an arm's server.
 func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 	how := "a closed loop of " + closed
 	if rate > 0 {
@@ -190,7 +190,7 @@ func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 	return how + ", all arms in turns of a fraction of a second"
 }
 
-// mailMethod says how a part of messages was measured.
+// mailMethod describes a part of mail messages.
 func mailMethod(t turns, p Part, link string) string {
 	m := p.SMTP
 	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
@@ -198,7 +198,7 @@ func mailMethod(t turns, p Part, link string) string {
 		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
 }
 
-// filesMethod says how a part of transactions was measured.
+// filesMethod describes a part of file transactions.
 func filesMethod(t turns, p Part) string {
 	f := p.Files
 	synced := ""

@@ -12,74 +12,74 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Setting is one thing a variant sets. Exactly one of its keys before value names what;
-// the others complete it.
+// Setting is one thing that a variant sets. Exactly one of the keys before value names
+// it; the others complete it.
 type Setting struct {
 	Sysctl   string         `yaml:"sysctl,omitempty"`
 	NFT      *Ruleset       `yaml:"nft,omitempty"`
-	Firewall *Rules         `yaml:"firewall,omitempty"` // what a packet filter is to do, in each testbed's own way
+	Firewall *Rules         `yaml:"firewall,omitempty"` // what a packet filter does, in each testbed's own language
 	Route    string         `yaml:"route,omitempty"`    // PREFIX
 	Routes   *setting.Table `yaml:"routes,omitempty"`
-	// Hops are further routers behind the DUT's first.
+	// Hops is the number of further routers behind the DUT's first.
 	Hops int `yaml:"hops,omitempty"`
-	// Forward is what forwards instead of the kernel's routing: "xdp" or "bridge".
+	// Forward replaces the kernel's routing: "xdp" or "bridge".
 	Forward string `yaml:"forward,omitempty"`
-	// CPUs are what the work of the ingress is spread over.
+	// CPUs is the number of CPUs over which the work of the ingress is spread.
 	CPUs        int      `yaml:"cpus,omitempty"`
-	PolicyRules int      `yaml:"policy_rules,omitempty"` // rules of policy routing that never match
-	Link        string   `yaml:"link,omitempty"`         // a property or an offload of an interface
+	PolicyRules int      `yaml:"policy_rules,omitempty"` // policy routing rules that never match
+	Link        string   `yaml:"link,omitempty"`         // a property or offload of an interface
 	NAPI        string   `yaml:"napi,omitempty"`         // how Linux polls an interface
 	Command     []string `yaml:"command,omitempty"`      // run on the DUT, never through a shell
-	// TCP is how the server treats the path to its clients.
+	// TCP describes how the server treats the path to its clients.
 	TCP        *setting.Path `yaml:"tcp,omitempty,flow"`
-	NGINX      string        `yaml:"nginx,omitempty"`           // a directive of the web server
-	Postfix    string        `yaml:"postfix,omitempty"`         // a parameter of the mail server
-	FileSystem *Disk         `yaml:"filesystem,omitempty,flow"` // what the server's files, or its mail, are on
-	Files      string        `yaml:"files,omitempty"`           // a configuration set: a directory next to the study, laid over the DUT's root
-	RC         string        `yaml:"rc,omitempty"`              // a variable of rc.conf
-	Loader     string        `yaml:"loader,omitempty"`          // a variable of loader.conf
-	Image      string        `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, an entry of GRUB's
+	NGINX      string        `yaml:"nginx,omitempty"`           // a directive of nginx
+	Postfix    string        `yaml:"postfix,omitempty"`         // a parameter of Postfix
+	FileSystem *Disk         `yaml:"filesystem,omitempty,flow"` // holds the server's files, or its mail
+	Files      string        `yaml:"files,omitempty"`           // a configuration set: a directory next to the study, copied over the DUT's root
+	RC         string        `yaml:"rc,omitempty"`              // a variable in rc.conf
+	Loader     string        `yaml:"loader,omitempty"`          // a variable in loader.conf
+	Image      string        `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, or a GRUB entry
 	PF         *Ruleset      `yaml:"pf,omitempty"`
 	IPFW       *Ruleset      `yaml:"ipfw,omitempty"`
 	Value      string        `yaml:"value,omitempty"`
-	Undo       []string      `yaml:"undo,omitempty,flow"` // takes a command back
+	Undo       []string      `yaml:"undo,omitempty,flow"` // the command that undoes command
 	Via        string        `yaml:"via,omitempty"`       // a route's next hop
 	Socket     string        `yaml:"socket,omitempty"`    // an option of each accepted connection
-	Device     string        `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
-	Over       string        `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
-	Scope      string        `yaml:"scope,omitempty"`     // "host" or nothing
+	Device     string        `yaml:"device,omitempty"`    // "ingress" or "egress"; on a live host, an interface
+	Over       string        `yaml:"over,omitempty"`      // how hops are linked: "vlan", "gre", "wireguard" …
+	Scope      string        `yaml:"scope,omitempty"`     // "host" or empty
 }
 
-// SysctlTo is a setting of a sysctl.
+// SysctlTo returns a setting of a sysctl.
 func SysctlTo(name, value string) Setting { return Setting{Sysctl: name, Value: value} }
 
-// LinkTo is a setting of an interface's property or offload.
+// LinkTo returns a setting of an interface's property or offload.
 func LinkTo(device, name, value string) Setting {
 	return Setting{Link: name, Device: device, Value: value}
 }
 
-// target is what a setting can set: one of its keys. What its field says of itself, by the methods
-// rules, check and String, needs no function here.
+// target is something a setting can set, named by one of its keys. If the field has the methods
+// rules, check or String, target needs no function for them.
 type target struct {
 	key       string
 	mechanism setting.Mechanism
-	// set completes what the testbed is to set, beyond mechanism, name, value, rules and device.
+	// set fills in the fields of the testbed's setting other than mechanism, name, value, rules and device.
 	set func(s *Setting, to *setting.Setting)
-	// check refuses what is wrong with it, at the key's path.
+	// check refuses invalid values, at the key's path.
 	check func(s *Setting, path string) *yamlfile.Problem
-	// names are what it sets by the names that evidence has; nil: prefix and the name with
-	// the value, or the key with its own value (whole).
+	// names returns what it sets, named as in evidence. If it is nil: prefix and name with
+	// the value, or (whole) the key with its own value.
 	names  func(s *Setting) map[string]string
 	prefix string
 	whole  bool
 
-	value             bool   // needs a value; others take none
-	device, mayDevice bool   // needs a device; may have one
+	value             bool   // requires a value; others take none
+	device, mayDevice bool   // requires a device; may have one
 	machines          bool   // only testbeds of machines can set it
-	boot              string // why it needs a boot of the DUT
+	boot              string // why it requires a boot of the DUT
 }
 
-// targets are all of them, in the order in which messages name their keys.
+// targets lists all targets, in the order in which messages name their keys.
 var targets = []target{
 	{key: "sysctl", mechanism: setting.Sysctl, names: sysctlNames, value: true},
 	{key: "nft", mechanism: setting.NFT, whole: true},
@@ -112,7 +112,7 @@ var targets = []target{
 	{key: "nginx", mechanism: setting.NGINX, prefix: "nginx:", value: true, check: checkNGINX},
 	{key: "postfix", mechanism: setting.Postfix, prefix: "postfix:", value: true, check: checkPostfix},
 	{key: "filesystem", mechanism: setting.FileSystem, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
-		set: func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }}, // a study that was read has a valid one
+		set: func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }}, // a parsed study has a valid one
 	{key: "socket", mechanism: setting.Socket, prefix: "socket ", value: true},
 	{key: "files", mechanism: setting.Files, machines: true},
 	{key: "rc", mechanism: setting.RC, value: true, machines: true},
@@ -122,7 +122,7 @@ var targets = []target{
 	{key: "ipfw", mechanism: setting.IPFW, machines: true},
 }
 
-// fields are the places of a setting's keys in its type.
+// fields maps a setting's keys to the indexes of its fields.
 var fields = func() map[string]int {
 	out, of := map[string]int{}, reflect.TypeFor[Setting]()
 	for i := range of.NumField() {
@@ -131,14 +131,14 @@ var fields = func() map[string]int {
 	return out
 }()
 
-// field is the key's in a setting.
+// field returns the key's field in a setting.
 func (t *target) field(s *Setting) reflect.Value {
 	return reflect.ValueOf(s).Elem().Field(fields[t.key])
 }
 
 func (t *target) in(s *Setting) bool { return !t.field(s).IsZero() }
 
-// name is the key's value where that is a string.
+// name returns the key's value if it is a string.
 func (t *target) name(s *Setting) string {
 	if f := t.field(s); f.Kind() == reflect.String {
 		return f.String()
@@ -146,7 +146,7 @@ func (t *target) name(s *Setting) string {
 	return ""
 }
 
-// target is what the setting sets; nil where no key says.
+// target returns what the setting sets; nil if no key is set.
 func (s *Setting) target() *target {
 	for i := range targets {
 		if targets[i].in(s) {
@@ -156,7 +156,7 @@ func (s *Setting) target() *target {
 	return nil
 }
 
-// Setting returns what the testbed is to set.
+// Setting returns the setting for the testbed.
 func (s Setting) Setting() setting.Setting {
 	out := setting.Setting{Value: s.Value, Device: s.Device}
 	t := s.target()
@@ -176,15 +176,15 @@ func (s Setting) Setting() setting.Setting {
 	return out
 }
 
-// Is reports whether a mechanism sets it.
+// Is reports whether the setting uses a mechanism.
 func (s Setting) Is(m setting.Mechanism) bool {
 	t := s.target()
 	return t != nil && t.mechanism == m
 }
 
-// Names are what it sets, by the names that evidence has, with the values. Nothing that
-// a variant sets may be left out: what was changed with it would be taken for
-// changed alone.
+// Names returns what it sets, named as in evidence, with the values. It must cover
+// everything that a variant sets: otherwise evidence would attribute the effect to the
+// other changes alone.
 func (s Setting) Names() map[string]string {
 	switch t := s.target(); {
 	case t == nil:
@@ -203,8 +203,8 @@ func (s Setting) Names() map[string]string {
 
 var bedPort = regexp.MustCompile(`\.(dut|gen|sink|rcv)[0-9]+\.`)
 
-// sysctlNames is the sysctl as the catalogue writes it, with dots, and IF for a port of
-// the testbed.
+// sysctlNames returns the sysctl named as in the catalogue: with dots, and IF for a
+// port of the testbed.
 func sysctlNames(s *Setting) map[string]string {
 	return map[string]string{bedPort.ReplaceAllString(strings.ReplaceAll(s.Sysctl, "/", "."), ".IF."): s.Value}
 }
@@ -265,16 +265,16 @@ func (s Setting) checkKeys(path string) *yamlfile.Problem {
 }
 
 // ScopeHost marks a setting that is global to the kernel: it changes more
-// than the testbed and needs the operator's consent.
+// than the testbed, and needs the operator's consent.
 const ScopeHost = "host"
 
-// ends are the devices of a DUT by their role. A live host uses its real device names.
+// ends are the devices of a DUT, by role. A live host uses its real device names.
 var ends = []string{"ingress", "egress"}
 
 // deviceRE is an interface's name (dev_valid_name of net/core/dev.c; ifconfig(8)).
 var deviceRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 
-// checkPlace refuses settings that the study's testbed has no way to do.
+// checkPlace refuses settings that the study's testbed does not support.
 func (s *Spec) checkPlace() *yamlfile.Problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
@@ -302,10 +302,10 @@ func (v Variant) Apply() []setting.Setting {
 	return out
 }
 
-// ApplyLocal returns the settings that do not leave the testbed, in order.
+// ApplyLocal returns the settings confined to the testbed, in order.
 func (v Variant) ApplyLocal() []setting.Setting { return v.apply("") }
 
-// ApplyGlobal returns those that are global to the kernel, in order.
+// ApplyGlobal returns the settings that are global to the kernel, in order.
 func (v Variant) ApplyGlobal() []setting.Setting { return v.apply(ScopeHost) }
 
 func (v Variant) apply(scope string) (out []setting.Setting) {
@@ -322,7 +322,7 @@ func (v Variant) HostScope() []Setting {
 	return list.Filter(v.Settings, func(s Setting) bool { return s.Scope == ScopeHost })
 }
 
-// Local is the study without the variants that set what is global to the kernel.
+// Local returns the study without the variants that have settings global to the kernel.
 func (s Spec) Local() Spec {
 	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return len(v.HostScope()) > 0 })
 	return s

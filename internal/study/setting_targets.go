@@ -15,7 +15,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Limits of what settings build.
+// Limits on what settings create.
 const (
 	maxRules       = 100_000
 	maxElements    = 1 << 20
@@ -23,12 +23,12 @@ const (
 	maxHops        = 16
 	maxPolicyRules = 10_000
 	maxCPUs        = 1024
-	// maxInitialWindow is more segments than 64 KiB need, without which window
-	// scaling has not begun.
+	// maxInitialWindow exceeds the segments in 64 KiB, the largest window
+	// before window scaling takes effect.
 	maxInitialWindow = 1000
 )
 
-// Ruleset is an nftables ruleset: text in nft's language, or generated.
+// Ruleset is an nftables ruleset: text in nft's language, or a recipe.
 type Ruleset struct {
 	Text        string `yaml:"text,omitempty"`
 	Linear      int    `yaml:"linear,omitempty"`
@@ -36,8 +36,8 @@ type Ruleset struct {
 	Stateful    bool   `yaml:"stateful,omitempty"`
 }
 
-// UnmarshalYAML reads a ruleset written out as text, or the recipe of a
-// generated one.
+// UnmarshalYAML reads a ruleset given as text, or the recipe of a generated
+// one.
 func (r *Ruleset) UnmarshalYAML(unmarshal func(any) error) error {
 	if unmarshal(&r.Text) == nil {
 		return nil
@@ -61,7 +61,7 @@ func (r *Ruleset) rules() *setting.Rules {
 	return &setting.Rules{Text: r.Text, Linear: r.Linear, SetElements: r.SetElements, Stateful: r.Stateful}
 }
 
-// String is what the ruleset is.
+// String describes the ruleset.
 func (r *Ruleset) String() string {
 	var parts []string
 	if r.Linear != 0 {
@@ -79,18 +79,18 @@ func (r *Ruleset) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Rules is a packet filter by what it does: rules in a row that never match,
-// one lookup in a table that never matches, and tracking of connections.
+// Rules describes a packet filter by its work: consecutive rules that never
+// match, one lookup in a table that never matches, and connection tracking.
 type Rules struct {
 	Linear   int  `yaml:"linear,omitempty"`
 	Table    int  `yaml:"table,omitempty"`    // addresses in one set
 	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
-	Stateful bool `yaml:"stateful,omitempty"` // established accepted, new accepted
-	// By is the program, where the testbed has several: "nft",
-	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is its
-	// usual one.
+	Stateful bool `yaml:"stateful,omitempty"` // accept established connections, and new ones
+	// By is the program, if the testbed has several: "nft",
+	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is the
+	// testbed's default.
 	By string `yaml:"by,omitempty"`
-	// Optimise has the program merge the rules that it can (nft -o).
+	// Optimise lets the program merge rules where it can (nft -o).
 	Optimise bool `yaml:"optimise,omitempty"`
 }
 
@@ -98,7 +98,7 @@ func (f *Rules) rules() *setting.Rules {
 	return &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
 }
 
-// String is what the packet filter does.
+// String describes what the packet filter does.
 func (f *Rules) String() string { return f.rules().String() }
 
 func (f *Rules) check(path string) *yamlfile.Problem {
@@ -131,7 +131,7 @@ func checkRoutes(s *Setting, path string) *yamlfile.Problem {
 		yamlfile.OneOf(path+".mix", cmp.Or(s.Routes.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
 }
 
-// HopLinks are what can join the routers of hops, beyond plain wires.
+// HopLinks lists what can link the routers of hops, other than plain wires.
 var HopLinks = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
 
 func checkHops(s *Setting, path string) *yamlfile.Problem {
@@ -185,7 +185,7 @@ func checkPostfix(s *Setting, path string) *yamlfile.Problem {
 	return wrongLine(path, setting.CheckPostfix(s.Postfix, s.Value))
 }
 
-// wrongLine is what is wrong with a line of a server's configuration.
+// wrongLine returns the problem with a line of a server's configuration.
 func wrongLine(path string, err error) *yamlfile.Problem {
 	if err == nil {
 		return nil
@@ -218,7 +218,7 @@ func (f *Disk) check(path string) *yamlfile.Problem {
 	return wrongLine(path, err)
 }
 
-// names are what the file system has that the usual one has not.
+// names returns the properties in which the file system differs from the default one.
 func (f *Disk) names() map[string]string {
 	out := map[string]string{}
 	if f.Type != setting.DefaultDisk().Type {

@@ -13,20 +13,20 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// The laws of curves: so much more for each one; older studies name a law over CPUs, which is fitted no longer.
+// The laws of curves: linear in the number. Older studies name a law over CPUs, which is no longer fitted.
 const (
 	FitLinear = "linear"
 	fitUSL    = "usl"
 )
 
-// Limits of sweeps. What they are spread to has its own.
+// Limits of sweeps. What they multiply has its own limits.
 const (
 	maxSweeps      = 4
 	maxSweepValues = 64
 	maxParts       = 64
 )
 
-// number is a value as it is written into names and settings.
+// number formats a value for names and settings.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // SweepOf finds a sweep by its parameter.
@@ -34,7 +34,7 @@ func (s *Spec) SweepOf(parameter string) (Sweep, bool) {
 	return list.Find(s.Sweep, func(w Sweep) bool { return w.Parameter == parameter })
 }
 
-// Title is the sweep's axis in words.
+// Title returns the label of the sweep's axis.
 func (w Sweep) Title() string {
 	if w.Label != "" {
 		return w.Label
@@ -52,8 +52,8 @@ func (s *Spec) keeps(at Point) bool {
 	return true
 }
 
-// quickSweeps leaves out the points that a quick study passes over, and what
-// the metrics want of them. What the primary metric needs stays.
+// quickSweeps drops the points that a quick study skips, and their metrics.
+// It keeps what the primary metric needs.
 func (s *Spec) quickSweeps() {
 	primary := s.Primary().Part
 	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return v.Name != s.Control && !s.keeps(v.At) })
@@ -130,8 +130,8 @@ func (s *Spec) checkPoints() *yamlfile.Problem {
 	return nil
 }
 
-// curveOf is the name under which the points of a template belong together:
-// the template's without its parameters.
+// curveOf returns the name of the curve that the points of a template form:
+// the template's name without its parameters.
 func curveOf(template string) string {
 	name := reference.ReplaceAllString(template, "")
 	for strings.Contains(name, "--") {

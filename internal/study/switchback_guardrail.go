@@ -8,30 +8,30 @@ import (
 	"linerate/internal/show"
 )
 
-// Guardrail is a one-sided limit that ends the study and puts the host back.
+// Guardrail is a one-sided limit that, when exceeded, ends the study and restores the host.
 type Guardrail struct {
 	Name string
-	// Limit on the value itself; the value must stay below it.
+	// Limit is the limit of the value itself.
 	Limit float64
-	// HarmPercent, where positive, is instead the worst that the value may be beyond
-	// the control's in percent.
+	// HarmPercent, if positive, is instead the largest permitted excess over the
+	// control's value, in percent.
 	HarmPercent float64
-	// Checks in a row that must be beyond the limit; 0 is one.
+	// Checks is how many consecutive checks must exceed the limit; 0 means one.
 	Checks int
-	// InARow says that a value is 1 at a look at which something was so, else 0, and that
-	// the guardrail is on looks in a row: more than chance has, by the control's.
+	// InARow is set if a value is 1 at a look at which something occurred, else 0, and the guardrail
+	// limits consecutive looks: it trips if there are more than the control shows by chance.
 	InARow bool
-	// Unit of the value: "s", "%" of a share of 1, a metric's name for its own, words, or
-	// "" of a plain number.
+	// Unit is the unit of the value: "s", "%" for a share of 1, a metric's name for the
+	// metric's unit, a word, or "" for a plain number.
 	Unit string
-	// Floor is added to a value before it is compared, so that twice next to nothing is no
-	// harm. Inverse says that a higher value is the better one: what is compared is one
-	// over it, for in a limit that is one-sided higher is worse.
+	// Floor is added to a value before comparison, so that twice a negligible value is no
+	// harm. Inverse is set if higher values are better: the reciprocal is compared, since
+	// the limit is one-sided.
 	Floor   float64
 	Inverse bool
 }
 
-// known is what is compared, as people know it.
+// known converts a compared value back to the units that people know.
 func (g Guardrail) known(v float64) float64 {
 	if g.Inverse {
 		return 1 / v
@@ -39,10 +39,10 @@ func (g Guardrail) known(v float64) float64 {
 	return max(0, v-g.Floor)
 }
 
-// In is a value of the guardrail for people, with its unit.
+// In formats a value of the guardrail, with its unit.
 func (g Guardrail) In(v float64) string { return inUnit(g.Unit, v) }
 
-// in is what is compared, for people.
+// in formats a compared value.
 func (g Guardrail) in(v float64) string { return g.In(g.known(v)) }
 
 func inUnit(unit string, v float64) string {
@@ -61,57 +61,57 @@ func inUnit(unit string, v float64) string {
 	return show.Value(v)
 }
 
-// Nearest is how near a guardrail came to tripping in a window, and what it saw then, as
-// people know it.
+// Nearest is how close a guardrail came to tripping in a window, and the values at that
+// time.
 type Nearest struct {
-	Share float64 `json:"share"` // of the way to the limit: 1 trips
+	Share float64 `json:"share"` // of the limit; it trips at 1
 	Value float64 `json:"value"`
 	Limit float64 `json:"limit"`
 	Unit  string  `json:"unit,omitempty"`
-	At    float64 `json:"at_seconds"` // of the window
+	At    float64 `json:"at_seconds"` // since the start of the window
 }
 
-// Trip says which guardrail ended a study, with its numbers.
+// Trip is the guardrail that ended a study, with its numbers.
 type Trip struct {
 	Guardrail string  `json:"guardrail"`
 	Value     float64 `json:"value"`
 	Limit     float64 `json:"limit"`
 	Text      string  `json:"text"`
-	// After is the treatment whose next window, without it, showed the harm; "" where the
-	// window's own did.
+	// After is the treatment whose following window, which was untreated, showed the
+	// harm; "" if the treated window itself did.
 	After string `json:"after,omitempty"`
 }
 
-// Watch is a guardrail at work over one study.
+// Watch applies a guardrail during one study.
 type Watch struct {
 	Guardrail
 	control, treated moments
-	usual            moments          // the control's values as people know them
-	arm              string           // of the treatment whose windows treated and rows are of
-	shown            map[string]shown // of the others
+	usual            moments          // the control's values, not converted
+	arm              string           // treatment to which treated and rows belong
+	shown            map[string]shown // of the other treatments
 	beyond           int
-	// rows are looks in a row: of what InARow is on, else with a value above nothing.
+	// rows are consecutive looks with the event (InARow) or with a value above zero.
 	rows runs
-	// Nearest is the nearest that any check of the window saw.
+	// Nearest is the closest approach over all checks of the window.
 	Nearest Nearest
 }
 
-// LateWatch is a guardrail at work on harm that comes a window late. The treatment's windows
-// cannot show that: as many of them as of the control's follow another. It compares the
-// control's windows that follow a treatment's with the others.
+// LateWatch applies a guardrail to harm that appears one window late. The treatment's windows
+// cannot show such harm, because they follow treated windows as often as the control's do. So it
+// compares the control's windows after a treated window with the other control windows.
 type LateWatch struct {
 	watch      Watch
-	arm, after string // of this window, and of the one before where that had a treatment
-	followed   int    // windows that did
+	arm, after string // of this window; treatment of the previous window, if any
+	followed   int    // number of windows after a treated one
 }
 
-// Late watches for more harm than g allows at once: it has fewer windows to tell from.
+// Late returns a watch for late harm. It allows more harm than g, because it has fewer windows to judge from.
 func (g Guardrail) Late() *LateWatch {
 	g.HarmPercent *= lateHarm
 	return &LateWatch{watch: Watch{Guardrail: g}}
 }
 
-// lateHarm and leastFollowed keep bursts of a third, which fill a window, from ending more
+// lateHarm and leastFollowed keep bursts by a third, which fill a window, from ending more
 // than three in a hundred studies (linerate-bench prove).
 const (
 	lateHarm      = 2.5
@@ -130,7 +130,7 @@ func (l *LateWatch) Begin(arm string) {
 	}
 }
 
-// Check takes a value of a window without treatment, so many seconds after its begin.
+// Check takes a value of an untreated window, the given number of seconds after its start.
 func (l *LateWatch) Check(v, at float64) (Trip, bool) {
 	if l.after == "" {
 		l.watch.Control(v)
@@ -141,21 +141,21 @@ func (l *LateWatch) Check(v, at float64) (Trip, bool) {
 	return t, trips && l.followed >= leastFollowed
 }
 
-// certainty is how many standard errors a relative harm must be beyond its limit: of
-// 2500 simulated studies of 24 pairs without bursts none is ended without harm, of
-// those with bursts of a third about one in a hundred (linerate-bench prove).
+// certainty is how many standard errors a relative harm must exceed its limit by: of
+// 2500 simulated harmless studies of 24 pairs, none was ended without bursts, and
+// about one in a hundred with bursts by a third (linerate-bench prove).
 const certainty = 4.0
 
-// leastSamples of a treatment and of the control that a relative harm needs.
+// leastSamples is the number of samples of a treatment and of the control needed to judge a relative harm.
 const leastSamples = 3
 
-// leastShare of what is usual stands for nothing at all where a higher value is the better
-// one: one over nothing is no number, and no harm is greater.
+// leastShare of the usual value stands in for zero where higher values are better, since
+// zero has no reciprocal and no harm is greater.
 const leastShare = 0.01
 
-// Begin starts a window of an arm. What the last ones of the same treatment showed stays:
-// harm that a short window cannot show, several do. What those of another showed is none of
-// this one's: a harmless one would hide the harm, and a harmful one lend it.
+// Begin starts a window of an arm. It keeps what earlier windows of the same treatment showed, since
+// several windows may show a harm that one short window cannot. It sets aside what other treatments
+// showed: a harmless one would hide the harm, and a harmful one would be blamed on this one.
 func (w *Watch) Begin(arm string) {
 	w.beyond, w.Nearest = 0, Nearest{}
 	if w.arm == arm || !(WindowSlot{Arm: arm}).Treated() {
@@ -169,13 +169,13 @@ func (w *Watch) Begin(arm string) {
 	w.arm = arm
 }
 
-// shown is what windows of one treatment showed so far.
+// shown is what the windows of one treatment have shown so far.
 type shown struct {
 	treated moments
-	now     float64 // the run of looks under way
+	now     float64 // length of the current run of looks
 }
 
-// turned is a value as it is compared; not positive where it cannot be.
+// turned converts a value to the compared form; the result is not positive if it cannot be compared.
 func (w *Watch) turned(v float64) float64 {
 	if !w.Inverse {
 		return v + w.Floor
@@ -186,7 +186,7 @@ func (w *Watch) turned(v float64) float64 {
 	return 1 / max(v, leastShare*w.usual.mean)
 }
 
-// Control takes a value from a window without treatment.
+// Control takes a value from an untreated window.
 func (w *Watch) Control(v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
@@ -206,16 +206,16 @@ func (w *Watch) Control(v float64) {
 	}
 }
 
-// memory is how many of the last values a level is taken from: traffic moves, and what
-// it was an hour ago is no measure of harm now.
+// memory is how many recent values determine a level: traffic changes, and its level
+// an hour ago does not tell what is harm now.
 const memory = 40
 
-// longMemory is that of what is usual: what is nothing for a while is compared with what
-// was before.
+// longMemory is the memory for the usual value: after a while of zeros, values are still
+// compared with those before.
 const longMemory = 10 * memory
 
-// Check takes a value from a window under treatment, so many seconds after its begin, and
-// says whether the guardrail trips. What is no number is no value.
+// Check takes a value from a treated window, the given number of seconds after its start,
+// and reports whether the guardrail trips. It ignores NaN and infinities.
 func (w *Watch) Check(v, at float64) (Trip, bool) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Trip{}, false
@@ -253,14 +253,14 @@ func (w *Watch) Check(v, at float64) (Trip, bool) {
 	return t, true
 }
 
-// near keeps the nearest of the window.
+// near records the closest approach in the window.
 func (w *Watch) near(share, value, limit, at float64) {
 	if share > w.Nearest.Share || w.Nearest == (Nearest{}) {
 		w.Nearest = Nearest{Share: share, Value: value, Limit: limit, Unit: w.Unit, At: at}
 	}
 }
 
-// allowed is the harm that is allowed, of a value as people know it.
+// allowed describes the permitted harm.
 func (w *Watch) allowed() string {
 	if w.Inverse {
 		return show.Percent(100-100/(1+w.HarmPercent/100)) + " below"
@@ -268,7 +268,7 @@ func (w *Watch) allowed() string {
 	return show.Percent(w.HarmPercent) + " above"
 }
 
-// inARow tests a run of looks under treatment.
+// inARow tests the current run of looks under treatment.
 func (w *Watch) inARow(at float64) (Trip, bool) {
 	limit, over := w.rows.beyond()
 	if limit == 0 {
@@ -279,8 +279,8 @@ func (w *Watch) inARow(at float64) (Trip, bool) {
 		Text: fmt.Sprintf("%s: %.0f in a row, of which %.0f are too many (the control had %.0f at most)", w.Name, w.rows.now, limit, w.rows.longest)}, over
 }
 
-// fromNothing trips where the control's value is mostly nothing and the treatment's is not:
-// of nothing there is no percent.
+// fromNothing trips if the control's value is mostly zero and the treatment's is not: a
+// percentage of zero is undefined.
 func (w *Watch) fromNothing(v float64) (Trip, bool) {
 	if _, over := w.rows.beyond(); !over || w.rows.so > w.rows.not {
 		return Trip{}, false
@@ -290,8 +290,8 @@ func (w *Watch) fromNothing(v float64) (Trip, bool) {
 		Text: fmt.Sprintf("%s was %s, and above nothing at %.0f looks in a row (the control had %.0f at most)", w.Name, w.in(v), w.rows.now, w.rows.longest)}, true
 }
 
-// harm tests whether the window's values so far are beyond the control's by more than
-// the stated harm, on the logarithms.
+// harm tests whether the treatment's values so far exceed the control's by more than
+// the permitted harm, on a logarithmic scale.
 func (w *Watch) harm(v float64) (limit, reach float64, over bool) {
 	limit = math.Exp(w.control.mean) * (1 + w.HarmPercent/100)
 	if v <= 0 || w.control.n < leastSamples {
@@ -307,11 +307,11 @@ func (w *Watch) harm(v float64) (limit, reach float64, over bool) {
 	return limit, max(0, excess/(allowed+certainty*se)), excess-allowed > certainty*se
 }
 
-// moments are a mean, a variance and a lag-1 autocovariance that follow the last
-// values.
+// moments are a mean, a variance and a lag-1 autocovariance, weighted towards
+// recent values.
 type moments struct{ n, mean, variance, lagged, last float64 }
 
-// add takes a value; most is how many values weigh.
+// add takes a value; most bounds the number of values that count.
 func (m *moments) add(v, most float64) {
 	m.n = min(m.n+1, most)
 	share, d, before := 1/m.n, v-m.mean, m.last-m.mean
@@ -323,8 +323,8 @@ func (m *moments) add(v, most float64) {
 	m.last = v
 }
 
-// error is the squared standard error of a mean of n such values, fewer of which
-// count where neighbours resemble each other.
+// error returns the squared standard error of a mean of n values;
+// autocorrelation reduces their effective number.
 func (m *moments) error(n float64) float64 {
 	r := 0.0
 	if m.variance > 0 {
@@ -333,5 +333,5 @@ func (m *moments) error(n float64) float64 {
 	return m.variance / max(1, n*(1-r)/(1+r)-1)
 }
 
-// mostAlike bounds the autocorrelation that so few values can show.
+// mostAlike bounds the autocorrelation that so few values can reveal.
 const mostAlike = 0.95

@@ -13,34 +13,34 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// SwitchbackMode is that of parts of this kind.
+// SwitchbackMode is the mode of parts of this kind.
 const SwitchbackMode testbed.Mode = "switchback"
 
-// Terms are how a live host is studied. Times are in seconds.
+// Terms specifies how to study a live host. Times are in seconds.
 type Terms struct {
 	Window float64 `yaml:"window"`
 	BurnIn float64 `yaml:"burn_in"`
 	Pilot  float64 `yaml:"pilot"`
-	// Watch are the metrics as users write them, the primary one first, and Better
-	// says which direction is better for user-defined ones.
+	// Watch lists the metrics as users write them, the primary one first. Better
+	// is the direction of improvement for user-defined ones.
 	Watch  []string `yaml:"watch"`
 	Better string   `yaml:"better,omitempty"`
-	// PlanPercent is the effect that the study is to see with a power of 0.8: the pilot says how many pairs
-	// that takes, up to the part's. 0: the part's pairs.
+	// PlanPercent is the effect to detect with a power of 0.8: the pilot determines the number of
+	// pairs, up to the part's. 0: run the part's pairs.
 	PlanPercent float64 `yaml:"plan_percent,omitempty"`
-	// Service is a process; a window in which it was started anew does not count.
+	// Service is a process; a window in which it restarted does not count.
 	Service string `yaml:"service,omitempty"`
 	// HarmPercent is how much worse the primary metric may get before the study ends.
 	HarmPercent float64 `yaml:"harm_percent"`
-	// MaxShare of the time may be under treatment, in percent; 0: half of all pairs'.
+	// MaxShare is the largest share of time under treatment, in percent; 0: half of all pairs' time.
 	MaxShare float64 `yaml:"max_share_percent,omitempty"`
-	// Hours are those of the day in which the host may be changed: 01:00-05:00.
+	// Hours is the time of day during which the host may be changed: 01:00-05:00.
 	Hours string `yaml:"hours,omitempty"`
-	// Imbalance is how many times as much traffic one half of a pair may have.
+	// Imbalance is the largest ratio of traffic between the halves of a pair.
 	Imbalance float64 `yaml:"imbalance"`
 }
 
-// Terms of a study that does not say.
+// Default terms.
 const (
 	defaultWindow    = 300
 	defaultHarm      = 20
@@ -49,7 +49,7 @@ const (
 	mostWindow       = 86400
 )
 
-// fillTerms puts the terms that a part does not say.
+// fillTerms fills in the terms that a part does not state.
 func fillTerms(p *Part, said func(key string) bool) {
 	if p.Live == nil {
 		p.Live = &Terms{}
@@ -63,7 +63,7 @@ func fillTerms(p *Part, said func(key string) bool) {
 	p.Seconds, p.Warmup = t.Window-t.BurnIn, t.BurnIn
 }
 
-// checkSwitched: a live host is studied by parts of this kind, and by no other.
+// checkSwitched requires that live hosts are studied by live modes, and nothing else is.
 func checkSwitched(s *Spec) *yamlfile.Problem {
 	for i, p := range s.Parts {
 		if s.OnLiveHost() != (p.Mode == SwitchbackMode || p.Mode == ConnectionsMode) {
@@ -79,7 +79,7 @@ func checkSwitched(s *Spec) *yamlfile.Problem {
 	return nil
 }
 
-// checkTerms refuses terms, and settings that a live host cannot have for a while.
+// checkTerms refuses invalid terms, and settings that a live host cannot apply temporarily.
 func checkTerms(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	if bad := cmp.Or(
 		yamlfile.Within(path+".window", t.Window, leastWindow, mostWindow), yamlfile.Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
@@ -102,7 +102,7 @@ func checkTerms(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	return nil
 }
 
-// terms are a part's; all zero of a part of another kind.
+// terms returns a part's terms; zero for a part of another kind.
 func (p Part) terms() Terms {
 	if p.Live == nil {
 		return Terms{}
@@ -110,7 +110,7 @@ func (p Part) terms() Terms {
 	return *p.Live
 }
 
-// PlanOf is the design of a study's part.
+// PlanOf returns the design of a study's part.
 func PlanOf(s Spec, p Part) WindowPlan {
 	t := p.terms()
 	plan := WindowPlan{Window: Seconds(t.Window), BurnIn: Seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
@@ -123,8 +123,8 @@ func PlanOf(s Spec, p Part) WindowPlan {
 	return plan
 }
 
-// pairSlots are the trials of a live host in their order, blocks counted from first: a block is
-// a pair.
+// pairSlots returns the trials of a live host in order, with blocks numbered from first: a
+// block is a pair.
 func pairSlots(s *Spec, p Part, seed uint64, first int) []Slot {
 	slots := []Slot{}
 	for _, slot := range PlanOf(*s, p).Schedule(seed) {
@@ -136,7 +136,7 @@ func pairSlots(s *Spec, p Part, seed uint64, first int) []Slot {
 	return slots
 }
 
-// VariantOf is the variant that an arm of the schedule is in the record.
+// VariantOf returns the variant in the record for an arm of the schedule.
 func VariantOf(control, arm string) string {
 	switch arm {
 	case Control, Rest:
@@ -147,8 +147,8 @@ func VariantOf(control, arm string) string {
 	return arm
 }
 
-// compareSwitchback: each arm is compared within its own pairs, by the
-// randomisation test over their orders.
+// compareSwitchback compares each arm within its own pairs, by a
+// randomisation test over the order within pairs.
 func compareSwitchback(control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
 	controls, own := make([]stats.Arm, len(arms)), make([]stats.Arm, len(arms))
 	for i, a := range arms {
@@ -160,11 +160,11 @@ func compareSwitchback(control stats.Arm, arms []stats.Arm, opt stats.Options) [
 			}
 		}
 	}
-	opt.Draws = 0 // the deciding test's own number: a look decides by the same test
+	opt.Draws = 0 // use the deciding test's own number: looks decide by the same test
 	return stats.CompareSwitchback(controls, own, opt)
 }
 
-// windowGates are what windows must pass.
+// windowGates are the gates of windows.
 var windowGates = gatesOfWindows(GateKey, GateReload, GateBoot, GateClock, GateTraffic, GateNothing, GateRead, GateGuard)
 
 func gatesOfWindows(names ...string) []Gate {
@@ -187,7 +187,7 @@ func gatesOfWindows(names ...string) []Gate {
 	})
 }
 
-// TripOf is the guardrail that ended a study, and under which variant.
+// TripOf returns the guardrail that ended a study, and the variant under which it tripped.
 func TripOf(trials []Trial) (variant string, trip *Trip) {
 	for _, t := range trials {
 		if w := t.Saw().Window; w != nil && w.Trip != nil {
@@ -197,8 +197,8 @@ func TripOf(trials []Trial) (variant string, trip *Trip) {
 	return "", nil
 }
 
-// deriveLive: where a guardrail ended the study, no metric is reported for that
-// variant. The data end because the variant looked bad, so their mean is biased.
+// deriveLive withdraws all metrics of a variant under which a guardrail ended the
+// study: the data end because the variant looked bad, so their mean is biased.
 func deriveLive(r *Results, s Spec) {
 	switch s.Design {
 	case Switchback:
@@ -219,7 +219,7 @@ func deriveLive(r *Results, s Spec) {
 	}
 }
 
-// end makes a verdict on the variant one that says nothing of the metric.
+// end replaces a verdict on the variant by one that makes no statement about the metric.
 func (e *Ended) end(v *Verdict) {
 	if v.Variant != e.Variant {
 		return
@@ -232,8 +232,8 @@ func (e *Ended) end(v *Verdict) {
 		Interleaved: v.Interleaved, Method: stats.GuardrailEnded, Scale: v.Scale, Warnings: []string{"guardrail " + e.Text}}
 }
 
-// detectable takes the least detectable effect from the treatments' pairs, where there are
-// too few shams to show a scatter.
+// detectable takes the minimum detectable effect from the treatments' pairs if there are
+// too few shams to estimate the scatter.
 func detectable(r *Results) {
 	if r.AA.N >= stats.LeastPairs || r.AA.InPoints() {
 		return
@@ -246,7 +246,7 @@ func detectable(r *Results) {
 	}
 }
 
-// ValidPairs counts the pairs of each treatment, and of shams, both windows of which count.
+// ValidPairs counts, for each treatment and for shams, the pairs whose windows are both valid.
 func ValidPairs(trials []Trial) map[string]int {
 	valid := map[string]int{}
 	for i := 1; i < len(trials); i++ {
@@ -258,14 +258,14 @@ func ValidPairs(trials []Trial) map[string]int {
 	return valid
 }
 
-// enough reports whether every treatment has the pairs that the study wants.
+// enough reports whether every treatment has as many valid pairs as the study requires.
 func enough(s Spec, trials []Trial) bool {
 	plan, valid := PlanOf(s, s.Parts[0]), ValidPairs(trials)
 	return !slices.ContainsFunc(plan.Treatments, func(of string) bool { return valid[of] < plan.Pairs })
 }
 
-// LooksOf plans when a study of so many pairs may stop, in blocks; nil where it has
-// but one look, at its end.
+// LooksOf plans the blocks after which a study of so many pairs may stop; nil if
+// the only look is at its end.
 func (p WindowPlan) LooksOf(pairs int, precision float64) *Looks {
 	l := &Looks{PrecisionPercent: precision}
 	for _, at := range p.LooksIn(pairs) {
@@ -277,8 +277,8 @@ func (p WindowPlan) LooksOf(pairs int, precision float64) *Looks {
 	return l
 }
 
-// LooksIn are the pairs of each treatment after which a study of so many is looked
-// at: never before its test can reach the level of the look, and at its end.
+// LooksIn returns the numbers of pairs of each treatment after which a study has a
+// look: never before the test can reach the level of the look, and always at the end.
 func (p WindowPlan) LooksIn(pairs int) (looks []int) {
 	for at := p.firstLook(pairs); at < pairs; at = max(at+1, at*3/2) {
 		looks = append(looks, at)
@@ -286,8 +286,8 @@ func (p WindowPlan) LooksIn(pairs int) (looks []int) {
 	return append(looks, pairs)
 }
 
-// LeastPairs is the fewest pairs of each treatment whose test can decide, corrected
-// over the treatments.
+// LeastPairs returns the smallest number of pairs of each treatment with which the
+// test can decide, corrected over the treatments.
 func (p WindowPlan) LeastPairs() int {
 	n := stats.LeastPairs
 	for math.Pow(2, float64(1-n))*float64(len(p.Treatments)) > 0.05 {
@@ -296,8 +296,8 @@ func (p WindowPlan) LeastPairs() int {
 	return n
 }
 
-// firstLook is the fewest pairs whose test can reach the level that a look after
-// so many of all pairs has.
+// firstLook returns the smallest number of pairs at which the test can reach the
+// level of a first look there.
 func (p WindowPlan) firstLook(pairs int) int {
 	for n := stats.LeastPairs; n < pairs; n++ {
 		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))))
@@ -308,7 +308,7 @@ func (p WindowPlan) firstLook(pairs int) int {
 	return pairs
 }
 
-// warnSwitchback says for which effects the windows are too short.
+// warnSwitchback names the effects for which the windows are too short.
 func warnSwitchback(r *Results, s Spec) {
 	for _, v := range r.Verdicts {
 		if longer := v.Longer(s); longer != "" {

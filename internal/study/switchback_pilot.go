@@ -9,24 +9,24 @@ import (
 	"linerate/internal/stats"
 )
 
-// Pilot is what a look without any change says of a metric's scatter.
+// Pilot describes the scatter of a metric, observed without any change.
 type Pilot struct {
 	Every time.Duration // between values
 	N     int
 	SD    float64 // of the values' logarithms
-	Zeros int     // values of nothing, which have no logarithm
-	// Memory is the share of the variance that persists, and Fade how much of that is left one
-	// value later: the autocorrelation at lag k is Memory·Fadeᵏ. What does not persist is
-	// noise of the single value.
+	Zeros int     // number of zeros, which have no logarithm
+	// Memory is the share of the variance that persists, and Fade its decay from one value to
+	// the next: the autocorrelation at lag k is Memory·Fadeᵏ. The rest is noise of the
+	// individual values.
 	Memory, Fade float64
 }
 
-// leastPilot is the fewest values that show a scatter.
+// leastPilot is the smallest number of values from which scatter can be estimated.
 const leastPilot = 8
 
-// PilotOf reads the scatter of positive values taken at equal intervals; ok is
-// false for too few of them, or values without scatter: the pilot then has their number. The autocorrelation is that
-// of an AR(1) process seen through noise, by its first two lags (method of moments).
+// PilotOf estimates the scatter of positive values taken at equal intervals; ok is false for too
+// few values, or values without scatter (the pilot then still counts them). The autocorrelation is
+// that of an AR(1) process observed with noise, from its first two lags (method of moments).
 func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 	var x []float64
 	for _, v := range values {
@@ -40,18 +40,18 @@ func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 	if p.Every, p.N = every, len(x); p.N < leastPilot {
 		return p, false
 	}
-	if p.SD = stats.Summarise(x).SD; p.SD < 1e-12 { // nothing but rounding
+	if p.SD = stats.Summarise(x).SD; p.SD < 1e-12 { // only rounding errors
 		return p, false
 	}
 	one, two := stats.Autocorrelation(x, 1), stats.Autocorrelation(x, 2)
-	if limit := 2 / math.Sqrt(float64(len(x))); one > limit { // else indistinguishable from none
+	if limit := 2 / math.Sqrt(float64(len(x))); one > limit { // else it cannot be told from zero
 		p.Fade = min(0.99, max(0.05, two/one))
 		p.Memory = min(1, one/p.Fade)
 	}
 	return p, true
 }
 
-// Lacks says why a pilot shows no scatter; "" where it does.
+// Lacks returns why a pilot shows no scatter; "" if it does.
 func (p Pilot) Lacks() string {
 	switch {
 	case p.N >= leastPilot && p.SD >= 1e-12:
@@ -68,23 +68,23 @@ func (p Pilot) Lacks() string {
 	return "too few values"
 }
 
-// PairSD is the standard deviation of a pair's effect, on the logarithm, by the
-// design's windows: of the difference between the means of two adjacent windows
-// without their burn-in.
+// PairSD returns the standard deviation of a pair's effect, on the logarithmic
+// scale, for the design's windows: that of the difference between the means of
+// two adjacent windows without their burn-in.
 func (p Pilot) PairSD(d WindowPlan) float64 {
 	perWindow, burn := float64(d.Window)/float64(p.Every), float64(d.BurnIn)/float64(p.Every)
 	n := max(1, math.Floor(perWindow-burn))
 	own := 1 + 2*p.sum(n, func(k float64) float64 { return (1 - k/n) * p.at(k) })
-	gap := perWindow - n // between the last value of one window and the first of the next
+	gap := perWindow - n // from the last value of one window to the first of the next
 	shared := p.sum(2*n, func(k float64) float64 { return (1 - math.Abs(k-n)/n) * p.at(k+gap) })
 	return p.SD * math.Sqrt(max(0, 2*(own-shared))/n)
 }
 
-// freePrecision is by how much a pair's effect may scatter more for a longer burn-in.
+// freePrecision is the factor by which a longer burn-in may increase the scatter of a pair's effect.
 const freePrecision = 1.05
 
-// BurnIn is how long a window's burn-in may be, from the design's up to half the window,
-// at no cost: what moves slowly scatters as much over half a window, and an effect that takes time has it.
+// BurnIn returns how long a window's burn-in can be at no cost, from the design's up to half the
+// window: slow fluctuations scatter as much over half a window, and a slow effect has time to develop.
 func (p Pilot) BurnIn(d WindowPlan) time.Duration {
 	longer, most := d, freePrecision*p.PairSD(d)
 	if p.Lacks() != "" || d.Window < 10*p.Every {
@@ -96,7 +96,7 @@ func (p Pilot) BurnIn(d WindowPlan) time.Duration {
 	return d.BurnIn
 }
 
-// sum adds f(1) to f(n−1).
+// sum returns f(1) + … + f(n−1); 0 without memory.
 func (p Pilot) sum(n float64, f func(float64) float64) (s float64) {
 	if p.Memory == 0 {
 		return 0
@@ -107,11 +107,11 @@ func (p Pilot) sum(n float64, f func(float64) float64) (s float64) {
 	return s
 }
 
-// at is the autocorrelation k values apart.
+// at returns the autocorrelation at lag k.
 func (p Pilot) at(k float64) float64 { return p.Memory * math.Pow(p.Fade, k) }
 
-// HalfWidth is about what half the 95 % interval of an effect will be, in percent,
-// when the study runs for a time; NaN when that is too short to decide.
+// HalfWidth estimates half the width of an effect's 95 % interval, in percent, for
+// a study of the given duration; NaN if that is too short to decide.
 func (p Pilot) HalfWidth(d WindowPlan, in time.Duration) float64 {
 	n := d.PairsIn(in)
 	if n < stats.LeastPairs {
@@ -120,12 +120,12 @@ func (p Pilot) HalfWidth(d WindowPlan, in time.Duration) float64 {
 	return stats.Percent(stats.TQuantile(0.975, float64(n-1)) * p.PairSD(d) / math.Sqrt(float64(n)))
 }
 
-// leastForecast is the narrowest half width, in percent, that a forecast states: it is no
-// promise of more.
+// leastForecast is the smallest half-width, in percent, that a forecast states, so as not
+// to promise more.
 const leastForecast = 0.1
 
-// PrintForecast shows what a study of an hour, six hours and a day could show, by what the
-// pilots saw of each metric.
+// PrintForecast shows what studies of one hour, six hours and a day could detect, from the
+// pilots of each metric.
 func PrintForecast(page *show.Page, s Spec, pilots map[string]Pilot) {
 	design := PlanOf(s, s.Parts[0])
 	t := show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}}
@@ -146,19 +146,19 @@ func PrintForecast(page *show.Page, s Spec, pilots map[string]Pilot) {
 	page.Table(t)
 }
 
-// Pairs that a pilot may ask for: a night and a day of the usual windows, with shams; and those of a
-// study whose pilot shows no scatter.
+// The largest number of pairs that a pilot may ask for (a night and a day of default windows, with
+// shams), and the number for a study whose pilot shows no scatter.
 const mostPlanned, unplanned = 48, 12
 
-// plannedPower is that with which a study sees the effect that it is planned for.
+// plannedPower is the power with which a study detects the effect that it is planned for.
 const plannedPower = 0.8
 
-// sees is the least effect, in percent, that so many pairs see with a power of 0.8.
+// sees returns the smallest effect, in percent, that so many pairs detect with a power of 0.8.
 func (p Pilot) sees(d WindowPlan, pairs int) float64 {
 	return stats.Percent(stats.MinimumDetectableEffect(p.PairSD(d), pairs, alpha/float64(len(d.Treatments)), plannedPower))
 }
 
-// Planned is the study with the pairs that it needs by what its pilot saw, and why.
+// Planned returns the study with the number of pairs that its pilot shows to be needed, and why.
 func (s Spec) Planned(pilots map[string]Pilot) (planned Spec, pairs int, why string) {
 	part, t := s.Parts[0], s.Parts[0].terms()
 	if t.PlanPercent == 0 {
@@ -191,7 +191,7 @@ func (s Spec) Planned(pilots map[string]Pilot) (planned Spec, pairs int, why str
 	return s, d.Pairs, why
 }
 
-// planLimit is where planning stops counting pairs.
+// planLimit is the number of pairs at which planning stops.
 const planLimit = 10_000
 
 func switchbackHalfWidth(percent float64) string {

@@ -15,39 +15,39 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Question is what a study of a live host is to answer: do these settings help there?
+// Question is the question of a study on a live host: do these settings help there?
 type Question struct {
-	Host     string // ssh://…; "" is this machine
+	Host     string // ssh://…; "" is the local machine
 	Become   string // sudo, doas or ""
 	Settings []Setting
-	LeaveOut bool // each of the settings in turn, from all of them
+	LeaveOut bool // compare all settings with all but one, for each setting
 }
 
-// Design is how a question's study is to be run.
+// Design says how to run a question's study.
 type Design struct {
-	Terms     Terms         // times in seconds; BurnIn and Pilot of 0 follow from Window
-	Pairs     int           // of windows with the setting
-	Time      time.Duration // as many pairs as fit in it; 0: Pairs
-	Margin    float64       // percent, or a hundredth of a point of a share
-	Precision float64       // percent: end when the interval is so narrow; 0: do not look
-	Plan      bool          // as many pairs as the pilot shows to be needed for Precision, else for Margin
+	Terms     Terms         // times in seconds; if BurnIn or Pilot is 0, it follows from Window
+	Pairs     int           // number of pairs of windows with the setting
+	Time      time.Duration // run as many pairs as fit in it; 0: Pairs
+	Margin    float64       // percent, or hundredths of a percentage point for a share
+	Precision float64       // percent: end when the interval is that narrow; 0: no looks
+	Plan      bool          // run as many pairs as the pilot shows to be needed for Precision, else for Margin
 	Seed      uint64
-	// Open is how much of a stretch of time, which begins so long from now, the host may
-	// be changed in; nil: all of it.
+	// Open returns how much of a period, given by its start from now and its length,
+	// allows changes of the host; nil: all of it.
 	Open func(after, length time.Duration) time.Duration
-	// Names are what the user calls keys of the study; others are called as they are there.
+	// Names maps keys of the study to the user's names for them; other keys keep their names.
 	Names map[string]string
-	// Metric reads a metric's source; an error refuses it before anything is on disk.
+	// Metric parses a metric's source; an error refuses it before anything is written to disk.
 	Metric func(source string) error
 }
 
 var (
-	// assigned is NAME=VALUE of a setting, and offload DEVICE:FEATURE of an interface.
+	// assigned matches NAME=VALUE of a setting, and offload DEVICE:FEATURE of an interface.
 	assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
 	offload  = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
 )
 
-// ParseSetting reads NAME=VALUE: of an interface's feature (DEVICE:FEATURE) or of a sysctl.
+// ParseSetting parses NAME=VALUE, where NAME is an interface's feature (DEVICE:FEATURE) or a sysctl.
 func ParseSetting(text string) (s Setting, ok bool) {
 	m := assigned.FindStringSubmatch(text)
 	if m == nil {
@@ -60,7 +60,7 @@ func ParseSetting(text string) (s Setting, ok bool) {
 	return SysctlTo(m[1], value), true
 }
 
-// TypedName is a setting's name as ParseSetting reads it.
+// TypedName returns a setting's name in the form that ParseSetting reads.
 func (s Setting) TypedName() string {
 	if s.Is(setting.Link) {
 		return s.Device + ":" + s.Setting().Name
@@ -68,7 +68,7 @@ func (s Setting) TypedName() string {
 	return s.Setting().Name
 }
 
-// Text is the question in words.
+// Text formulates the question.
 func (q Question) Text() string {
 	where := "this host"
 	if q.Host != "" {
@@ -81,8 +81,8 @@ func (q Question) Text() string {
 	return fmt.Sprintf("Does %s help on %s, under its own traffic?", titles, where)
 }
 
-// variants are what is compared, the control first: the host as it is and with the
-// settings, or all settings and all but one.
+// variants returns the variants to compare, the control first: the host as it is
+// and with the settings, or all settings and all but one.
 func (q Question) variants() []Variant {
 	if !q.LeaveOut {
 		return []Variant{{Name: "as-is", Summary: "the host as it is"}, {Name: "setting", Settings: q.Settings}}
@@ -96,26 +96,26 @@ func (q Question) variants() []Variant {
 	return out
 }
 
-// withoutName is a variant's name, unlike any other's of its study.
+// withoutName returns a variant name that is unique in its study.
 func withoutName(i int, s Setting) string {
 	name := notInNames.ReplaceAllString(strings.ToLower(s.TypedName()), "-")
 	return fmt.Sprintf("without-%d-%s", i+1, name[max(0, len(name)-40):])
 }
 
-// IsBetter reports whether the primary metric got better by every variant.
+// IsBetter reports whether every variant improved the primary metric.
 func (r Results) IsBetter() bool {
 	primary := list.Filter(r.Verdicts, func(v Verdict) bool { return v.Primary })
 	worse := list.Filter(primary, func(v Verdict) bool { return v.Verdict != stats.Better })
 	return len(primary) > 0 && len(worse) == 0
 }
 
-// need is what a verdict on all settings but one says of that one.
+// need says what a verdict on all settings but one means for that one.
 var need = map[stats.Verdict]string{
 	stats.Worse: "needed: worse without it", stats.Better: "does harm: better without it",
 	stats.Equivalent: "not needed: the same without it", stats.Stopped: "not known: a guardrail ended the study without it",
 }
 
-// Needed says, a line a setting, whether the others need it: what is worse without it does.
+// Needed says for each setting, one per line, whether it is needed: it is if the host is worse without it.
 func (q Question) Needed(r Results) (lines []string) {
 	for i, s := range q.Settings {
 		for _, v := range r.Verdicts {
@@ -132,11 +132,11 @@ func (q Question) Needed(r Results) (lines []string) {
 	return lines
 }
 
-// livePart is the part of the study that asks a question.
+// livePart is the name of the study's part.
 const livePart = "live"
 
-// Spec is the study that answers a question, with its defaults and checked as one from a
-// file.
+// Spec returns the study that answers a question, with defaults and checks as for one
+// from a file.
 func (q Question) Spec(d *Design) (Spec, error) {
 	t := &d.Terms
 	s := Spec{Name: "prove", Testbed: Testbed{Kind: KindLive, Host: q.Host, Become: q.Become}, Question: q.Text(), Variants: q.variants(),
@@ -170,7 +170,7 @@ func (q Question) Spec(d *Design) (Spec, error) {
 	return s, nil
 }
 
-// size settles how many pairs there are: at least so many that they can decide.
+// size determines the number of pairs: at least as many as can decide.
 func (d *Design) size(plan WindowPlan, leaveOut bool) error {
 	pilot := Seconds(d.Terms.Pilot)
 	if d.Time > 0 {
@@ -192,7 +192,7 @@ func (d *Design) size(plan WindowPlan, leaveOut bool) error {
 		"with windows of %s give it %s or more, or shorter windows", plan.Window, hint.Option("time", (plan.Duration()+pilot).Round(time.Second).String()))
 }
 
-// goals are the metrics, the first of which decides.
+// goals adds the metrics; the first one decides.
 func (d *Design) goals(s *Spec) error {
 	for _, m := range d.Terms.Watch {
 		if err := d.Metric(m); err != nil {
@@ -213,7 +213,7 @@ func (d *Design) goals(s *Spec) error {
 	return nil
 }
 
-// named is a problem in the words of the study's user.
+// named rephrases a problem in the user's words.
 func (d *Design) named(p *yamlfile.Problem) *yamlfile.Problem {
 	key := yamlfile.Key(p.Path)
 	if name, ok := d.Names[key]; ok {

@@ -8,37 +8,37 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// runs are looks in a row at which something is so, which may be under treatment as often
-// as under the control: how many are more than chance has.
+// runs are consecutive looks at which some event occurs. They tell how long a run under
+// treatment must be to exceed what chance produces under the control.
 type runs struct {
-	so, not float64 // looks of the control, the last ones
-	longest float64 // run of the control, of so many
+	so, not float64 // recent looks of the control, with and without the event
+	longest float64 // the control's longest run, out of ended runs
 	ended   float64
-	last    float64 // the control's, under way
-	now     float64 // the treatment's, under way: its own windows follow each other
+	last    float64 // the control's current run
+	now     float64 // the treatment's current run, over its successive windows
 }
 
-// What a run under treatment must be, to be none of chance: less likely than unlikely by
-// the control's looks one by one, several times as long as the control's longest (what
-// comes in bursts has long ones), and no shorter than what a relative harm needs.
+// A run under treatment is not due to chance if it is less likely than unlikely by the
+// control's individual looks, several times as long as the control's longest run (bursts
+// have long ones), and no shorter than a relative harm requires.
 const (
 	unlikely   = 1e-6
-	longestRun = 1 << 17 // looks: days of them
-	// Of the runs as they are, and the times that the longest must be beaten by.
+	longestRun = 1 << 17 // looks: several days
+	// The probability of a longer run, and the range of the factor over the longest.
 	unlikelyRun           = 1e-3
 	leastTimes, mostTimes = 3, 10
 )
 
-// times is how many times the control's longest run one under treatment must be. Of runs
-// whose lengths are exponential, the next is m times as long as the longest of k with a
-// chance of 1/C(k+m, m).
+// times returns the factor by which a run under treatment must exceed the control's
+// longest. If run lengths are exponential, the next is m times as long as the longest of
+// k with probability 1/C(k+m, m).
 func (r *runs) times() (m float64) {
 	for m = leastTimes; m < mostTimes && combin.LogGeneralizedBinomial(r.ended+m, m) < -math.Log(unlikelyRun); m++ {
 	}
 	return m
 }
 
-// control takes a look of a window without treatment.
+// control takes a look of an untreated window.
 func (r *runs) control(is bool) {
 	if is {
 		r.so, r.last = r.so+1, r.last+1
@@ -53,19 +53,19 @@ func (r *runs) control(is bool) {
 	}
 }
 
-// treated takes a look of a window under treatment.
+// treated takes a look of a treated window.
 func (r *runs) treated(is bool) {
 	if r.now++; !is {
 		r.now = 0
 	}
 }
 
-// limit is the run that the treatment's must stay below; ok is false where the control has
-// not shown enough of the other to know any.
+// limit returns the length that the treatment's run must stay below; ok is false if the
+// control has shown too few looks without the event.
 //
-// The chance of a run of n looks is that of a beta-binomial predictive distribution with
-// one look more in which it was so: Γ(b+n)Γ(a+b) / (Γ(b)Γ(a+b+n)), a = not, b = so+1. It
-// knows how little a few looks tell.
+// The probability of a run of n looks is that of a beta-binomial predictive distribution
+// with one additional look with the event: Γ(b+n)Γ(a+b) / (Γ(b)Γ(a+b+n)), a = not, b =
+// so+1. It accounts for how little a few looks tell.
 func (r *runs) limit() (n float64, ok bool) {
 	if r.not == 0 {
 		return 0, false
@@ -79,47 +79,47 @@ func (r *runs) limit() (n float64, ok bool) {
 	return float64(at), at < least+longestRun
 }
 
-// beyond reports a run under treatment that is none of chance.
+// beyond reports whether the run under treatment is not due to chance.
 func (r *runs) beyond() (limit float64, is bool) {
 	limit, ok := r.limit()
 	return limit, ok && r.now >= limit
 }
 
-// The guardrails on what a source no longer tells: a setting under which nothing comes any
-// more leaves no value that is worse.
+// Guardrails against sources that fall silent: if nothing arrives under a setting, there
+// is no value that could be worse.
 
-// TimeBetween is that on the time between the requests that a source counts, by Spaced.
+// TimeBetween returns the guardrail on the time between the requests that a source counts (Spaced).
 func TimeBetween(source string) Guardrail {
 	return Guardrail{Name: "time between requests in " + source, HarmPercent: 300, Unit: "s"}
 }
 
-// NoRequests is that on looks at which none had come.
+// NoRequests returns the guardrail on looks without a request.
 func NoRequests(source string) Guardrail {
 	return Guardrail{Name: "looks without a request in " + source, InARow: true, Unit: "looks"}
 }
 
-// NoValues is that on looks at which a source that counts no requests had no value.
+// NoValues returns the guardrail on looks without a value, for sources that count no requests.
 func NoValues(source string) Guardrail {
 	return Guardrail{Name: "looks without a value of " + source, InARow: true, Unit: "looks"}
 }
 
-// Spaced is the time between requests, over stretches of looks that are long enough to
-// tell it: one look of a server with a request a minute tells nothing.
+// Spaced measures the time between requests over stretches of looks that are long
+// enough: a single look at a server with one request per minute tells nothing.
 type Spaced struct {
-	usual    passed             // of the last controls
-	underWay map[string]*passed // stretches, by treatment; "" of the control
+	usual    passed             // recent controls
+	underWay map[string]*passed // current stretches by treatment; "" is the control
 }
 
 type passed struct{ time, requests float64 }
 
 func (p *passed) add(time, requests float64) { p.time, p.requests = p.time+time, p.requests+requests }
 
-// perStretch is how many requests a stretch has, or would have by the control's rate.
+// perStretch is how many requests a stretch contains, or would contain at the control's rate.
 const perStretch = 10
 
-// Look takes a look under a treatment ("": the control) with the seconds that passed and the
-// requests that came in them, and gives the time between requests of the stretch that it
-// ends; NaN where it ends none.
+// Look takes a look under a treatment ("" for the control), with the seconds since the last
+// look and the requests in them. If a stretch ends, it returns the stretch's time between
+// requests, else NaN.
 func (s *Spaced) Look(treatment string, time, requests float64) float64 {
 	if math.IsNaN(time) || math.IsNaN(requests) {
 		return math.NaN()
@@ -143,7 +143,7 @@ func (s *Spaced) Look(treatment string, time, requests float64) float64 {
 	if at.requests < perStretch && !due {
 		return math.NaN()
 	}
-	v := at.time / (at.requests + 1) // of none too: no longer than it was looked
+	v := at.time / (at.requests + 1) // without requests: at most the time observed
 	*at = passed{}
 	return v
 }

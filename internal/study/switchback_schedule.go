@@ -8,46 +8,46 @@ import (
 	"time"
 )
 
-// The arms of windows that are no treatment.
+// The arms of windows without treatment.
 const (
 	Control = "control"
-	Sham    = "sham" // the control's value, written again through the treatment's path
-	Rest    = "rest" // belongs to no pair: keeps the share of time under treatment low
+	Sham    = "sham" // the control's values, rewritten in the same way as a treatment's
+	Rest    = "rest" // belongs to no pair; limits the share of time under treatment
 )
 
-// WindowPlan is the design of a study: how long windows are and how pairs follow.
+// WindowPlan is the design of a study: the length of windows and the order of pairs.
 type WindowPlan struct {
 	Window time.Duration
-	// BurnIn is the start of every window that does not count, in which what the
-	// window before left behind fades.
+	// BurnIn is the initial part of every window, which does not count, so that
+	// the effects of the previous window can fade.
 	BurnIn time.Duration
-	// Treatments are the names of what is compared with the control.
+	// Treatments are the names of the arms compared with the control.
 	Treatments []string
-	// Pairs is how many pairs each treatment gets.
+	// Pairs is the number of pairs of each treatment.
 	Pairs int
-	// MaxShare of the time may be under treatment, shams not counted; 0: no limit.
+	// MaxShare is the largest share of time under treatment, shams not included; 0: no limit.
 	MaxShare float64
 }
 
 // WindowSlot is one window of the schedule.
 type WindowSlot struct {
-	Pair int    // from 1; 0: a rest
-	Half int    // 1 or 2, in the order of time
+	Pair int    // from 1; 0 for a rest
+	Half int    // 1 or 2, in chronological order
 	Of   string // the pair's treatment, or Sham
-	Arm  string // what the host has in it: Control, Sham, Rest, or a treatment
+	Arm  string // state of the host: Control, Sham, Rest, or a treatment
 }
 
-// Treated reports whether the window changes what the host runs with.
+// Treated reports whether the window changes the host's settings.
 func (s WindowSlot) Treated() bool { return s.Arm != Control && s.Arm != Sham && s.Arm != Rest }
 
-// treatmentsPerSham is how many pairs of treatments share one pair of shams, so at least
-// one pair in four is a sham.
+// treatmentsPerSham is the number of treatment pairs for each sham pair, so at least one
+// pair in four is a sham.
 const treatmentsPerSham = 3
 
-// Schedule orders the windows. Pairs come in groups, each treatment once, with as many
-// shams as keep them one for every three pairs of treatments so far, shuffled; the
-// order within each pair is a fair coin, which is what the deciding test leans on. The
-// same seed gives the same schedule, and a longer plan begins like a shorter one.
+// Schedule orders the windows. Pairs come in shuffled groups, with each treatment once
+// and as many shams as keep one for every three treatment pairs so far. The order
+// within each pair is a fair coin toss, on which the deciding test relies. The same
+// seed gives the same schedule, and a longer plan begins like a shorter one.
 func (p WindowPlan) Schedule(seed uint64) []WindowSlot {
 	var slots []WindowSlot
 	pair := 0
@@ -77,17 +77,17 @@ func (p WindowPlan) group(r *rand.Rand, group int) []string {
 	return g
 }
 
-// shamsAfter is how many shams so many groups have.
+// shamsAfter returns the number of shams in the given number of groups.
 func (p WindowPlan) shamsAfter(groups int) int {
 	return (groups*len(p.Treatments) + treatmentsPerSham - 1) / treatmentsPerSham
 }
 
-// windowsAfter is how many windows so many groups have, without rests.
+// windowsAfter returns the number of windows in the given number of groups, without rests.
 func (p WindowPlan) windowsAfter(groups int) int {
 	return 2 * (groups*len(p.Treatments) + p.shamsAfter(groups))
 }
 
-// restsAfter is how many windows of rest keep so many groups below MaxShare.
+// restsAfter returns the number of rests that keep the given number of groups below MaxShare.
 func (p WindowPlan) restsAfter(groups int) int {
 	if p.MaxShare <= 0 {
 		return 0
@@ -96,19 +96,19 @@ func (p WindowPlan) restsAfter(groups int) int {
 	return max(0, int(math.Ceil(treated/p.MaxShare-1e-9))-p.windowsAfter(groups))
 }
 
-// Share of the time that is under treatment.
+// Share returns the share of time under treatment.
 func (p WindowPlan) Share() float64 {
 	return float64(p.Pairs*len(p.Treatments)) / float64(max(1, p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)))
 }
 
-// Duration of all windows, without what switching takes.
+// Duration returns the duration of all windows, without the switches.
 func (p WindowPlan) Duration() time.Duration {
 	return time.Duration(p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)) * p.Window
 }
 
-// Left is how many windows come after a pair, rests among them, until every treatment has
-// its pairs: valid has how many of each count so far, and those that do not are made up
-// for, up to as many again.
+// Left returns how many windows follow a pair, including rests, until every treatment has
+// its pairs. valid holds the valid pairs of each so far; invalid ones are replaced, by up
+// to as many again.
 func (p WindowPlan) Left(seed uint64, pair int, valid map[string]int) int {
 	missing, treatments := map[string]int{}, 0
 	for _, t := range p.Treatments {
@@ -137,9 +137,9 @@ func (p WindowPlan) Left(seed uint64, pair int, valid map[string]int) int {
 	return left
 }
 
-// Pitch is the time from the start of a window to that of the next: the window, and what
-// the switch between two costs. It is the median of what was seen, so that a pause does not
-// count; the window's own length where nothing was seen yet.
+// Pitch returns the time from the start of a window to the start of the next: the window
+// plus the switch. It is the median of the observed times, so that pauses do not count; the
+// window's own length if there are none.
 func Pitch(starts []time.Time, window time.Duration) time.Duration {
 	var seen []time.Duration
 	for i := 1; i < len(starts); i++ {
@@ -152,17 +152,17 @@ func Pitch(starts []time.Time, window time.Duration) time.Duration {
 	return max(window, seen[(len(seen)-1)/2])
 }
 
-// PairsIn is how many pairs of each treatment end within a time.
+// PairsIn returns how many pairs of each treatment fit in a duration.
 func (p WindowPlan) PairsIn(d time.Duration) int {
 	fit := int(d / max(1, p.Window)) // windows
 	return sort.Search(fit, func(n int) bool { return p.windowsAfter(n+1)+p.restsAfter(n+1) > fit })
 }
 
-// BlocksFor is how many pairs there are, shams among them, when every treatment has so
-// many.
+// BlocksFor returns the number of pairs, including shams, when every treatment has the
+// given number.
 func (p WindowPlan) BlocksFor(pairs int) int { return p.windowsAfter(pairs) / 2 }
 
-// pairsOf is how many pairs each treatment has when there are so many blocks.
+// pairsOf returns how many pairs each treatment has in the given number of blocks.
 func (p WindowPlan) pairsOf(blocks int) int {
 	return max(1, sort.Search(blocks, func(n int) bool { return p.BlocksFor(n+1) > blocks }))
 }

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// switchbackMethod says in words how a live host was studied.
+// switchbackMethod describes how a live host was studied.
 func switchbackMethod(s Spec, p Part) string {
 	plan := PlanOf(s, p)
 	return fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
@@ -22,7 +22,7 @@ func switchbackMethod(s Spec, p Part) string {
 		span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1)
 }
 
-// switchbackSections are what a report shows of a live host's windows.
+// switchbackSections returns a report's sections on a live host's windows.
 func switchbackSections(s Spec, r Results) []document.Block {
 	if s.Design != Switchback {
 		return nil
@@ -37,7 +37,7 @@ func switchbackSections(s Spec, r Results) []document.Block {
 	return section("Windows on the live host", "", append(drawn, document.OnPage{guardTable(windows), lateTable(r), dropTable(windows)})...)
 }
 
-// window is a trial with what it saw.
+// window is a trial with its observations.
 type window struct {
 	Trial
 	*Window
@@ -56,7 +56,7 @@ func windowsOf(trials []Trial, part string) (out []window) {
 func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
 func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
 
-// series draws the metric over time, windows shaded.
+// series draws the metric over time, with windows shaded.
 func series(windows []window, m Metric) string {
 	begin := windows[0].Start
 	a := chart.Axes{X: func(v float64) string { return orZero(v, span(Seconds(v))) }, Y: func(v float64) string { return orZero(v, axisText(m, v)) }, Close: true}
@@ -78,8 +78,8 @@ func series(windows []window, m Metric) string {
 	return chart.Lines(all, a, "The "+m.Label+" over the time of the study, windows under treatment shaded")
 }
 
-// axisText is a value at an axis, whose chart names the metric: of requests a second the
-// number alone, for which there is room.
+// axisText formats a value on an axis whose chart names the metric: for requests per
+// second only the number, which is all that fits.
 func axisText(m Metric, v float64) string {
 	if m.Unit == "requests/s" {
 		return show.Value(v)
@@ -87,7 +87,7 @@ func axisText(m Metric, v float64) string {
 	return m.Text(v)
 }
 
-// orZero is a tick's text, but of nothing, which has no unit.
+// orZero returns a tick's text, or 0 without a unit.
 func orZero(v float64, text string) string {
 	if v == 0 {
 		return "0"
@@ -95,7 +95,7 @@ func orZero(v float64, text string) string {
 	return text
 }
 
-// span is a length of time for people.
+// span formats a duration.
 func span(d time.Duration) string {
 	if d >= 2*time.Minute {
 		return show.Clock(d)
@@ -103,7 +103,7 @@ func span(d time.Duration) string {
 	return show.Brief(d)
 }
 
-// guardTable says how near each guardrail came, the nearest first.
+// guardTable shows how close each guardrail came to tripping, the closest first.
 func guardTable(windows []window) document.Table {
 	t := document.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
 		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors."}
@@ -129,7 +129,7 @@ func guardTable(windows []window) document.Table {
 	return t
 }
 
-// place is a window in words.
+// place describes a window.
 func (w window) place() string {
 	switch {
 	case w.Ramp:
@@ -140,13 +140,13 @@ func (w window) place() string {
 	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
 }
 
-// after is when something was, so many seconds after a window's switch, on the clock of
-// the pictures.
+// after formats a time, given in seconds after a window's switch, on the time axis of
+// the charts.
 func after(windows []window, w window, at float64) string {
 	return span(w.Start.Sub(windows[0].Start) + Seconds(w.Switch+at))
 }
 
-// dropTable has what each arm dropped of its packets, by place, in the windows that count.
+// dropTable shows which share of its packets each arm dropped, by place, in valid windows.
 func dropTable(windows []window) document.Table {
 	t := document.Table{Title: "Drops by place", Header: []string{"place"}, Note: "Of the packets that the host handled, in the windows that count."}
 	packets, drops := map[string]float64{}, map[string]map[string]float64{}
@@ -176,10 +176,10 @@ func dropTable(windows []window) document.Table {
 	return t
 }
 
-// lateDraws stand for all orders of the pairs.
+// lateDraws is the number of random orders of the pairs that are sampled.
 const lateDraws = 999
 
-// late asks the windows of a live host whether a variant acts on the window after its own.
+// late tests whether a variant affects the window after its own, on a live host.
 func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.Late {
 	var w stats.Windows
 	m, _ := MetricNamed(g.Metric)
@@ -192,7 +192,7 @@ func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.La
 		if t.Ramp {
 			continue
 		}
-		if !last.IsZero() && t.Start.Sub(last) > Seconds(t.Seconds/2) { // as it was, for a while
+		if !last.IsZero() && t.Start.Sub(last) > Seconds(t.Seconds/2) { // a gap: the host was restored for a while
 			add(math.NaN(), false, 0)
 		}
 		last = t.Start.Add(Seconds(t.Trial.Seconds))
@@ -217,7 +217,7 @@ func (s Spec) late(g Goal, variant string, seed uint64, trials []Trial) stats.La
 	return stats.LateEffects(w, lateDraws, seed)
 }
 
-// outlast judges comparisons of a live host by late effects.
+// outlast adjusts comparisons of a live host for late effects.
 func (s Spec) outlast(cs []stats.Comparison, g Goal, seed uint64, trials []Trial, opt stats.Options) {
 	for i := range cs {
 		if s.Design == Switchback && cs[i].N >= stats.LeastPairs {
@@ -226,11 +226,11 @@ func (s Spec) outlast(cs []stats.Comparison, g Goal, seed uint64, trials []Trial
 	}
 }
 
-// longerWindows is how many times as long as now windows are to be for an effect that shows a
-// window late: the burn-in, a fifth, is then as long as a window is now.
+// longerWindows is the factor by which to lengthen windows if an effect appears one window
+// late: the burn-in, a fifth, is then as long as a window is now.
 const longerWindows = 5
 
-// Longer says which windows an effect needs that outlasts those of a study; "" where it does not.
+// Longer advises longer windows for an effect that outlasts the study's; "" if it does not.
 func (v Verdict) Longer(s Spec) string {
 	p, _ := s.Part(v.Part)
 	if v.Late == nil || !v.Late.Short {

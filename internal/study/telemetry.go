@@ -8,22 +8,22 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Telemetry is what a profiler saw of a variant. It disturbs what it watches, so it works
-// in separate runs, whose rates are not used. One line of telemetry.jsonl. Records of
-// earlier versions also have counters per packet and the kernel's reasons for drops there.
+// Telemetry is a profile of a variant. Profiling disturbs what it observes, so it takes
+// separate runs, whose rates are not used. It is one line of telemetry.jsonl. Records of
+// earlier versions also contain counters per packet and the kernel's drop reasons.
 type Telemetry struct {
 	Part        string       `json:"part"`
 	Mode        testbed.Mode `json:"mode"`
 	Variant     string       `json:"variant"`
 	Start       time.Time    `json:"start"`
-	Seconds     float64      `json:"seconds"` // all in all
+	Seconds     float64      `json:"seconds"` // in total
 	Unavailable string       `json:"unavailable,omitempty"`
-	// Profile names the file of the profile; nil: there is none.
+	// Profile names the file of the profile; nil if there is none.
 	Profile *ProfileFiles `json:"profile,omitempty"`
-	// Missing says what could not be seen, and why.
+	// Missing lists what could not be observed, and why.
 	Missing []Missing `json:"missing,omitempty"`
 
-	// Stacks is the profile itself, where it was read.
+	// Stacks is the profile itself, if it was read.
 	Stacks *profile.Profile `json:"-"`
 }
 
@@ -34,29 +34,29 @@ type ProfileFiles struct {
 	Event  string `json:"event"`
 }
 
-// Missing is something that could not be seen.
+// Missing is something that could not be observed.
 type Missing struct {
 	What string `json:"what"`
 	Why  string `json:"why"`
 }
 
-// The length of a profile's run, in seconds of traffic, at most: where trials are short,
-// four trials' time. A search's trials are short for other reasons, and count as of a
+// The maximum length of a profiling run, in seconds of traffic; for short trials it is
+// four trials' time. The trials of a search are short for other reasons, and count as a
 // quarter of a second.
 const (
 	profileSeconds = 2.0
 	SearchSeconds  = 0.25
 )
 
-// Inside is a run of the profiler: a part, a variant, and for how many seconds.
+// Inside is a profiling run: a part, a variant, and a duration in seconds.
 type Inside struct {
 	Part    Part
 	Variant string
 	Seconds float64
 }
 
-// InsideNext is the next run of the profiler that a study wants and has not
-// had; ok is false when there is none. skip passes over parts.
+// InsideNext returns the next profiling run that a study still needs; ok is
+// false if there is none. skip skips parts.
 func InsideNext(s Spec, had []Telemetry, trials []Trial, skip func(Part) bool) (in Inside, ok bool) {
 	left := s.insideLeft(had, trials, skip)
 	if len(left) == 0 {
@@ -81,8 +81,7 @@ func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool)
 	return left
 }
 
-// InsideSeconds is about how long the profiler's runs will take that are
-// left.
+// InsideSeconds estimates how long the remaining profiling runs take.
 func (s *Spec) InsideSeconds(had []Telemetry, trials []Trial, skip func(Part) bool) (total float64) {
 	for _, in := range s.insideLeft(had, trials, skip) {
 		total += in.Seconds + in.Part.Warmup + 0.5

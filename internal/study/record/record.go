@@ -1,8 +1,8 @@
-// Package record reads the record that a study leaves: study.yaml (what was
-// run), trials.jsonl (one line a trial, the raw data) and results.json
-// (derived from them, but for the environment). It is the one reader of all
-// that report, compare and keep studies, wherever the files lie: in a
-// directory or in a ledger. Package studydir writes them.
+// Package record reads the record of a study: study.yaml (what was run),
+// trials.jsonl (one trial a line, the raw data) and results.json (derived from
+// them, except for the environment). Everything that reads records does so through
+// it, whether the files lie in a directory or in a ledger. Package studydir writes
+// them.
 package record
 
 import (
@@ -33,8 +33,8 @@ const (
 	ResultsFile = "results.json"
 )
 
-// FactsFile names the n-th snapshot of the host: the first is of the study's
-// start, the others of the times it was resumed.
+// FactsFile names the n-th snapshot of the host: the first is from the
+// study's start, the others from each time it was resumed.
 func FactsFile(n int) string {
 	if n == 1 {
 		return "facts.json"
@@ -44,10 +44,10 @@ func FactsFile(n int) string {
 
 var factsName = regexp.MustCompile(`^facts(-[0-9]+)?\.json$`)
 
-// MaxFile bounds each file: a long study of searches has some tens of MB.
+// MaxFile bounds each file: a long study of searches takes some tens of MB.
 const MaxFile = 256 << 20
 
-// ErrNoStudy says that there is no study's record.
+// ErrNoStudy is returned where there is no record of a study.
 var ErrNoStudy = errors.New("holds no study")
 
 // File is one file of a record as it was read.
@@ -56,32 +56,32 @@ type File struct {
 	Data []byte
 }
 
-// Record is what a study left.
+// Record is the record of a study.
 type Record struct {
-	Name   string // where it was read, for messages
+	Name   string // where it was read from, for messages
 	Spec   study.Spec
 	Seed   uint64
 	Trials []study.Trial // one a line
-	Torn   string        // what a crash left of a last line, which is no trial
-	// Environment is that of the last results written; it is empty, and
-	// Finished false, where none were.
+	Torn   string        // remains of a last line that a crash truncated; not a trial
+	// Environment comes from the last results written. Without results it is
+	// empty, and Finished is false.
 	Environment study.Environment
 	Finished    bool
-	// Facts are the snapshots of the host that the environment names, the
-	// study's start first; nil where a record has none.
+	// Facts are the host snapshots that the environment names, the study's
+	// start first; nil where the record has none.
 	Facts []*fact.Facts
-	// Telemetry is what instruments saw in separate runs.
+	// Telemetry is what instruments recorded in separate runs.
 	Telemetry []study.Telemetry
-	Files     []File // those there are, in the order above, then the facts', then telemetry's
+	Files     []File // existing files, in the order above, then facts, then telemetry
 
 	written []study.Verdict
 	odd     []string
 }
 
-// Read reads a record. A last line of the trials that a crash tore is left
-// out and kept in Torn; anything else that is no trial refuses the record, as
-// does a file of a version that this program does not know. name is what
-// messages call the place.
+// Read reads a record. It leaves out a last line of the trials that a crash
+// truncated and keeps it in Torn; it refuses a record with any other invalid
+// trial, or with a file of an unknown version. name is the place's name in
+// messages.
 func Read(fsys fs.FS, name string) (*Record, error) {
 	r := &Record{Name: name}
 	for _, f := range []struct {
@@ -105,8 +105,8 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	return r, errors.Join(r.facts(fsys), r.telemetry(fsys))
 }
 
-// facts reads the snapshots of the host that the results name. One that is
-// missing, or not what was recorded, is reported and left out.
+// facts reads the host snapshots that the results name. One that is missing
+// or was modified is reported and left out.
 func (r *Record) facts(fsys fs.FS) error {
 	for _, ref := range r.Environment.Facts {
 		if !factsName.MatchString(ref.File) {
@@ -137,8 +137,8 @@ func (r *Record) facts(fsys fs.FS) error {
 
 func (r *Record) at(file string) string { return path.Join(r.Name, file) }
 
-// readFile reads a regular file whole; what is none (a FIFO would block) and
-// what is too large is refused.
+// readFile reads a whole regular file; it refuses other types (a FIFO would
+// block) and files that are too large.
 func readFile(fsys fs.FS, name string) ([]byte, error) { return readBounded(fsys, name, MaxFile) }
 
 func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
@@ -179,8 +179,8 @@ func (r *Record) trials(data []byte) error {
 	return err
 }
 
-// results takes what cannot be derived again, and the verdicts to compare
-// with those that are.
+// results reads the environment, which cannot be derived again, and the
+// verdicts, to compare them with the derived ones.
 func (r *Record) results(data []byte) error {
 	var head struct {
 		Version *int `json:"version"`
@@ -202,7 +202,7 @@ func (r *Record) results(data []byte) error {
 	return nil
 }
 
-// checkVersion refuses results that this program might misread.
+// checkVersion refuses results of a version that this program might misread.
 func checkVersion(file string, version *int) error {
 	again := "%s is derived from %s: move it away, and report the study again"
 	switch {
@@ -217,14 +217,14 @@ func checkVersion(file string, version *int) error {
 	return nil
 }
 
-// Results are derived from the trials, anew each time.
+// Results derives the results from the trials, anew each time.
 func (r *Record) Results() study.Results {
 	res := study.Analyse(r.Spec, r.Seed, r.Environment, r.Trials)
 	res.Telemetry = r.Telemetry
 	return res
 }
 
-// Warnings say what a reader must know of the record itself.
+// Warnings lists what a reader must know about the record itself.
 func (r *Record) Warnings(derived study.Results) []string {
 	out := slices.Clone(r.odd)
 	if r.Torn != "" {
@@ -236,7 +236,7 @@ func (r *Record) Warnings(derived study.Results) []string {
 	return out
 }
 
-// unlike counts the verdicts written that the trials do not give.
+// unlike counts the written verdicts that the trials do not confirm.
 func unlike(written, derived []study.Verdict) int {
 	type key struct{ part, metric, control, variant string }
 	given := map[key]stats.Verdict{}
@@ -252,18 +252,18 @@ func unlike(written, derived []study.Verdict) int {
 	return n
 }
 
-// sumOf is the hash of a file, as records have it.
+// sumOf returns the hex SHA-256 of a file, as in records.
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// MaxLine bounds a trial's line in bytes: an honest one has a few kB, one of
-// a search some hundred.
+// MaxLine bounds the line of a trial in bytes: it usually takes a few kB,
+// that of a search some hundred.
 const MaxLine = 1 << 20
 
-// ParseTrials reads TrialsFile: a trial from each line that is whole, and how many bytes
-// those are. name is what messages call the file.
+// ParseTrials parses TrialsFile. It returns a trial for each complete line, and the
+// length of these lines in bytes. name is the file's name in messages.
 func ParseTrials(name string, data []byte) (all []study.Trial, whole int, err error) {
 	return parseLines(name, data, MaxLine, func(t study.Trial) error {
 		if t.Part == "" || t.Variant == "" || t.Block < 0 {
@@ -273,8 +273,8 @@ func ParseTrials(name string, data []byte) (all []study.Trial, whole int, err er
 	})
 }
 
-// parseLines reads JSON lines. One that is none can only be the last, torn by a crash:
-// anywhere else it is an error, for then the record was damaged or edited.
+// parseLines parses JSON lines. Only the last line may be invalid, truncated by a crash;
+// anywhere else an invalid line is an error, because the record was damaged or edited.
 func parseLines[T any](name string, data []byte, most int, check func(T) error) (all []T, whole int, err error) {
 	for n := 1; whole < len(data); n++ {
 		line, rest, _ := bytes.Cut(data[whole:], []byte{'\n'})
@@ -297,7 +297,7 @@ func parseLines[T any](name string, data []byte, most int, check func(T) error) 
 	return all, whole, nil
 }
 
-// Memory is the files of one directory, by name.
+// Memory holds the files of a directory by name.
 type Memory map[string][]byte
 
 // Open opens a file.
@@ -309,7 +309,7 @@ func (m Memory) Open(name string) (fs.File, error) {
 	return &memoryFile{bytes.NewReader(data), name}, nil
 }
 
-// memoryFile is an open file, and what is known of it.
+// memoryFile is an open file with its metadata.
 type memoryFile struct {
 	*bytes.Reader
 	name string

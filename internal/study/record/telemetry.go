@@ -10,12 +10,12 @@ import (
 	"linerate/internal/study"
 )
 
-// TelemetryFile holds what instruments saw: one variant of one part a line.
+// TelemetryFile holds what instruments recorded: one line for each variant of a part.
 const TelemetryFile = "telemetry.jsonl"
 
 var profileName = regexp.MustCompile(`^profile-[a-z0-9._-]{1,200}\.pb\.gz$`)
 
-// ParseTelemetry reads the lines of TelemetryFile, as ParseTrials does.
+// ParseTelemetry parses the lines of TelemetryFile, as ParseTrials does.
 func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int, err error) {
 	return parseLines(name, data, MaxFile, func(t study.Telemetry) error {
 		if t.Part == "" || t.Variant == "" {
@@ -25,8 +25,8 @@ func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int,
 	})
 }
 
-// telemetry reads what instruments saw, and their profiles. A profile that is
-// missing, or not what was recorded, is reported and left out.
+// telemetry reads what instruments recorded, and their profiles. A profile
+// that is missing or was modified is reported and left out.
 func (r *Record) telemetry(fsys fs.FS) error {
 	data, err := readFile(fsys, TelemetryFile)
 	if errors.Is(err, fs.ErrNotExist) {
