@@ -41,8 +41,7 @@ const (
 	searchDocument = "result.json"
 )
 
-// searchVersion is the version of tune.yaml and of tune --json: it fixes how a search follows from
-// a file.
+// searchVersion is the format version of tune.yaml and of the output of tune --json.
 const searchVersion = 3
 
 // confirmation supplies the name under which the ledger stores confirmations.

@@ -8,9 +8,8 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// aging reports lines that releases leave behind: a name that the next major
-// release of FreeBSD no longer has, and a value that was the default once. Both
-// are reported where nothing else is.
+// aging reports outdated lines: a name that the next major release of FreeBSD removes, and a value
+// that was once the default. Both are reported only if nothing else is.
 func (a *auditor) aging(j judged) []candidate {
 	if j.rec == nil || !j.st.Exists || j.moot || a.f.Release.IsZero() || packaged(j.File) {
 		return nil
@@ -21,7 +20,7 @@ func (a *auditor) aging(j judged) []candidate {
 	return a.formerDefault(j)
 }
 
-// leaving reports a name that is gone on the next major release.
+// leaving reports a name that the next major release removes.
 func (a *auditor) leaving(j judged) []candidate {
 	gone := j.rec.Removed
 	if a.f.OS != fact.FreeBSD || gone.IsZero() || gone.Major > a.f.Release.Major+1 {
@@ -39,8 +38,7 @@ func (a *auditor) leaving(j judged) []candidate {
 	return []candidate{c}
 }
 
-// formerDefault reports a line that keeps a host at the default of earlier
-// releases.
+// formerDefault reports a line that keeps the default of an earlier release.
 func (a *auditor) formerDefault(j judged) []candidate {
 	old, until, ok := a.onceDefault(j)
 	if !ok || !a.tunes(j.rec) || a.productSets(j.Name) {
@@ -50,8 +48,8 @@ func (a *auditor) formerDefault(j judged) []candidate {
 	return []candidate{a.says("LR-OLD-DEFAULT", "once", j.Line, with{"old": old, "until": until.Short(), "now": now})}
 }
 
-// onceDefault is a line's value where an earlier release had it as its default
-// and this one has another, and the release that changed it.
+// onceDefault returns the line's value if it was the default of an earlier release but is not that
+// of this one, and the release that changed it.
 func (a *auditor) onceDefault(j judged) (value string, until release.Release, ok bool) {
 	if now, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env); !known || j.st.IsFormula() || j.rec.SameValue(now, j.Value) {
 		return "", until, false

@@ -10,18 +10,18 @@ import (
 	"linerate/internal/setting"
 )
 
-// firewallReads are the names of expressions that rest on a firewall's files,
-// and on rc.conf, which switches it on.
+// firewallReads maps names of expressions to the files they depend on: those of a firewall, and
+// rc.conf, which enables it.
 var firewallReads = map[string][]string{
 	"pf": {"/etc/rc.conf", "/etc/pf.conf"}, "pf_rules": {"/etc/pf.conf"}, "pf_source_tracking": {"/etc/pf.conf"}, "pf_max_mss": {"/etc/pf.conf"},
 	"ipfw": {"/etc/rc.conf"}, "ipfw_nat": {"/etc/rc.conf"}, "ipfw_stateful": {"/etc/rc.conf"}, "ipfw_rules": {"/etc/rc.conf"},
 	"forwarding": {"/etc/rc.conf", "/etc/sysctl.conf"}, "webserver": {"/etc/rc.conf"}, "serves_web": {"/etc/rc.conf"},
 }
 
-// missing are the unknown files on which a condition depends, where single files were
-// given: a FreeBSD host has others, and what they set may reverse the condition.
+// missing returns the unknown files on which a condition depends, if single files were given: a
+// FreeBSD host has others, whose settings may reverse the condition.
 func (a *auditor) missing(names []string, calls []factexpr.Call) []string {
-	if !a.f.From.Alone || a.f.OS != fact.FreeBSD || a.product != nil { // an appliance's configuration is whole
+	if !a.f.From.Alone || a.f.OS != fact.FreeBSD || a.product != nil { // an appliance's configuration is complete
 		return nil
 	}
 	var files []string
@@ -35,13 +35,13 @@ func (a *auditor) missing(names []string, calls []factexpr.Call) []string {
 	return slices.DeleteFunc(slices.Compact(files), func(f string) bool { return a.f.Read(f) })
 }
 
-// restsOn is the file in which what an expression asks for would be set, none
-// where a line that is known sets it.
+// restsOn returns the files in which the setting that an expression reads would be, none if a known
+// line sets it.
 func (a *auditor) restsOn(c factexpr.Call) []string {
 	switch c.Function {
 	case "rc", "rc_text", "service":
 		return []string{"/etc/rc.conf"}
-	case "module": // kld_list loads some, the loader others
+	case "module": // kld_list loads some modules, the loader others
 		return []string{"/boot/loader.conf", "/etc/rc.conf"}
 	case "value", "text", "is_set":
 		rec, ok := a.c.Lookup(a.f.OS, c.Argument)
@@ -58,7 +58,7 @@ func (a *auditor) restsOn(c factexpr.Call) []string {
 	return nil
 }
 
-// unsure tones down a finding that depends on files which were not given.
+// unsure lowers the severity of a finding that depends on files that were not given.
 func (f Finding) unsure(files []string) Finding {
 	if len(files) == 0 {
 		return f

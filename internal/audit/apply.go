@@ -12,15 +12,14 @@ import (
 	"linerate/internal/tunable"
 )
 
-// subject is what a rule is asked about: its part of the environment, the
-// name it gives a finding and the line it is at.
+// subject is what a rule is evaluated for: its environment, the name for the finding, and its line.
 type subject struct {
 	env  *names
 	name string
 	at   fact.Line
 }
 
-// rules asks every rule that is for this host.
+// rules evaluates all rules for this host.
 func (a *auditor) rules() []candidate {
 	var all []candidate
 	for _, r := range a.Rules.rules {
@@ -34,7 +33,7 @@ func (a *auditor) rules() []candidate {
 	return all
 }
 
-// ask reports a rule's finding about one subject, if its condition holds.
+// ask returns a rule's finding about one subject if its condition holds.
 func (a *auditor) ask(r *Rule, s subject) []candidate {
 	failed := func(err error) {
 		if err != nil {
@@ -76,7 +75,7 @@ func (a *auditor) ask(r *Rule, s subject) []candidate {
 	return []candidate{{Finding: f, class: r.class(), covers: r.Covers, short: f.Message}}
 }
 
-// class is that of the rule's candidates.
+// class returns the class of the rule's candidates.
 func (r *Rule) class() class {
 	switch {
 	case r.Each != EachLine && r.Each != EachLost:
@@ -87,7 +86,7 @@ func (r *Rule) class() class {
 	return lineRule
 }
 
-// subjects are what a rule is asked about.
+// subjects returns the subjects of a rule.
 func (a *auditor) subjects(r *Rule) []subject {
 	var all []subject
 	switch r.Each {
@@ -121,7 +120,7 @@ func (a *auditor) subjects(r *Rule) []subject {
 	return all
 }
 
-// lost reports a line of an appliance's user over which the appliance itself writes.
+// lost reports a line of an appliance's user that the appliance overwrites.
 func (a *auditor) lost(l fact.Line) bool {
 	if l.Effective || l.Default || a.product == nil {
 		return false
@@ -131,7 +130,7 @@ func (a *auditor) lost(l fact.Line) bool {
 	return ok && last.Order > l.Order && last.Place != l.Place
 }
 
-// packetsBeside is the traffic that a counter of an interface is held against.
+// packetsBeside returns the traffic to compare a counter of an interface with.
 func (a *auditor) packetsBeside(name string) float64 {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 || !strings.HasPrefix(name, "nic.") {
@@ -161,7 +160,7 @@ func (a *auditor) aboutNIC(n fact.NIC, view *factexpr.NIC) subject {
 	return s
 }
 
-// place is the line of the first of these names that a file of the host sets.
+// place returns the line of the first of the names that a file of the host sets.
 func (a *auditor) place(names []string) (fact.Line, bool) {
 	for _, name := range names {
 		if l, ok := a.lineOf(name); ok {
@@ -198,7 +197,7 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	return list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective })
 }
 
-// lineOfDriver is the line that sets up the first interface of these drivers.
+// lineOfDriver returns the line that configures the first interface with one of the drivers.
 func (a *auditor) lineOfDriver(drivers []string) (fact.Line, bool) {
 	n, ok := list.Find(a.f.NICs, func(n fact.NIC) bool { return slices.Contains(drivers, n.Driver) && len(n.Configured) > 0 })
 	if !ok {
@@ -207,7 +206,7 @@ func (a *auditor) lineOfDriver(drivers []string) (fact.Line, bool) {
 	return n.Configured[0], true
 }
 
-// lineOfService is the first line of a daemon's configuration with a word.
+// lineOfService returns the first line with a key in a daemon's configuration.
 func (a *auditor) lineOfService(name, key string) (fact.Line, bool) {
 	for _, s := range a.f.Services {
 		for _, d := range s.Details {
@@ -219,8 +218,8 @@ func (a *auditor) lineOfService(name, key string) (fact.Line, bool) {
 	return fact.Line{}, false
 }
 
-// folklore reports lines whose value somebody recommends, and that were not
-// measured: said where nothing else is.
+// folklore reports lines whose value follows an unmeasured recommendation, if there is no other
+// finding.
 func (a *auditor) folklore() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
@@ -241,27 +240,27 @@ func (a *auditor) folklore() []candidate {
 	return all
 }
 
-// upheld reports a line whose value another claim sets for a reason that holds:
-// that somebody else's reason is wrong says nothing against it.
+// upheld reports whether another claim for the line's value has a valid reason: then the wrong
+// reason of someone else does not matter.
 func (a *auditor) upheld(l fact.Line, rec *tunable.Record) bool {
 	return slices.ContainsFunc(a.c.ClaimsOn(rec), func(cl tunable.Claim) bool {
 		return cl.Verdict == tunable.Holds && cl.Value != "" && (cl.Name == l.Name || !ofAll(cl)) && rec.SameValue(cl.Value, l.Value) && a.claimHolds(cl)
 	})
 }
 
-// claimHolds reports a claim whose verdict holds on this host.
+// claimHolds reports whether a claim's condition holds on this host.
 func (a *auditor) claimHolds(cl tunable.Claim) bool {
 	yes, err := a.env.Holds(cl.When)
 	a.fail(err)
 	return yes
 }
 
-// ofAll reports a claim about what "all" of a per-interface setting does: it
-// says nothing of the interfaces' own lines and of those that they start with.
+// ofAll reports a claim about the "all" instance of a per-interface setting: it does not apply to
+// lines of single interfaces or of default.
 func ofAll(c tunable.Claim) bool { return strings.Contains(c.Name, ".all.") }
 
-// tunes reports whether a record is about how well a host does something:
-// what it does, and what its owner allows, are decisions and no folklore.
+// tunes reports whether a record is about performance. What a host does, and what its owner
+// permits, are decisions, not folklore.
 func (a *auditor) tunes(r *tunable.Record) bool {
 	if r.Mechanism != setting.Sysctl && r.Mechanism != setting.Loader {
 		return false
@@ -269,13 +268,13 @@ func (a *auditor) tunes(r *tunable.Record) bool {
 	return !a.policy(r)
 }
 
-// policy reports a tunable that says what is allowed.
+// policy reports a tunable that defines what is permitted.
 func (a *auditor) policy(r *tunable.Record) bool {
 	return globbed(a.Rules.Policies, r.Name)
 }
 
-// required reports a line that a security benchmark asks for: its scanner fails the host
-// without the line, even where the value is the default.
+// required reports a line that a security benchmark requires: its scanner fails the host without
+// the line, even if the value is the default.
 func (a *auditor) required(l fact.Line, rec *tunable.Record) bool {
 	return slices.ContainsFunc(a.c.ClaimsOn(rec), func(cl tunable.Claim) bool {
 		set, ok := a.c.ClaimSource(cl.Source)
@@ -283,8 +282,7 @@ func (a *auditor) required(l fact.Line, rec *tunable.Record) bool {
 	})
 }
 
-// claim reports that a line follows a claim which is unproven, outdated or
-// wrong.
+// claim reports that a line follows a claim that is unproven, outdated or wrong.
 func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []candidate {
 	who := cl.Source
 	if s, ok := a.c.ClaimSource(cl.Source); ok {

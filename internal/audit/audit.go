@@ -15,16 +15,16 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Input is what an audit works on. Only Facts and Catalogue are required.
+// Input is the input of an audit. Only Facts and Catalogue are required.
 type Input struct {
 	Facts     *fact.Facts
 	Catalogue *tunable.Catalogue
 	Rules     *RuleSet
-	// Role and RoleReasons are what the host is for, and why it is thought so.
+	// Role is the purpose of the host, RoleReasons why it is assumed.
 	Role         string
 	RoleReasons  []string
 	Suppressions []Suppression
-	// Today decides which suppressions have expired, Named how they know a file; nil: as the host does.
+	// Today decides which suppressions have expired; Named returns the name of a file in them, nil for the path on the host.
 	Today time.Time
 	Named func(file string) string
 }
@@ -34,19 +34,19 @@ type auditor struct {
 	Input
 	f     *fact.Facts
 	c     *tunable.Catalogue
-	env   tunable.Env // of the catalogue's expressions
-	names *names      // of the rules'
+	env   tunable.Env // for the catalogue's expressions
+	names *names      // for the rules' expressions
 	// lines are the host's own lines, by mechanism and reading order.
 	lines     []fact.Line
 	live      bool // running values are known
 	boot      *boot
-	product   *appliance.Product // nil: a plain host
-	strangers int                // how often an unknown name was held against all known ones
+	product   *appliance.Product // nil for a plain host
+	strangers int                // number of unknown names compared with all known ones
 	errs      []error
 }
 
-// Run audits a host. The error is a mistake in a rule or a record; the
-// report is complete but for it.
+// Run audits a host. An error means a mistake in a rule or a record; the report is complete except
+// for that.
 func Run(in Input) (*Report, error) {
 	if in.Rules == nil {
 		in.Rules = &RuleSet{}
@@ -92,14 +92,14 @@ func Run(in Input) (*Report, error) {
 	return r, nil
 }
 
-// shares reports a finding whose line sets other names too: GRUB's words, or "a=1; b=2".
+// shares reports a finding whose line sets other names too, as in GRUB's command line or "a=1; b=2".
 func (a *auditor) shares(f *Finding) bool {
 	at := func(l fact.Line) bool { return l.File == f.File && l.Number == f.Line }
 	return slices.ContainsFunc(a.lines, func(l fact.Line) bool { return at(l) && l.Name == f.Name }) &&
 		slices.ContainsFunc(a.lines, func(l fact.Line) bool { return at(l) && l.Name != f.Name })
 }
 
-// packaged reports a file that a package brings: the host's owner does not edit it.
+// packaged reports a file that belongs to a package: the administrator does not edit it.
 func packaged(file string) bool { return strings.HasPrefix(file, "/usr/lib/") }
 
 func (a *auditor) fail(err error) {
@@ -108,13 +108,13 @@ func (a *auditor) fail(err error) {
 	}
 }
 
-// at fills in where a finding is.
+// at sets the place of a finding.
 func (f Finding) at(l fact.Line) Finding {
 	f.File, f.Line, f.Text, f.Place = l.File, l.Number, l.Text, l.Place
 	return f
 }
 
-// problems reports lines that the system rejects, or that cannot be read.
+// problems reports lines that the system rejects, or that cannot be parsed.
 func (a *auditor) problems() []candidate {
 	var all []candidate
 	for _, p := range a.f.Problems {
@@ -133,7 +133,7 @@ func (a *auditor) problems() []candidate {
 		case p.Kind == fact.ProblemSyntax && pf != nil && p.File == pf.File:
 			of = "pf"
 		case p.Kind == fact.ProblemSyntax:
-		case p.Kind == fact.ProblemStops && strings.HasPrefix(p.Message, "exit "): // a redacted status may be 0
+		case p.Kind == fact.ProblemStops && strings.HasPrefix(p.Message, "exit "): // a redacted exit status may be 0
 			of = "exits"
 		case p.Kind == fact.ProblemStops:
 			of = "stops"
@@ -149,8 +149,7 @@ func (a *auditor) problems() []candidate {
 	return all
 }
 
-// sysctlInRC reports a sysctl that stands in rc.conf, where the shell takes
-// it for a command.
+// sysctlInRC reports a sysctl in rc.conf, where the shell takes it for a command.
 func (a *auditor) sysctlInRC(p fact.Problem) []candidate {
 	name, value, ok := strings.Cut(strings.TrimSpace(p.Text), "=")
 	if !ok || !strings.Contains(name, ".") || !strings.HasPrefix(base(p.File), "rc.conf") {
@@ -169,15 +168,15 @@ func (a *auditor) sysctlInRC(p fact.Problem) []candidate {
 	return []candidate{c}
 }
 
-// brief is the start of a line, for ids and names.
+// brief returns the beginning of a line, for ids and names.
 func brief(text string) string {
 	words := strings.Fields(text)
 	s := strings.Join(words[:min(3, len(words))], "_")
 	return s[:min(40, len(s))]
 }
 
-// complaints reports the system's own messages about a setting or a limit, at the line that
-// sets it where there is one.
+// complaints reports the system's own messages about a setting or a limit, at the line that sets it
+// if there is one.
 func (a *auditor) complaints() []candidate {
 	var all []candidate
 	seen := map[string]bool{}
@@ -197,7 +196,7 @@ func (a *auditor) complaints() []candidate {
 	return all
 }
 
-// quiet counts the lines that no finding is about.
+// quiet counts the lines without findings.
 func (a *auditor) quiet(findings []Finding) int {
 	about := map[place]bool{}
 	for _, f := range findings {
@@ -206,8 +205,7 @@ func (a *auditor) quiet(findings []Finding) int {
 	return len(list.Filter(a.lines, func(l fact.Line) bool { return !about[place{file: l.File, line: l.Number}] }))
 }
 
-// unread lists sources that exist and could not be read whole, files of
-// configuration first.
+// unread returns sources that exist but could not be read in full, configuration files first.
 func (a *auditor) unread() []Unread {
 	list := []Unread{}
 	if len(a.f.Sources) == 0 && a.f.From.Kind == fact.KindTree {
@@ -230,8 +228,8 @@ func (a *auditor) unread() []Unread {
 	return list
 }
 
-// configures reports a file, or a directory of files, that sets something.
-// NetworkManager's connections are their owner's alone, and set no sysctl.
+// configures reports a file, or a directory of files, that sets something. Files of
+// NetworkManager's connections are readable only by root, and set no sysctl.
 func configures(name string) bool {
 	return slices.ContainsFunc([]string{"/etc/", "/boot/", "/usr/", "/lib/", "/run/"}, func(p string) bool { return strings.HasPrefix(name, p) }) &&
 		!strings.HasPrefix(name, "/etc/NetworkManager/")

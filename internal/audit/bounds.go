@@ -6,18 +6,18 @@ import (
 	"linerate/internal/fact"
 )
 
-// Bounds of a report. Files come from elsewhere: a line may be as long as a
-// file, and a directory may hold a finding for each of its lines.
+// Limits of a report. Files are untrusted: a line may be as long as a file, and a directory may
+// yield a finding for every line.
 const (
-	maxFindings = 2000 // of a report
-	maxSame     = 20   // of one rule about one name
+	maxFindings = 2000 // per report
+	maxSame     = 20   // per rule and name
 	maxUnread   = 200  // sources
-	maxNames    = 500  // names that could not be judged, for one reason
+	maxNames    = 500  // names that could not be judged, per reason
 	maxWord     = 160  // bytes of a word: a name, a value, a path
 	maxText     = 2000 // bytes of a sentence or of a line of a file
 )
 
-// bound lists findings, sorted worst first, as far as the bounds go, and counts the others by severity.
+// bound returns the findings within the limits, worst first, and counts the others by severity. The input must be sorted.
 func bound[T any](findings []T, of func(*T) *Finding) (list []T, unlisted map[Severity]int) {
 	same := map[string]int{}
 	list = findings[:0]
@@ -33,7 +33,7 @@ func bound[T any](findings []T, of func(*T) *Finding) (list []T, unlisted map[Se
 	return list, unlisted
 }
 
-// bounded shortens what a finding quotes.
+// bounded shortens the texts that a finding quotes.
 func bounded(f Finding) Finding {
 	for _, s := range []*string{&f.ID, &f.Name, &f.File, &f.Text, &f.Message, &f.Why, &f.Fix} {
 		*s = brevity(*s)
@@ -41,8 +41,7 @@ func bounded(f Finding) Finding {
 	return f
 }
 
-// brevity shortens overlong words of a text, then the text; most texts it
-// returns as they are.
+// brevity shortens overlong words of a text, then the text; it returns most texts unchanged.
 func brevity(s string) string {
 	if len(s) <= maxWord {
 		return s

@@ -8,17 +8,16 @@ import (
 	"linerate/internal/tunable"
 )
 
-// rungs are the machines, from the smallest to the largest thought of, on
-// which a default is computed when the host's own size is not known: routers
-// begin at 64 MiB of memory, and few servers have less than a GiB.
+// Rungs are assumed machine sizes, for computing a default when the host's size is unknown: routers
+// start at 64 MiB of memory, and few servers have less than 1 GiB.
 const (
 	rungs    = 19
-	smallest = 26 // log2 of the memory of rung 0
-	usual    = 4  // the rung of a GiB
-	huge     = 14 // the rung of a TiB
+	smallest = 26 // log2 of the bytes of memory at rung 0
+	usual    = 4  // the rung of 1 GiB
+	huge     = 14 // the rung of 1 TiB
 )
 
-// least is the rung of the smallest machine: Linux runs on small routers.
+// least returns the rung of the smallest machine: Linux also runs on small routers.
 func (a *auditor) least(processors bool) int {
 	if processors || a.f.OS == fact.Linux {
 		return 0
@@ -26,8 +25,8 @@ func (a *auditor) least(processors bool) int {
 	return usual
 }
 
-// machine is the host as if it had so much: 64 MiB to 16 TiB of memory in one
-// domain, or 1 to 262,144 processors.
+// machine returns the environment of the host with the size of a rung: 64 MiB to 16 TiB of memory
+// in one domain, or 1 to 262,144 processors.
 func (a *auditor) machine(rung int, processors bool) tunable.Env {
 	f := *a.f
 	if processors {
@@ -41,7 +40,7 @@ func (a *auditor) machine(rung int, processors bool) tunable.Env {
 	return a.c.NewEnv(&f, a.Role)
 }
 
-// size says what a rung is.
+// size describes a rung.
 func size(rung int, processors bool) string {
 	if processors {
 		return show.Plural(1<<rung, "processor")
@@ -49,9 +48,9 @@ func size(rung int, processors bool) string {
 	return show.Bytes(float64(uint64(1)<<(smallest+rung))) + " of memory"
 }
 
-// belowOnSome reports a number for which the kernel's own, computed from what
-// is not known of this host, is larger on some machines, and on which. One
-// that no machine's own exceeds raises it everywhere: nothing is reported.
+// belowOnSome reports a number that, on some machine sizes, is below the default that the kernel
+// computes from facts unknown here, and names the sizes. It ignores a number that no default
+// exceeds, which raises it everywhere.
 func (a *auditor) belowOnSome(j judged) []candidate {
 	if !j.rec.Constraints.OnlyRaise && !capacity(j) {
 		return nil
@@ -62,7 +61,7 @@ func (a *auditor) belowOnSome(j judged) []candidate {
 	case !ok:
 		of = "computed"
 	case rung == rungs, rung > huge && !processors:
-		return nil // it is more than any machine's own that one thinks of
+		return nil // above the default of any machine considered
 	case rung == a.least(processors):
 		of = "any"
 	}
@@ -76,9 +75,9 @@ func (a *auditor) belowOnSome(j judged) []candidate {
 	return []candidate{c}
 }
 
-// overtaken is the first rung whose computed default is above a number, and
-// that default; rungs when none is. ok is false where the default hangs on
-// more than memory alone or processors alone.
+// overtaken returns the first rung whose computed default exceeds a number, and that default; rungs
+// if none does. ok is false if the default depends on anything but memory alone or processors
+// alone.
 func (a *auditor) overtaken(value string, rec *tunable.Record) (rung int, processors bool, own string, ok bool) {
 	for _, processors := range []bool{false, true} {
 		if a.machine(usual, processors).Unknown(rec.At(a.f.Release).Formula) {

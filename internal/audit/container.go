@@ -11,12 +11,12 @@ import (
 	"linerate/internal/tunable"
 )
 
-// ofSystem are containers that boot a full system, which applies its sysctl.d. In them all
-// of /proc/sys but net is read-only (LXC's proc:mixed, systemd-nspawn(1)).
+// ofSystem lists containers that boot a full system, which applies its sysctl.d. In them all of
+// /proc/sys except net is read-only (LXC's proc:mixed, systemd-nspawn(1)).
 var ofSystem = []string{"lxc", "lxc-libvirt", "systemd-nspawn"}
 
-// contained reports sysctls in a container's own files that only the host, or the
-// container's configuration there, can set.
+// contained reports sysctls in a container's own files that only the host, or the container's
+// configuration on the host, can set.
 func (a *auditor) contained(j judged) []candidate {
 	if slices.Contains([]string{pod, daemonSet, composed}, a.f.Container) {
 		return a.inPod(j)
@@ -40,10 +40,10 @@ func (a *auditor) contained(j judged) []candidate {
 	return []candidate{c}
 }
 
-// proxmoxContainers is where Proxmox VE keeps the configurations of its containers.
+// proxmoxContainers is where Proxmox VE stores container configurations.
 const proxmoxContainers = "/etc/pve/lxc/"
 
-// containers judges the sysctls that a host's configurations give to its containers.
+// containers checks the sysctls in a host's container configurations.
 func (a *auditor) containers() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
@@ -55,7 +55,7 @@ func (a *auditor) containers() []candidate {
 	return all
 }
 
-// forContainer reports a sysctl that a container's configuration cannot give it.
+// forContainer reports a sysctl that a container's configuration cannot set.
 func (a *auditor) forContainer(l fact.Line, id, name string) []candidate {
 	rec, known := a.c.Lookup(a.f.OS, name)
 	scope, of, problem := tunable.NetNS, "", ""
@@ -79,7 +79,7 @@ func (a *auditor) forContainer(l fact.Line, id, name string) []candidate {
 		switch scope {
 		case tunable.Host:
 			c.Fix = fmt.Sprintf("Remove the line, and set it on this host, in /etc/sysctl.d/, for all of its containers: %s = %s.", name, l.Value)
-		case tunable.IPCNS: // read-only within the container
+		case tunable.IPCNS: // read-only in the container
 			c.Fix = fmt.Sprintf("Remove the line. Where all containers may have it: lxc.sysctl.%s = %s, in a file in /usr/share/lxc/config/common.conf.d/.", name, l.Value)
 		case tunable.Namespace:
 			c.Fix = removeLine
@@ -88,8 +88,7 @@ func (a *auditor) forContainer(l fact.Line, id, name string) []candidate {
 	return []candidate{c}
 }
 
-// refusedOf is why the kernel refuses a line's value, nil where it does not, or is not
-// known to.
+// refusedOf returns why the kernel refuses a line's value, nil if it accepts it or that is unknown.
 func (a *auditor) refusedOf(rec *tunable.Record, known bool, l fact.Line) *tunable.ValueProblem {
 	if !known || l.Hidden() {
 		return nil

@@ -10,27 +10,23 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Coverage is how much of a host the catalogue knows: what an audit without
-// findings is worth.
+// Coverage is how much of a host the catalogue knows, and so what the absence of findings is worth.
 type Coverage struct {
-	// Set counts the names that files of the host set, SetKnown those of them
-	// that the catalogue has.
+	// Set counts the names set in the host's files, SetKnown those in the catalogue.
 	Set      int `json:"set"`
 	SetKnown int `json:"set_known"`
-	// Running counts the names whose running value was read, RunningKnown
-	// those of them that the catalogue has.
+	// Running counts the names whose running value was read, RunningKnown those in the catalogue.
 	Running      int `json:"running"`
 	RunningKnown int `json:"running_known"`
-	// Unjudged are the names that files set and that the audit could not
-	// judge, or not wholly, in the order of their names.
+	// Unjudged lists the names set in files that could not be judged, or only in part, sorted by
+	// name.
 	Unjudged []Unjudged `json:"unjudged"`
-	// Unlisted counts names beyond the report's bounds, by why they could not
-	// be judged.
+	// Unlisted counts names beyond the limits of a report, by the reason why they could not be
+	// judged.
 	Unlisted map[string]int `json:"unjudged_unlisted,omitempty"`
-	// NewestKnown is the newest release that the catalogue knows, where the
-	// host's is newer.
+	// NewestKnown is the newest release that the catalogue knows, if the host's is newer.
 	NewestKnown string `json:"newest_known,omitempty"`
-	// Shipped is the distribution whose kernel the host is judged by, where its files name no
+	// Shipped is the distribution whose kernel is assumed, if the host's files do not name a
 	// kernel.
 	Shipped string `json:"shipped,omitempty"`
 
@@ -38,17 +34,17 @@ type Coverage struct {
 	filter  bool // rules of a packet filter were read
 }
 
-// filterRules are the files of packet filters that are searched for mistakes.
+// filterRules lists the packet filter files that are checked for mistakes.
 var filterRules = []string{"/etc/nftables.conf", "/etc/iptables/rules.v4", "/etc/pf.conf"}
 
-// Unjudged is a name that an audit could not judge.
+// Unjudged is a name that could not be judged.
 type Unjudged struct {
 	Name string `json:"name"`
-	// Why says what was lacking: a record, or something of the host.
+	// Why says what was missing: a record, or a fact of the host.
 	Why string `json:"why"`
 }
 
-// coverage counts what the catalogue knows of the host's settings.
+// coverage counts how many of the host's settings the catalogue knows.
 func (a *auditor) coverage() Coverage {
 	v := Coverage{Unjudged: []Unjudged{}, Shipped: a.f.From.Shipped}
 	if newest, yes := a.c.Beyond(a.f.OS, a.f.Release); yes {
@@ -68,7 +64,7 @@ func (a *auditor) coverage() Coverage {
 		}
 		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
 		if i < 0 || !known && (a.bootWord(s.Name) || strings.HasPrefix(s.Name, "hint.") || a.stock(s.Lines[i].Stage, s.Name)) {
-			continue // set by default only, or not a tuning
+			continue // set only by default, or not a tuning
 		}
 		v.Set++
 		v.SetKnown += count(known)
@@ -79,7 +75,7 @@ func (a *auditor) coverage() Coverage {
 	return v
 }
 
-// unjudgedWhy says why a name cannot be judged, or not wholly; "" where it can.
+// unjudgedWhy returns why a name cannot be fully judged; "" if it can.
 func (a *auditor) unjudgedWhy(s fact.Tunable, rec *tunable.Record, known bool) string {
 	switch {
 	case !known && s.Namespace == fact.RC:
@@ -92,7 +88,7 @@ func (a *auditor) unjudgedWhy(s fact.Tunable, rec *tunable.Record, known bool) s
 	return ""
 }
 
-// leave lists a name that could not be judged, within bounds.
+// leave adds a name that could not be judged, within the limits.
 func (v *Coverage) leave(name, why string) {
 	one := map[string]int{why: 1}
 	if v.reasons = sum(v.reasons, one); v.reasons[why] <= maxNames {
@@ -109,8 +105,8 @@ func count(yes bool) int {
 	return 0
 }
 
-// decided reports a number that is above, or below, what the kernel computes
-// on any machine, so that this one's size does not matter.
+// decided reports a number that is above, or below, what the kernel computes on any machine, so
+// that the host's size does not matter.
 func (a *auditor) decided(s fact.Tunable, rec *tunable.Record) bool {
 	i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return l.Effective })
 	if i < 0 {
@@ -120,11 +116,11 @@ func (a *auditor) decided(s fact.Tunable, rec *tunable.Record) bool {
 	return ok && (rung == 0 || rung == rungs)
 }
 
-// wellAsItIs is the verdict on a host that is well as far as all of it is known.
+// wellAsItIs is the verdict on a host without findings if everything is known.
 const wellAsItIs = "nothing to say; leave it as it is"
 
-// verdict is what no findings mean: that a host is well is only said where
-// all that its files set could be judged.
+// verdict says what the absence of findings means. It says that a host is fine only if all settings
+// in its files could be judged.
 func (v Coverage) verdict() string {
 	switch {
 	case v.Set+v.Running == 0 && v.filter:
@@ -143,14 +139,14 @@ func (v Coverage) verdict() string {
 	return wellAsItIs
 }
 
-// blind reports that nothing of what the host's files set is known, or where
-// they set nothing, of what runs: whatever is found, it is not about tuning.
+// blind reports whether the catalogue knows none of the names set in files or, if there are none,
+// of the running ones: then findings are not about tuning.
 func (v Coverage) blind() bool { return v.SetKnown == 0 && (v.Set > 0 || v.RunningKnown == 0) }
 
 // named is how many names a text lists before it counts the rest.
 const named = 8
 
-// sentences say the coverage in words.
+// sentences describes the coverage.
 func (v Coverage) sentences() string {
 	var parts []string
 	if v.Set > 0 {
@@ -172,7 +168,7 @@ func (v Coverage) sentences() string {
 	return "coverage: " + text + "." + v.leftOut()
 }
 
-// leftOut lists what could not be judged, by the reason.
+// leftOut lists what could not be judged, by reason.
 func (v Coverage) leftOut() string {
 	var reasons []string
 	by := map[string][]string{}
@@ -195,7 +191,7 @@ func (v Coverage) leftOut() string {
 	return b.String()
 }
 
-// of says how many of all, with words for the ends.
+// of formats "n of all".
 func of(n, all int) string {
 	switch n {
 	case 0:

@@ -14,65 +14,65 @@ import (
 	"linerate/internal/tunable"
 )
 
-// lineView is a line of a file as rules see it.
+// lineView is a line of a file in expressions of rules.
 type lineView struct {
 	Name  string  `expr:"name"`
 	Value string  `expr:"value"`
 	Num   float64 `expr:"num"`
-	// Folded is the name with its unit replaced by N.
+	// Folded is the name with the unit number replaced by N.
 	Folded    string `expr:"folded"`
 	File      string `expr:"file"`
 	Text      string `expr:"text"`
 	Mechanism string `expr:"mechanism"`
-	// Note is what the reader of the file noted: "driver ixgbe" of a .link file for it.
+	// Note is the note of the file's reader: "driver ixgbe" for a .link file that matches it.
 	Note string `expr:"note"`
 }
 
-// names are what rules see: the catalogue's names and what audits add.
+// names are the variables and functions of rule expressions: the catalogue's and those of audits.
 type names struct {
 	tunable.Names
-	// What a rule is asked about: a line, an interface, a shaper or a counter.
+	// The subject of a rule: a line, an interface, a shaper or a counter.
 	Line        *lineView     `expr:"line"`
 	NIC         *factexpr.NIC `expr:"nic"`
 	Shaper      *shaperView   `expr:"shaper"`
 	Count       float64       `expr:"count"`
 	CounterName string        `expr:"counter_name"`
-	// Packets is the traffic to relate an interface's counter to: packets received, or
-	// packets sent for counters of sent packets; 0 where it is not known.
+	// Packets is the traffic to compare an interface's counter with: packets received, or packets
+	// sent for counters of sent packets; 0 if unknown.
 	Packets float64 `expr:"packets"`
 
-	// Old is what a tunable held before a write, as number and as text.
+	// Old is the value of a tunable before a write, as number and as text.
 	Old     float64 `expr:"old"`
 	OldText string  `expr:"old_text"`
 
-	// OfClass: the interface's driver is in a class of lists.yaml; Class:
-	// some interface's is.
+	// OfClass reports whether the interface's driver is in a class of lists.yaml; Class whether
+	// that of any interface is.
 	OfClass func(n *factexpr.NIC, class string) bool `expr:"of_class"`
 	Class   func(class string) bool                  `expr:"class"`
-	// PFLimit is a limit of pf: its file's, the running one, or the default.
+	// PFLimit returns a limit of pf: from its file, from the running pf, or the default.
 	PFLimit func(name string) float64 `expr:"pf_limit"`
-	// HarvestOff are sources that a mask switches off, HarvestStray those it
-	// names without power over them.
+	// HarvestOff returns the sources that a mask switches off, HarvestStray those that it names but
+	// cannot control.
 	HarvestOff   func(mask float64) []string `expr:"harvest_off"`
 	HarvestStray func(mask float64) []string `expr:"harvest_stray"`
-	// Stock reports a name of a stock system's lists, which lists.yaml keeps by
-	// kind: "module" of its kernel, "rc" of its rc.conf.
+	// Stock reports whether a name is in a list of a stock system, kept by kind in lists.yaml:
+	// "module" of its kernel, "rc" of its rc.conf.
 	Stock func(kind, name string) bool `expr:"stock"`
-	// Near are the names of such a list that are a slip or two away from one that is none of them.
+	// Near returns names of such a list within one or two typos of a name that is not in it.
 	Near func(kind, name string) []string `expr:"near"`
-	// HighestCPU is the last CPU of a mask in hexadecimal, -1 of none.
+	// HighestCPU returns the highest CPU of a hexadecimal mask, -1 for an empty one.
 	HighestCPU func(mask string) int `expr:"highest_cpu"`
-	// OwnNode is the place of an appliance's own from which it writes another value than
-	// this over its list of tunables; "" where it does not.
+	// OwnNode returns the appliance's own place that overrides its list of tunables with another
+	// value than this; "" if none.
 	OwnNode func(name, value string) string `expr:"own_node"`
-	// Bytes is a size for people.
+	// Bytes formats a size.
 	Bytes func(n any) string `expr:"bytes"`
 }
 
-// language is that of the rules.
+// language is the expression language of rules.
 var language = sync.OnceValue(factexpr.NewLanguage[names])
 
-// ruleNames are the names of rules for a host.
+// ruleNames returns the names of rule expressions for a host.
 func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 	return &names{
 		Names: *e.Names,
@@ -95,7 +95,7 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 	}
 }
 
-// highestCPU is the last CPU of a mask in hexadecimal, words of 32 bits between commas.
+// highestCPU returns the highest CPU of a hexadecimal mask with commas between 32-bit words.
 func highestCPU(mask string) int {
 	n, ok := new(big.Int).SetString(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(mask), "0x"), ",", ""), 16)
 	if !ok {
@@ -104,16 +104,15 @@ func highestCPU(mask string) int {
 	return n.BitLen() - 1
 }
 
-// about is a copy of the names for one subject, with its value.
+// about returns a copy of the names for one subject, with its value.
 func (n *names) about(value string) *names {
 	x := *n
 	x.Names = *tunable.Env{Names: &n.Names}.With(value, "").Names
 	return &x
 }
 
-// harvest lists what a harvest mask does on a release: sources that it
-// switches off and the release's default has on; or, stray, those it names
-// though it has no power over them.
+// harvest returns what a harvest mask does on a release: the sources that it switches off and the
+// default has on; or, if stray, those that it names but cannot control.
 func harvest(rel release.Release, mask float64, stray bool) []string {
 	found := []string{}
 	if mask < 0 || mask > math.MaxUint32 {
@@ -139,7 +138,7 @@ func hasDriver(f *fact.Facts, drivers []string) bool {
 	return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool { return slices.Contains(drivers, n.Driver) })
 }
 
-// pfLimit is a limit of pf's file, of the running pf, or its default.
+// pfLimit returns a limit of pf: from its file, from the running pf, or the default.
 func pfLimit(e tunable.Env, pf *fact.PF, name string) float64 {
 	if pf == nil {
 		pf = &fact.PF{}

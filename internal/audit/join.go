@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Join makes one report of files that were audited each by itself: of hosts that have
-// nothing to do with each other. What they differ in, it does not say.
+// Join combines reports on files that were audited separately, as for unrelated hosts. It leaves
+// fields empty in which they differ.
 func Join(reports []*Report) *Report {
 	out := &Report{Version: Version, Findings: []Finding{}, Suppressed: []Suppressed{}, Stale: []StaleSuppression{}, Unread: []Unread{},
 		RoleReasons: []string{}, Coverage: Coverage{Unjudged: []Unjudged{}}}
@@ -40,7 +40,7 @@ func Join(reports []*Report) *Report {
 			stale[s]++
 		}
 	}
-	for _, r := range reports { // stale is what did nothing in any file
+	for _, r := range reports { // a suppression is stale if it had no effect in any file
 		for _, s := range r.Stale {
 			if stale[s] == len(reports) && !slices.Contains(out.Stale, s) {
 				out.Stale = append(out.Stale, s)
@@ -51,7 +51,7 @@ func Join(reports []*Report) *Report {
 	return out
 }
 
-// in is the finding with its file in its id, whatever other files there are.
+// in returns the finding with its file in the id, whatever other files there are.
 func (f Finding) in() Finding {
 	if f.File != "" && !strings.HasSuffix(f.ID, "@"+f.File) {
 		f.ID += "@" + f.File
@@ -59,7 +59,7 @@ func (f Finding) in() Finding {
 	return f
 }
 
-// common is what two reports have in common, or nothing.
+// common returns a if both are equal, else "".
 func common(a, b string) string {
 	if a != b {
 		return ""
@@ -67,7 +67,7 @@ func common(a, b string) string {
 	return a
 }
 
-// sum adds counts to others, which may be nil.
+// sum adds the counts of b to a, which may be nil.
 func sum[K comparable](a, b map[K]int) map[K]int {
 	if len(b) > 0 && a == nil {
 		a = map[K]int{}
@@ -78,7 +78,7 @@ func sum[K comparable](a, b map[K]int) map[K]int {
 	return a
 }
 
-// add counts another host's settings, too.
+// add adds the settings of another host.
 func (v *Coverage) add(o Coverage) {
 	v.Set += o.Set
 	v.SetKnown += o.SetKnown

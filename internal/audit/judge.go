@@ -5,22 +5,22 @@ import (
 	"linerate/internal/tunable"
 )
 
-// judged is a line with what the catalogue knows of its name.
+// judged is a line with the catalogue's record of its name.
 type judged struct {
 	fact.Line
-	rec *tunable.Record // nil when the catalogue does not know the name
-	st  tunable.State   // rec on the host's release
-	// moot: the system has that value anyway, so a line without effect
-	// costs nothing.
+	rec *tunable.Record // nil if the catalogue does not know the name
+	st  tunable.State   // state of rec on the host's release
+	// moot means that the system would have that value anyway, so a line without effect does no
+	// harm.
 	moot bool
 }
 
-// judge holds every line that takes effect against the catalogue.
+// judge checks every effective line against the catalogue.
 func (a *auditor) judge() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
 		if !l.Effective || l.Stage == fact.Field {
-			continue // repeats speaks of it; a field is no tunable
+			continue // repeats reports it; a field is not a tunable
 		}
 		j := a.judged(l)
 		checks := []func(judged) []candidate{a.unknown, a.gone, a.contained, a.misplaced, a.option, a.module, a.onlyYes, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
@@ -34,13 +34,13 @@ func (a *auditor) judge() []candidate {
 	return all
 }
 
-// judged is a line with its record.
+// judged looks up the record of a line.
 func (a *auditor) judged(l fact.Line) judged {
 	j := judged{Line: l}
 	if r, ok := a.c.Lookup(a.f.OS, l.Name); ok {
 		j.rec, j.st = r, r.At(a.f.Release)
 		d, known := r.DefaultOf(l.Name, a.f.Release, a.env)
-		if own, ok := a.setByProduct(l.Name); ok { // what stands without the line is the appliance's
+		if own, ok := a.setByProduct(l.Name); ok { // the default here is the appliance's
 			d, known = own, true
 		}
 		j.moot = known && r.SameValue(l.Value, d)
@@ -48,8 +48,7 @@ func (a *auditor) judged(l fact.Line) judged {
 	return j
 }
 
-// ifEffective lowers a severity where the line's value is what the system
-// has anyway.
+// ifEffective lowers the severity if the system has the line's value anyway.
 func (j judged) ifEffective(s Severity) Severity {
 	if j.moot {
 		return Info

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// linuxFits reports whether records of a mechanism are set by such lines.
+// linuxFits reports whether lines of stage m can set a record's mechanism.
 func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	switch m {
 	case fact.Sysctl:
@@ -23,22 +23,21 @@ func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	case fact.Modprobe:
 		return r.Mechanism == setting.Module
 	}
-	return true // rules and scripts may write anything
+	return true // rules and scripts can write anything
 }
 
-// distributionSets reports names that distributions set in files of theirs which were not
-// read here.
+// distributionSets reports names that distributions set in their own files, which are not among the
+// facts here.
 func (a *auditor) distributionSets(name string) bool {
 	return globbed(a.Rules.Distributions, name)
 }
 
-// bootWord reports a parameter that says what is booted, not how it runs.
+// bootWord reports a kernel parameter that selects what is booted, not how it runs.
 func (a *auditor) bootWord(name string) bool {
 	return globbed(a.Rules.BootWords, name)
 }
 
-// linuxMisplaced reports lines of Linux in a file that has no power over the
-// name.
+// linuxMisplaced reports lines in a file that cannot set the name on Linux.
 func (a *auditor) linuxMisplaced(j judged) []candidate {
 	of := ""
 	switch {
@@ -56,30 +55,29 @@ func (a *auditor) linuxMisplaced(j judged) []candidate {
 	return []candidate{c}
 }
 
-// linuxModule reports sysctls whose module comes after sysctl.d: the line
-// fails at boot, quietly, and the module brings its own default.
+// linuxModule reports sysctls whose module is loaded after sysctl.d is applied: the line silently
+// fails at boot, and the module comes with its default.
 func (a *auditor) linuxModule(j judged) []candidate {
 	if s, ok := a.f.Tunable(linux.Blocked + j.st.Module); ok && len(s.Lines) > 0 {
 		return []candidate{a.says("LR-NOMODULE", "linux", j.Line, with{"module": j.st.Module, "file": s.Lines[0].File, "line": strconv.Itoa(s.Lines[0].Number)})}
 	}
 	by, ok := a.Rules.LateModules[j.st.Module]
-	if !ok || j.Place != "" || a.arrivesEarly(j) { // an appliance's own programs set it when they are up
+	if !ok || j.Place != "" || a.arrivesEarly(j) { // the appliance's own programs set it after startup
 		return nil
 	}
 	c := a.says("LR-ORDER", "linux", j.Line, with{"module": j.st.Module, "by": by})
 	if v, live := a.f.LiveValue(j.Name); live && j.rec.SameValue(v, j.Value) {
-		c.Severity = Info // somebody applied it since
+		c.Severity = Info // someone has applied it since
 	}
 	if len(a.f.Modules) == 0 || a.f.From.Alone {
-		c.Severity = Info // a file alone does not say which modules others load
+		c.Severity = Info // single files do not tell which modules other files load
 	}
 	c.once = "late " + j.st.Module + " " + c.File
 	return []candidate{c}
 }
 
-// arrivesEarly reports a module that is there when sysctl.d is applied, or of
-// which that is not known: a tree that holds nothing but sysctl.d says nothing
-// of modules.
+// arrivesEarly reports whether a module is loaded before sysctl.d is applied, or that is unknown: a
+// tree of only sysctl.d has no information about modules.
 func (a *auditor) arrivesEarly(j judged) bool {
 	if a.loadedEarly(j.st.Module) || a.appliedAgain(j) || a.product != nil && slices.Contains(a.product.Loads, j.st.Module) {
 		return true
@@ -87,11 +85,11 @@ func (a *auditor) arrivesEarly(j judged) bool {
 	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.live) {
 		return true
 	}
-	return strings.HasPrefix(j.Line.Text, "-") // "-name = value": meant to fail quietly
+	return strings.HasPrefix(j.Line.Text, "-") // "-name = value" is meant to fail silently
 }
 
-// loadedEarly reports a module that the kernel holds, that modules-load.d loads,
-// or that comes with one that is.
+// loadedEarly reports a module that is in the kernel, that modules-load.d loads, or that such a
+// module loads.
 func (a *auditor) loadedEarly(module string) bool {
 	for _, m := range a.f.Modules {
 		early := m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective })
@@ -102,7 +100,7 @@ func (a *auditor) loadedEarly(module string) bool {
 	return false
 }
 
-// brings reports a module that loads another with it.
+// brings reports whether one module also loads another.
 func (a *auditor) brings(module, other string) bool {
 	for pattern, with := range a.Rules.Brings {
 		if globs(pattern, module) && slices.Contains(with, other) {
@@ -112,8 +110,7 @@ func (a *auditor) brings(module, other string) bool {
 	return false
 }
 
-// appliedAgain reports a sysctl that udev or modprobe applies again when its
-// module is there.
+// appliedAgain reports a sysctl that udev or modprobe applies again after its module is loaded.
 func (a *auditor) appliedAgain(j judged) bool {
 	s, ok := a.f.Tunable(linux.Applied + j.st.Module)
 	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {
@@ -121,12 +118,12 @@ func (a *auditor) appliedAgain(j judged) bool {
 	})
 }
 
-// unread are cases of LR-UNREAD by what the reader of a file noted.
+// unread maps notes of the file readers to cases of LR-UNREAD.
 var unread = map[string]string{
 	linux.Unread: "systemd", linux.NotConf: "name", linux.NeverMatched: "unmatched", linux.NotExecutable: "mode", linux.NotDebian: "grub.d", linux.Replaced: "replaced",
 }
 
-// linuxFiles reports files that are not read at boot, each once.
+// linuxFiles reports files that are not read at boot, once each.
 func (a *auditor) linuxFiles() []candidate {
 	if a.f.OS != fact.Linux {
 		return nil
@@ -148,7 +145,7 @@ func (a *auditor) linuxFiles() []candidate {
 	return all
 }
 
-// passedOver reports a limit of a unit that systemd does not take.
+// passedOver reports a limit that systemd does not accept in a unit.
 func (a *auditor) passedOver(l fact.Line) candidate {
 	_, key, _ := strings.Cut(strings.TrimPrefix(l.Name, "systemd/"), "/")
 	right, of := "[Service]", "value"

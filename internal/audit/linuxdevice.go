@@ -11,8 +11,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// deviceName takes net.ipv4.conf.eth0.rp_filter apart: the tree, the device
-// ("all" and "default" among them) and the setting.
+// deviceName splits net.ipv4.conf.eth0.rp_filter into the tree, the device (including "all" and
+// "default") and the setting.
 func deviceName(name string) (tree, device, setting string, ok bool) {
 	for _, t := range []string{"net.ipv4.conf.", "net.ipv6.conf."} {
 		if rest, found := strings.CutPrefix(name, t); found {
@@ -24,8 +24,8 @@ func deviceName(name string) (tree, device, setting string, ok bool) {
 	return "", "", "", false
 }
 
-// perDevice holds lines about one setting of all, default and single devices
-// against the way the kernel puts them together (Record.WithAll).
+// perDevice checks lines that set all, default or single devices against the way in which the
+// kernel combines them (Record.WithAll).
 func (a *auditor) perDevice() []candidate {
 	if a.f.OS != fact.Linux {
 		return nil
@@ -55,8 +55,8 @@ func (a *auditor) perDevice() []candidate {
 	return all
 }
 
-// dotted reports a line about an interface with a dot in its name, written with
-// dots throughout: sysctl(8) and systemd-sysctl take that dot for a separator.
+// dotted reports a line for an interface whose name contains a dot, written only with dots:
+// sysctl(8) and systemd-sysctl take that dot for a separator.
 func (a *auditor) dotted(l fact.Line) []candidate {
 	for _, tree := range []string{"net.ipv4.conf.", "net.ipv6.conf.", "net.ipv4.neigh.", "net.ipv6.neigh."} {
 		rest, ok := strings.CutPrefix(l.Name, tree)
@@ -69,8 +69,8 @@ func (a *auditor) dotted(l fact.Line) []candidate {
 	return nil
 }
 
-// slipOf is "all" or "default" where a device's name is one letter off it and
-// no such device is known.
+// slipOf returns "all" or "default" if a device name differs from it by one letter and no such
+// device is known.
 func (a *auditor) slipOf(device string) string {
 	if _, there := a.f.NIC(device); there || len(device) < 2 {
 		return ""
@@ -83,19 +83,19 @@ func (a *auditor) slipOf(device string) string {
 	return ""
 }
 
-// deviceLine is a line about a setting that devices have each.
+// deviceLine is a line about a per-device setting.
 type deviceLine struct {
 	judged
 	tree, setting string
 }
 
-// value is what files or the running host say of a device's setting.
+// deviceValue returns a device's value of the setting, from files or the running host.
 func (a *auditor) deviceValue(d deviceLine, device string) (float64, bool) {
-	v, _ := a.f.Value(d.tree + device + "." + d.setting) // none is no number
+	v, _ := a.f.Value(d.tree + device + "." + d.setting) // "" is not a number
 	return number(v)
 }
 
-// number is a value as one.
+// number parses a value.
 func number(value string) (float64, bool) {
 	n, ok := tunable.ParseInteger(strings.TrimSpace(value))
 	if !ok {
@@ -105,18 +105,18 @@ func number(value string) (float64, bool) {
 	return f, true
 }
 
-// allLine judges a line of conf.all.
+// allLine checks a line for conf.all.
 func (a *auditor) allLine(d deviceLine) []candidate {
 	v, ok := number(d.Value)
 	if !ok {
 		return nil
 	}
 	own, how := d.tree+"default."+d.setting, a.together(d)
-	of, set := "", d.Value // what conf.default has to be
+	of, set := "", d.Value // the required value of conf.default
 	switch {
 	case how == tunable.AllIgnored && a.f.IsSet(own):
 		if a.required(d.Line, d.rec) {
-			return nil // conf.default protects, and the benchmark's scanner looks for both lines
+			return nil // conf.default protects; a benchmark's scanner requires both lines
 		}
 		of, set = "all-and-default", ""
 	case how == tunable.AllIgnored:
@@ -135,8 +135,8 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 	return []candidate{c}
 }
 
-// reaches says which interfaces conf.default of a setting reaches: of IPv4 all
-// whose own was never written, of IPv6 those that appear later.
+// reaches says which interfaces conf.default affects: for IPv4 all whose own value was never
+// written, for IPv6 those created later.
 func reaches(d deviceLine) string {
 	if d.tree == "net.ipv4.conf." && d.setting != "forwarding" {
 		return ": every interface whose own value nobody wrote follows it."
@@ -144,8 +144,7 @@ func reaches(d deviceLine) string {
 	return ", and that of interfaces which are there already."
 }
 
-// together is how the kernel puts conf.all and a device's value together on
-// this host.
+// together returns how the kernel combines conf.all with a device's value on this host.
 func (a *auditor) together(d deviceLine) tunable.All {
 	switch {
 	case d.rec.WithAll != tunable.AllRole:
@@ -161,9 +160,8 @@ var combination = map[tunable.All]string{
 	tunable.AllSets: "what was written last: writing conf.all writes every interface", tunable.AllOnly: "conf.all alone",
 }
 
-// staysOn reports whether some interface keeps a setting on that conf.all
-// switches off: a running one that no line sets; or none is known, no
-// file sets an interface's, and interfaces start with it on.
+// staysOn reports whether some interface keeps a setting on that conf.all switches off: a running
+// one that no line sets; or, if none is known, no file sets an interface and the default is on.
 func (a *auditor) staysOn(d deviceLine) bool {
 	if on, known := a.atRunning(d); known {
 		return on
@@ -172,8 +170,7 @@ func (a *auditor) staysOn(d deviceLine) bool {
 	return ok && v != 0 && !a.deviceSet(d)
 }
 
-// staysOff reports whether every interface keeps a setting off that conf.all
-// alone cannot switch on.
+// staysOff reports whether all interfaces keep a setting off that conf.all alone cannot switch on.
 func (a *auditor) staysOff(d deviceLine) bool {
 	if on, known := a.atRunning(d); known {
 		return !on
@@ -182,8 +179,8 @@ func (a *auditor) staysOff(d deviceLine) bool {
 	return ok && v == 0 && !a.siblingSet(d)
 }
 
-// atRunning reports whether a setting is on at some running interface for which
-// no file sets it; known is false where nothing runs.
+// atRunning reports whether a setting is on for a running interface that no file sets; known is
+// false without running values.
 func (a *auditor) atRunning(d deviceLine) (on, known bool) {
 	for _, s := range a.siblings(d) {
 		if s.Live == nil || strings.HasPrefix(s.Name, d.tree+"lo.") || strings.HasPrefix(s.Name, d.tree+"default.") {
@@ -197,19 +194,19 @@ func (a *auditor) atRunning(d deviceLine) (on, known bool) {
 	return false, known
 }
 
-// siblingSet reports a line of the same setting for conf.default or a device.
+// siblingSet reports whether a line sets the same setting for conf.default or a device.
 func (a *auditor) siblingSet(d deviceLine) bool {
 	return a.deviceSet(d) || a.f.IsSet(d.tree+"default."+d.setting)
 }
 
-// deviceSet reports a line of the same setting for a device.
+// deviceSet reports whether a line sets the same setting for a device.
 func (a *auditor) deviceSet(d deviceLine) bool {
 	return slices.ContainsFunc(a.siblings(d), func(s fact.Tunable) bool {
 		return a.f.IsSet(s.Name) && s.Name != d.tree+"default."+d.setting
 	})
 }
 
-// siblings are the same setting of conf.default and of devices.
+// siblings returns the same setting of conf.default and of devices.
 func (a *auditor) siblings(d deviceLine) []fact.Tunable {
 	return list.Filter(a.f.Settings, func(s fact.Tunable) bool {
 		tree, device, setting, ok := deviceName(s.Name)
@@ -217,8 +214,8 @@ func (a *auditor) siblings(d deviceLine) []fact.Tunable {
 	})
 }
 
-// defaultOf is what interfaces start with: conf.default, of files or the
-// kernel's own.
+// defaultOf returns the initial value of interfaces: conf.default, from files or the kernel's
+// default.
 func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
 	if v, ok := a.deviceValue(d, "default"); ok {
 		return v, true
@@ -230,7 +227,7 @@ func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
 	return number(text)
 }
 
-// oneDevice judges a line of one interface against conf.all.
+// oneDevice checks a line for one interface against conf.all.
 func (a *auditor) oneDevice(d deviceLine) []candidate {
 	v, ok := number(d.Value)
 	all, known := a.deviceValue(d, "all")

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// module reports names whose module nothing loads, and those set before it is loaded.
+// module reports names whose module is never loaded, or is loaded too late.
 func (a *auditor) module(j judged) []candidate {
 	if j.rec == nil || j.st.Module == "" || j.Stage != fact.Sysctl {
 		return nil
@@ -20,7 +20,7 @@ func (a *auditor) module(j judged) []candidate {
 	exists, known := a.running(j.Name)
 	when := a.earliest(j.st.Module)
 	if exists && when != afterwards || when == never && !known && !a.f.Read("/boot/loader.conf") {
-		return nil // it is there, or what the loader loads is not known
+		return nil // loaded, or it is unknown what the loader loads
 	}
 	switch when {
 	case never:
@@ -33,13 +33,13 @@ func (a *auditor) module(j judged) []candidate {
 	return nil
 }
 
-// When a module gets into the kernel.
+// arrival is the time at which a module is loaded into the kernel.
 type arrival int
 
 const (
 	never      arrival = iota
-	afterwards         // by rc(8), after the first reading of sysctl.conf
-	early              // by the loader, or it is in the kernel
+	afterwards         // by rc(8), after sysctl.conf is first applied
+	early              // by the loader, or built in
 )
 
 func (a *auditor) earliest(module string) arrival {
@@ -61,8 +61,7 @@ func (a *auditor) earliest(module string) arrival {
 	return never
 }
 
-// listedModules reports modules of kld_list that the release has under another name, or
-// not at all.
+// listedModules reports modules in kld_list that are renamed or missing on the release.
 func (a *auditor) listedModules() []candidate {
 	var all []candidate
 	for _, m := range a.f.Modules {
@@ -82,13 +81,13 @@ func (a *auditor) listedModules() []candidate {
 	return all
 }
 
-// loadedBy is the module that a line of loader.conf loads.
+// loadedBy returns the module that a line of loader.conf loads.
 func loadedBy(l fact.Line) (module string, ok bool) {
 	module, ok = strings.CutSuffix(l.Name, "_load")
 	return module, ok && l.Stage == fact.Loader
 }
 
-// onlyYes reports words for yes that rc.conf takes and the loader does not.
+// onlyYes reports spellings of yes that rc.conf accepts and the loader does not.
 func (a *auditor) onlyYes(j judged) []candidate {
 	module, loads := loadedBy(j.Line)
 	if !loads || a.f.OS != fact.FreeBSD || !slices.Contains([]string{"ON", "TRUE", "1", "Y", "ENABLE", "ENABLED"}, strings.ToUpper(strings.TrimSpace(j.Value))) {
@@ -97,8 +96,7 @@ func (a *auditor) onlyYes(j judged) []candidate {
 	return []candidate{a.says("LR-RANGE", "yes", j.Line, with{"module": module})}
 }
 
-// withoutIt is what the host's system does with a line whose name it does not
-// know.
+// withoutIt says what the host's system does with a line whose name it does not know.
 func (a *auditor) withoutIt(l fact.Line) string {
 	words := a.Rules.Consequences[a.f.OS]
 	if _, ok := loadedBy(l); ok && words["module"] != "" {

@@ -19,8 +19,8 @@ import (
 // commandLine begins the names of words of the kernel's command line.
 const commandLine = "cmdline."
 
-// running reports whether the kernel knows a sysctl; known is false when the
-// audit has no running values.
+// running reports whether the kernel knows a sysctl; known is false if the audit has no running
+// values.
 func (a *auditor) running(name string) (exists, known bool) {
 	if !a.live {
 		return false, false
@@ -29,11 +29,11 @@ func (a *auditor) running(name string) (exists, known bool) {
 	return ok, true
 }
 
-// sysctlName is a name that sysctl(8) is given, by a script or a profile too.
+// sysctlName matches a name for sysctl(8), also in a script or a profile.
 var sysctlName = regexp.MustCompile(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
 
-// unknown reports names that the catalogue does not have: typos as errors,
-// others only where they matter.
+// unknown reports names that are not in the catalogue: typos as errors, others only where they
+// matter.
 func (a *auditor) unknown(j judged) []candidate {
 	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf && !sysctlName.MatchString(j.Name) || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
@@ -59,7 +59,7 @@ func (a *auditor) unknown(j judged) []candidate {
 	case a.whole(j):
 		of = "whole"
 	case j.Stage != fact.Sysctl && (j.Stage != fact.Loader || !strings.Contains(j.Name, ".")):
-		return nil // ports add rc.conf variables and modules
+		return nil // ports add variables and modules of their own
 	}
 	c := a.says("LR-UNKNOWN", of, j.Line, with{"near": either(near), "since": wholeSince[a.f.OS].Short(),
 		"kernel": map[string]string{fact.Linux: "kernel of kernel.org", fact.FreeBSD: "FreeBSD"}[a.f.OS]})
@@ -74,11 +74,11 @@ func (a *auditor) unknown(j judged) []candidate {
 	return []candidate{c}
 }
 
-// unitWithin is a name under dev. whose driver has its unit at once behind it.
+// unitWithin matches a name under dev. with the unit directly after the driver.
 var unitWithin = regexp.MustCompile(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
 
-// joinedUnit reports the name of an interface where a device's belongs: dev.igc0.x for
-// dev.igc.0.x. Driver and unit are separate nodes (sys/kern/subr_bus.c).
+// joinedUnit reports an interface name in place of a device: dev.igc0.x for dev.igc.0.x. Driver and
+// unit are separate nodes (sys/kern/subr_bus.c).
 func (a *auditor) joinedUnit(j judged) []candidate {
 	m := unitWithin.FindStringSubmatch(j.Name)
 	if m == nil || a.f.OS != fact.FreeBSD || j.Stage != fact.Sysctl && j.Stage != fact.Loader {
@@ -98,9 +98,8 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 	return []candidate{c}
 }
 
-// objection is what the record of a corrected or new name has against a line's value:
-// under another name it may mean something else, in another unit or direction, or lower
-// a default that has grown. It is "" where there is nothing.
+// objection returns why a line's value may be wrong under a corrected or new name, "" if nothing is
+// known: the name may have another meaning, unit or direction, or a default that has grown since.
 func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
 	value := j.Value
 	if p := rec.RejectOn(a.f.Release, value); p != nil {
@@ -122,18 +121,18 @@ func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
 	return ""
 }
 
-// wholeSince is the first release for which the catalogue has those families complete; of
-// older kernels it knows only what later ones still had.
+// wholeSince is the first release for which the catalogue is complete in those families; of older
+// kernels it has only what later ones kept.
 var wholeSince = map[string]release.Release{fact.Linux: release.MustParse("5.10"), fact.FreeBSD: release.MustParse("11.0")}
 
-// whole reports a sysctl of a family that the catalogue has complete.
+// whole reports a sysctl of a family for which the catalogue is complete.
 func (a *auditor) whole(j judged) bool {
 	return j.Stage == fact.Sysctl && (a.f.Release.IsZero() || !a.f.Release.Before(wholeSince[a.f.OS])) &&
 		slices.ContainsFunc(a.Rules.Whole[a.f.OS], func(p string) bool { return strings.HasPrefix(j.Name, p) })
 }
 
-// stock reports a name that the system itself has but the catalogue does not: it is no
-// misspelling, and there is nothing to say about it.
+// stock reports a name that the system has but the catalogue lacks: it is not a typo, and there is
+// nothing to report.
 func (a *auditor) stock(m fact.Stage, name string) bool {
 	switch m {
 	case fact.RCConf:
@@ -145,8 +144,8 @@ func (a *auditor) stock(m fact.Stage, name string) bool {
 	return m == fact.Loader && loads && a.Rules.stock("module", module)
 }
 
-// denied reports a name that this system is known to lack: the running kernel lacks it, or
-// the catalogue has its family complete.
+// denied reports a name that this system is known to lack: the running kernel lacks it, or the
+// catalogue is complete for its family.
 func (a *auditor) denied(j judged) bool {
 	exists, known := a.running(j.Name)
 	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
@@ -159,7 +158,7 @@ func (a *auditor) closed(j judged) bool {
 		j.Stage == fact.Loader && strings.HasSuffix(j.Name, "_load") && len(j.Name) >= len("accf_http_load")
 }
 
-// ask is the command that shows a sysctl on a host.
+// ask returns the command that shows a sysctl on a host.
 func ask(os, name string) string {
 	if os == fact.Linux {
 		return "sysctl " + name
@@ -167,23 +166,22 @@ func ask(os, name string) string {
 	return "sysctl -d " + name
 }
 
-// typo is the catalogued names that somebody may have meant, equally near ones
-// together, none when none is near enough to say so. With here they must be
-// some that this release has.
+// typo returns the catalogue's names that may have been meant, all equally close ones, or none if
+// none is close enough. If here is set, at least one must exist on this release.
 func (a *auditor) typo(j judged, here bool) []string {
 	if a.strangers++; a.strangers > maxStrangers {
 		return nil
 	}
 	slips := 2
 	if j.Stage == fact.CommandLine && len(j.Name) < len(commandLine)+8 {
-		return nil // user space defines words there, and short ones are similar by chance
+		return nil // user space defines its own words there, and short ones are similar by chance
 	}
 	if len(j.Name) < 12 || j.Stage == fact.RCConf || !strings.Contains(j.Name, ".") {
-		slips = 1 // short names of other things are near by chance
+		slips = 1 // short names of other things are close by chance
 	}
 	var best []string
 	long := ""
-	forms := tunable.Folded(j.Name) // once: there may be many unknown names
+	forms := tunable.Folded(j.Name) // computed once, because there may be many unknown names
 	for _, r := range a.c.Records {
 		if r.OS != a.f.OS || !a.fits(r, j.Stage) {
 			continue
@@ -221,11 +219,11 @@ func slip(name string, stock words) []string {
 	return nil
 }
 
-// maxNear bounds the names that a finding offers for one.
+// maxNear is the maximum number of names that a finding suggests.
 const maxNear = 3
 
-// wordTooMany reports a name that has a word more in its last part than a
-// known one: allow_unsupported_sfp for unsupported_sfp.
+// wordTooMany reports a name with an extra word in its last part: allow_unsupported_sfp for
+// unsupported_sfp.
 func wordTooMany(name, known string) bool {
 	leaf, tail := lastPart(name), lastPart(known)
 	return strings.Contains(tail, "_") && strings.HasSuffix(leaf, "_"+tail) && strings.TrimSuffix(name, leaf) == strings.TrimSuffix(known, tail)
@@ -233,7 +231,7 @@ func wordTooMany(name, known string) bool {
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// either joins names by commas and "or".
+// either joins names with commas and "or".
 func either(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -242,14 +240,13 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// maxStrangers is how often an unknown name is held against all known ones,
-// twice each: a file of more is no tuning with slips in it, and each takes its
-// time.
+// maxStrangers limits how many unknown names are compared with all known ones, twice each, because
+// that is slow: a file with more is not tuning with typos.
 const maxStrangers = 4000
 
-// nameDistance is the least hint.Distance of a name's forms, units of devices
-// replaced, from a known name. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
-// setting of two drivers — are near without being slips.
+// nameDistance returns the least hint.Distance of a name's forms, with device units replaced, from
+// a known name. It ignores siblings, which are close without being typos: min and max, rx and tx,
+// IPv4 and IPv6, the same setting of two drivers.
 func nameDistance(forms []string, known string, limit int) int {
 	least := limit + 1
 	for _, n := range forms {
@@ -260,7 +257,7 @@ func nameDistance(forms []string, known string, limit int) int {
 	return least
 }
 
-// opposites replaces what tells siblings apart by a mark.
+// opposites replaces by a mark the parts in which siblings differ.
 var opposites = strings.NewReplacer("min", "#", "max", "#", "rx", "#", "tx", "#", "send", "#", "recv", "#",
 	"0", "#", "1", "#", "2", "#", "3", "#", "4", "#", "5", "#", "6", "#", "7", "#", "8", "#", "9", "#")
 
@@ -268,11 +265,11 @@ func siblings(a, b string) bool {
 	if driver(a) != driver(b) {
 		return true
 	}
-	// A dot for an underscore is the old spelling of many names, not a slip.
+	// Many names have an old spelling with a dot for an underscore.
 	return opposites.Replace(a) == opposites.Replace(b) || strings.ReplaceAll(a, ".", "_") == strings.ReplaceAll(b, ".", "_")
 }
 
-// driver is the second part of a name under dev. or hw., "" of others.
+// driver returns the second part of a name under dev. or hw., "" for others.
 func driver(name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	if len(parts) == 3 && (parts[0] == "dev" || parts[0] == "hw") {
@@ -281,7 +278,7 @@ func driver(name string) string {
 	return ""
 }
 
-// fits reports whether records of this mechanism are set by such lines.
+// fits reports whether lines of stage m can set a record's mechanism.
 func (a *auditor) fits(r *tunable.Record, m fact.Stage) bool {
 	if a.f.OS == fact.Linux {
 		return linuxFits(r, m)
@@ -297,14 +294,13 @@ func (a *auditor) fits(r *tunable.Record, m fact.Stage) bool {
 	return false
 }
 
-// gone reports names that this release does not have: removed, renamed, or
-// not there yet.
+// gone reports names that this release does not have: removed, renamed, or not yet introduced.
 func (a *auditor) gone(j judged) []candidate {
 	if j.rec == nil || j.st.Exists || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	if exists, _ := a.running(j.Name); exists {
-		return nil // the kernel knows better
+		return nil // the running kernel has it
 	}
 	to := a.successor(j.rec)
 	generic := a.builtIn(j, to)
@@ -326,8 +322,8 @@ func (a *auditor) gone(j judged) []candidate {
 		values["heirs"] = a.heirs(j)
 	}
 	c := a.says(rule, of, j.Line, values)
-	if of == "gone" && j.Stage == fact.Sysctl && (rule != "LR-NOTYET" || a.f.OS != fact.Linux || a.live) { // a distribution may have taken it from later ones
-		c.Severity = Error // sysctl(8) rejects it aloud
+	if of == "gone" && j.Stage == fact.Sysctl && (rule != "LR-NOTYET" || a.f.OS != fact.Linux || a.live) { // a distribution may have backported it
+		c.Severity = Error // sysctl(8) reports an error
 	}
 	if old := a.predecessor(j.rec); rule == "LR-NOTYET" && old != nil {
 		c.Action = Change
@@ -336,8 +332,8 @@ func (a *auditor) gone(j judged) []candidate {
 	return []candidate{c}
 }
 
-// builtIn is the module that a line of loader.conf loads although GENERIC contains it,
-// under its current name or that of the record that replaced it; "" where it is none.
+// builtIn returns the module that a line of loader.conf loads although GENERIC contains it, under
+// its current name or that of the record that replaced it; "" if none.
 func (a *auditor) builtIn(j judged, to *tunable.Record) string {
 	if module, loads := loadedBy(j.Line); loads && slices.Contains(a.Rules.InGeneric, module) {
 		return module
@@ -350,22 +346,22 @@ func (a *auditor) builtIn(j judged, to *tunable.Record) string {
 	return ""
 }
 
-// backporter reports a kernel into which its distribution takes whole parts of
-// later releases: Red Hat's, whose number says little.
+// backporter reports a kernel of a distribution that backports whole subsystems: Red Hat's, whose
+// version says little.
 func (a *auditor) backporter() bool {
 	return a.f.OS == fact.Linux && strings.Contains(a.f.Release.Branch, ".el")
 }
 
-// vendors reports whether the kernel may be a vendor's kernel with the record's backport:
-// its release says that a distribution built it, the record names its distribution, or its
-// distribution is not known.
+// vendors reports whether the kernel may be a vendor's kernel with the record's backport: its
+// release shows that a distribution built it, the record names its distribution, or its
+// distribution is unknown.
 func (a *auditor) vendors(r *tunable.Record) bool {
 	return a.f.Release.Branch != "" || a.f.Distribution == "" || slices.ContainsFunc(r.Backports, func(b string) bool {
 		return strings.HasPrefix(strings.ToLower(b), a.f.Distribution)
 	})
 }
 
-// heirs says what does a removed name's work today, where that is known.
+// heirs names the replacements of a removed name, if known.
 func (a *auditor) heirs(j judged) string {
 	var names []string
 	for _, n := range j.rec.Related {
@@ -379,8 +375,8 @@ func (a *auditor) heirs(j judged) string {
 	return fmt.Sprintf("Remove the line. If its effect is still wanted: %s.", strings.Join(names, ", "))
 }
 
-// ofDriver is a driver's name for that of the driver of another one, where it has
-// it: dev.em.N.iflib.rx_budget for hw.em's dev.igb.N.iflib.rx_budget.
+// ofDriver replaces the driver in a related name by the host's driver, if that name exists:
+// dev.em.N.iflib.rx_budget for hw.em's dev.igb.N.iflib.rx_budget.
 func (a *auditor) ofDriver(have, name string) string {
 	own, other := driver(have), driver(name)
 	if own == "" || other == "" {
@@ -393,7 +389,7 @@ func (a *auditor) ofDriver(have, name string) string {
 	return name
 }
 
-// successor is the record that took a removed one's place.
+// successor returns the record that replaced a removed one.
 func (a *auditor) successor(r *tunable.Record) *tunable.Record {
 	for _, name := range []string{r.RenamedTo, r.AliasOf} {
 		if to, ok := a.c.Lookup(r.OS, name); ok && name != "" && to.Exists(a.f.Release) {
@@ -403,7 +399,7 @@ func (a *auditor) successor(r *tunable.Record) *tunable.Record {
 	return nil
 }
 
-// predecessor is the record of which r is the new name, where it exists.
+// predecessor returns the existing record whose new name is r.
 func (a *auditor) predecessor(r *tunable.Record) *tunable.Record {
 	for _, old := range a.c.Records {
 		if old.OS == r.OS && old.RenamedTo == r.Name && old.Exists(a.f.Release) {
@@ -445,12 +441,12 @@ func (a *auditor) renamed(j judged, to *tunable.Record, values with) candidate {
 	return c
 }
 
-// setToo is the admin's line that sets a name.
+// setToo returns the administrator's line that sets a name.
 func (a *auditor) setToo(name string) (fact.Line, bool) {
 	return list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective && !l.Default })
 }
 
-// unit gives a name of the catalogue the unit number of a name on the host.
+// unit inserts the unit number of a name on the host into a name of the catalogue.
 func unit(have, folded string) string {
 	h, f := strings.Split(have, "."), strings.Split(folded, ".")
 	if len(h) > 2 && len(f) > 2 && h[0] == "dev" && f[0] == "dev" && f[2] == "N" {
@@ -459,7 +455,7 @@ func unit(have, folded string) string {
 	return strings.Join(f, ".")
 }
 
-// since says when a record's name went.
+// since says when a record's name was removed.
 func since(r *tunable.Record) string {
 	if !r.Removed.IsZero() {
 		return fmt.Sprintf(" (removed in %s %s)", osName(r.OS), r.Removed.Short())
@@ -474,5 +470,5 @@ func osName(os string) string {
 	return "FreeBSD"
 }
 
-// note is what the record's notes say, in one paragraph.
+// note joins the record's notes into one paragraph.
 func note(r *tunable.Record) string { return strings.TrimSpace(strings.Join(r.Notes, " ")) }

@@ -8,13 +8,13 @@ import (
 	"linerate/internal/pack"
 )
 
-// packedRules is a set as it is packed for a fast start.
+// packedRules is the packed form of a rule set, for a fast start.
 type packedRules struct {
 	Rules []*Rule
 	Lists Lists
 }
 
-// Pack writes a set without its examples, which only tests run.
+// Pack encodes a rule set without its examples, which only tests use.
 func (s *RuleSet) Pack() ([]byte, error) {
 	p := packedRules{Lists: s.Lists}
 	for _, r := range s.rules {
@@ -34,7 +34,7 @@ func (s *RuleSet) Pack() ([]byte, error) {
 	return b, nil
 }
 
-// UnpackRules reads what Pack wrote; an error says that it is of another shape, or nothing.
+// UnpackRules decodes the output of Pack. It returns an error if the format differs.
 func UnpackRules(b []byte) (*RuleSet, error) {
 	p, ok := pack.Open[packedRules](b)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// pfFile holds the options of pf.conf against the catalogue: a value that
-// pfctl(8) refuses costs the host its whole ruleset.
+// pfFile checks the options of pf.conf against the catalogue: if pfctl(8) refuses a value, the host
+// has no ruleset at all.
 func (a *auditor) pfFile() []candidate {
 	pf := a.f.Firewall.PF
 	if pf == nil || a.f.OS != fact.FreeBSD {
@@ -33,18 +33,18 @@ func (a *auditor) pfFile() []candidate {
 	return slices.Concat(all, a.pfAdaptive(pf), a.pfUndone(pf), a.pfSkips(pf))
 }
 
-// pfRefuses is what a mistake in pf.conf costs.
+// pfRefuses is the consequence of a mistake in pf.conf.
 const pfRefuses = "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 
-// pfNumbers holds a file's limits or timeouts against the names that pfctl(8)
-// knows, and their values against the catalogue.
+// pfNumbers checks a file's limits or timeouts against the names that pfctl(8) knows, and their
+// values against the catalogue.
 func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candidate {
 	var all []candidate
 	for _, l := range list {
 		if l.File == "" {
-			continue // the running pf's
+			continue // of the running pf
 		}
-		name := strings.ToLower(l.Name) // names that pfctl knows are never hidden
+		name := strings.ToLower(l.Name) // names known to pfctl are never redacted
 		j := a.judged(l.AsLine("pf.conf:" + kind + "." + name))
 		values := with{"refuses": pfRefuses, "kind": kind, "word": l.Name, "most": strconv.Itoa(pfMost), "fix": "Remove it."}
 		switch {
@@ -62,7 +62,7 @@ func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candi
 	return all
 }
 
-// pfDefault is asDefault of pf's own; an appliance computes limits, and its page writes every option.
+// pfDefault is asDefault for pf. It skips appliances, which compute limits and write every option.
 func (a *auditor) pfDefault(j judged) []candidate {
 	if a.product != nil {
 		return nil
@@ -74,10 +74,10 @@ func near(name string, known words) []string {
 	return hint.Nearest(name, strings.Fields(string(known)), maxNear)
 }
 
-// pfMost is the largest number of a limit or a timeout: an unsigned int.
+// pfMost is the maximum of a limit or a timeout, an unsigned int.
 const pfMost = 1<<32 - 1
 
-// lastOf is the last of a file's numbers by a name.
+// lastOf returns the last number with a name in a file.
 func lastOf(list []fact.Limit, name string) (fact.Limit, bool) {
 	for _, l := range slices.Backward(list) {
 		if strings.EqualFold(l.Name, name) && l.File != "" {
@@ -87,8 +87,8 @@ func lastOf(list []fact.Limit, name string) (fact.Limit, bool) {
 	return fact.Limit{}, false
 }
 
-// pfAdaptive reports adaptive timeouts that never act, or that empty the table
-// before it is full (pf_state_expires, sys/netpfil/pf/pf.c).
+// pfAdaptive reports adaptive timeouts that never take effect, or that empty the state table before
+// it is full (pf_state_expires, sys/netpfil/pf/pf.c).
 func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 	start, hasStart := lastOf(pf.Timeouts, "adaptive.start")
 	end, hasEnd := lastOf(pf.Timeouts, "adaptive.end")
@@ -96,7 +96,7 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 	of, name, at, wanted := "never", "adaptive.start", start, limit/10*6
 	switch {
 	case hasStart && start.Value > 0 && limit > 0 && start.Value >= limit && (!hasEnd || end.Value > max(limit, start.Value)):
-	case !hasEnd || end.Value == 0: // off on purpose, or pfctl's own
+	case !hasEnd || end.Value == 0: // disabled on purpose, or pfctl's default
 		return nil
 	case hasStart && start.Value >= end.Value:
 		of, name, at = "order", "adaptive.end", end
@@ -108,7 +108,7 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 	return []candidate{a.says("LR-PF-ADAPTIVE", of, called(name, at.AsLine("")), with{"start": fmt.Sprint(start.Value), "end": fmt.Sprint(end.Value), "limit": fmt.Sprint(limit), "wanted": fmt.Sprint(wanted)})}
 }
 
-// pfUndone reports timeouts of TCP that a later `set optimization` sets anew.
+// pfUndone reports TCP timeouts that a later `set optimization` overrides.
 func (a *auditor) pfUndone(pf *fact.PF) []candidate {
 	var set fact.Line
 	for _, o := range pf.Options {
@@ -126,8 +126,8 @@ func (a *auditor) pfUndone(pf *fact.PF) []candidate {
 	return all
 }
 
-// pfSkips reports the interface to the world among those that pf passes over: the rules
-// translate on it, or it asks a network for its address.
+// pfSkips reports an external interface among those that pf skips: the rules translate on it, or it
+// gets its address by DHCP or the like.
 func (a *auditor) pfSkips(pf *fact.PF) []candidate {
 	for _, o := range pf.Options {
 		if o.Name != "skip" || pf.Rules+pf.Translations == 0 {

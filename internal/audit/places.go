@@ -12,7 +12,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// properFile is where a tunable belongs, "" where no file is the place.
+// properFile returns the file that a tunable belongs to, "" if there is none.
 func properFile(os string, s tunable.State) string {
 	switch {
 	case os == fact.Linux && (s.Mechanism != setting.Sysctl || !s.Settable.AtRuntime()):
@@ -29,7 +29,7 @@ func properFile(os string, s tunable.State) string {
 	return ""
 }
 
-// OfValue is what the audit says of one value, written where it takes effect on the host of
+// OfValue returns the findings about one value, as if written where it takes effect on the host of
 // in.Facts, of which nothing else need be known.
 func OfValue(in Input, rec *tunable.Record, name, value string) ([]Finding, error) {
 	file := properFile(rec.OS, rec.At(in.Facts.Release))
@@ -48,7 +48,7 @@ func OfValue(in Input, rec *tunable.Record, name, value string) ([]Finding, erro
 	return slices.DeleteFunc(r.Findings, func(x Finding) bool { return x.Line != l.Number || x.Kind == Default || x.Kind == Order }), err
 }
 
-// misplaced reports lines in a file that has no power over the name.
+// misplaced reports lines in a file that cannot set the name.
 func (a *auditor) misplaced(j judged) []candidate {
 	if j.rec == nil {
 		return nil
@@ -60,7 +60,7 @@ func (a *auditor) misplaced(j judged) []candidate {
 	runtime, boot := a.powers(j)
 	switch {
 	case len(a.option(j)) > 0:
-		return nil // no stock kernel has it, wherever the line stands
+		return nil // no stock kernel has it, so the file does not matter
 	case j.Stage == fact.Loader && j.st.Scope == tunable.VNET && a.oneStack():
 		return nil // a kernel without VIMAGE fetches it
 	case j.st.Mechanism != setting.Sysctl && !a.fits(j.rec, j.Stage):
@@ -77,14 +77,13 @@ func (a *auditor) misplaced(j judged) []candidate {
 		return nil
 	}
 	c := a.says("LR-MISPLACED", of, j.Line, with{"what": a.Rules.MechanismWords[a.f.OS][j.st.Mechanism], "why": "The kernel declares it read-only."})
-	c.Sources = j.rec.Sources // of a name outside the catalogue, the host's own word
+	c.Sources = j.rec.Sources // for a name outside the catalogue, the host's own information
 	c.Severity = j.ifEffective(map[bool]Severity{true: Warning, false: Error}[of == "too-late"])
 	c.Fix = a.moveFix(&c.Finding, j, to)
 	return []candidate{c}
 }
 
-// moveFix says where a misplaced line belongs; a line whose value is the
-// default belongs nowhere.
+// moveFix says where a misplaced line belongs; a line with the default value belongs nowhere.
 func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 	var p *tunable.ValueProblem
 	if !j.Hidden() {
@@ -115,11 +114,11 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 	return fmt.Sprintf("Move it to %s: %s=%s", to, j.Name, j.Value)
 }
 
-// mechanismOf is the way of setting that a file stands for.
+// mechanismOf maps a file to the mechanism that it serves.
 var mechanismOf = map[string]setting.Mechanism{"/boot/loader.conf": setting.Loader, "/etc/rc.conf": setting.RC, "/etc/sysctl.conf": setting.Sysctl}
 
-// setAt is the line by which the proper file sets the tunable already, under
-// this name or another of its names.
+// setAt returns the line in the proper file that already sets the tunable, under this or another of
+// its names.
 func (a *auditor) setAt(file string, j judged) fact.Line {
 	stage, ok := map[string]fact.Stage{"/etc/sysctl.conf": fact.Sysctl, "/boot/loader.conf": fact.Loader, "/etc/rc.conf": fact.RCConf}[file]
 	for _, l := range a.lines {
@@ -133,18 +132,17 @@ func (a *auditor) setAt(file string, j judged) fact.Line {
 	return fact.Line{}
 }
 
-// oneStack reports a kernel that is known to be built without VIMAGE: what
-// belongs to a network stack is then fetched from the loader as all else is.
+// oneStack reports a kernel known to be built without VIMAGE: it fetches the tunables of a network
+// stack from the loader like all others.
 func (a *auditor) oneStack() bool {
 	return len(a.f.KernelOptions) > 0 && !slices.ContainsFunc(a.f.KernelOptions, func(o string) bool { return o == "VIMAGE" || strings.HasPrefix(o, "VIMAGE=") })
 }
 
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
-// powers says when the name can be set: the running kernel's word where it
-// is known, else the catalogue's. Of the boot the kernel's flags know only
-// half: what TUNABLE_*_FETCH reads has no flag, and a VIMAGE kernel does not
-// fetch what belongs to a vnet though the flag is there.
+// powers reports when the name can be set: according to the running kernel if known, else to the
+// catalogue. The kernel's flags are incomplete for boot: what TUNABLE_*_FETCH reads has no flag,
+// and a VIMAGE kernel does not fetch a vnet's tunables despite the flag.
 func (a *auditor) powers(j judged) (runtime, boot bool) {
 	runtime, boot = j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
 	if s, ok := a.f.Tunable(j.Name); ok && s.Access != nil {
@@ -154,7 +152,7 @@ func (a *auditor) powers(j judged) (runtime, boot bool) {
 	return runtime, boot
 }
 
-// access judges a name outside the catalogue by the running kernel's word.
+// access judges a name outside the catalogue by the running kernel's flags.
 func (a *auditor) access(j judged) []candidate {
 	s, _ := a.f.Tunable(j.Name)
 	if s.Access == nil {

@@ -8,15 +8,15 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Kinds of containers whose sysctls a file of a repository declares (fact.Facts.Container).
+// Kinds of containers for which a repository's file declares sysctls (fact.Facts.Container).
 const (
 	pod       = "kubernetes-pod"       // securityContext.sysctls of a pod
-	daemonSet = "kubernetes-daemonset" // written by a privileged container of a DaemonSet, which is there for the node
+	daemonSet = "kubernetes-daemonset" // written by a privileged container of a DaemonSet, for the node
 	composed  = "compose"              // sysctls of compose
 )
 
-// inPod reports sysctls that a pod or a container cannot be given, or not without its node's
-// consent, and those that a DaemonSet sets for itself alone.
+// inPod reports sysctls that a pod or a container cannot have, or only if its node allows them, and
+// those that a DaemonSet sets only for itself.
 func (a *auditor) inPod(j judged) []candidate {
 	rule, of := "LR-POD-SYSCTL", ""
 	ofHost := j.rec != nil && j.rec.ScopeOn(j.Name, a.f.Release) == tunable.Host

@@ -10,9 +10,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// settled gives the lines of an appliance's list of tunables, which the loader and
-// sysctl(8) both read, to the one that has power over the name. Other facts
-// stay as they are.
+// settled assigns each line of an appliance's list of tunables, which both the loader and sysctl(8)
+// read, to the one that can set the name. It does not change f.
 func settled(f *fact.Facts, c *tunable.Catalogue) *fact.Facts {
 	if f.Product == nil {
 		return f
@@ -38,7 +37,7 @@ func settled(f *fact.Facts, c *tunable.Catalogue) *fact.Facts {
 	return &g
 }
 
-// byLoader reports a name that only the loader can set, or only it in time.
+// byLoader reports a name that can only be set, or only set in time, by the loader.
 func byLoader(f *fact.Facts, c *tunable.Catalogue, name string) bool {
 	r, ok := c.Lookup(f.OS, name)
 	if !ok {
@@ -51,8 +50,8 @@ func byLoader(f *fact.Facts, c *tunable.Catalogue, name string) bool {
 	return st.Settable.AtBoot() && (!st.Settable.AtRuntime() || r.Reset == tunable.NeedReboot)
 }
 
-// setByProduct is the value that the appliance gives a tunable by itself: the base
-// system's default is not what stands without the line.
+// setByProduct returns the value that the appliance itself gives a tunable: without the line this
+// applies, not the base system's default.
 func (a *auditor) setByProduct(name string) (value string, ok bool) {
 	if a.product == nil {
 		return "", false
@@ -63,10 +62,10 @@ func (a *auditor) setByProduct(name string) (value string, ok bool) {
 	return a.product.SetsItself(name)
 }
 
-// productSets reports a tunable whose default is not the base system's here.
+// productSets reports a tunable whose default on this appliance is not the base system's.
 func (a *auditor) productSets(name string) bool { _, ok := a.setByProduct(name); return ok }
 
-// ofEvery reports a line from which an appliance sets every interface, conf.default too.
+// ofEvery reports a line from which an appliance sets every interface, and conf.default.
 func (a *auditor) ofEvery(l fact.Line) bool {
 	if a.product == nil {
 		return false
@@ -75,7 +74,7 @@ func (a *auditor) ofEvery(l fact.Line) bool {
 	return ok && n.Every && n.At(l.Place)
 }
 
-// ownNode is the appliance's own place for a tunable, from which it writes another value.
+// ownNode returns the appliance's own place for a tunable if it writes another value.
 func ownNode(f *fact.Facts, name, value string) string {
 	p := appliance.Of(f)
 	if p == nil {
@@ -98,8 +97,8 @@ func ownNode(f *fact.Facts, name, value string) string {
 	return node
 }
 
-// speak says in an appliance's own words what is to be done: where its user finds
-// what a base system has a file for.
+// speak rewrites a fix in the appliance's terms: where its user finds what a base system has in a
+// file.
 func (a *auditor) speak(f *Finding) {
 	if a.product == nil {
 		return
@@ -111,7 +110,7 @@ func (a *auditor) speak(f *Finding) {
 	f.Fix = a.product.ForFiles(f.Fix)
 }
 
-// productName is the appliance and its release, "" of a plain host.
+// productName returns the appliance and its release, "" for a plain host.
 func (a *auditor) productName() string {
 	if a.f.Product == nil {
 		return ""

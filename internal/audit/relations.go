@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// cautionKinds are the findings that a record's cautions make; notes and
-// questions of security are for explain.
+// cautionKinds maps the kinds of cautions that become findings; only explain shows notes and
+// security questions.
 var cautionKinds = map[string]struct {
 	kind     Kind
 	severity Severity
@@ -22,8 +22,7 @@ var cautionKinds = map[string]struct {
 	"order":       {Order, Info, Change},
 }
 
-// cautions reports what the record warns of, where its condition holds for
-// this host and the line's value.
+// cautions reports the record's cautions that apply to this host and the line's value.
 func (a *auditor) cautions(j judged) []candidate {
 	if j.rec == nil {
 		return nil
@@ -41,7 +40,7 @@ func (a *auditor) cautions(j judged) []candidate {
 			continue
 		}
 		if a.required(j.Line, j.rec) {
-			k.severity, k.action = Info, Measure // between the benchmark and what it costs here
+			k.severity, k.action = Info, Measure // weigh the benchmark against the cost here
 		}
 		f := Finding{ID: "LR-" + strings.ToUpper(c.Kind) + ":" + j.Name, Kind: k.kind, Severity: k.severity, Action: k.action, Name: j.Name,
 			Sources: j.rec.Sources, Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, c.Text), Why: j.rec.Summary, Fix: cmp.Or(c.Fix, a.advice(j, k.kind))}.at(j.Line)
@@ -50,7 +49,7 @@ func (a *auditor) cautions(j judged) []candidate {
 	return all
 }
 
-// advice is what to do about a line that does harm or nothing.
+// advice says what to do about a line that is harmful or useless.
 func (a *auditor) advice(j judged, kind Kind) string {
 	if kind == Ineffective {
 		return removeLine
@@ -61,8 +60,8 @@ func (a *auditor) advice(j judged, kind Kind) string {
 	return "Remove the line, or measure that it helps here."
 }
 
-// couplings reports pairs of settings that disagree: from either side where
-// both have lines, to be reported once.
+// couplings reports pairs of settings that disagree, from either side if both have lines; resolve
+// keeps one.
 func (a *auditor) couplings() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
@@ -77,13 +76,13 @@ func (a *auditor) couplings() []candidate {
 	return all
 }
 
-// atOdds: a setting coupled to the line's wants another value of one of them.
+// atOdds reports whether a setting coupled to the line's requires another value of one of them.
 func (a *auditor) atOdds(j judged) bool {
 	return j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 })
 }
 
-// disagree reports one coupling of a line, if it does not hold: where the host's memory is
-// unknown and the other's default computed from it, with a GiB and with a TiB.
+// disagree reports a coupling of a line that is violated. If the other setting's default depends on
+// unknown memory, it must be violated with 1 GiB and with 1 TiB.
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	envs, where := []tunable.Env{a.env}, ""
 	if a.env.Text(k.Name) == "" && a.f.Memory.Physical == 0 {

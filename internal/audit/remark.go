@@ -10,30 +10,29 @@ import (
 	"linerate/internal/fact/factexpr"
 )
 
-// Remark is what a check of the audit's own reports: a rule, or a case of one, which has
-// what its rule has unless it says otherwise. Texts hold values of the check in ${}.
+// Remark holds the texts of one of the audit's own checks: of a rule, or of a case of a rule, which
+// inherits fields that it does not set. Texts contain values of the check in ${}.
 type Remark struct {
 	Kind     Kind     `yaml:"kind"`
 	Severity Severity `yaml:"severity"`
 	Action   Action   `yaml:"action"`
-	// Class is how the finding came about, which decides whether it or another at its
-	// place is reported.
+	// Class decides whether this finding or another at its place is reported.
 	Class class `yaml:"class"`
-	// Sources are where that was read; "record" stands for those of the name's record.
+	// Sources lists references; "record" stands for those of the name's record.
 	Sources []string `yaml:"sources"`
-	// Covers are rules whose finding at the same place says less than this one's.
+	// Covers lists the rules whose less specific finding at the same place is dropped.
 	Covers  []string `yaml:"covers"`
 	Message string   `yaml:"message"`
 	Why     string   `yaml:"why"`
 	Fix     string   `yaml:"fix"`
-	// Cases are the rule's, by the check's words for them.
+	// Cases maps the check's names of cases to their remarks.
 	Cases map[string]Remark `yaml:"cases"`
 }
 
-// with are the values of a check that a remark's texts name.
+// with holds the values of a check that a remark's texts use.
 type with map[string]string
 
-// says is what a case of a rule says of a line.
+// says returns the candidate for a case of a rule about a line.
 func (a *auditor) says(rule, of string, l fact.Line, values with) candidate {
 	all := a.Rules.Remarks[rule]
 	r, ok := all.Cases[of]
@@ -62,7 +61,7 @@ func (a *auditor) says(rule, of string, l fact.Line, values with) candidate {
 	return candidate{Finding: f.at(l), class: cmp.Or(r.Class, all.Class), covers: r.Covers}
 }
 
-// read are a remark's sources.
+// read returns a remark's sources.
 func (a *auditor) read(sources []string, name string) []string {
 	i := slices.Index(sources, "record")
 	if i < 0 {
@@ -75,7 +74,7 @@ func (a *auditor) read(sources []string, name string) []string {
 	return slices.Replace(slices.Clone(sources), i, i+1, rec.Sources...)
 }
 
-// ofLine are the values that every remark may name.
+// ofLine returns a value that is available to every remark.
 func (a *auditor) ofLine(l fact.Line, name string) (string, error) {
 	switch name {
 	case "name":
@@ -100,10 +99,10 @@ func (a *auditor) ofLine(l fact.Line, name string) (string, error) {
 	return "", fmt.Errorf("a remark names %q, which its check does not give", name)
 }
 
-// removeLine is the fix of a line that is better gone.
+// removeLine is the fix for a line that should be removed.
 const removeLine = "Remove the line."
 
-// called is a line under another name.
+// called returns a line under another name.
 func called(name string, l fact.Line) fact.Line {
 	l.Name = name
 	return l

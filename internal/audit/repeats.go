@@ -13,7 +13,7 @@ import (
 func (a *auditor) repeats() []candidate {
 	var all []candidate
 	for _, s := range a.f.Settings {
-		if s.Namespace == fact.Fields || len(s.Lines) == 0 { // a section each; most are the kernel's own
+		if s.Namespace == fact.Fields || len(s.Lines) == 0 { // each has its own section; most are the kernel's own
 			continue
 		}
 		if globbed(a.Rules.Repeatable, s.Name) {
@@ -36,16 +36,15 @@ func (a *auditor) repeats() []candidate {
 	return all
 }
 
-// copied reports a word of the command line that GRUB's file and that of
-// kernel-install both hold: where the menu is made of entries, tools copy the
-// one into the other.
+// copied reports a kernel parameter that is both in GRUB's file and in that of kernel-install: with
+// boot entries, tools copy it from one to the other.
 func copied(rec *tunable.Record, l, win fact.Line) bool {
 	return l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
-// refused reports a sysctl line whose value FreeBSD refuses. The earlier value stays, and
-// another finding covers the line. On Linux no earlier value stays, because systemd-sysctl
-// writes only the last of several lines.
+// refused reports a sysctl line whose value FreeBSD refuses. The earlier value stays, and another
+// finding covers the line. On Linux no earlier value stays, because systemd-sysctl writes only the
+// last of several lines.
 func (a *auditor) refused(rec *tunable.Record, l fact.Line) bool {
 	if l.Stage != fact.Sysctl || rec.OS != tunable.FreeBSD {
 		return false
@@ -68,8 +67,8 @@ func (a *auditor) overridden(rec *tunable.Record, l, win fact.Line) candidate {
 	return a.says("LR-DUPLICATE", of, l, with{"where": where, "other": win.Value})
 }
 
-// twoFiles reports a sysctl that the loader and sysctl.conf set differently:
-// the latter has the last word.
+// twoFiles reports a sysctl that the loader and sysctl.conf set to different values: the latter
+// wins.
 func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 	boot, ok := s.EffectiveLine(fact.Loader)
 	run, ok2 := s.EffectiveLine(fact.Sysctl)
@@ -83,14 +82,14 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 	return []candidate{c}
 }
 
-// drift reports lines whose value the running host does not have.
+// drift reports lines whose value differs from the running one.
 func (a *auditor) drift() []candidate {
 	if !a.live {
 		return nil
 	}
 	all := a.notLoaded()
 	for _, s := range a.f.Settings {
-		l, ok := s.StandsUnless(func(l fact.Line) bool { return l.Stage == fact.Agent }) // what a program writes over it is another finding's
+		l, ok := s.StandsUnless(func(l fact.Line) bool { return l.Stage == fact.Agent }) // another finding covers what a program overwrites
 		if !ok || s.Live == nil || s.Namespace != fact.Kernel || l.Default ||
 			globbed(a.Rules.Transforms, s.Name) {
 			continue
@@ -100,7 +99,7 @@ func (a *auditor) drift() []candidate {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
 		if l.Hidden() || strings.Contains(*s.Live, redact.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" || a.idle(a.judged(l)) {
-			continue // -1 asks for the kernel's own choice, which it then shows; another finding covers what it refuses or ignores
+			continue // -1 requests the kernel's own choice, which then reads back; another finding covers refused or ignored values
 		}
 		of := "runtime"
 		switch {
@@ -114,7 +113,7 @@ func (a *auditor) drift() []candidate {
 	return all
 }
 
-// notLoaded reports modules that loader.conf loads and the kernel has not.
+// notLoaded reports modules that loader.conf loads but the kernel does not have.
 func (a *auditor) notLoaded() []candidate {
 	var all []candidate
 	for _, m := range a.f.Modules {
@@ -131,7 +130,7 @@ func (a *auditor) notLoaded() []candidate {
 	return all
 }
 
-// driftFix is how file and kernel come to agree again.
+// driftFix says how to make file and kernel agree.
 func driftFix(l fact.Line, s tunable.Settable) string {
 	switch {
 	case s == "" || s.AtRuntime():

@@ -6,61 +6,61 @@ import (
 	"strings"
 )
 
-// class is how a candidate came about: what decides which of several at one
-// place are reported.
+// class says how a candidate was found. It decides which of several candidates at one place are
+// reported.
 type class string
 
-// The classes of candidates. Those from gone to same judge one line of a file
+// The classes of candidates. Those from gone to same result from checking one line of a file
 // against the catalogue.
 const (
 	rejectedLine class = "rejected-line" // the system, or the audit, cannot read the line
 	unheard      class = "unheard"       // a typo, or unknown to the running kernel
 	unjudged     class = "unjudged"      // the catalogue does not know the name
-	gone         class = "gone"          // removed, renamed, or not there yet
-	misplaced    class = "misplaced"     // the file has no power over the name
+	gone         class = "gone"          // removed, renamed, or not yet introduced
+	misplaced    class = "misplaced"     // the file cannot set the name
 	unloaded     class = "unloaded"      // nothing loads its module
-	late         class = "late"          // its module comes after it
-	outOfRange   class = "out-of-range"  // the system does not take the value
+	late         class = "late"          // its module is loaded later
+	outOfRange   class = "out-of-range"  // the system does not accept the value
 	worse        class = "worse"         // replaces a better default
 	same         class = "same"          // equal to the default
-	caution      class = "caution"       // the record warns of it, or of its value
+	caution      class = "caution"       // the record warns about the name or the value
 	lineRule     class = "line-rule"     // a rule about lines
-	idleRule     class = "idle-rule"     // a rule that says a line does nothing
+	idleRule     class = "idle-rule"     // a rule that says a line has no effect
 	wideRule     class = "wide-rule"     // a rule about the host, an interface or a counter
 	repeated     class = "repeated"      // set more than once
-	drifted      class = "drifted"       // the host runs something else
-	disagreeing  class = "disagreeing"   // at odds with a coupled setting
-	complained   class = "complained"    // the system itself complains
-	claimed      class = "claimed"       // rests on a claim
+	drifted      class = "drifted"       // the running value differs
+	disagreeing  class = "disagreeing"   // contradicts a coupled setting
+	complained   class = "complained"    // a message of the system itself
+	claimed      class = "claimed"       // relies on a claim
 )
 
-// candidate is a finding that a check would make. Checks do not look at each
-// other's: resolve decides which stand.
+// candidate is a potential finding of a check. Checks do not see each other's candidates: resolve
+// decides which are reported.
 type candidate struct {
 	Finding
 	class class
-	// covers are rules whose candidates at the same place this one makes
-	// superfluous, as its own rule says.
+	// covers lists the rules whose candidates at the same place are redundant, according to this
+	// candidate's rule.
 	covers []string
-	// once: of the candidates that stand with the same key the first is
-	// said; "" for every one.
+	// once is a key: of the remaining candidates with the same key only the first is reported. ""
+	// reports all.
 	once string
-	// short says why, for a finding that takes this one into its own words.
+	// short is the reason in brief, for a finding that absorbs this one.
 	short string
 }
 
-// judgements are what an audit reports of a line's value and its effects: nothing of
-// it matters where the line sets nothing.
+// judgements are the classes about a line's value and its effects: they do not matter if the line
+// sets nothing.
 var judgements = []class{outOfRange, worse, same, late, caution, lineRule, idleRule, drifted, disagreeing, complained, claimed}
 
-// precedes is a row of precedence, with its reason.
+// precedes is one row of precedence, with its reason.
 type precedes struct {
 	by, over []class
 	why      string
 }
 
-// precedence says which class makes which superfluous at the same place. It
-// has no cycles, nor together with the rules' own covers: a test walks it.
+// precedence says which classes hide which at the same place. It has no cycles, not even with the
+// covers of rules; a test checks that.
 var precedence = []precedes{
 	{[]class{wideRule}, []class{unheard}, "a rule that knows the name says more than that the catalogue does not"},
 	{[]class{wideRule, lineRule, idleRule}, []class{unjudged}, "a rule that knows the name says more than that the catalogue does not"},
@@ -73,7 +73,7 @@ var precedence = []precedes{
 		"a claim is worth a word only where nothing is known"},
 }
 
-// hides reports whether one candidate makes another at its place superfluous.
+// hides reports whether a candidate hides another one at its place.
 func (c *candidate) hides(o *candidate) bool {
 	if slices.Contains(c.covers, o.Rule()) {
 		return true
@@ -83,7 +83,7 @@ func (c *candidate) hides(o *candidate) bool {
 	})
 }
 
-// place is where candidates compete: one name at one line.
+// place identifies the candidates that compete: one name on one line.
 type place struct {
 	name, file string
 	line       int
@@ -91,9 +91,8 @@ type place struct {
 
 func (f Finding) place() place { return place{f.Name, f.File, f.Line} }
 
-// resolve decides which candidates are reported: those that no other standing one
-// at their place hides, and of those said once the first. What is hidden
-// hides nothing itself.
+// resolve decides which candidates are reported: those not hidden by a reported one at their place,
+// and only the first for each once key. A hidden candidate does not hide others.
 func resolve(all []candidate) []Finding {
 	rivals := map[place][]*candidate{}
 	for i := range all {
@@ -119,21 +118,20 @@ func resolve(all []candidate) []Finding {
 	return findings
 }
 
-// standing remembers which candidates stand.
+// standing records which candidates remain.
 type standing map[*candidate]bool
 
 func (s standing) of(c *candidate, at []*candidate) bool {
 	if stands, known := s[c]; known {
 		return stands
 	}
-	s[c] = true // while it is looked at: covers have no cycles
+	s[c] = true // in progress: covers have no cycles
 	s[c] = !slices.ContainsFunc(at, func(o *candidate) bool { return o != c && o.hides(c) && s.of(o, at) })
 	return s[c]
 }
 
-// absorb adds to a line that should move that it would do nothing in its
-// proper place either, where a hidden candidate knows that: a rule before the
-// record's cautions.
+// absorb adds to the finding about a misplaced line that it would have no effect in its proper
+// place either, if a hidden candidate says so: a rule first, then the record's cautions.
 func (c *candidate) absorb(at []*candidate) {
 	if c.class != misplaced || c.Action != Move {
 		return

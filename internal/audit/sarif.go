@@ -7,33 +7,32 @@ import (
 	"linerate/internal/show"
 )
 
-// sarifSchema is where the format is defined: OASIS SARIF 2.1.0.
+// sarifSchema is the schema of the format, OASIS SARIF 2.1.0.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// SARIF is a report as a SARIF 2.1.0 log, ready to marshal: one run, a rule
-// per rule of the audit, a result per finding. Suppressed findings are
-// results with an accepted suppression. Only what code scanning services
-// read is filled: go-sarif, by which the tests read the log back, writes every
-// default and empty list of the format, and would bring a schema validator
-// and net/http into a package of values.
+// SARIF is a report as a SARIF 2.1.0 log, ready to marshal: one run, with a rule per rule of the
+// audit and a result per finding. Suppressed findings are results with an accepted suppression. It
+// has only the properties that code scanning services read: go-sarif, which the tests use to parse
+// the log, writes every default and empty list, and would add a schema validator and net/http to a
+// package of pure values.
 type SARIF = members
 
-// members are those of an object of the format.
+// members are the properties of an object of the format.
 type members = map[string]any
 
 func sarifText(text string) members { return members{"text": text} }
 
-// SARIFHost is one host of a log.
+// SARIFHost is one host in a log.
 type SARIFHost struct {
 	Report *Report
-	// Name is how it was named; "" takes the host's own name.
+	// Name is the name given for the host; "" means the host's own name.
 	Name string
-	// Root is the directory below which its files are; "" is the host itself.
+	// Root is the directory that contains its files; "" is the host itself.
 	Root string
-	// Prefix is Root from the directory of sources that the log is about, such as a
-	// repository: places are then relative to that. "" are places on a host.
+	// Prefix is the path of Root relative to the source directory of the log, such as a repository:
+	// places are then relative to that directory. "" means places on a host.
 	Prefix string
-	// Sources is that directory, from the root.
+	// Sources is that directory, as an absolute path.
 	Sources string
 }
 
@@ -42,7 +41,7 @@ func ToSARIF(toolVersion string, h SARIFHost) SARIF {
 	return SARIF{"$schema": sarifSchema, "version": "2.1.0", "runs": []members{h.run(toolVersion)}}
 }
 
-// run is the run of one host.
+// run returns the run of one host.
 func (h SARIFHost) run(toolVersion string) members {
 	r, index := h.Report, map[string]int{}
 	driver := members{"name": "linerate", "rules": sarifRules(r, index)}
@@ -73,7 +72,7 @@ func (h SARIFHost) run(toolVersion string) members {
 	}
 	run := members{"tool": members{"driver": driver}, "results": results, "originalUriBaseIds": bases, "properties": props,
 		"invocations": []members{{"executionSuccessful": true, "toolExecutionNotifications": sarifNotes(r)}}}
-	if name := h.name(); name != "" { // it tells the run from others of one log: services refuse two of a name
+	if name := h.name(); name != "" { // distinguishes the runs of one log: services reject duplicates
 		props["host"], run["automationDetails"] = name, members{"id": "linerate/" + pathURI(name) + "/"}
 	}
 	return run
@@ -81,11 +80,10 @@ func (h SARIFHost) run(toolVersion string) members {
 
 func (h SARIFHost) name() string { return cmp.Or(h.Name, h.Report.Host) }
 
-// sourcesBase is the base of places in a tree of sources, as code scanning services
-// know it.
+// sourcesBase is the URI base of places in a source tree; code scanning services know it.
 const sourcesBase = "SRCROOT"
 
-// baseURI is a directory on this machine as a base of places.
+// baseURI returns a directory of this machine as a URI base.
 func baseURI(dir string) string {
 	uri := "file:///" + pathURI(strings.Trim(dir, "/"))
 	if !strings.HasSuffix(uri, "/") {
@@ -94,13 +92,12 @@ func baseURI(dir string) string {
 	return uri
 }
 
-// inSources reports a file at a place in the tree of sources.
+// inSources reports whether a file is in the source tree.
 func (h SARIFHost) inSources(file string) bool {
 	return file != "" && (h.Prefix != "" && strings.HasPrefix(file, "/") || h.Sources != "" && !strings.HasPrefix(file, "/"))
 }
 
-// place is where a file is: in the tree of sources, below the host's root, or as it was
-// named.
+// place returns the location of a file: in the source tree, below the host's root, or as named.
 func (h SARIFHost) place(file string) members {
 	switch {
 	case h.inSources(file) && strings.HasPrefix(file, "/"):
@@ -113,8 +110,8 @@ func (h SARIFHost) place(file string) members {
 	return members{"uri": pathURI(file)}
 }
 
-// sarifNotes say what the results are silent of: names that could not be
-// judged, findings beyond the bounds, sources that could not be read.
+// sarifNotes returns what the results do not cover: names that could not be judged, findings beyond
+// the limits, sources that could not be read.
 func sarifNotes(r *Report) []members {
 	notes := []members{}
 	note := func(level, text string) { notes = append(notes, members{"level": level, "message": sarifText(text)}) }
@@ -130,10 +127,10 @@ func sarifNotes(r *Report) []members {
 	return notes
 }
 
-// result is a finding as a log has it.
+// result converts a finding.
 func (h SARIFHost) result(f Finding, index map[string]int) members {
 	prints := members{"findingId/v1": f.ID}
-	if name := h.name(); name != "" { // the same trouble on two hosts is two results
+	if name := h.name(); name != "" { // the same finding on two hosts gives two results
 		prints["hostFindingId/v1"] = name + "/" + f.ID
 	}
 	res := members{
@@ -163,7 +160,7 @@ func (h SARIFHost) result(f Finding, index map[string]int) members {
 	return res
 }
 
-// pathURI is a path on the host relative to its root, as a URI reference.
+// pathURI returns a path relative to the host's root as a URI reference.
 func pathURI(p string) string {
 	var b strings.Builder
 	for _, c := range []byte(strings.TrimPrefix(p, "/")) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sarifRules lists the rules that the report's findings come from, by id, and
-// fills index with their places.
+// sarifRules returns the rules of the report's findings, sorted by id, and sets index to their
+// positions.
 func sarifRules(r *Report, index map[string]int) []members {
 	all := slices.Clone(r.Findings)
 	for _, s := range r.Suppressed {
@@ -30,7 +30,7 @@ func sarifRules(r *Report, index map[string]int) []members {
 	return rules
 }
 
-// sentence ends a text with a stop, where another follows it.
+// sentence adds a full stop to a text that another one follows.
 func sentence(s string) string {
 	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!:") {
 		s += "."
@@ -38,7 +38,7 @@ func sentence(s string) string {
 	return s
 }
 
-// describe is a rule in words that fit all its findings.
+// describe describes a rule in words that fit all its findings.
 func describe(f Finding) string {
 	if s, ok := kindWords[f.Kind]; ok {
 		return f.Rule() + ": " + s
@@ -46,11 +46,11 @@ func describe(f Finding) string {
 	return f.Rule()
 }
 
-// ruleText is a rule in a sentence: of the audit itself its own words, of a rule of the
-// catalogue why what it found matters.
+// ruleText describes a rule in a sentence: for a built-in rule its own text, for a rule of the
+// catalogue why its finding matters.
 func ruleText(f Finding) string { return cmp.Or(structural[f.Rule()], f.Why, describe(f)) }
 
-// helpOf is what a reader of a rule's finding wants to know next.
+// helpOf returns the help text for a finding of a rule.
 func helpOf(f Finding) members {
 	text, marked := sentence(ruleText(f)), sentence(ruleText(f))
 	add := func(plain, markdown string) { text, marked = text+"\n\n"+plain, marked+"\n\n"+markdown }
@@ -62,8 +62,8 @@ func helpOf(f Finding) members {
 	return members{"text": text, "markdown": marked}
 }
 
-// helpURI is where the rule can be read about: the first of its sources that is on the
-// net; "" where none is.
+// helpURI returns a page about the rule: the first of its sources that is a URL; "" if there is
+// none.
 func helpURI(f Finding) string {
 	for _, s := range f.Sources {
 		if strings.HasPrefix(s, "https://") && !strings.ContainsAny(s, " \t\"<>") {

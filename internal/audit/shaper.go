@@ -2,27 +2,27 @@ package audit
 
 import "linerate/internal/fact"
 
-// shaperView is a shaper as rules see it.
+// shaperView is a shaper in expressions of rules.
 type shaperView struct {
 	Kind    string `expr:"kind"`
 	Device  string `expr:"device"`
 	Enabled bool   `expr:"enabled"`
-	// Unused: nothing sends traffic to it, as far as is known.
+	// Unused means that, as far as is known, no traffic is sent to it.
 	Unused    bool `expr:"unused"`
 	Offloaded bool `expr:"offloaded"`
-	// Bandwidth and Download are in bits per second, -1 where not given.
+	// Bandwidth and Download are in bit/s, -1 if not given.
 	Bandwidth float64 `expr:"bandwidth"`
 	Download  float64 `expr:"download"`
 	Scheduler string  `expr:"scheduler"`
 	Script    string  `expr:"script"`
-	// Target and Interval are in milliseconds, 0 where the scheduler's own stand.
+	// Target and Interval are in milliseconds, 0 for the scheduler's default.
 	Target    float64 `expr:"target"`
 	Interval  float64 `expr:"interval"`
 	Quantum   float64 `expr:"quantum"`
 	Limit     float64 `expr:"limit"`
 	Flows     float64 `expr:"flows"`
 	LinkLayer string  `expr:"link_layer"`
-	// Overhead is in bytes a packet, 0 where it is not given.
+	// Overhead is in bytes per packet, 0 if not given.
 	Overhead float64 `expr:"overhead"`
 }
 

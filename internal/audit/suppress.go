@@ -15,19 +15,19 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// maxSuppressions bounds a file of suppressions.
+// maxSuppressions is the maximum number of suppressions in a file.
 const maxSuppressions = 10_000
 
-// Suppression hides findings that somebody has decided to live with.
+// Suppression hides findings that someone has accepted.
 type Suppression struct {
-	// ID, Name and File are globs (path.Match) on a finding's id, name and file; an id or a name is
-	// needed, and all that are given must match.
+	// ID, Name and File are globs (path.Match) for a finding's id, name and file; an id or a name
+	// is required, and all that are given must match.
 	ID   string `yaml:"id,omitempty"`
 	Name string `yaml:"name,omitempty"`
 	File string `yaml:"file,omitempty"`
-	// Reason is required: why this is all right here.
+	// Reason is required: why the findings are acceptable here.
 	Reason string `yaml:"reason"`
-	// Expires is the last day it holds, YYYY-MM-DD; "" for ever.
+	// Expires is the last day of validity, YYYY-MM-DD; "" never expires.
 	Expires string `yaml:"expires,omitempty"`
 
 	last time.Time
@@ -38,7 +38,7 @@ type SuppressionFile struct {
 	Suppressions []Suppression `yaml:"suppressions"`
 }
 
-// StaleSuppression is one that no longer does anything.
+// StaleSuppression is a suppression that no longer has an effect.
 type StaleSuppression struct {
 	Pattern string `json:"pattern"`
 	Reason  string `json:"reason"`
@@ -47,9 +47,8 @@ type StaleSuppression struct {
 	Why string `json:"why"`
 }
 
-// ParseSuppressions reads a file of suppressions: a YAML document with one
-// key, suppressions. Unknown keys, patterns that are no globs, missing
-// reasons and dates that are none are errors.
+// ParseSuppressions parses a file of suppressions: a YAML document with the one key suppressions.
+// Unknown keys, invalid globs, missing reasons and invalid dates are errors.
 func ParseSuppressions(text []byte) ([]Suppression, error) {
 	var doc SuppressionFile
 	kind := yamlfile.Kind{Noun: "a file of suppressions", Content: "the key suppressions", Version: 1}
@@ -70,7 +69,7 @@ func ParseSuppressions(text []byte) ([]Suppression, error) {
 	return doc.Suppressions, nil
 }
 
-// nothing reports a text of comments alone.
+// nothing reports whether a text has only comments.
 func nothing(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && string(line) != "---" {
@@ -103,7 +102,7 @@ func (s *Suppression) check() error {
 	return nil
 }
 
-// expired reports whether the last day is over.
+// expired reports whether the last day of validity has passed.
 func (s *Suppression) expired(today time.Time) bool {
 	return !s.last.IsZero() && !today.Before(s.last.AddDate(0, 0, 1))
 }
@@ -112,8 +111,8 @@ func (s *Suppression) matches(f Finding, file string) bool {
 	return globs(s.ID, f.ID) && globs(s.Name, f.Name) && globs(s.File, file)
 }
 
-// globs matches a pattern; "" matches all. Slashes are ordinary characters
-// here, so they are hidden from path.Match.
+// globs matches a pattern; "" matches everything. It hides slashes from path.Match, because they
+// are ordinary characters here.
 func globs(pattern, s string) bool {
 	if pattern == "" {
 		return true
@@ -129,7 +128,7 @@ func globs(pattern, s string) bool {
 	return err == nil && ok
 }
 
-// globbed reports a name that one of some patterns matches.
+// globbed reports whether any pattern matches a name.
 func globbed(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return globs(p, name) })
 }
@@ -146,11 +145,11 @@ func (s *Suppression) pattern() string {
 	return strings.Join(all, ", ")
 }
 
-// literal is a text as a glob.
+// literal escapes a text to be used as a glob.
 var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// Accept is a file of suppressions of all that a report found, for the reason given: what
-// comes later is not hidden.
+// Accept returns a file of suppressions for all findings of a report, with the given reason; it
+// does not hide later findings.
 func (r *Report) Accept(reason string) ([]byte, error) {
 	var doc SuppressionFile
 	seen := map[Suppression]bool{}
@@ -168,8 +167,8 @@ func (r *Report) Accept(reason string) ([]byte, error) {
 	return yaml.Marshal(doc)
 }
 
-// suppress splits findings into those to show and those hidden, and lists
-// the suppressions that expired or hid nothing.
+// suppress splits findings into shown and hidden ones, and returns the suppressions that have
+// expired or hid nothing.
 func (in *Input) suppress(findings []Finding) (shown []Finding, hidden []Suppressed, stale []StaleSuppression) {
 	with, today := in.Suppressions, in.Today
 	used := make([]bool, len(with))

@@ -10,22 +10,22 @@ import (
 	"linerate/internal/show"
 )
 
-// Style says how Write shows a report.
+// Style controls how Write prints a report.
 type Style struct {
 	show.Style
-	// Floor leaves out findings less severe; they are counted.
+	// Floor hides findings of lower severity; they are still counted.
 	Floor Severity
 }
 
 var inks = map[Severity]show.Ink{Error: show.Bad, Warning: show.Doubt, Info: show.Note}
 
-// page is a page of one report.
+// page prints one report.
 type page struct{ *show.Page }
 
 func (p *page) f(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
-// Write shows a report to people: worst first, grouped by kind, each line
-// quoted with its place, what is wrong, why, and what to do.
+// Write prints a report for people: worst findings first, grouped by kind, each with its line and
+// place, what is wrong, why, and what to do.
 func (r *Report) Write(w io.Writer, s Style) error {
 	p := &page{show.NewPage(s.Style)}
 	p.head(r)
@@ -50,7 +50,7 @@ func (r *Report) Write(w io.Writer, s Style) error {
 	return p.Flush(w)
 }
 
-// sameAs: why and what to do about it are in the same words.
+// sameAs reports whether two findings have the same reason and the same fix.
 func (f Finding) sameAs(g Finding) bool {
 	return f.Rule() == g.Rule() && f.Severity == g.Severity && f.Kind == g.Kind && f.Why == g.Why && f.Fix == g.Fix && f.Why+f.Fix != ""
 }
@@ -58,7 +58,7 @@ func (f Finding) sameAs(g Finding) bool {
 func (p *page) head(r *Report) {
 	name := osName(r.OS)
 	switch {
-	case r.OS == "" && len(r.Files) == 0: // of nothing
+	case r.OS == "" && len(r.Files) == 0: // an empty report
 		return
 	case r.OS == "":
 		name = "several systems"
@@ -78,7 +78,7 @@ func (p *page) head(r *Report) {
 	}
 }
 
-// files are the files of a repository, a row each.
+// files prints the files of a repository, one per row.
 func (p *page) files(all []FileSummary) {
 	if len(all) < 2 {
 		return
@@ -102,11 +102,11 @@ func (p *page) heading(f Finding) {
 	p.f("%s  %s: %s", p.Paint(inks[f.Severity], strings.ToUpper(string(f.Severity))), f.Kind, f.Kind.Describe())
 }
 
-// mostAlike is how many findings about no line are listed that say the same: a
-// host has a counter of a kind for each of its processors.
+// mostAlike is the maximum number of listed findings without a line that say the same: a host may
+// have one counter of a kind per CPU.
 const mostAlike = 8
 
-// findings shows one finding, or several with the same text.
+// findings prints one finding, or several with the same text.
 func (p *page) findings(alike []Finding) {
 	for i, f := range alike {
 		if i == mostAlike && f.File == "" {
@@ -122,7 +122,7 @@ func (p *page) findings(alike []Finding) {
 	p.paragraph("    → ", "      ", alike[0].Fix)
 }
 
-// finding shows what is wrong, and where.
+// finding prints what is wrong, and where.
 func (p *page) finding(f Finding) {
 	p.f("  %s", clean(f.ID))
 	if f.File != "" {
@@ -138,14 +138,14 @@ func (p *page) finding(f Finding) {
 	p.paragraph("    ", "    ", f.Message)
 }
 
-// paragraph adds a text, if there is one.
+// paragraph adds a text unless it is empty.
 func (p *page) paragraph(first, rest, text string) {
 	if text = clean(text); text != "" {
 		p.Paragraph(first, rest, text)
 	}
 }
 
-// clean keeps control characters of hostile files off the terminal.
+// clean removes control characters, which a hostile file may send to the terminal.
 func clean(s string) string { return show.Clean(strings.TrimSpace(s)) }
 
 func (p *page) tail(r *Report, hidden int) {
@@ -169,8 +169,8 @@ func (p *page) tail(r *Report, hidden int) {
 	p.paragraph("", "  ", r.Coverage.sentences())
 }
 
-// verdict is what no findings mean; a file that could not be read may hold
-// what there would be to say.
+// verdict says what the absence of findings means; it takes into account files that could not be
+// read.
 func (r *Report) verdict() string {
 	v := r.Coverage.verdict()
 	if r.Blind() {
@@ -179,7 +179,7 @@ func (r *Report) verdict() string {
 	return v
 }
 
-// counts says how many findings there are, and what none of them means.
+// counts formats the numbers of findings by severity, and the verdict if there are none.
 func (r *Report) counts(hidden int) string {
 	errors, warnings := r.Count(Error), r.Count(Warning)-r.Count(Error)
 	s := fmt.Sprintf("%s, %s, %s info", show.Plural(errors, "error"), show.Plural(warnings, "warning"), show.Count(r.Count(Info)-errors-warnings))

@@ -14,10 +14,10 @@ import (
 	"linerate/internal/tunable"
 )
 
-// service stands for the record of a service's NAME_enable that the catalogue does not have.
+// service is the record used for a service's NAME_enable that the catalogue lacks.
 var service = &tunable.Record{OS: tunable.FreeBSD, Type: tunable.YesNo, Mechanism: setting.RC, Sources: []string{"rc.subr(8)"}}
 
-// asService gives the switch of a service that the catalogue does not have its record.
+// asService assigns the record service to the switch of a service that the catalogue lacks.
 func asService(j judged) judged {
 	if j.rec == nil && j.Stage == fact.RCConf && strings.HasSuffix(j.Name, "_enable") && j.Value != "" {
 		j.rec, j.st = service, tunable.State{Exists: true}
@@ -25,7 +25,7 @@ func asService(j judged) judged {
 	return j
 }
 
-// rejected reports values that the system refuses, or replaces by others.
+// rejected reports values that the system refuses or replaces.
 func (a *auditor) rejected(j judged) []candidate {
 	j = asService(j)
 	if j.rec == nil {
@@ -33,7 +33,7 @@ func (a *auditor) rejected(j judged) []candidate {
 	}
 	p := j.rec.RejectLine(a.f.Release, j.Line)
 	if p != nil && j.moot && p.Outside != tunable.Refused {
-		p = nil // the system's own value, which bounds for others do not bind
+		p = nil // the system's own value: the limits for users do not apply
 	}
 	if p == nil {
 		return a.onlyRaise(j)
@@ -44,15 +44,15 @@ func (a *auditor) rejected(j judged) []candidate {
 	}
 	if p.Outside == tunable.Taken {
 		if said := a.cautions(j); len(said) > 0 {
-			return nil // which says what such a value does
+			return nil // it reports the effects of such a value
 		}
-		c.class = caution // it has its effects, whatever they are
+		c.class = caution // whatever the effects are
 	}
 	return []candidate{c}
 }
 
-// noChoice reports a hidden word where only some words are taken: those are never
-// hidden, so this is none of them.
+// noChoice reports a redacted word where only certain words are accepted: those are never redacted,
+// so this is not one of them.
 func (a *auditor) noChoice(j judged) []candidate {
 	j = asService(j)
 	if j.rec == nil || strings.TrimSpace(j.Value) != redact.Mark || !j.st.Exists {
@@ -71,8 +71,8 @@ func (a *auditor) noChoice(j judged) []candidate {
 	return []candidate{c}
 }
 
-// onlyRaise reports runtime lines below what the kernel computed at boot,
-// where it refuses to go down.
+// onlyRaise reports runtime lines below the value that the kernel computed at boot, where it
+// refuses to lower it.
 func (a *auditor) onlyRaise(j judged) []candidate {
 	if !j.rec.Constraints.OnlyRaise || j.Stage != fact.Sysctl {
 		return nil
@@ -84,8 +84,8 @@ func (a *auditor) onlyRaise(j judged) []candidate {
 	return []candidate{a.says("LR-RANGE", "raise", j.Line, with{"default": d})}
 }
 
-// floor is the value that a runtime line meets: the running one, what the
-// loader set, or the default.
+// floor returns the value that exists when a runtime line is applied: the running one, the
+// loader's, or the default.
 func (a *auditor) floor(j judged) (string, bool) {
 	if v, ok := a.f.LiveValue(j.Name); ok {
 		return v, true
@@ -97,11 +97,11 @@ func (a *auditor) floor(j judged) (string, bool) {
 	return j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 }
 
-// tunnelMTU are MTUs whose default is Ethernet's less the tunnel's header.
+// tunnelMTU matches MTUs whose default is that of Ethernet minus the tunnel's header.
 var tunnelMTU = regexp.MustCompile(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|vxlan|geneve)[0-9].*\.mtu$`)
 
-// asDefault reports lines that set what is so anyway. Pinning the default of a policy is
-// hardening: an auditor wants such lines.
+// asDefault reports lines that set the default. It ignores policies: setting their default is
+// hardening, which auditors require.
 func (a *auditor) asDefault(j judged) []candidate {
 	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
 		return nil
@@ -109,8 +109,8 @@ func (a *auditor) asDefault(j judged) []candidate {
 	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}
 }
 
-// inherits reports the MTU of an interface that has another one's where none is set: a VLAN,
-// a bridge, a bond.
+// inherits reports the MTU of an interface that takes it from another one unless set: a VLAN, a
+// bridge, a bond.
 func (a *auditor) inherits(name string) bool {
 	link, ok := strings.CutPrefix(name, "link.")
 	link, mtu := strings.CutSuffix(link, ".mtu")
@@ -118,8 +118,8 @@ func (a *auditor) inherits(name string) bool {
 	return ok && mtu && (strings.ContainsAny(link, "./@") || known && n.Kind != fact.KindEthernet || strings.HasPrefix(link, "br") || strings.HasPrefix(link, "vmbr") || strings.HasPrefix(link, "bond"))
 }
 
-// restores reports whether another line sets the name to something else, so
-// that a line with the default has an effect.
+// restores reports whether another line sets the name to another value, so that a line with the
+// default has an effect.
 func (a *auditor) restores(j judged) bool {
 	s, ok := a.f.Tunable(j.Name)
 	if j.Stage == fact.RCConf {
@@ -133,9 +133,8 @@ func (a *auditor) restores(j judged) bool {
 	})
 }
 
-// lowers reports lines that put a number below a default that the kernel
-// computes, or that has grown since the number was good advice. Of several
-// numbers the last, the limit, is compared.
+// lowers reports lines with a number below a default that the kernel computes, or that has grown
+// since the number was good advice. Of several numbers it compares the last, the limit.
 func (a *auditor) lowers(j judged) []candidate {
 	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) || a.productSets(j.Name) {
 		return nil
@@ -161,12 +160,12 @@ func (a *auditor) lowers(j judged) []candidate {
 	return []candidate{c}
 }
 
-// plentiful is what a limit may be that stands for "none" where the memory of
-// the host is not known, in bytes.
+// plentiful is the least value, in bytes, that is accepted as "no limit" if the host's memory is
+// unknown.
 const plentiful = 64 << 30
 
-// plenty reports a limit on memory that is no limit by default, and that the
-// line puts where the host's memory, or that of most hosts, does not reach.
+// plenty reports a limit on memory that is unlimited by default, and that the line sets above the
+// host's memory, or that of most hosts if unknown.
 func (a *auditor) plenty(j judged, byDefault string) bool {
 	unit := map[string]int64{"bytes": 1, "pages": 4096}[j.rec.Unit]
 	v, ok := tunable.ParseInteger(last(j.Value))
@@ -180,33 +179,33 @@ func (a *auditor) plenty(j judged, byDefault string) bool {
 	return v.Mul(v, big.NewInt(unit)).Cmp(big.NewInt(need)) >= 0
 }
 
-// idle reports a line that does nothing on this host, as a caution of its
-// record says: what nothing reads lowers nothing.
+// idle reports whether, by a caution of its record, a line has no effect on this host: then it
+// lowers nothing.
 func (a *auditor) idle(j judged) bool {
 	return slices.ContainsFunc(a.cautions(j), func(c candidate) bool { return c.Kind == Ineffective })
 }
 
-// capacity reports a number of which more is meant to be better: the values
-// that switch something off, and signs, are decisions and no stale numbers.
+// capacity reports a number of which more is meant to be better. Values that switch something off,
+// and negative ones, are decisions, not outdated numbers.
 func capacity(j judged) bool {
 	v, ok := tunable.ParseInteger(last(j.Value))
 	return ok && v.Cmp(big.NewInt(1)) > 0
 }
 
-// partial reports fewer numbers than the tunable has: they set the first ones,
-// and say nothing of the limit.
+// partial reports whether the line has fewer numbers than the tunable: it sets the first ones and
+// not the limit.
 func (j judged) partial() bool {
 	return j.rec.Type == tunable.Numbers && len(strings.Fields(j.Value)) < j.rec.Constraints.Count
 }
 
-// last is the last of several numbers, or the only one.
+// last returns the last of several numbers, or the only one.
 func last(value string) string {
 	value = strings.TrimSpace(value)
 	return value[strings.LastIndexAny(value, " \t")+1:]
 }
 
-// grownFrom is the default of earlier releases that a line's value was not
-// below, while it is below the one of this release.
+// grownFrom returns the default of an earlier release that a line's value reaches, though it is
+// below the default of this release.
 func (a *auditor) grownFrom(j judged) (string, bool) {
 	if !capacity(j) {
 		return "", false
@@ -216,9 +215,9 @@ func (a *auditor) grownFrom(j judged) (string, bool) {
 	for _, c := range j.rec.Changes {
 		switch {
 		case c.Default == nil:
-		case !c.Until.IsZero() && (rel.IsZero() || !rel.Before(c.Until)): // it ended before this release
+		case !c.Until.IsZero() && (rel.IsZero() || !rel.Before(c.Until)): // ended before this release
 			older = append(older, *c.Default)
-		case !c.From.IsZero() && !rel.Before(c.From) && j.rec.Default != nil: // the first one ended
+		case !c.From.IsZero() && !rel.Before(c.From) && j.rec.Default != nil: // the first default has ended
 			older = append(older, *j.rec.Default)
 		}
 	}
@@ -229,7 +228,7 @@ func (a *auditor) grownFrom(j judged) (string, bool) {
 	return older[i], true
 }
 
-// less compares two values as numbers; texts that are none are equal.
+// less compares two values as numbers; non-numbers compare equal.
 func less(a, b string) int {
 	x, ok := tunable.ParseInteger(strings.TrimSpace(a))
 	y, ok2 := tunable.ParseInteger(strings.TrimSpace(b))

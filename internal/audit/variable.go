@@ -8,7 +8,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// option reports names of kernels built with an option that GENERIC lacks.
+// option reports names that exist only in kernels built with an option that GENERIC lacks.
 func (a *auditor) option(j judged) []candidate {
 	if j.rec == nil || !j.st.Exists || a.product != nil && a.product.Has(j.Name) || !slices.Contains(a.Rules.NotGeneric, j.rec.KernelOption) ||
 		j.Stage != fact.Sysctl && j.Stage != fact.Loader {
@@ -25,7 +25,7 @@ func (a *auditor) option(j judged) []candidate {
 	return []candidate{a.says("LR-NOOPTION", of, j.Line, with{"option": j.rec.KernelOption})}
 }
 
-// aliases reports two names of one variable that files set differently.
+// aliases reports two names of one variable that files set to different values.
 func (a *auditor) aliases() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
@@ -42,8 +42,8 @@ func (a *auditor) aliases() []candidate {
 	return all
 }
 
-// sameVariable reports a line whose variable another line sets to another
-// value under its other name.
+// sameVariable reports a line whose variable another line sets, by its other name, to another
+// value.
 func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) []candidate {
 	for _, o := range a.lines {
 		if o.Name != other || !o.Effective || a.powerless(o) || rec.SameValue(l.Value, o.Value) {
@@ -54,8 +54,8 @@ func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) [
 	return nil
 }
 
-// powerless reports a line whose file has no power over its name: it overrides
-// nothing, and nothing overrides it.
+// powerless reports a line in a file that cannot set its name: it overrides nothing, and nothing
+// overrides it.
 func (a *auditor) powerless(l fact.Line) bool {
 	return a.f.OS == fact.FreeBSD && len(a.misplaced(a.judged(l))) > 0
 }

@@ -10,8 +10,8 @@ import (
 //go:embed words.txt
 var wordsText string
 
-// kindWords say what each kind of finding means, structural what the rules of the audit
-// itself do.
+// kindWords maps each kind of finding to its meaning, structural each built-in rule to its
+// description.
 var kindWords, structural = readWords()
 
 func readWords() (kinds map[Kind]string, rules map[string]string) {
@@ -26,8 +26,8 @@ func readWords() (kinds map[Kind]string, rules map[string]string) {
 	return kinds, rules
 }
 
-// Describe is the heading of a kind.
+// Describe returns the heading of a kind.
 func (k Kind) Describe() string { return kindWords[k] }
 
-// Structural is what a rule of the audit itself says; "" of one of the catalogue.
+// Structural returns the description of a built-in rule of the audit; "" for rules of the catalogue.
 func Structural(rule string) string { return structural[rule] }

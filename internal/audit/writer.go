@@ -13,54 +13,53 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Writer is a program that writes tunables by itself: by its own files, or values that it
-// has in it. Conditions and values see what the conditions of roles see.
+// Writer is a program that writes tunables by itself, from its own files or from built-in values.
+// Its conditions and values use the names of role conditions.
 type Writer struct {
 	Name string `yaml:"name"`
 	OS   string `yaml:"os"`
-	// Present is the condition under which a host has it; without one, it has where a line
-	// of the host's is the writer's.
+	// Present is the condition under which a host has the program; "" means that a line of the host
+	// must belong to it.
 	Present string `yaml:"present"`
-	// Stage, Files and Notes tell which lines of a host are the writer's: the stage of boot
-	// that reads them, or how their file or their note begins.
+	// Stage, Files and Notes identify the writer's lines: the boot stage that reads them, or a
+	// prefix of their file or note.
 	Stage fact.Stage `yaml:"stage"`
 	Files []string   `yaml:"files"`
 	Notes []string   `yaml:"notes"`
-	// Programs are its processes, as the kernel names them; Units how the names of its
-	// cgroups begin: its units of systemd. A tool is named where it writes itself, and no
-	// other writer started it.
+	// Programs lists its process names, Units prefixes of its cgroups, which are systemd units. A
+	// Tool is reported only if it writes itself and was not started by another writer.
 	Programs []string `yaml:"programs"`
 	Units    []string `yaml:"units"`
 	Tool     bool     `yaml:"tool"`
-	// Writes are the tunables that it writes by itself.
+	// Writes lists the tunables that it writes by itself.
 	Writes []Own `yaml:"writes"`
-	// Yields: the lines of sysctl.d or sysctl.conf are applied after it.
+	// Yields means that sysctl.d or sysctl.conf is applied after it.
 	Yields bool `yaml:"yields"`
-	// When says when it writes, and when it does so again; Fix what to do where its value is
-	// not wanted. {file} stands for the file of its line.
+	// When says when it writes and repeats that, Fix what to do if its value is not wanted. {file}
+	// stands for the file of its line.
 	When    string   `yaml:"when"`
 	Fix     string   `yaml:"fix"`
 	Sources []string `yaml:"sources"`
-	// Fires and Silent are hosts on which it overwrites a line, and on which it does not.
+	// Fires and Silent are hosts on which it does and does not overwrite a line.
 	Fires  []Example `yaml:"fires"`
 	Silent []Example `yaml:"silent"`
 }
 
-// Own are tunables that a writer writes by itself.
+// Own describes tunables that a writer writes by itself.
 type Own struct {
-	// Names are tunables (globs); those with "!" before them are not.
+	// Names lists the tunables (globs); "!" excludes.
 	Names []string `yaml:"names"`
-	// Value is a text with ${}; "" where it is not one value.
+	// Value is a text with ${}; "" if it is not one fixed value.
 	Value string `yaml:"value"`
 	When  string `yaml:"when"`
-	// Only is > where it writes over lesser values alone.
+	// Only is ">" if it replaces only smaller values.
 	Only string `yaml:"only"`
 }
 
-// writersLanguage is that of the conditions and values of writers.
+// writersLanguage is the expression language of writers.
 var writersLanguage = sync.OnceValue(factexpr.NewLanguage[factexpr.Host])
 
-// WithWriters are the facts with the writers that the host has, and with a line for each
+// WithWriters returns the facts with the writers present on the host, and with a line for each
 // value that one of them writes by itself.
 func (s *RuleSet) WithWriters(f *fact.Facts) (*fact.Facts, error) {
 	if f.Writers != nil {
@@ -98,7 +97,7 @@ func (s *RuleSet) WithWriters(f *fact.Facts) (*fact.Facts, error) {
 	return &g, nil
 }
 
-// lines are those of the values that it writes by itself and that last.
+// lines returns lines for the lasting values that the writer writes by itself.
 func (w *Writer) lines(host *factexpr.Host, before int) (all []fact.Line, err error) {
 	for _, o := range w.Writes {
 		holds, err := writersLanguage().Holds(o.When, host)
@@ -119,7 +118,7 @@ func (w *Writer) lines(host *factexpr.Host, before int) (all []fact.Line, err er
 	return all, nil
 }
 
-// owns reports a line of the writer's.
+// owns reports whether a line belongs to the writer.
 func (w *Writer) owns(l fact.Line) bool {
 	begins := func(s string) func(string) bool {
 		return func(p string) bool { return strings.HasPrefix(s, p) }
@@ -130,26 +129,26 @@ func (w *Writer) owns(l fact.Line) bool {
 	return w.Stage != "" && l.Stage == w.Stage || slices.ContainsFunc(w.Files, begins(l.File)) || slices.ContainsFunc(w.Notes, begins(l.Note))
 }
 
-// writes reports a tunable that it writes by itself.
+// writes reports whether it writes a tunable by itself.
 func (w *Writer) writes(name string) bool {
 	return slices.ContainsFunc(w.Writes, func(o Own) bool {
 		return taken(o.Names, name)
 	})
 }
 
-// WriterOf is the writer of a host's line, nil where no record has it.
+// WriterOf returns the writer of a host's line, nil if unknown.
 func (s *RuleSet) WriterOf(os string, l fact.Line) *Writer {
 	w, _ := list.Find(s.Writers, func(w *Writer) bool { return w.OS == os && w.owns(l) })
 	return w
 }
 
-// WritersOf are the writers that write a tunable by themselves.
+// WritersOf returns the writers that write a tunable by themselves.
 func (s *RuleSet) WritersOf(os, name string) []*Writer {
 	return list.Filter(s.Writers, func(w *Writer) bool { return w.OS == os && w.writes(name) })
 }
 
-// WriterOfProcess is the writer that wrote something, by the names of the process and of those
-// that started it, and of the cgroups that it is in, each the nearest first. nil: none is known.
+// WriterOfProcess returns the writer behind a write, from the names of the process and its
+// ancestors, and of its cgroups, nearest first; nil if unknown.
 func (s *RuleSet) WriterOfProcess(os string, programs, groups []string) *Writer {
 	find := func(is func(w *Writer) bool) *Writer {
 		w, _ := list.Find(s.Writers, func(w *Writer) bool { return w.OS == os && is(w) })
@@ -167,7 +166,7 @@ func (s *RuleSet) WriterOfProcess(os string, programs, groups []string) *Writer 
 	return cmp.Or(found, find(func(w *Writer) bool { return len(programs) > 0 && slices.Contains(w.Programs, programs[0]) }))
 }
 
-// Called is the writer as it is called where it wrote a line: TuneD with the line's profile.
+// Called names the writer of a line; for TuneD it includes the line's profile.
 func (w *Writer) Called(l fact.Line) string {
 	if _, profile, ok := strings.Cut(l.Note, "'s profile "); ok {
 		return w.Name + " (profile " + profile + ")"
@@ -175,11 +174,11 @@ func (w *Writer) Called(l fact.Line) string {
 	return w.Name
 }
 
-// Mend is what to do where the value of a line of the writer's is not wanted.
+// Mend returns the fix for an unwanted value of a writer's line.
 func (w *Writer) Mend(l fact.Line) string { return strings.ReplaceAll(w.Fix, "{file}", l.File) }
 
-// Says tells of the line that stands for a tunable whose it is, where a line of sysctl.d
-// does not stick for it; "" elsewhere.
+// Says describes the writer of a tunable's effective line if a line in sysctl.d would not override
+// it; "" otherwise.
 func (s *RuleSet) Says(os string, t fact.Tunable) string {
 	l, ok := t.Stands()
 	w := s.WriterOf(os, l)
@@ -189,8 +188,8 @@ func (s *RuleSet) Says(os string, t fact.Tunable) string {
 	return fmt.Sprintf("%s writes %s here: a line in sysctl.d does not stick. %s %s", w.Called(l), l.Value, w.When, w.Mend(l))
 }
 
-// writtenOver reports a line of sysctl.d whose value another program replaces as it starts,
-// or may replace.
+// writtenOver reports a line of sysctl.d whose value another program replaces, or may replace, when
+// it starts.
 func (a *auditor) writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
 	l, ok := s.EffectiveLine(fact.Sysctl)
 	win, ok2 := s.Stands()
@@ -219,8 +218,8 @@ func (a *auditor) writtenOver(rec *tunable.Record, s fact.Tunable) []candidate {
 	return []candidate{c}
 }
 
-// undoneLines reports a line of a program's, not of its package's, over which it applies
-// sysctl.d again.
+// undoneLines reports a line in a program's configuration, except packaged files, that the program
+// itself overrides by applying sysctl.d again.
 func (a *auditor) undoneLines(rec *tunable.Record, s fact.Tunable, win fact.Line) (all []candidate) {
 	for _, l := range s.Lines {
 		w := a.Rules.WriterOf(a.f.OS, l)
@@ -234,8 +233,8 @@ func (a *auditor) undoneLines(rec *tunable.Record, s fact.Tunable, win fact.Line
 	return all
 }
 
-// mayWriteOver reports a line of a tunable that a program of the host's writes too, with a
-// value that is not known.
+// mayWriteOver reports a line of a tunable that a program on the host also writes, with an unknown
+// value.
 func (a *auditor) mayWriteOver(w *Writer, s fact.Tunable, l fact.Line) []candidate {
 	if _, known := s.EffectiveLine(fact.Agent); w == nil || known {
 		return nil

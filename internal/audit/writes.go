@@ -12,43 +12,41 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Write describes what writing a tunable does in addition to storing the value: which
-// values the system refuses because of other tunables, and which tunables it writes itself.
+// Write describes the side effects of writing a tunable: which values the system refuses because of
+// other tunables, and which tunables it writes itself.
 type Write struct {
-	// Names are tunables (globs) of which one is written; those with "!"
-	// before them are not.
+	// Names lists the tunables (globs) whose write is meant; "!" excludes.
 	Names []string `yaml:"names"`
 	OS    string   `yaml:"os"`
-	// Since and Until bound the releases: from, and before.
+	// Since and Until limit the releases: from, and before.
 	Since release.Release `yaml:"since"`
 	Until release.Release `yaml:"until"`
-	// One: the names are of one variable.
+	// One means that all names refer to one variable.
 	One bool `yaml:"one"`
-	// Refused is the condition under which the value is not taken, Why and Fix
-	// what is then said. It sees this and old (the value before), and other
-	// tunables as they are at that moment.
+	// Refused is the condition under which the system refuses the value, Why and Fix the texts for
+	// that. It sees this and old (the value before), and the values that other tunables have at
+	// that moment.
 	Refused string `yaml:"refused"`
 	Why     string `yaml:"why"`
 	Fix     string `yaml:"fix"`
-	// Sets are the tunables that the system writes then.
+	// Sets lists the tunables that the system then writes.
 	Sets    []Effect `yaml:"sets"`
 	Sources []string `yaml:"sources"`
 }
 
-// Effect is what one write does to other tunables.
+// Effect is the effect of one write on other tunables.
 type Effect struct {
 	When string `yaml:"when"`
-	// Names are globs over the names that the host's files or its running
-	// system have, or a name; "{setting}" stands for the written name's last
-	// part.
+	// Names is a name, or globs that match names in the host's files or in its running system;
+	// "{setting}" stands for the last part of the written name.
 	Names []string `yaml:"names"`
 	Value string   `yaml:"value"`
-	// Fresh: only those that nothing has written yet.
+	// Fresh restricts the effect to tunables that nothing has written yet.
 	Fresh bool   `yaml:"fresh"`
 	Why   string `yaml:"why"`
 }
 
-// of reports whether a host's write of a name is one of these.
+// of reports whether w describes the write of a name on a host.
 func (w *Write) of(os string, rel release.Release, name string) bool {
 	if w.OS != os || !rel.IsZero() && (rel.Before(w.Since) || rel.Compare(w.Since) == 0 && rel.Patch < w.Since.Patch || !w.Until.IsZero() && !rel.Before(w.Until)) || rel.IsZero() && !w.Until.IsZero() {
 		return false
@@ -56,30 +54,29 @@ func (w *Write) of(os string, rel release.Release, name string) bool {
 	return taken(w.Names, name)
 }
 
-// written is what became of one line as the boot reached it.
+// written is the result of one line at its turn during boot.
 type written struct {
-	old   string // the value before, "" when not known
+	old   string // the value before; "" if unknown
 	known bool
-	// refused, fix and sources are of the write that was not taken.
+	// refused, fix and sources come from the Write that was refused.
 	refused, fix string
 	sources      []string
 }
 
-// holder says by which line a tunable has its value; indirect when that line
-// sets another one.
+// holder is the line that gave a tunable its value; indirect if the line sets another name.
 type holder struct {
 	line     fact.Line
-	indirect string // why
+	indirect string // the reason
 }
 
-// boot simulates the writes of a host's lines in the order of a boot, from the
-// values that the kernel starts with.
+// boot simulates the writes of a host's lines in boot order, starting from the kernel's initial
+// values.
 type boot struct {
 	a      *auditor
 	values map[string]string
 	holder map[string]holder
 	lines  map[fact.Line]written
-	// same is the one name by which a variable of several is kept.
+	// same maps each name of a variable with several names to one of them.
 	same map[string]string
 }
 
@@ -99,9 +96,9 @@ func (a *auditor) simulate() *boot {
 	return b
 }
 
-// sequence are the lines that write sysctls, in the order in which a boot does
-// so. systemd-sysctl keeps a name that is set to the same again at its first
-// place, and moves one that is set to something else to the last.
+// sequence returns the lines that write sysctls, in boot order. systemd-sysctl keeps the first
+// position of a name that is set to the same value again, and moves a name that is set to another
+// value to the end.
 func (a *auditor) sequence() []fact.Line {
 	all := list.Filter(a.lines, func(l fact.Line) bool { return l.Effective && !slices.Contains(elsewhere, l.Stage) })
 	for from := 0; from < len(all); {
@@ -115,10 +112,10 @@ func (a *auditor) sequence() []fact.Line {
 	return all
 }
 
-// elsewhere are the stages that write no sysctl when the system runs.
+// elsewhere lists the stages that do not write sysctls of the running system.
 var elsewhere = []fact.Stage{fact.RCConf, fact.Modprobe, fact.Loader, fact.Hints}
 
-// reached is a line's turn among those of its stage.
+// reached returns the order of a line within its stage.
 func (a *auditor) reached(l fact.Line) int {
 	turn := l.Order
 	s, ok := a.f.Tunable(l.Name)
@@ -137,10 +134,10 @@ func (a *auditor) reached(l fact.Line) int {
 	return turn
 }
 
-// variable is the name under which a tunable's value is kept.
+// variable returns the name under which a tunable's value is stored.
 func (b *boot) variable(name string) string { return cmp.Or(b.same[name], name) }
 
-// value is what a tunable holds at the moment.
+// value returns the current value of a tunable.
 func (b *boot) value(name string) (string, bool) {
 	if v, ok := b.values[b.variable(name)]; ok {
 		return v, true
@@ -152,7 +149,7 @@ func (b *boot) value(name string) (string, bool) {
 	return rec.DefaultOf(name, b.a.f.Release, b.a.env)
 }
 
-// write does what the kernel does with one line.
+// write does what the kernel does for one line.
 func (b *boot) write(l fact.Line) {
 	rec, ok := b.a.c.Lookup(b.a.f.OS, l.Name)
 	if !ok {
@@ -162,10 +159,10 @@ func (b *boot) write(l fact.Line) {
 	w.old, w.known = b.value(l.Name)
 	names := b.see(l.Value, w.old)
 	if p := rec.RejectLine(b.a.f.Release, l); p != nil && p.Outside == tunable.Refused && p.Kept == 0 {
-		return // another finding's
+		return // another check reports it
 	}
 	if rec.Constraints.OnlyRaise && l.Stage == fact.Sysctl && b.a.f.OS == fact.FreeBSD && (!w.known || less(l.Value, w.old) < 0) {
-		return // refused too, or it may be
+		return // also refused, or may be
 	}
 	does := list.Filter(b.a.Rules.Writes, func(x *Write) bool { return x.of(b.a.f.OS, b.a.f.Release, l.Name) })
 	for _, x := range does {
@@ -190,7 +187,7 @@ func (b *boot) write(l fact.Line) {
 	}
 }
 
-// see is what expressions see at the moment.
+// see returns what expressions see at the moment.
 func (b *boot) see(this, old string) *names {
 	n := b.a.names.about(this)
 	n.Text = func(name string) string { v, _ := b.value(name); return v }
@@ -200,7 +197,7 @@ func (b *boot) see(this, old string) *names {
 	return n
 }
 
-// holds answers a condition; one over what is not known does not hold.
+// holds evaluates a condition; it is false if it depends on unknown values.
 func (b *boot) holds(code string, n *names) bool {
 	read, calls := language().Reads(code)
 	if slices.Contains(read, "old") && n.OldText == "" {
@@ -216,7 +213,7 @@ func (b *boot) holds(code string, n *names) bool {
 	return yes
 }
 
-// fill puts values into a text.
+// fill fills values into a text.
 func (b *boot) fill(text string, n *names) string {
 	filled, err := language().Fill(text, n)
 	b.a.fail(err)
@@ -228,7 +225,7 @@ func (b *boot) set(name, value string, by holder) {
 	b.values[v], b.holder[v] = value, by
 }
 
-// effect writes what one line's write makes the system write.
+// effect makes the writes that follow from the write of a line.
 func (b *boot) effect(e Effect, l fact.Line, n *names) {
 	if !b.holds(e.When, n) {
 		return
@@ -248,7 +245,7 @@ func (b *boot) effect(e Effect, l fact.Line, n *names) {
 	}
 }
 
-// touch is one tunable that the system writes because of a line.
+// touch writes one tunable because of a line that sets another one.
 func (b *boot) touch(name, value string, e Effect, l fact.Line) {
 	if b.variable(name) == b.variable(l.Name) {
 		return
@@ -259,8 +256,8 @@ func (b *boot) touch(name, value string, e Effect, l fact.Line) {
 	b.set(name, value, holder{l, e.Why})
 }
 
-// afterBoot has conditions see what files leave behind, where nothing running is
-// known.
+// afterBoot lets conditions see the values that the files result in, if there are no running
+// values.
 func (a *auditor) afterBoot() {
 	if a.live {
 		return
@@ -279,14 +276,14 @@ func (a *auditor) afterBoot() {
 	a.names.Text, a.names.Value, a.names.Known = e.Text, e.Value, e.Known
 }
 
-// changes reports a line that changes what its tunable holds as it is reached.
+// changes reports whether a line changes the value that its tunable has at that moment of the boot.
 func (b *boot) changes(l fact.Line, rec *tunable.Record) bool {
 	w, ok := b.lines[l]
 	return ok && w.refused == "" && w.known && !rec.SameValue(w.old, l.Value)
 }
 
-// writes reports lines that the kernel refuses as it is by then, and lines that
-// a later one undoes though it sets another name.
+// writes reports lines that the kernel refuses at their turn, and lines that a later line with
+// another name undoes.
 func (a *auditor) writes() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
@@ -310,8 +307,7 @@ func (a *auditor) refusal(l fact.Line, w written) candidate {
 	return c
 }
 
-// undone reports a line whose value does not last, because a later line of
-// another name writes over it.
+// undone reports a line whose value is overwritten by a later line with another name.
 func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 	v := a.boot.variable(l.Name)
 	by, end := a.boot.holder[v], a.boot.values[v]
@@ -322,8 +318,8 @@ func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 	return []candidate{a.says("LR-UNDONE", "later", l, with{"other": fmt.Sprintf("%s=%s at %s line %d", by.line.Name, by.line.Value, by.line.File, by.line.Number), "end": end, "why": why})}
 }
 
-// alternative reports a line that another of its name leaves in effect: they are for different
-// cases, the branches of a script say, and so may the lines after them be.
+// alternative reports whether another line of the same name is effective too: as in branches of a
+// script they are for different cases, and so may later lines be.
 func (a *auditor) alternative(l fact.Line) bool {
 	s, _ := a.f.Tunable(l.Name)
 	return slices.ContainsFunc(s.Lines, func(other fact.Line) bool {

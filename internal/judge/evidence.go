@@ -7,7 +7,7 @@ import (
 	"linerate/internal/role"
 )
 
-// weigh pools what was measured of changes from the value that stands.
+// weigh pools the measurements of changes from the current value.
 func (j *Judge) weigh(x Judgement) []evidence.Change {
 	is := func(value string) bool {
 		return value == "" && x.Stands.Value == x.Default || x.Record.SameValue(value, x.Stands.Value)
@@ -29,11 +29,11 @@ func (j *Judge) weigh(x Judgement) []evidence.Change {
 	return evidence.Weigh(away, j.Host())
 }
 
-// Host is the host as evidence knows it.
+// Host returns the host in the form that evidence uses.
 func (j *Judge) Host() *evidence.Host { return &evidence.Host{Facts: j.Facts, Drivers: j.env.Drivers} }
 
-// byEvidence does what the studies of changes come to: what helps is set, what may help is
-// measured, all else stays. false: nothing was measured that tells.
+// byEvidence decides by the measured changes: set what helps, measure what may help, keep
+// everything else. It returns false if no measurement decides.
 func (x *Judgement) byEvidence() bool {
 	best := evidence.Best(x.Evidence)
 	if best != nil {
@@ -51,7 +51,7 @@ func (x *Judgement) byEvidence() bool {
 	return x.Why != ""
 }
 
-// Concerns reports whether a metric is about what a role does.
+// Concerns reports whether a metric is relevant to a role.
 func Concerns(of, metric string) bool {
 	packets := strings.Contains(metric, "forwarding") || strings.Contains(metric, "ns_per_packet") || strings.Contains(metric, "equilibrium")
 	return packets == role.Forwards(of)

@@ -1,7 +1,7 @@
-// Package judge gives one judgement a setting of a host: what stands, what is known
-// of it, what was measured, and what to do. It is pure, and the only place where
-// findings, records, advice and evidence are weighed against each other; what shows or
-// changes a host reads its judgements.
+// Package judge gives one judgement per setting of a host: its value, what is known
+// and was measured of it, and what to do. It is pure, and the only place where findings,
+// records, advice and evidence are weighed against each other; all that shows or changes
+// a host uses its judgements.
 package judge
 
 import (
@@ -16,91 +16,89 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Do is what a judgement says to do.
+// Do is the recommended action of a judgement.
 type Do string
 
-// What to do about a setting.
+// The actions.
 const (
 	Keep    Do = "keep"    // nothing
-	Set     Do = "set"     // to To
-	Remove  Do = "remove"  // the line
-	Move    Do = "move"    // the line, to the file where it takes effect
-	Decide  Do = "decide"  // a person: lines contradict, or several changes would do
-	Measure Do = "measure" // nothing is known that decides
+	Set     Do = "set"     // set it to To
+	Remove  Do = "remove"  // remove the line
+	Move    Do = "move"    // move the line to the file where it takes effect
+	Decide  Do = "decide"  // a person decides: lines conflict, or several changes are possible
+	Measure Do = "measure" // nothing known decides
 )
 
-// Basis is what a judgement rests on, and so how sure it is.
+// Basis is what a judgement is based on, and thus how certain it is.
 type Basis string
 
-// The bases, surest first.
+// The bases, most certain first.
 const (
-	System   Basis = "system"   // how the system reads its files and stores values
+	System   Basis = "system"   // how the system reads files and stores values
 	Measured Basis = "measured" // studies on hardware and a release like the host's
 	Known    Basis = "known"    // the catalogue's rules, cautions and advice
-	Claimed  Basis = "claimed"  // somebody's advice, unmeasured
-	None     Basis = "none"     // nothing speaks for a change
+	Claimed  Basis = "claimed"  // someone's advice, unmeasured
+	None     Basis = "none"     // nothing supports a change
 )
 
-// Judgement is everything there is to say of one setting of one host.
+// Judgement is all that is known of one setting of one host.
 type Judgement struct {
-	// Name is as the host spells it.
+	// Name is the host's spelling.
 	Name string
-	// Record is the catalogue's, nil where it has none.
+	// Record is the catalogue's record, nil if there is none.
 	Record *tunable.Record
-	// Default is the value without any line, computed for this host; "" and false
-	// where that is not known.
+	// Default is the value without any line, computed for this host; "" and false if unknown.
 	Default      string
 	DefaultKnown bool
-	// Stands is the value the setting has.
+	// Stands is the current value.
 	Stands Standing
-	// Lines set it, in the order in which they are read.
+	// Lines are the lines that set it, in reading order.
 	Lines []fact.Line
-	// Writer says which program wrote the line that stands, where a line of sysctl.d does
-	// not stick for it; "" elsewhere.
+	// Writer names the program that wrote the effective line if a line in sysctl.d would not
+	// override it; "" otherwise.
 	Writer string
-	// Findings are the audit's about it, worst first.
+	// Findings are the audit's findings about it, worst first.
 	Findings []audit.Finding
-	// Cautions are the record's that hold of the value that stands.
+	// Cautions are the record's cautions that apply to the current value.
 	Cautions []tunable.Caution
-	// Advice is the record's for the host's role; nil where it has none.
+	// Advice is the record's advice for the host's role; nil if there is none.
 	Advice *Advice
-	// Evidence is what was measured of changes from the value that stands, pooled.
+	// Evidence holds the pooled measurements of changes from the current value.
 	Evidence []evidence.Change
 
 	Do    Do
-	To    string // the value, where Do is Set, or the one to measure
+	To    string // the value to set or to measure
 	Why   string
 	Basis Basis
 }
 
-// Standing is a value and where it comes from.
+// Standing is a value and its origin.
 type Standing struct {
 	Value string
 	Known bool
 	// Origin is "default", "the running kernel", or the line as FILE:NUMBER.
 	Origin string
-	// Fleeting: the value runs, and the files give another at the next boot.
+	// Fleeting means that the value is running but the files set another at the next boot.
 	Fleeting bool
 }
 
-// Advice is what the catalogue recommends to a role. Value is "" where it says what
-// to do without one.
+// Advice is the catalogue's recommendation for a role. Value is "" if it only says what to do.
 type Advice struct {
 	Value, Reason string
 }
 
-// Input is what judgements are made from. Findings are of an audit of the same facts.
+// Input holds the inputs of judgements. Findings must come from an audit of the same facts.
 type Input struct {
 	Facts     *fact.Facts
 	Catalogue *tunable.Catalogue
-	// Rules know who writes what; nil: that is not told.
+	// Rules identifies writers; nil leaves Writer empty.
 	Rules    *audit.RuleSet
 	Role     string
 	Findings []audit.Finding
 	Evidence []evidence.Row
 }
 
-// Judge makes the judgements of one host.
+// Judge judges the settings of one host.
 type Judge struct {
 	Input
 	env      tunable.Env
@@ -108,7 +106,7 @@ type Judge struct {
 	evidence map[string][]evidence.Row
 }
 
-// New prepares the judge of a host.
+// New returns a judge for a host.
 func New(in Input) *Judge {
 	j := &Judge{Input: in, env: in.Catalogue.NewEnv(in.Facts, in.Role), findings: map[string][]audit.Finding{}, evidence: map[string][]evidence.Row{}}
 	for _, f := range in.Findings {
@@ -123,7 +121,7 @@ func New(in Input) *Judge {
 	return j
 }
 
-// Of judges the setting of a name.
+// Of judges the setting with a name.
 func (j *Judge) Of(name string) Judgement {
 	x, setting := j.known(name)
 	if j.Rules != nil {
@@ -138,7 +136,7 @@ func (j *Judge) Of(name string) Judgement {
 	return x
 }
 
-// known is a judgement before anything is weighed.
+// known returns a judgement before weighing.
 func (j *Judge) known(name string) (Judgement, fact.Tunable) {
 	x := Judgement{Name: name, Findings: j.findings[name], Basis: None, Do: Keep}
 	setting, _ := j.setting(name)
@@ -151,13 +149,13 @@ func (j *Judge) known(name string) (Judgement, fact.Tunable) {
 	return x, setting
 }
 
-// Stands is the value that a setting has.
+// Stands returns the current value of a setting.
 func (j *Judge) Stands(name string) Standing {
 	x, _ := j.known(name)
 	return x.Stands
 }
 
-// setting is a name's own lines and running value, of rc.conf's where no other has it.
+// setting returns the lines and running value of a name, from rc.conf if there is no other.
 func (j *Judge) setting(name string) (fact.Tunable, bool) {
 	if s, ok := j.Facts.Tunable(name); ok {
 		return s, true
@@ -165,7 +163,7 @@ func (j *Judge) setting(name string) (fact.Tunable, bool) {
 	return j.Facts.RCVariable(name)
 }
 
-// stands is the value that runs, else the one that the files set, else the default.
+// stands returns the running value, else the one set in files, else the default.
 func (j *Judge) stands(x Judgement, s fact.Tunable) Standing {
 	place, written := "", ""
 	if l, ok := s.Stands(); ok {
@@ -192,7 +190,7 @@ func (j *Judge) stands(x Judgement, s fact.Tunable) Standing {
 	return Standing{Value: x.Default, Origin: "default", Known: x.DefaultKnown}
 }
 
-// cautions are those whose condition can be answered, and holds.
+// cautions returns the cautions whose condition can be evaluated, and holds.
 func (j *Judge) cautions(x Judgement) []tunable.Caution {
 	if x.Stands.Value == "" {
 		return nil
@@ -204,7 +202,7 @@ func (j *Judge) cautions(x Judgement) []tunable.Caution {
 	})
 }
 
-// advice is the first recommendation to the host's role whose condition holds.
+// advice returns the first recommendation for the host's role whose condition holds.
 func (j *Judge) advice(r *tunable.Record) *Advice {
 	for _, k := range r.Recommend {
 		if holds, err := j.env.Holds(k.When); k.Role != j.Role || err != nil || !holds {
@@ -221,7 +219,7 @@ func (j *Judge) advice(r *tunable.Record) *Advice {
 	return nil
 }
 
-// decide weighs what is known: a finding before evidence, evidence before advice.
+// decide weighs what is known: a finding over evidence, evidence over advice.
 func (x *Judgement) decide() {
 	switch {
 	case len(x.Findings) > 0:
@@ -234,11 +232,11 @@ func (x *Judgement) decide() {
 	}
 }
 
-// bySystem are the kinds of findings that follow from how the system works.
+// bySystem lists the kinds of findings that follow from how the system works.
 var bySystem = []audit.Kind{audit.Syntax, audit.Removed, audit.Renamed, audit.Unknown, audit.Misplaced, audit.Range, audit.Duplicate, audit.Drift, audit.Order}
 
-// byFinding does what the worst finding says. Lines that contradict each other, and
-// changes without one value, are a person's to decide.
+// byFinding follows the worst finding. A person must decide about lines that contradict each other,
+// and changes without a definite value.
 func (x *Judgement) byFinding(f audit.Finding) {
 	x.Why, x.Basis = f.Message, Known
 	switch {
@@ -255,7 +253,7 @@ func (x *Judgement) byFinding(f audit.Finding) {
 		x.Do, x.To = Set, set.Value
 	case f.Action == audit.Change:
 		x.Do = Decide
-	default: // remove, move, keep, measure: the same words
+	default: // remove, move, keep and measure have the same names
 		x.Do = Do(f.Action)
 	}
 }

@@ -8,69 +8,67 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Basis is why advice may enter a plan. A measured gain is no advice.
+// Basis is the reason why advice may enter a plan. A measured gain is not advice.
 type Basis string
 
-// The bases of advice, spelled out because the schema reads them here: the first and the
-// last are a step's Correctness and Unmeasured.
+// The bases of advice. They are spelled out because the schema is generated from them; the first
+// and last equal the evidence kinds Correctness and Unmeasured.
 const (
-	ByRole     Basis = "correctness" // the role does not work right without it
-	Capacity   Basis = "capacity"    // arithmetic from needs and facts
-	OnlyAdvice Basis = "unmeasured"  // advice without a measurement; only on request
+	ByRole     Basis = "correctness" // the role does not work correctly without it
+	Capacity   Basis = "capacity"    // computed from needs and facts
+	OnlyAdvice Basis = "unmeasured"  // not measured; included only on request
 )
 
-// Advice is one record of catalogue/plans: what a tunable should be on hosts
-// of some roles, when, and why. Without a Value it says why the tunable is
-// left alone on purpose.
+// Advice is one record of catalogue/plans: the value that a tunable should have on hosts of some
+// roles, when, and why. Without Value it says why the tunable is deliberately left alone.
 type Advice struct {
-	// Set or Leave names the tunable as the catalogue does; N and IF are
-	// filled in by what Each selects, {driver} by each of Drivers.
+	// Set or Leave is the tunable's name in the catalogue; N and IF stand for what Each selects,
+	// {driver} for each of Drivers.
 	Set   string   `yaml:"set"`
 	Leave string   `yaml:"leave"`
 	Roles []string `yaml:"roles"`
 	Basis Basis    `yaml:"basis"`
-	// Needs are inputs without which the value cannot be computed: link,
-	// rtt, states, connections, connection_rate. When one is missing the plan says which.
+	// Needs lists the inputs required to compute the value: link, rtt, states, connections,
+	// connection_rate. If one is missing, the plan names it.
 	Needs []string `yaml:"needs"`
-	// When says whether the advice is about this host at all; Unless, when
-	// it holds, turns the advice into leaving it alone, for Otherwise.
+	// When says whether the advice applies to the host. Where Unless holds, the tunable is left
+	// alone instead, with the text Otherwise.
 	When      string `yaml:"when"`
 	Unless    string `yaml:"unless"`
 	Otherwise string `yaml:"otherwise"`
-	// Study is the study that would measure unmeasured advice.
+	// Study names the study that would measure unmeasured advice.
 	Study string `yaml:"study"`
-	// Unmet: where Unless holds, this host cannot meet what was asked for, and the plan
-	// says so first.
+	// Unmet means that where Unless holds, this host cannot meet the needs; the plan reports that
+	// first.
 	Unmet bool `yaml:"unmet"`
-	// Want is an expression for the number that the needs ask for, Bounds
-	// what it must not pass: expressions see the number that is left as
-	// granted. Where that is less, the plan says Short among what it cannot
-	// meet.
+	// Want is an expression for the number that the needs require, Bounds its upper limits.
+	// Expressions see the limited number as granted. If it is less than Want, the plan reports
+	// Short among the unmet needs.
 	Want   string  `yaml:"want"`
 	Bounds []Bound `yaml:"bounds"`
 	Short  string  `yaml:"short"`
-	// Value is an expression for the value; granted where it is not given.
-	// Raise: a greater one stays.
+	// Value is an expression for the value; the default is granted. Raise means that a greater
+	// current value is kept.
 	Value string `yaml:"value"`
 	Raise bool   `yaml:"raise"`
-	// Each is an expression for the interfaces, or the interrupts or CPUs by
-	// name, that it is about, one setting each.
+	// Each is an expression for the interfaces, interrupts or CPUs that the advice applies to, with
+	// one setting for each.
 	Each    string   `yaml:"each"`
 	Drivers []string `yaml:"drivers"`
-	// Formula is the computation filled in, for people: "${…}" is an
-	// expression. Reason, Risk and Undo are texts of the same kind.
+	// Formula is the computation with its numbers, for people: "${…}" is an expression. Reason,
+	// Risk and Undo are templates of the same kind.
 	Formula string `yaml:"formula"`
 	Reason  string `yaml:"reason"`
 	Risk    string `yaml:"risk"`
 	Undo    string `yaml:"undo"`
-	// Sources say where that was read.
+	// Sources lists where the advice comes from.
 	Sources []string `yaml:"sources"`
 
 	OS   string `yaml:"-"`
 	File string `yaml:"-"`
 }
 
-// Name is the tunable that the advice is about.
+// Name returns the tunable that the advice is about.
 func (a *Advice) Name() string {
 	if a.Set != "" {
 		return a.Set
@@ -78,7 +76,7 @@ func (a *Advice) Name() string {
 	return a.Leave
 }
 
-// measuredBy is the verb that measures unmeasured advice.
+// measuredBy returns the verb that measures unmeasured advice.
 func (a *Advice) measuredBy() string {
 	if a.Study == "" {
 		return "prove"
@@ -86,27 +84,27 @@ func (a *Advice) measuredBy() string {
 	return "study run " + a.Study
 }
 
-// Bound is what a wanted number must not pass, where When holds.
+// Bound is an upper limit of a wanted number; it applies where When holds.
 type Bound struct {
 	Most   string `yaml:"most"` // an expression
 	When   string `yaml:"when"`
 	Reason string `yaml:"reason"` // a clause: "no TCP window is larger"
 }
 
-// Answer is what a plan says of a need that no advice made a setting of.
+// Answer is the plan's reply to a need for which no advice produced a setting.
 type Answer struct {
 	Need  string   `yaml:"need"`
-	Roles []string `yaml:"roles"` // all when empty
+	Roles []string `yaml:"roles"` // all if empty
 	When  string   `yaml:"when"`
 	Text  string   `yaml:"text"`
 
 	OS string `yaml:"-"`
 }
 
-// Library is all advice, in the order of its files.
+// Library holds all advice, in file order.
 type Library struct{ content }
 
-// content is what a library keeps, packed and not.
+// content is the part of a library that is packed.
 type content struct {
 	Advice  []*Advice
 	Answers []*Answer
@@ -119,8 +117,7 @@ type AdviceFile struct {
 	Answers []*Answer `yaml:"answers"`
 }
 
-// Load reads plans/*.yaml of the catalogue's files. What they hold is checked by this
-// package's tests alone.
+// Load reads plans/*.yaml of the catalogue. Only this package's tests validate their content.
 func Load(fsys fs.FS) (*Library, error) {
 	files, err := yamlfile.Own[AdviceFile](fsys, "plans/*.yaml")
 	l := &Library{}
@@ -137,7 +134,7 @@ func Load(fsys fs.FS) (*Library, error) {
 	return l, err
 }
 
-// expand is the advice, once for each of its drivers.
+// expand returns one copy of the advice for each of its drivers.
 func (a *Advice) expand() []*Advice {
 	if len(a.Drivers) == 0 {
 		return []*Advice{a}
@@ -151,5 +148,5 @@ func (a *Advice) expand() []*Advice {
 	return all
 }
 
-// needs are the inputs that advice may ask for.
+// needs lists the inputs that advice may require.
 var needs = []string{"link", "rtt", "states", "connections", "connection_rate"}

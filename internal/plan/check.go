@@ -12,10 +12,10 @@ import (
 	"linerate/internal/list"
 )
 
-// Judge audits facts: those of a host, and those that a plan would make of them.
+// Judge audits the facts of a host, real or as changed by a plan.
 type Judge func(*fact.Facts) (*audit.Report, error)
 
-// By is a judge that asks what another audit asked: its rules, role and suppressions.
+// By returns a judge with the rules, role and suppressions of another audit.
 func By(known audit.Input) Judge {
 	return func(f *fact.Facts) (*audit.Report, error) {
 		known.Facts = f
@@ -23,9 +23,8 @@ func By(known audit.Input) Judge {
 	}
 }
 
-// checked is the plan without the changes after which the audit has something new to
-// say, or which switch off what forwards or filters. What is not offered is among
-// Decide, with the reason.
+// checked removes from the plan the changes that cause new findings of the audit, or that switch
+// off forwarding or filtering. It lists them in Decide, with the reason.
 func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 	before, err := judge(f)
 	if err != nil {
@@ -36,7 +35,7 @@ func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 		if err != nil || len(harms) == 0 {
 			return p, err
 		}
-		// Of the changes that may be at fault, the one without which least is wrong.
+		// Among the suspect changes, pick the one whose removal leaves the least harm.
 		var least []harm
 		var best part
 		found := false
@@ -52,7 +51,7 @@ func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 				break
 			}
 		}
-		if !found { // several changes, each enough by itself: the last of the suspects goes first
+		if !found { // several changes, each harmful by itself: remove the last suspect first
 			all := p.suspects(harms)
 			if len(all) == 0 {
 				return p, fmt.Errorf("the plan would do harm: %s", harms[0].text)
@@ -72,8 +71,8 @@ func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 	}
 }
 
-// Harms says what apply, which puts settings in force and removes no line, would make worse
-// on a host that is as f says now.
+// Harms returns what apply would make worse on a host with facts f. Apply makes settings but
+// removes no line.
 func (p Plan) Harms(f *fact.Facts, judge Judge) ([]string, error) {
 	p.Remove, p.Settings = nil, slices.Clone(p.Settings)
 	for i := range p.Settings {
@@ -87,10 +86,10 @@ func (p Plan) Harms(f *fact.Facts, judge Judge) ([]string, error) {
 	return list.Map(harms, func(h harm) string { return oneLine(h.text) }), err
 }
 
-// harm is something that is wrong with a plan: what it is about, and how.
+// harm is a problem that a plan causes: the setting concerned, and the description.
 type harm struct{ name, text string }
 
-// harmsOf holds what a plan makes of a host against what the host is now.
+// harmsOf compares the host as changed by a plan with the current host.
 func harmsOf(p Plan, f *fact.Facts, before *audit.Report, judge Judge) ([]harm, error) {
 	g := p.Over(f)
 	after, err := judge(g)
@@ -106,7 +105,7 @@ func harmsOf(p Plan, f *fact.Facts, before *audit.Report, judge Judge) ([]harm, 
 		was, ok := known[n.PlainID()]
 		if n.Severity.AtLeast(audit.Warning) && (!ok || !was.AtLeast(n.Severity)) {
 			text := n.Message
-			if n.Rule() == "LR-OVERWRITTEN" { // the way out is another program's
+			if n.Rule() == "LR-OVERWRITTEN" { // the remedy belongs to another program
 				text += ". " + n.Fix
 			}
 			all = append(all, harm{n.Name, text})
@@ -122,11 +121,11 @@ func max2(a, b audit.Severity) audit.Severity {
 	return b
 }
 
-// switches are settings that make a host route, filter, or start a service.
+// switches matches settings that make a host route, filter, or start a service.
 var switches = regexp.MustCompile(`_enable$|_load$|^kld_list$|^ifconfig_|^(default|ipv6_default)router$|^(static|ipv6)_routes|^pf_rules$|^firewall_|forward(ing)?$`)
 
-// losses are what lines that go take along: another line that stands then with another
-// value, and switches that are on.
+// losses returns what removed lines would break: switches that were on, and lines that would then
+// take effect with another value.
 func (p Plan) losses(f, g *fact.Facts) []harm {
 	set := map[string]bool{}
 	for _, s := range p.Settings {
@@ -140,7 +139,7 @@ func (p Plan) losses(f, g *fact.Facts) []harm {
 		}
 		var now fact.Line
 		stands := false
-		for _, t := range g.Settings[min(i, len(g.Settings)-1):] { // both are sorted, and g has no fewer
+		for _, t := range g.Settings[min(i, len(g.Settings)-1):] { // both are sorted, and g has at least as many
 			if t.Name == s.Name && t.Namespace == s.Namespace {
 				now, stands = t.Stands()
 				break
@@ -165,21 +164,21 @@ func (p Plan) losses(f, g *fact.Facts) []harm {
 	return all
 }
 
-// off reports a value that switches nothing on.
+// off reports whether a value switches nothing on.
 func off(value string) bool {
 	return slices.Contains([]string{"", "0", "no", "off", "false", "none"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
-// idle reports a line that, by the plan's own finding, does nothing.
+// idle reports whether, according to the plan's own finding, a line has no effect.
 func (p Plan) idle(l fact.Line) bool {
 	return slices.ContainsFunc(p.Remove, func(r Removal) bool { return r.File == l.File && r.Line == l.Number && r.idle })
 }
 
-// part is one of a plan's changes: a setting, or the removal of a line.
+// part is one change of a plan: a setting, or the removal of a line.
 type part struct{ setting, removal int }
 
-// suspects are the changes that may have done harm: those about a setting that a harm
-// names, or all.
+// suspects returns the changes that may cause the harms: those about a setting that a harm names,
+// or all.
 func (p Plan) suspects(harms []harm) []part {
 	about := func(name string) bool {
 		return slices.ContainsFunc(harms, func(h harm) bool { return h.name != "" && (h.name == name || strings.HasSuffix(h.name, "."+name)) })
@@ -203,7 +202,7 @@ func (p Plan) suspects(harms []harm) []part {
 	return all
 }
 
-// except is the plan without one of its changes.
+// except returns the plan without one change.
 func (p Plan) except(c part) Plan {
 	if c.setting >= 0 {
 		p.Settings = slices.Delete(slices.Clone(p.Settings), c.setting, c.setting+1)
@@ -213,7 +212,7 @@ func (p Plan) except(c part) Plan {
 	return p
 }
 
-// decision is a change that is not offered, for a person to decide.
+// decision returns the Decision for a change that is not offered.
 func (p Plan) decision(c part, reason string) Decision {
 	if c.setting >= 0 {
 		s := p.Settings[c.setting]

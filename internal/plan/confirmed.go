@@ -7,18 +7,18 @@ import (
 	"linerate/internal/show"
 )
 
-// Gain is a setting that an experiment on this host's lab confirmed.
+// Gain is a setting confirmed by an experiment in this host's lab.
 type Gain struct {
 	Name, Value string
-	// Do is what sets it, in words, where the catalogue does not know it.
+	// Do describes how to set it if the catalogue has no record of it.
 	Do       string
 	Reason   string
 	Evidence Evidence
 }
 
-// Confirmed is the plan of settings that were confirmed by experiment, and of nothing
-// else; left are those that were tried and are left alone. A gain that the catalogue
-// has no record of, or no place to set, is one to set by hand.
+// Confirmed returns a plan of only the settings that an experiment confirmed; left lists the
+// settings that were tried and are left alone. A gain without a record in the catalogue, or without
+// a file to hold it, must be set by hand.
 func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 	p, err := begin(in)
 	if err != nil {
@@ -35,7 +35,7 @@ func Confirmed(in Input, gains []Gain, left []LeftAlone) (Plan, error) {
 	return p.judged()
 }
 
-// confirmed puts one gain into the plan.
+// confirmed adds one gain to the plan.
 func (p *planning) confirmed(g Gain) {
 	r, ok := p.Catalogue.Lookup(p.Facts.OS, g.Name)
 	switch {
@@ -46,7 +46,7 @@ func (p *planning) confirmed(g Gain) {
 	}
 }
 
-// byHand puts a gain among what the reader sets.
+// byHand adds a gain to the settings to make by hand.
 func (p *planning) byHand(g Gain, do string) {
 	p.plan.ByHand = append(p.plan.ByHand, ByHand{Name: g.Name, Value: g.Value, Do: do, Reason: g.Reason, Evidence: g.Evidence})
 }

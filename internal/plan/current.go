@@ -10,8 +10,8 @@ import (
 	"linerate/internal/judge"
 )
 
-// current finds a tunable's value and where it comes from: an interface's own, a limit of
-// pf, or what stands by the judge.
+// current returns the value of a tunable and its origin: from the interface, from pf's limits, or
+// from the judge.
 func (p *planning) current(name string, n *names) judge.Standing {
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && p.Facts.Firewall.PF != nil {
 		return p.pfLimit(limit, name)
@@ -26,7 +26,7 @@ func (p *planning) current(name string, n *names) judge.Standing {
 	return c
 }
 
-// ofDevice is a property of an interface as the interface has it.
+// ofDevice returns a property of an interface from its facts.
 func (p *planning) ofDevice(name, device string) judge.Standing {
 	nic, ok := p.Facts.NIC(device)
 	if device == "" || !ok {
@@ -43,8 +43,7 @@ func (p *planning) ofDevice(name, device string) judge.Standing {
 	return judge.Standing{}
 }
 
-// pfLimit is a limit of pf: as the kernel has it, else as pf.conf sets it,
-// else the default.
+// pfLimit returns a limit of pf: the kernel's, else that in pf.conf, else the default.
 func (p *planning) pfLimit(limit, name string) judge.Standing {
 	pf := p.Facts.Firewall.PF
 	of := func(list []fact.Limit) (value, origin string, ok bool) {
@@ -67,7 +66,7 @@ func (p *planning) pfLimit(limit, name string) judge.Standing {
 		return judge.Standing{Value: running, Origin: "the running kernel", Known: true}
 	}
 	if a := appliance.Of(p.Facts); a != nil && slices.ContainsFunc(a.Limits, func(l appliance.MemoryLimit) bool { return l.Name == limit }) {
-		return judge.Standing{} // by memory, which is not known
+		return judge.Standing{} // depends on memory, which is unknown
 	}
 	if c := p.judging().Stands(name); c.Known {
 		return c

@@ -10,24 +10,24 @@ import (
 	"linerate/internal/list"
 )
 
-// Cuts are the lines, and words of command lines, that Fixes takes out of the host's
-// files: those that are whole settings, where removing them is the whole fix.
+// Cuts returns the lines, and parameters of kernel command lines, that Fixes removes from the
+// host's files: those that hold a complete setting whose removal is the complete fix.
 func (p Plan) Cuts() []Removal {
 	return list.Filter(p.Removals(), func(r Removal) bool {
 		return r.whole && slices.ContainsFunc(p.Remove, r.same)
 	})
 }
 
-// goesOn reports a line that other lines of the file belong to, or the other way
-// round: a continued one, a value over several, one of several commands.
+// goesOn reports whether a line cannot be removed alone: a continued line, a value that spans
+// several lines, or one of several commands on a line.
 func goesOn(l fact.Line) bool {
 	text := strings.TrimSpace(l.Text)
 	return strings.HasSuffix(text, `\`) || strings.Contains(l.Value, "\n") ||
 		(l.Stage == fact.RCConf || l.Stage == fact.Conf) && strings.ContainsAny(text, ";&|") || !strings.Contains(text, l.Name[strings.LastIndexAny(l.Name, "./")+1:])
 }
 
-// Shorten is a file's text without what cuts take out of it. Lines are as the
-// file has them: the others stay as they are, byte for byte.
+// Shorten returns the text of a file without the cuts. All other lines stay unchanged, byte for
+// byte.
 func Shorten(text string, cuts []Removal) string {
 	byLine := map[int][]Removal{}
 	for _, c := range cuts {
@@ -49,7 +49,7 @@ func Shorten(text string, cuts []Removal) string {
 	return b.String()
 }
 
-// withoutWord takes a parameter, with its value, out of a command line.
+// withoutWord removes a parameter and its value from a command line.
 func withoutWord(line, word string) string {
 	m := regexp.MustCompile(`(^|["'\s])(?:sysctl\.)?` + regexp.QuoteMeta(word) + `(=[^\s"']*)?(["'\s]|$)`).FindStringSubmatchIndex(line)
 	if m == nil {
@@ -68,9 +68,9 @@ func withoutWord(line, word string) string {
 	return before + after
 }
 
-// Unified is the difference between a file's text and the same without the cuts, as
-// diff -U0 writes it and patch(1) reads it. It shows lines as they are in seen, which
-// is the text as far as it may be seen, and none that stays: those may hold anything.
+// Unified returns the difference that the cuts make to a file, in the format of diff -U0 and
+// patch(1). It prints removed lines as in seen, a redacted copy of old, and no context lines, which
+// might hold anything.
 func Unified(file, old, seen string, cuts []Removal) string {
 	if len(cuts) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func Unified(file, old, seen string, cuts []Removal) string {
 	return b.String()
 }
 
-// diffLine is a line of a difference.
+// diffLine returns one line of the difference.
 func diffLine(mark, line string) string {
 	if strings.HasSuffix(line, "\n") {
 		return mark + line
@@ -111,7 +111,7 @@ func diffLine(mark, line string) string {
 	return mark + line + "\n\\ No newline at end of file\n"
 }
 
-// Rename gives the files of lines that go the names by which somebody knows them.
+// Rename replaces the file names of removed lines by those that the user knows.
 func (p Plan) Rename(name func(string) string) {
 	for i := range p.Remove {
 		p.Remove[i].File = name(p.Remove[i].File)

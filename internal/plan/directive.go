@@ -10,7 +10,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// directive is the line by which a file sets a setting.
+// directive returns the line that sets a setting in the file at path.
 func directive(os, path string, s Step) (string, error) {
 	if want := PlaceOf(os, s.Mechanism); want != path {
 		return "", hint.With(fmt.Errorf("%s is not read there", s.Mechanism), "its place is %s", orNone(want))
@@ -54,23 +54,23 @@ func loaded(s Step, line string) (string, error) {
 	return line, nil
 }
 
-// attributes are the settings of an interface that udev writes itself.
+// attributes maps settings of an interface that udev itself writes to their sysfs attributes.
 var attributes = map[setting.Mechanism]map[string]string{
 	setting.Link: {"mtu": "mtu", "txqueuelen": "tx_queue_len"},
 	setting.NAPI: {"threaded": "threaded", "defer-hard-irqs": "napi_defer_hard_irqs", "gro-flush-timeout": "gro_flush_timeout"},
 }
 
-// queueFiles are those of one queue.
+// queueFiles maps settings of one queue to their files in sysfs.
 var queueFiles = map[setting.Mechanism]string{
 	setting.RPS: "rps_cpus", setting.RFS: "rps_flow_cnt", setting.XPS: "xps_cpus",
 }
 
-// ethtoolFlags are set by ethtool(8).
+// ethtoolFlags maps settings to the options of ethtool(8) that set them.
 var ethtoolFlags = map[setting.Mechanism]string{
 	setting.Offload: "-K", setting.Ring: "-G", setting.Coalesce: "-C", setting.Channels: "-L",
 }
 
-// udevRule sets a property of an interface when it appears.
+// udevRule returns the rule that sets a property of an interface when it appears.
 func udevRule(s Step) (string, error) {
 	if err := errors.Join(plainWord(s.Value), plainWord(s.Name), plainWord(s.Device)); err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func udevRule(s Step) (string, error) {
 	return match + fmt.Sprintf(`ATTR{%s}="%s"`, attr, strings.NewReplacer("on", "1", "off", "0").Replace(s.Value)), nil
 }
 
-// rcLine sets a variable of rc.conf, or adds to one: the file is read after
+// rcLine returns the line that sets an rc.conf variable or appends to one. Its file is read after
 // rc.conf, whose own line stays.
 func rcLine(s Step) (string, error) {
 	switch s.Mechanism {
@@ -124,7 +124,7 @@ func shellName(s string) bool {
 	})
 }
 
-// shellEscape protects what a shell would expand within double quotes.
+// shellEscape escapes what a shell would expand within double quotes.
 func shellEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(s)
 }
@@ -138,7 +138,7 @@ func noQuotes(s string) error {
 	return nil
 }
 
-// noComment refuses what sysctl(8) of FreeBSD cuts off a line, or takes off a value.
+// noComment returns an error for a text with # or quotes, which FreeBSD's sysctl(8) strips from lines and values.
 func noComment(s string) error {
 	if strings.ContainsAny(s, "#\"'") {
 		return fmt.Errorf("sysctl.conf cannot hold %q: # begins a comment, and quotes are taken off", s)
@@ -146,7 +146,7 @@ func noComment(s string) error {
 	return nil
 }
 
-// plainWord accepts what stands in a rule without quoting.
+// plainWord returns an error for a text that needs quoting in a udev rule.
 func plainWord(s string) error {
 	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:,") != "" || slices.Contains([]string{".", ".."}, s) {
 		return fmt.Errorf("%q is not one plain word", s)

@@ -12,10 +12,10 @@ import (
 	"linerate/internal/tunable"
 )
 
-// changes is what was measured of changes from the value that the host has, pooled.
+// changes returns the pooled measurements of changes from the host's current value.
 func (p *planning) changes(name string) []evidence.Change { return p.judging().Of(name).Evidence }
 
-// judging is the judge of the host.
+// judging returns the judge of the host, creating it on first use.
 func (p *planning) judging() *judge.Judge {
 	if p.judge == nil {
 		p.judge = judge.New(judge.Input{Facts: p.Facts, Catalogue: p.Catalogue, Role: p.Role, Evidence: p.Evidence})
@@ -23,7 +23,7 @@ func (p *planning) judging() *judge.Judge {
 	return p.judge
 }
 
-// evidence is what stands behind an advice's setting.
+// evidence returns the evidence for a setting from advice.
 func (p *planning) evidence(a *Advice, r *tunable.Record, name, value string) Evidence {
 	e := Evidence{Kind: string(a.Basis)}
 	if a.Basis == Capacity {
@@ -38,8 +38,8 @@ func (p *planning) evidence(a *Advice, r *tunable.Record, name, value string) Ev
 	return e
 }
 
-// measured uses evidence about tunables without advice: what helps on this host enters the
-// plan; what conflicts or does nothing is listed as left alone.
+// measured applies evidence about tunables without advice: it plans what helps on this host, and
+// lists what conflicts or has no effect as left alone.
 func (p *planning) measured() {
 	var names []string
 	for _, m := range p.Evidence {
@@ -56,16 +56,16 @@ func (p *planning) measured() {
 	}
 }
 
-// matters tells whether a tunable is there on this host, one of a card with a driver that
-// it has, and a tuning: what switches a service on is the admin's to decide.
+// matters reports whether a tunable exists on this host, belongs to a driver that the host uses,
+// and is a tuning: whether a service runs is the administrator's decision.
 func (p *planning) matters(r *tunable.Record, driver string) bool {
 	s := r.At(p.Facts.Release)
 	card := !strings.HasPrefix(r.Subsystem, "nic-") || slices.Contains(p.names.Drivers, driver)
 	return s.Exists && card && r.Mechanism != setting.RC && (s.Module == "" || p.Facts.HasModule(s.Module) || s.Module == "pf" && p.names.PF)
 }
 
-// instances are the names on this host of a tunable that a study set: a
-// device's is one for each port of its driver.
+// instances returns the host's names for a tunable of a study: a device tunable has one for each
+// port of its driver.
 func (p *planning) instances(name string) []string {
 	if !strings.Contains(name, ".N.") {
 		return []string{name}
@@ -79,7 +79,7 @@ func (p *planning) instances(name string) []string {
 	return out
 }
 
-// weigh decides about one tunable by what was measured of it.
+// weigh decides about one tunable by its measurements.
 func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Change) {
 	n := p.at(name, "")
 	if best := evidence.Best(all); best != nil {
@@ -97,7 +97,7 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Change) 
 	}
 }
 
-// take puts a measured gain into the plan.
+// take adds a measured gain to the plan.
 func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *names) {
 	if problem := r.Reject(c.After); problem != nil {
 		p.leave(name, c.Text+" This system does not take "+c.After+": "+problem.Message+".", n)
@@ -106,7 +106,7 @@ func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *na
 	}
 }
 
-// gains puts a value that was measured to help into the plan, if there is a place to set it.
+// gains adds a value that was measured to help to the plan; it returns false if no file can hold it.
 func (p *planning) gains(name string, r *tunable.Record, value string, n *names, reason string, e Evidence) bool {
 	current := p.current(name, n)
 	s := Step{Name: name, Value: value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
@@ -124,16 +124,16 @@ func (p *planning) gains(name string, r *tunable.Record, value string, n *names,
 	return true
 }
 
-// claims are what others say of a value: those whose word the catalogue found
-// to hold are for it, those that say something else against. One source says
-// one thing once, whatever values it gives for it.
+// claims returns what others say of a value: for it, sources whose claim the catalogue confirms;
+// against it, sources that recommend something else. A source counts once per claim, however many
+// values it gives.
 func (p *planning) claims(r *tunable.Record, value string) (pro, con []Claim) {
 	type said struct{ source, says, verdict string }
 	var order []said
 	values := map[said][]string{}
 	for _, c := range p.Catalogue.ClaimsOn(r) {
 		if c.Says == "" || c.Value == "" {
-			continue // what names no value is neither for one nor against it: explain tells it
+			continue // without a value it is neither for nor against; explain shows it
 		}
 		k := said{c.Source, c.Says, c.Verdict}
 		if values[k] == nil {

@@ -11,14 +11,14 @@ import (
 	"linerate/internal/tunable"
 )
 
-// maxRounds bounds how often what is left is audited again: a line that is gone may have
-// hidden that another does nothing.
+// maxRounds limits how often the remaining lines are audited again: removing a line can reveal that
+// another one has no effect.
 const maxRounds = 5
 
-// Fixes are the fixes of an audit's findings as a plan: settings that they name, worst
-// findings first, lines that are better gone, and by hand what is neither. Where lines
-// disagree, and where the audit of the result has something new to say, a person decides.
-// What a host needs is Make's to say.
+// Fixes returns a plan of an audit's fixes: the settings that they name, worst findings first,
+// lines to remove, and the rest as fixes to make by hand. Where lines disagree, or an audit of the
+// result has new findings, the user must decide. Unlike Make it does not consider what a host
+// needs.
 func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
 	r, err := judge(f)
 	if err != nil {
@@ -55,7 +55,7 @@ func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
 	return Seal(p.plan)
 }
 
-// fix puts what a finding's fix consists of into the plan.
+// fix adds the fix of a finding to the plan.
 func (p *planning) fix(f audit.Finding) error {
 	if f.Action == audit.Keep {
 		return nil
@@ -78,8 +78,8 @@ func (p *planning) fix(f audit.Finding) error {
 	return nil
 }
 
-// sets puts what a finding's fix sets into the plan, and reports whether that is all of
-// it. Of two values for one setting the worse finding's stands.
+// sets adds the settings of a finding's fix, and reports whether they are the complete fix. If two
+// findings set the same name, the worse one wins.
 func (p *planning) sets(f audit.Finding) (all bool, err error) {
 	all = len(f.Sets) > 0
 	for _, set := range f.Sets {
@@ -101,7 +101,7 @@ func (p *planning) sets(f audit.Finding) (all bool, err error) {
 		if v, ok := p.Facts.Value(set.Name); ok {
 			s.Current.Value = &v
 		}
-		if r, ok := p.removal(f); ok && (f.Action == audit.Move || f.Kind == audit.Renamed || f.Name == set.Name) { // what it replaces
+		if r, ok := p.removal(f); ok && (f.Action == audit.Move || f.Kind == audit.Renamed || f.Name == set.Name) { // the line that it replaces
 			s.Instead = []Removal{r}
 		}
 		if !slices.ContainsFunc(p.plan.Settings, func(o Step) bool { return o.ID() == s.ID() }) {
@@ -111,7 +111,7 @@ func (p *planning) sets(f audit.Finding) (all bool, err error) {
 	return all, nil
 }
 
-// linesAt are the lines of the host's settings at a finding's place.
+// linesAt returns the lines of settings at a finding's place.
 func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
 	for _, s := range p.Facts.Settings {
 		for _, l := range s.Lines {
@@ -123,13 +123,13 @@ func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
 	return lines
 }
 
-// removal is a finding's line as a plan has it. ok is false where the line is of another
-// name than the finding: it tells where to look, and nothing is wrong with it.
+// removal returns the line of a finding as a Removal. ok is false if the line sets another name
+// than the finding's: it only shows where to look, and is correct itself.
 func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 	r = Removal{File: f.File, Line: f.Line, Text: f.Text, Name: f.Name, Reason: oneLine(f.Message), Finding: f.ID}
 	r.idle = slices.Contains([]audit.Kind{audit.Removed, audit.Unknown, audit.Misplaced, audit.Ineffective, audit.Syntax, audit.Duplicate}, f.Kind)
 	lines := p.linesAt(f)
-	if len(lines) == 0 { // of a firewall, or of a file that sets nothing
+	if len(lines) == 0 { // of a firewall, or of a file without settings
 		return r, f.Line > 0
 	}
 	i := slices.IndexFunc(lines, func(l fact.Line) bool { return l.Name == f.Name })
@@ -147,9 +147,9 @@ func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 	return r, true
 }
 
-// disagreeing are the lines of the host's own files that set a finding's name to several
-// values; nil where they agree, or where none of them does anything. A misplaced line is
-// one of them: somebody meant it.
+// disagreeing returns the lines in the host's own files that set a finding's name to different
+// values; nil if they agree or none has an effect. A misplaced line counts, because someone
+// intended it.
 func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 	if slices.Contains([]audit.Kind{audit.Removed, audit.Renamed, audit.Unknown, audit.Syntax, audit.Range}, f.Kind) || f.Kind != audit.Misplaced && len(f.Sets) > 0 {
 		return nil
@@ -177,7 +177,7 @@ func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 	return own
 }
 
-// decide leaves a conflict to a person, once.
+// decide leaves a conflict to the user; it is listed once.
 func (p *planning) decide(f audit.Finding, lines []fact.Line) {
 	if slices.ContainsFunc(p.plan.Decide, func(d Decision) bool { return d.Name == f.Name }) {
 		return

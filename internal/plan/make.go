@@ -15,17 +15,17 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Needs are what the host must carry, in base units; 0 is not said.
+// Needs is the load that the host must carry, in base units; 0 means not given.
 type Needs struct {
 	Link        float64 // bits per second
 	RTT         float64 // seconds, the longest that matters
-	States      float64 // flows tracked by the firewall at a time
-	Connections float64 // of the host's servers at a time
-	// ConnectionRate is the bit/s that one connection must reach.
+	States      float64 // concurrent flows that the firewall tracks
+	Connections float64 // concurrent, of the host's servers
+	// ConnectionRate is the rate that one connection must reach, in bit/s.
 	ConnectionRate float64
 }
 
-// words are the needs as the plan states them.
+// words formats the needs for the plan.
 func (n Needs) words() map[string]string {
 	out := map[string]string{}
 	if n.Link > 0 {
@@ -49,45 +49,45 @@ func (n Needs) words() map[string]string {
 	return out
 }
 
-// Input is what a plan is made from. Evidence and Findings may be empty.
+// Input holds the inputs of a plan. Evidence and Findings may be empty.
 type Input struct {
 	Facts     *fact.Facts
 	Catalogue *tunable.Catalogue
 	Library   *Library
 	Role      string
 	Needs     Needs
-	// Findings are the audit's, resolved: what they say of the host's lines
-	// is not said a second time.
+	// Findings are those of the audit, resolved; the plan does not repeat what they say of the
+	// host's lines.
 	Findings []audit.Finding
-	// Judge audits the host as the plan would make it; nil: it is not judged again.
+	// Judge audits the host as changed by the plan; nil skips that.
 	Judge Judge
-	// Evidence is what was measured, anywhere.
+	// Evidence holds all measurements, from any host.
 	Evidence []evidence.Row
 	// Unmeasured includes advice that has not been measured.
 	Unmeasured bool
 }
 
-// planning is one plan in the making.
+// planning is a plan under construction.
 type planning struct {
 	*Input
 	names *names
 	plan  Plan
-	// taken says in which list each tunable is: one only.
+	// taken maps each tunable to the one list that contains it.
 	taken    map[string]listed
-	answered map[string]bool // needs that some advice spoke to
-	judge    *judge.Judge    // made when evidence is asked for
+	answered map[string]bool // needs that some advice covers
+	judge    *judge.Judge    // created when evidence is first needed
 }
 
-// listed is one of a plan's lists.
+// listed identifies one of a plan's lists.
 type listed int
 
 const (
 	set listed = iota + 1
 	left
-	leftByEvidence // left alone, for what was measured
+	leftByEvidence // left alone because of measurements
 )
 
-// begin is a plan of a host in which nothing is set yet.
+// begin returns a plan of a host without any settings.
 func begin(in Input) (*planning, error) {
 	if err := role.Check(in.Role); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func begin(in Input) (*planning, error) {
 	return p, nil
 }
 
-// Make computes the plan of a host. An error is a mistake in the advice or a
-// host that no plan can be made for.
+// Make computes the plan of a host. An error means a mistake in the advice, or a host that no plan
+// can be made for.
 func Make(in Input) (Plan, error) {
 	if in.Facts.OS != fact.FreeBSD && in.Facts.OS != fact.Linux {
 		return Plan{}, fmt.Errorf("no plan for the system %q", in.Facts.OS)
@@ -125,7 +125,7 @@ func Make(in Input) (Plan, error) {
 	return p.judged()
 }
 
-// judged is the plan that leaves: applied in memory, judged again and sealed.
+// judged returns the final plan: applied in memory, audited and sealed.
 func (p *planning) judged() (Plan, error) {
 	p.order()
 	p.replaces()
@@ -138,7 +138,7 @@ func (p *planning) judged() (Plan, error) {
 	return Seal(p.plan)
 }
 
-// replaces names the lines of the host's own files that set what the plan sets.
+// replaces finds the lines in the host's own files that set the planned settings.
 func (p *planning) replaces() {
 	for i := range p.plan.Settings {
 		s := &p.plan.Settings[i]
@@ -159,24 +159,24 @@ func (p *planning) replaces() {
 	}
 }
 
-// dependsOn begins the reason of a tunable that is left alone for lack of a need.
+// dependsOn begins the reason for leaving a tunable alone if a need is missing.
 const dependsOn = "It depends on "
 
-// consider decides what becomes of one advice.
+// consider decides what to do with one piece of advice.
 func (p *planning) consider(a *Advice) error {
 	r, _ := p.Catalogue.Lookup(a.OS, a.Name())
 	if !r.Exists(p.Facts.Release) {
 		return nil
 	}
-	// Under another name, or none, on this release: then the audit speaks.
+	// On this release the tunable is renamed or gone; the audit reports that.
 	if a.Each != "" {
 		return p.each(a, r)
 	}
 	return p.one(a, r, a.Name(), "")
 }
 
-// each considers an advice for everything that it is about. Unmeasured advice that was not
-// asked for is named once.
+// each applies advice to everything that Each selects. Unmeasured advice that was not requested is
+// listed once.
 func (p *planning) each(a *Advice, r *tunable.Record) error {
 	v, err := language().Value(a.Each, p.names)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *planning) each(a *Advice, r *tunable.Record) error {
 	return nil
 }
 
-// one considers an advice for one tunable, of one interface or of the host.
+// one applies advice to one tunable, of an interface or of the host.
 func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error {
 	n := p.at(name, device)
 	holds, err := language().Holds(a.When, n)
@@ -216,7 +216,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 	}
 	if a.Basis == Unmeasured && !p.Unmeasured {
 		if len(evidence.Told(p.changes(name))) > 0 {
-			return nil // somebody has: measured tells
+			return nil // it has been measured: see method measured
 		}
 		return p.leaveFor(name, "", p.advised(a, r, name, n)+a.Reason+" Not measured for hosts like this: linerate "+a.measuredBy()+" measures it.", n)
 	}
@@ -232,7 +232,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 	return p.set(a, r, name, device, n)
 }
 
-// advised is the value of unmeasured advice, in words; "" where it is not known.
+// advised returns the value of unmeasured advice as text, or "" if unknown.
 func (p *planning) advised(a *Advice, r *tunable.Record, name string, n *names) string {
 	if len(p.lacks(name, p.current(name, n), a.Want, a.Value)) > 0 {
 		return ""
@@ -244,7 +244,7 @@ func (p *planning) advised(a *Advice, r *tunable.Record, name string, n *names) 
 	return "Advised: " + value + ". "
 }
 
-// otherwise leaves alone what an advice would set but for its condition.
+// otherwise leaves alone a tunable whose Unless condition holds.
 func (p *planning) otherwise(a *Advice, name string, n *names) error {
 	text, err := language().Fill(a.Otherwise, n)
 	if err != nil {
@@ -257,14 +257,14 @@ func (p *planning) otherwise(a *Advice, name string, n *names) error {
 	return nil
 }
 
-// unmet says once what of the needs the host cannot have.
+// unmet adds a need that the host cannot meet, once.
 func (p *planning) unmet(text string) {
 	if text = oneLine(text); !slices.Contains(p.plan.Unmet, text) {
 		p.plan.Unmet = append(p.plan.Unmet, text)
 	}
 }
 
-// answer speaks to the needs that were stated and that no advice was about.
+// answer replies to the given needs that no advice covers.
 func (p *planning) answer() error {
 	words := p.Needs.words()
 	for _, need := range needs {
@@ -293,9 +293,8 @@ func (p *planning) answer() error {
 	return nil
 }
 
-// removals are the audit's findings that say a line is better gone. A line
-// that the plan overrides is named with its step; one that measurements speak
-// for stays.
+// removals adds the lines that the audit says to remove. A line that the plan overrides is listed
+// with its step; a line that measurements support stays.
 func (p *planning) removals() {
 	for _, f := range p.Findings {
 		if f.Action != audit.Remove || f.File == "" {
@@ -327,8 +326,8 @@ func (p *planning) removals() {
 	}
 }
 
-// order puts settings as people read them: correctness before capacity before
-// what was measured, by name within; the removals by place.
+// order sorts settings for reading: correctness, then capacity, then measured, by name within each;
+// removals by place.
 func (p *planning) order() {
 	rank := map[string]int{Correctness: 0, Arithmetic: 1, MeasuredHere: 2, MeasuredOthers: 3, Unmeasured: 4}
 	slices.SortStableFunc(p.plan.Settings, func(a, b Step) int {

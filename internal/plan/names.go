@@ -9,48 +9,47 @@ import (
 	"linerate/internal/tunable"
 )
 
-// names are what expressions of advice see: the host and its tunables as the
-// catalogue has them, what the host must carry, and the tunable at hand.
+// names are the variables and functions of expressions in advice: the host and its tunables, the
+// needs, and the current tunable.
 type names struct {
 	tunable.Names
-	// RTT is the longest round trip in seconds, States and Connections the most at a time;
-	// 0 when not given. A link that was asked for overrides the host's Link.
+	// RTT is the longest round trip in seconds, States and Connections the maximum concurrent
+	// number; 0 if not given. A given link rate overrides the host's Link.
 	RTT         float64 `expr:"rtt"`
 	States      float64 `expr:"states"`
 	Connections float64 `expr:"connections"`
-	// ConnectionRate is what one connection must reach in bit/s, at most the
-	// link; ConnectionRateDefault says in words that it is a default.
+	// ConnectionRate is the rate that one connection must reach, in bit/s, at most the link's;
+	// ConnectionRateDefault is a note if it is a default.
 	ConnectionRate        float64 `expr:"connection_rate"`
 	ConnectionRateDefault string  `expr:"connection_rate_default"`
-	// FastConnections is how many connections may reach it at a time.
+	// FastConnections is the number of connections that may reach that rate at a time.
 	FastConnections float64 `expr:"fast_connections"`
-	// Current is the tunable's number now, New what the plan sets it to.
+	// Current is the current value of the tunable, New the planned one.
 	Current float64 `expr:"current"`
 	New     float64 `expr:"new"`
-	// Lasts: a boot keeps the running value, as far as the files tell.
+	// Lasts means that, as far as the files tell, the running value survives a reboot.
 	Lasts bool `expr:"lasts"`
-	// Want is what the needs ask for, Granted what of it the bounds leave,
-	// Bound the reason of the one that binds.
+	// Want is the number that the needs require, Granted the part within the bounds, Bound the
+	// reason of the effective bound.
 	Want    float64 `expr:"want"`
 	Granted float64 `expr:"granted"`
 	Bound   string  `expr:"bound"`
-	// Often: what a counter, or several by a pattern, counts happens more than once an hour.
+	// Often reports whether the events of a counter, or of counters that match a pattern, occur more than once an hour.
 	Often func(counters string) bool `expr:"often"`
-	// Device is the interface at hand.
+	// Device is the current interface.
 	Device string `expr:"device"`
 
-	// Size and Rate write bytes and bits per second for people, Up rounds
-	// up to a multiple, Down down to one.
+	// Size and Rate format bytes and bits per second; Up and Down round to a multiple.
 	Size func(bytes any) string        `expr:"size"`
 	Rate func(bits any) string         `expr:"rate"`
 	Up   func(v, multiple any) float64 `expr:"up"`
 	Down func(v, multiple any) float64 `expr:"down"`
-	// Span writes seconds for people, Grouped a whole number.
+	// Span formats seconds, Grouped a whole number.
 	Span    func(seconds any) string `expr:"span"`
 	Grouped func(n any) string       `expr:"grouped"`
 }
 
-// language is that of the advice.
+// language is the expression language of advice.
 var language = sync.OnceValue(factexpr.NewLanguage[names])
 
 func (in *Input) names() *names {
@@ -79,11 +78,11 @@ func (in *Input) names() *names {
 	return n
 }
 
-// mostOfMany is the default rate of one connection, in bit/s, where a host serves many.
+// mostOfMany is the default rate of one connection, in bit/s, on hosts that serve many.
 const mostOfMany = 1e9
 
-// connectionRate is the rate that one connection must reach, and a note where it is a
-// default below the link's.
+// connectionRate returns the rate that one connection must reach, and a note if it is a default
+// below the link's rate.
 func connectionRate(asked, link float64, role string) (rate float64, note string) {
 	switch {
 	case link <= 0:
@@ -96,12 +95,12 @@ func connectionRate(asked, link float64, role string) (rate float64, note string
 	return mostOfMany, " (--connection-rate; default: the link, at most " + show.Bits(mostOfMany) + ")"
 }
 
-// missing tells which needs neither the caller nor the facts give, in words.
+// missing describes the needs that are in neither the flags nor the facts.
 func (n *names) missing(needs []string) []string {
 	words := map[string]string{"link": "the rate of the link", "rtt": "the longest round trip that matters (rtt)", "states": "how many flows are tracked at a time (states)",
 		"connections": "how many connections there are at a time"}
 	known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0,
-		"connection_rate": true} // by default the link's, which is asked for
+		"connection_rate": true} // it has a default: the rate of the link, which is checked
 	var out []string
 	for _, need := range needs {
 		if !known[need] {
@@ -111,7 +110,7 @@ func (n *names) missing(needs []string) []string {
 	return out
 }
 
-// roundUp is the least multiple that is at least v.
+// roundUp returns the least multiple that is at least v.
 func roundUp(v, multiple float64) float64 {
 	if multiple <= 0 {
 		return v

@@ -8,14 +8,14 @@ import (
 	"linerate/internal/hint"
 )
 
-// ParseNeeds reads what a host must carry, by name: link, rtt, states, connections,
-// connection_rate; "" is nothing said. Errors begin with the name.
+// ParseNeeds parses the load that a host must carry, by name: link, rtt, states, connections,
+// connection_rate; "" means not given. Errors begin with the name.
 func ParseNeeds(given map[string]string) (n Needs, err error) {
 	for _, f := range []struct {
 		name  string
 		unit  calc.Unit
 		into  *float64
-		most  float64 // beyond what any host carries, and far below what arithmetic loses
+		most  float64 // more than any host carries, and small enough for exact arithmetic
 		limit string
 	}{
 		{"link", calc.BitsPerSecond, &n.Link, 100e12, "100 Tb/s"},
@@ -28,7 +28,7 @@ func ParseNeeds(given map[string]string) (n Needs, err error) {
 		if text == "" {
 			continue
 		}
-		f.name = strings.ReplaceAll(f.name, "_", "-") // as the flag is written
+		f.name = strings.ReplaceAll(f.name, "_", "-") // as the flag is spelled
 		v, err := calc.ParseWithUnit(text, f.unit)
 		if err != nil {
 			return n, hint.Usage(fmt.Errorf("%s: %w", f.name, err))

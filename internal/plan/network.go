@@ -12,14 +12,14 @@ import (
 	"linerate/internal/setting"
 )
 
-// families are those of nft(8)'s tables.
+// families lists the address families of tables in nft(8).
 var families = []string{"ip", "ip6", "inet", "arp", "bridge", "netdev"}
 
-// identifier is what tables and chains of nft(8) and interfaces are called.
+// identifier matches names of tables and chains of nft(8), and of interfaces.
 var identifier = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// checkNetwork checks the mechanisms that are for people who write plans by
-// hand: a route, a chain's policy, a link up or down. None lasts beyond a boot.
+// checkNetwork checks mechanisms intended for hand-written plans: a route, a chain's policy, a
+// link's state. None of them survives a reboot.
 func (s Step) checkNetwork(os string) error {
 	state := s.Mechanism == setting.Link && s.Name == "state"
 	if s.Mechanism != setting.Route && s.Mechanism != setting.NFT && !state {
@@ -53,8 +53,7 @@ func (s Step) checkPolicy() error {
 	return nil
 }
 
-// checkRoute accepts ip(8)'s words for a route and nothing else, because they become
-// arguments of ip(8).
+// checkRoute accepts only known words of routes, because they become arguments of ip(8).
 func (s Step) checkRoute() error {
 	p, err := netip.ParsePrefix(s.Name)
 	if err != nil || p.Masked() != p || p.String() != s.Name {

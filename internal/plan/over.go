@@ -12,8 +12,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// Over returns the facts of a host as they are once the plan is in force and the host
-// has booted. The facts given stay as they are.
+// Over returns the facts of a host after the plan is applied and the host has rebooted. It does not
+// change f.
 func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	g := *f
 	g.Settings, g.Modules, g.NICs = slices.Clone(f.Settings), slices.Clone(f.Modules), slices.Clone(f.NICs)
@@ -32,12 +32,12 @@ func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	return &g
 }
 
-// loadsModules reports a plan after which the kernel may have names that it has not now.
+// loadsModules reports whether the plan loads modules, which may add names to the kernel.
 func (p Plan) loadsModules() bool {
 	return slices.ContainsFunc(p.Settings, func(s Step) bool { return s.Mechanism == setting.Module || strings.HasSuffix(s.Name, "_load") })
 }
 
-// absent takes back the values of names that the running kernel does not have.
+// absent removes the values of names that the running kernel does not have.
 func (p Plan) absent(f, g *fact.Facts) {
 	for i, t := range g.Settings {
 		if old, known := f.Tunable(t.Name); t.Live != nil && t.Namespace == fact.Kernel && f.Live() && (!known || old.Live == nil) {
@@ -46,8 +46,8 @@ func (p Plan) absent(f, g *fact.Facts) {
 	}
 }
 
-// Removals are the lines that are better gone, those that a setting replaces among
-// them, each once, by place.
+// Removals returns the lines that should be removed, including those that settings replace, without
+// duplicates and sorted by place.
 func (p Plan) Removals() []Removal {
 	all := slices.Clone(p.Remove)
 	for _, s := range p.Settings {
@@ -57,7 +57,7 @@ func (p Plan) Removals() []Removal {
 	return slices.CompactFunc(all, Removal.same)
 }
 
-// without takes a line out of the facts. What stood before it stands again.
+// without removes a line from the facts. The line that it overrode takes effect again.
 func without(g *fact.Facts, r Removal) {
 	gone := func(l fact.Line) bool { return l.File == r.File && l.Number == r.Line && r.takes(l.Name) }
 	for i, s := range g.Settings {
@@ -89,13 +89,13 @@ func without(g *fact.Facts, r Removal) {
 	}
 }
 
-// takes reports whether removing r takes away what sets a name: the whole line, or a
-// word of a command line.
+// takes reports whether removing r removes what sets a name: the whole line, or its word of a
+// command line.
 func (r Removal) takes(name string) bool {
 	return r.Word == "" || strings.TrimPrefix(name, "cmdline.") == r.Word
 }
 
-// lastOf finds the line of a stage that is read last.
+// lastOf returns the index of the line of a stage that is read last.
 func lastOf(lines []fact.Line, stage fact.Stage) int {
 	last := -1
 	for i, l := range lines {
@@ -106,12 +106,12 @@ func lastOf(lines []fact.Line, stage fact.Stage) int {
 	return last
 }
 
-// stages are the stages of boot that read linerate's files.
+// stages maps mechanisms to the boot stages that read linerate's files.
 var stages = map[setting.Mechanism]fact.Stage{
 	setting.Sysctl: fact.Sysctl, setting.Loader: fact.Loader, setting.RC: fact.RCConf, setting.ModParam: fact.Modprobe,
 }
 
-// over puts a setting in force.
+// over applies a setting to the facts.
 func (s Step) over(g *fact.Facts) {
 	switch s.Mechanism {
 	case setting.Module:
@@ -137,7 +137,7 @@ func (s Step) over(g *fact.Facts) {
 	s.file(g, name, s.Value, stage)
 }
 
-// file adds the setting's line to the facts, and takes it for in force.
+// file adds the setting's line to the facts as the effective one.
 func (s Step) file(g *fact.Facts, name, value string, stage fact.Stage) {
 	namespace := fact.Kernel
 	if stage == fact.RCConf {
@@ -156,15 +156,15 @@ func (s Step) file(g *fact.Facts, name, value string, stage fact.Stage) {
 	}
 	t := &g.Settings[at]
 	if l, ok := t.Stands(); ok && l.Stage != stage && l.Only == "" {
-		value = l.Value // another program writes it after
+		value = l.Value // another program writes it later
 	}
 	if t.Live != nil || g.Live() && namespace == fact.Kernel && s.Mechanism != setting.ModParam {
 		t.Live = &value
 	}
 }
 
-// readAfter reports a file that a boot reads after one of linerate's (sysctl.d(5), loader.conf(5),
-// rc.subr(8)). Since FreeBSD 14.1 loader.conf.local comes last.
+// readAfter reports whether file is read later at boot than linerate's file own; see sysctl.d(5),
+// loader.conf(5), rc.subr(8). Since FreeBSD 14.1 loader.conf.local is read last.
 func readAfter(file, own string, rel release.Release) bool {
 	later := path.Base(file) > path.Base(own) && path.Base(path.Dir(file)) == path.Base(path.Dir(own))
 	switch own {
@@ -178,8 +178,8 @@ func readAfter(file, own string, rel release.Release) bool {
 	return later
 }
 
-// room is the order of a new line in one of linerate's files: after the lines that are read
-// before it. Those that come later make room.
+// room returns the order of a new line in linerate's file, after the lines read before that file,
+// and increments the order of later lines.
 func room(g *fact.Facts, own string, stage fact.Stage) int {
 	order := 1
 	for _, s := range g.Settings {
@@ -205,7 +205,7 @@ func room(g *fact.Facts, own string, stage fact.Stage) int {
 	return order
 }
 
-// fileUnder adds a line of linerate's among the lines of its setting.
+// fileUnder inserts a line of linerate's file among the lines of its setting.
 func fileUnder(lines []fact.Line, l fact.Line, rel release.Release) []fact.Line {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(o fact.Line) bool { return o.File == l.File })
 	at := len(lines)
@@ -221,7 +221,7 @@ func fileUnder(lines []fact.Line, l fact.Line, rel release.Release) []fact.Line 
 	return slices.Insert(lines, at, l)
 }
 
-// addWords adds what rc.conf.local adds to a variable of rc.conf.
+// addWords adds what rc.conf.local appends to a variable of rc.conf.
 func (s Step) addWords(g *fact.Facts) {
 	line, err := rcLine(s)
 	if err != nil || s.Where.File != FreeBSDRC {
@@ -233,7 +233,7 @@ func (s Step) addWords(g *fact.Facts) {
 	s.file(g, name, was+words, fact.RCConf)
 }
 
-// loads has a module loaded, now and at boot.
+// loads marks a module as loaded now and at boot.
 func (s Step) loads(g *fact.Facts, module string, by fact.Stage) {
 	i, found := slices.BinarySearchFunc(g.Modules, module, func(m fact.Module, n string) int { return cmp.Compare(m.Name, n) })
 	if !found {
@@ -254,7 +254,7 @@ func (s Step) setLimit(g *fact.Facts) {
 	if err != nil {
 		return
 	}
-	var pf fact.PF // without its pf.conf what the plan says of it is all that is known
+	var pf fact.PF // without pf.conf only the plan's values are known
 	if g.Firewall.PF != nil {
 		pf = *g.Firewall.PF
 	}
@@ -267,7 +267,7 @@ func (s Step) setLimit(g *fact.Facts) {
 		return append(limits, as)
 	}
 	pf.Limits = limit(pf.Limits, fact.Limit{Name: s.Name, Value: value})
-	// The plan asks for the line in the file, too.
+	// The plan also asks for the line in pf.conf.
 	pf.FileLimits = limit(pf.FileLimits, fact.Limit{Name: s.Name, Value: value, File: "/etc/pf.conf", Line: 1, Text: "set limit " + s.Name + " " + s.Value})
 	g.Firewall.PF = &pf
 }
@@ -299,7 +299,7 @@ func (s Step) setDevice(g *fact.Facts) {
 	}
 }
 
-// offloadWords are what an interface's facts call a feature.
+// offloadWords returns the names for a feature in an interface's facts.
 func offloadWords(name string) []string {
 	words := []string{name}
 	for _, k := range properties {

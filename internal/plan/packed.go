@@ -7,8 +7,8 @@ import (
 	"linerate/internal/pack"
 )
 
-// Pack writes a library for a fast start: reading its YAML and compiling every
-// expression of both systems took most of a plan's time.
+// Pack encodes a library for a fast start: parsing its YAML and compiling every expression of both
+// systems took most of the time to make a plan.
 func (l *Library) Pack() ([]byte, error) {
 	b, err := pack.Marshal(l.content)
 	if err != nil {
@@ -17,8 +17,8 @@ func (l *Library) Pack() ([]byte, error) {
 	return b, nil
 }
 
-// Unpack reads what Pack wrote; an error says that it is of another shape, or nothing.
-// What Load checks was checked when it was packed.
+// Unpack decodes the output of Pack. It returns an error if the format differs or the data is
+// empty, and does not repeat the checks of Load.
 func Unpack(b []byte) (*Library, error) {
 	c, ok := pack.Open[content](b)
 	if !ok {

@@ -17,18 +17,18 @@ import (
 	"linerate/internal/setting"
 )
 
-// Bounds of a plan's document; real ones are far below.
+// Limits of a plan document, far above real ones.
 const (
 	MaxDocument = 4 << 20
 	MaxSettings = 4096
 	MaxValue    = 4096 // bytes of a value, name or device
 )
 
-// ErrDigest says that the document is not the one that its digest was made of.
+// ErrDigest means that the document does not match its digest.
 var ErrDigest = errors.New("the plan was changed after it was made")
 
-// Parse reads a plan's document, from anyone: it is bounded, complete, of a
-// known version, and unchanged since it was sealed.
+// Parse parses a plan document from an untrusted source. It checks size, completeness, version and
+// digest.
 func Parse(doc []byte) (Plan, error) {
 	p, err := decode(doc)
 	if err != nil {
@@ -48,8 +48,8 @@ func Parse(doc []byte) (Plan, error) {
 	return p, nil
 }
 
-// ParseUnsealed reads a plan's document that somebody wrote or changed by
-// hand, and seals it: everything but its digest is checked.
+// ParseUnsealed parses a plan document that was written or changed by hand, and seals it. It checks
+// everything but the digest.
 func ParseUnsealed(doc []byte) (Plan, error) {
 	p, err := decode(doc)
 	if err != nil {
@@ -77,8 +77,8 @@ func decode(doc []byte) (Plan, error) {
 	return p, p.Check()
 }
 
-// Check says whether the plan could be applied at all: known mechanisms, clean
-// names, places that are drop-in files, no setting twice.
+// Check returns an error if the plan cannot be applied: it requires known mechanisms, clean names,
+// drop-in files as places, and no duplicate settings.
 func (p Plan) Check() error {
 	if p.OS != "freebsd" && p.OS != "linux" {
 		return fmt.Errorf("plan for the system %q: want freebsd or linux", clip(p.OS))
@@ -125,8 +125,8 @@ func (s Step) check(os string) error {
 	return s.checkNetwork(os)
 }
 
-// word accepts what names of settings and interfaces are made of: nothing a
-// shell, a path or a format could take for more.
+// word reports whether s has only characters of names of settings and interfaces: nothing special
+// to a shell, a path or a format.
 func word(s string) bool {
 	if len(s) > MaxValue || strings.HasPrefix(s, "-") || strings.Contains(s, "..") || path.IsAbs(s) {
 		return false
@@ -134,7 +134,7 @@ func word(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%/+") == ""
 }
 
-// isOneLine accepts printable text of one line.
+// isOneLine reports whether s is printable text on one line.
 func isOneLine(s string) bool {
 	if len(s) > MaxValue || !utf8.ValidString(s) {
 		return false

@@ -16,8 +16,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// place says how a setting reaches the host: by which mechanism, into which
-// file, and whether the running host takes it.
+// place sets how a setting is made: its mechanism, its file, and whether it can be set at run time.
 func (p *planning) place(s *Step, r *tunable.Record, template, device string) error {
 	state := r.At(p.Facts.Release)
 	switch state.Mechanism {
@@ -45,7 +44,7 @@ func (p *planning) place(s *Step, r *tunable.Record, template, device string) er
 	case setting.Ifconfig, setting.Ethtool, setting.Sysfs, setting.Procfs:
 		return p.placeDevice(s, template, device)
 	default:
-		return nil // nothing of ours: a kernel option, a mount, another program's file
+		return nil // linerate has no place for it: a kernel option, a mount, another program's file
 	}
 	s.Where = Where{File: PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
 	if a := appliance.Of(p.Facts); a != nil && (s.Mechanism == setting.PFLimit || !a.Keeps(s.Where.File) && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader)) {
@@ -67,8 +66,8 @@ func runtimeTakes(s *Step, state tunable.State) bool {
 	return true
 }
 
-// properties are the settings of interfaces, interrupts and CPUs that knobs
-// know, by the catalogue's names.
+// properties maps catalogue names to the settings of interfaces, interrupts and CPUs that knobs can
+// set.
 var properties = map[string]property{
 	"ifconfig:lro": {setting.Offload, "lro", ""}, "ifconfig:tso": {setting.Offload, "tso", "tso4"},
 	"ifconfig:mtu": {setting.Link, "mtu", ""}, "ifconfig:rxcsum": {setting.Offload, "rxcsum", ""}, "ifconfig:txcsum": {setting.Offload, "txcsum", ""},
@@ -80,15 +79,14 @@ var properties = map[string]property{
 	"/proc/irq/N/smp_affinity_list": {setting.IRQ, "", ""}, "/sys/devices/system/cpu/cpuN/cpufreq/scaling_governor": {setting.Governor, "", ""},
 }
 
-// property is a setting of an interface; without a name it is of what stands
-// for the interface itself, an interrupt or a CPU. The option is what an
-// interface's facts call a feature, where that is another word.
+// property is a setting of an interface or, without a name, of the interrupt or the CPU in place of
+// the interface. option is the name of the feature in an interface's facts, if different.
 type property struct {
 	mechanism    setting.Mechanism
 	name, option string
 }
 
-// value is the property of an interface as its facts have it.
+// value returns the property of an interface from its facts.
 func (k property) value(nic *fact.NIC) (string, bool) {
 	count := map[string]int{"ring rx": nic.RXDescriptors, "ring tx": nic.TXDescriptors, "link mtu": nic.MTU, "channels combined": nic.RXQueues}
 	switch {
@@ -113,7 +111,7 @@ func (p *planning) placeDevice(s *Step, template, device string) error {
 	return nil
 }
 
-// setBy tells a person where to write what linerate does not.
+// setBy tells the user where to make a setting that linerate cannot make.
 func setBy(r *tunable.Record, name, value string) string {
 	switch r.Mechanism {
 	case setting.KernelOption:
@@ -128,13 +126,13 @@ func setBy(r *tunable.Record, name, value string) string {
 	return fmt.Sprintf("set it by %s.", r.Mechanism)
 }
 
-// moduleName is a module's own name: the catalogue calls it tcp_rack_load
-// (loader.conf) or "module nf_conntrack".
+// moduleName returns a module's own name: the catalogue uses tcp_rack_load (loader.conf) or "module
+// nf_conntrack".
 func moduleName(name string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(name, "_load"), "module ")
 }
 
-// moduleNow is whether a module is there now; nil where that is not known.
+// moduleNow returns whether a module is loaded now, as a value; nil if unknown.
 func (p *planning) moduleNow(name string) *string {
 	m, ok := p.Facts.Module(name)
 	state := "absent"
@@ -147,7 +145,7 @@ func (p *planning) moduleNow(name string) *string {
 	return &state
 }
 
-// moduleLasts tells whether a module is there and a file loads it at boot.
+// moduleLasts reports whether a module is available and a file loads it at boot.
 func (p *planning) moduleLasts(name string) bool {
 	if p.Facts.Product != nil {
 		if a := appliance.Named(p.Facts.Product.Name); a != nil && slices.Contains(a.Loads, name) {
@@ -158,7 +156,7 @@ func (p *planning) moduleLasts(name string) bool {
 	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded && slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective }))
 }
 
-// instance fills a device into a templated name: dev.igb.N.fc of igb0 is
+// instance replaces the placeholder of a template by a device: dev.igb.N.fc of igb0 becomes
 // dev.igb.0.fc.
 func instance(template, device string) string {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
@@ -170,7 +168,7 @@ func instance(template, device string) string {
 	return template + " " + device
 }
 
-// deviceNames reads the result of an advice's each: texts, or interfaces.
+// deviceNames converts the result of an Each expression: strings or interfaces.
 func deviceNames(v any) ([]string, error) {
 	var out []string
 	switch v := v.(type) {
@@ -197,7 +195,7 @@ func deviceNames(v any) ([]string, error) {
 	return nil, errors.New("each is no list")
 }
 
-// text is a value as a file takes it.
+// text formats a value for a file.
 func text(v any) string {
 	switch v := v.(type) {
 	case float64:

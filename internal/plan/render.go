@@ -9,15 +9,15 @@ import (
 	"linerate/internal/show"
 )
 
-// Marker is the first line of every file that linerate owns, and of its block in a file
-// that it shares. A file at one of its places that begins otherwise is somebody else's:
-// apply never writes it.
+// Marker is the first line of every file that linerate owns, and of its block in a shared file.
+// apply never writes a file at one of these paths that begins differently: it belongs to someone
+// else.
 const Marker = "# Settings of linerate: apply, and what a plan is exported to, write them."
 
 // blockMark starts the block of one setting in a drop-in file.
 const blockMark = "#: "
 
-// The drop-in files, one owner each.
+// The drop-in files; each has one owner.
 const (
 	LinuxSysctl    = "/etc/sysctl.d/90-linerate.conf"
 	LinuxModprobe  = "/etc/modprobe.d/linerate.conf"
@@ -30,10 +30,9 @@ const (
 	dropInFileMode = 0o644
 )
 
-// Places lists the files that plans may write on a system, in the order in which they take
-// effect (sysctl.d(5),
-// modprobe.d(5), modules-load.d(5), udev(7), tmpfiles.d(5); loader.conf(5),
-// sysctl.conf(5), rc.conf(5)).
+// Places lists the files that plans may write on a system, in the order in which they take effect;
+// see sysctl.d(5), modprobe.d(5), modules-load.d(5), udev(7), tmpfiles.d(5), and loader.conf(5),
+// sysctl.conf(5), rc.conf(5).
 func Places(os string) []string {
 	switch os {
 	case "linux":
@@ -44,8 +43,8 @@ func Places(os string) []string {
 	return nil
 }
 
-// PlaceOf names the file that makes a setting last on a system; "" where the
-// system has none: such a setting ends with the next boot, and the plan says so.
+// PlaceOf returns the file that makes a setting persistent, or "" if the system has none: the
+// setting is then lost at the next boot, and the plan says so.
 func PlaceOf(os string, m setting.Mechanism) string {
 	if os == "freebsd" {
 		switch m {
@@ -74,16 +73,15 @@ func PlaceOf(os string, m setting.Mechanism) string {
 	return ""
 }
 
-// File is a drop-in file as it is to be.
+// File is the wanted state of a drop-in file.
 type File struct {
 	Path    string
 	Mode    uint32
 	Content string
 }
 
-// Render makes the plan's drop-in files. own holds what linerate's files say
-// now, by path: what an earlier plan set and this one does not name stays.
-// The same input is the same bytes.
+// Render returns the plan's drop-in files. own maps paths to the current text of linerate's files:
+// settings from an earlier plan stay unless p names them. The output is deterministic.
 func Render(p Plan, own map[string]string) ([]File, error) {
 	var files []File
 	for _, path := range Places(p.OS) {
@@ -110,7 +108,7 @@ func Render(p Plan, own map[string]string) ([]File, error) {
 	return files, nil
 }
 
-// block is one setting's part of a drop-in file.
+// block is the part of a drop-in file for one setting.
 type block struct{ id, text string }
 
 func put(blocks []block, b block) []block {
@@ -130,7 +128,7 @@ func compose(blocks []block) string {
 	return b.String()
 }
 
-// parseBlocks reads a file that compose wrote.
+// parseBlocks parses a file that compose wrote.
 func parseBlocks(text string) []block {
 	var blocks []block
 	for line := range strings.Lines(text) {
@@ -145,7 +143,7 @@ func parseBlocks(text string) []block {
 	return blocks
 }
 
-// comment explains a setting to readers of the file.
+// comment returns the comment that explains a setting in its file.
 func comment(p Plan, s Step) string {
 	lines := wrap(s.Reason, 76)
 	if s.Formula != "" {
@@ -165,8 +163,8 @@ func comment(p Plan, s Step) string {
 	return "# " + strings.Join(lines, "\n# ") + "\n"
 }
 
-// wrap breaks text into lines of at most width columns, none of none; control
-// characters cannot leave the comment, as every run of white space is a blank.
+// wrap breaks text into lines of at most width columns, or none if it is empty. Control characters
+// cannot end the comment, because every run of white space becomes one blank.
 func wrap(text string, width int) []string {
 	if text = strings.TrimSpace(strings.Map(printable, text)); text == "" {
 		return nil

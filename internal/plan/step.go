@@ -14,7 +14,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// at is the names with the tunable's own value.
+// at returns the names with the values of one tunable.
 func (p *planning) at(name, device string) *names {
 	n := *p.names
 	n.Device = device
@@ -23,7 +23,7 @@ func (p *planning) at(name, device string) *names {
 	return &n
 }
 
-// set puts a setting into the plan, unless the host has that value for good.
+// set adds a setting to the plan, unless the host already has the value permanently.
 func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *names) error {
 	current := p.current(name, n)
 	if lacks := p.lacks(name, current, a.Want, a.Value); len(lacks) > 0 {
@@ -75,8 +75,8 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 	return nil
 }
 
-// enough leaves alone what the host has for good already. A value that only
-// the running host has, and no file, is planned all the same, so that it lasts.
+// enough leaves a tunable alone if the host already has the value permanently. A value that only
+// the running host has is planned anyway, to make it persistent.
 func (p *planning) enough(a *Advice, r *tunable.Record, name string, value *string, current judge.Standing, n *names) (done bool, err error) {
 	if r.At(p.Facts.Release).Mechanism == setting.Module && p.moduleLasts(moduleName(name)) {
 		return true, p.leaveFor(name, "It is loaded, and will be at the next boot.", a.Reason, n)
@@ -95,7 +95,7 @@ func (p *planning) enough(a *Advice, r *tunable.Record, name string, value *stri
 	return false, nil
 }
 
-// value computes what an advice sets: what is wanted within its bounds.
+// value computes the value that advice sets: the wanted number within its bounds.
 func (p *planning) value(a *Advice, r *tunable.Record, n *names) (string, error) {
 	if a.Want != "" {
 		if err := p.grant(a, r, n); err != nil {
@@ -113,7 +113,7 @@ func (p *planning) value(a *Advice, r *tunable.Record, n *names) (string, error)
 	return text(v), nil
 }
 
-// grant bounds what is wanted, and says what of it the host cannot have.
+// grant limits the wanted number and reports the part that the host cannot have.
 func (p *planning) grant(a *Advice, r *tunable.Record, n *names) error {
 	v, err := language().Value(a.Want, n)
 	if err != nil {
@@ -150,8 +150,7 @@ func (p *planning) grant(a *Advice, r *tunable.Record, n *names) error {
 	return err
 }
 
-// lacks lists what is not known of what expressions about a tunable read, its
-// own value among it.
+// lacks lists the unknown facts that expressions about a tunable read, including its own value.
 func (p *planning) lacks(name string, now judge.Standing, codes ...string) []string {
 	var all []string
 	for _, code := range codes {
@@ -168,7 +167,7 @@ func (p *planning) lacks(name string, now judge.Standing, codes ...string) []str
 	return slices.Compact(all)
 }
 
-// undo is how a setting is taken back.
+// undo describes how to revert a setting.
 func undo(s Step) string {
 	was := "the default"
 	if s.Current.Value != nil {
@@ -183,8 +182,8 @@ func undo(s Step) string {
 	return "back to " + was + " at once, and the file without it"
 }
 
-// leaveFor leaves a tunable alone for what was found, if anything, and an
-// advice's reason, whose expressions it fills in.
+// leaveFor leaves a tunable alone, with a finding, if any, and the advice's reason, whose
+// expressions it evaluates.
 func (p *planning) leaveFor(name, found, advice string, n *names) error {
 	filled, err := language().Fill(advice, n)
 	if err != nil {
@@ -194,7 +193,7 @@ func (p *planning) leaveFor(name, found, advice string, n *names) error {
 	return nil
 }
 
-// leave leaves a tunable alone for a reason that is no template.
+// leave leaves a tunable alone; reason is not a template.
 func (p *planning) leave(name, reason string, n *names) {
 	l := LeftAlone{Name: name, Reason: oneLine(reason)}
 	if c := p.current(name, n); c.Known {

@@ -13,13 +13,13 @@ import (
 	"linerate/internal/show"
 )
 
-// Text writes the plan for people: what changes and why, what is better gone,
-// what is left alone on purpose.
+// Text prints the plan: what changes and why, what should be removed, and what is deliberately left
+// alone.
 func (p Plan) Text(w io.Writer, st show.Style) error {
 	out := show.NewPage(st)
 	p.head(out)
 	for i := 0; i < len(p.Settings); {
-		// Ports of one card, or CPUs, that get the same for the same reason share a line.
+		// Ports of one card, or CPUs, with the same setting for the same reason share a line.
 		same := 1
 		for i+same < len(p.Settings) && p.Settings[i].alike(p.Settings[i+same]) {
 			same++
@@ -68,8 +68,8 @@ func (p Plan) head(out *show.Page) {
 	}
 }
 
-// alike reports a step of another device, or of another property of the same one, that
-// differs in nothing else.
+// alike reports whether a step differs only in its device, or only in the property of the same
+// device.
 func (s Step) alike(o Step) bool {
 	was := func(c Current) string {
 		if c.Value == nil {
@@ -93,7 +93,7 @@ func (s Step) text(out *show.Page, others []Step) {
 	out.Line("")
 	title := s.Title()
 	for _, o := range others {
-		if o.Device == s.Device { // another of its properties
+		if o.Device == s.Device { // another property of the device
 			title += ", " + o.Name
 			continue
 		}
@@ -115,7 +115,7 @@ func (s Step) text(out *show.Page, others []Step) {
 	}
 }
 
-// costs of setting something, in words; see package tunable.
+// costs describes the reset costs of package tunable.
 var costs = map[string]string{
 	"none": "", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
 	"reboot": "a reboot", "new": "none; affects only new connections", "remount": "the file system must be mounted anew",
@@ -140,7 +140,7 @@ func join(sep string, parts ...string) string {
 	return strings.Join(kept, sep)
 }
 
-// section adds a list below its heading, if it has entries: each is a line, with texts below it.
+// section prints a heading and a list, unless it is empty; each entry is a line with texts below it.
 func section[T any](out *show.Page, heading, note string, all []T, entry func(T) (line string, texts []string)) {
 	if len(all) == 0 {
 		return
@@ -164,7 +164,7 @@ func (p Plan) leftAlone(out *show.Page) {
 	}
 	out.Line("")
 	out.Line(out.Bold("Left alone on purpose"))
-	// Ports of one card have one reason: it appears once.
+	// Ports of one card share a reason, which is printed once.
 	var order []string
 	names := map[string][]string{}
 	for _, l := range p.LeftAlone {

@@ -9,15 +9,14 @@ import (
 	"linerate/internal/show"
 )
 
-// unknowns are facts that a configuration by itself does not tell, by the names
-// that expressions of advice have for them, and what a plan without them lacks.
+// unknowns lists facts that configuration files do not contain, by their names in expressions, and
+// what a plan without them lacks.
 var unknowns = []struct {
 	fact  string
 	named *regexp.Regexp
 	lacks func(f *fact.Facts) bool
 	text  string
-	// decides: without the fact there is no setting, else there is one without
-	// its bound.
+	// decides means that without the fact there is no setting; else there is one without its bound.
 	decides bool
 }{
 	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Unknown; not held against it:", false},
@@ -26,9 +25,9 @@ var unknowns = []struct {
 	{"CPU power and IOMMU", regexp.MustCompile(`\b(governor|idle_latency|iommu)\b`), func(f *fact.Facts) bool { return f.CPU.Governor == "" }, "Unknown; skipped:", true},
 }
 
-// unknown lists the host's facts that are not known, and what in this plan needs them.
+// unknown lists the unknown facts of the host and the parts of this plan that need them.
 func (p *planning) unknown() {
-	if p.Facts.From.Kind != fact.KindTree { // a running host has all facts that it can have
+	if p.Facts.From.Kind != fact.KindTree { // a running host provides all facts that it has
 		return
 	}
 	for _, u := range unknowns {
@@ -52,7 +51,7 @@ func (p *planning) unknown() {
 	}
 }
 
-// expressions are those of an advice that decide, as one text.
+// expressions returns the expressions that affect the decision, joined into one text.
 func (a *Advice) expressions() string {
 	all := []string{a.When, a.Unless, a.Want, a.Value, a.Each}
 	for _, b := range a.Bounds {
