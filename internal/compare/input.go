@@ -22,15 +22,15 @@ const MaxBytes = 256 << 20
 // maxCells bounds the columns of one CSV line.
 const maxCells = 10_000
 
-// Input says where in a file the numbers are.
+// Input says where the numbers are in a file.
 type Input struct {
-	Column     string // a number from 1, or a CSV heading; "" is the first
-	Delimiters string // between columns of plain files; "" means blanks and tabs
+	Column     string // a number from 1, or a CSV heading; "" for the first
+	Delimiters string // between columns of plain files; "" for blanks and tabs
 }
 
-// Read reads a sample from a file's content: JSON when it starts like JSON,
-// CSV when its name says so or a comma is the delimiter, else lines of
-// numbers as ministat reads them.
+// Read reads a sample from the content of a file: JSON if it begins like
+// JSON, CSV if its name says so or the delimiter is a comma, else lines of
+// numbers, as in ministat.
 func Read(name string, data []byte, in Input) (stats.Arm, error) {
 	arm := stats.Arm{Name: name}
 	if len(data) > MaxBytes {
@@ -68,8 +68,8 @@ func isCSV(name string, data []byte, in Input) bool {
 	return in.Column != "" && err != nil && bytes.ContainsAny(line, ",;\t")
 }
 
-// readPlain reads a number a line, from a column, as ministat(1) does: empty lines and
-// what follows a # are ignored.
+// readPlain reads one number a line, from a column, as ministat(1) does: it ignores
+// empty lines and what follows a #.
 func readPlain(data []byte, in Input) ([]float64, error) {
 	column := 1
 	if in.Column != "" {
@@ -97,7 +97,7 @@ func readPlain(data []byte, in Input) ([]float64, error) {
 	return onlyNumbers(out)
 }
 
-// onlyNumbers refuses what no statistic survives.
+// onlyNumbers refuses NaN and infinities.
 func onlyNumbers(x []float64) ([]float64, error) {
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -107,7 +107,7 @@ func onlyNumbers(x []float64) ([]float64, error) {
 	return x, nil
 }
 
-// readCSV reads a column by number or heading. Empty cells are left out.
+// readCSV reads a column by number or heading, and skips empty cells.
 func readCSV(name string, data []byte, column string) ([]float64, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord, r.TrimLeadingSpace, r.Comment, r.ReuseRecord = -1, true, '#', true
@@ -156,8 +156,8 @@ func separator(name string, data []byte) rune {
 	return ','
 }
 
-// findColumn resolves a column against the first line; heading says that the
-// line names columns instead of holding values.
+// findColumn looks up a column in the first line; heading reports whether
+// that line holds names instead of values.
 func findColumn(cells []string, column string) (index int, heading bool, err error) {
 	isNumber := func(s string) bool { _, err := strconv.ParseFloat(strings.TrimSpace(s), 64); return err == nil }
 	var names []string

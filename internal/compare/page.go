@@ -9,19 +9,18 @@ import (
 	"linerate/internal/stats"
 )
 
-// page is a page of one result.
+// page prints one result.
 type page struct{ *show.Page }
 
-// Print writes the result for a person: the samples, a plot over one axis,
-// and for each comparison the verdict, the effect with its interval, and what
-// limits it.
+// Print prints the result: the samples, a plot on a common axis, and for each
+// comparison the verdict, the effect with its interval, and its limitations.
 func (r Result) Print(w io.Writer, st show.Style) error {
 	p := &page{show.NewPage(st)}
 	t := show.Table{Header: []string{"", "n", "min", "median", "mean", "max", "SD"}, Right: show.NumbersAfter(1)}
 	var strips []show.Strip
 	for _, a := range r.Arms {
 		x := present(a.Values)
-		s, name := stats.Summarise(x), show.KeepEnd(show.Clean(a.Name), 24) // a path keeps its end, which tells it apart
+		s, name := stats.Summarise(x), show.KeepEnd(show.Clean(a.Name), 24) // keep the end of a path, which distinguishes it
 		t.Add(name, show.Count(s.N), show.Value(s.Min), show.Value(s.Median), show.Value(s.Mean), show.Value(s.Max), show.Percent(100*s.CV()))
 		strips = append(strips, show.Strip{Name: name, Values: x})
 	}
@@ -36,7 +35,7 @@ func (r Result) Print(w io.Writer, st show.Style) error {
 
 func (p *page) line(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
-// comparison is the verdict and what it rests on.
+// comparison prints the verdict and what it is based on.
 func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	p.line("%s against %s: %s", p.Bold(c.Variant), c.Control, p.Headline(c.Verdict.Ink(), words(c)))
 	switch {
@@ -66,7 +65,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	p.Line("")
 }
 
-// inPercent reports whether the effect can be told in percent of the control.
+// inPercent reports whether the effect is known in percent of the control.
 func inPercent(c stats.Comparison) bool { return !math.IsNaN(c.EffectPercent.Estimate) }
 
 func words(c stats.Comparison) string {
@@ -99,7 +98,7 @@ func power(r Result) float64 {
 
 func confidence(r Result) string { return fmt.Sprintf("%.4g %%", r.confidence()) }
 
-// holm adds the corrected p-value where there was something to correct.
+// holm adds the corrected p-value if there are several comparisons.
 func holm(r Result, c stats.Comparison) string {
 	if len(r.Comparisons) < 2 {
 		return ""

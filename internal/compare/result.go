@@ -18,8 +18,8 @@ type Result struct {
 	Metric      string // of a study; "" for files
 }
 
-// Run compares the arms with the first. paired takes the n-th values of all
-// as one block.
+// Run compares the arms with the first. If paired is set, the n-th values of
+// all arms form a block.
 func Run(arms []stats.Arm, paired bool, opt stats.Options) (Result, error) {
 	r := Result{Arms: arms, Options: opt}
 	if len(arms) < 2 {
@@ -39,7 +39,7 @@ func Run(arms []stats.Arm, paired bool, opt stats.Options) (Result, error) {
 	return r, nil
 }
 
-// Verdicts are those of the comparisons, in order.
+// Verdicts returns the verdicts of the comparisons, in order.
 func (r Result) Verdicts() iter.Seq[stats.Verdict] {
 	return func(yield func(stats.Verdict) bool) {
 		for _, c := range r.Comparisons {
@@ -50,8 +50,8 @@ func (r Result) Verdicts() iter.Seq[stats.Verdict] {
 	}
 }
 
-// Document is the --json output of compare, as docs/reference/compare.md
-// describes it.
+// Document is the output of compare --json, described in
+// docs/reference/compare.md.
 type Document struct {
 	Version     int                  `json:"version"`
 	Confidence  float64              `json:"confidence_percent"`
@@ -72,10 +72,10 @@ type SetDocument struct {
 	SD       stats.Number `json:"sd"`
 	Median   stats.Number `json:"median"`
 	MAD      stats.Number `json:"mad"`
-	Outliers []int        `json:"outliers"` // line numbers among the values, from 1
+	Outliers []int        `json:"outliers"` // indexes of values, from 1
 }
 
-// ComparisonDocument is a sample against the control.
+// ComparisonDocument is the comparison of a sample with the control.
 type ComparisonDocument struct {
 	Control string `json:"control"`
 	Variant string `json:"variant"`
@@ -90,7 +90,7 @@ type ComparisonDocument struct {
 	Design      stats.Design    `json:"design"`
 	Method      string          `json:"method"`
 	Scale       stats.Scale     `json:"scale"`
-	Ministat    string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
+	Ministat    string          `json:"ministat"` // ministat's verdict at the same confidence, "" if it has none
 	Warnings    []stats.Warning `json:"warnings"`
 }
 
@@ -138,7 +138,7 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 	return d
 }
 
-// ministat is what ministat would say of a sample at this confidence.
+// ministat returns what ministat would print for a sample at this confidence.
 func (r Result) ministat(arm stats.Arm) string {
 	d, err := ministat.Compare(present(r.Arms[0].Values), present(arm.Values), r.confidence())
 	switch {

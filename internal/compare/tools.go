@@ -18,38 +18,38 @@ import (
 	"linerate/internal/stats"
 )
 
-// Output is what a benchmark's own output says: the numbers of its runs, of what, and
-// which way is better. Most tools say one number a run: their intervals of a second are
-// no repetitions, and are left alone.
+// Output is the content of a benchmark's output: the result of each run, what it
+// measures, and which direction is better. Most tools give one number per run: their
+// one-second intervals are not repetitions, and are ignored.
 type Output struct {
 	Tool   string
-	Metric string // in words, with what it is of where a file has several
+	Metric string // in words, including the item if a file has several
 	Unit   string
 	Better stats.Direction
 	Values []float64
-	// Warnings are what the tool says against its own numbers: failed requests, lost
+	// Warnings are doubts that the tool itself reports: failed requests, lost
 	// packets.
 	Warnings []string
-	// Origin is what the output says of the run.
+	// Origin is what the output says about the run.
 	Origin Origin
 }
 
-// Origin is what a tool's output says of itself and of the run; "" of what it does not.
+// Origin is what a tool's output says about itself and the run; unknown fields are empty.
 type Origin struct {
 	Version string    // of the tool: "fio-3.33"
-	System  string    // as uname -a prints it
-	Started time.Time // zero: not known
+	System  string    // in the format of uname -a
+	Started time.Time // zero: unknown
 }
 
-// tool reads one program's output.
+// tool parses the output of one program.
 type tool struct {
 	name string
 	is   func(data []byte) bool
-	// read takes what is to be read of several numbers, "" for the usual one.
+	// read gets the name of the number to read if there are several, "" for the default.
 	read func(data []byte, which string) (Output, error)
 }
 
-// tools in the order in which they are asked. Each looks for words that no other has.
+// tools are tried in this order. Each looks for words that no other has.
 var tools = []tool{
 	{"iperf3", keys("start", "end", "intervals"), iperf3},
 	{"hyperfine", func(d []byte) bool {
@@ -62,9 +62,8 @@ var tools = []tool{
 	}, wrk},
 }
 
-// ReadTool reads a benchmark's own output; ok is false where no known benchmark wrote it.
-// which is the number wanted where a file has several: a benchmark's name, a command, a
-// metric.
+// ReadTool reads a benchmark's output; ok is false if no known benchmark wrote it. which
+// selects a number if a file has several: a benchmark's name, a command, or a metric.
 func ReadTool(name string, data []byte, which string) (o Output, ok bool, err error) {
 	if data, err = unpacked(data); err != nil {
 		return o, true, fmt.Errorf("%s: %w", name, err)
@@ -90,7 +89,7 @@ func ReadTool(name string, data []byte, which string) (o Output, ok bool, err er
 	return o, true, err
 }
 
-// unpacked is a file that gzip compressed, as it was before, to MaxBytes.
+// unpacked decompresses gzip data, up to MaxBytes.
 func unpacked(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return data, nil
@@ -102,7 +101,7 @@ func unpacked(data []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, MaxBytes+1))
 }
 
-// keys: the document is an object that has all of them at its top.
+// keys returns a test for JSON objects that have all the keys at the top level.
 func keys(names ...string) func([]byte) bool {
 	return func(data []byte) bool {
 		if len(data) == 0 || data[0] != '{' {
@@ -116,7 +115,7 @@ func keys(names ...string) func([]byte) bool {
 	}
 }
 
-// iperf3 of one run: what the receiver got, of TCP and UDP alike.
+// iperf3 reads one run: what the receiver got, for TCP and UDP alike.
 func iperf3(data []byte, _ string) (Output, error) {
 	type sum struct {
 		Rate   float64 `json:"bits_per_second"`
@@ -151,7 +150,7 @@ func iperf3(data []byte, _ string) (Output, error) {
 		if o.Values = []float64{e.Received.Rate}; e.Reverse != nil {
 			o.Metric, o.Values[0] = "throughput of both directions", e.Received.Rate+e.Reverse.Rate
 		}
-	case e.Sum != nil: // UDP of older versions: the sender's rate and what was lost
+	case e.Sum != nil: // UDP in older versions: the sender's rate, and the loss
 		o.Values = []float64{e.Sum.Rate * (1 - e.Sum.Lost/100)}
 	}
 	if s := d.End.Sum; s != nil && s.Lost > 0 {
@@ -160,7 +159,7 @@ func iperf3(data []byte, _ string) (Output, error) {
 	return o, nil
 }
 
-// unix is a time in seconds, as far as it can be one; zero of another.
+// unix converts seconds to a time; zero if they cannot be one.
 func unix(seconds int64) time.Time {
 	if seconds <= 0 || seconds > 1<<34 {
 		return time.Time{}
@@ -168,7 +167,7 @@ func unix(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// hyperfine has every run of one or more commands.
+// hyperfine reads all runs of one or more commands.
 func hyperfine(data []byte, which string) (Output, error) {
 	var d struct {
 		Results []struct {
@@ -202,7 +201,7 @@ func hyperfine(data []byte, which string) (Output, error) {
 	return o, nil
 }
 
-// one is the index of the name that is wanted, or the only one.
+// one returns the index of the wanted name, or of the only one.
 func one(kind, which string, names []string) (int, error) {
 	if len(names) == 0 {
 		return 0, errors.New("there is no result in it: did the run end?")
@@ -219,7 +218,7 @@ func one(kind, which string, names []string) (int, error) {
 	return 0, hint.Unknown(kind, which, names)
 }
 
-// fio sums its jobs up: operations a second, or bytes.
+// fio sums its jobs: operations or bytes per second.
 func fio(data []byte, which string) (Output, error) {
 	type way struct {
 		IOPS  float64 `json:"iops"`
@@ -235,7 +234,7 @@ func fio(data []byte, which string) (Output, error) {
 			Write way    `json:"write"`
 		} `json:"jobs"`
 	}
-	from := bytes.IndexByte(data, '{') // messages may stand before
+	from := bytes.IndexByte(data, '{') // messages may precede it
 	o := Output{Metric: "operations", Unit: "1/s", Better: stats.HigherIsBetter}
 	if err := json.NewDecoder(bytes.NewReader(data[max(0, from):])).Decode(&d); err != nil {
 		return o, err
@@ -263,7 +262,7 @@ func fio(data []byte, which string) (Output, error) {
 
 var goBenchLine = regexp.MustCompile(`(?m)^(Benchmark\S*)[ \t]+[0-9]+[ \t]+([0-9.]+ ns/op.*)$`)
 
-// goBench has a line for each benchmark of each -count; which is a benchmark, or a
+// goBench reads one line for each benchmark and -count; which is a benchmark, or a
 // benchmark and a unit: "Parse-8 allocs/op".
 func goBench(data []byte, which string) (Output, error) {
 	o := Output{Unit: "ns/op", Better: stats.LowerIsBetter}
@@ -309,7 +308,7 @@ func wrk(data []byte, _ string) (Output, error) {
 	return o, nil
 }
 
-// found are the numbers of a pattern's first group, one a run.
+// found returns the numbers in a pattern's first group, one per run.
 func found(re *regexp.Regexp, data []byte) (all []float64) {
 	for _, m := range re.FindAllSubmatch(data, -1) {
 		if v, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
@@ -319,10 +318,10 @@ func found(re *regexp.Regexp, data []byte) (all []float64) {
 	return all
 }
 
-// Side is one side of a comparison: a sample of one file or of several.
+// Side is one side of a comparison: a sample from one or several files.
 type Side struct {
 	stats.Arm
-	Of *Output // what a tool said the numbers are; nil of plain numbers
+	Of *Output // what a tool says about the numbers; nil for plain numbers
 }
 
 // File is a file's name and content.
@@ -331,7 +330,7 @@ type File struct {
 	Data []byte
 }
 
-// ReadSide reads the files of one side, a run or a sample each, and refuses those that
+// ReadSide reads the files of one side, each a run or a sample, and refuses files that
 // measured different things.
 func ReadSide(files []File, in Input) (Side, error) {
 	var s Side
@@ -372,8 +371,8 @@ func (o *Output) same(other Output) bool {
 	return o.Tool == other.Tool && o.Unit == other.Unit && (o.Metric == other.Metric || o.Tool == "hyperfine")
 }
 
-// Agree are the unit and the better direction of all sides; "" of plain numbers. Sides
-// that measured different things are an error.
+// Agree returns the metric and the better direction of all sides; "" for plain
+// numbers. It is an error if they measured different things.
 func Agree(sides []Side) (metric string, better stats.Direction, err error) {
 	var first *Side
 	for i := range sides {

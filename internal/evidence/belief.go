@@ -13,96 +13,96 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Says is what all studies of a change come to.
+// Says is the conclusion from all studies of a change.
 type Says string
 
-// What they may come to.
+// The conclusions.
 const (
-	// Helps: by a primary metric the prediction for the host excludes harm, and nothing
-	// speaks against the change.
+	// Helps: for a primary metric, the prediction for the host excludes harm, and
+	// nothing speaks against the change.
 	Helps Says = "helps"
-	// Harms: the mean of some metric, primary or guarded, is shown to be worse.
+	// Harms: the mean of a metric, primary or guarded, is shown to be worse.
 	Harms Says = "harms"
-	// Depends: some studies found it better, some worse, and the prediction allows both.
+	// Depends: some studies found it better, some worse, and the prediction includes both.
 	Depends Says = "depends"
-	// NoGain: none of these.
+	// NoGain: none of the others.
 	NoGain Says = "no gain shown"
-	// Elsewhere: most that tell found it better, all on other machines.
+	// Elsewhere: most conclusive studies found it better, but all on other machines.
 	Elsewhere Says = "helped elsewhere"
-	// Untold: no verdict is fit to be pooled.
+	// Untold: no verdict can be pooled.
 	Untold Says = "not measured"
-	// Halted: a guardrail ended a study of it.
+	// Halted: a guardrail ended a study of the change.
 	Halted Says = "stopped"
 )
 
-// inWords begins what a change's studies say, for people.
+// inWords begins the text of each conclusion.
 var inWords = map[Says]string{
 	Helps: "It helps", Harms: "It does harm", Depends: "It depends on the machine or the workload", NoGain: "No gain is shown",
 	Elsewhere: "It helped on other machines: measure it here", Untold: "Nothing was measured that tells", Halted: "A guardrail ended a study of it",
 }
 
-// Change is everything measured of one change of a setting, pooled: the one result that
-// pages, plans and documents give.
+// Change pools everything measured about one change of a setting. Pages, plans and
+// documents all show this result.
 type Change struct {
 	Tunable string `json:"tunable"`
 	Before  string `json:"before"` // "" for the system's default
 	After   string `json:"after"`
 	Says    Says   `json:"says"`
 	Text    string `json:"text"` // in words
-	// Metrics are pooled each by itself, primary ones first. Only those speak for a
-	// change; any can speak against it.
+	// Metrics are pooled separately, primary ones first. Only primary ones can
+	// support a change; any can speak against it.
 	Metrics []Pooled `json:"metrics"`
-	// Stopped are studies that a guardrail ended: no measurement, but a warning.
+	// Stopped lists studies that a guardrail ended: they measured nothing, but are a warning.
 	Stopped []string `json:"stopped,omitempty"`
-	// LeftOut are verdicts that were not pooled, and why.
+	// LeftOut lists verdicts that were not pooled, and why.
 	LeftOut  []LeftOut `json:"left_out,omitempty"`
-	Verdicts []string  `json:"verdicts"` // ids of those pooled
+	Verdicts []string  `json:"verdicts"` // ids of the pooled ones
 }
 
-// LeftOut counts verdicts that were not pooled for one reason.
+// LeftOut counts verdicts that were not pooled for the same reason.
 type LeftOut struct {
 	Why string `json:"why"`
 	N   int    `json:"n"`
 }
 
-// Pooled is what the studies of a change say by one metric.
+// Pooled is the result of a change's studies for one metric.
 type Pooled struct {
 	Metric  string `json:"metric"`
 	Primary bool   `json:"primary"`
-	// Workload is a secondary metric's: what one part shows, another must not hide.
+	// Workload is set for secondary metrics, so that one part's results cannot hide another's.
 	Workload string                `json:"workload,omitempty"`
 	Counts   map[stats.Verdict]int `json:"verdicts"`
-	Groups   []Among               `json:"groups"` // the nearest machines first
-	// Expected is the effect on the host, or on one machine more where none is asked
-	// about, with its prediction interval.
+	Groups   []Among               `json:"groups"` // the most similar machines first
+	// Expected is the effect on the host, or on one more machine if there is no
+	// host, with its prediction interval.
 	Expected stats.Effect `json:"expected"`
 
 	label         string
-	better, worse bool // Expected excludes harm; a near group's mean is shown to be harm
+	better, worse bool // Expected excludes harm; the mean of a near group is shown to be harm
 	both          bool // some near studies found it better, some worse
-	near          bool // studies of machines near the host are among it
-	gains         bool // most that tell found it better, and so does the mean
+	near          bool // it includes studies of machines near the host
+	gains         bool // most conclusive studies found it better, and so does the mean
 }
 
-// Among is the mean effect among machines that are as near to the host as each other.
+// Among is the mean effect on machines of equal similarity to the host.
 type Among struct {
 	Of      string `json:"of"`
 	Studies int    `json:"studies"`
-	// Repeats are those that ask a machine again what it was asked before: who asks often enough is told at
-	// 5 % what is not so. They are pooled, and said.
+	// Repeats counts further studies of the same machine: with enough repetition, false positives
+	// at 5 % appear. They are pooled, and reported.
 	Repeats int `json:"repeats,omitempty"`
 	stats.Effect
-	// Scatter is the standard deviation of the true effects, in percent or points, and Heterogeneity
-	// its share of all variance (I²), in percent.
+	// Scatter is the standard deviation of the true effects, in percent or points; Heterogeneity is
+	// its share of the total variance (I²), in percent.
 	Scatter       float64 `json:"scatter"`
 	Heterogeneity float64 `json:"heterogeneity_percent"`
 }
 
-// level of pooled intervals. Secondary metrics of a change share what it leaves.
+// level is the level of pooled intervals. The secondary metrics of a change share its error rate.
 const level = 0.95
 
-// Weigh pools verdicts on one setting, value by value. Verdicts of the way back are
-// reversed. Without a host all machines are alike.
+// Weigh pools the verdicts on one setting, change by change. Verdicts on the
+// reverse change are inverted. Without a host all machines are alike.
 func Weigh(rows []Row, h *Host) []Change {
 	by := map[[2]string][]Row{}
 	for _, r := range rows {
@@ -123,7 +123,7 @@ func Weigh(rows []Row, h *Host) []Change {
 	return out
 }
 
-// Together pools verdicts setting by setting and change by change, for a host if one is given.
+// Together pools verdicts by setting and change, for a host if one is given.
 func Together(rows []Row, h *Host) (out []Change) {
 	by := map[string][]Row{}
 	var order []string
@@ -140,14 +140,14 @@ func Together(rows []Row, h *Host) (out []Change) {
 	return out
 }
 
-// Several reports whether a change has more than one verdict, so that its pool says more
-// than the verdict does.
+// Several reports whether a change has more than one verdict, so that pooling adds
+// information.
 func (c Change) Several() bool { return len(c.Verdicts)+len(c.Stopped) > 1 }
 
-// Change is what was set, for people: "default → 0".
+// Change describes the change: "default → 0".
 func (c Change) Change() string { return Subject{Before: c.Before, After: c.After}.Change() }
 
-// byValue orders numbers by size: the changes of a setting are its dose curve.
+// byValue orders values numerically, if they are numbers: the changes of a setting form a dose curve.
 func byValue(a, b string) int {
 	x, isX := tunable.ParseInteger(a)
 	y, isY := tunable.ParseInteger(b)
@@ -202,7 +202,7 @@ func weigh(before, after string, rows []Row, h *Host) Change {
 	return c
 }
 
-// rank puts primary metrics first, then what speaks against.
+// rank puts primary metrics first, then those that speak against the change.
 func rank(p Pooled) int {
 	switch {
 	case p.Primary:
@@ -223,7 +223,7 @@ func (c *Change) leave(why string) {
 	c.LeftOut = append(c.LeftOut, LeftOut{why, 1})
 }
 
-// unfit says why a verdict is not pooled, "" where it is.
+// unfit returns why a verdict is not pooled, or "".
 func (r Row) unfit() string {
 	e := r.estimate()
 	switch {
@@ -243,13 +243,13 @@ func (r Row) unfit() string {
 	return ""
 }
 
-// distrust begins the flag of a study whose control differs from itself.
+// distrust is the beginning of the flag of a study whose control differs from itself.
 const distrust = "distrust it"
 
-// estimate is a verdict's effect on the scale on which studies are pooled: the logarithm of a
-// ratio, or points. The error is that of a normal interval: what few blocks leave open of
-// the error itself makes them weigh less. Where a difference was found the effect is the one without the
-// winner's curse; those that were not found stand as they are, which leans to no effect.
+// estimate returns a verdict's effect on the scale for pooling: the logarithm of a ratio, or
+// points. The error is that of a normal interval, so that studies with few blocks, whose intervals
+// are wider, weigh less. A difference that was found is corrected for the winner's curse; other
+// effects are used as they are, which biases the mean towards zero.
 func (r Row) estimate() stats.Estimate {
 	effect, low, high := r.Size()
 	if r.Adjusted.Known() {
@@ -264,7 +264,7 @@ func (r Row) estimate() stats.Estimate {
 	return stats.Estimate{Effect: scale(effect), SE: (scale(high) - scale(low)) / (2 * stats.NormalQuantile(0.975))}
 }
 
-// pool estimates the effect by one metric, group by group, and on the host.
+// pool estimates the effect on one metric, by group and for the host.
 func pool(rows []Row, h *Host, level float64) Pooled {
 	p := Pooled{Counts: map[stats.Verdict]int{}, label: rows[0].MetricLabel()}
 	effect := func(i stats.Interval) stats.Effect {
@@ -319,12 +319,12 @@ func pool(rows []Row, h *Host, level float64) Pooled {
 	if len(near) > 1 {
 		expected = stats.Weigh(level, near...)
 	}
-	// A gain must have been shown by some study, whose test is corrected over its variants.
+	// A gain also needs a study that showed it, whose test is corrected over its variants.
 	p.Expected, p.better = effect(expected), nearly[stats.Better] > 0 && min(sign*expected.Low, sign*expected.High) > 0
 	return p
 }
 
-// repeated counts the studies beyond the first of each machine that is known.
+// repeated counts the studies beyond the first of each identified machine.
 func repeated(keys []string, studies map[string][]Row) (n int) {
 	known := map[string]bool{}
 	for _, key := range keys {
@@ -337,8 +337,8 @@ func repeated(keys []string, studies map[string][]Row) (n int) {
 	return n
 }
 
-// together is what one study says by several verdicts on one change: its parts share a
-// machine and a day, so that they are no surer together than each is.
+// together combines several verdicts of one study on one change. Its parts share a
+// machine and a day, so that together they are no more precise than each alone.
 func together(rows []Row) stats.Estimate {
 	sum, all, se := 0.0, 0.0, 0.0
 	for _, r := range rows {
@@ -349,7 +349,7 @@ func together(rows []Row) stats.Estimate {
 	return stats.Estimate{Effect: sum / all, SE: se / all}
 }
 
-// conclude says what the metrics come to.
+// conclude draws the conclusion from all metrics.
 func (c *Change) conclude(h *Host) {
 	primary := list.Filter(c.Metrics, func(p Pooled) bool { return p.Primary })
 	any := slices.ContainsFunc[[]Pooled]
@@ -372,7 +372,7 @@ func (c *Change) conclude(h *Host) {
 	c.Text = c.words(h)
 }
 
-// words tell the result: what it is, by which metrics, and what was left out.
+// words describes the result: the conclusion, the metrics behind it, and what was left out.
 func (c *Change) words(h *Host) string {
 	text := inWords[c.Says]
 	if len(c.Stopped) > 0 {
@@ -424,8 +424,8 @@ func (p *Pooled) words(h *Host) string {
 	return fmt.Sprintf("The %s%s: %s; %s; expected on %s %s.", p.label, of, strings.Join(counts, ", "), strings.Join(groups, "; "), where, p.Expected.Bounds())
 }
 
-// Told are the changes that a page shows, one line each: all if there are few, else the
-// informative ones, and a dose curve.
+// Told returns the changes that a page shows, one line each: all if there are few, else
+// the informative ones and a dose curve.
 func Told(cs []Change) (lines []string) {
 	cs = list.Filter(cs, func(c Change) bool { return c.Says != Untold })
 	few := len(cs) <= mostTold
@@ -454,18 +454,18 @@ func Told(cs []Change) (lines []string) {
 	return append(lines, fmt.Sprintf("%d values were tried. %s: %s (%s).", len(cs), rest, strings.Join(dose, ", "), of))
 }
 
-// mostTold changes are told one by one, and a dose curve has so many values at most.
+// Up to mostTold changes are all shown; a dose curve has at most mostDoses values.
 const (
 	mostTold  = 2
 	mostDoses = 9
 )
 
-// Near reports whether studies of the host, or of machines like it, are among a change's.
+// Near reports whether the change was studied on the host, or on machines similar to it.
 func (c Change) Near() bool {
 	return len(c.Stopped) > 0 || slices.ContainsFunc(c.Metrics, func(p Pooled) bool { return p.near })
 }
 
-// Best is the change that helps most for certain; nil where none helps.
+// Best returns the change with the largest guaranteed gain; nil if none helps.
 func Best(cs []Change) (best *Change) {
 	most := 0.0
 	for i := range cs {
@@ -476,7 +476,7 @@ func Best(cs []Change) (best *Change) {
 	return best
 }
 
-// least is the least gain that a change's primary metrics predict.
+// least returns the smallest gain that the prediction for a primary metric allows.
 func (c *Change) least() (gain float64) {
 	for _, p := range c.Metrics {
 		if _, low, high := p.Expected.Size(); p.Primary && p.better {
@@ -486,8 +486,8 @@ func (c *Change) least() (gain float64) {
 	return gain
 }
 
-// Merge adds what ships with the program to one's own evidence, each verdict
-// once.
+// Merge adds the evidence shipped with the program to the user's own, without
+// duplicates.
 func Merge(own, shipped []Row) []Row {
 	type key struct{ tunable, id string }
 	seen := map[key]bool{}

@@ -1,7 +1,7 @@
-// Package evidence holds what was measured of tunables, as compact rows that are kept with
-// the catalogue and built into the program. A row is one verdict about one tunable: where
-// and on what it was measured, with effect and interval. The ledger holds the trials behind
-// verdicts; a row holds only the verdict and names its study.
+// Package evidence holds measurements of tunables as compact rows, stored with the
+// catalogue and built into the program. A row is one verdict on one tunable: where and on
+// what it was measured, with effect and interval. The ledger holds the trials behind the
+// verdicts; a row only names its study.
 package evidence
 
 import (
@@ -19,53 +19,53 @@ import (
 	"linerate/internal/study"
 )
 
-// Row is one verdict about one tunable.
+// Row is one verdict on one tunable.
 type Row struct {
-	ID string `json:"-"` // of the verdict in the ledger that it comes from
+	ID string `json:"-"` // of its verdict in the ledger
 	Subject
 	Workload string `json:"workload"`
 	Metric   string `json:"metric"`
-	Primary  bool   `json:"primary"` // the metric that the study's question is about
-	Study    string `json:"study"`   // its name, in the archive that Source names
-	Source   string `json:"source"`  // where the study was read
-	// Better is the metric's direction; "" where the metric itself tells.
+	Primary  bool   `json:"primary"` // the primary metric of the study
+	Study    string `json:"study"`   // name, in the archive that Source names
+	Source   string `json:"source"`  // where the study was read from
+	// Better is the direction of improvement; "" if the metric determines it.
 	Better       stats.Direction `json:"better"`
-	stats.Result                 // of it P is not kept in files: PHolm decides
-	// Flags say what limits it: "generator-bound", "drift", …
+	stats.Result                 // files do not store its P: PHolm decides
+	// Flags lists limitations: "generator-bound", "drift", …
 	Flags []string `json:"flags"`
 
-	// What follows only a ledger knows; files do not keep it.
+	// The following fields come from a ledger; files do not store them.
 	StudyID   string     `json:"study_id"`         // of the study
-	Started   time.Time  `json:"started,omitzero"` // when its first trial began; zero where not recorded
-	Control   string     `json:"control"`          // the arms' names
+	Started   time.Time  `json:"started,omitzero"` // start of its first trial; zero if not recorded
+	Control   string     `json:"control"`          // names of the arms
 	Variant   string     `json:"variant"`
-	Label     string     `json:"label"`     // what the number is not
-	Published *Published `json:"published"` // what its author concluded; null if nothing
-	Excluded  string     `json:"excluded"`  // reason, when it does not count
-	Without   *Row       `json:"-"`         // the verdict without Dropped excluded trials
+	Label     string     `json:"label"`     // what the number does not represent
+	Published *Published `json:"published"` // the author's conclusion; null if there is none
+	Excluded  string     `json:"excluded"`  // the reason, if the verdict does not count
+	Without   *Row       `json:"-"`         // the verdict without the Dropped excluded trials
 	Dropped   int        `json:"trials_excluded"`
 }
 
-// ByOthers begins the label of what somebody else measured, of which linerate has seen
-// the numbers alone: it is never measured here, whatever the machine.
+// ByOthers begins the label of other people's measurements, of which linerate only
+// read the numbers: they never count as measured here, whatever the machine.
 const ByOthers = "measured by others"
 
-// Published is what somebody else concluded from the same trials.
+// Published is another author's conclusion from the same trials.
 type Published struct {
-	Source       string  `json:"source"` // README and line
+	Source       string  `json:"source"` // file and line of the README
 	Verdict      string  `json:"verdict"`
 	Percent      float64 `json:"percent"`
 	PercentError float64 `json:"percent_error"`
 	Agrees       bool    `json:"agrees"` // with linerate's verdict
 }
 
-// lowerIsBetter is the metric's direction.
+// lowerIsBetter returns the direction of the metric.
 func (r Row) lowerIsBetter() bool {
 	m, ok := study.MetricNamed(r.Metric)
 	return r.Better == stats.LowerIsBetter || r.Better == "" && ok && m.LowerIsBetter
 }
 
-// Standing is the verdict that counts: where trials were excluded, the one without them.
+// Standing returns the verdict that counts: without the excluded trials, if there are any.
 func (r Row) Standing() Row {
 	if r.Without != nil {
 		r.Result, r.Flags, r.Without = r.Without.Result, r.Without.Flags, nil
@@ -73,8 +73,8 @@ func (r Row) Standing() Row {
 	return r
 }
 
-// Reversed is the same verdict read the other way round: what going back from
-// After to Before does. The ratio of two means has the reverse of its interval.
+// Reversed returns the verdict on the reverse change, from After to Before, by
+// inverting the ratio and its interval.
 func (r Row) Reversed() Row {
 	back := func(n stats.Number) stats.Number {
 		v, ok := n.Get()
@@ -106,24 +106,24 @@ func (r Row) Reversed() Row {
 	return r
 }
 
-// columns of the text form, in order.
+// columns are the columns of the text format, in order.
 var columns = []string{"tunable", "before", "after", "alone", "os", "release", "cpu", "cores", "nic", "driver", "workload", "metric",
 	"study", "effect_percent", "ci_low", "ci_high", "n", "p_holm", "verdict", "flags", "id"}
 
-// heading begins the text form; the source's line follows.
+// heading is the first line of the text format; the source's line follows.
 const (
 	heading    = "# linerate evidence, version 1"
 	sourceMark = "# source: "
 )
 
-// Bounds of a file; the shipped ones are far below.
+// Limits on a file; the shipped ones are far below.
 const (
 	maxRows = 200_000
 	maxLine = 64 << 10
 )
 
-// Format writes rows as text: tab-separated, sorted, attributed. The same rows
-// are the same bytes.
+// Format writes rows as text: tab-separated, sorted, with their source. The
+// same rows always give the same bytes.
 func Format(rows []Row, source string) []byte {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b Row) int {
@@ -144,7 +144,7 @@ func Format(rows []Row, source string) []byte {
 
 func clean(s string) string { return strings.Join(strings.Fields(show.Clean(s)), " ") }
 
-// digits keeps four significant ones: a verdict is not better than that.
+// digits formats four significant digits: a verdict is not more precise.
 func digits(n stats.Number) string {
 	v, ok := n.Get()
 	if !ok {
@@ -153,7 +153,7 @@ func digits(n stats.Number) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// Parse reads what Format wrote.
+// Parse parses the output of Format.
 func Parse(text []byte) ([]Row, error) {
 	sc := bufio.NewScanner(bytes.NewReader(text))
 	sc.Buffer(nil, maxLine)

@@ -16,44 +16,44 @@ import (
 //go:embed likeness.yaml
 var likenessText []byte
 
-// Group is a rule for how near machines of studies are to a host, and how much effects
-// differ within it.
+// Group defines a degree of similarity between machines of studies and a host, and how
+// much effects differ within the group.
 type Group struct {
 	Of string `yaml:"of"`
-	// Same lists what must be alike: machine, release, driver, cpu, lab.
+	// Same lists what must be equal: machine, release, driver, cpu, lab.
 	Same []string `yaml:"same"`
-	// Near: its studies may speak for a change of the host.
+	// Near is set if its studies can support a change on the host.
 	Near   bool    `yaml:"near"`
 	Share  float64 `yaml:"share"`
 	Floor  float64 `yaml:"floor"`
 	Reason string  `yaml:"reason"`
 }
 
-// likeness are the groups, the nearest first, and what their scatter weighs.
+// likeness returns the groups, the most similar first, and the weight of their prior scatter.
 var likeness = sync.OnceValue(func() (l struct {
 	Weight float64 `yaml:"weight"`
 	Groups []Group `yaml:"groups"`
 }) {
 	if err := yaml.UnmarshalWithOptions(likenessText, &l, yaml.Strict()); err != nil {
-		panic("likeness.yaml: " + err.Error()) // it is part of the program, and a test reads it
+		panic("likeness.yaml: " + err.Error()) // it is part of the program, and a test parses it
 	}
 	return l
 })
 
-// between is what is known of the scatter in a group, by its name.
+// between returns the prior scatter of a group, by name.
 func between(of string) stats.Between {
 	l := likeness()
 	g := l.Groups[slices.IndexFunc(l.Groups, func(g Group) bool { return g.Of == of })]
 	return stats.Between{Share: g.Share, Floor: g.Floor, Weight: l.Weight}
 }
 
-// Host is the machine that evidence is weighed for.
+// Host is the machine for which evidence is weighed.
 type Host struct {
 	Facts   *fact.Facts
-	Drivers []string // of its network cards
+	Drivers []string // of its network interfaces
 }
 
-// group is how near the machine of a verdict is. Without a host all are others.
+// group returns the similarity group of a verdict's machine. Without a host all are in the last one.
 func (h *Host) group(r Row) Group {
 	groups := likeness().Groups
 	if h != nil && !strings.HasPrefix(r.Label, ByOthers) && strings.EqualFold(r.OS, h.Facts.OS) {
@@ -66,7 +66,7 @@ func (h *Host) group(r Row) Group {
 	return groups[len(groups)-1]
 }
 
-// same reports whether a machine is like the host in one respect.
+// same reports whether a machine equals the host in one property.
 func (h *Host) same(what string, s Subject) bool {
 	switch what {
 	case "machine":
@@ -83,8 +83,8 @@ func (h *Host) same(what string, s Subject) bool {
 	return false
 }
 
-// sameCPU compares models as systems and people spell them: the words of the shorter
-// name are all in the longer.
+// sameCPU compares CPU models despite different spellings: all words of the shorter
+// name must occur in the longer.
 func sameCPU(a, b string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" (),@", r) })

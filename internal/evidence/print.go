@@ -10,8 +10,8 @@ import (
 	"linerate/internal/study"
 )
 
-// Print adds evidence to a page as tables, hardware by hardware and metric by
-// metric, nulls and losses included.
+// Print adds evidence to a page as tables by hardware and metric, including
+// inconclusive and negative results.
 func Print(page *show.Page, rows []Row) {
 	Tables(page, rows)
 	name := ""
@@ -27,7 +27,7 @@ func Print(page *show.Page, rows []Row) {
 	}
 }
 
-// Tables adds the verdicts themselves to a page.
+// Tables adds the individual verdicts to a page.
 func Tables(page *show.Page, rows []Row) {
 	machine := ""
 	for i, g := range measurements(rows) {
@@ -43,14 +43,14 @@ func Tables(page *show.Page, rows []Row) {
 	}
 }
 
-// measurement is the evidence of one machine that was measured alike.
+// measurement is the evidence from one machine and kind of measurement.
 type measurement struct {
 	machine, as string
 	table       show.Table
 }
 
-// measurements are the rows by machine, and within one in the order of what
-// was measured first.
+// measurements groups the rows by machine, in the order of each group's first
+// row.
 func measurements(rows []Row) (out []*measurement) {
 	known := map[[2]string]*measurement{}
 	for _, r := range rows {
@@ -69,7 +69,7 @@ func measurements(rows []Row) (out []*measurement) {
 	return out
 }
 
-// MetricLabel is the metric in words.
+// MetricLabel returns the label of the metric.
 func (r Row) MetricLabel() string {
 	if m, ok := study.MetricNamed(r.Metric); ok {
 		return m.Label
@@ -77,7 +77,7 @@ func (r Row) MetricLabel() string {
 	return r.Metric
 }
 
-// add adds a verdict's row, and one without what is excluded.
+// add adds a verdict's row, and one without excluded trials.
 func (m *measurement) add(r Row) {
 	m.table.Add(r.settingText(), r.TextWithBounds(), "n "+show.Count(r.N), r.PText(), r.verdictText())
 	if o := r.Without; o != nil {
@@ -85,7 +85,7 @@ func (m *measurement) add(r Row) {
 	}
 }
 
-// indented adds a table below a heading of two columns.
+// indented adds a table, indented below a heading.
 func indented(page *show.Page, t show.Table) {
 	inner := page.Style
 	inner.Width = page.Columns() - 4
@@ -94,7 +94,7 @@ func indented(page *show.Page, t show.Table) {
 	}
 }
 
-// maxSetting is how many columns a change has in a table.
+// maxSetting is the width of a change in a table.
 const maxSetting = 44
 
 func (r Row) settingText() string {
@@ -109,10 +109,10 @@ func (r Row) settingText() string {
 	return s
 }
 
-// PText is the deciding p-value for people.
+// PText formats the deciding p-value.
 func (r Row) PText() string { return "p " + show.Optional(r.PHolm, show.P) }
 
-// verdictText is the verdict with what limits it and what its author said.
+// verdictText formats the verdict with its limitations and its author's conclusion.
 func (r Row) verdictText() string {
 	s := string(r.Verdict)
 	if r.Excluded != "" {

@@ -10,28 +10,28 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Subject is what a verdict is about: which tunable was changed, from what to
-// what, on which machine and release.
+// Subject is the subject of a verdict: which tunable changed, from which
+// value to which, on which machine and release.
 type Subject struct {
-	Tunable string `json:"tunable"` // as the catalogue names it, or as the study set it
-	// Before and After are its values under the control and the variant; ""
-	// is the default.
+	Tunable string `json:"tunable"` // named as in the catalogue, or as the study set it
+	// Before and After are its values in the control and the variant; "" is
+	// the default.
 	Before  string `json:"before"`
 	After   string `json:"after"`
-	Alone   bool   `json:"alone"` // nothing else was changed with it
-	Changes int    `json:"-"`     // how many settings the variant changed; 0: not kept
+	Alone   bool   `json:"alone"` // no other setting changed with it
+	Changes int    `json:"-"`     // number of settings that the variant changed; 0: not stored
 	OS      string `json:"os"`
 	Release string `json:"release"`
-	CPU     string `json:"cpu"` // or what the machine is called, where that is all there is
+	CPU     string `json:"cpu"` // or the machine's name, if nothing else is known
 	Cores   int    `json:"cores"`
 	NIC     string `json:"nic"`
 	Driver  string `json:"driver"`
-	// MachineID is the machine's own identity (fact.Facts.MachineID), or its hostname
-	// where its record has none; files do not keep it.
+	// MachineID identifies the machine (fact.Facts.MachineID), or is its hostname if
+	// the record has none; files do not store it.
 	MachineID string `json:"-"`
 }
 
-// Machine is the hardware, for people: "Atom C2758, 8 cores, Intel 82599 (ix)".
+// Machine describes the hardware: "Atom C2758, 8 cores, Intel 82599 (ix)".
 func (s Subject) Machine() string {
 	text := cmp.Or(s.CPU, "an unknown machine")
 	if s.Cores > 0 {
@@ -46,28 +46,28 @@ func (s Subject) Machine() string {
 	return text
 }
 
-// System is the operating system and its release, without how a kernel was
-// built.
+// System returns the operating system and its release, without the kernel's
+// build information.
 func (s Subject) System() string {
 	release, _, _ := strings.Cut(s.Release, " #")
 	return strings.TrimSpace(s.OS + " " + release)
 }
 
-// Change is what was set, for people: "default → 0".
+// Change describes the change: "default → 0".
 func (s Subject) Change() string {
 	return cmp.Or(s.Before, "default") + " → " + cmp.Or(s.After, "default")
 }
 
 // maxChanges is how many settings a variant may change at once for its verdict
-// to say something about one of them: a pair (rings of both directions) does,
-// a whole configuration does not.
+// to count for one of them: a pair counts (rings of both directions), a whole
+// configuration does not.
 const maxChanges = 2
 
-// nicDrivers are the drivers whose tunables carry their names.
+// nicDrivers lists the drivers that have tunables under their names.
 var nicDrivers = []string{"em", "igb", "igc", "ix", "ixl"}
 
-// Tells reports whether a verdict says something about one tunable: it was changed alone or
-// with its pair, it is not a subsystem's switch that was changed with others, and the card
+// Tells reports whether a verdict counts for one tunable: it changed alone or with its
+// pair, it is not a subsystem's switch that changed along with others, and the network card
 // has it.
 func (s Subject) Tells(r *tunable.Record) bool {
 	if !s.Alone && (s.Changes > maxChanges || r.Mechanism == setting.RC) {
@@ -81,7 +81,7 @@ func (s Subject) Tells(r *tunable.Record) bool {
 	return true
 }
 
-// reversed is the same change the other way round.
+// reversed returns the reverse change.
 func (s Subject) reversed() Subject {
 	s.Before, s.After = s.After, s.Before
 	return s
@@ -89,8 +89,8 @@ func (s Subject) reversed() Subject {
 
 var folder = strings.NewReplacer(" ", "_", "-", "_", ":", "_")
 
-// FoldName writes a tunable's name without case and with its unit numbers as
-// N: what is measured on igb1 is evidence on igb0. Blanks, dashes and colons
+// FoldName folds a tunable's name to lower case, with N for unit numbers:
+// what is measured on igb1 is evidence for igb0. Blanks, dashes and colons
 // become underscores.
 func FoldName(name string) string {
 	parts := strings.Split(strings.ToLower(folder.Replace(strings.TrimSpace(name))), ".")
@@ -102,8 +102,8 @@ func FoldName(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// Akin reports whether two names differ in their driver only: what
-// dev.igb.0.fc is to dev.ix.0.fc.
+// Akin reports whether two names differ in the driver only, such as
+// dev.igb.0.fc and dev.ix.0.fc.
 func Akin(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	if len(x) != len(y) || len(x) < 3 || x[0] != y[0] {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// listing is the JSON that `ansible-inventory --list` prints, apart from its groups:
-// each host's variables with those of its groups merged in.
+// listing is the JSON output of `ansible-inventory --list` without the groups: each
+// host's variables, merged with those of its groups.
 type listing struct {
 	Meta struct {
 		Hostvars map[string]map[string]any `json:"hostvars"`
@@ -28,11 +28,11 @@ type ansibleGroup struct {
 	Vars     map[string]any `json:"vars"`
 }
 
-// makeListing says how to get the JSON that ParseAnsible reads.
+// makeListing advises how to make the JSON that ParseAnsible reads.
 const makeListing = "ansible-inventory -i INVENTORY with its options for a list prints the JSON to read"
 
-// ParseAnsible reads the JSON of ansible-inventory(1). Ansible itself reads INI, YAML and
-// inventory plug-ins, expands ranges and merges the variables of groups.
+// ParseAnsible parses the JSON of ansible-inventory(1). Ansible itself reads INI, YAML
+// and inventory plug-ins, expands ranges and merges group variables.
 func ParseAnsible(file, text string) ([]Target, error) {
 	var l listing
 	groups := map[string]ansibleGroup{}
@@ -52,7 +52,7 @@ func ParseAnsible(file, text string) ([]Target, error) {
 	if err != nil {
 		return nil, hint.With(hint.Usagef("inventory %s: not the JSON of ansible-inventory: %v", file, err), makeListing)
 	}
-	parents, in := map[string][]string{}, map[string][]string{} // of groups, of hosts
+	parents, in := map[string][]string{}, map[string][]string{} // of groups; of hosts
 	for name, g := range groups {
 		if len(g.Vars) > 0 {
 			return nil, hint.With(hint.Usagef("inventory %s: the variables of group %.80q are not merged into its hosts", file, name), "leave out ansible-inventory's option for an export")
@@ -67,7 +67,7 @@ func ParseAnsible(file, text string) ([]Target, error) {
 	return ansibleTargets(file, l.Meta.Hostvars, in, parents)
 }
 
-// above are groups and all those that contain them, sorted, without Ansible's own two.
+// above returns groups and all groups that contain them, sorted, without Ansible's implicit ones.
 func above(names []string, parents map[string][]string) []string {
 	seen := map[string]bool{"all": true, "ungrouped": true}
 	out := []string{}
@@ -82,7 +82,7 @@ func above(names []string, parents map[string][]string) []string {
 	return out
 }
 
-// ansibleTargets are the hosts, sorted by name.
+// ansibleTargets returns the hosts, sorted by name.
 func ansibleTargets(file string, hostvars map[string]map[string]any, in, parents map[string][]string) ([]Target, error) {
 	names := maps.Clone(in)
 	for h := range hostvars {
@@ -114,10 +114,10 @@ func ansibleTargets(file string, hostvars map[string]map[string]any, in, parents
 	return out, nil
 }
 
-// usedVars are Ansible's variables that say how to reach a host.
+// usedVars are Ansible's variables for reaching a host.
 var usedVars = []string{"ansible_host", "ansible_port", "ansible_user", "ansible_become", "ansible_become_method", "ansible_connection"}
 
-// ansibleVars are a host's variables that matter here, as text.
+// ansibleVars returns those of a host's variables that linerate uses, as text.
 func ansibleVars(file, name string, all map[string]any) (map[string]string, error) {
 	if name == "" || len(name) > maxWord {
 		return nil, hint.Usagef("inventory %s: %.60q is not the name of a host", file, name)
@@ -143,7 +143,7 @@ func ansibleVars(file, name string, all map[string]any) (map[string]string, erro
 	return vars, nil
 }
 
-// ansibleTarget is a host by its variables.
+// ansibleTarget returns a host, given its variables.
 func ansibleTarget(file, name string, vars map[string]string) (Target, error) {
 	t := Target{Name: name}
 	if vars["ansible_connection"] == "local" {

@@ -15,8 +15,8 @@ import (
 // maxText bounds the text of a finding and of a change, in bytes.
 const maxText = 400
 
-// Compare says what is known of a host after an observation, and what changed. before is
-// nil for a new host. Its Findings are needed only where the observation's set of findings
+// Compare returns the state of a host after an observation, and what changed. before is
+// nil for a new host. Its Findings are needed only if the observation's set of findings
 // differs, and only then does after have Findings.
 func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	after = Host{ID: ByName + o.Name, FirstSeen: o.Time}
@@ -70,7 +70,7 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	return after, c.seal(after.ID)
 }
 
-// take takes over what an audit told of the host.
+// take updates the host from an audit.
 func (h *Host) take(o *Observation) {
 	if o.ID != "" && !strings.HasPrefix(h.ID, o.ID) {
 		h.ID = o.ID
@@ -98,7 +98,7 @@ func (h *Host) take(o *Observation) {
 	}
 }
 
-// factsChanged says in what a host is another, "" where it is the same.
+// factsChanged describes how a host changed; "" if it did not.
 func factsChanged(a, b *Host) string {
 	var what []string
 	for _, c := range []struct{ name, was, is string }{{"release", a.OS + " " + a.Release, b.OS + " " + b.Release}, {"role", a.Role, b.Role}, {"host name", a.Hostname, b.Hostname}} {
@@ -119,7 +119,7 @@ type comparison struct {
 	o       *Observation
 	cause   Cause
 	changes []Change
-	// firstRecord says that no earlier sweep could compare the host with what was applied.
+	// firstRecord is set if no earlier sweep could compare the host with what was applied.
 	firstRecord bool
 }
 
@@ -138,8 +138,8 @@ func (c *comparison) seal(host string) []Change {
 	return c.changes
 }
 
-// findings adds what came and went, and returns what stands: of what stays, the text
-// as it came.
+// findings records what appeared and disappeared, and returns the present findings;
+// those that persist keep their original text.
 func (c *comparison) findings(was, is []Finding) []Finding {
 	old := map[string]*Finding{}
 	for i := range was {
@@ -159,7 +159,7 @@ func (c *comparison) findings(was, is []Finding) []Finding {
 		c.finding(kindOf(f, Came, Drift), f)
 	}
 	for i := range was {
-		if !now[was[i].key()] && !drifts[was[i].ID] { // what drifted further has not ended
+		if !now[was[i].key()] && !drifts[was[i].ID] { // a drift whose value changed has not ended
 			c.finding(kindOf(&was[i], Went, DriftEnded), &was[i])
 		}
 	}
@@ -177,8 +177,8 @@ func (c *comparison) finding(kind Kind, f *Finding) {
 	c.add(Change{Kind: kind, Finding: f.ID, Rule: f.Rule, Tunable: f.Tunable, Severity: f.Severity, Text: f.Text, Expected: f.Expected, Found: f.Found})
 }
 
-// DriftFinding says that something of a host is not as linerate applied it; expected and
-// found may be "", because the content of files is not kept.
+// DriftFinding returns the finding that something on a host differs from what linerate
+// applied; expected and found may be "", because the content of files is not stored.
 func DriftFinding(what, tunable, expected, found, applied string) Finding {
 	text := fmt.Sprintf("%s is %s, not as linerate applied it (%s)", what, cmp.Or(found, "gone"), applied)
 	if expected != "" {
@@ -188,7 +188,7 @@ func DriftFinding(what, tunable, expected, found, applied string) Finding {
 		Text: shorten(text), Expected: shorten(expected), Found: shorten(found)}
 }
 
-// Of are the findings of an audit as a fleet keeps them.
+// Of converts an audit's findings to the form that a fleet stores.
 func Of(r *audit.Report) []Finding {
 	out := make([]Finding, len(r.Findings))
 	for i, f := range r.Findings {
@@ -197,7 +197,7 @@ func Of(r *audit.Report) []Finding {
 	return out
 }
 
-// shorten bounds a text, at a whole character.
+// shorten truncates a text at a character boundary.
 func shorten(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/fact"
 )
 
-// FactsDigest is a digest of what a host is and how it is set up: system, hardware,
-// what its files set, and the running values of what can be set. It is the same while
-// only counters, states and what comes and goes by itself differ. settable reports a
-// name whose running value somebody sets.
+// FactsDigest returns a digest of what a host is and how it is configured: system,
+// hardware, the settings in its files, and the running values of settable names.
+// Counters, states and transient interfaces do not affect it. settable reports
+// whether a name's running value is a setting.
 func FactsDigest(f *fact.Facts, settable func(name string) bool) string {
 	h := sha256.New()
 	var buf []byte
@@ -72,7 +72,7 @@ func lines(put func(...any), all []fact.Line) {
 	}
 }
 
-// ofPassing reports a setting of an interface that comes and goes, such as a container's.
+// ofPassing reports whether a name is a setting of a transient interface, such as a container's.
 func ofPassing(name string, passing map[string]bool) bool {
 	if len(passing) == 0 {
 		return false

@@ -1,9 +1,8 @@
-// Package fleet is what is kept of many hosts over time: the hosts with what an audit
-// found on each, the changes from one sweep to the next, and the sweeps. It is data:
-// who reaches the hosts and where it is stored is others' business.
+// Package fleet holds what is stored about many hosts over time: the hosts with their
+// audit findings, the changes between sweeps, and the sweeps. It is data only: other
+// packages reach the hosts and store the data.
 //
-// Changes are kept, not scans: a sweep in which nothing happened adds nothing but its
-// own line.
+// Changes are stored, not scans: a sweep without changes adds only its own row.
 package fleet
 
 import (
@@ -19,56 +18,56 @@ import (
 	"linerate/internal/show"
 )
 
-// ByName begins the identifier of a host that is known by its name alone: it was never
-// reached, or tells neither machine-id nor hostid.
+// ByName begins the identifier of a host that is known only by name: it was never
+// reached, or reports neither machine-id nor hostid.
 const ByName = "name:"
 
-// Host is what is known of one host.
+// Host is the stored state of one host.
 type Host struct {
-	// ID tells hosts apart: a digest of machine-id(5) or kern.hostuuid, or ByName and a
-	// name. A second host with the same machine-id (a clone) has "/" and its name after it.
+	// ID identifies the host: a digest of machine-id(5) or kern.hostuuid, or ByName and a
+	// name. A second host with the same machine-id (a clone) has "/" and its name appended.
 	ID string `json:"id"`
-	// Name is the one it was last reached by, Aliases the others.
+	// Name is the name under which it was last reached; Aliases are other such names.
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
-	// Hostname is what it calls itself.
+	// Hostname is the name that it reports itself.
 	Hostname string `json:"hostname,omitempty"`
 	OS       string `json:"os,omitempty"`
 	Release  string `json:"release,omitempty"`
 	Role     string `json:"role,omitempty"`
-	// FirstSeen is when it was first named, LastSuccess when it was last audited: zero
-	// where it never was.
+	// FirstSeen is when it was first listed; LastSuccess is when it was last audited,
+	// zero if never.
 	FirstSeen   time.Time `json:"first_seen"`
 	LastSuccess time.Time `json:"last_success,omitzero"`
-	// UnreachableSince is the first of the failures since the last success, Reason what
-	// went wrong last; zero and "" of a host that was reached.
+	// UnreachableSince is the time of the first failure since the last success, and
+	// Reason the last error; both are empty if the last attempt succeeded.
 	UnreachableSince time.Time `json:"unreachable_since,omitzero"`
 	Reason           string    `json:"reason,omitempty"`
-	// Facts is a digest of what the host is and how it is set up, without its counters;
-	// Knowledge one of the catalogue and the rules that it was audited by.
+	// Facts is a digest of what the host is and how it is configured, without counters;
+	// Knowledge is a digest of the catalogue and rules of its last audit.
 	Facts     string `json:"facts,omitempty"`
 	Knowledge string `json:"knowledge,omitempty"`
-	// Errors, Warnings and Infos count its findings, Set is their digest.
+	// Errors, Warnings and Infos count its findings; Set is the digest of the findings.
 	Errors   int    `json:"errors"`
 	Warnings int    `json:"warnings"`
 	Infos    int    `json:"infos"`
 	Set      string `json:"set,omitempty"`
-	// Record is the transaction of linerate apply in force there, NoRecord where nothing
-	// was applied, "" while it is not known. Unread says why the last sweep could not
-	// compare the host with it: what drifted is then as it was before. Drifts counts what
-	// is not as it was applied.
+	// Record is the transaction of linerate apply in force on the host, NoRecord if
+	// nothing was applied, "" if unknown. Unread says why the last sweep could not
+	// compare the host with it; the known drift then stays as it was. Drifts counts the
+	// differences from what was applied.
 	Record string `json:"record,omitempty"`
 	Unread string `json:"record_unread,omitempty"`
 	Drifts int    `json:"drifts"`
-	// Findings are listed only where one host is asked for.
+	// Findings is filled in only for queries of a single host.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// Reached reports a host that was audited once.
+// Reached reports whether the host was ever audited.
 func (h *Host) Reached() bool { return !h.LastSuccess.IsZero() }
 
-// Applied says what linerate applied there and how it is now; "" where that is not known. A
-// page asks a host that is no pointer.
+// Applied describes what linerate applied on the host and its present state; "" if unknown.
+// The receiver is a value because templates call it on one.
 func (h Host) Applied() string {
 	var line string
 	switch {
@@ -85,33 +84,33 @@ func (h Host) Applied() string {
 	return line
 }
 
-// Finding is a finding of an audit, as far as a fleet keeps it. Text is as it was when
-// the finding came: numbers in it may have changed since.
+// Finding is an audit finding, as far as a fleet stores it. Text is from when the
+// finding first appeared: numbers in it may have changed since.
 type Finding struct {
 	ID       string         `json:"id"`
 	Rule     string         `json:"rule"`
 	Tunable  string         `json:"tunable"`
 	Severity audit.Severity `json:"severity"`
 	Text     string         `json:"text"`
-	// Expected and Found are the values of drift: what was applied, and what is there.
+	// Expected and Found are the applied and the present value, for drift.
 	Expected string `json:"expected,omitempty"`
 	Found    string `json:"found,omitempty"`
-	// Since is when it came, or was there at the first look; zero where that was not kept.
+	// Since is when it appeared, or the first audit that had it; zero if not recorded.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// DriftRule is the rule of findings that something on a host is not as linerate apply left
-// it, by the record that apply keeps there.
+// DriftRule is the rule of findings that something on a host differs from what linerate
+// apply set, by the record that apply leaves there.
 const DriftRule = "LR-APPLIED"
 
-// DriftWords say what DriftRule means.
+// DriftWords describes DriftRule.
 const DriftWords = "Something is not as linerate applied it, by the record that linerate apply keeps on the host"
 
-// NoRecord is the record of a host on which linerate applied nothing.
+// NoRecord is the Record of a host on which linerate applied nothing.
 const NoRecord = "none"
 
-// key tells findings of one host apart: how bad it is may change, and the values of drift;
-// what it says in numbers does not matter.
+// key identifies a finding on a host, including its severity and the values of drift, but
+// not the numbers in its text.
 func (f *Finding) key() string {
 	key := f.ID + "\x00" + string(f.Severity)
 	if f.Rule == DriftRule {
@@ -120,20 +119,20 @@ func (f *Finding) key() string {
 	return key
 }
 
-// Kind is what happened.
+// Kind is the kind of a change.
 type Kind string
 
 // The kinds of changes.
 const (
 	FirstSeen   Kind = "first-seen"  // the host was audited for the first time
-	Came        Kind = "came"        // a finding that was not there before
-	Went        Kind = "went"        // a finding that is there no more
-	Drift       Kind = "drift"       // something is not as linerate applied it
-	DriftEnded  Kind = "drift-ended" // it is again, or linerate applied something else
-	Facts       Kind = "facts"       // what the host is, or how it is set up
-	Unreachable Kind = "unreachable" // all tries failed
+	Came        Kind = "came"        // a new finding
+	Went        Kind = "went"        // a finding that disappeared
+	Drift       Kind = "drift"       // something differs from what linerate applied
+	DriftEnded  Kind = "drift-ended" // it no longer differs, or linerate applied something else
+	Facts       Kind = "facts"       // the host itself or its configuration changed
+	Unreachable Kind = "unreachable" // all attempts failed
 	Reachable   Kind = "reachable"   // reached again
-	Gone        Kind = "gone"        // another machine has its name, or somebody forgot it
+	Gone        Kind = "gone"        // another machine has its name, or a user removed it
 )
 
 // Kinds lists the kinds of changes.
@@ -141,23 +140,23 @@ func Kinds() []Kind {
 	return []Kind{FirstSeen, Came, Went, Drift, DriftEnded, Facts, Unreachable, Reachable, Gone}
 }
 
-// Cause is why there is a change.
+// Cause is the cause of a change.
 type Cause string
 
-// The causes. Only what the hosts did themselves is worth an alert.
+// The causes. Only changes by the hosts themselves justify an alert.
 const (
 	ByHost      Cause = "host"      // the host changed
-	ByBaseline  Cause = "baseline"  // it is the first look at the host
-	ByCatalogue Cause = "catalogue" // the host is the same, the catalogue or its rules know more
+	ByBaseline  Cause = "baseline"  // first audit of the host
+	ByCatalogue Cause = "catalogue" // the host is unchanged, but the catalogue or its rules are newer
 )
 
-// Change is one thing that happened to one host. Changes are never edited.
+// Change is an event on one host. Changes are never modified.
 type Change struct {
-	Seq      int64          `json:"seq"` // counts all changes
+	Seq      int64          `json:"seq"` // numbers all changes
 	Sweep    string         `json:"sweep"`
 	Time     time.Time      `json:"time"`
-	Host     string         `json:"host"` // its ID
-	Name     string         `json:"name"` // the name it was reached by
+	Host     string         `json:"host"` // the host's ID
+	Name     string         `json:"name"` // under which it was reached
 	Kind     Kind           `json:"kind"`
 	Cause    Cause          `json:"cause"`
 	Finding  string         `json:"finding,omitempty"` // the finding's ID
@@ -165,24 +164,24 @@ type Change struct {
 	Tunable  string         `json:"tunable,omitempty"`
 	Severity audit.Severity `json:"severity,omitempty"`
 	Text     string         `json:"text"`
-	Expected string         `json:"expected,omitempty"` // of drift: what was applied
-	Found    string         `json:"found,omitempty"`    // and what is there
+	Expected string         `json:"expected,omitempty"` // for drift: the value applied
+	Found    string         `json:"found,omitempty"`    // and the value found
 }
 
-// Alerts reports a change for the worse that the host made itself: a finding that came,
-// drift, or a host that cannot be reached.
+// Alerts reports whether the change is for the worse and made by the host itself: a new
+// finding, drift, or an unreachable host.
 func (c *Change) Alerts() bool {
 	return c.Cause == ByHost && (c.Kind == Came || c.Kind == Drift || c.Kind == Unreachable)
 }
 
-// Observation is what a sweep saw of one host.
+// Observation is what a sweep observed on one host.
 type Observation struct {
-	Name string // as the fleet's list has it
+	Name string // in the fleet's list
 	Time time.Time
-	// Failure says why it could not be reached; all below is then empty.
+	// Failure says why the host was not reached; the fields below are then empty.
 	Failure string
 
-	ID        string // digest of machine-id or hostid, "" where the host tells none
+	ID        string // digest of machine-id or hostid, "" if the host reports neither
 	Hostname  string
 	OS        string
 	Release   string
@@ -190,8 +189,8 @@ type Observation struct {
 	Facts     string
 	Knowledge string
 	Findings  []Finding
-	// Record is Host.Record, and Unread why the host was not compared with it: Findings
-	// then lack drift, and that known before goes on.
+	// Record is as in Host, and Unread says why the host was not compared with it:
+	// Findings then lack drift, and previously known drift persists.
 	Record, Unread string
 }
 
@@ -199,56 +198,55 @@ type Observation struct {
 type Sweep struct {
 	ID    string    `json:"id"`
 	Start time.Time `json:"start"`
-	End   time.Time `json:"end,omitzero"` // zero: it runs, or was interrupted
+	End   time.Time `json:"end,omitzero"` // zero: running, or interrupted
 	From  string    `json:"from"`         // the list of hosts
-	// Hosts is how many it was to reach; Reached and Unreachable are how many it did
-	// and did not.
+	// Hosts is the number of hosts to reach; Reached and Unreachable count the
+	// results so far.
 	Hosts       int `json:"hosts"`
 	Reached     int `json:"reached"`
 	Unreachable int `json:"unreachable"`
-	// Changes counts what it stored, Alerts those of them that are for the worse.
+	// Changes counts the stored changes, Alerts those for the worse.
 	Changes int `json:"changes"`
 	Alerts  int `json:"alerts"`
-	// Errors, Warnings and Infos are the findings that stood on all known hosts at
-	// its end.
+	// Errors, Warnings and Infos count the findings on all known hosts at its end.
 	Errors    int    `json:"errors"`
 	Warnings  int    `json:"warnings"`
 	Infos     int    `json:"infos"`
 	Knowledge string `json:"knowledge"`
 }
 
-// Group is how hosts of one role and release fare.
+// Group sums up the hosts of one role and release.
 type Group struct {
 	Role        string `json:"role"`
 	OS          string `json:"os"`
 	Release     string `json:"release"`
 	Hosts       int    `json:"hosts"`
 	Unreachable int    `json:"unreachable"`
-	Drifted     int    `json:"drifted"` // not as linerate applied it
+	Drifted     int    `json:"drifted"` // they differ from what linerate applied
 	Errors      int    `json:"errors"`  // findings, like those below
 	Warnings    int    `json:"warnings"`
 	Infos       int    `json:"infos"`
 }
 
-// Status is how a fleet fares as a whole.
+// Status sums up a whole fleet.
 type Status struct {
 	Hosts       int `json:"hosts"`
 	Unreachable int `json:"unreachable"`
 	Never       int `json:"never_reached"` // of the unreachable
-	// Applied are hosts on which linerate applied something, Drifted those that are not as
-	// it left them; Unread those that the last sweep could not compare with its record.
+	// Applied counts hosts on which linerate applied something, Drifted those that differ
+	// from it, Unread those that the last sweep could not compare with their record.
 	Applied  int `json:"applied"`
 	Drifted  int `json:"drifted"`
 	Unread   int `json:"records_unread"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
-	// Groups are its parts, largest first; Sweeps the last ones, newest first.
+	// Groups are the groups, largest first; Sweeps the last ones, newest first.
 	Groups []Group `json:"groups"`
 	Sweeps []Sweep `json:"sweeps"`
 }
 
-// RuleCount is on how many hosts of a role and release a rule finds something; a host
+// RuleCount counts the hosts of a role and release with findings of a rule; a host
 // counts once, with its worst finding of the rule.
 type RuleCount struct {
 	Rule     string         `json:"rule"`
@@ -259,16 +257,16 @@ type RuleCount struct {
 	Hosts    int            `json:"hosts"`
 }
 
-// RuleTotal is a rule with the hosts on which it finds something.
+// RuleTotal is a rule with the number of hosts that have findings of it.
 type RuleTotal struct {
 	Rule     string         `json:"rule"`
 	Severity audit.Severity `json:"severity"` // the worst
 	Hosts    int            `json:"hosts"`
-	// Roles are the hosts by role.
+	// Roles counts the hosts by role.
 	Roles map[string]int `json:"roles"`
 }
 
-// Total adds up roles and releases: the worst rule first, then that of most hosts.
+// Total sums over roles and releases; the worst and most frequent rules come first.
 func Total(counts []RuleCount) []RuleTotal {
 	at, out := map[string]int{}, []RuleTotal{}
 	for _, c := range counts {
@@ -291,40 +289,40 @@ func Total(counts []RuleCount) []RuleTotal {
 	return out
 }
 
-// TunableCount is RuleCount of the findings about one tunable.
+// TunableCount is a RuleCount for findings on one tunable.
 type TunableCount struct {
-	Tunable string `json:"tunable"` // as the findings have it
+	Tunable string `json:"tunable"` // named as in the findings
 	RuleCount
 }
 
-// ChangeFilter narrows changes; zero fields admit all.
+// ChangeFilter selects changes; zero fields match all.
 type ChangeFilter struct {
 	Since  time.Time
 	Hosts  []string // identifiers
 	Rule   string
 	Kind   Kind
 	Cause  Cause
-	Before int64 // the Seq of the last change had: what follows is the next page
+	Before int64 // Seq of the last change on the previous page
 	Limit  int   // 0: all
 }
 
-// NoRole stands for the hosts whose role is not known, where hosts are asked for.
+// NoRole selects hosts whose role is unknown.
 const NoRole = "none"
 
-// HostFilter narrows hosts; zero fields admit all.
+// HostFilter selects hosts; zero fields match all.
 type HostFilter struct {
-	Rule        string // that has findings of the rule
-	Tunable     string // that has findings about the tunable, of the rule if there is one
-	Role        string // NoRole: those without one
+	Rule        string // has findings of the rule
+	Tunable     string // has findings on the tunable (of Rule, if that is set)
+	Role        string // NoRole: hosts without one
 	OS, Release string
 	Unreachable bool
-	Text        string // part of the name or host name, without case
-	After       string // only names behind it: the next page
+	Text        string // substring of the name or host name, case-insensitive
+	After       string // names after this one: the next page
 	Limit       int    // 0: all
 }
 
-// SetDigest is the digest of a set of findings: equal for the same findings in any
-// order, whatever numbers stand in their texts.
+// SetDigest returns the digest of a set of findings; order and the numbers in
+// texts do not affect it.
 func SetDigest(findings []Finding) string {
 	keys := make([]string, len(findings))
 	for i := range findings {
@@ -334,8 +332,8 @@ func SetDigest(findings []Finding) string {
 	return Digest(slices.Compact(keys)...)
 }
 
-// Digest of texts is short enough to be kept ten thousand times, and long enough not to meet
-// itself: 96 bits of a SHA-256.
+// Digest returns a digest of texts that is short enough to store ten thousand times, and
+// long enough to avoid collisions: 96 bits of SHA-256.
 func Digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -344,7 +342,7 @@ func Digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Worst is how bad the worst finding of each rule is.
+// Worst returns the severity of each rule's worst finding.
 func Worst(findings []Finding) map[string]audit.Severity {
 	worst := map[string]audit.Severity{}
 	for _, f := range findings {
@@ -355,7 +353,7 @@ func Worst(findings []Finding) map[string]audit.Severity {
 	return worst
 }
 
-// SortGroups puts the largest groups first.
+// SortGroups sorts groups, largest first.
 func SortGroups(groups []Group) {
 	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), strings.Compare(a.Role, b.Role), strings.Compare(a.OS, b.OS), strings.Compare(a.Release, b.Release))

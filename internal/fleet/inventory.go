@@ -10,7 +10,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// Limits of a list.
+// Limits on a list.
 const (
 	MaxList  = 16 << 20 // bytes of its file
 	MaxHosts = 100_000
@@ -24,28 +24,28 @@ const Scheme = "ssh://"
 
 // Target is one host to reach.
 type Target struct {
-	// Name is what the list calls it.
+	// Name is its name in the list.
 	Name string
-	// Source is how it is reached: ssh://[user@]host[:port], or the file of a bundle.
+	// Source is the address of the host, ssh://[user@]host[:port], or the file of a bundle.
 	Source string
-	// Role is what the list says it is for, "" where the audit guesses.
+	// Role is the role given in the list; "" lets the audit guess.
 	Role string
-	// Become is sudo, doas, or "" for the command's own choice.
+	// Become is sudo, doas, or "" for the command's default.
 	Become string
-	// Site is where it stands, "" where the list does not say.
+	// Site is its location, "" if the list does not state one.
 	Site string
-	// Groups it is in, sorted; Needs are what it must carry, by the names in Needs.
+	// Groups are its groups, sorted; Needs is its required load, by the keys in Needs.
 	Groups []string
 	Needs  map[string]string
 }
 
-// Needs are the keys by which a list states a host's needs.
+// Needs lists the keys for a host's required load.
 var Needs = []string{"link", "rtt", "states", "connections", "connection_rate"}
 
-// prefix begins linerate's own variables in an inventory: linerate_role.
+// prefix begins the names of linerate's own variables in an inventory, such as linerate_role.
 const prefix = "linerate_"
 
-// ParseLines reads a list with one host a line: ssh:// may be left out, # begins a
+// ParseLines parses a list with one host per line: ssh:// is optional, # begins a
 // comment, and words after the host describe it: role=firewall states=5M.
 func ParseLines(file, text string) ([]Target, error) {
 	var out []Target
@@ -95,7 +95,7 @@ func lineTarget(at string, words []string) (Target, error) {
 	return t, t.take(at, vars)
 }
 
-// take sets what variables say of a host.
+// take sets a host's fields from its variables.
 func (t *Target) take(at string, vars map[string]string) error {
 	t.Role, t.Become, t.Site = vars[prefix+"role"], vars[prefix+"become"], vars[prefix+"site"]
 	if t.Become != "" && t.Become != "sudo" && t.Become != "doas" {
@@ -112,7 +112,7 @@ func (t *Target) take(at string, vars map[string]string) error {
 	return nil
 }
 
-// firstsByName drops a host that is named again.
+// firstsByName removes repeated hosts.
 func firstsByName(all []Target) []Target {
 	seen := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(t Target) bool {
@@ -122,8 +122,8 @@ func firstsByName(all []Target) []Target {
 	})
 }
 
-// Limit keeps the targets that a pattern in Ansible's manner admits: names and groups
-// by commas or colons, * and ? for parts, !PART to leave out, &PART to narrow.
+// Limit returns the targets that match a pattern in Ansible's syntax: names and groups separated by
+// commas or colons, with * and ? as wildcards, !PART to exclude, &PART to intersect.
 func Limit(all []Target, pattern string) ([]Target, error) {
 	if pattern == "" {
 		return all, nil
@@ -176,7 +176,7 @@ func (t *Target) matches(pattern string) bool {
 	return false
 }
 
-// offered are the names a message may suggest: all groups and some hosts.
+// offered lists names that a message may suggest: all groups and some hosts.
 func offered(all []Target) []string {
 	names := map[string]bool{}
 	for i := range all {

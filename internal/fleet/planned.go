@@ -14,26 +14,26 @@ import (
 type Planned struct {
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
-	// Name is as the list of hosts has it, Source and Become are how it is reached.
+	// Name is its name in the list of hosts; Source and Become say how it is reached.
 	Name   string `json:"name"`
 	Source string `json:"source"`
 	Become string `json:"become,omitempty"`
-	// Host is the machine's identifier, "" where it tells none.
+	// Host is the machine's identifier, "" if it reports none.
 	Host     string `json:"host,omitempty"`
 	Hostname string `json:"hostname,omitempty"`
 	OS       string `json:"os,omitempty"`
 	Release  string `json:"release,omitempty"`
 	Role     string `json:"role,omitempty"`
-	// Hardware is the processor's model, or the maker's name of the machine; Site is the list's.
+	// Hardware is the CPU model, or the vendor's name of the machine; Site is from the list.
 	Hardware string `json:"hardware,omitempty"`
 	Site     string `json:"site,omitempty"`
-	// File is the plan, below the directory, and Digest the plan's.
+	// File is the plan's path below the directory, and Digest the plan's digest.
 	File    string          `json:"file,omitempty"`
 	Digest  string          `json:"digest,omitempty"`
 	Changes []PlannedChange `json:"changes,omitempty"`
-	// Unmet is what no setting can give this host.
+	// Unmet lists requirements that no setting can meet on this host.
 	Unmet []string `json:"unmet,omitempty"`
-	// Failure says why there is no plan, Hint what to do.
+	// Failure says why there is no plan, Hint what to do about it.
 	Failure string `json:"failure,omitempty"`
 	Hint    string `json:"hint,omitempty"`
 }
@@ -44,38 +44,38 @@ const PlannedVersion = 1
 // PlannedChange is one setting of a plan.
 type PlannedChange struct {
 	Setting string `json:"setting"`
-	// Was is its running value, nil where it has none or none is known; Value what the
-	// plan sets. Where they are the same the plan makes it last.
+	// Was is the running value, nil if there is none or it is unknown; Value is what
+	// the plan sets. If they are equal, the plan makes the value persistent.
 	Was   *string `json:"was"`
 	Value string  `json:"value"`
 }
 
-// ChangesOf lists what a plan sets.
+// ChangesOf lists the settings of a plan.
 func ChangesOf(p plan.Plan) []PlannedChange {
 	return list.Map(p.Settings, func(s plan.Step) PlannedChange { return PlannedChange{s.Title(), s.Current.Value, s.Value} })
 }
 
-// GroupedChange is a setting that changes alike on several hosts.
+// GroupedChange is a change that is the same on several hosts.
 type GroupedChange struct {
 	PlannedChange
 	Hosts int `json:"hosts"`
 }
 
-// PlanSummary says how many hosts of a fleet change what.
+// PlanSummary counts how many hosts of a fleet make which changes.
 type PlanSummary struct {
 	Hosts int `json:"hosts"`
-	// Planned hosts have a plan that sets something, Right ones have nothing to set, of
-	// Failed ones there is none.
+	// Planned counts hosts whose plan sets something, Right those with nothing to set,
+	// Failed those without a plan.
 	Planned int `json:"planned"`
 	Right   int `json:"nothing_to_do"`
 	Failed  int `json:"failed"`
-	// Changes are those of most hosts first.
+	// Changes are the changes, most frequent first.
 	Changes []GroupedChange `json:"changes"`
-	// Failures are the hosts without a plan.
+	// Failures lists the hosts without a plan.
 	Failures []Planned `json:"failures"`
 }
 
-// Summarise adds up the results of planning hosts, using the last entry of each host.
+// Summarise sums up the results of planning hosts.
 func Summarise(all []Planned) PlanSummary {
 	s := PlanSummary{Hosts: len(all), Changes: []GroupedChange{}, Failures: []Planned{}}
 	at := map[[3]string]int{}

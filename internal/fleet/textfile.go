@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Textfile is a fleet as metrics in Prometheus' text format, for node_exporter's
-// textfile collector: without timestamps, which it refuses, and with the time of the
-// last whole sweep, by which a file that is written no more shows.
+// Textfile formats a fleet as metrics in Prometheus' text format, for
+// node_exporter's textfile collector: without timestamps, which it refuses, but with
+// the time of the last complete sweep, so that a stale file is noticeable.
 func Textfile(st Status, rules []RuleCount) string {
 	var m strings.Builder
 	family := func(name, help string) {
@@ -65,7 +65,7 @@ func Textfile(st Status, rules []RuleCount) string {
 	return m.String()
 }
 
-// labelled writes labels: name, value, name, value …
+// labelled formats labels, given as name, value, name, value …
 func labelled(of []string) string {
 	var all []string
 	for i := 0; i+1 < len(of); i += 2 {
@@ -79,7 +79,7 @@ func labelled(of []string) string {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// lastEnded is the newest sweep that came to its end.
+// lastEnded returns the newest completed sweep.
 func lastEnded(newestFirst []Sweep) *Sweep {
 	for i := range newestFirst {
 		if !newestFirst[i].End.IsZero() {

@@ -11,22 +11,22 @@ import (
 	"linerate/internal/hint"
 )
 
-// WaveState is what became of one host in a wave.
+// WaveState is the state of one host in a wave.
 type WaveState string
 
-// The states of a host in a wave. What is applying, pending or unsettled goes back
-// by itself when its time to confirm is over.
+// The states of a host in a wave. Hosts that are applying, pending or unsettled
+// revert by themselves when the time to confirm has expired.
 const (
-	WavePlanned    WaveState = "planned"       // nothing was done yet
-	WaveApplying   WaveState = "applying"      // noted before the first change of the host
-	WavePending    WaveState = "pending"       // changed, every value read back, not confirmed
+	WavePlanned    WaveState = "planned"       // nothing has been done yet
+	WaveApplying   WaveState = "applying"      // recorded before the first change on the host
+	WavePending    WaveState = "pending"       // changed and every value verified, but not confirmed
 	WaveConfirmed  WaveState = "confirmed"     // the host has the plan
-	WaveReverted   WaveState = "reverted"      // it was changed and is as it was
-	WaveSkipped    WaveState = "skipped"       // it was not reached, or refused: nothing was changed
-	WaveNothing    WaveState = "nothing"       // the host is as the plan wants it already
-	WaveUnsettled  WaveState = "unsettled"     // not reached after the change: its own switch takes it back
-	WaveRolledBack WaveState = "rolled-back"   // it had the plan and is as it was before
-	WaveChanged    WaveState = "changed-since" // somebody changed it after it was confirmed: the rollback left it alone
+	WaveReverted   WaveState = "reverted"      // it was changed and has been restored
+	WaveSkipped    WaveState = "skipped"       // it was not reached, or refused; nothing was changed
+	WaveNothing    WaveState = "nothing"       // the host already matches the plan
+	WaveUnsettled  WaveState = "unsettled"     // not reached after the change; its own timer reverts it
+	WaveRolledBack WaveState = "rolled-back"   // it had the plan and has been restored
+	WaveChanged    WaveState = "changed-since" // somebody changed it after confirmation; the rollback left it alone
 )
 
 // WaveStates lists the states of a host in a wave.
@@ -34,32 +34,32 @@ func WaveStates() []WaveState {
 	return []WaveState{WaveConfirmed, WaveChanged, WavePending, WaveApplying, WaveUnsettled, WaveReverted, WaveRolledBack, WaveSkipped, WaveNothing, WavePlanned}
 }
 
-// InFlight reports a host that may be changed and not confirmed.
+// InFlight reports whether a host may be changed but not confirmed.
 func (s WaveState) InFlight() bool {
 	return s == WaveApplying || s == WavePending || s == WaveUnsettled
 }
 
-// Has reports a host that has the plan for good.
+// Has reports whether a host has the plan permanently.
 func (s WaveState) Has() bool { return s == WaveConfirmed || s == WaveChanged }
 
-// Open reports a host that a wave which goes on has still to do.
+// Open reports whether a resumed wave still has to handle the host.
 func (s WaveState) Open() bool {
 	return s.InFlight() || s == WavePlanned || s == WaveReverted || s == WaveSkipped
 }
 
-// WaveOutcome is how a wave stands.
+// WaveOutcome is the state of a wave.
 type WaveOutcome string
 
 // The outcomes of waves.
 const (
-	WaveRuns    WaveOutcome = ""            // under way, or its controller died
-	WaveDone    WaveOutcome = "done"        // every step came to its end
+	WaveRuns    WaveOutcome = ""            // in progress, or its controller died
+	WaveDone    WaveOutcome = "done"        // every step completed
 	WaveStopped WaveOutcome = "stopped"     // a host failed, or too many were skipped
 	WaveBroken  WaveOutcome = "interrupted" // by the user who ran it
 	WaveUndone  WaveOutcome = "rolled back"
 )
 
-// Wave is plans applied to hosts of a fleet, step by step.
+// Wave is the application of plans to hosts of a fleet, in steps.
 type Wave struct {
 	ID    string    `json:"id"`
 	Start time.Time `json:"start"`
@@ -73,56 +73,55 @@ type Wave struct {
 	Options WaveOptions `json:"options"`
 }
 
-// WaveOptions are how a wave was begun; one that goes on goes on by them.
+// WaveOptions are a wave's options; a resumed wave keeps them.
 type WaveOptions struct {
-	Steps    string   `json:"steps"` // as ParseSteps reads them
+	Steps    string   `json:"steps"` // in the syntax of ParseSteps
 	Parallel int      `json:"parallel"`
 	Within   float64  `json:"confirm_within_s"`
-	Chosen   bool     `json:"chosen,omitempty"` // somebody chose Within for these plans
+	Chosen   bool     `json:"chosen,omitempty"` // the user chose Within for these plans
 	Soak     float64  `json:"soak_s,omitempty"`
 	Checks   []string `json:"checks,omitempty"`
-	// Timeout and Tries are of one check.
+	// Timeout and Tries apply to each check.
 	Timeout float64 `json:"check_timeout_s"`
 	Tries   int     `json:"check_tries"`
-	// Skip is how many hosts of a step may be skipped, a number or a percentage.
+	// Skip is how many hosts of a step may be skipped: a number or a percentage.
 	Skip string `json:"max_skipped"`
-	// Become, SSHConfig and Reach are how its hosts were reached: --become, --ssh-config and
-	// --timeout.
+	// Become, SSHConfig and Reach are the values of --become, --ssh-config and --timeout.
 	Become    string  `json:"become,omitempty"`
 	SSHConfig string  `json:"ssh_config,omitempty"`
 	Reach     float64 `json:"timeout_s,omitempty"`
-	// Measure makes the wave an experiment: its draw, and what was read so far.
+	// Measure makes the wave an experiment: the random order, and the readings so far.
 	Measure *wedge.Trial `json:"measure,omitempty"`
 }
 
-// WaveEvent is one thing that happened to one host in a wave. Events are never
-// edited: the last one of a host is how it stands.
+// WaveEvent is an event on one host in a wave. Events are never modified: the
+// last one of a host is its state.
 type WaveEvent struct {
 	Seq  int64     `json:"seq"`
 	Wave string    `json:"wave"`
 	Time time.Time `json:"time"`
 	Name string    `json:"name"`
-	// Host is the machine's identifier, "" where it tells none; Source and Become are how
+	// Host is the machine's identifier, "" if it reports none; Source and Become say how
 	// it is reached.
 	Host   string    `json:"host,omitempty"`
 	Source string    `json:"source,omitempty"`
 	Become string    `json:"become,omitempty"`
-	Step   int       `json:"step"` // from 1; 0: in none, there is nothing to do
+	Step   int       `json:"step"` // from 1; 0: in no step, because there is nothing to do
 	State  WaveState `json:"state"`
-	// Digest is the plan's, Transaction the host's own identifier of the change.
+	// Digest is the plan's digest, Transaction the host's own identifier of the change.
 	Digest      string `json:"digest,omitempty"`
 	Transaction string `json:"transaction,omitempty"`
 	Text        string `json:"text,omitempty"`
 }
 
-// WaveFilter narrows events of waves; zero fields admit all.
+// WaveFilter selects events of waves; zero fields match all.
 type WaveFilter struct {
 	Wave  string
 	Hosts []string // identifiers or names
 }
 
-// Last is how each host stands, in the order in which they were named first. How it is
-// reached its first event says, for all.
+// Last returns the last event of each host, in the order of first mention. Source and
+// Become are taken from its first event.
 func Last(events []WaveEvent) []WaveEvent {
 	at := map[string]int{}
 	var out []WaveEvent
@@ -154,10 +153,10 @@ func CountStates(hosts []WaveEvent) map[WaveState]int {
 // Part is a number of hosts, or a percentage of them.
 type Part struct {
 	Hosts   int
-	Percent float64 // where Hosts is 0
+	Percent float64 // if Hosts is 0
 }
 
-// Of is how many of n hosts it is: percentages are rounded up where up is set.
+// Of returns the number of hosts out of n; up rounds percentages up.
 func (p Part) Of(n int, up bool) int {
 	if p.Percent == 0 {
 		return min(p.Hosts, n)
@@ -169,7 +168,7 @@ func (p Part) Of(n int, up bool) int {
 	return min(int(exact+1e-9), n)
 }
 
-// ParsePart reads "3" or "5%".
+// ParsePart parses "3" or "5%".
 func ParsePart(text string) (Part, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	if percent {
@@ -186,13 +185,13 @@ func ParsePart(text string) (Part, error) {
 	return Part{Hosts: n}, nil
 }
 
-// maxSteps bounds the steps of a wave.
+// maxSteps bounds the number of steps of a wave.
 const maxSteps = 50
 
-// Steps say how many hosts of all are changed when each step is over.
+// Steps gives the total number of hosts changed at the end of each step.
 type Steps []Part
 
-// ParseSteps reads the steps of a wave: "1,5%,100%".
+// ParseSteps parses the steps of a wave: "1,5%,100%".
 func ParseSteps(text string) (Steps, error) {
 	var out Steps
 	for word := range strings.SplitSeq(text, ",") {
@@ -215,8 +214,8 @@ func ParseSteps(text string) (Steps, error) {
 	return out, nil
 }
 
-// Divide says where each step ends among n hosts; steps that add none are left out,
-// and hosts behind the last end are in none.
+// Divide returns where each step ends among n hosts, without steps that add none;
+// hosts after the last end are in no step.
 func (s Steps) Divide(n int) []int {
 	var ends []int
 	last := 0
@@ -229,7 +228,7 @@ func (s Steps) Divide(n int) []int {
 	return ends
 }
 
-// StepOf is the step, from 1, of the host at an index; 0 behind the last.
+// StepOf returns the step, from 1, of the host at an index; 0 after the last step.
 func StepOf(ends []int, index int) int {
 	i := slices.IndexFunc(ends, func(end int) bool { return index < end })
 	return i + 1

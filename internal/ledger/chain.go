@@ -13,15 +13,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// rowDigest covers a row's place and its whole document.
+// rowDigest covers a row's table, identifier and document.
 func rowDigest(table string, id ID, doc []byte) string {
 	h := sha256.New()
-	io.WriteString(h, table+"\x00"+string(id)+"\x00") //nolint:errcheck // a hash never fails
+	io.WriteString(h, table+"\x00"+string(id)+"\x00") //nolint:errcheck // writing to a hash never fails
 	h.Write(doc)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// rowsDigest covers an entry's rows in their order.
+// rowsDigest covers an entry's rows in order.
 type rowsDigest struct {
 	h hash.Hash
 	n int
@@ -30,13 +30,13 @@ type rowsDigest struct {
 func newRowsDigest() *rowsDigest { return &rowsDigest{h: sha256.New()} }
 
 func (d *rowsDigest) add(digest string) {
-	io.WriteString(d.h, digest) //nolint:errcheck // a hash never fails
+	io.WriteString(d.h, digest) //nolint:errcheck // writing to a hash never fails
 	d.n++
 }
 
 func (d *rowsDigest) sum() string { return hex.EncodeToString(d.h.Sum(nil)) }
 
-// Seal computes the entry of a batch's rows that follows prev.
+// Seal computes the entry for a batch's rows that follows prev.
 func Seal(b *Batch, rows []Row, prev Entry) Entry {
 	d := newRowsDigest()
 	for i := range rows {
@@ -50,7 +50,7 @@ func Seal(b *Batch, rows []Row, prev Entry) Entry {
 	return e
 }
 
-// sum is the entry's hash: over everything in it but the hash.
+// sum returns the entry's hash, over everything in it except the hash itself.
 func (e *Entry) sum() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "linerate ledger 1\n%d\n%q\n%q\n%s\n%d\n%s\n%s\n",
@@ -58,7 +58,7 @@ func (e *Entry) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Report is the outcome of verifying a ledger.
+// Report is the result of verifying a ledger.
 type Report struct {
 	Version  int      `json:"version"`
 	Place    string   `json:"place"`
@@ -67,8 +67,8 @@ type Report struct {
 	Rows     int64    `json:"rows"`
 	Blobs    int64    `json:"blobs"`
 	Bytes    int64    `json:"raw_bytes"`
-	Missing  int64    `json:"raw_missing"` // sources whose bytes are not kept here
-	Head     string   `json:"head"`        // hash of the last entry: note it down elsewhere
+	Missing  int64    `json:"raw_missing"` // sources whose bytes are not stored here
+	Head     string   `json:"head"`        // hash of the last entry, to be noted elsewhere
 	Problems []string `json:"problems"`
 }
 
@@ -80,10 +80,10 @@ func (r *Report) problem(format string, args ...any) {
 	}
 }
 
-// Verify recomputes the whole chain: every row's digest from its document,
-// its columns from the document, every entry's digest from its rows, every
-// link, and every blob's hash from its bytes. A head noted earlier must be
-// among the entries, which shows that the end was not cut off; "" asks not.
+// Verify recomputes the whole chain: every row's digest from its document, its
+// columns from the document, every entry's digest from its rows, every link, and
+// every blob's hash from its bytes. If head, noted earlier, is not "", it must be
+// among the entries, which shows that the end was not truncated.
 func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 	r := &Report{Version: 1, Place: s.Place(), Problems: []string{}}
 	digests, err := r.rows(ctx, s)
@@ -100,7 +100,7 @@ func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 	return r, nil
 }
 
-// rows checks every row by itself and digests them by entry.
+// rows checks every row on its own, and computes the digests of entries.
 func (r *Report) rows(ctx context.Context, s Reader) (map[int64]*rowsDigest, error) {
 	digests := map[int64]*rowsDigest{}
 	for _, t := range Tables {
@@ -162,7 +162,7 @@ func (r *Report) entries(ctx context.Context, s Reader, digests map[int64]*rowsD
 	return err
 }
 
-// blobs checks the raw bytes against their names.
+// blobs checks the raw bytes against their hashes.
 func (r *Report) blobs(ctx context.Context, s Reader) error {
 	have := map[string]bool{}
 	err := s.Blobs(ctx, func(b Blob) error {
@@ -190,12 +190,12 @@ func (r *Report) blobs(ctx context.Context, s Reader) error {
 	})
 }
 
-// maxBlob bounds what a compressed blob may grow to.
+// maxBlob bounds the decompressed size of a blob.
 const maxBlob = 256 << 20
 
 var unzip, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlob))
 
-// Bytes are the blob's own bytes.
+// Bytes returns the blob's decompressed bytes.
 func (b *Blob) Bytes() ([]byte, error) {
 	switch b.Encoding {
 	case "raw":
@@ -210,7 +210,7 @@ func (b *Blob) Bytes() ([]byte, error) {
 	return nil, fmt.Errorf("unknown encoding %q", b.Encoding)
 }
 
-// Check says whether the bytes have the hash they are named by.
+// Check checks the bytes against the blob's hash.
 func (b *Blob) Check() error {
 	data, err := b.Bytes()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Check says whether a batch is what an entry after prev was sealed with: the same rows,
+// Check checks that a batch is what entry e after prev was sealed with: the same rows,
 // byte for byte, and the same link of the chain.
 func (b *Batch) Check(e, prev Entry) error {
 	rows, err := b.Rows()
@@ -32,9 +32,9 @@ func (b *Batch) Check(e, prev Entry) error {
 	return nil
 }
 
-// CheckDerived derives what batches from elsewhere conclude anew: the trials and verdicts
-// of linerate's own studies from their records, other verdicts from their trials, and the
-// identifiers of exclusions. An error names what does not follow.
+// CheckDerived derives the conclusions of batches from elsewhere anew: trials and
+// verdicts of linerate's own studies from their records, other verdicts from their
+// trials, and the identifiers of exclusions. The error names what does not follow.
 func CheckDerived(batches []*Batch, blobs map[string]*Blob) error {
 	trials := map[ID]*Trial{}
 	for _, b := range batches {
@@ -66,7 +66,7 @@ func (b *Batch) checkExclusions() error {
 }
 
 // checkRecord compares the batch of one of linerate's own studies with what its record
-// gives, and takes the derived verdicts.
+// gives, and adopts the derived verdicts.
 func (b *Batch) checkRecord(blobs map[string]*Blob) error {
 	files := record.Memory{}
 	for _, f := range b.Sources {
@@ -110,7 +110,7 @@ func (b *Batch) checkRecord(blobs map[string]*Blob) error {
 	return nil
 }
 
-// derivedFrom concludes a study anew from the files of its record.
+// derivedFrom derives a study's batch from the files of its record.
 func derivedFrom(files record.Memory, st *Study) (*Batch, error) {
 	if st.Kind == KindRollout {
 		return rolloutOf(files[rolloutFile])
@@ -122,7 +122,7 @@ func derivedFrom(files record.Memory, st *Study) (*Batch, error) {
 	return OfRecord(r, st.Path)
 }
 
-// sameTrials refuses trials that are not those of the record.
+// sameTrials refuses trials that differ from those of the record.
 func sameTrials(given, own []Trial) error {
 	a, b := Batch{Trials: given}, Batch{Trials: own}
 	rows, err := a.Rows()
@@ -183,8 +183,8 @@ func (b *Batch) design(id ID) string {
 	return ""
 }
 
-// sameOutcome refuses a verdict that is not what was derived. "Invalid" claims nothing,
-// and may have reasons that trials do not show.
+// sameOutcome refuses a verdict that differs from the derived one. "Invalid" asserts
+// nothing, and may have reasons that trials do not show.
 func (v *Verdict) sameOutcome(derived *Verdict) error {
 	if v.Verdict == stats.Invalid {
 		return nil
@@ -196,7 +196,7 @@ func (v *Verdict) sameOutcome(derived *Verdict) error {
 	return nil
 }
 
-// near compares the effects; their intervals may differ between versions of the analysis.
+// near compares the effects; intervals may differ between versions of the analysis.
 func (v *Verdict) near(o *Verdict) bool {
 	for _, p := range [][2]stats.Number{{v.EffectPercent, o.EffectPercent}, {v.EffectPoints, o.EffectPoints}, {v.ControlMean, o.ControlMean}, {v.VariantMean, o.VariantMean}} {
 		a, b := p[0], p[1]

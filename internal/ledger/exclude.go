@@ -9,9 +9,9 @@ import (
 	"linerate/internal/hint"
 )
 
-// Exclude takes a trial, a verdict or a study out of what is concluded, for a
-// reason. Target may be the beginning of an identifier that means one record.
-// Nothing is removed: results are shown with and without it from then on.
+// Exclude excludes a trial, a verdict or a study from conclusions, with a
+// reason. Target may be a unique prefix of an identifier. Nothing is removed:
+// results are then shown with and without it.
 func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Time) error {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {
@@ -30,10 +30,10 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 	return err
 }
 
-// id names an exclusion by what it says.
+// id derives an exclusion's identifier from its content.
 func (e *Exclusion) id() ID { return IDOf("exclusion", string(e.Target), e.Reason, e.By) }
 
-// One finds the one record of some tables whose identifier begins so.
+// One finds the only record in the tables whose identifier begins with prefix.
 func One(ctx context.Context, s Store, prefix string, tables ...string) (Row, error) {
 	rows, err := s.Get(ctx, prefix)
 	if err != nil {
@@ -56,8 +56,8 @@ func One(ctx context.Context, s Store, prefix string, tables ...string) (Row, er
 	return Row{}, hint.With(hint.Usagef("%q means %d records", prefix, len(found)), "give more of the identifier")
 }
 
-// Evaluate lists evidence as a filter admits it, with what exclusions make of
-// it.
+// Evaluate returns the evidence that matches a filter, with exclusions
+// applied.
 func Evaluate(ctx context.Context, s Reader, f Filter) ([]Evidence, error) {
 	ev, err := s.Evidence(ctx, f)
 	if err != nil || len(ev) == 0 {

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// ID names a record by what it is made of: 128 bits of a SHA-256, as 32
+// ID identifies a record by its content: 128 bits of a SHA-256, as 32
 // hexadecimal digits.
 type ID string
 
 const idDigits = 32
 
-// IDOf is the identifier of what is made of these parts.
+// IDOf returns the identifier of content with these parts.
 func IDOf(parts ...string) ID {
 	h := sha256.New()
 	for _, p := range parts {
-		io.WriteString(h, strconv.Itoa(len(p))+":"+p) //nolint:errcheck // a hash never fails
+		io.WriteString(h, strconv.Itoa(len(p))+":"+p) //nolint:errcheck // writing to a hash never fails
 	}
 	return ID(hex.EncodeToString(h.Sum(nil)[:idDigits/2]))
 }
 
-// Part is the identifier of a part of the record.
+// Part returns the identifier of a part of the record.
 func (id ID) Part(parts ...string) ID { return IDOf(append([]string{string(id)}, parts...)...) }
 
-// Check says whether it is an identifier as IDOf makes them.
+// Check checks the format of an identifier.
 func (id ID) Check() error {
 	if len(id) != idDigits || strings.Trim(string(id), "0123456789abcdef") != "" {
 		return fmt.Errorf("identifier %.40q: want %d lower-case hexadecimal digits", string(id), idDigits)
@@ -35,8 +35,8 @@ func (id ID) Check() error {
 	return nil
 }
 
-// shortDigits are enough of an identifier to tell records apart by eye.
+// shortDigits are enough to distinguish records by eye.
 const shortDigits = 12
 
-// Short is the identifier's beginning, for people; Get finds the record by it.
+// Short returns a prefix of the identifier for display; Get accepts it.
 func (id ID) Short() string { return string(id[:min(len(id), shortDigits)]) }

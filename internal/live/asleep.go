@@ -10,25 +10,25 @@ import (
 	"linerate/internal/study"
 )
 
-// pulse notices when this process did not run: because its machine slept or moved, or it
-// was stopped itself. What a host seems to do meanwhile says nothing of the host.
+// pulse notices when this process did not run, because its machine slept or migrated, or because
+// the process was stopped. What a host seems to do during such a gap says nothing about the host.
 type pulse struct {
 	lock sync.Mutex
 	last time.Time
 	gone asleep
 }
 
-// asleep is for how long this process did not run: by Go's clock, which on Linux stands
-// while the machine sleeps, and by the clock on the wall too.
+// asleep is how long this process did not run: running by the monotonic clock, which on
+// Linux stops during suspend; all by the wall clock too.
 type asleep struct{ running, all time.Duration }
 
 const (
 	beat = 250 * time.Millisecond
-	// longestBeat is what a busy machine may take for one.
+	// longestBeat is the longest that one beat may take on a busy machine.
 	longestBeat = 3 * time.Second
 )
 
-// start beats until ctx is over.
+// start beats until ctx is done.
 func (p *pulse) start(ctx context.Context) {
 	p.slept()
 	go func() {
@@ -38,7 +38,7 @@ func (p *pulse) start(ctx context.Context) {
 	}()
 }
 
-// slept is for how long this process did not run so far.
+// slept returns how long this process has not run so far.
 func (p *pulse) slept() asleep {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -56,9 +56,9 @@ func (p *pulse) slept() asleep {
 	return p.gone
 }
 
-// slept is for how long this process has not run since the switch to the window; ends, whether
-// the window is over for it: the host has had for longer what the window gave it, or has
-// put itself back, or does not answer a machine that has just woken.
+// slept returns how long this process has not run since the switch to the window, and whether
+// that ends the window: the host kept the treatment for longer than the window, has restored
+// itself, or does not answer a machine that just woke up.
 func (s *stretch) slept() (d time.Duration, ends bool) {
 	d = s.pulse.slept().all - s.before.all
 	return d, d > 2*time.Second+s.length/5 || d > 0 && s.unread > 0
@@ -71,9 +71,9 @@ func (s *stretch) breakOff(slept time.Duration) error {
 	return s.takeOff("the machine that studies it slept")
 }
 
-// reach does what needs the host; where that fails it waits for the host to answer, and
-// does it once more: a machine that wakes finds its connections dead, and for a while no
-// network.
+// reach runs do, which needs the host. If it fails, reach waits until the host answers
+// and runs do once more: after a machine wakes up, its connections are dead, and it may
+// have no network for a while.
 func (r *run) reach(ctx context.Context, do func() error) error {
 	err := do()
 	if err == nil || ctx.Err() != nil || errors.Is(err, ErrStopped) {

@@ -14,15 +14,15 @@ import (
 	"linerate/internal/study"
 )
 
-// connection is an established TCP connection of the host.
+// connection is an established TCP connection on the host.
 type connection struct {
-	ID              string  // both ends
+	ID              string  // the addresses of both ends
 	RoundTrip       float64 // smoothed, in seconds
-	Segments, Again float64 // sent, and of them again, since it was opened
-	Rate            float64 // of delivery, in bits a second; NaN where the host does not say
+	Segments, Again float64 // segments sent, and retransmitted, since the connection was opened
+	Rate            float64 // delivery rate, in bits per second; NaN if the host does not report it
 }
 
-// connection is a line of sample.sh: ID rtt-in-ms segments again rate.
+// connection parses a line of sample.sh: ID rtt-in-ms segments retransmitted rate.
 func (p *parsing) connection(f []string) {
 	if len(f) < 5 {
 		return
@@ -30,7 +30,7 @@ func (p *parsing) connection(f []string) {
 	p.Connections = append(p.Connections, connection{ID: f[0], RoundTrip: number(f, 1) / 1000, Segments: number(f, 2), Again: number(f, 3), Rate: bits(f[4])})
 }
 
-// bits reads a rate as ss prints it: 94184bps, 11.6Mbps.
+// bits parses a rate as ss prints it: 94184bps, 11.6Mbps.
 func bits(s string) float64 {
 	s = strings.TrimSuffix(s, "bps")
 	scale := 1.0
@@ -46,22 +46,22 @@ func bits(s string) float64 {
 	return v * scale
 }
 
-// howNew says what a metric of connections leaves out where the setting acts on new
-// ones alone.
+// howNew says what a metric of connections excludes if the setting affects new ones
+// only.
 const howNew = ", of those opened in the window alone: the setting acts on new ones"
 
-// connectionless says whether the host's kernel tells nothing of single connections.
+// connectionless reports whether the host's kernel provides no per-connection data.
 func (o *Options) connectionless() bool { return strings.EqualFold(o.OS, fact.FreeBSD) }
 
-// young keeps the connections apart that are older than the window, where the setting
-// under study acts on new ones alone.
+// young excludes connections older than the window, if the setting under study
+// affects new connections only.
 type young struct {
 	only bool
 	old  map[string]bool
 	last []connection
 }
 
-// turned is called when a window begins: what there is now is older than it.
+// turned is called when a window begins: connections that exist now are older than it.
 func (y *young) turned() {
 	y.old = map[string]bool{}
 	for _, c := range y.last {
@@ -69,7 +69,7 @@ func (y *young) turned() {
 	}
 }
 
-// of are the connections of a look that count.
+// of returns the connections of a look that count.
 func (y *young) of(now Sample) []connection {
 	y.last = now.Connections
 	if !y.only {
@@ -78,7 +78,7 @@ func (y *young) of(now Sample) []connection {
 	return slices.DeleteFunc(slices.Clone(now.Connections), func(c connection) bool { return y.old[c.ID] })
 }
 
-// sampled is a metric that is the median over the connections of each look.
+// sampled is a metric that is the median over the connections at each look.
 type sampled struct {
 	readings
 	young
@@ -115,8 +115,8 @@ func (s *sampled) Tick(_ context.Context, now Sample) (float64, error) {
 	return v, nil
 }
 
-// sentAgain is the share of segments sent again: of the host's counters or, where the
-// setting acts on new connections alone, of theirs.
+// sentAgain returns the share of retransmitted segments: from the host's counters or,
+// if the setting affects new connections only, from those connections.
 func sentAgain(o *Options, rest string) (study.Watched, Source, error) {
 	if !o.NewConnections || o.connectionless() {
 		w, s, err := counterSource(study.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
@@ -132,7 +132,7 @@ func sentAgain(o *Options, rest string) (study.Watched, Source, error) {
 	return study.Watched{Metric: study.Retransmits, How: howCounted[study.Retransmits] + howNew}, &againByConnection{young: young{only: true}}, nil
 }
 
-// againByConnection adds up what connections sent between two looks that saw them.
+// againByConnection sums what connections sent between two looks at which they were seen.
 type againByConnection struct {
 	young
 	seen       map[string]connection
@@ -143,7 +143,7 @@ func (a *againByConnection) Tick(_ context.Context, now Sample) (float64, error)
 	seen := map[string]connection{}
 	again, all := 0.0, 0.0
 	for _, c := range a.of(now) {
-		before := a.seen[c.ID] // none of one that was opened since: all of it counts
+		before := a.seen[c.ID] // zero if it was opened since: everything it sent counts
 		if c.Segments >= before.Segments && c.Again >= before.Again {
 			again, all = again+c.Again-before.Again, all+c.Segments-before.Segments
 		}

@@ -7,23 +7,23 @@ import (
 	"linerate/internal/study"
 )
 
-// guard is a guardrail and what it watches.
+// guard is a guardrail with the value that it watches.
 type guard struct {
 	study.Watch
-	late *study.LateWatch // of the primary metric; else nil
-	// value of a check; NaN: nothing to see.
+	late *study.LateWatch // of the primary metric; nil for others
+	// value returns the value at a check; NaN if there is none.
 	value func(at glimpse) float64
 }
 
-// glimpse is what one look tells the guardrails.
+// glimpse is the data of one look, for the guardrails.
 type glimpse struct {
 	now, before Sample
-	values      map[string]float64 // of the metrics
-	treatment   string             // "" of the control
+	values      map[string]float64 // by metric
+	treatment   string             // "" for the control
 }
 
-// passed is how long the host ran between the two looks, in seconds; NaN of no time. Where
-// it does not account its CPU time (some containers) its coarser uptime tells.
+// passed returns how long the host ran between the two looks, in seconds; NaN for no time.
+// If the host does not account its CPU time (some containers), it uses the coarser uptime.
 func (g glimpse) passed() float64 {
 	for _, passed := range []float64{(g.now.Passed - g.before.Passed) / float64(max(1, g.now.CPUs)), g.now.Uptime - g.before.Uptime} {
 		if passed > 0 {
@@ -33,8 +33,8 @@ func (g glimpse) passed() float64 {
 	return math.NaN()
 }
 
-// floors keep a rate of next to nothing from being "twice as much": what is added to
-// it before it is compared with the control's.
+// floors keep a negligible rate from counting as "twice as much": they are added to
+// a rate before it is compared with the control's.
 const (
 	dropsFloor  = 0.001 // of packets
 	errorsFloor = 0.005 // of requests
@@ -46,21 +46,21 @@ const (
 	fourfold = 300
 )
 
-// Bounds of how long the host may take for one look. In between it is slowness times
-// what it took without a treatment: a small or busy machine is slow, and no less well.
+// Bounds of the time in which the host must answer a look. Between them the limit is slowness times
+// the time taken without treatment: a small or busy machine may be slow and still healthy.
 const (
 	leastAnswer   = 10 * time.Second
 	longestAnswer = time.Minute
 	slowness      = 3
 )
 
-// timeToAnswer is the guardrail whose limit follows what the pilot saw.
+// timeToAnswer is the guardrail whose limit follows the pilot.
 const timeToAnswer = "time to answer"
 
-// unanswered is the guardrail on looks at which the host did not answer.
+// unanswered is the guardrail on looks without an answer from the host.
 const unanswered = "looks without an answer"
 
-// answered says whether the host answered a look.
+// answered records whether the host answered a look, and returns a trip, if any.
 func (g *guarding) answered(treated, yes bool) *study.Trip {
 	for _, r := range g.rails {
 		switch {
@@ -76,7 +76,7 @@ func (g *guarding) answered(treated, yes bool) *study.Trip {
 	return nil
 }
 
-// answers sets how long the host may take for one look.
+// answers sets how long the host may take to answer a look.
 func (g *guarding) answers(limit time.Duration) {
 	for _, r := range g.rails {
 		if r.Name == timeToAnswer {
@@ -85,7 +85,7 @@ func (g *guarding) answers(limit time.Duration) {
 	}
 }
 
-// guardrails are a study's guardrails. They cannot be switched off.
+// guardrails returns a study's guardrails. They cannot be disabled.
 func (o *Options) guardrails() []*guard {
 	g := func(rail study.Guardrail, value func(glimpse) float64) *guard {
 		return &guard{Watch: study.Watch{Guardrail: rail}, value: value}
@@ -104,7 +104,7 @@ func (o *Options) guardrails() []*guard {
 		g(study.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(at glimpse) float64 {
 			return ratio(at.now.Drops-at.before.Drops, at.now.Packets-at.before.Packets)
 		}),
-		// Traffic that stays away is harm that no ratio of it shows.
+		// Ratios do not show the harm of traffic that no longer arrives.
 		g(study.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(at glimpse) float64 {
 			return at.passed() / (at.now.Packets - at.before.Packets + 1)
 		}),
@@ -125,8 +125,8 @@ func (o *Options) guardrails() []*guard {
 	return rails
 }
 
-// harmful is the value of the guardrail of the primary metric: the metric's but for a rate of
-// requests, which single looks at a quiet server do not tell.
+// harmful returns the guardrail value of the primary metric. It is the metric's own, except
+// for a rate of requests, which a single look at a quiet server does not show.
 func (m Metric) harmful() func(glimpse) float64 {
 	c, ok := m.from.(counts)
 	if !ok || m.Metric != study.LogRate {
@@ -136,7 +136,7 @@ func (m Metric) harmful() func(glimpse) float64 {
 	return func(at glimpse) float64 { return 1 / spaced.Look(at.treatment, at.passed(), c.requests()) }
 }
 
-// silences are the guardrails of a metric on what it no longer tells.
+// silences returns the guardrails against a metric's source falling silent.
 func silences(m Metric, g func(study.Guardrail, func(glimpse) float64) *guard) []*guard {
 	c, ok := m.from.(counts)
 	if !ok {
@@ -155,7 +155,7 @@ func silences(m Metric, g func(study.Guardrail, func(glimpse) float64) *guard) [
 	}
 }
 
-// one is 1 where something is so.
+// one returns 1 if is holds, else 0.
 func one(is bool) float64 {
 	if is {
 		return 1
@@ -165,25 +165,25 @@ func one(is bool) float64 {
 
 // counts is a source that counts requests.
 type counts interface {
-	// requests are those that came between the last two ticks; NaN where not known.
+	// requests returns the requests between the last two ticks; NaN if unknown.
 	requests() float64
 }
 
-// fallible is a source of what can fail: a setting under which requests fail at once makes
-// those that are left no slower.
+// fallible is a source whose measurements can fail: if requests fail at once under a
+// setting, the remaining ones are no slower.
 type fallible interface {
-	// failing is the share of failures since the tick before the last; NaN of nothing.
+	// failing returns the share of failures since the tick before last; NaN without measurements.
 	failing() float64
 }
 
-// guarding is all guardrails over a study.
+// guarding applies all guardrails during a study.
 type guarding struct {
 	rails []*guard
-	begun time.Time // the window
-	arm   string    // its
+	begun time.Time // of the window
+	arm   string    // of the window
 }
 
-// window begins a new one.
+// window begins a new window.
 func (g *guarding) window(arm string) {
 	g.begun, g.arm = time.Now(), arm
 	for _, r := range g.rails {
@@ -194,7 +194,7 @@ func (g *guarding) window(arm string) {
 	}
 }
 
-// check takes what one look saw. Control windows teach what is usual.
+// check evaluates the guardrails at a look. Control windows teach them the usual values.
 func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *study.Trip {
 	if before.Boot != now.Boot {
 		return nil
@@ -219,7 +219,7 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 	return nil
 }
 
-// beyond names the first absolute guardrail that is beyond its limit without any
+// beyond returns the first absolute guardrail that is exceeded without any
 // treatment.
 func (g *guarding) beyond(now Sample) (study.Guardrail, float64, bool) {
 	for _, r := range g.rails {
@@ -233,7 +233,7 @@ func (g *guarding) beyond(now Sample) (study.Guardrail, float64, bool) {
 	return study.Guardrail{}, 0, false
 }
 
-// nearest is how near those came in the window that saw something.
+// nearest returns the closest approach of each guardrail in the window.
 func (g *guarding) nearest() map[string]study.Nearest {
 	out := map[string]study.Nearest{}
 	for _, r := range g.rails {

@@ -11,17 +11,17 @@ import (
 	"linerate/internal/show"
 )
 
-// Hours are hours of the day; they may cross midnight. From and To are what a clock on
-// the wall shows.
+// Hours is a period of the day, which may cross midnight. From and To are wall-clock
+// times.
 type Hours struct {
 	From, To time.Duration
-	// Zone is where that clock hangs; nil: here.
+	// Zone is the time zone; nil means the local one.
 	Zone *time.Location
 }
 
 var hoursText = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})$`)
 
-// ParseHours reads "01:00-05:00".
+// ParseHours parses "01:00-05:00".
 func ParseHours(s string) (*Hours, error) {
 	m := hoursText.FindStringSubmatch(s)
 	if m == nil {
@@ -29,7 +29,7 @@ func ParseHours(s string) (*Hours, error) {
 	}
 	var t [4]int
 	for i := range t {
-		t[i], _ = strconv.Atoi(m[i+1]) // digits, by the pattern
+		t[i], _ = strconv.Atoi(m[i+1]) // the pattern allows digits only
 	}
 	h := &Hours{From: clock(t[0], t[1]), To: clock(t[2], t[3])}
 	if t[1] > 59 || t[3] > 59 || h.From >= 24*time.Hour || h.To > 24*time.Hour {
@@ -45,7 +45,7 @@ func clock(hours, minutes int) time.Duration {
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
 }
 
-// length of the hours on a usual day.
+// length returns the length of the period on a usual day.
 func (h *Hours) length() time.Duration {
 	if h.To > h.From {
 		return h.To - h.From
@@ -53,8 +53,7 @@ func (h *Hours) length() time.Duration {
 	return h.To - h.From + 24*time.Hour
 }
 
-// Wait is how long it is until the hours begin and have room for what takes so long; 0
-// where they have it now.
+// Wait returns the time until the period has room for need; 0 if it has now.
 func (h *Hours) Wait(now time.Time, need time.Duration) time.Duration {
 	zone := h.Zone
 	if zone == nil {
@@ -63,7 +62,7 @@ func (h *Hours) Wait(now time.Time, need time.Duration) time.Duration {
 	need = max(need, 1)
 	year, month, day := now.In(zone).Date()
 	until := h.From + h.length()
-	for d := -1; ; d++ { // yesterday's hours may last until today
+	for d := -1; ; d++ { // yesterday's period may last until today
 		begins := shown(year, month, day+d, h.From, zone)
 		begin := begins[len(begins)-1]
 		for _, end := range shown(year, month, day+d, until, zone) {
@@ -71,14 +70,14 @@ func (h *Hours) Wait(now time.Time, need time.Duration) time.Duration {
 				return max(0, begin.Sub(now))
 			}
 		}
-		if d > 7 { // longer than they ever are: whoever asks has been refused
+		if d > 7 { // longer than any period: such requests are refused earlier
 			return begin.Sub(now)
 		}
 	}
 }
 
-// shown are the moments at which clocks show a time: two where they are put back over it.
-// Where they are put forward over it, it is the moment at which they are.
+// shown returns the moments at which clocks show a time of day: two when clocks are set
+// back over it. When clocks are set forward over it, it is the moment of the change.
 func shown(year int, month time.Month, day int, at time.Duration, zone *time.Location) (moments []time.Time) {
 	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Add(at)
 	_, before := wall.Add(-24 * time.Hour).In(zone).Zone()
@@ -96,7 +95,7 @@ func shown(year int, month time.Month, day int, at time.Duration, zone *time.Loc
 	return moments
 }
 
-// Within is how much of the time from now on is within the hours.
+// Within returns how much of the duration from now on lies within the hours.
 func (h *Hours) Within(now time.Time, d time.Duration) (sum time.Duration) {
 	for t := now; ; {
 		wait := h.Wait(t, 1)
@@ -109,7 +108,7 @@ func (h *Hours) Within(now time.Time, d time.Duration) (sum time.Duration) {
 	}
 }
 
-// Fits refuses hours that have no room for a pair of windows.
+// Fits refuses hours without room for a pair of windows.
 func (h *Hours) Fits(window time.Duration) error {
 	need := pairTime(window)
 	if h.length() >= need {
@@ -119,14 +118,14 @@ func (h *Hours) Fits(window time.Duration) error {
 		"give it longer hours, or shorter windows: %s", hint.Option("window", show.Brief(h.length()/3)))
 }
 
-// changeover is how long a pair's two switches may take, in addition to its windows.
+// changeover is the time that a pair's two switches may take, in addition to its windows.
 const changeover = 5 * time.Second
 
-// pairTime is how long the host is changed, off and on, by a pair of windows.
+// pairTime returns how long a pair of windows keeps the host changed, including the switches.
 func pairTime(window time.Duration) time.Duration { return 2*window + changeover }
 
-// waitForHours waits, with nothing changed on the host but the study's hold on it, until
-// what takes so long may begin.
+// waitForHours waits until there is time for need within the hours. Meanwhile nothing is
+// changed on the host except the study's lock.
 func (r *run) waitForHours(ctx context.Context, need time.Duration) error {
 	if r.o.Hours == nil {
 		return nil
@@ -145,7 +144,7 @@ func (r *run) waitForHours(ctx context.Context, need time.Duration) error {
 		}
 		if err := r.hold(ctx); errors.Is(err, ErrStopped) || ctx.Err() != nil {
 			return err
-		} else if err != nil { // it is not needed yet
+		} else if err != nil { // not needed until the wait is over
 			r.complain(err)
 		}
 		wait = r.o.Hours.Wait(time.Now(), need)

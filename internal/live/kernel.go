@@ -13,12 +13,12 @@ import (
 	"linerate/internal/study"
 )
 
-// cpuTime is CPU time of the kernel that a metric counts.
+// cpuTime is a kind of kernel CPU time that a metric counts.
 type cpuTime struct {
 	of  func(Sample) (all, ticked float64)
 	how func(instrument.KernelClock) string
-	// accounts say what is counted where nothing better is at hand, by the host's system
-	// in lower case; that of "" where it is not known.
+	// accounts describes what is counted if no better clock is available, by the host's
+	// system in lower case; "" is for an unknown system.
 	accounts map[string]string
 }
 
@@ -35,8 +35,8 @@ var kernelTime = cpuTime{
 	},
 }
 
-// interruptTime leaves out what the kernel does for programs and in threads: other programs'
-// system calls would swamp the packets.
+// interruptTime excludes the kernel's work in system calls and threads: other programs'
+// system calls would mask the packets.
 var interruptTime = cpuTime{
 	of: func(s Sample) (all, ticked float64) { return s.Interrupts, s.InterruptsTicked },
 	how: func(k instrument.KernelClock) string {
@@ -51,19 +51,19 @@ var interruptTime = cpuTime{
 	},
 }
 
-// cpuTimes are those of the metrics of the kernel's time.
+// cpuTimes maps the metrics of kernel time to what they count.
 var cpuTimes = map[string]cpuTime{
 	study.CPUPerPacket: kernelTime, study.CPUPerRequest: kernelTime, study.SoftirqPerPacket: interruptTime,
 }
 
-// nanoseconds are a metric's kernel time of a sample.
+// nanoseconds returns a function that extracts a metric's kernel time from a sample.
 func nanoseconds(metric string) func(Sample) float64 {
 	of := cpuTimes[metric].of
 	return func(s Sample) float64 { all, _ := of(s); return 1e9 * all }
 }
 
-// kernelWay is how the kernel's CPU time is counted, as records name it; "" of a study
-// that does not ask for it.
+// kernelWay returns how the kernel's CPU time is counted, as named in records; "" if
+// the study does not need it.
 func (o *Options) kernelWay() string {
 	switch {
 	case !study.CountsKernel(o.Metrics):
@@ -74,7 +74,7 @@ func (o *Options) kernelWay() string {
 	return instrument.ByTicks
 }
 
-// howKernel says what a metric counts of the kernel's CPU time, and why nothing better is.
+// howKernel describes what kernel CPU time a metric counts, and why no better clock is available.
 func (o *Options) howKernel(metric string) string {
 	t := cpuTimes[metric]
 	how, known := t.accounts[strings.ToLower(o.OS)]
@@ -90,8 +90,8 @@ func (o *Options) howKernel(metric string) string {
 	return how
 }
 
-// WayOf is how the windows on record counted the kernel's CPU time: those of a linerate
-// that did not say counted ticks; "" of none. Ways do not mix: each counts other things.
+// WayOf returns how the windows on record counted the kernel's CPU time; "" if there are none. Versions
+// that did not record it counted ticks. Ways must not be mixed, because they count different things.
 func WayOf(done []Window) string {
 	if len(done) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func WayOf(done []Window) string {
 	return instrument.ByTicks
 }
 
-// sameWay refuses to go on by another way than the windows on record.
+// sameWay refuses to continue with another clock than that of the windows on record.
 func (o *Options) sameWay() error {
 	is := o.kernelWay()
 	was := WayOf(o.Done)
@@ -116,15 +116,15 @@ func (o *Options) sameWay() error {
 	return hint.With(err, "resume it as it was begun (on the host itself, as root), or begin a new one")
 }
 
-// meter puts into a sample what is counted more exactly than the host's own accounts
-// are, and the packets of the same moment.
+// meter replaces the host's own CPU accounts in a sample by more exact ones, along
+// with the packets counted at the same moment.
 func (l *looker) meter(s *Sample) error {
 	s.Kernel, s.Interrupts = math.NaN(), math.NaN() // until they are known
 	spent, err := l.kernel.Read()
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile("/proc/thread-self/net/dev") // of the namespace that scripts start in
+	text, err := os.ReadFile("/proc/thread-self/net/dev") // of the namespace in which scripts start
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (l *looker) meter(s *Sample) error {
 	return nil
 }
 
-// packetsIn are the packets of /proc/net/dev.
+// packetsIn returns the number of packets in /proc/net/dev.
 func packetsIn(text string) float64 {
 	p := parsing{Sample: Sample{DroppedAt: map[string]float64{}}}
 	for line := range strings.Lines(text) {
@@ -144,7 +144,7 @@ func packetsIn(text string) float64 {
 	return p.Packets
 }
 
-// exactness says what chance does to what is counted by ticks, by what the pilot saw.
+// exactness reports the random error of tick-based counting, estimated from the pilot.
 func (r *run) exactness(first, last Sample) {
 	passed, length := last.Uptime-first.Uptime, r.o.Plan.Window-r.o.Plan.BurnIn
 	if first.Boot != last.Boot || !(passed > 0) {

@@ -21,12 +21,12 @@ var locking string
 
 var hostScript = record.BootScript + locking
 
-// ErrStopped ends a study whose host was taken away from it: by linerate study stop, or
-// because it slept past its time and another study has the host now.
+// ErrStopped ends a study that has lost its host: to linerate study stop, or to another
+// study while this one slept past its lock's expiry.
 var ErrStopped = errors.New("the study was stopped: the host is no longer its own")
 
-// lock takes the host for this study for a while, again before that is over: one live
-// study a host.
+// lock locks the host for this study for a limited time, and renews the lock before
+// it expires: only one live study may run on a host.
 func (r *run) lock(ctx context.Context, hold time.Duration) error {
 	how := "first"
 	if !r.held.IsZero() {
@@ -50,8 +50,8 @@ func (r *run) lock(ctx context.Context, hold time.Duration) error {
 	return nil
 }
 
-// lost is ErrStopped, with what to do where nobody took the host away: the hold ran out, which
-// a host that needs longer to switch than its windows last does not renew in time.
+// lost returns ErrStopped, with advice if nobody took the host but the lock expired: a host
+// that takes longer to switch than its windows last does not renew in time.
 func (r *run) lost(now time.Time) error {
 	over := now.Round(0).Sub(r.held)
 	if over < 0 {
@@ -61,7 +61,7 @@ func (r *run) lost(now time.Time) error {
 		"the host or the way to it is slower than windows of %s allow, or this machine slept: give it longer ones: %s", show.Brief(r.o.Plan.Window), hint.Option("window", show.Brief(2*r.o.Plan.Window)))
 }
 
-// heldBy is the refusal of a host that a study has.
+// heldBy returns the error for a host that another study has locked.
 func heldBy(where, owner, left, about string) error {
 	err := fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", where, owner, left)
 	if about = strings.TrimSpace(show.Clean(about)); about != "" {
@@ -70,8 +70,8 @@ func heldBy(where, owner, left, about string) error {
 	return hint.With(err, "one study a host at a time: wait for it, or end it: linerate study stop")
 }
 
-// Check says whether a study may begin: this user may change the host, no other study has
-// it, and the treatments fit it. Check changes nothing.
+// Check reports whether a study may begin: whether this user may change the host, no
+// other study has locked it, and the treatments are applicable. Check changes nothing.
 func Check(ctx context.Context, o Options) error {
 	r, err := o.prepare()
 	if err != nil {
@@ -95,9 +95,9 @@ func (r *run) unlock(ctx context.Context) error {
 	return err
 }
 
-// Stop ends the live study of a host, wherever it is run from: it takes the host away
-// from the study, which begins no other window there and ends at its next look, and puts
-// the host back.
+// Stop ends the live study of a host, from wherever it is run. It takes the lock from
+// the study, which then begins no further window and ends at its next look, and it
+// restores the host.
 func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 	out, err := conn.Run(ctx, hostScript, []string{"release"}, nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 }
 
 // stillPending reports whether the treatment is still in force. Its window may have ended,
-// or the host's switch reverted it, after the last look.
+// or the host's own timer may have reverted it, since the last look.
 func stillPending(ctx context.Context, m apply.Machine, id string) bool {
 	st, err := m.Status(ctx)
 	return err != nil || st.State != "idle" && st.ID == id

@@ -15,25 +15,25 @@ import (
 	"linerate/internal/study"
 )
 
-// pieceSize is the most that is read of a log at once, and mostPieces of it at a look. What
-// is beyond is left out: who reads a log late reads the control's requests in the windows of a
-// treatment.
+// pieceSize is the most that one read of a log returns, and mostPieces the most reads per
+// look. The rest is skipped: reading a log late would count the control's requests in the
+// windows of a treatment.
 const (
 	pieceSize  = 8 << 20
 	mostPieces = 8
 )
 
-// tailing reads a log of the host forward, from where it ends at first.
+// tailing reads a log on the host, starting at its present end.
 type tailing struct {
 	host.Runner
 	path  string
-	inode string // "0": not looked at yet
+	inode string // "0": not opened yet
 	at    int64
-	rest  []byte // of a line that has no end yet
+	rest  []byte // of an incomplete last line
 }
 
-// read returns the complete lines added since the last look. What exceeds the limit of a
-// look is skipped, and an error says so.
+// read returns the complete lines added since the last look. It skips what exceeds the
+// limit of a look, and returns an error that says so.
 func (l *tailing) read(ctx context.Context) (lines []byte, err error) {
 	for range mostPieces {
 		more, whole, err := l.piece(ctx)
@@ -47,13 +47,13 @@ func (l *tailing) read(ctx context.Context) (lines []byte, err error) {
 	return lines, hint.With(fmt.Errorf("%s of %s grows faster than it can be read: a part of it was left out", l.path, l.Where()), "watch a log of fewer requests")
 }
 
-// skip goes to where the log ends.
+// skip moves to the end of the log.
 func (l *tailing) skip(ctx context.Context) ([]byte, bool, error) {
 	l.inode, l.at, l.rest = "0", 0, nil
 	return l.piece(ctx)
 }
 
-// piece reads the next lines; whole says that there are no more.
+// piece reads the next lines; whole reports whether it reached the end.
 func (l *tailing) piece(ctx context.Context) (lines []byte, whole bool, err error) {
 	out, err := l.Run(ctx, sampleScript, []string{"piece", l.path, l.inode, strconv.FormatInt(l.at, 10), strconv.Itoa(pieceSize)}, nil)
 	if err != nil {
@@ -79,26 +79,26 @@ func (l *tailing) piece(ctx context.Context) (lines []byte, whole bool, err erro
 	return text[:end], n < pieceSize, nil
 }
 
-// quantiles that a metric of a log may be.
+// quantiles maps the quantiles that a log metric can be.
 var quantiles = map[string]struct {
 	metric string
 	at     float64
 }{"p50": {study.LogP50, 0.5}, "p95": {study.LogP95, 0.95}, "p99": {study.LogP99, 0.99}}
 
-// logged is a metric of the requests that a server's access logs tell.
+// logged is a metric of the requests in a server's access logs.
 type logged struct {
 	logs  []*tailing
 	o     accesslog.Options
 	tally *accesslog.Tally
 	value func(*accesslog.Tally) float64
-	extra func(Sample) // receives what else is counted with the requests
-	// Of the last tick: the share of its requests that the server failed, and how many
-	// there were; NaN where that is unknown.
+	extra func(Sample) // receives other counters at the same time as the requests
+	// For the last tick: the share of requests that failed on the server, and their
+	// number; NaN if unknown.
 	failed, came float64
-	own, others  float64 // lines of the study's probes, and of all else
+	own, others  float64 // lines of the study's probes, and all others
 }
 
-// withoutOwn leaves out the lines of the study's probes.
+// withoutOwn removes the lines of the study's own probes.
 func (l *logged) withoutOwn(lines []byte) (out []byte) {
 	for line := range bytes.Lines(lines) {
 		if bytes.Contains(line, []byte(ownAgent)) {
@@ -113,9 +113,8 @@ func (l *logged) withoutOwn(lines []byte) (out []byte) {
 
 func (l *logged) ownLines() (own, others float64) { return l.own, l.others }
 
-// read returns the complete lines that were added to the logs. With an error it returns the
-// lines of the other logs. first reports that this was the first look, which only finds the
-// ends.
+// read returns the complete lines added to the logs. On an error it returns the lines of
+// the other logs. first reports whether this was the first look, which only finds the ends.
 func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error) {
 	for _, log := range l.logs {
 		first = first || log.inode == "0"
@@ -125,7 +124,7 @@ func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error)
 	return lines, first, err
 }
 
-// fromLog reads PATH, PATH,PATH2, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
+// fromLog parses PATH, PATH,PATH2, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
 func fromLog(o *Options, rest string) (study.Watched, Source, error) {
 	path, what, said := strings.Cut(rest, "#")
 	if !said {
@@ -165,7 +164,7 @@ func fromLog(o *Options, rest string) (study.Watched, Source, error) {
 	return w, l, nil
 }
 
-// errorShare is the share of requests that the server failed (5xx).
+// errorShare returns the share of requests that failed on the server (5xx).
 func errorShare(t *accesslog.Tally) float64 {
 	return ratio(float64(t.Failed), float64(t.Selected))
 }
@@ -225,7 +224,7 @@ func (l *logged) Traffic() float64 {
 
 func (l *logged) Close() error { return nil }
 
-// perRequest is the kernel's CPU time over the requests of a log.
+// perRequest is the kernel's CPU time per request in a log.
 func perRequest(o *Options, rest string) (study.Watched, Source, error) {
 	if _, part, said := strings.Cut(rest, "#"); said {
 		return study.Watched{}, nil, hint.Usagef("#%s is of a log's own metrics: cpu-per-request takes the log alone", part)
@@ -237,13 +236,13 @@ func perRequest(o *Options, rest string) (study.Watched, Source, error) {
 	return study.Watched{Metric: study.CPUPerRequest, How: o.howKernel(study.CPUPerRequest) + "; over the lines of the log"}, s.(*logged).beside(nanoseconds(study.CPUPerRequest), ratio), nil
 }
 
-// besideLog is a metric of a counter of the host and the requests of its log.
+// besideLog is a metric of a host counter per request in its log.
 type besideLog struct {
 	*logged
 	counter    func(Sample) float64
 	of         func(counted, requests float64) float64
 	last       Sample
-	tick, used float64 // counted since the last tick, and since Begin
+	tick, used float64 // increase since the last tick, and since Begin
 }
 
 func (l *logged) beside(counter func(Sample) float64, of func(counted, requests float64) float64) Source {
@@ -253,7 +252,7 @@ func (l *logged) beside(counter func(Sample) float64, of func(counted, requests 
 	return b
 }
 
-// Tick is a value of no requests too, where that is one.
+// Tick also returns a value if there were no requests, where the metric has one.
 func (b *besideLog) Tick(ctx context.Context, now Sample) (float64, error) {
 	v, err := b.logged.Tick(ctx, now)
 	if b.came == 0 {
@@ -264,7 +263,7 @@ func (b *besideLog) Tick(ctx context.Context, now Sample) (float64, error) {
 
 func (b *besideLog) count(now Sample) {
 	b.tick = 0
-	// What could not be read is NaN, and so is all that it is part of.
+	// A value that cannot be read is NaN, and so is everything derived from it.
 	if tick := b.counter(now) - b.counter(b.last); b.last.Boot == now.Boot && !(tick < 0) {
 		b.tick = tick
 	}

@@ -1,5 +1,5 @@
-// Package live runs switchback studies: on a host in production, under its own traffic,
-// with nothing installed there, so that the host comes back whatever happens.
+// Package live runs switchback studies on a host in production, under its own traffic.
+// It installs nothing there, and the host is restored whatever happens.
 package live
 
 import (
@@ -21,52 +21,51 @@ import (
 	"linerate/internal/study"
 )
 
-// Options say what is studied where.
+// Options describe what to study, and where.
 type Options struct {
 	Conn    host.Runner
 	Machine apply.Machine
 	Plan    study.WindowPlan
 	Seed    uint64
-	// Treatments have the names of Plan.Treatments.
+	// Treatments are named as in Plan.Treatments.
 	Treatments []Treatment
-	// Base is what the host has in the control's windows; without values it is left as
+	// Base is the state in the control's windows; without values the host is left as
 	// it is.
 	Base Treatment
-	// OS is the host's, where it is known: it decides which metrics there are.
+	// OS is the host's operating system, if known; it determines which metrics exist.
 	OS string
-	// NewConnections says that a setting under study acts on new connections alone.
+	// NewConnections is set if a setting under study affects new connections only.
 	NewConnections bool
-	// About says what is studied, from where, to whoever asks the host.
+	// About says what is studied and from where, for those who query the host.
 	About string
-	// Metrics as users write them, the primary first; Better says which way those of
-	// the user's own are better.
+	// Metrics are as users write them, the primary one first; Better is the
+	// direction of improvement of user-defined ones.
 	Metrics []string
 	Better  stats.Direction
-	// Kernel measures the CPU time of the host's kernel, which is then this machine's;
-	// without it the host's own accounts do. KernelLacks says why nothing better does.
+	// Kernel measures kernel CPU time, if the host is this machine; without it, the
+	// host's own accounts are used. KernelLacks says why nothing better is available.
 	Kernel      instrument.KernelClock
 	KernelLacks string
-	// Service is a process's name: a window in which it is started anew does not count.
+	// Service is the name of a process; a window in which it restarts does not count.
 	Service string
 	// HarmPercent is how much worse the primary metric may be before the study ends.
 	HarmPercent float64
-	// Pilot is how long to look before anything is changed.
+	// Pilot is how long to observe before any change.
 	Pilot time.Duration
 	// DryRun ends after the pilot.
 	DryRun bool
-	// Hours, where set, are the hours of the day in which windows may be.
+	// Hours, if set, is the time of day to which windows are confined.
 	Hours *Hours
-	// Imbalance is how many times as much traffic one half of a pair may have as the
-	// other.
+	// Imbalance is the largest ratio of traffic between the halves of a pair.
 	Imbalance float64
 
-	// Done are the windows on record, of a study that goes on.
+	// Done are the windows on record, if the study is resumed.
 	Done []Window
-	// Sink takes every window when it is over, in order; its error ends the study.
+	// Sink receives every finished window, in order; its error ends the study.
 	Sink func(Window) error
-	// Piloted is called with what the pilot saw, and what each metric is, and says how many pairs that
-	// makes (0: the plan's); Enough is asked after each pair whether
-	// more are needed.
+	// Piloted receives the pilot's results and a description of each metric, and returns the number
+	// of pairs to run (0: the plan's). Enough is called after each pair and reports whether no more
+	// are needed.
 	Piloted func(p map[string]study.Pilot, watched []string) (pairs int, err error)
 	Enough  func([]Window) bool
 	Say     func(format string, args ...any)
@@ -75,7 +74,7 @@ type Options struct {
 	connections bool
 }
 
-// Window is one window of the study, as it was.
+// Window is the record of one window.
 type Window struct {
 	Start   time.Time
 	Seconds float64
@@ -83,13 +82,13 @@ type Window struct {
 	study.Window
 }
 
-// Outcome is how a study ended.
+// Outcome is the result of a study.
 type Outcome struct {
-	Trip  *study.Trip // the guardrail that ended it
+	Trip  *study.Trip // the guardrail that ended it, if any
 	Pilot map[string]study.Pilot
-	// Watched says of each metric what it is, and how exact, as far as the pilot told.
+	// Watched describes each metric, and its precision as far as the pilot shows it.
 	Watched []string
-	// Restored is true where the host was seen to be as it was before.
+	// Restored is set if the host was verified to be as before the study.
 	Restored bool
 }
 
@@ -100,33 +99,33 @@ type run struct {
 	sw    switcher
 	guard guarding
 	owner string
-	every time.Duration // between looks
-	// answer is how long the host may take for one look, slow how long it took in the
-	// pilot at most.
+	every time.Duration // interval between looks
+	// answer is how long the host may take for a look; slow is the longest it took in
+	// the pilot.
 	answer, slow time.Duration
 	last         Sample
 	known        bool
-	// held is until when the host is this study's.
+	// held is when the study's lock on the host expires.
 	held  time.Time
-	said  string // the last complaint
+	said  string // last complaint
 	pulse pulse
 	// each runs one window.
 	each  func(ctx context.Context, slot study.WindowSlot, length, burn time.Duration) (Window, error)
-	awake asleep // at the last look
+	awake asleep // as of the last look
 }
 
-// Bounds of the time between two looks at the host.
+// Bounds of the interval between looks.
 const (
 	leastEvery = 200 * time.Millisecond
 	mostEvery  = 5 * time.Second
 )
 
-// patience with a host that does not answer, in a window without treatment.
+// patience is how long to wait for a host that does not answer, in a window without treatment.
 const patience = 10 * time.Minute
 
-// Run runs a study to its end, or until ctx is over. The host is as it was when it
-// returns, or puts itself back when the window and its grace are over; which of the
-// two, the outcome and the error say.
+// Run runs a study to its end, or until ctx is done. When it returns, the host is
+// as before, or will restore itself when the window and its grace period are over;
+// the outcome and the error say which.
 func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	r, err := o.prepare()
 	if err != nil {
@@ -149,7 +148,7 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 	beating, still := context.WithCancel(ctx)
 	defer still()
 	r.pulse.start(beating)
-	if o.DryRun && r.sw.rooted(ctx) == nil { // other users may look, but cannot ask what is pending
+	if o.DryRun && r.sw.rooted(ctx) == nil { // other users may observe, but cannot query pending changes
 		if err := r.sw.begin(ctx, o.Treatments); err != nil {
 			return out, err
 		}
@@ -161,7 +160,7 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 		defer func() { out.Restored, err = r.restore(err) }()
 	}
 	out.Pilot, err = r.pilot(ctx)
-	out.Watched = o.told() // now with what the pilot saw
+	out.Watched = o.told() // now with the pilot's results
 	if err != nil || o.DryRun {
 		return out, err
 	}
@@ -172,7 +171,7 @@ func (r *run) study(ctx context.Context) (out Outcome, err error) {
 	return out, err
 }
 
-// take makes the host this study's, if it may be.
+// take locks the host for this study and checks that it can be changed.
 func (r *run) take(ctx context.Context) error {
 	if err := r.sw.rooted(ctx); err != nil {
 		return err
@@ -224,10 +223,10 @@ func (o *Options) prepare() (*run, error) {
 	return r, nil
 }
 
-// holds is for how long the host is this study's unless it goes on: for two windows.
+// holds returns for how long the study locks the host at a time: two windows.
 func (r *run) holds() time.Duration { return 2*r.o.Plan.Window + r.sw.grace }
 
-// hold keeps the host this study's.
+// hold renews the lock on the host.
 func (r *run) hold(ctx context.Context) error {
 	length := r.holds()
 	if time.Until(r.held) > length/2 {
@@ -236,14 +235,14 @@ func (r *run) hold(ctx context.Context) error {
 	if err := r.lock(ctx, length); err != nil {
 		return err
 	}
-	r.held = time.Now().Round(0).Add(length) // the host's clock goes on while this machine sleeps
+	r.held = time.Now().Round(0).Add(length) // the host's clock keeps running while this machine sleeps
 	return nil
 }
 
-// restorePatience bounds putting the host back when the study's context is over.
+// restorePatience bounds the time to restore the host after the study's context is done.
 const restorePatience = time.Minute
 
-// restore puts the host back, whatever became of the study, and looks whether it is.
+// restore restores the host, however the study ended, and verifies the result.
 func (r *run) restore(why error) (restored bool, _ error) {
 	ctx, cancel := context.WithTimeout(context.Background(), restorePatience+r.sw.window+r.sw.grace)
 	defer cancel()
@@ -252,13 +251,13 @@ func (r *run) restore(why error) (restored bool, _ error) {
 		if err = errors.Join(r.sw.lost(ctx), r.sw.end(ctx)); err == nil {
 			break
 		}
-		_ = pause(ctx, time.Second) // cut short, it is the last turn
+		_ = pause(ctx, time.Second) // if cancelled, this was the last attempt
 	}
 	if err != nil {
 		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be restored from here: %w", r.o.Conn.Where(), err),
 			"its own switch puts it back within %s; see: linerate status", r.sw.window+r.sw.grace))
 	}
-	if r.sw.others { // what the host has now is the other study's; our own state is no longer visible
+	if r.sw.others { // the host is now in the other study's state; ours is no longer visible
 		return false, why
 	}
 	wrong, err := r.sw.changed(ctx, nil)
@@ -282,8 +281,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// pilot only looks: how the metrics scatter, and that no guardrail is beyond its limit
-// already.
+// pilot only observes: how the metrics scatter, and whether a guardrail is already
+// exceeded.
 func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	length := r.o.Pilot
 	r.o.Say("looking at %s for %s before anything is changed", r.o.Conn.Where(), length)
@@ -291,8 +290,8 @@ func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	values := map[string][]float64{}
 	primary := r.o.metrics[0]
 	is := func(v float64) bool { return !math.IsNaN(v) }
-	// A host that is slow to answer is given the time for one value at least, which for a
-	// counter takes two looks.
+	// A host that is slow to answer gets the time for at least one value; for a counter
+	// that takes two looks.
 	looks, from := 0, Sample{}
 	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && (time.Since(end) < leastAnswer || looks < 3); looks++ {
 		now, seen, slept, err := r.glance(ctx, looks == 0)
@@ -344,7 +343,7 @@ func (r *run) pilot(ctx context.Context) (map[string]study.Pilot, error) {
 	return pilots, nil
 }
 
-// burnIn takes the burn-in that the pilot allows, of a study that goes on that of its windows so far.
+// burnIn adopts the burn-in that the pilot allows; a resumed study keeps that of its earlier windows.
 func (r *run) burnIn(p study.Pilot) {
 	was := r.o.Plan.BurnIn
 	r.o.Plan.BurnIn = p.BurnIn(r.o.Plan)
@@ -358,7 +357,7 @@ func (r *run) burnIn(p study.Pilot) {
 	}
 }
 
-// ownProbes says that a log which does not tell who asked may count the study's own requests.
+// ownProbes warns that a log without user agents may count the study's own requests.
 func (r *run) ownProbes(length time.Duration) {
 	probes := slices.ContainsFunc(r.o.metrics, func(m Metric) bool { return strings.HasPrefix(m.Source, "probe:http") })
 	for _, m := range r.o.metrics {
@@ -373,13 +372,13 @@ func (r *run) ownProbes(length time.Duration) {
 	}
 }
 
-// glance is a look of the pilot. What worked before is waited for: a machine that wakes
-// finds its connections dead; what a look saw across such a sleep shows no scatter.
+// glance is a look of the pilot. If earlier looks worked, it waits for the host: after a machine
+// wakes up its connections are dead. Values across such a sleep say nothing about scatter.
 func (r *run) glance(ctx context.Context, first bool) (now Sample, seen map[string]float64, slept bool, err error) {
 	before := r.pulse.slept()
 	look := func() (err error) {
 		if !r.held.IsZero() {
-			if err := r.hold(ctx); err != nil { // a long pilot outlasts its first hold
+			if err := r.hold(ctx); err != nil { // a long pilot outlasts its first lock
 				return err
 			}
 		}
@@ -394,7 +393,7 @@ func (r *run) glance(ctx context.Context, first bool) (now Sample, seen map[stri
 	return now, seen, r.pulse.slept() != before, err
 }
 
-// check is one look: the host's counters, the metrics, the guardrails.
+// check takes one look: at the host's counters, the metrics and the guardrails.
 func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *study.Trip, err error) {
 	before := r.pulse.slept()
 	bounded, cancel := context.WithTimeoutCause(ctx, r.answer+r.every, fmt.Errorf("no answer in %s", r.answer+r.every))
@@ -427,7 +426,7 @@ func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[str
 	return now, seen, trip, nil
 }
 
-// complain says once what keeps a metric from being read.
+// complain reports an error that keeps a metric from being read, unless it was the last one reported.
 func (r *run) complain(err error) {
 	if text := err.Error(); text != r.said {
 		r.said = text

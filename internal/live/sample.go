@@ -17,36 +17,36 @@ import (
 //go:embed sample.sh
 var sampleScript string
 
-// Sample is one reading of a host's counters. Times are in seconds since boot, what
-// the host does not count is NaN or zero.
+// Sample is one reading of a host's counters. Times are in seconds since boot; a
+// counter that the host lacks is NaN or zero.
 type Sample struct {
-	At     time.Time     // on this machine's clock
-	Took   time.Duration // until the host had answered
+	At     time.Time     // by this machine's clock
+	Took   time.Duration // time until the host answered
 	Boot   string
 	Uptime float64
-	Clock  float64 // the host's, in Unix seconds
+	Clock  float64 // host's clock, in Unix seconds
 	CPUs   int
 	Busy   float64 // CPU time that was not idle
-	Kernel float64 // of it, the kernel's: system, interrupts and their threads, softirq
-	Ticked float64 // of the kernel's, what was counted by ticks
-	// Interrupts is the kernel's time in interrupts, their threads and softirqs, and
-	// InterruptsTicked what was counted of it by ticks.
+	Kernel float64 // of Busy, the kernel's: system, interrupts and their threads, softirq
+	Ticked float64 // of Kernel, counted by ticks
+	// Interrupts is the kernel's time in interrupts, their threads and softirqs;
+	// InterruptsTicked is the part counted by ticks.
 	Interrupts, InterruptsTicked float64
 	Passed                       float64 // CPU time, idle or not: a finer clock than FreeBSD's uptime
-	Tick                         float64 // how exact these are
-	Running                      float64 // threads that run or could
-	// Available is the share of memory that programs can still get.
+	Tick                         float64 // resolution of these times
+	Running                      float64 // runnable threads
+	// Available is the share of memory that programs can still allocate.
 	Available float64
-	Packets   float64 // received and sent by interfaces but loopback
+	Packets   float64 // received and sent by all interfaces except loopback
 	Drops     float64
 	DroppedAt map[string]float64 // by place
-	// Segments sent by TCP, and Again those of them that were sent again.
+	// Segments counts the segments that TCP sent, Again the retransmitted ones.
 	Segments, Again float64
-	States          float64 // share of the connection table that is used
+	States          float64 // share of the connection table in use
 	Connections     []connection
-	// Owner is the study that has the host; "" of none, or where only root can tell.
+	// Owner is the study that has locked the host; "" if none, or if only root can tell.
 	Owner    string
-	Services []string // processes of the watched service, and when they started
+	Services []string // processes of the watched service, with their start times
 
 	unread error // why Kernel and Interrupts are NaN
 }
@@ -56,7 +56,7 @@ type looker struct {
 	host.Runner
 	connections bool
 	service     string
-	kernel      instrument.KernelClock // nil: the host's own accounts
+	kernel      instrument.KernelClock // nil: use the host's own accounts
 }
 
 // look takes a sample.
@@ -81,7 +81,7 @@ func (l *looker) look(ctx context.Context) (Sample, error) {
 	return s, nil
 }
 
-// parseSample reads what sample.sh prints.
+// parseSample parses the output of sample.sh.
 func parseSample(text string) (Sample, error) {
 	p := parsing{Sample: Sample{DroppedAt: map[string]float64{}}, values: map[string]float64{}}
 	whole := false
@@ -105,11 +105,11 @@ func parseSample(text string) (Sample, error) {
 	return p.Sample, nil
 }
 
-// parsing is a sample and what it is computed from.
+// parsing is a sample with the values it is computed from.
 type parsing struct {
 	Sample
 	values map[string]float64
-	names  []string // of the counters whose values follow in the next line
+	names  []string // of the counters whose values are on the next line
 }
 
 var readers = map[string]func(p *parsing, f []string){
@@ -119,8 +119,8 @@ var readers = map[string]func(p *parsing, f []string){
 	"hz":     func(p *parsing, f []string) { p.Tick = 1 / max(1, number(f, 0)) },
 	"core":   func(p *parsing, _ []string) { p.CPUs++ },
 	"cores":  func(p *parsing, f []string) { p.CPUs = int(number(f, 0)) },
-	// user nice system idle iowait irq softirq steal (proc(5)); guests' time is in the
-	// first two.
+	// user nice system idle iowait irq softirq steal (proc(5)); guest time is included
+	// in the first two.
 	"cpu": func(p *parsing, f []string) {
 		p.Passed = sum(f[:min(8, len(f))]) * p.Tick
 		p.kernel(number(f, 2), number(f, 5)+number(f, 6))
@@ -149,13 +149,13 @@ var readers = map[string]func(p *parsing, f []string){
 	"service":       func(p *parsing, f []string) { p.Services = append(p.Services, strings.Join(f, " ")) },
 }
 
-// kernel takes the ticks of the kernel's time.
+// kernel takes the ticks of kernel time.
 func (p *parsing) kernel(system, interrupts float64) {
 	p.Kernel, p.Interrupts = (system+interrupts)*p.Tick, interrupts*p.Tick
 	p.Ticked, p.InterruptsTicked = p.Kernel, p.Interrupts
 }
 
-// share of a table that is used; one without a limit never fills.
+// share returns how much of a table is in use; a table without a limit never fills.
 func share(used, limit float64) float64 {
 	if limit <= 0 {
 		return 0
@@ -163,7 +163,7 @@ func share(used, limit float64) float64 {
 	return used / limit
 }
 
-// number is a field as a number; 0 of what is none, such as NaN and Inf.
+// number returns a field as a number; 0 if it is not a finite number.
 func number(f []string, i int) float64 {
 	if i >= len(f) {
 		return 0
@@ -182,8 +182,8 @@ func sum(f []string) (total float64) {
 	return total
 }
 
-// device is a line of /proc/net/dev: bytes packets errs drop … of what was
-// received, the same from the ninth field of what was sent.
+// device parses a line of /proc/net/dev: bytes packets errs drop … received,
+// and from the ninth field the same for sent.
 func (p *parsing) device(f []string) {
 	if len(f) < 13 || f[0] == "lo" {
 		return
@@ -192,7 +192,7 @@ func (p *parsing) device(f []string) {
 	p.dropped(atInterfaces, number(f, 4)+number(f, 12))
 }
 
-// The places where packets are dropped, for people.
+// Places where packets are dropped, as shown to people.
 const (
 	atInterfaces = "interfaces"
 	atBacklog    = "backlogs of the CPUs"
@@ -208,8 +208,8 @@ func (p *parsing) dropped(at string, n float64) {
 	p.DroppedAt[at] += n
 }
 
-// link is a line of netstat -ibnd: Name Mtu Network Address Ipkts Ierrs Idrop Ibytes
-// Opkts Oerrs Obytes Coll Drop, where the address may be missing.
+// link parses a line of netstat -ibnd: Name Mtu Network Address Ipkts Ierrs Idrop
+// Ibytes Opkts Oerrs Obytes Coll Drop, where the address may be missing.
 func (p *parsing) link(f []string) {
 	if len(f) < 11 || strings.HasPrefix(f[0], "lo") || strings.HasPrefix(f[0], "pflog") {
 		return
@@ -219,7 +219,7 @@ func (p *parsing) link(f []string) {
 	p.dropped(atInterfaces, number(f, last-7)+number(f, last-6)+number(f, last-3)+number(f, last))
 }
 
-// softnet is a CPU's line of softnet_stat: processed, dropped, … in hex.
+// softnet parses a CPU's line of softnet_stat: processed, dropped, … in hex.
 func (p *parsing) softnet(f []string) {
 	if len(f) > 1 {
 		if n, err := strconv.ParseUint(f[1], 16, 64); err == nil {
@@ -228,7 +228,7 @@ func (p *parsing) softnet(f []string) {
 	}
 }
 
-// snmp is a line of names, then one of values, each with the group before it.
+// snmp parses a line of names, then one of values, each prefixed by the group.
 func (p *parsing) snmp(f []string) {
 	if len(f) < 2 {
 		return
@@ -245,7 +245,7 @@ func (p *parsing) snmp(f []string) {
 	}
 }
 
-// prose is a line of netstat -s: a number and what it counts.
+// prose parses a line of netstat -s: a number and what it counts.
 func (p *parsing) prose(f []string) {
 	text := strings.Join(f, " ")
 	for _, c := range prosaic {
@@ -261,7 +261,7 @@ func (p *parsing) prose(f []string) {
 	}
 }
 
-// prosaic are the counters of netstat -s, by how their lines end: of drops, where.
+// prosaic lists the counters of netstat -s by the ends of their lines, with the place for drops.
 var prosaic = []struct{ phrase, name, at string }{
 	{" bytes) retransmitted", "again", ""},
 	{" packets sent", "segments", ""},
@@ -273,7 +273,7 @@ var prosaic = []struct{ phrase, name, at string }{
 	{" fragments dropped (dup or out of space)", "", atFragments},
 }
 
-// counted fills what comes of several lines.
+// counted fills in what is derived from several lines.
 func (p *parsing) counted() {
 	v := p.values
 	p.Available = v["available"] / max(1, v["memory"])

@@ -14,27 +14,27 @@ import (
 
 // Source measures one metric of a host under its own traffic.
 type Source interface {
-	// Tick takes what there is since the last tick, of a window or between two: a
-	// value for the guardrail and the time series, NaN where there was nothing to
-	// measure. Its errors are for people; the study goes on without the value.
+	// Tick takes what accumulated since the last tick, within or between windows: a value
+	// for the guardrail and the time series, NaN if there was nothing to measure. Errors
+	// are reported to the user; the study continues without the value.
 	Tick(ctx context.Context, now Sample) (float64, error)
-	// Begin forgets what came before: what is counted begins here.
+	// Begin discards what came before; counting starts here.
 	Begin()
-	// Value is the metric over all since Begin; NaN of nothing.
+	// Value returns the metric over everything since Begin; NaN if there is nothing.
 	Value() float64
-	// Traffic is how much there was to measure since Begin: packets, requests,
-	// readings; 0 where the source cannot say.
+	// Traffic returns how many packets, requests or readings were measured
+	// since Begin; 0 if unknown.
 	Traffic() float64
 	Close() error
 }
 
-// Metric is a metric that a user chose, with where it comes from.
+// Metric is a metric that a user chose, with its source.
 type Metric struct {
 	study.Watched
 	from Source
 }
 
-// sources make a Source of what follows the word and its colon.
+// sources maps a metric's first word to the constructor, which gets the text after the colon.
 var sources = map[string]func(o *Options, rest string) (study.Watched, Source, error){
 	"cpu-per-packet":     counterSource(study.CPUPerPacket, nanoseconds(study.CPUPerPacket), func(s Sample) float64 { return s.Packets }),
 	"softirq-per-packet": counterSource(study.SoftirqPerPacket, nanoseconds(study.SoftirqPerPacket), func(s Sample) float64 { return s.Packets }),
@@ -49,11 +49,11 @@ var sources = map[string]func(o *Options, rest string) (study.Watched, Source, e
 	"prometheus":         fromPrometheus,
 }
 
-// sourceNames in the order of the help.
+// sourceNames lists them in the order of the help.
 var sourceNames = []string{"log", "cpu-per-packet", "softirq-per-packet", "cpu-per-request", "retransmits", "rtt", "delivery-rate", "drops", "probe", "command", "prometheus"}
 
-// try reads each metric of the user's own once: what fails from the start ends the
-// study before it begins.
+// try reads each user-defined metric once, so that a study with a broken one does
+// not begin.
 func (o *Options) try(ctx context.Context) error {
 	for _, m := range o.metrics {
 		t, ok := m.from.(interface{ try(context.Context) error })
@@ -67,8 +67,8 @@ func (o *Options) try(ctx context.Context) error {
 	return nil
 }
 
-// ParseMetric reads a metric as users write it: log:PATH#p99, cpu-per-packet,
-// probe:URL, command:PATH, prometheus:URL#QUERY.
+// ParseMetric parses a metric as users write it: log:PATH#p99,
+// cpu-per-packet, probe:URL, command:PATH, prometheus:URL#QUERY.
 func (o *Options) ParseMetric(text string) (Metric, error) {
 	word, rest, _ := strings.Cut(text, ":")
 	make, ok := sources[word]
@@ -83,12 +83,12 @@ func (o *Options) ParseMetric(text string) (Metric, error) {
 	return Metric{Watched: w, from: s}, nil
 }
 
-// told says of each metric what it is, and how exact, as "log:PATH: …".
+// told describes each metric and its precision, as "log:PATH: …".
 func (o *Options) told() []string {
 	return list.Map(o.metrics, func(m Metric) string { return m.Source + ": " + m.How })
 }
 
-// counters is the metric of two counters: how much of one for each of the other.
+// counters is the ratio of the increments of two counters.
 type counters struct {
 	amount, per func(Sample) float64
 	last        Sample
@@ -109,7 +109,7 @@ func counterSource(name string, amount, per func(Sample) float64) func(*Options,
 	}
 }
 
-// howCounted says what a counter's metric is, and how exact.
+// howCounted describes the metrics of counters, and their precision.
 var howCounted = map[string]string{
 	study.Retransmits:    "TCP segments that were sent again, of all that the host sent",
 	study.DropsPerPacket: "packets that interfaces, queues and sockets dropped, over all packets",
@@ -124,7 +124,7 @@ func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {
 		return math.NaN(), nil
 	}
 	sum, of := c.amount(now)-c.amount(before), c.per(now)-c.per(before)
-	if !(sum >= 0 && of >= 0) { // an interface went away, or counters were reset
+	if !(sum >= 0 && of >= 0) { // an interface disappeared, or counters were reset
 		return math.NaN(), nil
 	}
 	c.sum, c.of = c.sum+sum, c.of+of
@@ -136,7 +136,7 @@ func (c *counters) Value() float64   { return ratio(c.sum, c.of) }
 func (c *counters) Traffic() float64 { return c.of }
 func (c *counters) Close() error     { return nil }
 
-// ratio is NaN of nothing.
+// ratio returns a/b; NaN if b is not positive.
 func ratio(a, b float64) float64 {
 	if b <= 0 {
 		return math.NaN()
@@ -144,7 +144,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// readings are values that are averaged over a window.
+// readings averages values over a window.
 type readings struct{ sum, n float64 }
 
 func (r *readings) add(v float64) {
@@ -158,7 +158,7 @@ func (r *readings) Value() float64   { return ratio(r.sum, r.n) }
 func (r *readings) Traffic() float64 { return 0 }
 func (r *readings) Close() error     { return nil }
 
-// webURL reads a URL that the controller is to fetch.
+// webURL parses a URL that the controller will fetch.
 func webURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -19,51 +19,51 @@ import (
 	"linerate/internal/study"
 )
 
-// Split is a study in which each connection that this machine accepts draws its arm.
+// Split is a study in which each connection accepted by this machine draws its arm.
 type Split struct {
 	Spec study.Spec
 	Seed uint64
-	Conn host.Runner // of this machine: reads the server's log, if the study has one
-	// Sink takes each arm of a window when it is over; its error ends the study. Told is called
-	// after all arms of one.
+	Conn host.Runner // to this machine; reads the server's log, if the study uses one
+	// Sink receives each arm of a finished window; its error ends the study. Told is called
+	// after all arms of a window.
 	Sink func(study.Trial) error
 	Told func(window int)
-	// Trials are those on record so far.
+	// Trials returns the trials on record so far.
 	Trials func() []study.Trial
 }
 
-// SplitOutcome is how one ended.
+// SplitOutcome is the result of such a study.
 type SplitOutcome struct {
 	Trip  *study.Trip
 	Notes []string
 }
 
 const (
-	splitEvery = 100 * time.Millisecond // between two readings of the ring
-	// mostKept are the connections of an arm and a window that the record keeps: more are sampled.
+	splitEvery = 100 * time.Millisecond // interval between reads of the ring buffer
+	// mostKept is how many connections of an arm and window the record holds, sampled if there are more.
 	mostKept = 3000
-	// refusedAfter is when the first connections show whether the kernel takes the setting.
+	// refusedAfter is when to check whether the kernel accepted the setting on the first connections.
 	refusedAfter = 5 * time.Second
 )
 
-// splitting is a study under way.
+// splitting is a running study.
 type splitting struct {
 	Split
 	kernel *sockops.Splitter
 	length time.Duration
 	share  map[int]float64
 	start  map[int]time.Time
-	// seen are the connections of windows that are not on record yet, by window and arm, and
-	// count how many there were.
+	// seen holds the connections of windows that are not yet on record, by window and arm;
+	// count holds their numbers.
 	seen  map[int]*[3]study.Connections
 	count map[int]*[3]int
-	log   *requestLog // nil: the study reads none
+	log   *requestLog // nil if the study reads no log
 	salt  maphash.Seed
 	rng   *rand.Rand
-	cost  string // what the program takes, in words
+	cost  string // of the BPF program, in words
 }
 
-// socketOptions are a study's treatment as the kernel takes it.
+// socketOptions returns a study's treatment as socket options.
 func socketOptions(s study.Spec) (out []sockops.Option, err error) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {
@@ -88,7 +88,7 @@ func socketOptions(s study.Spec) (out []sockops.Option, err error) {
 	return out, nil
 }
 
-// open attaches the program: nothing is treated yet.
+// open attaches the BPF program; nothing is treated yet.
 func (o Split) open(ctx context.Context) (s *splitting, group string, err error) {
 	options, err := socketOptions(o.Spec)
 	if err != nil {
@@ -110,7 +110,7 @@ func (o Split) open(ctx context.Context) (s *splitting, group string, err error)
 		share: map[int]float64{}, start: map[int]time.Time{}, seen: map[int]*[3]study.Connections{}, count: map[int]*[3]int{}}, group, nil
 }
 
-// Check says why the study cannot be run on this machine; nil where it can.
+// Check returns why the study cannot run on this machine, or nil.
 func (o Split) Check(ctx context.Context) error {
 	s, _, err := o.open(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o Split) Check(ctx context.Context) error {
 	return s.kernel.Close()
 }
 
-// Look treats nothing for a window, and gives what connections there were.
+// Look runs one window without treatment, and returns its connections.
 func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
 	s, _, err := o.open(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
 	}
 	s.Trials, s.Told = func() []study.Trial { return trials }, func(int) {}
 	s.Sink = func(t study.Trial) error {
-		t.Block = 1 // it is the only window
+		t.Block = 1 // the only window
 		trials = append(trials, t)
 		return nil
 	}
@@ -142,7 +142,7 @@ func (o Split) Look(ctx context.Context) (trials []study.Trial, err error) {
 	return trials, errors.Join(err, s.kernel.Close())
 }
 
-// Run runs the study to its end, or until ctx is over. What it attached is gone when it returns.
+// Run runs the study to its end, or until ctx is done. It detaches everything before it returns.
 func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
 	s, group, err := o.open(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *splitting) windows(ctx context.Context) (*study.Trip, error) {
 	return nil, nil
 }
 
-// window lets connections draw their arms for its length.
+// window lets connections draw their arms for the length of a window.
 func (s *splitting) window(ctx context.Context, w int, share float64) error {
 	if w == 0 {
 		stop, err := sockops.CountCost()
@@ -215,8 +215,8 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 	return nil
 }
 
-// costs says what the program took in the first window. A connection that is open yet counts as half of
-// one: its end has not been seen.
+// costs describes the cost of the program in the first window. A connection that is still open
+// counts as half a connection, since its end has not been seen.
 func (s *splitting) costs() string {
 	took, calls, err := s.kernel.Cost()
 	tallies, terr := s.kernel.Tallies(0)
@@ -230,7 +230,7 @@ func (s *splitting) costs() string {
 	return fmt.Sprintf("the program took %s a connection, in %.1f calls, and none a packet", show.Nanos(float64(took)/n), float64(calls)/n)
 }
 
-// taken asks whether the kernel took the setting for the first connections.
+// taken checks that the kernel accepted the setting on the first connections.
 func (s *splitting) taken() error {
 	tallies, err := s.kernel.Tallies(0)
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *splitting) taken() error {
 	return nil
 }
 
-// accepted refuses a study of what accepts nothing: it is another process, or too quiet.
+// accepted refuses a study in which no connection is accepted: the process is the wrong one, or too quiet.
 func (s *splitting) accepted() error {
 	tallies, err := s.kernel.Tallies(0)
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *splitting) read() error {
 	for _, c := range ended {
 		w := int(c.Window)
 		if s.seen[w] == nil || c.Arm > sockops.Treated {
-			continue // it outlasted its study's record
+			continue // it ended after its window was recorded
 		}
 		s.count[w][c.Arm]++
 		at := s.keep(&s.seen[w][c.Arm], s.count[w][c.Arm], s.connection(c))
@@ -274,8 +274,8 @@ func (s *splitting) read() error {
 	return err
 }
 
-// keep adds a connection, or lets it take the place of another where there are as many as are
-// kept: each of all then has the same chance to be in it. It returns the row, -1 for none.
+// keep adds a connection or, once mostKept are stored, replaces a random one, so that every
+// connection has the same chance to be stored. It returns the row, -1 if it was not stored.
 func (s *splitting) keep(c *study.Connections, n int, o study.Connection) int {
 	if n <= mostKept {
 		c.Add(o)
@@ -296,8 +296,8 @@ func (s *splitting) connection(c sockops.Closed) study.Connection {
 	}
 }
 
-// client is a hash of an address, of an IPv6 network of 64 bits as a whole: its hosts are one
-// client's. The salt is in no record.
+// client hashes an address; for IPv6 only the /64 prefix, since its hosts count as one
+// client. The salt is not recorded.
 func (s *splitting) client(a netip.Addr) uint32 {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -307,7 +307,7 @@ func (s *splitting) client(a netip.Addr) uint32 {
 	return uint32(maphash.Comparable(s.salt, a))
 }
 
-// round4 rounds to four significant digits, more than a round trip has.
+// round4 rounds to four significant digits, which is more than round-trip times have.
 func round4(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -316,7 +316,7 @@ func round4(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// record hands over a window that had one more to end in, and asks the guardrails.
+// record passes on a window whose connections had one more window to end in, and checks the guardrails.
 func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
 	if s.log != nil {
 		if err := s.log.join(ctx, w, s.length, s.seen[w]); err != nil {
@@ -355,7 +355,7 @@ func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
 	return trip, nil
 }
 
-// treated is the name of the variant that is not the control.
+// treated returns the name of the variant that is not the control.
 func (s *splitting) treated() string {
 	for _, v := range s.Spec.Variants {
 		if v.Name != s.Spec.Control {

@@ -16,53 +16,53 @@ import (
 	"linerate/internal/study"
 )
 
-// requestLog joins the lines of a server's log with the connections that they came by, by the
-// client's address and port.
+// requestLog matches the lines of a server's log with the connections that carried the
+// requests, by the client's address and port.
 type requestLog struct {
 	tail tailing
 	o    accesslog.Options
-	// lines wait for the connection to end, rows for lines.
+	// lines wait for their connection to end, rows for their lines.
 	lines           map[netip.AddrPort][]request
 	rows            map[row]ended
 	joined, without int
-	read, named     int // lines that were read, and of them those that name a client's port
+	read, named     int // lines read, and those of them that contain a client's port
 }
 
-// request is a line of the log.
+// request is a line in the log.
 type request struct {
-	at   time.Time // when it ended or began, in whole seconds
+	at   time.Time // end or start, in whole seconds
 	took time.Duration
 }
 
-// row is where a connection is kept.
+// row locates a stored connection.
 type row struct {
 	window int
 	arm    sockops.Arm
 	at     int
 }
 
-// ended is a connection that is over.
+// ended is a connection that has ended.
 type ended struct {
 	client   netip.AddrPort
 	from, to time.Time
 }
 
 const (
-	// logLag is by how much the times of a log, which are whole seconds, and of connections differ.
+	// logLag is the largest difference between times in a log, in whole seconds, and those of connections.
 	logLag = 2 * time.Second
-	// unresolved stands for the time of a request that NGINX, which counts milliseconds, writes as 0.
+	// unresolved replaces the times that NGINX, which counts milliseconds, logs as 0.
 	unresolved = 500 * time.Microsecond
 	logSample  = 64 << 10
 )
 
-// errNoPeer is of a log that does not name its clients' ports.
+// errNoPeer is the error for a log that does not contain clients' ports.
 func errNoPeer(path string) error {
 	return hint.With(fmt.Errorf("the lines of %s do not name the client's port, so no connection is known by them", path),
 		`in nginx: log_format peer '%s - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time'; access_log %s peer;`, accesslog.PeerFormat, path)
 }
 
-// newRequestLog looks whether a log has what is needed; a log without a line may get it. Lines
-// count that are written from now on. A study that reads none has none.
+// newRequestLog checks that a log has the required format; an empty log passes. Only lines
+// written from now on count. It returns nil for a study that reads no log.
 func newRequestLog(ctx context.Context, conn host.Runner, path string) (*requestLog, error) {
 	if path == "" {
 		return nil, nil
@@ -82,7 +82,7 @@ func newRequestLog(ctx context.Context, conn host.Runner, path string) (*request
 	return l, err
 }
 
-// lastIn is a log's last whole line.
+// lastIn returns the last complete line of a log.
 func lastIn(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -110,13 +110,13 @@ func (l *requestLog) line(line []byte, took time.Duration, unix int64) {
 	}
 }
 
-// await keeps a connection until the log is read.
+// await stores a connection until the log has been read.
 func (l *requestLog) await(r row, c sockops.Closed) {
 	l.rows[r] = ended{c.Remote, c.Ended.Add(-c.Duration - logLag), c.Ended.Add(logLag)}
 }
 
-// join reads what the log has now, and gives the connections of a window the mean time of
-// their requests. What a connection that ends later may ask for is kept for some windows.
+// join reads new lines of the log and sets the mean request time of each connection in a
+// window. It keeps lines for some windows, for connections that end later.
 func (l *requestLog) join(ctx context.Context, window int, length time.Duration, seen *[3]study.Connections) error {
 	lines, err := l.tail.read(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (l *requestLog) join(ctx context.Context, window int, length time.Duration,
 	return nil
 }
 
-// meanOf is the mean time of a connection's requests, 0 of none.
+// meanOf returns the mean time of a connection's requests; 0 if there are none.
 func (l *requestLog) meanOf(c ended) time.Duration {
 	var sum, n time.Duration
 	for _, r := range l.lines[c.client] {
@@ -164,7 +164,7 @@ func (l *requestLog) meanOf(c ended) time.Duration {
 	return sum / n
 }
 
-// forget drops lines of connections that ended before a time.
+// forget drops the lines of clients whose last line is older than a time.
 func (l *requestLog) forget(before time.Time) {
 	for client, all := range l.lines {
 		if last := all[len(all)-1]; last.at.Before(before) {

@@ -16,41 +16,41 @@ import (
 	"linerate/internal/knob"
 )
 
-// Treatment is what is compared with the host as it is.
+// Treatment is compared with the host as it is.
 type Treatment struct {
 	Name   string
 	Values []apply.Assignment
 }
 
-// switcher puts treatments on a host and takes them off, by apply's journal: whatever
-// becomes of this process, the host takes them back when a window and the grace
-// after it are over.
+// switcher applies and reverts treatments on a host, through apply's journal:
+// whatever happens to this process, the host reverts them when a window and its grace
+// period are over.
 type switcher struct {
 	apply.Machine
 	host   host.Runner
 	os     string
-	owner  string // of the host, as the study took it
+	owner  string // of the host's lock
 	window time.Duration
 	grace  time.Duration
-	// before are the values that the host had when the study began, to which it is
-	// reverted.
+	// before holds the host's values at the start of the study, to which it is
+	// restored.
 	before map[knob.Key]string
 	keys   []knob.Key
-	// on is the transaction under way, past those to forget.
+	// on is the current transaction; past are earlier ones, to be forgotten.
 	on   string
 	past []string
-	// base is what the control's windows have.
+	// base is the state of the control's windows.
 	base []apply.Assignment
-	// others says that another study has the host, as lost saw last.
+	// others is set if another study has locked the host, as of the last call of lost.
 	others bool
 }
 
-// grace is how long after a window's end the host waits for this process before it
-// takes a treatment back itself.
+// leastGrace is how long after a window's end the host waits for this process
+// before it reverts a treatment itself.
 const leastGrace = 10 * time.Second
 
-// begin looks at what the treatments change, and refuses what a host in production
-// must not have.
+// begin reads what the treatments change, and refuses what must not be applied to
+// a host in production.
 func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 	st, err := s.Status(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 	if st.State != "idle" {
 		return hint.With(fmt.Errorf("a change is pending on %s: %s", s.Where(), st.ID), "confirm it or roll it back first")
 	}
-	for _, past := range st.History { // of a study that was killed
+	for _, past := range st.History { // left by a study that was killed
 		if past.Outcome == string(apply.Reverted) && past.OfLiveStudy() {
 			s.past = append(s.past, past.ID)
 		}
@@ -87,7 +87,7 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 	return nil
 }
 
-// rooted refuses a host that cannot be changed as this user.
+// rooted refuses a host that this user cannot change.
 func (s *switcher) rooted(ctx context.Context) error {
 	id, err := s.Hello(ctx)
 	if err == nil && id.UID != 0 {
@@ -99,8 +99,8 @@ func (s *switcher) rooted(ctx context.Context) error {
 	return err
 }
 
-// fits refuses a treatment that could not be put back, could cut us off, or changes
-// nothing.
+// fits refuses a treatment that could not be reverted, could cut the connection, or
+// changes nothing.
 func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) error {
 	changes := len(s.base) != len(t.Values) && len(s.base) > 0
 	usual := map[knob.Key]string{}
@@ -141,17 +141,17 @@ func (s *switcher) wanted(t Treatment, values []apply.Assignment) apply.Wanted {
 	return apply.Wanted{OS: s.os, Digest: apply.OfLiveStudy + hex.EncodeToString(sum[:]), Values: values, Study: s.owner, Window: s.window + s.grace}
 }
 
-// writing is what a window writes of its treatment's settings.
+// writing is what a window writes for its treatment's settings.
 type writing int
 
 const (
-	treated writing = iota // its values
-	sham                   // those that the host has, again
-	asIs                   // none
+	treated writing = iota // the treatment's values
+	sham                   // the host's present values, again
+	asIs                   // nothing
 )
 
-// set begins a window, always by the same way and with the host's switch armed: what that
-// costs the host, it costs in both halves of a pair.
+// set begins a window, always in the same way and with the host's revert timer armed, so
+// that both halves of a pair bear the same cost.
 func (s *switcher) set(ctx context.Context, t Treatment, how writing) error {
 	now, err := s.Look(ctx, apply.KeysOf(t.Values), nil)
 	if err != nil {
@@ -182,13 +182,13 @@ func (s *switcher) set(ctx context.Context, t Treatment, how writing) error {
 	return transaction.Judge(after)
 }
 
-// off puts the host back. It handles every transaction once.
+// off restores the host. It handles every transaction once.
 func (s *switcher) off(ctx context.Context, why string) error {
 	if s.on == "" {
 		return nil
 	}
 	if _, err := s.Revert(ctx, s.on, why); err != nil {
-		// A host that had to wait too long for us has done it itself.
+		// A host that waited too long for this process has reverted it itself.
 		if st, lost := s.Status(ctx); lost != nil || st.State != "idle" {
 			return err
 		}
@@ -197,9 +197,9 @@ func (s *switcher) off(ctx context.Context, why string) error {
 	return nil
 }
 
-// lost finds out what became of the treatment after the connection failed: the host may
-// have reverted it by itself, or applied it without our seeing the answer. A change that is
-// pending for another study, which has the host by now, is not this study's.
+// lost finds out what happened to the treatment after the connection failed: the host may
+// have reverted it, or applied it although the answer was lost. A pending change of another
+// study, which has locked the host meanwhile, is not this study's.
 func (s *switcher) lost(ctx context.Context) error {
 	st, err := s.Status(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *switcher) lost(ctx context.Context) error {
 	return nil
 }
 
-// changed lists what is not as this study left it.
+// changed lists the values that differ from what this study left.
 func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string, error) {
 	now, err := s.Look(ctx, s.keys, nil)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string
 	return out, nil
 }
 
-// tookBack tells why the host itself took a transaction off; "" where it did not.
+// tookBack returns why the host itself reverted a transaction; "" if it did not.
 func (s *switcher) tookBack(ctx context.Context, id string) string {
 	st, err := s.Status(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *switcher) tookBack(ctx context.Context, id string) string {
 	return ""
 }
 
-// end puts the host back and has it forget the study's transactions.
+// end restores the host and makes it forget the study's transactions.
 func (s *switcher) end(ctx context.Context) error {
 	if err := s.off(ctx, "the study is over"); err != nil {
 		return err
@@ -262,12 +262,12 @@ func (s *switcher) end(ctx context.Context) error {
 	return s.forget(ctx, 0)
 }
 
-// mostPast is how many windows a host remembers of a study under way: it tells them all
-// whenever it is asked how it is.
+// mostPast is how many windows of a running study the host remembers: it reports them
+// all with its status.
 const mostPast = 30
 
-// forget has the host forget the study's transactions but the last few, after which the
-// next one is numbered.
+// forget makes the host forget all but the last few transactions of the study; the next
+// number follows the last one.
 func (s *switcher) forget(ctx context.Context, keep int) error {
 	n := len(s.past) - keep
 	if n <= 0 {

@@ -27,8 +27,8 @@ import (
 	"linerate/internal/study"
 )
 
-// watched is the metric of values of the user's own: a higher one is better or worse
-// as they say.
+// watched describes a user-defined metric, whose direction of improvement the user
+// must state.
 func (o *Options) watched(how string) (study.Watched, error) {
 	w := study.Watched{How: how, Metric: study.WatchedLower}
 	switch o.Better {
@@ -40,17 +40,17 @@ func (o *Options) watched(how string) (study.Watched, error) {
 	return w, nil
 }
 
-// command runs a program of this machine that prints one number, again and again; where it
-// prints more, pattern finds the number: its first group, else all that it matches.
+// command runs a local program that prints one number, repeatedly. If it prints more,
+// pattern finds the number: its first group, or else the whole match.
 type command struct {
 	background
 	path    string
 	pattern *regexp.Regexp
-	env     []string // in addition to this process's
+	env     []string // in addition to this process's environment
 }
 
-// Once reads a metric of the user's own, command:PATH or prometheus:URL#QUERY, each time that what
-// it returns is called; a program gets env in addition to its environment.
+// Once returns a function that reads a user-defined metric, command:PATH or prometheus:URL#QUERY,
+// each time it is called; env is added to the program's environment.
 func Once(metric string, env []string) (func(context.Context) (float64, error), error) {
 	word, rest, _ := strings.Cut(metric, ":")
 	if word != "command" && word != "prometheus" {
@@ -67,13 +67,13 @@ func Once(metric string, env []string) (func(context.Context) (float64, error), 
 	return nil, err
 }
 
-// commandPatience bounds one run of a command, and one probe.
+// commandPatience bounds the time of one run of a command, and of one probe.
 const commandPatience = 10 * time.Second
 
-// commandPause is between two runs of a command, at least: it may run on the host that is studied.
+// commandPause is the least pause between two runs of a command, since it may run on the host under study.
 const commandPause = 50 * time.Millisecond
 
-// leftOver is how long what a command started, and left behind, may hold on to its output.
+// leftOver is how long processes that a command left behind may keep its output open.
 const leftOver = time.Second
 
 func fromCommand(o *Options, rest string) (study.Watched, Source, error) {
@@ -97,7 +97,7 @@ func fromCommand(o *Options, rest string) (study.Watched, Source, error) {
 	return w, c, err
 }
 
-// number is what the program printed, or what the pattern finds of it.
+// number returns what the program printed, or the pattern's match in it.
 func (c *command) number(out []byte) string {
 	if c.pattern != nil {
 		m := c.pattern.FindSubmatch(out)
@@ -115,7 +115,7 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	cmd := exec.CommandContext(ctx, c.path)
 	cmd.WaitDelay, cmd.Env = leftOver, append(os.Environ(), c.env...)
 	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrWaitDelay) { // it ended well
+	if errors.Is(err, exec.ErrWaitDelay) { // the command itself succeeded
 		err = nil
 	}
 	var failed *exec.ExitError
@@ -134,11 +134,11 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	return v, nil
 }
 
-// background measures repeatedly while the study runs, from the first tick on.
+// background measures repeatedly during the study, from the first tick on.
 type background struct {
 	once  func(context.Context) (float64, error)
-	every time.Duration // from one that is due to the next; 0: see pause
-	pause time.Duration // after one that has ended, where every is 0, and at least as long as that took
+	every time.Duration // interval between due times; 0: use pause
+	pause time.Duration // after each measurement, if every is 0; at least as long as the measurement took
 
 	start  sync.Once
 	stop   context.CancelFunc
@@ -147,10 +147,10 @@ type background struct {
 	tick   readings
 	all    readings
 	failed error
-	// Of the tick: how often it failed, and the share of it in all of the last one.
+	// For the current tick, the number of failures; share is the share of failures in the last tick.
 	failures float64
 	share    float64
-	// since is when the one under way was due, longest how long any took.
+	// since is when the running measurement was due, longest the longest duration of any.
 	since   time.Time
 	longest float64
 	afresh  bool // a window began
@@ -172,7 +172,7 @@ func (b *background) Tick(ctx context.Context, _ Sample) (float64, error) {
 	v, err := b.tick.Value(), b.failed
 	b.share = ratio(b.failures, b.failures+b.tick.n)
 	if b.every > 0 && b.tick.n == 0 && !b.since.IsZero() {
-		// What has no answer yet is later than all before it: that is known by now.
+		// A measurement still running may already be later than all before it.
 		if late := float64(time.Since(b.since)); late > b.longest {
 			v = late
 		}
@@ -193,7 +193,7 @@ func (b *background) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		late := 0.0
 		due = b.began(due)
-		if b.every > 0 { // an open loop: who waits for an answer is late for the next
+		if b.every > 0 { // an open loop: waiting for an answer does not delay the next
 			late = float64(time.Since(due))
 		}
 		begin := time.Now()
@@ -208,7 +208,7 @@ func (b *background) loop(ctx context.Context) {
 			pause = time.Until(due)
 		}
 		if err != nil {
-			pause = max(pause, 100*time.Millisecond) // a program that cannot be run is not run in a spin
+			pause = max(pause, 100*time.Millisecond) // a program that cannot be run must not be retried in a busy loop
 		}
 		select {
 		case <-ctx.Done():
@@ -217,8 +217,8 @@ func (b *background) loop(ctx context.Context) {
 	}
 }
 
-// began is when the one that begins now was due. What was late before the window's begin
-// is no fault of the window, nor is this machine's sleep.
+// began returns when the measurement that begins now was due. Lateness from before the
+// window, or from this machine's sleep, does not count.
 func (b *background) began(due time.Time) time.Time {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -272,7 +272,7 @@ type prometheus struct {
 	query *url.URL
 }
 
-// queryPause is between two queries.
+// queryPause is the pause between two queries.
 const queryPause = 200 * time.Millisecond
 
 func fromPrometheus(o *Options, rest string) (study.Watched, Source, error) {
@@ -289,7 +289,7 @@ func fromPrometheus(o *Options, rest string) (study.Watched, Source, error) {
 	return w, p, err
 }
 
-// mostAnswer bounds what is read of a server's answer.
+// mostAnswer bounds the length of a server's answer.
 const mostAnswer = 1 << 20
 
 func (p *prometheus) ask(ctx context.Context) (float64, error) {
@@ -311,7 +311,7 @@ func (p *prometheus) ask(ctx context.Context) (float64, error) {
 	return v, nil
 }
 
-// scalarOf reads the one number of an answer of Prometheus' HTTP API, v1.
+// scalarOf parses the single number in an answer of Prometheus' HTTP API, v1.
 func scalarOf(r io.Reader) (float64, error) {
 	var answer struct {
 		Status, Error string
@@ -347,15 +347,15 @@ func scalarOf(r io.Reader) (float64, error) {
 	return v, nil
 }
 
-// reading is a number that somebody else measured. Below 0 there is none: guardrails tell
-// harm by ratios, and would see none in −60 dBm that become −120.
+// reading parses a number that somebody else measured. Negative numbers are invalid:
+// guardrails compare ratios, and would see no harm in −60 dBm that become −120.
 func reading(text string) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(text, 64)
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
-// probe asks the host for something, at a low rate, and takes the time from when
-// that was due.
+// probeEvery is the interval of probes of the host; their time runs from when
+// they were due.
 const probeEvery = 200 * time.Millisecond
 
 func fromProbe(_ *Options, rest string) (study.Watched, Source, error) {
@@ -396,11 +396,11 @@ func connectTime(ctx context.Context, address string) (float64, error) {
 	return float64(took), c.Close()
 }
 
-// echoed is the round-trip time in a line of ping(8).
+// echoed matches the round-trip time in the output of ping(8).
 var echoed = regexp.MustCompile(`time[=<]([0-9.]+) ms`)
 
-// echoTime is the round trip of one ICMP echo, as ping(8) of Linux, busybox and FreeBSD
-// tells it: the process that is started for it takes longer than the echo.
+// echoTime returns the round-trip time of one ICMP echo, as reported by ping(8) of
+// Linux, busybox or FreeBSD: starting the process takes longer than the echo.
 func echoTime(ctx context.Context, address string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
@@ -409,7 +409,7 @@ func echoTime(ctx context.Context, address string) (float64, error) {
 		wait = "-t"
 	}
 	cmd := exec.CommandContext(ctx, "ping", "-n", "-c", "1", wait, strconv.Itoa(int(commandPatience/time.Second)), address)
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // iputils speaks the user's language
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // iputils uses the user's language
 	out, err := cmd.CombinedOutput()
 	m := echoed.FindSubmatch(out)
 	if err != nil || m == nil {
@@ -424,7 +424,7 @@ func lastLine(out []byte) string {
 	return lines[len(lines)-1]
 }
 
-// ownAgent is what probes say that they are, so that a log does not count them as traffic.
+// ownAgent is the user agent of probes, by which a log's reader excludes them.
 const ownAgent = "linerate-probe"
 
 func fetchTime(ctx context.Context, client *http.Client, address string) (float64, error) {

@@ -12,9 +12,9 @@ import (
 	"linerate/internal/study"
 )
 
-// ramp exposes the host to each treatment for seconds, then for half a minute, before
-// the first whole window: what breaks at once breaks briefly. A study that was interrupted
-// in it goes on with the exposures that are left.
+// ramp exposes the host to each treatment for some seconds, then for half a minute, before
+// the first full window, so that what breaks at once breaks briefly. A study interrupted
+// in the ramp resumes with the remaining exposures.
 func (r *run) ramp(ctx context.Context) (*study.Trip, error) {
 	w, exposed := r.o.Plan.Window, 0
 	for _, done := range r.o.Done {
@@ -36,7 +36,7 @@ func (r *run) ramp(ctx context.Context) (*study.Trip, error) {
 	return nil, nil
 }
 
-// expose is a window of the control and one of a treatment, of which neither counts.
+// expose runs a window of the control and one of a treatment; neither counts.
 func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*study.Trip, error) {
 	if err := r.waitForHours(ctx, pairTime(length)); err != nil {
 		return nil, err
@@ -55,11 +55,11 @@ func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*s
 	return nil, nil
 }
 
-// leastRamp is the first exposure: long enough for three checks.
+// leastRamp is the least length of the first exposure, enough for three checks.
 const leastRamp = time.Second
 
-// pairs runs what the schedule has left. Pairs that turn out invalid are made up for
-// by more at the end, up to as many again.
+// pairs runs the rest of the schedule. Invalid pairs are replaced at the end, by up
+// to as many again.
 func (r *run) pairs(ctx context.Context) (*study.Trip, error) {
 	done := slices.Clone(r.o.Done)
 	for {
@@ -93,8 +93,8 @@ func (r *run) pairs(ctx context.Context) (*study.Trip, error) {
 	}
 }
 
-// treatedTooLong reports that the host had treatments for more than their share of the
-// time so far: first exposures are not followed by rests, nor are aborted pairs.
+// treatedTooLong reports whether treatments exceeded their share of the time so far:
+// first exposures and aborted pairs are not followed by rests.
 func (o *Options) treatedTooLong(done []Window) bool {
 	treated, all := 0.0, 0.0
 	for _, w := range done {
@@ -106,12 +106,12 @@ func (o *Options) treatedTooLong(done []Window) bool {
 	return o.Plan.MaxShare > 0 && treated > 1.01*o.Plan.MaxShare*all
 }
 
-// left are the windows that come next: a pair, or a rest. more is false at the end.
+// left returns the next windows: a pair, or a rest. more is false at the end.
 func (o *Options) left(done []Window) (slots []study.WindowSlot, more bool) {
 	valid := map[string]int{}
 	for i := 0; i+1 < len(done); i++ {
 		a, b := done[i], done[i+1]
-		if a.Ramp || a.Pair == 0 || a.Pair != b.Pair || a.Half == b.Half { // of a pair that broke off and was begun anew
+		if a.Ramp || a.Pair == 0 || a.Pair != b.Pair || a.Half == b.Half { // not two halves of one pair, or a pair that was interrupted and restarted
 			continue
 		}
 		if len(a.Disturbed) == 0 && len(b.Disturbed) == 0 {
@@ -133,11 +133,11 @@ func (o *Options) left(done []Window) (slots []study.WindowSlot, more bool) {
 		case w.Pair == all[place].Pair && w.Arm == all[place].Arm:
 			place++
 			seen++
-		default: // a pair that was broken off is begun anew
+		default: // an interrupted pair is restarted
 			seen++
 		}
 	}
-	if place < len(all) && all[place].Half == 2 { // its first half stands alone
+	if place < len(all) && all[place].Half == 2 { // its first half was run alone
 		place--
 	}
 	if enough || place >= len(all) {
@@ -149,7 +149,7 @@ func (o *Options) left(done []Window) (slots []study.WindowSlot, more bool) {
 	return all[place : place+2], true
 }
 
-// balance refuses a pair whose halves handled different amounts of traffic.
+// balance invalidates a pair whose halves handled different amounts of traffic.
 func (o *Options) balance(pair []Window) {
 	a, b := pair[0].Traffic, pair[1].Traffic
 	if a <= 0 || b <= 0 || max(a, b)/min(a, b) <= o.Imbalance {
@@ -159,8 +159,8 @@ func (o *Options) balance(pair []Window) {
 		Text: fmt.Sprintf("the pair's halves handled %.4g and %.4g packets a second, more than %g times apart", a, b, o.Imbalance)})
 }
 
-// window is one stretch of time under one arm. An error ends the study; a treatment
-// is off when it returns one.
+// window runs one window of an arm. An error ends the study; the treatment is
+// reverted when it returns one.
 func (r *run) window(ctx context.Context, slot study.WindowSlot, length, burn time.Duration) (Window, error) {
 	w := Window{Start: time.Now().UTC(), Arm: slot.Arm}
 	w.Window = study.Window{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}, Drops: map[string]float64{}}
@@ -186,8 +186,8 @@ func (r *run) window(ctx context.Context, slot study.WindowSlot, length, burn ti
 	return w, s.judge(ctx)
 }
 
-// begin turns the host to a window's arm. A host that refuses because it is no longer this
-// study's ends the study.
+// begin switches the host to a window's arm. It returns ErrStopped if the host refuses
+// because the study has lost its lock.
 func (r *run) begin(ctx context.Context, slot study.WindowSlot) error {
 	err := r.turn(ctx, slot)
 	if err == nil {
@@ -199,7 +199,7 @@ func (r *run) begin(ctx context.Context, slot study.WindowSlot) error {
 	return err
 }
 
-// turn makes the host what the window's arm is.
+// turn puts the host into the state of the window's arm.
 func (r *run) turn(ctx context.Context, slot study.WindowSlot) error {
 	if err := r.sw.off(ctx, "the window is over"); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (r *run) turn(ctx context.Context, slot study.WindowSlot) error {
 	return r.sw.set(ctx, of, asIs)
 }
 
-// on is what the windows of an arm set on the host, in addition to what it had before.
+// on returns what the windows of an arm set on the host, in addition to its original state.
 func (o *Options) on(arm string) []apply.Assignment {
 	for _, t := range o.Treatments {
 		if t.Name == arm {
@@ -239,8 +239,8 @@ func (o *Options) on(arm string) []apply.Assignment {
 	return o.Base.Values
 }
 
-// takeOff reverts the host with a new context, since the run's may be cancelled. Where that
-// fails, the host's switch reverts it, and restore waits for that.
+// takeOff reverts the host with a new context, since the run's may be cancelled. If that
+// fails, the host's own timer reverts it, and restore waits for that.
 func (r *run) takeOff(why string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.answer)
 	defer cancel()
@@ -250,7 +250,7 @@ func (r *run) takeOff(why string) error {
 	return nil
 }
 
-// stretch is a window while it lasts.
+// stretch is a window in progress.
 type stretch struct {
 	*run
 	w            *Window
@@ -258,11 +258,11 @@ type stretch struct {
 	begin        time.Time
 	length, burn time.Duration
 	first, at    Sample // at the end of the burn-in, and now
-	counted      int    // looks since
-	begun        bool   // the first look, which only ends the window's before, is over
+	counted      int    // looks since then
+	begun        bool   // the first look, which only ends the previous interval, is over
 	counting     bool
-	unread       int    // looks without an answer since the last one that had one
-	before       asleep // the switch to the window
+	unread       int    // consecutive looks without an answer, so far
+	before       asleep // at the switch to the window
 }
 
 func (s *stretch) watch(ctx context.Context) error {
@@ -306,7 +306,7 @@ func (s *stretch) watch(ctx context.Context) error {
 	return nil
 }
 
-// step is one look.
+// step takes one look.
 func (s *stretch) step(ctx context.Context) error {
 	elapsed := time.Since(s.begin)
 	known := s.begun
@@ -319,7 +319,7 @@ func (s *stretch) step(ctx context.Context) error {
 	case errors.Is(err, ErrStopped):
 		return err
 	case err != nil && before != s.pulse.slept():
-		return nil // this machine slept through the answer
+		return nil // this machine slept while the host answered
 	case err != nil:
 		return s.missed(ctx, err)
 	}
@@ -336,7 +336,7 @@ func (s *stretch) step(ctx context.Context) error {
 		s.counted++
 	}
 	if !s.counting && elapsed >= s.burn {
-		// A host that answers late gets the whole length all the same.
+		// A host that answers late still gets the full measured length.
 		s.length = time.Since(s.begin) + s.length - s.burn
 		s.counting, s.first = true, now
 		for _, m := range s.o.metrics {
@@ -346,8 +346,8 @@ func (s *stretch) step(ctx context.Context) error {
 	return nil
 }
 
-// missed notes a look without an answer. One window is like another: the host is waited
-// for, and more such looks in a row than the control had by chance trip the guardrail.
+// missed records a look without an answer. In all windows alike, the study waits for the
+// host; more such looks in a row than the control showed by chance trip the guardrail.
 func (s *stretch) missed(ctx context.Context, err error) error {
 	s.unread++
 	s.w.Notes = append(s.w.Notes, err.Error())
@@ -373,7 +373,7 @@ func (s *stretch) note(elapsed time.Duration, seen map[string]float64) {
 	}
 }
 
-// judge says what else happened to the host during the window.
+// judge records what else happened to the host during the window.
 func (s *stretch) judge(ctx context.Context) error {
 	add := func(gate, format string, args ...any) {
 		s.w.Disturbed = append(s.w.Disturbed, study.Disturbance{Gate: gate, Text: fmt.Sprintf(format, args...)})

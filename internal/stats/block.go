@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Arm is one variant's values, one per block and in the order of blocks; NaN
-// where the block's trial is missing or invalid.
+// Arm holds one variant's values, one per block and in the order of blocks;
+// NaN if the block's trial is missing or invalid.
 type Arm struct {
 	Name   string
 	Values []float64
 }
 
-// Scale is what an effect is measured on.
+// Scale is the scale on which an effect is measured.
 type Scale string
 
 // The scales. Ratios are used whenever every value is positive.
@@ -28,8 +28,8 @@ type Design string
 
 // The designs.
 const (
-	Blocks      Design = "blocks"      // randomised complete blocks: pairs share what drifts
-	Switchback  Design = "switchback"  // adjacent windows of one machine, their order drawn pair by pair
+	Blocks      Design = "blocks"      // randomised complete blocks: pairs share the drift
+	Switchback  Design = "switchback"  // adjacent windows on one machine, in an order drawn for each pair
 	Independent Design = "independent" // two samples without pairing
 )
 
@@ -38,29 +38,29 @@ const (
 type Options struct {
 	Alpha         float64
 	Power         float64 // of the minimum detectable effect
-	MarginPercent float64 // smallest effect that matters; 0: equivalence is not asked
-	// Share says that values are shares of a whole, 0 to 1, of which the
-	// difference decides, and MarginPoints is the margin in percentage points;
-	// 0 leaves it to MarginPercent, of the control's share.
+	MarginPercent float64 // smallest effect that matters; 0: equivalence is not tested
+	// Share is set if values are shares of a whole, 0 to 1; their difference
+	// decides. MarginPoints is then the margin in percentage points; 0 leaves
+	// it to MarginPercent, relative to the control's share.
 	Share        bool
 	MarginPoints float64
-	Better       Direction // of the metric
-	// Bucket is how wide the buckets are of a histogram that values are read from, as a share of the
-	// value; 0: they are read from none.
+	Better       Direction // of improvement of the metric
+	// Bucket is the relative width of the buckets of the histogram from which values are read; 0 if
+	// they are not read from one.
 	Bucket float64
-	Draws  int    // of the randomisation test, when not exact
-	Seed   uint64 // of those draws
-	// NoPlan leaves out, in blocks, DetectablePercent, which
-	// costs far more than the rest:
-	// for callers that compare thousands of samples which will not be repeated.
+	Draws  int    // of the randomisation test, if it is not exact
+	Seed   uint64 // for those draws
+	// NoPlan omits DetectablePercent in blocks, which costs far more than the
+	// rest: for callers that compare thousands of samples that will not be
+	// repeated.
 	NoPlan bool
-	// Bare leaves out the estimate without selection: for callers that simulate studies by the thousand.
+	// Bare omits the estimate without selection: for callers that simulate thousands of studies.
 	Bare bool
-	// Of are the words of CompareUnits; zero: those of connections.
+	// Of holds the words of CompareUnits; the zero value means connections.
 	Of UnitNames
 }
 
-// UnitNames are what units and their clusters are called, and how to get more of them.
+// UnitNames are the words for units and their clusters, and for how to get more of them.
 type UnitNames struct{ Units, Clusters, More string }
 
 func (o Options) filled() Options {
@@ -71,21 +71,21 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Comparison is a variant set against its control. Effect and Holm's p decide.
+// Comparison is the comparison of a variant with its control. Effect and Holm's p decide.
 type Comparison struct {
 	Control, Variant   string
 	Design             Design
 	Method             string // the deciding test, in words
 	Scale              Scale
-	Share              bool // of a whole: Reported tells it in percentage points
+	Share              bool // of a whole: reported in percentage points
 	N                  int  // complete blocks, or the smaller sample
 	NControl, NVariant int
 	Effect             Test        // on Scale, at 1−α
 	SD                 float64     // of block-wise effects (blocks) or pooled within samples, on Scale
-	Unselected         float64     // the estimate without its having been found, on Scale; NaN where it was not
+	Unselected         float64     // the estimate corrected for selection, on Scale; NaN if no difference was found
 	EffectPercent      Interval    // 100·(variant/control − 1)
 	Difference         Test        // variant − control in the metric's unit, at 1−α
-	P, PHolm           float64     // of "no difference"; Holm over the comparisons made together
+	P, PHolm           float64     // of "no difference"; Holm's over the comparisons made together
 	Equivalence        Equivalence // against the margin, on Scale
 	PEquivalentHolm    float64     // NaN without a margin
 	Detectable         float64     // minimum detectable effect at the stated power, on Scale
@@ -97,10 +97,10 @@ type Comparison struct {
 	Late               Late // of Switchback, by Outlast
 	Short              bool // the windows are too short for the effect
 
-	rounding  float64        // of Switchback: what rounding alone may be, which pairs do not average out
+	rounding  float64        // of Switchback: the largest error from rounding alone, which pairs do not average out
 	random    *Randomization // of Switchback: its test decides instead of Student's t
 	means     *meanPair      // of the values on the difference scale, for the effect in percent
-	something bool           // the control is shown to differ from zero, so that others can be relative to it
+	something bool           // the control is shown to differ from zero, so effects can be relative to it
 }
 
 func (c *Comparison) warn(code Code, action, format string, args ...any) {
@@ -116,7 +116,7 @@ func CompareBlocks(control Arm, variants []Arm, opt Options) []Comparison {
 	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareBlocks(control, variants[i], opt) })
 }
 
-// compareAll compares so many variants, each by one, and corrects over them.
+// compareAll compares the given number of variants one by one, and corrects over them.
 func compareAll(variants int, opt Options, one func(i int, opt Options) Comparison) []Comparison {
 	opt = opt.filled()
 	out := make([]Comparison, variants)
@@ -127,7 +127,7 @@ func compareAll(variants int, opt Options, one func(i int, opt Options) Comparis
 	return out
 }
 
-// newComparison is one of values a and b, before any test.
+// newComparison returns a comparison of values a and b, before any test.
 func newComparison(control, variant Arm, d Design, a, b []float64) Comparison {
 	return Comparison{Control: control.Name, Variant: variant.Name, Design: d, N: min(len(a), len(b)), NControl: len(a), NVariant: len(b)}
 }
@@ -141,8 +141,8 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	return c
 }
 
-// pairs begins a comparison of blocks, or of pairs of windows: a and b are the values of those that are
-// complete, d their differences on the comparison's scale, by which the deciding test goes.
+// pairs begins a comparison of blocks or pairs of windows: a and b are the values of the complete
+// ones, d their differences on the comparison's scale, which the deciding test uses.
 func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c Comparison, a, b, d []float64) {
 	a, b, missing := completePairs(control.Values, variant.Values)
 	c = newComparison(control, variant, of, a, b)
@@ -157,7 +157,7 @@ func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c
 	return c, a, b, d
 }
 
-// finishPairs is finish, with what so many pairs would have found.
+// finishPairs is finish, plus the effect that so many pairs can detect.
 func (c *Comparison) finishPairs(a, b []float64, opt Options) {
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
@@ -165,7 +165,7 @@ func (c *Comparison) finishPairs(a, b []float64, opt Options) {
 	}
 }
 
-// finish fills what both designs share, once Effect is known.
+// finish fills in what the designs share, once Effect is known.
 func (c *Comparison) finish(a, b []float64, opt Options) {
 	sa, sb := ascending(a), ascending(b)
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
@@ -174,7 +174,7 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	c.conclude(opt)
 }
 
-// conclude fills what follows from the effect alone.
+// conclude fills in what follows from the effect alone.
 func (c *Comparison) conclude(opt Options) {
 	c.inPercent()
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
@@ -185,7 +185,7 @@ func (c *Comparison) conclude(opt Options) {
 	}
 }
 
-// equivalence asks the comparison's own test.
+// equivalence applies the comparison's own test.
 func (c *Comparison) equivalence(low, high, alpha float64) Equivalence {
 	if c.random == nil {
 		return TOST(c.Effect, low, high, alpha)
@@ -193,8 +193,8 @@ func (c *Comparison) equivalence(low, high, alpha float64) Equivalence {
 	return Equivalence{Low: low, High: high, P: c.random.Equivalent(low, high), Interval: c.random.Interval(1 - 2*alpha)}
 }
 
-// margins are those of equivalence on the comparison's scale; none where none
-// is stated, or where it is a share of nothing.
+// margins returns the equivalence margins on the comparison's scale; zero if
+// none is stated, or if the margin is relative to zero.
 func (c *Comparison) margins(opt Options) (low, high float64) {
 	switch {
 	case c.Share && opt.MarginPoints > 0:
@@ -209,14 +209,14 @@ func (c *Comparison) margins(opt Options) (low, high float64) {
 	return -high, high
 }
 
-// detectable notes the smallest effect, on the comparison's scale, that it
-// would have found.
+// detectable records the smallest effect that the comparison can detect, on
+// its scale.
 func (c *Comparison) detectable(effect float64) {
 	c.Detectable, c.DetectablePercent = effect, c.percent(effect)
 }
 
-// inPercent tells the effect in percent too. Of what cannot be negative nothing is less
-// than none of it, whatever the test's interval allows.
+// inPercent expresses the effect in percent too. What cannot be negative falls by at
+// most 100 %, whatever the test's interval allows.
 func (c *Comparison) inPercent() {
 	c.EffectPercent = c.Effect.Map(c.percent)
 	if c.Scale == Difference && c.something && c.Effect.Known() && c.means != nil {
@@ -227,9 +227,8 @@ func (c *Comparison) inPercent() {
 	}
 }
 
-// percent reads an effect on the comparison's scale as 100·(variant/control−1). Where the
-// control's own interval holds zero there is no such number: nothing is known of what
-// would be divided by.
+// percent converts an effect on the comparison's scale to 100·(variant/control−1). It is
+// NaN if the control's own interval contains zero, because the divisor is then unknown.
 func (c *Comparison) percent(effect float64) float64 {
 	switch {
 	case c.Scale == LogRatio:
@@ -239,7 +238,7 @@ func (c *Comparison) percent(effect float64) float64 {
 	}
 	p := 100 * effect / math.Abs(c.ControlSum.Mean)
 	if c.Share {
-		return max(-100, p) // no share falls by more than all of it
+		return max(-100, p) // a share can lose at most all of itself
 	}
 	return p
 }
@@ -250,7 +249,7 @@ func notZero(x []float64, level float64) bool {
 	return i.Known() && !i.Contains(0)
 }
 
-// correct applies Holm over comparisons made together and names verdicts.
+// correct applies Holm's correction over comparisons made together, and names verdicts.
 func correct(cs []Comparison, opt Options) {
 	p, q := make([]float64, len(cs)), make([]float64, len(cs))
 	for i, c := range cs {
@@ -264,18 +263,19 @@ func correct(cs []Comparison, opt Options) {
 			cs[i].Verdict = Invalid
 		}
 		if cs[i].Unselected = math.NaN(); !opt.Bare {
-			times := max(1, math.Round(p[i]/cs[i].P)) // Holm's
+			times := max(1, math.Round(p[i]/cs[i].P)) // the factor of Holm's correction
 			cs[i].unselect([]int{cs[i].N}, []float64{opt.Alpha / times}, 0)
 		}
 	}
 }
 
-// leastBlocks is the fewest blocks that give a verdict: two do not show how much blocks differ.
+// leastBlocks is the smallest number of blocks for a verdict: two do not show how much blocks differ.
 const leastBlocks = 3
 
-// roundingOf is the standard error, on a scale, that rounding leaves in the difference of two arms' means. Where an
-// arm scatters by less than its resolution, its values are rounded alike, and the mean of many is no nearer the truth
-// than one: the error of rounding to a resolution q is q/√12 (Sheppard). Where it scatters more, the scatter has it.
+// roundingOf returns the standard error, on a scale, that rounding leaves in the difference of two
+// arms' means. If an arm scatters by less than its resolution, its values are rounded alike, and
+// the mean of many is no more exact than one: the error of rounding to a resolution q is q/√12
+// (Sheppard). If it scatters more, the scatter includes that error.
 func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
 	q, sum := grid(slices.Concat(a, b)), 0.0
 	for _, arm := range [][]float64{a, b} {
@@ -295,8 +295,8 @@ func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// grid is the coarsest resolution that values may have been rounded to: the largest number of which all are
-// multiples. It is 0 of values that are all one, whose resolution is not known.
+// grid returns the coarsest resolution to which values may have been rounded: the largest number of
+// which all are multiples. It is 0 if all values are equal, since their resolution is unknown.
 func grid(values []float64) float64 {
 	all := slices.Compact(ascending(values))
 	if len(all) < 2 {
@@ -320,7 +320,7 @@ func rounded(t Test, by float64) Test {
 	return newTest(t.Estimate, math.Hypot(t.SE, by), t.DF, t.Level)
 }
 
-// onScale takes logarithms when all values have one, but of shares.
+// onScale takes logarithms if all values have one, except for shares.
 func onScale(c *Comparison, a, b []float64, opt Options) (x, y []float64, s Scale) {
 	if c.Share = opt.Share; c.Share {
 		return a, b, Difference
@@ -342,7 +342,7 @@ func (s Scale) plural() string {
 	return "differences"
 }
 
-// completePairs keeps the blocks in which both arms have a number.
+// completePairs returns the blocks in which both arms have a number.
 func completePairs(control, variant []float64) (a, b []float64, missing int) {
 	for i := range max(len(control), len(variant)) {
 		if i >= len(control) || i >= len(variant) || !isNumber(control[i]) || !isNumber(variant[i]) {
@@ -364,7 +364,7 @@ func subtract(y, x []float64) []float64 {
 	return d
 }
 
-// warnBlocks says what limits a comparison in blocks.
+// warnBlocks warns about what limits a comparison in blocks.
 func warnBlocks(c *Comparison, d []float64, opt Options) {
 	n := len(d)
 	if n < 2 {
@@ -387,8 +387,8 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	c.warnPower(opt, func() string { return fmt.Sprintf("run %s blocks", blocksText(c, opt)) })
 }
 
-// warnPower says when an effect as large as the margin would go unnoticed, and
-// what to do about it, which takes long to find.
+// warnPower warns if an effect as large as the margin would go unnoticed.
+// action computes the advice, which takes long.
 func (c *Comparison) warnPower(opt Options, action func() string) {
 	switch {
 	case c.Share && opt.MarginPoints > 0:
@@ -400,7 +400,7 @@ func (c *Comparison) warnPower(opt Options, action func() string) {
 	}
 }
 
-// planLimit is where planning stops counting.
+// planLimit is the number at which planning stops.
 const planLimit = 10_000
 
 func aboutHowMany(n int) string {
@@ -426,7 +426,7 @@ func twoDigits(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// numbers lists indices of things as people count, from 1.
+// numbers lists indices of things, counted from 1.
 func numbers(thing string, idx []int) string {
 	s := thing + " "
 	if len(idx) > 1 {

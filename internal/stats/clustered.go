@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Unit is one thing that a coin put into an arm, such as a connection.
+// Unit is something that a coin assigned to an arm, such as a connection.
 type Unit struct {
 	Value float64
-	Of    float64 // of a ratio, what the value is a share of
-	// Known is of the unit before it drew its arm, and explains some of its value.
+	Of    float64 // for a ratio, the total of which the value is a share
+	// Known is known about the unit before it drew its arm, and explains part of its value.
 	Known float64
-	// Weight is one over the probability of the arm that it drew.
+	// Weight is the inverse of the probability of the arm that it drew.
 	Weight float64
-	// Cluster is what it may resemble others by: a connection's client.
+	// Cluster groups units that may resemble each other: a connection's client.
 	Cluster uint64
 }
 
@@ -25,22 +25,22 @@ type UnitArm struct {
 	Units []Unit
 }
 
-// leastClusters is the fewest clusters, each as large as the others, whose scatter says anything
-// of further ones; leastTail the fewest units beyond a quantile.
+// leastClusters is the smallest number of clusters of equal size whose scatter says anything
+// about further ones; leastTail is the smallest number of units beyond a quantile.
 const (
 	leastClusters = 10
 	leastTail     = 20
 )
 
-// CompareUnits compares arms by a quantile of their units' values, or for 0 by the ratio of all
-// values to all they are shares of. Each unit drew its arm, independently of the
+// CompareUnits compares arms by a quantile of their units' values or, for quantile 0, by the ratio
+// of the sum of values to the sum of their totals. Each unit drew its arm independently of the
 // others. Units of a cluster may resemble each other, as connections of a client do: variances are
-// those of sums over clusters, of the units' influence on the estimate, and Student's t has as
-// many degrees of freedom as there are clusters of equal size, less one. A quantile's influence
-// needs the density there, which is read off the interval of the distribution function
-// (Woodruff, J. Am. Stat. Assoc. 47, 1952; Deng, Knoblich & Lu, KDD 2018, for clusters); the
-// number of clusters is that of Carter, Schnepel & Steigerwald (Rev. Econ. Stat. 99, 2017).
-// P-values are corrected over the variants by Holm.
+// those of sums over clusters of the units' influence on the estimate, and the degrees of freedom
+// of Student's t are the equivalent number of equal clusters, less one (Carter, Schnepel &
+// Steigerwald, Rev. Econ. Stat. 99, 2017). A quantile's influence needs the density there, which
+// is derived from the interval of the distribution function (Woodruff, J. Am. Stat. Assoc. 47,
+// 1952; Deng, Knoblich & Lu, KDD 2018, for clusters). P-values are corrected over the variants by
+// Holm.
 func CompareUnits(control UnitArm, variants []UnitArm, quantile float64, opt Options) []Comparison {
 	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareUnits(control, variants[i], quantile, opt) })
 }
@@ -72,7 +72,7 @@ func compareUnits(control, variant UnitArm, q float64, opt Options) Comparison {
 	return c
 }
 
-// finishUnits fills what follows from the effect, and refuses one that too little stands behind.
+// finishUnits fills in what follows from the effect, and refuses one that rests on too few data.
 func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 	c.conclude(opt)
 	if c.Effect.SE > 0 && !opt.NoPlan {
@@ -95,7 +95,7 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 	c.P, c.PHolm, c.PEquivalentHolm = math.NaN(), math.NaN(), math.NaN()
 }
 
-// known is the mean of what was known of the units.
+// known returns the mean of Known over the units.
 func (e *estimate) known() float64 {
 	sum, all := 0.0, 0.0
 	for _, u := range e.units {
@@ -104,16 +104,16 @@ func (e *estimate) known() float64 {
 	return sum / all
 }
 
-// adjust is what an estimate owes to an arm's units being other than all are, by what was known of
-// them: the regression of their influence on it (Deng et al., WSDM 2013, for means; an estimate
-// is the mean of its units' influence). It is taken out of their influence too.
+// adjust returns the part of an estimate that is due to the arm's units differing from all units
+// in Known: by regression of their influence on it (Deng et al., WSDM 2013, for means; an estimate
+// is the mean of its units' influence). It also removes that part from their influence.
 func (e *estimate) adjust(all float64) float64 {
 	mean, sum, of, weights := e.known(), 0.0, 0.0, 0.0
 	for i, u := range e.units {
 		x := u.Known - mean
 		sum, of, weights = sum+e.influence[i]*x, of+u.Weight*x*x, weights+u.Weight
 	}
-	if !(of > 1e-12*weights) { // all are alike, but for rounding
+	if !(of > 1e-12*weights) { // all are equal, except for rounding
 		return 0
 	}
 	slope := sum * weights / of
@@ -123,8 +123,8 @@ func (e *estimate) adjust(all float64) float64 {
 	return slope * (mean - all)
 }
 
-// estimate is what is compared of an arm, with each unit's influence on it, on the scale of the
-// effect.
+// estimate is the compared statistic of an arm, with each unit's influence on it, on the scale
+// of the effect.
 type estimate struct {
 	units     []Unit
 	at        float64
@@ -157,7 +157,7 @@ func (e *estimate) ratio() {
 	}
 }
 
-// quantile is the weighted one, with its influence on the logarithm.
+// quantile computes the weighted quantile, and the influence on its logarithm.
 func (e *estimate) quantile(q float64) {
 	d := distributionOf(e.units)
 	at := d.at(q)
@@ -172,7 +172,7 @@ func (e *estimate) quantile(q float64) {
 		}
 		e.influence[i] = u.Weight / d.weight * (below - q)
 	}
-	// How far the share below is from q by chance, and where the quantile then is.
+	// The random error of the share below q, and how the quantile moves with it.
 	se := math.Sqrt(scatterOf(*e, estimate{}).aa)
 	steep := (d.at(q+1.96*se) - d.at(q-1.96*se)) / (2 * 1.96 * se)
 	for i := range e.influence {
@@ -180,10 +180,10 @@ func (e *estimate) quantile(q float64) {
 	}
 }
 
-// distribution is of logarithms: its distinct values with the share of the weight below each, half
-// of the value's own counted. Between them it is a line, so that the quantiles of values that a
-// clock rounded do not jump from one step to the next (mid-distribution function; Ma, Genton &
-// Parzen, Ann. Inst. Stat. Math. 63, 2011).
+// distribution is a distribution of logarithms: its distinct values with the share of weight below
+// each, counting half of the value's own. It is linear in between, so that quantiles of values
+// rounded by a clock do not jump from one step to the next (mid-distribution function; Ma, Genton
+// & Parzen, Ann. Inst. Stat. Math. 63, 2011).
 type distribution struct {
 	values, below []float64
 	weight        float64
@@ -205,7 +205,7 @@ func distributionOf(units []Unit) (d distribution) {
 	return d
 }
 
-// UnitQuantile is that of units, the one that CompareUnits compares; NaN of none.
+// UnitQuantile returns the quantile of units that CompareUnits compares; NaN if there are none.
 func UnitQuantile(units []Unit, q float64) float64 {
 	if len(units) == 0 {
 		return math.NaN()
@@ -213,7 +213,7 @@ func UnitQuantile(units []Unit, q float64) float64 {
 	return math.Exp(distributionOf(units).at(q))
 }
 
-// at is the value below which a share is.
+// at returns the value below which a share lies.
 func (d distribution) at(share float64) float64 {
 	i, _ := slices.BinarySearch(d.below, share)
 	if i == 0 || i == len(d.below) {
@@ -223,10 +223,10 @@ func (d distribution) at(share float64) float64 {
 	return d.values[i-1] + part*(d.values[i]-d.values[i-1])
 }
 
-// clusterScatter are the variances of two estimates and their covariance.
+// clusterScatter holds the variances of two estimates and their covariance.
 type clusterScatter struct {
 	aa, bb, ab float64
-	clusters   float64 // of equal size that would scatter as much
+	clusters   float64 // number of equal clusters with the same scatter
 	all        int
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Equivalence is the outcome of two one-sided tests (TOST): is the effect
-// shown to lie within ±margin? "No difference shown" is not that.
+// Equivalence is the outcome of two one-sided tests (TOST): whether the effect is
+// shown to lie within ±margin. "No difference shown" does not imply it.
 type Equivalence struct {
 	Low, High float64  // the margins, on the scale of the test
 	P         float64  // the larger of the two one-sided p-values
@@ -35,7 +35,7 @@ func TOST(t Test, low, high, alpha float64) Equivalence {
 	return e
 }
 
-// RatioMargins are the log margins of "within ±percent": a ratio between
+// RatioMargins returns the log margins of "within ±percent": a ratio between
 // 1/(1+percent/100) and 1+percent/100, so that swapping the two arms does not
 // change the verdict.
 func RatioMargins(percent float64) (low, high float64) {
@@ -43,9 +43,9 @@ func RatioMargins(percent float64) (low, high float64) {
 	return -m, m
 }
 
-// Holm adjusts p-values so that rejecting those ≤ α keeps the chance of any
-// false rejection at α, whatever their dependence (Holm, Scand. J. Statist.
-// 6, 1979). The order of p is kept; NaNs stay NaN and do not count.
+// Holm adjusts p-values so that rejecting those ≤ α keeps the probability of any
+// false rejection at α, whatever their dependence (Holm, Scand. J. Statist. 6,
+// 1979). The order of p is preserved; NaNs stay NaN and do not count.
 func Holm(p []float64) []float64 {
 	var order []int // ascending
 	for i, v := range p {

@@ -7,13 +7,13 @@ import (
 )
 
 // Interval is an estimate with its confidence interval. Low and High are NaN
-// when the data cannot give one.
+// if there are too few data.
 type Interval struct {
 	Estimate, Low, High float64
-	Level               float64 // coverage intended, e.g. 0.95
+	Level               float64 // intended coverage, e.g. 0.95
 }
 
-// noInterval is what too little data gives: an estimate and nothing else.
+// noInterval returns an estimate without limits, for too few data.
 func noInterval(estimate, level float64) Interval {
 	return Interval{Estimate: estimate, Low: math.NaN(), High: math.NaN(), Level: level}
 }
@@ -27,7 +27,7 @@ func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
 // Within reports whether the whole interval lies strictly between low and high.
 func (i Interval) Within(low, high float64) bool { return low < i.Low && i.High < high }
 
-// Half is half the interval's width.
+// Half returns half the interval's width.
 func (i Interval) Half() float64 { return (i.High - i.Low) / 2 }
 
 // Map applies an increasing function to the estimate and both limits.
@@ -73,8 +73,8 @@ func NormalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
 
 func normalUpper(z float64) float64 { return distuv.UnitNormal.Survival(z) }
 
-// meanPair are the means of control and variant with their variances, as the interval of
-// their ratio needs them: a percentage of the control has the control's error too.
+// meanPair holds the means of control and variant with their variances, for the interval
+// of their ratio: a percentage of the control includes the control's error.
 type meanPair struct{ a, b, aa, bb, ab, df float64 }
 
 func meansOf(control, variant []float64, c *Comparison) *meanPair {
@@ -87,24 +87,24 @@ func meansOf(control, variant []float64, c *Comparison) *meanPair {
 		_, difference := meanVariance(subtract(variant, control))
 		m.ab, m.df = (m.aa+m.bb-difference/na)/2, na-1
 	}
-	if more := c.Effect.SE*c.Effect.SE - (m.aa + m.bb - 2*m.ab); more > 0 && c.random == nil { // of rounding
+	if more := c.Effect.SE*c.Effect.SE - (m.aa + m.bb - 2*m.ab); more > 0 && c.random == nil { // from rounding
 		m.bb += more
 	}
 	return m
 }
 
-// percent is the interval of 100·(variant/control − 1) by Fieller's theorem (J. R. Statist. Soc. B
-// 16, 1954): the ratios r at which the mean of variant − r·control is not told from 0.
+// percent returns the interval of 100·(variant/control − 1) by Fieller's theorem (J. R. Statist.
+// Soc. B 16, 1954): the ratios r at which the mean of variant − r·control cannot be told from 0.
 func (m *meanPair) percent(level float64) (low, high float64) {
 	t := TQuantile((1+level)/2, m.df)
 	g := t * t
 	p, q, r := m.a*m.a-g*m.aa, m.a*m.b-g*m.ab, m.b*m.b-g*m.bb
 	root := q*q - p*r
-	if !(p > 0) || !(root >= 0) { // the control is not told from 0: any ratio may be
+	if !(p > 0) || !(root >= 0) { // the control cannot be told from 0: any ratio is possible
 		return math.NaN(), math.NaN()
 	}
 	low, high = 100*((q-math.Sqrt(root))/p-1), 100*((q+math.Sqrt(root))/p-1)
-	if m.a < 0 { // a percentage is of the control's size
+	if m.a < 0 { // percentages are relative to the control's magnitude
 		low, high = -high, -low
 	}
 	return low, high

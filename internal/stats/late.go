@@ -8,35 +8,35 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Windows are those of a live host in the order of time, as the test of late effects takes
-// them.
+// Windows are the windows on a live host in chronological order, as input to the test for
+// late effects.
 type Windows struct {
 	Values  []float64 // the metric, or its logarithm; NaN where the window is invalid
-	Treated []bool    // by the treatment that is judged
-	// Coins number the pairs whose order a coin decided: both windows of one have its number.
-	// 0: the window is of none.
+	Treated []bool    // with the treatment under test
+	// Coins numbers the pairs whose order a coin decided: both windows of a pair have its
+	// number. 0: the window belongs to none.
 	Coins []int
 }
 
-// Late is what windows show of effects that outlast their own window.
+// Late describes effects that outlast their own window.
 type Late struct {
-	P     float64 // of "the two windows before have no effect on this one"
-	Again float64 // of "the one before the last has none", given that of the last; NaN where P shows nothing
-	// Total is the effect on this window and on the next together: what is seen where windows
-	// are long.
+	P     float64 // of "the two previous windows have no effect on this one"
+	Again float64 // of "the window before the previous one has none", given the previous one's effect; NaN if P shows nothing
+	// Total is the sum of the effects on this window and on the next: what long windows would
+	// show.
 	Total float64
 
-	lags    [mostLags + 1]float64 // effects on this window and on those after it
+	lags    [mostLags + 1]float64 // effects on this window and on later ones
 	y, x    []float64
 	calm    []float64 // y without bursts
 	redrawn [][]float64
 }
 
-// LateEffects regresses the windows on their arm and on the two before, and redraws the coins
-// of the pairs' orders: under no late effect they could have fallen otherwise (Bojinov,
-// Simchi-Levi & Zhao, Management Science 69, 2023). What remembers is differenced by its
-// own autocorrelation first (Cochrane & Orcutt 1949), which costs no validity: the coins give
-// that.
+// LateEffects regresses the windows on their arm and on the two previous arms, and redraws
+// the coins of the pairs' orders: without late effects they could have fallen otherwise
+// (Bojinov, Simchi-Levi & Zhao, Management Science 69, 2023). Autocorrelation is first
+// removed by quasi-differencing (Cochrane & Orcutt 1949); the test stays valid in any case,
+// since its validity comes from the coins.
 func LateEffects(w Windows, draws int, seed uint64) Late {
 	l := Late{P: math.NaN(), Again: math.NaN(), Total: math.NaN(), y: slices.Clone(w.Values), x: w.arm()}
 	coins := slices.Max(append([]int{0}, w.Coins...))
@@ -58,16 +58,16 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 	return l
 }
 
-// A burst is what a window has beyond so many standard deviations, by three quarters of the windows, off the means of
-// two that are as far before as behind, up to so far.
+// burst is the limit for bursts, in standard deviations by the third quartile: the excess over the
+// median of the means of windows at equal distance before and after. around is the largest distance.
 const (
 	burst  = 2
 	around = 3
 )
 
-// calms takes off what bursts have beyond that limit: one of them hides what outlasts a window. It looks at no arm,
-// so that the coins' test stays what it is; neither a rhythm nor arms, however far apart, make a burst: the means
-// follow the one, and half of the windows are of each of the others.
+// calms clips bursts to that limit: a single one can hide what outlasts a window. It ignores the
+// arms, so the coins' test stays valid. Neither a rhythm nor a large effect looks like a burst: the
+// means follow a rhythm, and about half of the windows belong to each arm.
 func (l *Late) calms() {
 	off, size := make([]float64, len(l.y)), []float64(nil)
 	for i, v := range l.y {
@@ -89,7 +89,7 @@ func (l *Late) calms() {
 	}
 }
 
-// centre takes the mean off values.
+// centre subtracts the mean from values.
 func centre(y []float64) {
 	known := slices.DeleteFunc(slices.Clone(y), math.IsNaN)
 	mean := Mean(known)
@@ -98,7 +98,7 @@ func centre(y []float64) {
 	}
 }
 
-// arm is 1 of treated windows.
+// arm returns 1 for treated windows, else 0.
 func (w Windows) arm() []float64 {
 	x := make([]float64, len(w.Treated))
 	for i, t := range w.Treated {
@@ -109,7 +109,7 @@ func (w Windows) arm() []float64 {
 	return x
 }
 
-// redraw is the arm with each coin thrown anew.
+// redraw returns the arms with every coin tossed anew.
 func (w Windows) redraw(r *rand.Rand, coins int) []float64 {
 	turned := make([]bool, coins+1)
 	for i := 1; i <= coins; i++ {
@@ -124,11 +124,11 @@ func (w Windows) redraw(r *rand.Rand, coins int) []float64 {
 	return x
 }
 
-// mostLags is how many windows later effects are looked for.
+// mostLags is the number of later windows that are searched for effects.
 const mostLags = 2
 
-// none is the p of "the arms so many windows before, and those before them, have no effect", given
-// the effects of the later ones.
+// none returns the p of "the arms from windows ago and earlier have no effect", given the effects
+// of the later ones.
 func (l *Late) none(from int) float64 {
 	rho := memory(l.calm, l.x, from-1)
 	e := regress(l.calm, l.x, from-1, rho).without(l.calm, l.x)
@@ -137,10 +137,10 @@ func (l *Late) none(from int) float64 {
 	})
 }
 
-// PTotal is the p of "the effect on this window and on the next together is θ".
+// PTotal returns the p of "the sum of the effects on this window and on the next is θ".
 func (l *Late) PTotal(theta float64) float64 {
 	rho := memory(l.y, l.x, 1)
-	y, shift := slices.Clone(l.y), make([]float64, len(l.x)) // one effect is the other's complement
+	y, shift := slices.Clone(l.y), make([]float64, len(l.x)) // one effect is the complement of the other
 	for i := range y {
 		y[i] -= theta * l.x[i]
 		shift[i] = at(l.x, i-1) - l.x[i]
@@ -152,13 +152,13 @@ func (l *Late) PTotal(theta float64) float64 {
 	})
 }
 
-// calmed is Total without bursts.
+// calmed returns Total without bursts.
 func (l *Late) calmed() float64 {
 	total, _ := regress(l.calm, l.x, 1, memory(l.calm, l.x, 1)).total()
 	return total
 }
 
-// redraw is the randomisation p of a statistic: of y, whose null hypothesis leaves e.
+// redraw returns the randomisation p of a statistic of y; e is y without the null hypothesis's effects.
 func (l *Late) redraw(y, e []float64, statistic func(y, x []float64) float64) float64 {
 	seen := statistic(y, l.x)
 	if math.IsNaN(seen) || len(l.redrawn) == 0 {
@@ -173,7 +173,7 @@ func (l *Late) redraw(y, e []float64, statistic func(y, x []float64) float64) fl
 	return float64(as) / float64(len(l.redrawn)+1)
 }
 
-// Interval holds the totals that the test does not reject at 1−level.
+// Interval contains the totals that the test does not reject at 1−level.
 func (l *Late) Interval(level float64) Interval {
 	out := noInterval(l.Total, level)
 	if math.IsNaN(l.Total) {
@@ -185,7 +185,7 @@ func (l *Late) Interval(level float64) Interval {
 	return out
 }
 
-// memory is how much is left a window later of what the arms do not explain, none below 0.
+// memory returns the lag-1 autocorrelation of what the arms do not explain, at least 0.
 func memory(y, x []float64, lags int) float64 {
 	e := regress(y, x, lags, 0).without(y, x)
 	n, mean, both, all := 0.0, 0.0, 0.0, 0.0
@@ -207,17 +207,17 @@ func memory(y, x []float64, lags int) float64 {
 	return min(0.98, max(0, both/all))
 }
 
-// regression of windows on their arm and on those before, with an intercept.
+// regression is a regression of windows on their own arm and previous arms, with an intercept.
 type regression struct {
 	beta    [4]float64 // intercept, then the arms by lag
 	inverse [4][4]float64
-	squares float64 // of the residuals
+	squares float64 // sum of squared residuals
 	df      float64
 	lags    int
 }
 
-// regress fits by least squares, both sides less rho of their values a window before. Windows
-// without a value, and those after them, are left out.
+// regress fits by least squares, after subtracting rho times the previous window's values on
+// both sides. It leaves out windows without a value and, with rho, those after them.
 func regress(y, x []float64, lags int, rho float64) regression {
 	k, n, all := lags+2, 0.0, 0.0
 	f := regression{lags: lags}
@@ -260,7 +260,7 @@ func at(x []float64, i int) float64 {
 	return x[i]
 }
 
-// solve inverts the normal equations; NaN of singular ones.
+// solve inverts the normal equations; NaN if they are singular.
 func (f *regression) solve(normal []float64, right [4]float64, k int) {
 	var inverse mat.Dense
 	singular := inverse.Inverse(mat.NewDense(k, k, normal)) != nil
@@ -274,13 +274,13 @@ func (f *regression) solve(normal []float64, right [4]float64, k int) {
 	}
 }
 
-// total is the effect on a window and on the next together, with its standard error.
+// total returns the sum of the effects on a window and on the next, with its standard error.
 func (f regression) total() (v, se float64) {
 	of := f.inverse[1][1] + f.inverse[2][2] + 2*f.inverse[1][2]
 	return f.beta[1] + f.beta[2], math.Sqrt(of * f.squares / f.df)
 }
 
-// without takes the arms' fitted effects off the windows.
+// without subtracts the arms' fitted effects from the windows.
 func (f regression) without(y, x []float64) []float64 {
 	e := slices.Clone(y)
 	for i := range e {
@@ -291,8 +291,8 @@ func (f regression) without(y, x []float64) []float64 {
 	return e
 }
 
-// limit looks for the end of what a test keeps, from the estimate in one direction; NaN
-// where there is none within thousands of standard errors.
+// limit searches for the end of the range that a test keeps, from the estimate in one
+// direction; NaN if there is none within thousands of standard errors.
 func limit(keeps func(float64) bool, from, direction, se float64) float64 {
 	step := max(se, 1e-12*math.Abs(from))
 	out := from + direction*step

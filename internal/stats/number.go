@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// Number is a number that may be unknown: what cannot be computed from the
-// data at hand. The zero value is unknown; JSON writes it as null, and reads
-// null and a missing field as unknown.
+// Number is a number that may be unknown, because it cannot be computed from
+// the data at hand. The zero value is unknown; JSON writes it as null, and
+// reads null and a missing field as unknown.
 type Number struct {
 	value float64
 	known bool
 }
 
-// Num is v, or unknown when v is NaN or infinite, which JSON has no number
-// for.
+// Num returns v as a Number, unknown if v is NaN or infinite, which JSON
+// cannot represent.
 func Num(v float64) Number {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Number{}

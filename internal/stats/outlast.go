@@ -5,36 +5,36 @@ import (
 	"math"
 )
 
-// OverBothArms is the Method of a comparison whose effect shows late.
+// OverBothArms is the Method of a comparison whose effect appears late.
 const OverBothArms = "regression on the arms of the window and of the one before, over redrawn orders of pairs"
 
 // Outlasts reports whether effects outlast their windows.
-func (l Late) Outlasts() bool { return l.P <= 0.05 } // false of NaN
+func (l Late) Outlasts() bool { return l.P <= 0.05 } // false for NaN
 
-// beyondDoubt is the p of no late effect from which on the effect of both windows is told. To tell it
-// whenever the test notices something would choose the estimate by the data that make it:
-// one study of twenty without late effects would be judged by what looks late in it, and false
-// positives were 7 %, coverage 92 % (Freeman, Statist. Med. 8, 1989, of cross-over trials).
+// beyondDoubt is the p of no late effect below which the effect on both windows is reported.
+// Reporting it whenever the test is significant would choose the estimate by the same data: one
+// study in twenty without late effects would be judged by what looks late in it, with 7 % false
+// positives and 92 % coverage (Freeman, Statist. Med. 8, 1989, on cross-over trials).
 const beyondDoubt = 0.005
 
-// smallPart of the direct effect, or of the margin, is too little of a late one to change what is said.
+// smallPart is the share of the direct effect, or of the margin, below which a late effect changes nothing.
 const smallPart = 0.1
 
-// matters reports that an effect outlasts its windows and is no small part of the direct one or of a margin.
+// matters reports whether an effect outlasts its windows by a large part of the direct effect or a margin.
 func (l Late) matters(margin float64) bool {
 	return l.Outlasts() && (l.large(1, margin) || l.large(2, margin))
 }
 
-// large reports that the effect so many windows late is.
+// large reports whether the effect at a lag is such a part.
 func (l Late) large(lag int, margin float64) bool {
 	return math.Abs(l.lags[lag]) > smallPart*max(math.Abs(l.lags[0]), margin)
 }
 
-// Outlast judges a comparison of several by what its windows show of late effects. Where the window
-// before still acts, and not by little, pairs compare two mixtures. Then the verdict stands only if the effect on
-// a window and on the next together has the same, and the interval holds both; beyond doubt, that effect alone is
-// told. Where it is not all of it, or shows nothing, the windows are too short.
-// What the effect of both contradicts is no verdict either.
+// Outlast judges a comparison, one of several, by the late effects of its windows. If the previous
+// window still acts noticeably, pairs compare two mixtures. Then the verdict stands only if the sum
+// of the effects on a window and on the next has the same verdict, and the interval covers both;
+// beyond doubt, only that sum is reported. If the sum does not include everything, or shows
+// nothing, the windows are too short. A verdict that the sum contradicts is withdrawn.
 func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	opt = opt.filled()
 	if c.Late = l; math.IsNaN(l.P) || c.Verdict == Invalid {
@@ -42,11 +42,11 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	}
 	_, margin := c.margins(opt)
 	level := min(1-c.Effect.Level, opt.Alpha/float64(max(1, of)))
-	running := math.IsNaN(c.P) // valid at any time, which the effect of both is not
+	running := math.IsNaN(c.P) // valid at any time, which the sum is not
 	switch matters := l.matters(margin); {
 	case !matters || running:
 		if c.Short = matters || c.contradicts(l, opt); c.Short {
-			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // of a mixture
+			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // the interval of a mixture
 			c.void()
 		}
 	case l.P > beyondDoubt:
@@ -65,10 +65,10 @@ func (c *Comparison) void() {
 	c.inPercent()
 }
 
-// hold widens the interval by that of both windows, and keeps the verdict that both have.
+// hold extends the interval to cover that of both windows, and keeps the verdict if both agree.
 func (c *Comparison) hold(l Late, level float64, opt Options) {
 	both := Test{Interval: l.Interval(1 - level), P: l.PTotal(0)}
-	c.Effect.Low, c.Effect.High = min(c.Effect.Low, both.Low), max(c.Effect.High, both.High) // NaN of NaN
+	c.Effect.Low, c.Effect.High = min(c.Effect.Low, both.Low), max(c.Effect.High, both.High) // NaN if any is NaN
 	c.means = nil
 	c.inPercent()
 	if c.Short = c.verdictOf(both, level, opt) != c.Verdict || c.Verdict == Inconclusive; c.Short {
@@ -76,7 +76,7 @@ func (c *Comparison) hold(l Late, level float64, opt Options) {
 	}
 }
 
-// overBoth tells the effect on both windows.
+// overBoth reports the effect on both windows.
 func (c *Comparison) overBoth(l Late, level float64, of int, opt Options) {
 	c.Method, c.Unselected, c.means = OverBothArms, math.NaN(), nil
 	c.Detectable, c.DetectablePercent = math.NaN(), math.NaN()
@@ -88,7 +88,7 @@ func (c *Comparison) overBoth(l Late, level float64, of int, opt Options) {
 	c.warn(LateEffect, "make the windows longer", "part of the effect shows a window late (p = %s)", fmt.Sprintf("%.2g", l.P))
 }
 
-// verdictOf judges an effect on both windows.
+// verdictOf returns the verdict on an effect over both windows.
 func (c *Comparison) verdictOf(t Test, level float64, opt Options) Verdict {
 	equivalent := math.NaN()
 	if low, high := c.margins(opt); high > low && t.Known() && t.Within(low, high) {
@@ -97,8 +97,8 @@ func (c *Comparison) verdictOf(t Test, level float64, opt Options) Verdict {
 	return Judge(t.Estimate, t.P, equivalent, level, opt.Better)
 }
 
-// contradicts reports that the effect on both windows is none of the verdict's: of the other direction or, of
-// an equivalence, shown and beyond the margin.
+// contradicts reports whether the effect on both windows contradicts the verdict: it has the other
+// direction or, for an equivalence, is shown and beyond the margin.
 func (c *Comparison) contradicts(l Late, opt Options) bool {
 	low, high := c.margins(opt)
 	switch {

@@ -2,37 +2,36 @@ package stats
 
 import "math"
 
-// Estimate is what one study says of an effect.
+// Estimate is one study's estimate of an effect.
 type Estimate struct{ Effect, SE float64 }
 
-// Between is what is known beforehand of how much an effect differs between studies: a
-// share of the effect, and no less than a floor. It weighs as much as so many degrees of
-// freedom do.
+// Between is prior knowledge of how much an effect differs between studies: a share of
+// the effect, but at least a floor. Weight is its weight in degrees of freedom.
 type Between struct{ Share, Floor, Weight float64 }
 
-// Pooled is what studies together say of an effect that may differ between them.
+// Pooled combines several studies of an effect that may differ between them.
 type Pooled struct {
 	Studies int
-	// Mean is the mean effect with its interval, Prediction the effect that one study more
-	// would be about: it differs from the mean as those at hand do.
+	// Mean is the mean effect with its interval. Prediction is the interval for the effect
+	// in one further study, which differs from the mean as the present ones do.
 	Mean, Prediction Interval
 	SE, DF           float64 // of Mean
-	// Tau is the standard deviation of true effects between studies, I2 its share of all
-	// variance, 0 to 1.
+	// Tau is the standard deviation of true effects between studies, I2 its share of the
+	// total variance, 0 to 1.
 	Tau, I2 float64
 }
 
-// Pool estimates a mean by a random-effects model. The variance between studies is that of
-// restricted maximum likelihood (Viechtbauer, J. Educ. Behav. Stat. 30, 2005), begun at
-// DerSimonian and Laird's (Control. Clin. Trials 7, 1986); the mean's error is
-// Hartung and Knapp's (Statist. Med. 20, 2001) and Sidik and Jonkman's, never below the model's own
-// (Röver, Knapp & Friede, BMC Med. Res. Methodol. 15, 2015); the prediction interval is Higgins,
-// Thompson and Spiegelhalter's (J. R. Statist. Soc. A 172, 2009), with the mean's degrees
-// of freedom (Partlett & Riley, Statist. Med. 36, 2017).
+// Pool estimates a mean by a random-effects model. The variance between studies is estimated by
+// restricted maximum likelihood (Viechtbauer, J. Educ. Behav. Stat. 30, 2005), starting from
+// DerSimonian and Laird's estimate (Control. Clin. Trials 7, 1986). The mean's error is that of
+// Hartung and Knapp (Statist. Med. 20, 2001) and Sidik and Jonkman, never below the model's own
+// (Röver, Knapp & Friede, BMC Med. Res. Methodol. 15, 2015); the prediction interval is that of
+// Higgins, Thompson and Spiegelhalter (J. R. Statist. Soc. A 172, 2009), with the mean's degrees of
+// freedom (Partlett & Riley, Statist. Med. 36, 2017).
 //
-// Few studies tell nearly nothing of their variance, and one tells nothing: what is known
-// beforehand moderates it, as degrees of freedom add up (Smyth, Stat. Appl. Genet. Mol. Biol. 3,
-// 2004). A zero Between leaves the plain estimates.
+// Few studies say almost nothing about their variance, and a single one nothing: the prior
+// moderates it, weighted by degrees of freedom (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). A
+// zero Between gives the plain estimates.
 func Pool(es []Estimate, prior Between, level float64) Pooled {
 	p := Pooled{Studies: len(es), DF: float64(len(es)-1) + prior.Weight, Mean: noInterval(math.NaN(), level), Prediction: noInterval(math.NaN(), level)}
 	if len(es) == 0 {
@@ -62,8 +61,8 @@ func Pool(es []Estimate, prior Between, level float64) Pooled {
 
 func sq(x float64) float64 { return x * x }
 
-// weighted is the mean at a variance between studies, the sum of the weights, and the
-// weighted sum of squares about the mean.
+// weighted returns the mean for a given variance between studies, the sum of the
+// weights, and the weighted sum of squares about the mean.
 func weighted(es []Estimate, tau2 float64) (mean, all, scatter float64) {
 	for _, e := range es {
 		w := 1 / (sq(e.SE) + tau2)
@@ -77,8 +76,8 @@ func weighted(es []Estimate, tau2 float64) (mean, all, scatter float64) {
 	return mean, all, scatter
 }
 
-// typical is the variance within a typical study (Higgins & Thompson, Statist. Med. 21, 2002); not
-// defined for one, where its own stands.
+// typical returns the variance within a typical study (Higgins & Thompson, Statist. Med. 21,
+// 2002); for a single study, for which that is undefined, its own variance.
 func typical(es []Estimate) float64 {
 	s1, s2 := 0.0, 0.0
 	for _, e := range es {
@@ -91,7 +90,7 @@ func typical(es []Estimate) float64 {
 	return float64(len(es)-1) * s1 / (s1*s1 - s2)
 }
 
-// derSimonianLaird is the moment estimate of the variance between studies.
+// derSimonianLaird returns the moment estimate of the variance between studies.
 func derSimonianLaird(es []Estimate) float64 {
 	_, all, q := weighted(es, 0)
 	squares := 0.0
@@ -101,8 +100,8 @@ func derSimonianLaird(es []Estimate) float64 {
 	return max(0, (q-float64(len(es)-1))/(all-squares/all))
 }
 
-// restrictedLikelihood is the REML estimate of the variance between studies, by Fisher
-// scoring.
+// restrictedLikelihood returns the REML estimate of the variance between studies, by
+// Fisher scoring.
 func restrictedLikelihood(es []Estimate) float64 {
 	tau2 := derSimonianLaird(es)
 	for range 200 {
@@ -123,8 +122,8 @@ func restrictedLikelihood(es []Estimate) float64 {
 	return tau2
 }
 
-// Weigh combines independent predictions of one effect by their variances, at the least
-// degrees of freedom among them.
+// Weigh combines independent predictions of one effect, weighted by their inverse
+// variances, with the smallest of their degrees of freedom.
 func Weigh(level float64, ps ...Pooled) Interval {
 	sum, all, df := 0.0, 0.0, math.Inf(1)
 	for _, p := range ps {

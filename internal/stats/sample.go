@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Summary describes a sample. Spread is given twice: the standard deviation,
-// which outliers inflate, and the median absolute deviation, which they do not.
+// Summary describes a sample. It gives spread twice: as the standard deviation,
+// which outliers inflate, and as the median absolute deviation, which they do not.
 type Summary struct {
 	N        int
 	Min, Max float64
@@ -17,7 +17,7 @@ type Summary struct {
 	MAD      float64 // median of |x − median|, not scaled
 }
 
-// Summarise describes x; x keeps its order. An empty sample gives NaNs.
+// Summarise describes x, without reordering it. For an empty sample it returns NaNs.
 func Summarise(x []float64) Summary {
 	nan := math.NaN()
 	if len(x) == 0 {
@@ -26,7 +26,7 @@ func Summarise(x []float64) Summary {
 	return summarise(x, ascending(x))
 }
 
-// summarise is Summarise of x, which s is sorted.
+// summarise is Summarise for x, given s, the sorted x.
 func summarise(x, s []float64) Summary {
 	if len(x) == 0 {
 		return Summarise(nil)
@@ -61,12 +61,12 @@ func Quantile(sorted []float64, p float64) float64 {
 	return a + (h-float64(i))*(b-a)
 }
 
-// Median of x, which keeps its order.
+// Median returns the median of x, without reordering it.
 func Median(x []float64) float64 { return Quantile(ascending(x), 0.5) }
 
-// medianDeviation is the MAD of sorted values.
+// medianDeviation returns the MAD of sorted values.
 func medianDeviation(x []float64, centre float64) float64 {
-	// Deviations of sorted values fall, then rise: two runs to merge.
+	// Deviations of sorted values fall, then rise: merge the two runs.
 	d := make([]float64, 0, len(x))
 	above, _ := slices.BinarySearch(x, centre)
 	for below := above - 1; below >= 0 || above < len(x); {
@@ -81,10 +81,10 @@ func medianDeviation(x []float64, centre float64) float64 {
 	return Quantile(d, 0.5)
 }
 
-// meanVariance of one value has no variance, and of none no mean: NaN.
+// meanVariance returns NaN for the variance of a single value, and for the mean of none.
 func meanVariance(x []float64) (mean, variance float64) { return stat.MeanVariance(x, nil) }
 
-// logs of x; ok is false when a value has none.
+// logs returns the logarithms of x; ok is false if a value has none.
 func logs(x []float64) (l []float64, ok bool) {
 	l = make([]float64, len(x))
 	for i, v := range x {
@@ -96,10 +96,10 @@ func logs(x []float64) (l []float64, ok bool) {
 	return l, true
 }
 
-// ascending is a sorted copy of x.
+// ascending returns a sorted copy of x.
 func ascending(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }
 
-// Mean is the arithmetic mean of values; NaN of none.
+// Mean returns the arithmetic mean; NaN if there are no values.
 func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -108,10 +108,10 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// TrimmedMean is the mean of what is left when a share of the values (0 ≤
-// share < 0.5) is cut off at either end, and its standard error from the
-// winsorized variance (Tukey & McLaughlin, Sankhyā A 25, 1963). Without values
-// both are NaN; with one, the error is.
+// TrimmedMean returns the mean after trimming a share of the values (0 ≤ share
+// < 0.5) at either end, and its standard error from the winsorized variance
+// (Tukey & McLaughlin, Sankhyā A 25, 1963). Without values both are NaN; with
+// one, only the error is.
 func TrimmedMean(values []float64, share float64) (mean, se float64) {
 	n := len(values)
 	if n == 0 {

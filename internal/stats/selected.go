@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// A difference is reported because it was found, and it is found the sooner the larger it
-// looks, so among studies that find it the mean estimate is too large (the winner's curse).
+// A difference is reported because it was found, and larger estimates are found more
+// easily, so the mean estimate over studies that find it is too large (the winner's curse).
 // Unselected removes that bias.
 //
-// It is the conditional bias-adjusted estimate: the effect under which a study by the same
-// plan, given that it finds a difference, is expected to estimate what this one did (Whitehead,
-// Biometrika 73, 1986, for the unconditional one; Fan, DeMets & Lan, Biom. J. 46, 2004; for one look
-// that is the conditional likelihood's maximum, Zhong & Prentice, Biostatistics 9, 2008). A difference in either
-// direction counts as found, so that the sign stays.
+// It is the conditional bias-adjusted estimate: the effect under which a study with the same plan
+// is expected, if it finds a difference, to estimate what this one did (Whitehead, Biometrika 73,
+// 1986, for the unconditional one; Fan, DeMets & Lan, Biom. J. 46, 2004; for one look it is the
+// maximum of the conditional likelihood, Zhong & Prentice, Biostatistics 9, 2008). A difference in
+// either direction counts as found, so that the sign is preserved.
 
-// exits are where the paths of Brownian motion leave a plan's looks, under no drift.
+// exits describes where paths of Brownian motion without drift leave at a plan's looks.
 type exits struct {
 	t        []float64
 	at, mass [][]float64 // beyond the boundary of each look
 }
 
-// selections are worked out once for each plan.
+// selections caches them for each plan.
 var selections sync.Map
 
-// exitsOf follows the paths to looks at fractions t of the information, where they leave
+// exitsOf computes where the paths leave, at looks at fractions t of the information:
 // beyond ±c·√t.
 func exitsOf(t, c []float64) *exits {
 	key := fmt.Sprint(t, c)
@@ -33,7 +33,7 @@ func exitsOf(t, c []float64) *exits {
 		return e.(*exits)
 	}
 	e := &exits{t: t}
-	if len(t) > 1 { // one look takes no time, and its boundary may be any
+	if len(t) > 1 { // a single look is quick, and its boundary may be any number
 		defer selections.Store(key, e)
 	}
 	d, last := density{at: []float64{0}, weight: []float64{1}}, 0.0
@@ -54,8 +54,8 @@ func exitsOf(t, c []float64) *exits {
 	return e
 }
 
-// mean is the expected estimate of a drift among paths that left, by the likelihood ratio of the
-// drift to none.
+// mean returns the expected estimate among paths that left, for a drift, by weighting with its
+// likelihood ratio.
 func (e *exits) mean(drift float64) float64 {
 	sum, all := 0.0, 0.0
 	for k, t := range e.t {
@@ -68,17 +68,17 @@ func (e *exits) mean(drift float64) float64 {
 	return sum / all
 }
 
-// unselected is the drift under which the mean estimate among paths that left is this one.
+// unselected returns the drift for which the mean estimate among paths that left equals estimate.
 func (e *exits) unselected(estimate float64) float64 {
 	size := math.Abs(estimate)
 	return math.Copysign(bisect(0, size, 24, func(v float64) bool { return e.mean(v) < size }), estimate)
 }
 
-// certain is how many standard errors from its boundary an effect is found in any case.
+// certain is the number of standard errors beyond the boundary at which an effect is certain to be found.
 const certain = 5
 
-// unselect sets what the comparison's effect is without its selection, on its scale: it was to
-// be looked at after these numbers of blocks, at these levels, and was found at look.
+// unselect sets the comparison's effect corrected for selection, on its scale, given the
+// numbers of blocks at the planned looks, their levels, and the look at which it was found.
 func (c *Comparison) unselect(looks []int, levels []float64, look int) {
 	c.Unselected = math.NaN()
 	z := c.Effect.Estimate / c.Effect.SE

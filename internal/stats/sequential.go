@@ -9,32 +9,32 @@ import (
 	"linerate/internal/hint"
 )
 
-// spent is the share of alpha spent at information fraction t, by O'Brien and Fleming (Lan &
-// DeMets, Biometrika 70, 1983): almost nothing early, so that a study that stops early stops for
-// an effect beyond doubt, and the last look costs little.
+// spent returns the share of alpha spent at information fraction t, by O'Brien and Fleming (Lan
+// & DeMets, Biometrika 70, 1983): almost nothing early, so that a study that stops early has
+// strong evidence, and the last look costs little.
 func spent(t, alpha float64) float64 {
 	if t >= 1 {
 		return alpha
 	}
-	return 4 * normalUpper(NormalQuantile(1-alpha/4)/math.Sqrt(t)) // both sides, each α/2
+	return 4 * normalUpper(NormalQuantile(1-alpha/4)/math.Sqrt(t)) // both sides, α/2 each
 }
 
-// Sequential is a plan to look at a study before it is complete, and to stop
-// when every verdict is settled, with a false-positive rate of no more than α: a
-// group-sequential design with alpha spending. At look k a two-sided test may
-// reject at Levels[k] only; the interval of that level is a repeated confidence
-// interval (Jennison & Turnbull, J. R. Statist. Soc. B 51, 1989), which covers
-// the true effect at all looks together with probability 1−α whatever the reason to
-// stop. Levels are computed for normal statistics and used with Student's t
-// (the significance-level approach, Pocock, Biometrika 64, 1977); linerate
-// linerate-bench stats shows the error rates that come of it.
+// Sequential is a plan to look at a study before it is complete, and to stop once
+// every verdict is settled, with a false-positive rate of at most α: a
+// group-sequential design with alpha spending. At look k a two-sided test rejects
+// at Levels[k]; the interval of that level is a repeated confidence interval
+// (Jennison & Turnbull, J. R. Statist. Soc. B 51, 1989), which covers the true
+// effect at all looks together with probability 1−α, whatever the reason to stop.
+// Levels are computed for normal statistics and used with Student's t (the
+// significance-level approach, Pocock, Biometrika 64, 1977); linerate-bench stats
+// shows the resulting error rates.
 type Sequential struct {
 	Looks  []int     // complete blocks at each look, ascending; the last is the full study
 	Levels []float64 // two-sided nominal level at each look
 	Alpha  float64
 }
 
-// NewSequential plans looks. With m variants against one control, pass α/m:
+// NewSequential plans looks. For m variants against one control, pass α/m:
 // Bonferroni over variants, spending over looks.
 func NewSequential(looks []int, alpha float64) (Sequential, error) {
 	switch {
@@ -65,12 +65,12 @@ func NewSequential(looks []int, alpha float64) (Sequential, error) {
 	return s, nil
 }
 
-// plans are worked out once: a dozen looks take a tenth of a second.
+// plans caches plans: computing a dozen looks takes a tenth of a second.
 var plans sync.Map
 
-// density of Brownian motion B(t) among the paths not yet stopped, on a grid
-// symmetric about zero (recursive integration, Armitage, McPherson & Rowe,
-// J. R. Statist. Soc. A 132, 1969).
+// density is the density of Brownian motion B(t) over the paths not yet
+// stopped, on a grid symmetric about zero (recursive integration, Armitage,
+// McPherson & Rowe, J. R. Statist. Soc. A 132, 1969).
 type density struct {
 	at     []float64
 	weight []float64 // probability mass at each point
@@ -78,7 +78,7 @@ type density struct {
 
 const gridPoints = 801
 
-// step lets the motion run for dt.
+// step advances the motion by dt.
 func (d density) step(dt float64) density {
 	sd := math.Sqrt(dt)
 	reach := math.Abs(d.at[len(d.at)-1]) + 8*sd
@@ -99,8 +99,8 @@ func (d density) step(dt float64) density {
 	return next
 }
 
-// boundary is the c for which the mass beyond ±c is p; the grid cell in which
-// it falls is shared linearly.
+// boundary returns the c for which the mass beyond ±c is p, interpolating
+// linearly within a grid cell.
 func (d density) boundary(p float64) float64 {
 	mass := 0.0
 	for i := range d.at {
@@ -114,27 +114,27 @@ func (d density) boundary(p float64) float64 {
 	return 0
 }
 
-// cut takes away the paths stopped at ±c.
+// cut removes the paths that stop beyond ±c.
 func (d density) cut(c float64) {
 	h := 0.0
 	if len(d.at) > 1 {
 		h = d.at[1] - d.at[0]
 	}
 	for i, x := range d.at {
-		over := math.Abs(x) + h/2 - c // how much of the cell lies beyond
+		over := math.Abs(x) + h/2 - c // the part of the cell beyond c
 		if over > 0 && h > 0 {
 			d.weight[i] *= 1 - min(1, over/h)
 		}
 	}
 }
 
-// Look is the index of the look at n complete blocks; false between looks.
+// Look returns the index of the look at n complete blocks; false between looks.
 func (s Sequential) Look(n int) (int, bool) { return slices.BinarySearch(s.Looks, n) }
 
 // Settle judges a comparison in blocks at a look by its repeated confidence
-// interval, and says whether more blocks could still change the verdict's
-// kind: better, worse and equivalent are settled, inconclusive only at the
-// last look. The comparison's effect, p and verdict become those of the look.
+// interval, and reports whether the verdict is final: better, worse and
+// equivalent are, inconclusive only at the last look. The comparison's
+// effect, p and verdict become those of the look.
 func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, bool) {
 	opt = opt.filled()
 	level := s.Levels[look]
@@ -154,13 +154,13 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 	return c, settled || look == len(s.Looks)-1
 }
 
-// anytimeRatio makes a look at any time least wide after about so many blocks.
+// anytimeRatio makes the interval narrowest, relative to a fixed-time one, after about so many blocks.
 const anytimeRatio = 10
 
-// AnyTime is the plan of a study that somebody may stop whenever they like, after n blocks: at its
-// level a test errs in no more than α whatever the time and the reason, and its intervals
-// are a confidence sequence. It is Robbins' normal mixture (Ann. Math. Statist. 41, 1970;
-// Howard, Ramdas, McAuliffe & Sekhon, Ann. Statist. 49, 2021), used with Student's t by its level.
+// AnyTime returns the plan of a study that somebody may stop at will, after n blocks: at its level
+// a test errs with probability at most α, whatever the time and the reason, and its intervals are
+// a confidence sequence. It is Robbins' normal mixture (Ann. Math. Statist. 41, 1970; Howard,
+// Ramdas, McAuliffe & Sekhon, Ann. Statist. 49, 2021), applied to Student's t through its level.
 func AnyTime(n int, alpha float64) Sequential {
 	const r = anytimeRatio
 	v := float64(n)

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/show"
 )
 
-// Autocorrelation of x at a lag: how well a value predicts the one lag later (Box &
-// Jenkins). NaN when x is constant or too short.
+// Autocorrelation returns the autocorrelation of x at a lag (Box & Jenkins); NaN if
+// x is constant or too short.
 func Autocorrelation(x []float64, lag int) float64 {
 	n := len(x)
 	if lag < 0 || n < lag+2 {
@@ -27,9 +27,9 @@ func Autocorrelation(x []float64, lag int) float64 {
 	return num / den
 }
 
-// EffectiveSize is how many independent values n values with lag-1
-// autocorrelation r are worth, n·(1−r)/(1+r), for a first-order process
-// (Bayley & Hammersley 1946); never more than n.
+// EffectiveSize returns the number of independent values equivalent to n
+// values with lag-1 autocorrelation r, n·(1−r)/(1+r), for a first-order
+// process (Bayley & Hammersley 1946); at most n.
 func EffectiveSize(n int, r float64) float64 {
 	if math.IsNaN(r) || r <= 0 {
 		return float64(n)
@@ -37,8 +37,8 @@ func EffectiveSize(n int, r float64) float64 {
 	return max(1, float64(n)*(1-r)/(1+r))
 }
 
-// change tells a change on the comparison's scale: in percent of the control, where that is
-// something, else in the metric's unit.
+// change formats a change on the comparison's scale: in percent of the control if that is
+// nonzero, else in the metric's unit.
 func (c *Comparison) change(by float64) string {
 	switch percent := c.percent(by); {
 	case c.Share:
@@ -50,9 +50,9 @@ func (c *Comparison) change(by float64) string {
 	}
 }
 
-// warnSeries looks at a sample in the order it was measured.
+// warnSeries checks a sample in the order of measurement.
 func warnSeries(c *Comparison, name string, x []float64) {
-	const seen = 0.01 // a warning about nothing in one series of a hundred
+	const seen = 0.01 // one false warning in a hundred series
 	at := make([]float64, len(x))
 	for i := range at {
 		at[i] = float64(i)
@@ -70,12 +70,12 @@ func warnSeries(c *Comparison, name string, x []float64) {
 	}
 }
 
-// OutlierLimit is the modified z score beyond which a value of a sample of n
-// is flagged: where one normal sample in a hundred has such a value. Iglewicz
+// OutlierLimit returns the modified z score beyond which a value of a sample
+// of n is flagged: one normal sample in a hundred has such a value. Iglewicz
 // and Hoaglin's fixed 3.5 (How to Detect and Handle Outliers, 1993) would
-// flag something in a fifth of all samples of five, whose MAD is often tiny
-// by chance, and in every sample of a hundred thousand. The limit is the
-// normal quantile with a factor for the MAD's own scatter, fitted to 20,000
+// flag a value in a fifth of all samples of five, whose MAD is often tiny by
+// chance, and in every sample of a hundred thousand. The limit is the normal
+// quantile, times a factor for the scatter of the MAD, fitted to 20,000
 // simulated samples of each size from 3 to 1,000.
 func OutlierLimit(n int) float64 {
 	fn := float64(n)
@@ -84,9 +84,9 @@ func OutlierLimit(n int) float64 {
 
 // FindOutliers returns the indices of values whose modified z score,
 // 0.6745·(x − median)/MAD, exceeds OutlierLimit in absolute value. They are
-// for a person to look at: nothing in this package drops a value. When more
-// than half the values are equal the mean absolute deviation stands in for
-// the MAD (1.2533·), as Iglewicz and Hoaglin advise.
+// for people to look at: nothing in this package drops a value. If more than
+// half of the values are equal, the mean absolute deviation replaces the MAD
+// (1.2533·), as Iglewicz and Hoaglin advise.
 func FindOutliers(x []float64) []int {
 	if len(x) < 4 {
 		return nil

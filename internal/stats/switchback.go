@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// LeastPairs is the fewest pairs whose randomisation test can reject at 5 %:
-// 2/2⁶ = 0.031, 2/2⁵ = 0.063.
+// LeastPairs is the smallest number of pairs with which the randomisation
+// test can reject at 5 %: 2/2⁶ = 0.031, 2/2⁵ = 0.063.
 const LeastPairs = 6
 
-// What a Comparison's Method says of a live host's: the test, with the scale behind it, or
-// that nothing was tested.
+// Values of a Comparison's Method for a live host: the test, or that there was none.
 const (
 	RandomisationTest = "randomisation test over the orders of pairs"
 	GuardrailEnded    = "a guardrail ended the study"
 )
 
-// CompareSwitchback compares the windows of one machine that switches between
-// control and variants, pair by pair in an order drawn by chance. The
-// randomisation test over those orders decides, its inversion is the interval.
-// Values are one a pair and arm, NaN where a window is invalid. P-values are
-// corrected over the variants by Holm.
+// CompareSwitchback compares the windows of a machine that switches between
+// control and variants, in pairs whose order was drawn at random. The
+// randomisation test over those orders decides; inverting it gives the
+// interval. Each arm has one value per pair, NaN if a window is invalid.
+// P-values are corrected over the variants by Holm.
 func CompareSwitchback(controls, variants []Arm, opt Options) []Comparison {
 	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareSwitchback(controls[i], variants[i], opt) })
 }
@@ -30,15 +29,15 @@ func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	c, a, b, d := pairs(control, variant, Switchback, opt, "%d of %d pairs lack a valid window of %s or %s", "look at why those windows are invalid; resume the study to repeat them")
 	t := Randomise(d, opt.Draws, opt.Seed)
 	c.random, c.rounding = &t, 1.96*roundingOf(a, b, c.Scale, opt.Bucket)
-	c.testAt(1 - opt.Alpha) // Student's standard error plans; it does not decide
+	c.testAt(1 - opt.Alpha) // Student's standard error is for planning only
 	c.Method = RandomisationTest + ", on " + c.Scale.plural()
 	c.finishPairs(a, b, opt)
 	c.warnPairs(d, opt)
 	return c
 }
 
-// testAt makes the comparison's effect, interval and p those of its deciding
-// test at a level.
+// testAt sets the comparison's effect, interval and p from its deciding test
+// at a level.
 func (c *Comparison) testAt(level float64) {
 	if c.random == nil {
 		c.Effect = newTest(c.Effect.Estimate, c.Effect.SE, c.Effect.DF, level)
@@ -66,29 +65,29 @@ func (c *Comparison) warnPairs(d []float64, opt Options) {
 	c.warnPower(opt, func() string { return "run " + blocksText(c, opt) + " pairs" })
 }
 
-// Randomization is the randomisation test of pairs whose order was drawn by
-// chance, and its inversion. Under "the effect is θ" and nothing else, the
-// difference of a pair, less θ, changes its sign with the pair's order whatever
-// the traffic, its trend or its autocorrelation did meanwhile: the test leans on
-// the draw alone (Fisher 1935; Bojinov, Simchi-Levi & Zhao, Design and Analysis
-// of Switchback Experiments, arXiv 2009.00148).
+// Randomization is the randomisation test for pairs whose order was drawn at random,
+// and its inversion. Under "the effect is θ", the difference of a pair, less θ,
+// changes its sign with the pair's order, whatever the traffic, its trend or its
+// autocorrelation did meanwhile: the test relies on the draw alone (Fisher 1935;
+// Bojinov, Simchi-Levi & Zhao, Design and Analysis of Switchback Experiments, arXiv
+// 2009.00148).
 //
-// For the mean as statistic the inversion has a closed form: an assignment that
-// turns the set F of pairs round is as extreme as the observed one exactly when θ is
-// at or above the mean of F, so that the limits of confidence are order statistics
-// of the means of subsets (typical values: Hartigan, JASA 64, 1969).
+// For the mean as the statistic, the inversion has a closed form: an assignment that
+// reverses the set F of pairs is as extreme as the observed one exactly if θ is at
+// least the mean of F, so the confidence limits are order statistics of the means of
+// subsets (typical values: Hartigan, JASA 64, 1969).
 type Randomization struct {
 	N        int     // pairs
 	Estimate float64 // mean of the differences
-	Exact    bool    // all assignments were counted
+	Exact    bool    // all assignments were enumerated
 	means    []float64
-	same     float64 // assignments that are the observed one, it included
+	same     float64 // assignments equal to the observed one, itself included
 	total    float64 // assignments counted, the observed one included
 }
 
-// Invert prepares the test of an estimate over units that are no pairs, by other assignments
-// that could have been drawn: typical are the effects from which on each of them is as extreme
-// as the observed one, same counts those that are the same as it.
+// Invert prepares the test of an estimate over units other than pairs, from other assignments
+// that could have been drawn: typical lists the effects from which on each of them is as
+// extreme as the observed one; same counts the assignments equal to it.
 func Invert(estimate float64, units int, typical []float64, same int) Randomization {
 	t := Randomization{N: units, Estimate: estimate, means: typical, same: float64(same + 1), total: float64(len(typical) + same + 1)}
 	if len(typical) == 0 {
@@ -98,12 +97,12 @@ func Invert(estimate float64, units int, typical []float64, same int) Randomizat
 	return t
 }
 
-// exactOrders is the largest number of pairs of which all assignments are counted.
+// exactOrders is the largest number of pairs for which all assignments are enumerated.
 const exactOrders = 14
 
-// Randomise prepares the test of differences, treated − control, one a pair.
-// Beyond 14 pairs draws assignments stand for all of them, seeded, and the
-// observed one counts (Phipson & Smyth 2010).
+// Randomise prepares the test of differences, treated − control, one per
+// pair. Beyond exactOrders pairs it samples draws assignments with a seed,
+// and counts the observed one in addition (Phipson & Smyth 2010).
 func Randomise(d []float64, draws int, seed uint64) Randomization {
 	t := Randomization{N: len(d), Estimate: math.NaN()}
 	if len(d) == 0 {
@@ -120,7 +119,7 @@ func Randomise(d []float64, draws int, seed uint64) Randomization {
 	return t
 }
 
-// subsetMeans are the means of all subsets but the empty one.
+// subsetMeans returns the means of all non-empty subsets.
 func subsetMeans(d []float64) []float64 {
 	all := 1 << len(d)
 	sums, means := make([]float64, all), make([]float64, all-1)
@@ -137,7 +136,7 @@ func subsetMeans(d []float64) []float64 {
 	return means
 }
 
-// drawnMeans are the means of subsets drawn by fair coins, the empty one again.
+// drawnMeans returns the means of random subsets, drawing again if one is empty.
 func drawnMeans(d []float64, draws int, r *rand.Rand) []float64 {
 	means := make([]float64, 0, draws)
 	for len(means) < draws {
@@ -159,8 +158,8 @@ func drawnMeans(d []float64, draws int, r *rand.Rand) []float64 {
 	return means
 }
 
-// Least is the smallest two-sided p that so many pairs, or draws, can give: six
-// pairs are the fewest that reach 5 %.
+// Least returns the smallest two-sided p that so many pairs, or draws, can
+// give: six pairs are the fewest that reach 5 %.
 func (t Randomization) Least() float64 {
 	if t.total == 0 {
 		return math.NaN()
@@ -168,7 +167,7 @@ func (t Randomization) Least() float64 {
 	return min(1, 2*t.same/t.total)
 }
 
-// above is the p of "the effect is at most θ", below that of "at least θ".
+// above returns the p of "the effect is at most θ", below that of "at least θ".
 func (t Randomization) above(theta float64) float64 {
 	return (float64(t.upTo(theta+t.rounding())) + t.same) / t.total
 }
@@ -178,7 +177,7 @@ func (t Randomization) below(theta float64) float64 {
 	return (float64(len(t.means)-least) + t.same) / t.total
 }
 
-// upTo counts the means at or below a value.
+// upTo returns the number of means at or below a value.
 func (t Randomization) upTo(v float64) int {
 	n, _ := slices.BinarySearchFunc(t.means, v, func(mean, v float64) int {
 		if mean <= v {
@@ -189,12 +188,12 @@ func (t Randomization) upTo(v float64) int {
 	return n
 }
 
-// rounding is what sums of the same differences in another order may differ by.
+// rounding returns the largest difference between sums of the same numbers in different orders.
 func (t Randomization) rounding() float64 {
 	return 1e-12 * max(math.Abs(t.means[0]), math.Abs(t.means[len(t.means)-1]))
 }
 
-// P is the two-sided p of "the effect is θ".
+// P returns the two-sided p of "the effect is θ".
 func (t Randomization) P(theta float64) float64 {
 	if t.N == 0 {
 		return math.NaN()
@@ -202,8 +201,8 @@ func (t Randomization) P(theta float64) float64 {
 	return min(1, 2*min(t.above(theta), t.below(theta)))
 }
 
-// Interval holds the effects that the test does not reject at 1−level. Its limits
-// are NaN where so few pairs cannot reject anything at that level.
+// Interval contains the effects that the test does not reject at 1−level. Its
+// limits are NaN if there are too few pairs to reject anything at that level.
 func (t Randomization) Interval(level float64) Interval {
 	i := noInterval(t.Estimate, level)
 	c := int(math.Floor((1-level)/2*t.total*(1+1e-12)-t.same)) + 1
@@ -214,7 +213,7 @@ func (t Randomization) Interval(level float64) Interval {
 	return i
 }
 
-// Above is the p of "the effect is at most θ".
+// Above returns the p of "the effect is at most θ".
 func (t Randomization) Above(theta float64) float64 {
 	if t.N == 0 {
 		return math.NaN()
@@ -222,7 +221,7 @@ func (t Randomization) Above(theta float64) float64 {
 	return t.above(theta)
 }
 
-// Below is the p of "the effect is at least θ".
+// Below returns the p of "the effect is at least θ".
 func (t Randomization) Below(theta float64) float64 {
 	if t.N == 0 {
 		return math.NaN()
@@ -230,8 +229,8 @@ func (t Randomization) Below(theta float64) float64 {
 	return t.below(theta)
 }
 
-// Equivalent is the p of "the effect is outside low and high", by two one-sided
-// tests.
+// Equivalent returns the p of "the effect is outside low and high", by two
+// one-sided tests.
 func (t Randomization) Equivalent(low, high float64) float64 {
 	if t.N == 0 {
 		return math.NaN()

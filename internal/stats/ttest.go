@@ -18,7 +18,7 @@ type Test struct {
 	P  float64
 }
 
-// newTest builds the Test of an estimate from its standard error.
+// newTest returns the Test of an estimate, given its standard error.
 func newTest(estimate, se, df, level float64) Test {
 	t := Test{Interval: noInterval(estimate, level), SE: se, DF: df, T: math.NaN(), P: math.NaN()}
 	if math.IsNaN(se) || !(df > 0) {
@@ -41,15 +41,15 @@ func newTest(estimate, se, df, level float64) Test {
 	return t
 }
 
-// OneSample is Student's t of the mean of x against zero (Student 1908).
-// Fewer than two values give no interval.
+// OneSample applies Student's t test to the mean of x against zero (Student
+// 1908). Fewer than two values give no interval.
 func OneSample(x []float64, level float64) Test {
 	mean, v := meanVariance(x)
 	n := float64(len(x))
 	return newTest(mean, math.Sqrt(v/n), n-1, level)
 }
 
-// Welch is the t test of mean(b) − mean(a) for unequal variances, with
+// Welch applies the t test to mean(b) − mean(a) for unequal variances, with
 // Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947).
 func Welch(a, b []float64, level float64) Test {
 	ma, va := meanVariance(a)
@@ -63,8 +63,8 @@ func Welch(a, b []float64, level float64) Test {
 	return newTest(mb-ma, math.Sqrt(qa+qb), df, level)
 }
 
-// Slope is Student's t of the slope of y over x by least squares; false where x has fewer than
-// three values or does not vary.
+// Slope applies Student's t test to the least-squares slope of y over x; false if x has fewer
+// than three values or does not vary.
 func Slope(x, y []float64) (Test, bool) {
 	if len(x) < 3 {
 		return Test{}, false
@@ -86,7 +86,7 @@ func Slope(x, y []float64) (Test, bool) {
 	return newTest(slope, math.Sqrt(rest/(n-2)/(vx*(n-1))), n-2, 0.95), true
 }
 
-// SumOf is a test's estimate plus another's with its standard error, which does not depend on it.
+// SumOf adds an independent estimate with its standard error to a test's estimate.
 func SumOf(t Test, estimate, se float64) Test {
 	return newTest(t.Estimate+estimate, math.Hypot(t.SE, se), t.DF, t.Level)
 }
@@ -95,15 +95,15 @@ func SumOf(t Test, estimate, se float64) Test {
 // several groups differ by more than the scatter within them explains.
 type Groups struct {
 	F float64 // variance between the groups' means ÷ variance within
-	// DFBetween and DFWithin are its degrees of freedom.
+	// DFBetween and DFWithin are the degrees of freedom of F.
 	DFBetween, DFWithin float64
-	P                   float64 // of no difference; NaN where it cannot be asked
+	P                   float64 // of "no difference"; NaN if it cannot be tested
 }
 
-// AmongGroups is Fisher's F test of equal means (one-way analysis of variance,
-// fixed effects; Montgomery, Design and Analysis of Experiments, ch. 3). Values
-// that are no numbers and groups without any are left out. Fewer than two groups, or
-// no group with two values, give no p.
+// AmongGroups applies Fisher's F test of equal means (one-way analysis of variance,
+// fixed effects; Montgomery, Design and Analysis of Experiments, ch. 3). It ignores
+// NaNs, and groups without values. With fewer than two groups, or no group of two
+// values, there is no p.
 func AmongGroups(groups [][]float64) Groups {
 	var all, kept []float64
 	var sizes []int
@@ -135,7 +135,7 @@ func AmongGroups(groups [][]float64) Groups {
 	case within == 0:
 		out.F, out.P = math.Inf(1), 0
 	default:
-		out.P = mathext.RegIncBeta(out.DFWithin/2, out.DFBetween/2, out.DFWithin/(out.DFWithin+out.DFBetween*out.F)) // the upper tail of F
+		out.P = mathext.RegIncBeta(out.DFWithin/2, out.DFBetween/2, out.DFWithin/(out.DFWithin+out.DFBetween*out.F)) // upper tail of F
 	}
 	return out
 }

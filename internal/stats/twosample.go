@@ -7,9 +7,9 @@ import (
 	"linerate/internal/show"
 )
 
-// CompareSamples compares independent samples with the first: Welch's t on
-// the logarithms decides (on the values themselves when one has none). For
-// trials that were interleaved in blocks use CompareBlocks, which sees more.
+// CompareSamples compares independent samples with the first: Welch's t test on the
+// logarithms decides (on the values themselves if one has no logarithm). For trials
+// that were interleaved in blocks use CompareBlocks, which is more powerful.
 func CompareSamples(control Arm, variants []Arm, opt Options) []Comparison {
 	return compareAll(len(variants), opt, func(i int, opt Options) Comparison { return compareSamples(control, variants[i], opt) })
 }
@@ -29,15 +29,15 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 	c.SD = pooledSD(x, y)
 	c.finish(a, b, opt)
 	if c.N >= 2 {
-		// Same degrees of freedom and standard error as the test itself.
+		// Uses the degrees of freedom and standard error of the test itself.
 		c.detectable(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
 	}
 	warnSamples(&c, x, y, opt)
 	return c
 }
 
-// spread is the standard deviation that two equal samples as noisy as these
-// would have in common: the root of the mean variance.
+// spread returns the common standard deviation of two samples of equal size:
+// the root of their mean variance.
 func spread(x, y []float64) float64 {
 	_, vx := meanVariance(x)
 	_, vy := meanVariance(y)
@@ -51,7 +51,7 @@ func pooledSD(x, y []float64) float64 {
 	return math.Sqrt((nx*vx + ny*vy) / (nx + ny))
 }
 
-// warnSamples says what limits a comparison of independent samples.
+// warnSamples warns about what limits a comparison of independent samples.
 func warnSamples(c *Comparison, x, y []float64, opt Options) {
 	if c.N < 2 {
 		c.warn(TooFew, "give at least 5 values a side", "a sample of %s gives no interval", show.Plural(c.N, "value"))

@@ -9,26 +9,26 @@ import (
 	"linerate/internal/show"
 )
 
-// Verdict is what a comparison comes to.
+// Verdict is the conclusion of a comparison.
 type Verdict string
 
 // The verdicts.
 const (
-	Better       Verdict = "better"       // a difference, in the metric's good direction
-	Worse        Verdict = "worse"        // a difference, in its bad direction
+	Better       Verdict = "better"       // a difference in the metric's good direction
+	Worse        Verdict = "worse"        // a difference in its bad direction
 	Equivalent   Verdict = "equivalent"   // shown to differ by less than the margin
 	Inconclusive Verdict = "inconclusive" // neither a difference nor equivalence is shown
 	Invalid      Verdict = "invalid"      // the trials do not allow a comparison
-	Stopped      Verdict = "stopped"      // a guardrail ended the study: nothing is said of the metric
+	Stopped      Verdict = "stopped"      // a guardrail ended the study; there is no statement about the metric
 )
 
-// bySeverity orders the verdicts from good news to harm.
+// bySeverity orders the verdicts from good to harmful.
 var bySeverity = []Verdict{Better, Equivalent, Inconclusive, Worse, Invalid, Stopped}
 
-// Verdicts lists all verdicts by severity: from good news to harm.
+// Verdicts lists all verdicts by severity, from good to harmful.
 func Verdicts() []Verdict { return slices.Clone(bySeverity) }
 
-// VerdictNames are the words of Verdicts.
+// VerdictNames returns the names of Verdicts.
 func VerdictNames() []string {
 	names := make([]string, len(bySeverity))
 	for i, v := range bySeverity {
@@ -37,7 +37,7 @@ func VerdictNames() []string {
 	return names
 }
 
-// ParseVerdict reads a verdict's word; an unknown one is a usage error.
+// ParseVerdict parses the name of a verdict; an unknown one is a usage error.
 func ParseVerdict(word string) (Verdict, error) {
 	v := Verdict(word)
 	if !slices.Contains(bySeverity, v) {
@@ -46,7 +46,7 @@ func ParseVerdict(word string) (Verdict, error) {
 	return v, nil
 }
 
-// Compare orders by severity; what is no verdict comes first.
+// Compare orders verdicts by severity; unknown ones come first.
 func (v Verdict) Compare(o Verdict) int {
 	return cmp.Compare(slices.Index(bySeverity, v), slices.Index(bySeverity, o))
 }
@@ -54,7 +54,7 @@ func (v Verdict) Compare(o Verdict) int {
 // Differs reports whether a difference is shown: better or worse.
 func (v Verdict) Differs() bool { return v == Better || v == Worse }
 
-// Ink is how a terminal shows the verdict.
+// Ink returns the style of the verdict on a terminal.
 func (v Verdict) Ink() show.Ink {
 	switch v {
 	case Better:
@@ -69,7 +69,7 @@ func (v Verdict) Ink() show.Ink {
 	return show.Plain
 }
 
-// Direction says which way a metric is better.
+// Direction says which direction of a metric is better.
 type Direction string
 
 // The directions.
@@ -79,13 +79,13 @@ const (
 	Undirected     Direction = "" // a difference is "better" when the value is higher
 )
 
-// Judge names the verdict of one effect: p is the p-value of "no difference"
+// Judge names the verdict on one effect: p is the p-value of "no difference",
 // and pEquivalent that of "differs by the margin or more" (NaN without a
 // margin), both already corrected for multiplicity.
 //
-// Equivalence is asked first: a margin states the smallest effect that
-// matters, so an effect shown to be smaller is equivalent even when it is
-// shown to differ from nothing (Lakens, SPPS 8, 2017).
+// Equivalence comes first: a margin states the smallest effect that matters,
+// so an effect shown to be smaller is equivalent even if it is shown to
+// differ from zero (Lakens, SPPS 8, 2017).
 func Judge(effect, p, pEquivalent, alpha float64, better Direction) Verdict {
 	switch {
 	case math.IsNaN(p):
@@ -100,11 +100,10 @@ func Judge(effect, p, pEquivalent, alpha float64, better Direction) Verdict {
 	return Worse
 }
 
-// Result is the outcome of a comparison: the one record of an effect with its interval,
-// p-values, n and verdict. Everything that stores or prints a comparison embeds it.
+// Result is the outcome of a comparison: an effect with its interval, p-values, n and
+// verdict. Everything that stores or prints a comparison embeds it.
 type Result struct {
-	// N is how many complete blocks, or values of the smaller sample, the
-	// comparison rests on.
+	// N is the number of complete blocks, or of values in the smaller sample.
 	N int `json:"n"`
 	Effect
 	P       Number  `json:"p_value"`
@@ -112,47 +111,48 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// Result is the comparison's outcome; what cannot be computed is unknown.
+// Result returns the comparison's outcome; what cannot be computed is unknown.
 func (c *Comparison) Result() Result {
 	return Result{N: c.N, Effect: c.reported(), P: Num(c.P), PHolm: Num(c.PHolm), Verdict: c.Verdict}
 }
 
-// A Code names one kind of warning, stable across releases.
+// Code names one kind of warning; codes are stable across releases.
 type Code string
 
-// The warnings that comparisons carry.
+// The warnings of comparisons.
 const (
-	TooFew        Code = "too-few"        // no interval at all can be given
-	FewBlocks     Code = "few-blocks"     // the t interval leans on normality
+	TooFew        Code = "too-few"        // no interval can be computed
+	FewBlocks     Code = "few-blocks"     // the t interval relies on normality
 	MissingBlocks Code = "missing-blocks" // blocks left out: a trial is missing or invalid
 	NotPositive   Code = "not-positive"   // no logarithm: differences were analysed instead of ratios
-	NoVariation   Code = "no-variation"   // all values equal: rounded, cached, or a counter that stands still
+	NoVariation   Code = "no-variation"   // all values equal: rounded, cached, or a counter that does not move
 	Outliers      Code = "outliers"       // flagged, never dropped
 	Drift         Code = "drift"          // the values move with time
 	Correlated    Code = "autocorrelated" // neighbours in time resemble each other
-	UnequalSpread Code = "unequal-spread" // variances differ so much that pooling them misleads
+	UnequalSpread Code = "unequal-spread" // variances differ too much to be pooled
 	Underpowered  Code = "underpowered"   // the detectable effect is larger than the margin
-	LateEffect    Code = "late-effect"    // the window before still acts on the next
-	AADoubt       Code = "aa-doubt"       // the A/A arm allows effects as large
+	LateEffect    Code = "late-effect"    // a window affects the next one
+	AADoubt       Code = "aa-doubt"       // the A/A arm's interval allows effects as large
 )
 
-// Warning says what limits a result and what to do about it.
+// Warning says what limits a result, and what to do about it.
 type Warning struct {
 	Code    Code   `json:"code"`
-	Message string `json:"message"` // what is the matter, with its numbers
+	Message string `json:"message"` // what is wrong, with numbers
 	Action  string `json:"action"`  // what to do
 }
 
 func (w Warning) String() string { return w.Message + "; " + w.Action }
 
-// muchWider is how many times the effect half an A/A interval must be to take a verdict back: of arms
-// that scatter alike both intervals are about as wide, and an effect just found is hardly larger.
+// muchWider is how many times the effect half an A/A interval must be for a verdict to be
+// withdrawn. If arms scatter alike, both intervals have similar widths, and an effect that is only
+// just significant is hardly larger than half of one.
 const muchWider = 1.25
 
-// Doubt takes back a verdict that the study's A/A arm does not support. Where the control differs
-// from itself, that is one on an effect up to the largest that the A/A interval allows; where half the
-// A/A interval is a quarter wider than the effect (or the margin of an equivalence), one on such an effect. The
-// A/A arm of fewer blocks is taken as if it had as many.
+// Doubt withdraws a verdict that the study's A/A arm does not support. If the control differs from
+// itself, it withdraws verdicts on effects up to the largest that the A/A interval allows. It also
+// withdraws a verdict if half the A/A interval exceeds the effect (or the margin of an equivalence)
+// by a quarter. An A/A arm with fewer blocks is rescaled as if it had as many.
 func (c *Comparison) Doubt(aa Comparison, opt Options) {
 	effect := math.Abs(c.Effect.Estimate)
 	switch low, high := c.margins(opt.filled()); {

@@ -7,13 +7,13 @@ import (
 	"linerate/internal/show"
 )
 
-// Saying is a look in words: "no harm beyond 5 %".
+// Saying describes the decision of a look: "no harm beyond 5 %".
 func Saying(t *wedge.Trial, says wedge.Says) string {
 	limit := t.Limit()
 	return map[wedge.Says]string{wedge.Go: "no harm beyond " + limit, wedge.Harm: "harm", wedge.Wait: "harm of " + limit + " is not excluded", wedge.Unseen: "too few hosts to see " + limit}[says]
 }
 
-// Measured shows what a wave that is an experiment has shown so far.
+// Measured shows the results so far of a wave that is an experiment.
 func Measured(p *show.Page, t *wedge.Trial) {
 	p.Paragraph("  ", "  ", fmt.Sprintf("measured by %s, %s is better; %s", show.Clean(t.Metric), t.Better, t.Design()))
 	if len(t.Periods) < wedge.Baselines {

@@ -1,4 +1,4 @@
-// Package page shows a fleet on a terminal: how it stands, a host, a rule, a wave.
+// Package page prints a fleet's status, a host, a rule, or a wave on a terminal.
 package page
 
 import (
@@ -12,13 +12,13 @@ import (
 	"linerate/internal/show"
 )
 
-// MostChanges and MostHosts bound what is printed for people; the JSON has all.
+// MostChanges and MostHosts limit what is printed; the JSON has everything.
 const (
 	MostChanges = 200
 	MostHosts   = 20
 )
 
-// few prints a line for each of n things, at most so many, and how many more there are.
+// few prints a line for each of n things, up to a limit, and the number of the rest.
 func few(p *show.Page, n, most int, thing string, line func(i int)) {
 	for i := range min(n, most) {
 		line(i)
@@ -28,7 +28,7 @@ func few(p *show.Page, n, most int, thing string, line func(i int)) {
 	}
 }
 
-// Some names a few of many.
+// Some lists a few of many names.
 func Some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -54,7 +54,7 @@ func Changes(p *show.Page, changes []fleet.Change) {
 	few(p, len(changes)-len(table.Rows), 0, "change", nil)
 }
 
-// Host shows one host, how it stands in the last wave that it was in, if any, and what changed.
+// Host shows one host, its state in its last wave, if any, and its changes.
 func Host(p *show.Page, h *fleet.Host, last *fleet.WaveEvent, changes []fleet.Change) {
 	p.Line(p.Bold(show.Clean(h.Name)))
 	line := func(name, value string) {
@@ -96,7 +96,7 @@ func Host(p *show.Page, h *fleet.Host, last *fleet.WaveEvent, changes []fleet.Ch
 	Changes(p, changes)
 }
 
-// Rule shows on which hosts a rule finds something, by role and release, and of how many.
+// Rule shows the hosts with findings of a rule, by role and release, out of how many.
 func Rule(p *show.Page, rule string, counts []fleet.RuleCount, hosts []fleet.Host, of int) {
 	on := 0
 	for _, c := range counts {
@@ -116,7 +116,7 @@ func Rule(p *show.Page, rule string, counts []fleet.RuleCount, hosts []fleet.Hos
 	p.Paragraph("", "", strings.Join(names, ", "))
 }
 
-// Status shows how a fleet stands, and the hosts that were not reached or drifted.
+// Status shows a fleet's status, and the hosts that are unreachable or drifted.
 func Status(p *show.Page, st *fleet.Status, counts []fleet.RuleCount, unreachable, drifted []fleet.Host) {
 	p.Paragraph("", "", fmt.Sprintf("%s, %s unreachable (%s never reached). Findings: %s, %s, %s for information.", show.Plural(st.Hosts, "host"), show.Count(st.Unreachable), show.Count(st.Never),
 		show.Plural(st.Errors, "error"), show.Plural(st.Warnings, "warning"), show.Count(st.Infos)))
@@ -155,7 +155,7 @@ func Status(p *show.Page, st *fleet.Status, counts []fleet.RuleCount, unreachabl
 	p.Table(sweeps)
 }
 
-// appliedLine says how the hosts are that linerate applied something to; "" where it did not.
+// appliedLine describes the hosts on which linerate applied something; "" if there are none.
 func appliedLine(st *fleet.Status) string {
 	var line string
 	if st.Applied > 0 {
@@ -175,7 +175,7 @@ func listed(p *show.Page, hosts []fleet.Host, say func(*fleet.Host) string) {
 	few(p, len(hosts), MostHosts, "host", func(i int) { p.Paragraph("", "  ", show.Clean(hosts[i].Name)+" "+say(&hosts[i])) })
 }
 
-// Sweep shows a sweep's result, and what got worse.
+// Sweep shows the result of a sweep, and the changes for the worse.
 func Sweep(p *show.Page, w fleet.Sweep, changes []fleet.Change) {
 	p.Paragraph("", "", fmt.Sprintf("%s in %s: %s reached, %s unreachable. %s, %s for the worse.", show.Plural(w.Hosts, "host"), show.Clock(w.End.Sub(w.Start)), show.Count(w.Reached), show.Count(w.Unreachable),
 		show.Plural(w.Changes, "change"), show.Count(w.Alerts)))

@@ -9,10 +9,10 @@ import (
 	"linerate/internal/show"
 )
 
-// Outcome is how a wave stands, in words.
+// Outcome describes a wave's outcome.
 func Outcome(w fleet.Wave) string { return cmp.Or(string(w.Outcome), "not ended") }
 
-// Wave lists the hosts of a wave by state; those without a text share one line.
+// Wave lists the hosts of a wave by state; hosts without a text share one line.
 func Wave(p *show.Page, w fleet.Wave, hosts []fleet.WaveEvent) {
 	p.Line(fmt.Sprintf("wave %s: %s, %s", p.Bold(w.ID), show.Plural(w.Hosts, "host"), Outcome(w)))
 	if w.Reason != "" {
@@ -47,7 +47,7 @@ func Wave(p *show.Page, w fleet.Wave, hosts []fleet.WaveEvent) {
 	}
 }
 
-// Plans lists what plans change on how many hosts.
+// Plans lists the changes in plans, with the number of hosts for each.
 func Plans(p *show.Page, s fleet.PlanSummary) {
 	few(p, len(s.Changes), MostChanges, "change", func(i int) {
 		c := s.Changes[i]

@@ -8,23 +8,23 @@ import (
 	"linerate/internal/stats"
 )
 
-// contrast compares units that have something with those that do not, column by column, within
-// blocks of units that could have changed slots with each other.
+// contrast compares units that have the treatment with those that do not, column by column,
+// within blocks of units that could have exchanged slots.
 type contrast struct {
 	blocks [][]int     // units
 	slots  []int       // of each unit
 	values [][]float64 // of a unit in each column
-	// on reports whether a unit of a slot has it in a column.
+	// on reports whether a unit in a slot has the treatment in a column.
 	on func(slot, column int) bool
-	// had is 1 where a unit had it in a column, else 0, less the share of its block that did.
+	// had is 1 if a unit had it in a column, else 0, minus the mean over its block.
 	had [][]float64
-	// sums are what a unit's values, less the means of its block, add up to in each slot; agree
-	// is the same of had.
+	// sums holds, for each unit and slot, the sum of the unit's centred values over the treated
+	// columns; agree is the same for had.
 	sums, agree [][]float64
 	size        float64
 }
 
-// prepare adds up; slots are below most.
+// prepare computes the sums; all slots are below most.
 func (c *contrast) prepare(most int) {
 	n := len(c.slots)
 	c.had, c.sums, c.agree = make([][]float64, n), make([][]float64, n), make([][]float64, n)
@@ -52,7 +52,7 @@ func (c *contrast) prepare(most int) {
 	c.size = total(c.agree, c.slots)
 }
 
-// centre takes the means of its block from each unit's values.
+// centre subtracts the block's means from each unit's values.
 func centre(blocks [][]int, values [][]float64) {
 	for _, b := range blocks {
 		for k := range values[b[0]] {
@@ -74,10 +74,10 @@ func total(of [][]float64, slots []int) (sum float64) {
 	return sum
 }
 
-// test compares by other assignments of the same slots. At an effect of θ the units' values, less
-// θ where they had it, would be what they are whoever had it: another assignment, whose estimate
-// is a and which agrees with the drawn one by the share c, is as extreme from
-// θ = (estimate − a)/(1 − c) on.
+// test compares with other assignments of the same slots. Under an effect of θ, the units'
+// values, minus θ where they had the treatment, do not depend on the assignment: one with
+// estimate a, which agrees with the drawn one by the share c, is as extreme from θ = (estimate −
+// a)/(1 − c) on.
 func (c *contrast) test(draws int, r *rand.Rand) stats.Randomization {
 	if !(c.size > 1e-9) {
 		return stats.Invert(math.NaN(), 0, nil, 0)
@@ -99,8 +99,8 @@ func (c *contrast) test(draws int, r *rand.Rand) stats.Randomization {
 	return stats.Invert(estimate, len(slots), typical, same)
 }
 
-// error is the standard error of the estimate where values have a variance of their own in each
-// column, and one that a unit's columns share.
+// error returns the standard error of the estimate, for values with an independent variance in
+// each column plus one that a unit's columns share.
 func (c *contrast) error(each, shared float64) float64 {
 	v := 0.0
 	for _, had := range c.had {

@@ -10,47 +10,47 @@ import (
 	"linerate/internal/stats"
 )
 
-// draws stand for all assignments; the observed one counts too.
+// draws is the number of sampled assignments; the observed one counts in addition.
 const draws = 1999
 
-// power is that of what a wave is said to see.
+// power is the power for which detectable effects are stated.
 const power = 0.8
 
-// Look is what is known when a wave has been measured.
+// Look is the result after a wave has been measured.
 type Look struct {
 	Wave    int `json:"wave"`
 	Periods int `json:"periods"` // measured since the first wave
-	// Treated hosts have the plan, Others do not; LeftOut ones lack a reading and count for neither.
+	// Treated hosts have the plan, Others do not; LeftOut hosts lack a reading and are in neither.
 	Treated int `json:"treated"`
 	Others  int `json:"others"`
 	LeftOut int `json:"left_out,omitempty"`
-	// Effect is that of the plan on a host, in percent of the metric.
+	// Effect is the effect of the plan on a host, in percent of the metric.
 	Effect stats.Effect `json:"effect"`
 	P      stats.Number `json:"p"`
-	// Harm is the p of "it does no harm", Excluded that of "it does harm of the limit or more": by the
-	// draw, or by the scatter of the baselines where so few draws exist that none is improbable.
+	// Harm is the p of "it does no harm", Excluded that of "it does harm of the limit or more": by
+	// the random draw, or by the scatter of the baselines if there are too few possible draws.
 	Harm     stats.Number `json:"p_harm"`
 	Excluded stats.Number `json:"p_excluded"`
-	// Sees is the least harm, in percent, that this look shows with a power of 0.8, by the scatter
-	// of the baselines.
+	// Sees is the smallest harm, in percent, that this look detects with a power of 0.8, given the
+	// scatter of the baselines.
 	Sees stats.Number `json:"sees_percent"`
 	Says Says         `json:"says"`
-	// Sham is the difference between hosts with an empty change and those without any (A/A).
+	// Sham is the difference between hosts with an empty change and those without one (A/A).
 	Sham stats.Effect `json:"sham"`
 }
 
-// Says is what a look decides.
+// Says is the decision at a look.
 type Says string
 
-// What a look may decide.
+// The decisions.
 const (
-	Go     Says = "no harm"      // harm of the limit is excluded: the next wave may go
-	Harm   Says = "harm"         // it does harm: all goes back
-	Unseen Says = "cannot see"   // too few hosts to see harm of the limit: the next wave may go
-	Wait   Says = "not excluded" // harm of the limit would be seen, and is not excluded yet
+	Go     Says = "no harm"      // harm of the limit is excluded: the next wave may begin
+	Harm   Says = "harm"         // harm is shown: everything is rolled back
+	Unseen Says = "cannot see"   // too few hosts to detect harm of the limit: the next wave may begin
+	Wait   Says = "not excluded" // harm of the limit is detectable, and not yet excluded
 )
 
-// sees is the harm that a contrast shows, in percent.
+// sees returns the harm that a contrast can detect, in percent.
 func (t *Trial) sees(c *contrast, s scatter) stats.Number {
 	if !(c.size > 1e-9) {
 		return stats.Num(math.NaN())
@@ -59,12 +59,12 @@ func (t *Trial) sees(c *contrast, s scatter) stats.Number {
 	return stats.Num(math.Abs(stats.Percent(t.sign() * t.error(c, s) * stats.DetectableEffect(s.df, 2*t.level(), power))))
 }
 
-// error is the standard error of a contrast by the scatter of the baselines.
+// error returns the standard error of a contrast, from the scatter of the baselines.
 func (t *Trial) error(c *contrast, s scatter) float64 {
 	return c.error(s.noise, s.trust*s.trust*s.noise/2+(1-s.trust)*(1-s.trust)*s.between)
 }
 
-// Foresee is what each wave will see, in percent, by the baselines; NaN of one that sees nothing.
+// Foresee returns the harm that each wave can detect, in percent, from the baselines; NaN if none.
 func (t *Trial) Foresee() (out []stats.Number) {
 	p := t.panel(t.Periods[:Baselines])
 	s := p.scatter()
@@ -76,7 +76,7 @@ func (t *Trial) Foresee() (out []stats.Number) {
 	return out
 }
 
-// Power says what can be seen, and when; blind where no wave sees harm of the limit.
+// Power says what can be detected, and when; blind is set if no wave can detect harm of the limit.
 func (t *Trial) Power() (text string, blind bool) {
 	sees, hosts := t.Foresee(), show.Plural(len(t.Hosts), "host")
 	for w, v := range sees {
@@ -87,7 +87,7 @@ func (t *Trial) Power() (text string, blind bool) {
 	return fmt.Sprintf("%s: no wave sees %s; the last sees %s with power %g", hosts, t.Limit(), show.Optional(sees[len(sees)-1], show.Percent), power), true
 }
 
-// Look is what is known after a wave, false where it was not measured yet.
+// Look returns the result after a wave; false if it has not been measured yet.
 func (t *Trial) Look(wave int) (l Look, ok bool) {
 	until := len(t.Periods)
 	for until > 0 && t.Periods[until-1].Wave > wave {
@@ -115,7 +115,7 @@ func (t *Trial) Look(wave int) (l Look, ok bool) {
 	l.Effect, l.P = t.effect(test), stats.Num(test.P(0))
 	l.Harm, l.Excluded = stats.Num(test.Above(0)), stats.Num(test.Below(t.limit()))
 	if ways := orders(p.hosts, func(h Host) int { return min(h.Step(), wave+1) }); ways < math.Log(1/alpha) {
-		// No draw of so few is improbable: the scatter of the baselines judges.
+		// With so few draws none is improbable: use the scatter of the baselines.
 		l.Excluded = stats.Num(stats.UpperT((t.limit()-test.Estimate)/t.error(c, s), s.df))
 	}
 	sham := p.sham(columns, s)
@@ -124,7 +124,7 @@ func (t *Trial) Look(wave int) (l Look, ok bool) {
 	return l, true
 }
 
-// Last is what is known after the last wave that was measured, false where none was.
+// Last returns the result after the last measured wave; false if there is none.
 func (t *Trial) Last() (l Look, ok bool) {
 	for w := t.Waves; w > 0 && !ok; w-- {
 		l, ok = t.Look(w)
@@ -132,7 +132,7 @@ func (t *Trial) Last() (l Look, ok bool) {
 	return l, ok
 }
 
-// Looks are what is known after each wave that was measured.
+// Looks returns the result after each measured wave.
 func (t *Trial) Looks() (out []Look) {
 	for w := 1; w <= t.Waves; w++ {
 		if l, ok := t.Look(w); ok {
@@ -146,7 +146,7 @@ func (t *Trial) chance(stream int) *rand.Rand {
 	return rand.New(rand.NewPCG(t.Seed, uint64(stream)))
 }
 
-// effect is in percent of the metric, as it is read.
+// effect converts to percent of the metric, in the metric's own direction.
 func (t *Trial) effect(r stats.Randomization) stats.Effect {
 	i := r.Interval(0.95)
 	if t.sign() < 0 {
@@ -155,8 +155,8 @@ func (t *Trial) effect(r stats.Randomization) stats.Effect {
 	return stats.EffectOf(i.Map(stats.Percent))
 }
 
-// Pass measures a wave until it decides, or has waited for as many periods as it may: what then
-// says Wait is to be stopped.
+// Pass measures a wave until it decides or has waited for Patience periods; if the look then
+// still says Wait, the rollout must stop.
 func (t *Trial) Pass(wave int, measure func() error) (Look, error) {
 	for n := 0; ; n++ {
 		l, ok := t.Look(wave)
@@ -169,8 +169,8 @@ func (t *Trial) Pass(wave int, measure func() error) (Look, error) {
 	}
 }
 
-// says decides. Few hosts can be drawn in so few ways that no order is improbable: then the
-// scatter of the baselines judges.
+// says makes the decision. With few hosts there are too few possible orders for any to be
+// improbable; then the scatter of the baselines decides.
 func (t *Trial) says(l *Look, estimate float64) Says {
 	beyond := estimate > t.limit()
 	harm := l.Harm.Float() <= t.level() || beyond && l.Sees.Known() && estimate > t.worse(1+t.sign()*l.Sees.Float()/100)

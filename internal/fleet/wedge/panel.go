@@ -9,18 +9,18 @@ import (
 	"linerate/internal/list"
 )
 
-// scatter is what the baselines say of hosts within strata: variances of logarithms.
+// scatter describes hosts within strata, from the baselines: variances of logarithms.
 type scatter struct {
 	noise   float64 // of one period
-	between float64 // of hosts
-	trust   float64 // how much of a host's baseline is the host's, of 1
+	between float64 // between hosts
+	trust   float64 // share of a host's baseline deviation that persists, 0 to 1
 	df      float64
 }
 
-// panel is the hosts that gave every reading of some periods.
+// panel holds the hosts that have every reading of some periods.
 type panel struct {
 	hosts  []Host
-	values [][]float64 // of each host by period, up is worse
+	values [][]float64 // of each host by period; higher is worse
 	blocks [][]int     // hosts by stratum
 }
 
@@ -35,7 +35,7 @@ func (t *Trial) panel(periods []Period) (p panel) {
 	return p
 }
 
-// blocks are units by a key, in its order.
+// blocks groups units by a key, in the order of keys.
 func blocks(n int, key func(int) string) (out [][]int) {
 	by := map[string][]int{}
 	for i := range n {
@@ -67,7 +67,7 @@ func (p *panel) scatter() (s scatter) {
 	return s
 }
 
-// contrast of what hosts had in the columns, which are waves.
+// contrast returns the contrast of what hosts had in the columns, which are waves.
 func (p *panel) contrast(columns []int, values func(host, column int) float64) *contrast {
 	c := &contrast{blocks: p.blocks, on: func(slot, k int) bool { return slot <= columns[k] }}
 	most := 0
@@ -83,8 +83,7 @@ func (p *panel) contrast(columns []int, values func(host, column int) float64) *
 	return c
 }
 
-// sham compares hosts of each wave that had an empty change with those that had none, while both
-// were held back.
+// sham compares, in each wave, held-back hosts with an empty change to those without one.
 func (p *panel) sham(columns []int, s scatter) *contrast {
 	var held panel
 	for i, h := range p.hosts {

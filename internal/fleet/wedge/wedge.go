@@ -1,10 +1,10 @@
-// Package wedge is a rollout as an experiment, a stepped wedge: the order in which hosts get
-// their plans is drawn by chance within strata, half of each wave is held back while the other
-// half has its plan, and half of those that are held back get an empty change meanwhile. What
-// the plans do is the difference between hosts that have them and hosts that do not, at the
-// same time, each less its own baseline. The test leans on the draw alone: it asks what other
-// draws of the same schedule would have shown (Fisher 1935; Hughes et al., Contemporary
-// Clinical Trials 45, 2015; Ji, Fink, Robyn & Small, arXiv 1610.07127).
+// Package wedge runs a rollout as an experiment, a stepped wedge: hosts get their plans in an
+// order drawn at random within strata, half of each wave is held back while the other half has
+// its plan, and half of the hosts held back get an empty change. The effect of the plans is
+// the difference between hosts that have them and hosts that do not, at the same time, each
+// minus its own baseline. The test relies on the draw alone: it computes what other draws of
+// the same schedule would have shown (Fisher 1935; Hughes et al., Contemporary Clinical Trials
+// 45, 2015; Ji, Fink, Robyn & Small, arXiv 1610.07127).
 package wedge
 
 import (
@@ -21,56 +21,56 @@ import (
 	"linerate/internal/stats"
 )
 
-// Trial is the design of a rollout and what was read meanwhile. It is the whole record: what is
-// decided follows from it.
+// Trial is the design of a rollout and its readings. It is the complete record: all decisions
+// follow from it.
 type Trial struct {
 	Metric string          `json:"metric"`
 	Better stats.Direction `json:"better"`
-	// Harm is the least harm, in percent of the metric, that ends the rollout.
+	// Harm is the smallest harm, in percent of the metric, that ends the rollout.
 	Harm float64 `json:"harm_percent"`
-	// Hold is how long a period is measured.
+	// Hold is the duration of a period.
 	Hold float64 `json:"hold_s"`
 	Seed uint64  `json:"seed"`
-	// Strata are the facts by which hosts are compared with their like only.
+	// Strata are the facts in which compared hosts must be equal.
 	Strata []string `json:"strata"`
 	Waves  int      `json:"waves"`
 	Hosts  []Host   `json:"hosts"`
-	// Changes are what the plans change on the running hosts, Unchanged how many hosts keep all as it is, On
-	// what all hosts have in common.
+	// Changes are the plans' changes of running hosts, Unchanged is the number of hosts without
+	// any, and On is what all hosts have in common.
 	Changes   []Change `json:"changes,omitempty"`
 	Unchanged int      `json:"unchanged,omitempty"`
 	On        System   `json:"on,omitzero"`
-	// Periods are as they were measured: Baselines of them before the first wave.
+	// Periods are the measured periods, beginning with the Baselines before the first wave.
 	Periods []Period `json:"periods,omitempty"`
 }
 
 // Change is a setting that plans change on running hosts.
 type Change struct {
 	Setting string `json:"setting"`
-	Before  string `json:"before"` // "" of what had none, or none that is known
+	Before  string `json:"before"` // "" if there was none, or if it is unknown
 	After   string `json:"after"`
 	Hosts   int    `json:"hosts"`
 }
 
-// System is a host's; "" is what hosts do not share.
+// System describes hosts; fields in which they differ are "".
 type System struct {
 	OS       string `json:"os,omitempty"`
 	Release  string `json:"release,omitempty"`
 	Hardware string `json:"hardware,omitempty"`
 }
 
-// Host is where the draw put a host.
+// Host is the place of a host in the draw.
 type Host struct {
 	Name    string `json:"name"`
 	Stratum string `json:"stratum"`
-	Wave    int    `json:"wave"` // from 1; 0: in none
-	// Held hosts wait a wave longer; Sham ones get an empty change while they wait.
+	Wave    int    `json:"wave"` // from 1; 0: in no wave
+	// Held hosts wait for one more wave; Sham hosts get an empty change while they wait.
 	Held bool `json:"held,omitempty"`
 	Sham bool `json:"sham,omitempty"`
 }
 
-// Step is the step of the rollout in which a host gets its plan: the half of a wave that was
-// held back goes together with the first half of the next.
+// Step returns the step of the rollout in which a host gets its plan: the held-back half of
+// a wave goes together with the first half of the next.
 func (h Host) Step() int {
 	if h.Held {
 		return h.Wave + 1
@@ -78,29 +78,29 @@ func (h Host) Step() int {
 	return h.Wave
 }
 
-// Period is a time in which every host was measured.
+// Period is a period in which every host was measured.
 type Period struct {
-	Wave  int       `json:"wave"` // the one whose first half has the plan; 0: a baseline
+	Wave  int       `json:"wave"` // whose first half has the plan; 0: a baseline
 	Begin time.Time `json:"begin"`
-	// Values are in the order of the hosts, null of one that gave none.
+	// Values are in the order of the hosts, null if there is no reading.
 	Values []stats.Number `json:"values"`
 }
 
-// Baselines are the periods before the first wave: the scatter between them is what a wave has
-// to be told from.
+// Baselines is the number of periods before the first wave: their scatter is the noise from
+// which an effect must be told.
 const Baselines = 2
 
-// Patience is how many periods a wave waits at most to exclude harm.
+// Patience is how many periods a wave waits at most for harm to be excluded.
 const Patience = 3
 
-// alpha is the chance, over the whole rollout, to stop for harm that is none.
+// alpha is the probability, over the whole rollout, of stopping for harm when there is none.
 const alpha = 0.05
 
-// level is that of one look: each wave may be looked at Patience times.
+// level returns the significance level of one look: each wave may have Patience looks.
 func (t *Trial) level() float64 { return alpha / float64(max(1, t.Waves)*Patience) }
 
-// Draw puts hosts into waves that end at the given numbers, by chance: each stratum's hosts are
-// shuffled and spread evenly over the waves, and halved within each wave.
+// Draw randomly assigns hosts to waves that end at the given numbers: it shuffles each stratum,
+// spreads it evenly over the waves, and halves each wave.
 func Draw(hosts []Host, ends []int, seed uint64) []Host {
 	r := rand.New(rand.NewPCG(seed, uint64(len(hosts))))
 	by := map[string][]int{}
@@ -135,10 +135,10 @@ func Draw(hosts []Host, ends []int, seed uint64) []Host {
 	return out
 }
 
-// mostLooked bounds hosts × waves × periods of a record from elsewhere, and so how long a look takes.
+// mostLooked bounds hosts × waves × periods of an untrusted record, and with it the time of a look.
 const mostLooked = 100_000_000
 
-// Fits refuses a record from elsewhere that no trial can have.
+// Fits refuses an untrusted record that is inconsistent.
 func (t *Trial) Fits() error {
 	bad := t.Waves < 1 || t.Waves > len(t.Hosts) || float64(len(t.Hosts))*float64(t.Waves)*float64(len(t.Periods)) > mostLooked || slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.Wave < 1 || h.Wave > t.Waves })
 	for _, p := range t.Periods {
@@ -150,8 +150,8 @@ func (t *Trial) Fits() error {
 	return nil
 }
 
-// Check refuses a design that could show nothing: hosts that have none to be compared with,
-// and schedules of which so few exist that none is improbable.
+// Check refuses a design that could show nothing: hosts without any to compare with, and
+// schedules with too few possible orders.
 func (t *Trial) Check() error {
 	if !(t.Harm > 0 && t.Harm < 100) {
 		return hint.Usagef("harm of %g %% is not between 0 and 100", t.Harm)
@@ -168,8 +168,8 @@ func (t *Trial) Check() error {
 	return nil
 }
 
-// orders counts the ways in which hosts can be put into their slots within their strata, as a
-// logarithm.
+// orders returns the logarithm of the number of ways to assign hosts to their slots within
+// strata.
 func orders(hosts []Host, slot func(Host) int) (ways float64) {
 	in, of := map[string]int{}, map[string]map[int]int{}
 	for _, h := range hosts {
@@ -193,7 +193,7 @@ func logFactorial(n int) float64 {
 	return v
 }
 
-// Stratum names what a host is by some facts, as "router, EPYC".
+// Stratum names the stratum given by some facts, such as "router, EPYC".
 func Stratum(facts []string) (s string) {
 	for _, f := range facts {
 		if f != "" {
@@ -206,7 +206,7 @@ func Stratum(facts []string) (s string) {
 	return s[len(", "):]
 }
 
-// worse turns values so that up is worse, as logarithms: NaN of what has none.
+// worse converts a value to a logarithm that is higher if it is worse; NaN if it has none.
 func (t *Trial) worse(v float64) float64 {
 	if !(v > 0) {
 		return math.NaN()
@@ -221,13 +221,13 @@ func (t *Trial) sign() float64 {
 	return 1
 }
 
-// Limit is the harm that ends the rollout, for people.
+// Limit formats the harm that ends the rollout.
 func (t *Trial) Limit() string { return fmt.Sprintf("%g %%", t.Harm) }
 
-// limit is the least harm that counts, as a logarithm that is worse above 0.
+// limit returns the smallest harm that counts, as a logarithm on the scale of worse.
 func (t *Trial) limit() float64 { return t.sign() * math.Log1p(t.sign()*t.Harm/100) }
 
-// Design says how hosts were drawn, for people.
+// Design describes how the order was drawn.
 func (t *Trial) Design() string {
 	n, shams := map[string]int{}, 0
 	for _, h := range t.Hosts {

@@ -20,23 +20,23 @@ import (
 	"linerate/internal/study/record"
 )
 
-// ChainFile names the records of a commons in the order in which they came.
+// ChainFile lists the records of a commons in order of submission.
 const ChainFile = "chain.jsonl"
 
-// Link is a record in the chain: the digest of its files, and of this link with all before it.
+// Link is a record in the chain, with the digest of its files and the hash over this and all earlier links.
 type Link struct {
-	Record string `json:"record"` // directory
+	Record string `json:"record"` // its directory
 	SHA256 string `json:"sha256"`
-	Prev   string `json:"prev"` // "" of the first
+	Prev   string `json:"prev"` // "" for the first
 	Hash   string `json:"hash"`
 }
 
 func (l Link) sum() string { return digest([]byte(l.Prev + "\n" + l.Record + "\n" + l.SHA256)) }
 
-// files are those of a record, in the order of their digest.
+// files lists a record's files, in the order in which they are digested.
 var files = []string{record.SpecFile, record.TrialsFile, record.ResultsFile, "facts.json"}
 
-// digestOf is that of a record's files.
+// digestOf returns the digest of a record's files.
 func digestOf(fsys fs.FS) (string, record.Memory, error) {
 	var all bytes.Buffer
 	out := record.Memory{}
@@ -55,20 +55,20 @@ func digestOf(fsys fs.FS) (string, record.Memory, error) {
 	return digest(all.Bytes()), out, nil
 }
 
-// Submission is a record of a commons: taken, or refused for a reason.
+// Submission is a record of a commons, accepted or rejected.
 type Submission struct {
 	Record string
 	Why    error // nil: its verdicts follow from its trials
 }
 
-// Read checks a commons. A broken chain refuses all of it; a record refuses itself.
+// Read checks a commons. A broken chain invalidates all of it; an invalid record only itself.
 func Read(fsys fs.FS) ([]Submission, error) {
 	links, err := readChain(fsys)
 	if err != nil {
 		return nil, err
 	}
 	var out []Submission
-	owner := map[string]string{} // of each trial's measurement
+	owner := map[string]string{} // of each trial's measurement, to find duplicates
 	for _, l := range links {
 		out = append(out, Submission{l.Record, l.check(fsys, owner)})
 	}
@@ -130,7 +130,7 @@ func (l Link) check(fsys fs.FS, owner map[string]string) error {
 	return nil
 }
 
-// check derives a record again, and says why it is not to be believed.
+// check derives a record again, and returns why it is not credible.
 func check(in record.Memory) (*record.Record, error) {
 	r, err := record.Read(in, "the record")
 	if err != nil {
@@ -167,16 +167,16 @@ func check(in record.Memory) (*record.Record, error) {
 	return r, nil
 }
 
-// leastAA is the fewest comparisons of the control with itself.
+// leastAA is the smallest number of A/A comparisons.
 const leastAA = 2
 
-// same compares two documents, whatever their spaces.
+// same compares two JSON documents, ignoring white space.
 func same(a, b []byte) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// rejudged asks a trial's gates and measures it again.
+// rejudged applies a trial's gates and derives its metrics again.
 func rejudged(r *record.Record, i int) error {
 	t := r.Trials[i]
 	part, ok := r.Spec.Part(t.Part)
@@ -215,7 +215,7 @@ func rejudged(r *record.Record, i int) error {
 	return nil
 }
 
-// Write adds a record to a commons, the link in the chain last.
+// Write adds a record to a commons; it writes the link in the chain last.
 func Write(dir, name string, of record.Memory) error {
 	links, err := readChain(os.DirFS(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

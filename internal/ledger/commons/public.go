@@ -1,6 +1,6 @@
-// Package commons keeps studies that anybody may read: records without names, addresses and secrets, in
-// a directory whose chain shows what was taken away or put in between. Who takes them believes no
-// verdict in them: each is derived from its trials again.
+// Package commons stores studies for public reading: records without names, addresses and secrets,
+// in a directory whose chain reveals removals and insertions. Readers need not trust any verdict:
+// each is derived again from its trials.
 package commons
 
 import (
@@ -21,18 +21,18 @@ import (
 	"linerate/internal/study/record"
 )
 
-// names are what may tell a place or a person: addresses of the link, URLs, users at hosts, paths. Addresses
-// of IP are judged apart: those of testbeds (198.18.0.0/15, 2001:2::/48) tell nothing.
+// names matches what may identify a place or person: link-layer addresses, URLs, users at hosts, paths.
+// IP addresses are matched separately: those of testbeds (198.18.0.0/15, 2001:2::/48) reveal nothing.
 var (
 	names     = regexp.MustCompile(`(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[a-z]+://[^\s",]+|[\w.+-]+@[\w.-]+|(?:^|[\s"':=,])/[^\s"',]+`)
 	addresses = regexp.MustCompile(`(?i)\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}\b`)
 	testNets  = []netip.Prefix{netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("2001:2::/48"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("0.0.0.0/32")}
 )
 
-// hidden is what stands for a name.
+// hidden replaces a name.
 const hidden = "(left out)"
 
-// scrub takes names out of a text; known ones are those that its record tells.
+// scrub removes names from a text; known are the names that the record itself reveals.
 func scrub(text string, known []string) string {
 	for _, name := range known {
 		text = strings.ReplaceAll(text, name, hidden)
@@ -47,7 +47,7 @@ func scrub(text string, known []string) string {
 	})
 }
 
-// scrubbed is a document with every text in it scrubbed, but times.
+// scrubbed returns a document with all texts scrubbed, except times.
 func scrubbed(v any, known []string) any {
 	switch v := v.(type) {
 	case string:
@@ -66,8 +66,8 @@ func scrubbed(v any, known []string) any {
 	return v
 }
 
-// Public is a record as the commons has it: what was measured, on what hardware and system, and nothing
-// that says where or whose.
+// Public returns a record for the commons: what was measured, on what hardware and system, without
+// place or owner.
 func Public(r *record.Record) (record.Memory, error) {
 	known := namesOf(r)
 	spec, err := study.Format(publicSpec(r.Spec, known))
@@ -107,7 +107,7 @@ func Public(r *record.Record) (record.Memory, error) {
 	return out, hint.With(err, "the commons takes only what it can derive again")
 }
 
-// withResults adds the results that a record's own trials give.
+// withResults adds the results derived from a record's own trials.
 func withResults(files record.Memory, env study.Environment) error {
 	delete(files, record.ResultsFile)
 	r, err := record.Read(files, "the public record")
@@ -119,7 +119,7 @@ func withResults(files record.Memory, env study.Environment) error {
 	return err
 }
 
-// again reads a value as a document, numbers as they are written.
+// again converts a value to a generic JSON document that preserves the notation of numbers.
 func again(v, into any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -130,7 +130,7 @@ func again(v, into any) error {
 	return dec.Decode(into)
 }
 
-// namesOf are the names that a record tells of its host.
+// namesOf returns the host names that occur in a record.
 func namesOf(r *record.Record) (known []string) {
 	hosts := []string{r.Environment.Hostname, r.Spec.Testbed.Host, r.Spec.Testbed.Become}
 	for _, f := range r.Facts {
@@ -145,7 +145,7 @@ func namesOf(r *record.Record) (known []string) {
 	return slices.Compact(known)
 }
 
-// sources stand for those of a live study's metrics, whose names are their user's.
+// sources replaces the metrics of a live study whose names are private.
 var sources = map[string]string{"log": "/log", "cpu-per-request": "/log", "probe": "http://host.invalid/", "command": "/command", "prometheus": "http://host.invalid/#query"}
 
 func publicSpec(s study.Spec, known []string) study.Spec {
@@ -173,8 +173,8 @@ func publicSpec(s study.Spec, known []string) study.Spec {
 	return s
 }
 
-// publicFacts are those that decide whether a host is like another. The machine's identity is another
-// digest than its own, so that studies of one machine are known as such, and it is not.
+// publicFacts returns the facts that decide whether hosts are similar. The machine's identity is replaced
+// by another digest, so that studies of one machine can be recognised as such without revealing it.
 func publicFacts(f *fact.Facts) fact.Facts {
 	out := fact.Facts{Version: f.Version, OS: f.OS, Release: f.Release, Arch: f.Arch, Distribution: f.Distribution, Hypervisor: f.Hypervisor, CPU: f.CPU, Memory: f.Memory}
 	if f.MachineID != "" {

@@ -1,4 +1,4 @@
-// Package dump moves whole ledgers between machines.
+// Package dump copies whole ledgers between machines.
 package dump
 
 import (
@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Row is one line of a whole ledger's dump; one of its fields is set.
+// Row is one line of a ledger's dump; exactly one field is set, with Table for Doc.
 type Row struct {
 	Entry *ledger.Entry   `json:"entry,omitempty"`
 	Table string          `json:"table,omitempty"` // of Doc
@@ -26,7 +26,7 @@ type Row struct {
 	End   *End            `json:"end,omitempty"`
 }
 
-// Blob is raw bytes in a dump, base64 in JSON.
+// Blob holds raw bytes in a dump, base64 in JSON.
 type Blob struct {
 	SHA256   string `json:"sha256"`
 	Size     int64  `json:"size"`
@@ -34,14 +34,14 @@ type Blob struct {
 	Data     []byte `json:"data"`
 }
 
-// End is a dump's last line. Without it the dump was cut off.
+// End is a dump's last line; without it the dump was truncated.
 type End struct {
 	Entries int64  `json:"entries"`
 	Head    string `json:"head"`   // hash of the last entry
 	SHA256  string `json:"sha256"` // of all bytes before this line
 }
 
-// writer writes a dump's lines and hashes them.
+// writer writes and hashes a dump's lines.
 type writer struct {
 	enc *json.Encoder
 	sum hash.Hash
@@ -58,9 +58,9 @@ func (w *writer) end(entries int64, head string) error {
 	return w.enc.Encode(Row{End: &End{entries, head, hex.EncodeToString(w.sum.Sum(nil))}})
 }
 
-// All writes a whole ledger as JSON lines, entry by entry: the entry, its rows, and the
-// files of linerate's own studies, from which Load derives their verdicts. With raw it
-// writes every other file that the ledger keeps as well.
+// All writes a whole ledger as JSON lines: each entry, its rows, and the files of
+// linerate's own studies, from which Load derives their verdicts. If raw is set, it
+// also writes every other file that the ledger stores.
 func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
 	byEntry := map[int64][]ledger.Row{}
 	for _, t := range ledger.Tables {
@@ -94,7 +94,7 @@ func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
 	return out.end(last.Seq, last.Hash)
 }
 
-// blob writes the bytes that a row of sources names, once.
+// blob writes the bytes to which a row of sources refers, once.
 func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.Row, raw bool, done map[string]bool) error {
 	var f ledger.Source
 	if r.Table != "sources" {
@@ -110,20 +110,19 @@ func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.Row, raw bo
 	b, err := s.Blob(ctx, f.SHA256)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return nil // known by its hash only
+		return nil // only its hash is known
 	case err != nil:
 		return fmt.Errorf("raw bytes %s: %w", f.SHA256, err)
 	}
 	return w.enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
 }
 
-// maxLine bounds one line of a dump.
+// maxLine bounds the length of a dump's line.
 const maxLine = 512 << 20
 
-// Load adds the entries of a dump that the ledger lacks, all of them or none; added
-// counts them. A dump that is not as All wrote it is refused: every line, every record
-// and every link of the chain is checked against its hash, and every verdict against its
-// trials.
+// Load adds the entries of a dump that the ledger lacks, either all or none; added
+// counts them. It refuses a dump that All did not write: it checks every line, record
+// and link of the chain against its hash, and every verdict against its trials.
 func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err error) {
 	d := loading{lines: bufio.NewReaderSize(in, 1<<16), sum: sha256.New(), blobs: map[string]*ledger.Blob{}}
 	for !d.ended {
@@ -138,15 +137,15 @@ func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err err
 	return s.Append(ctx, d.batches...)
 }
 
-// loading is a dump as far as it was read.
+// loading is a dump being read.
 type loading struct {
 	lines   *bufio.Reader
 	line    int
-	sum     hash.Hash // of the lines before
+	sum     hash.Hash // of the previous lines
 	batches []*ledger.Batch
 	blobs   map[string]*ledger.Blob
 	entry   ledger.Entry // of the last batch
-	prev    ledger.Entry // the one before
+	prev    ledger.Entry // the entry before
 	ended   bool
 }
 
@@ -191,7 +190,7 @@ func notDump(err error) error {
 	return hint.With(err, "give a file that linerate ledger export wrote")
 }
 
-// read reads one line with its newline, which a line cut short lacks.
+// read reads one line with its newline, which a truncated line lacks.
 func (d *loading) read() ([]byte, error) {
 	var line []byte
 	for {

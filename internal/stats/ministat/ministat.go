@@ -1,7 +1,7 @@
-// Package ministat is the test of FreeBSD's ministat(1), quirks included, for
-// comparison with the many results published with it; linerate's own verdicts come
-// from package stats. Facts are from ministat's manual page, its behaviour, and
-// usr.bin/ministat in FreeBSD's tree.
+// Package ministat implements the test of FreeBSD's ministat(1), quirks included,
+// for comparison with the many results published with it; linerate's own verdicts
+// come from package stats. Its facts come from ministat's manual page, its
+// behaviour, and usr.bin/ministat in FreeBSD's tree.
 package ministat
 
 import (
@@ -14,18 +14,18 @@ import (
 	"linerate/internal/stats"
 )
 
-// Difference is the outcome of comparing a set with the reference.
+// Difference is the outcome of comparing a set with the reference set.
 type Difference struct {
 	Confidence   float64 // percent
 	Proven       bool
-	Delta, Error float64 // of the means
-	Percent      float64 // of the reference's mean
+	Delta, Error float64 // difference of the means, and its error
+	Percent      float64 // relative to the reference's mean
 	PercentError float64
 	PooledSD     float64
 }
 
-// Compare is ministat's test of a set against a reference, at a confidence
-// level of Confidences. Both need three values or more.
+// Compare applies ministat's test to a set and a reference, at one of the
+// Confidences. Both need at least three values.
 func Compare(reference, other []float64, confidence float64) (Difference, error) {
 	level := slices.Index(Confidences, confidence)
 	if level < 0 {
@@ -51,16 +51,16 @@ func Compare(reference, other []float64, confidence float64) (Difference, error)
 // Confidences are the levels ministat offers, in percent.
 var Confidences = []float64{80, 90, 95, 98, 99, 99.5}
 
-// tails are the quantiles of Student's t behind them. The last is a slip in
+// tails are the corresponding quantiles of Student's t. The last is a slip in
 // ministat's table: two-sided 99.5 % would be 0.9975, but it holds 0.999.
 var tails = []float64{0.9, 0.95, 0.975, 0.99, 0.995, 0.999}
 
-// misprints of the printed table that ministat took its 99.5 column from: low
-// by up to three in the last place for 7 to 12 degrees of freedom.
+// misprints are errors of the printed table from which ministat took its 99.5 column:
+// too low by up to three in the last place for 7 to 12 degrees of freedom.
 var misprints = map[int]float64{7: 4.782, 8: 4.499, 9: 4.296, 10: 4.143, 11: 4.024, 12: 3.929}
 
-// student is ministat's critical value: a table of three decimals up to 100
-// degrees of freedom, the normal's quantile beyond.
+// student returns ministat's critical value: a table of three decimals up to
+// 100 degrees of freedom, the normal quantile beyond.
 func student(df, confidence int) float64 {
 	if q, ok := misprints[df]; ok && confidence == len(tails)-1 {
 		return q
