@@ -15,9 +15,8 @@ import (
 	"linerate/internal/show"
 )
 
-// Free refuses a host that somebody or something else has at this moment, or that is
-// another machine than the one that the plan was made of; machine is that one's
-// identifier, "" where it is not known.
+// Free returns an error if the host is in use, or is not the machine that the plan was made for;
+// machine is the identifier of that one, "" if unknown.
 func (st Status) Free(machine string) error {
 	switch {
 	case machine != "" && st.MachineID != "" && st.MachineID != machine:
@@ -32,11 +31,10 @@ func (st Status) Free(machine string) error {
 	return st.Switchable()
 }
 
-// ErrChangedSince says that a host is not as a plan that was confirmed left it.
+// ErrChangedSince means that the host differs from the state that a confirmed plan left.
 var ErrChangedSince = errors.New("changed since")
 
-// Unlike refuses to roll a transaction back over what somebody changed since it was
-// confirmed.
+// Unlike refuses to roll back a transaction if something was changed since it was confirmed.
 func (st Status) Unlike(last Past) error {
 	drift := slices.DeleteFunc(slices.Clone(st.Drift), func(d Drift) bool { return d.ID != "" && d.ID != last.ID })
 	if len(drift) == 0 {
@@ -46,9 +44,9 @@ func (st Status) Unlike(last Past) error {
 	return fmt.Errorf("%s was %w %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), ErrChangedSince, last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(drift))
 }
 
-// RollBack takes confirmed transactions back, the last first, to before the one whose
-// identifier, or its beginning, is to; "" is the last. Where somebody changed a value since
-// it refuses with ErrChangedSince, unless force is set. say hears what was done.
+// RollBack rolls back confirmed transactions, last first, down to and including the one whose ID
+// begins with to; "" means only the last. If a value was changed since, it returns ErrChangedSince,
+// unless force is set. say receives messages on progress.
 func RollBack(ctx context.Context, m Machine, st Status, to string, force bool, say func(string)) error {
 	last, ok := st.Current()
 	if !ok {
@@ -77,7 +75,7 @@ func RollBack(ctx context.Context, m Machine, st Status, to string, force bool, 
 	}
 }
 
-// inForce completes an id of the history that is confirmed.
+// inForce completes the ID of a confirmed transaction in the history.
 func (st Status) inForce(id string) (string, error) {
 	var known []string
 	for _, p := range st.History {
@@ -92,10 +90,9 @@ func (st Status) inForce(id string) (string, error) {
 	return "", hint.Unknown("confirmed change", id, known)
 }
 
-// Settle cleans up a change that a dead controller left on a host: it reverts a pending
-// change and keeps a confirmed one. It returns what became of the change, with the host's
-// identifier; Nothing where the host has no record of it. id is "" where the controller
-// died before it learned the identifier.
+// Settle cleans up a change that a dead controller left on a host: it reverts a pending change and
+// keeps a confirmed one. It returns the outcome with the host's ID of the change; Nothing if the
+// host has no record of it. id is "" if the controller died before it learned the ID.
 func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, error) {
 	for {
 		st, err := m.Status(ctx)
@@ -104,7 +101,7 @@ func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, e
 		}
 		switch {
 		case st.State == "pending" && st.Digest == digest && !st.Busy:
-			_ = TakeBack(m, Options{}, st.ID, errors.New("what applied it ended before it was confirmed")) // the next look tells
+			_ = TakeBack(m, Options{}, st.ID, errors.New("what applied it ended before it was confirmed")) // the next iteration sees the result
 		case st.State == "confirming" && st.Digest == digest:
 			if _, err := m.Confirm(ctx, digest); err != nil {
 				return Past{ID: st.ID}, Nothing, err
@@ -120,7 +117,7 @@ func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, e
 	}
 }
 
-// became finds what became of a plan: by the identifier, else the last of its digest.
+// became returns the outcome of a plan: by ID, else the last one with its digest.
 func (st Status) became(digest, id string) (Past, Outcome) {
 	p, ok := st.last(func(p Past) bool { return p.Digest == digest && (id == "" || p.ID == id) })
 	if !ok {

@@ -16,100 +16,98 @@ import (
 	"linerate/internal/show"
 )
 
-// Identity is what a host says of itself.
+// Identity is how a host identifies itself.
 type Identity struct {
 	OS      string `json:"os"`      // freebsd or linux
 	Release string `json:"release"` // uname -r
 	Host    string `json:"host"`    // uname -n
-	UID     int    `json:"-"`       // who the scripts run as
-	// Init is what starts things at boot: systemd, rc, sysv, openrc, none.
+	UID     int    `json:"-"`       // user ID of the scripts
+	// Init is the init system: systemd, rc, sysv, openrc, none.
 	Init string `json:"init"`
-	// Management is the interface that the SSH session came in by; "" where
-	// there is none, or sudo hides it.
+	// Management is the interface of the SSH session; "" if there is none, or sudo hides it.
 	Management string `json:"management,omitempty"`
-	// MachineID is by what the host is known whatever its name (fact.MachineIDOf); "" where
-	// it tells none. Status asks for it.
+	// MachineID identifies the host independently of its name (fact.MachineIDOf); "" if unknown.
+	// Status queries it.
 	MachineID string `json:"machine_id,omitempty"`
-	// Product is the appliance that the host is, in small letters; "" for none.
+	// Product is the appliance in lower case; "" if it is none.
 	Product string `json:"product,omitempty"`
-	// NoBoot says that the host does not tell which boot it is: a switch could not know
-	// that one came between.
+	// NoBoot means that the host has no boot ID: a switch could not detect a reboot.
 	NoBoot bool `json:"-"`
-	// Lacks is a program that a switch needs and the host has not; "" of none.
+	// Lacks names a program that the switch needs but the host lacks; "" if none.
 	Lacks string `json:"-"`
-	// Live is the study under way on this host, if one is; root alone can tell.
+	// Live is the study running on this host, if any; only root can tell.
 	Live *LiveStudy `json:"live_study,omitempty"`
 }
 
-// Snapshot is a host's settings and files at one moment. A key that is not in
-// Values, or a file that is not in Files, does not exist.
+// Snapshot is the state of a host's settings and files. A key missing in Values, or a file missing
+// in Files, does not exist.
 type Snapshot struct {
 	Values map[knob.Key]string
 	Files  map[string]FileNow
-	// keys are those asked for, patterns expanded, in order.
+	// keys are those requested, with patterns expanded, in order.
 	keys []knob.Key
 	id   string
 }
 
-// FileNow is a file as it is.
+// FileNow is the current state of a file.
 type FileNow struct {
 	Content string
-	// Other is set for what is no regular file: a link, a directory.
+	// Other is set if it is not a regular file: a link, a directory.
 	Other bool
 }
 
-// Status is what is pending on a host, and what became of what was confirmed.
+// Status is the pending change of a host, and the state of confirmed ones.
 type Status struct {
 	Identity
 	// State is "idle", "pending" or "reverting".
 	State  string `json:"state"`
 	ID     string `json:"id,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Left is how many seconds are left to confirm.
+	// Left is the remaining time to confirm, in seconds.
 	Left  int  `json:"left_s,omitempty"`
 	Armed bool `json:"armed,omitempty"`
-	// Busy says that it has no switch because somebody is applying it, or taking it
-	// back, at this moment.
+	// Busy means that there is no switch yet because the change is being applied or reverted at
+	// this moment.
 	Busy  bool `json:"busy,omitempty"`
 	Ready bool `json:"ready,omitempty"`
-	// NoCron says that once the switch and its guard are both killed, nothing but a boot and
-	// linerate's next command takes the change back.
+	// NoCron means that if the switch and its guard are both killed, only a boot or linerate's next
+	// command reverts the change.
 	NoCron bool `json:"no_cron,omitempty"`
-	// History is every transaction, the oldest first.
+	// History lists all transactions, oldest first.
 	History []Past  `json:"history"`
 	Drift   []Drift `json:"drift"`
-	// NextBoot are files that a boot reads and that were written, or put back,
-	// since: what they say runs from the next boot on, and not before.
+	// NextBoot lists files read at boot that were written or restored since the last one: they take
+	// effect at the next boot.
 	NextBoot []string `json:"next_boot,omitempty"`
-	// Lost is a study that had this host since it booted, did not end, and has not been
-	// heard of since its hold was over: -Left seconds ago.
+	// Lost is a study that held this host in the current boot, did not end, and has not been heard
+	// of since its hold expired -Left seconds ago.
 	Lost *LiveStudy `json:"lost_study,omitempty"`
 }
 
-// LiveStudy is a switchback study that has a host.
+// LiveStudy is a switchback study that holds a host.
 type LiveStudy struct {
 	Owner string `json:"owner"`
-	// Left is for how many seconds it has the host, unless it goes on.
+	// Left is how long it holds the host unless extended, in seconds.
 	Left  int    `json:"left_s"`
-	About string `json:"about,omitempty"` // what is studied, from where
+	About string `json:"about,omitempty"` // what is studied, and from where
 }
 
-// Past is a transaction that is over.
+// Past is a completed transaction.
 type Past struct {
 	ID string `json:"id"`
 	// Outcome is "confirmed" or "reverted".
 	Outcome string `json:"outcome"`
 	Digest  string `json:"digest"`
 	Why     string `json:"why,omitempty"`
-	// When it was confirmed or taken back (RFC 3339); "" of an older agent's.
+	// When is the time of confirmation or reversion (RFC 3339); "" from older agents.
 	When string `json:"when,omitempty"`
 }
 
-// Drift is what differs from what was confirmed.
+// Drift is a difference from a confirmed state.
 type Drift = record.Drift
 
 func parseIdentity(out []byte) (Identity, error) {
-	id := Identity{UID: -1} // an answer without it is not taken for root
+	id := Identity{UID: -1} // without an answer do not assume root
 	texts := map[string]*string{"release": &id.Release, "host": &id.Host, "init": &id.Init, "session": &id.Management, "product": &id.Product, "lacks": &id.Lacks}
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -139,7 +137,7 @@ func parseIdentity(out []byte) (Identity, error) {
 	return id, nil
 }
 
-// parseSnapshot reads the lines that look and apply answer with.
+// parseSnapshot parses the answers of look and apply.
 func parseSnapshot(out []byte) (Snapshot, error) {
 	s := Snapshot{Values: map[knob.Key]string{}, Files: map[string]FileNow{}}
 	file := ""
@@ -156,7 +154,7 @@ func parseSnapshot(out []byte) (Snapshot, error) {
 		case text == "" || words[0] == "nofile":
 		case words[0] == "id" && len(words) == 2:
 			s.id = words[1]
-		case words[0] == "file" && len(words) == 5: // with mode, owner and group
+		case words[0] == "file" && len(words) == 5: // includes mode, owner and group
 			file = words[1]
 			s.Files[file] = FileNow{}
 		case words[0] == "other" && len(words) == 2:
@@ -216,7 +214,7 @@ func parseStatus(out []byte) (Status, error) {
 				st.History[n-1].When = when
 			}
 		case "lost":
-			if st.Live == nil { // its hold ended between the two questions
+			if st.Live == nil { // its hold expired between the two queries
 				st.Lost = liveStudy(rest)
 			}
 		case "next-boot":
@@ -229,7 +227,7 @@ func parseStatus(out []byte) (Status, error) {
 	return st, errors.Join(err)
 }
 
-// liveStudy reads OWNER SECONDS WHAT; nil of what is none.
+// liveStudy parses OWNER SECONDS WHAT; nil if malformed.
 func liveStudy(rest string) *LiveStudy {
 	f := strings.SplitN(rest, " ", 3)
 	if len(f) < 2 {
@@ -242,7 +240,7 @@ func liveStudy(rest string) *LiveStudy {
 	return &LiveStudy{Owner: f[0], Left: left, About: strings.Join(f[2:], "")}
 }
 
-// Taken refuses a host that a live study has, in whichever of its windows.
+// Taken returns an error if a live study holds the host, in any window.
 func (id Identity) Taken() error {
 	if id.Live == nil {
 		return nil
@@ -250,7 +248,7 @@ func (id Identity) Taken() error {
 	return hint.With(fmt.Errorf("a live study has this host (%s): %s", show.Clean(id.Live.Owner), show.Clean(id.Live.About)), "linerate study stop ends it and puts the host back")
 }
 
-// Switchable refuses a host on which no dead-man's switch can be armed.
+// Switchable returns an error if no dead-man's switch can be armed on the host.
 func (id Identity) Switchable() error {
 	if id.Lacks != "" {
 		return hint.With(fmt.Errorf("%s lacks %s(1), without which it can have no dead-man's switch", show.Clean(id.Host), show.Clean(id.Lacks)),
@@ -275,23 +273,23 @@ func past(rest string) Past {
 	return p
 }
 
-// OfLiveStudy begins the digest of a live study's transactions, and AsIs is that of its
-// windows in which the host is as it is: nothing is set, but the switch is armed.
+// OfLiveStudy is the digest prefix of a live study's transactions, AsIs the digest of windows that
+// leave the host unchanged: nothing is set, but the switch is armed.
 const (
 	OfLiveStudy = "live:"
 	AsIs        = OfLiveStudy + "0000000000000000"
 )
 
-// OfLiveStudy reports a window of a live study.
+// OfLiveStudy reports whether the transaction is a window of a live study.
 func (p Past) OfLiveStudy() bool { return strings.HasPrefix(p.Digest, OfLiveStudy) }
 
-// Current is the confirmed transaction in force, the last of the history that
-// was not taken back.
+// Current returns the confirmed transaction in force: the last one in the history that was not
+// rolled back.
 func (st Status) Current() (Past, bool) {
 	return st.last(func(p Past) bool { return p.Outcome == "confirmed" })
 }
 
-// last is the last transaction of the history that is so.
+// last returns the last transaction of the history for which is returns true.
 func (st Status) last(is func(Past) bool) (Past, bool) {
 	for _, p := range slices.Backward(st.History) {
 		if is(p) {

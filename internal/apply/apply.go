@@ -18,14 +18,14 @@ import (
 	"linerate/internal/wait"
 )
 
-// Bounds of the time to confirm.
+// Limits of the confirmation window.
 const (
 	MinWindow = 10 * time.Second
 	MaxWindow = 24 * time.Hour
 )
 
-// Check is something that must work before and after the change, done from
-// this machine, over a separate connection.
+// Check is something that must work before and after the change, tested from this machine over a
+// separate connection.
 type Check struct {
 	Name string
 	Do   func(context.Context) error
@@ -33,36 +33,34 @@ type Check struct {
 
 // Options say how to apply.
 type Options struct {
-	// Within is the time to confirm in; Chosen says that somebody chose it for
-	// this plan: what may cut them off is refused without.
+	// Within is the time to confirm in; Chosen means that the user chose it for this plan: without
+	// that, changes that may cut the user off are refused.
 	Within time.Duration
 	Chosen bool
-	// Trial reboots the host to try what only a boot sets; the time to
-	// confirm begins with that boot.
+	// Trial reboots the host to try what only a boot sets; the time to confirm begins with that
+	// boot.
 	Trial bool
-	// Harms, unless nil, says what the plan would make worse on the host as it is now: a plan
-	// may be of other facts. That is refused unless Chosen.
+	// Harms, unless nil, returns what the plan would make worse on the host in its current state: a
+	// plan may be based on other facts. Such plans are refused unless Chosen.
 	Harms func(context.Context, plan.Plan) ([]string, error)
-	// Checks must succeed after the change; one that fails before it stops
-	// everything.
+	// Checks must succeed after the change; one that fails before it aborts.
 	Checks []Check
-	// CheckTries is how often gateways and checks are tried after the change before it
-	// counts as failed, with growing pauses; 0 is 4.
+	// CheckTries is how often gateways and checks are tried after the change before it counts as
+	// failed, with growing pauses; 0 is 4.
 	CheckTries int
-	// Ask is called with the prepared transaction, before anything changes;
-	// false ends it. nil is yes.
+	// Ask is called with the prepared transaction, before anything changes; false aborts. nil means
+	// yes.
 	Ask func(Transaction) (bool, error)
 	// Began, unless nil, receives the host's identifier of the change once the host is changed.
 	Began func(id string)
-	// Say is called with what happens, one line at a time; nil is silence.
+	// Say is called with progress messages, one line at a time; nil discards them.
 	Say func(format string, args ...any)
-	// Wait waits for the outcome; without it Run returns when it can be
-	// confirmed.
+	// Wait waits for the outcome; without it Run returns when the change can be confirmed.
 	Wait bool
-	// Poll is how often Wait looks; 0 is a second.
+	// Poll is the polling interval of Wait; 0 is one second.
 	Poll time.Duration
-	// Line is the command line by which somebody else says a verb (confirm,
-	// status) to the machine; nil is Line of its name.
+	// Line returns the command line that runs a verb (confirm, status) on the machine; nil uses the
+	// function Line.
 	Line func(verb string) string
 }
 
@@ -73,10 +71,10 @@ func (o Options) line(verb string, m Machine) string {
 	return o.Line(verb)
 }
 
-// Outcome of Run.
+// Outcome is the result of Run.
 type Outcome string
 
-// What became of an apply.
+// The outcomes.
 const (
 	Nothing   Outcome = "nothing to do"
 	Declined  Outcome = "declined"
@@ -86,13 +84,13 @@ const (
 	Reverted  Outcome = "reverted"
 )
 
-// ErrReverted says that the host was changed and is as it was.
+// ErrReverted means that the host was changed and restored.
 var ErrReverted = errors.New("the host is as it was")
 
-// ErrInterrupted says why a change was taken back that its user stopped.
+// ErrInterrupted is the reason for reverting a change that its user interrupted.
 var ErrInterrupted = errors.New("interrupted before anybody confirmed it")
 
-// interrupted is err, or that somebody stopped what it is about, and why if they say.
+// interrupted returns err, or if ctx was cancelled the cause, by default ErrInterrupted.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		if why := context.Cause(ctx); !errors.Is(why, context.Canceled) {
@@ -103,8 +101,8 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// Run applies a plan to a machine and reverts it unless it is confirmed in time. After an
-// error the host is as it was, unless the error says otherwise.
+// Run applies a plan to a machine and reverts it unless it is confirmed in time. After an error the
+// host is unchanged, unless the error says otherwise.
 func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
@@ -125,7 +123,7 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 			return Declined, err
 		}
 	}
-	before, _ := m.Status(ctx) // known only to tell this change from those before it
+	before, _ := m.Status(ctx) // only needed to distinguish this change from earlier ones
 	id, after, err := applyNow(ctx, m, t)
 	if errors.Is(err, errDryRun) {
 		return Planned, nil
@@ -150,8 +148,8 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 	return await(ctx, m, id, o)
 }
 
-// Line is the command line that says a verb to a machine, of which where is the
-// name (Machine.Where), if nothing else is needed to reach it.
+// Line returns the command line that runs a verb on a machine with the name where (Machine.Where),
+// if no options are needed to reach it.
 func Line(verb, where string) string {
 	if strings.HasPrefix(where, "ssh://") {
 		return "linerate " + verb + " " + where
@@ -159,16 +157,15 @@ func Line(verb, where string) string {
 	return "linerate " + verb
 }
 
-// applyNow bounds the change: a host that is cut off does not answer, ever.
+// applyNow applies t with a time limit: a host that is cut off never answers.
 func applyNow(ctx context.Context, m Machine, t Transaction) (string, map[knob.Key]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, min(t.Window, patience), errors.New("the host does not answer any more"))
 	defer cancel()
 	return m.Apply(ctx, t)
 }
 
-// outOfTouch waits for what becomes of a change whose answer never came. What
-// the agent itself said needs no waiting. The newest transaction before it may have
-// been of the same plan.
+// outOfTouch waits for the outcome of a change whose answer never arrived. An error from the agent
+// itself needs no waiting. The newest earlier transaction may be of the same plan.
 func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) error {
 	var said *host.ScriptError
 	if errors.As(err, &said) {
@@ -195,7 +192,7 @@ func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) e
 	return hint.With(err, "the host was not reached again; its switch reverts the change by itself")
 }
 
-// prepare looks at the host and works out the transaction.
+// prepare reads the host's state and returns the transaction.
 func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transaction, error) {
 	if o.Within < MinWindow || o.Within > MaxWindow {
 		return Transaction{}, hint.Usagef("%s to confirm: want %s to %s", o.Within, MinWindow, MaxWindow)
@@ -219,7 +216,7 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 	return t, sound(ctx, p, o)
 }
 
-// sound refuses what makes the host worse, unless its user chose to try it.
+// sound refuses a plan that makes the host worse, unless the user chose to try it.
 func sound(ctx context.Context, p plan.Plan, o Options) error {
 	if o.Harms == nil {
 		return nil
@@ -237,8 +234,8 @@ func sound(ctx context.Context, p plan.Plan, o Options) error {
 	return nil
 }
 
-// bold refuses what may cut off its user, unless they chose how long
-// they can wait for the host to come back.
+// bold refuses a plan that may cut the user off, unless they chose how long they can wait for the
+// host.
 func bold(p plan.Plan, id Identity, o Options) error {
 	for _, s := range p.Settings {
 		if why := knob.Cuts(keyOf(s), s.Value, id.Management); why != "" && !o.Chosen {
@@ -248,7 +245,7 @@ func bold(p plan.Plan, id Identity, o Options) error {
 	return nil
 }
 
-// untried refuses a trial by a boot on products where it has never been tested.
+// untried refuses a trial by reboot on products where it was never tested.
 func untried(id Identity, o Options) error {
 	if a := appliance.Named(id.Product); o.Trial && a != nil && !a.Applies {
 		return hint.With(fmt.Errorf("a trial by a boot is not for %s", a.Title), "apply it without %s: what it sets runs at once, and a boot takes it back until it is confirmed", hint.Option("reboot", ""))
@@ -256,8 +253,8 @@ func untried(id Identity, o Options) error {
 	return nil
 }
 
-// baseline does the checks before the change: what does not work now cannot
-// tell later whether the change broke it.
+// baseline runs the checks before the change: one that fails now cannot show later whether the
+// change broke it.
 func baseline(ctx context.Context, m Machine, o Options) (map[string]bool, error) {
 	gateways, err := m.Reach(ctx)
 	if err != nil {
@@ -276,7 +273,7 @@ func baseline(ctx context.Context, m Machine, o Options) (map[string]bool, error
 	return gateways, nil
 }
 
-// good judges what was applied: values as they read back, then reachability.
+// good checks an applied change: values read back, then reachability.
 func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]string, gateways map[string]bool, o Options) error {
 	if err := t.Judge(after); err != nil {
 		return err
@@ -292,7 +289,7 @@ func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]stri
 	return m.Ready(ctx)
 }
 
-// attempts at a check after the change: links flap, neighbours are asked anew.
+// attempts is the default number of tries of a check after the change: links flap, neighbours are resolved again.
 const attempts = 4
 
 func reachable(ctx context.Context, m Machine, gateways map[string]bool, o Options) error {
@@ -328,11 +325,11 @@ func reachOnce(ctx context.Context, m Machine, before map[string]bool, checks []
 	return nil
 }
 
-// patience is for taking back when the caller's context is over.
+// patience is the time limit for reverting after the caller's context has ended.
 const patience = 2 * time.Minute
 
-// TakeBack reverts what is pending now, whatever became of the caller's context. Its error is
-// why, with ErrReverted where the host is as it was; the switch on the host may have been first.
+// TakeBack reverts the pending change, even if the caller's context has ended. It returns why, with
+// ErrReverted if the host is restored; the switch on the host may have reverted it first.
 func TakeBack(m Machine, o Options, id string, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -346,7 +343,7 @@ func TakeBack(m Machine, o Options, id string, why error) error {
 	return hint.Left(fmt.Errorf("%w; %w", why, ErrReverted))
 }
 
-// pastOf finds a transaction among those that are over on the host.
+// pastOf returns a completed transaction from the host's history.
 func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 	st, err := m.Status(ctx)
 	if err != nil {
@@ -355,19 +352,18 @@ func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 	return st.past(id)
 }
 
-// newest is the identifier of the transaction that was over last; "" where none was.
+// newest returns the ID of the last completed transaction; "" if there is none.
 func (st Status) newest() string {
 	p, _ := st.last(func(Past) bool { return true })
 	return p.ID
 }
 
-// past finds a transaction that is over.
+// past returns a completed transaction.
 func (st Status) past(id string) (Past, bool) {
 	return list.Find(st.History, func(p Past) bool { return p.ID == id })
 }
 
-// await looks until the transaction is over. A context that ends takes it
-// back at once.
+// await polls until the transaction is over. It reverts it at once if the context ends.
 func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error) {
 	for {
 		if wait.For(ctx, cmp.Or(o.Poll, time.Second)) != nil {
@@ -375,7 +371,7 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 		}
 		st, err := m.Status(ctx)
 		if err != nil || (st.ID == id && st.State != "idle") {
-			continue // the connection may be what was lost: the switch decides
+			continue // the connection itself may be lost: then the switch decides
 		}
 		past, over := st.past(id)
 		switch {

@@ -9,8 +9,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// Impossible says that a host cannot have a setting, or not so that it could
-// be put back.
+// Impossible is the error for a setting that a host cannot have, or that could not be reverted.
 type Impossible struct {
 	Setting string
 	Why     string
@@ -18,22 +17,22 @@ type Impossible struct {
 
 func (e *Impossible) Error() string { return e.Setting + ": " + e.Why }
 
-// Wanted is what a testbed wants of a host for a while.
+// Wanted describes a temporary change of a host for a testbed.
 type Wanted struct {
 	OS     string // freebsd or linux
-	Digest string // KIND:HEX, names the transaction
+	Digest string // KIND:HEX, identifies the transaction
 	Values []Assignment
-	// Files replace what is at their paths, no matter who wrote it.
+	// Files replace those at their paths, whoever wrote them.
 	Files        []plan.File
 	Do, TakeBack string
 	Window       time.Duration
-	Study        string // whose window it is, of a live study
-	WriteAll     bool   // values that the host has already, too
-	Trial        bool   // the window begins with the next boot
+	Study        string // the live study whose window it is
+	WriteAll     bool   // also write values that the host already has
+	Trial        bool   // the window begins at the next boot
 }
 
-// KeysOf lists what must be looked at before values are set: the keys, in the
-// order of setting, and what setting them changes in turn.
+// KeysOf returns the keys to read before setting values: those keys, in the order of setting, and
+// what changes along with them.
 func KeysOf(values []Assignment) []knob.Key {
 	var own, companions []knob.Key
 	for _, a := range values {
@@ -43,8 +42,8 @@ func KeysOf(values []Assignment) []knob.Key {
 	return append(knob.Order(own), companions...)
 }
 
-// noWayBack says why a value cannot be written so that a revert brings back what is now, what
-// that means, and what to do instead; "" where nothing is known against it.
+// noWayBack returns why a value cannot be written so that a revert restores the current one, what
+// that implies, and an alternative; "" if no reason is known.
 func noWayBack(os string, k knob.Key, want string, now Snapshot) (why, means, instead string) {
 	const inFile = "set it in a file, for the next boot"
 	value := now.Values[k]
@@ -60,8 +59,8 @@ func noWayBack(os string, k knob.Key, want string, now Snapshot) (why, means, in
 	return knob.Lossy(os, k, want), "which no revert undoes", inFile
 }
 
-// Assemble works out the transaction that gives a host, which is as the
-// snapshot of KeysOf says, what is wanted. Its errors are *Impossible.
+// Assemble returns the transaction for a temporary change, given a snapshot of KeysOf. Its errors
+// are *Impossible.
 func Assemble(w Wanted, now Snapshot) (Transaction, error) {
 	t := Transaction{Plan: plan.Plan{Digest: w.Digest}, Window: w.Window, Study: w.Study, Trial: w.Trial, WriteAll: w.WriteAll, Files: w.Files, FilesNow: true, Do: w.Do, TakeBack: w.TakeBack}
 	want := map[knob.Key]string{}

@@ -15,22 +15,22 @@ import (
 	"linerate/internal/hint"
 )
 
-// CheckedHost is the host that a check is about: its name in a list of hosts, and how it
-// is reached (ssh://…); both "" for this machine.
+// CheckedHost is the host of a check: its name in the list of hosts, and its address (ssh://…);
+// both are "" for this machine.
 type CheckedHost struct{ Name, Source string }
 
-// Fill puts the host into a text: {host} is its name and {address} how it is reached, both
-// without user and port.
+// Fill replaces {host} in a text by the name and {address} by the address, both without user and
+// port.
 func (h CheckedHost) Fill(text string) string {
 	return strings.NewReplacer("{host}", bracket(bare(h.Name)), "{address}", bracket(bare(h.Source))).Replace(text)
 }
 
-// Env is what a command about the host has in its environment.
+// Env returns the environment variables that describe the host to a command.
 func (h CheckedHost) Env() []string {
 	return []string{"LINERATE_HOST=" + bare(h.Name), "LINERATE_ADDRESS=" + bare(h.Source), "LINERATE_SOURCE=" + h.Source}
 }
 
-// bare is a name without user and port.
+// bare returns a name without user and port.
 func bare(name string) string {
 	name = strings.TrimPrefix(name, "ssh://")
 	name = name[strings.LastIndex(name, "@")+1:]
@@ -40,11 +40,11 @@ func bare(name string) string {
 	return strings.Trim(name, "[]")
 }
 
-// ParseCheck reads a check that is done from this machine: HOST:PORT or tcp://HOST:PORT that must
-// accept a connection, an http:// or https:// address that must answer with a status
-// below 400, or else a command for sh(1) that must end with 0. In the former {host} is the host's name and
-// {address} how it is reached, both without user and port; a command has them as LINERATE_HOST and
-// LINERATE_ADDRESS in its environment, and the whole ssh://… as LINERATE_SOURCE. timeout bounds one try.
+// ParseCheck parses a check to run on this machine: HOST:PORT or tcp://HOST:PORT, which must accept
+// a connection; an http:// or https:// URL, which must answer with a status below 400; or else a
+// command for sh(1), which must exit with 0. In the former {host} is the host's name and {address}
+// its address, both without user and port; a command gets them as LINERATE_HOST and
+// LINERATE_ADDRESS, and the complete ssh://… as LINERATE_SOURCE. timeout limits one try.
 func ParseCheck(text string, h CheckedHost, timeout time.Duration) (Check, error) {
 	filled := h.Fill(text)
 	var do func(context.Context) error
@@ -88,7 +88,7 @@ func found(name string) bool {
 	return err == nil
 }
 
-// bracket writes an IPv6 address as addresses with a port have it.
+// bracket adds the brackets that an IPv6 address needs before a port.
 func bracket(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -110,7 +110,7 @@ func connect(ctx context.Context, address string) error {
 	return c.Close()
 }
 
-// get asks over a new connection: one that stood before a change proves nothing.
+// get uses a new connection: one that existed before the change proves nothing.
 func get(ctx context.Context, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -133,7 +133,7 @@ func get(ctx context.Context, address string) error {
 	return nil
 }
 
-// maxSaid bounds what is repeated of a command's words, in bytes.
+// maxSaid is the maximum length, in bytes, of a command's quoted output.
 const maxSaid = 200
 
 func command(ctx context.Context, text string, h CheckedHost) error {

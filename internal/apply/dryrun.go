@@ -7,17 +7,17 @@ import (
 	"linerate/internal/knob"
 )
 
-// errDryRun ends a run before its first change.
+// errDryRun aborts a run before its first change.
 var errDryRun = errors.New("dry run")
 
-// dryRun is a Machine that looks for real and changes nothing.
+// dryRun is a Machine that reads the host but changes nothing.
 type dryRun struct {
 	Machine
 	would func(Transaction)
 }
 
-// DryRun returns m without its hands: what would be applied is given to would,
-// and nothing is written anywhere on the host.
+// DryRun returns m without the ability to change: it passes what would be applied to would, and
+// writes nothing on the host.
 func DryRun(m Machine, would func(Transaction)) Machine { return dryRun{m, would} }
 
 func (d dryRun) Apply(_ context.Context, t Transaction) (string, map[knob.Key]string, error) {

@@ -1,7 +1,7 @@
-// Package apply makes a plan true on a host, and puts the host back unless
-// somebody confirms in time. What changes a host is one POSIX sh script, the
-// agent, the same on this machine and on remote ones; this package decides
-// what is to be changed, judges what the agent reads back, and asks.
+// Package apply applies a plan to a host, and reverts it unless it is confirmed
+// in time. One POSIX sh script, the agent, changes the host, this machine or a
+// remote one; this package decides what to change, checks what the agent reads
+// back, and asks the user.
 // docs/design/apply.md has the state machine and its reasons.
 package apply
 
@@ -23,17 +23,16 @@ import (
 //go:embed agent.sh
 var agent string
 
-// Agent is the whole script that runs on a host: it calls main, last.
+// Agent returns the complete script that runs on a host; its last line calls main.
 func Agent() string { return Script("") }
 
-// Script is the agent with shell text put before its last line: benchmarks
-// and tests inject faults by functions that stand before the commands of the
-// same names.
+// Script returns the agent with shell text inserted before its last line: benchmarks and tests
+// inject faults by functions that override commands.
 func Script(before string) string {
 	return "#!/bin/sh\n" + knob.Script + record.Script + fact.MachineIDScript + agent + products() + before + "\nmain \"$@\"\n"
 }
 
-// products is the shell function by which a host says that it is an appliance: by
+// products returns the shell function with which a host recognises that it is an appliance: by
 // files that only the product has.
 func products() string {
 	var b strings.Builder
@@ -48,39 +47,39 @@ func products() string {
 	return b.String()
 }
 
-// Machine is what apply needs of a host: to look, and to change it by a
-// journal. The implementations are Agent's (On) and its decorator DryRun.
+// Machine is a host as apply sees it: it can be read, and changed by a journal. The implementations
+// are that of On and its decorator DryRun.
 type Machine interface {
-	// Hello says what the host is and whether something is pending.
+	// Hello identifies the host and reports whether something is pending.
 	Hello(ctx context.Context) (Identity, error)
-	// Look reads settings and files as they are. A key's name may be a
-	// pattern that knob.Companions made.
+	// Look returns the current settings and files. A key's name may be a pattern made by
+	// knob.Companions.
 	Look(ctx context.Context, keys []knob.Key, files []string) (Snapshot, error)
-	// Reach says which default gateways answer, by address.
+	// Reach reports which default gateways answer, by address.
 	Reach(ctx context.Context) (map[string]bool, error)
-	// Status is what is pending, the history and the drift.
+	// Status returns what is pending, the history and the drift.
 	Status(ctx context.Context) (Status, error)
-	// Apply journals, arms the switch, changes, and returns the id and the
-	// values as they read back. When it fails the host is as it was.
+	// Apply writes the journal, arms the switch, makes the changes, and returns the ID and the
+	// values read back. If it fails the host is unchanged.
 	Apply(ctx context.Context, t Transaction) (id string, after map[knob.Key]string, err error)
-	// Ready says that what was applied was judged good: it can be confirmed.
+	// Ready marks the applied change as good: it can be confirmed.
 	Ready(ctx context.Context) error
-	// Confirm keeps what is pending; digest may be "".
+	// Confirm makes the pending change permanent; digest may be "".
 	Confirm(ctx context.Context, digest string) (string, error)
-	// Revert takes what is pending back; id may be "any".
+	// Revert reverts the pending change; id may be "any".
 	Revert(ctx context.Context, id, why string) (string, error)
-	// Rollback takes a confirmed transaction back, the last one.
+	// Rollback reverts the last confirmed transaction.
 	Rollback(ctx context.Context, id string) (string, error)
-	// Reboot boots the host to try what was applied with Trial.
+	// Reboot reboots the host to try what was applied with Trial.
 	Reboot(ctx context.Context) error
-	// Where names the host for people.
+	// Where names the host for the user.
 	Where() string
 }
 
-// On is the Machine behind a Runner.
+// On returns the Machine behind a Runner.
 func On(r host.Runner) Machine { return &machine{r, Agent()} }
 
-// OnWith is On with another text of the agent (see Script).
+// OnWith is like On, with another text of the agent (see Script).
 func OnWith(r host.Runner, script string) Machine { return &machine{r, script} }
 
 type machine struct {
@@ -96,8 +95,8 @@ func (m *machine) ask(ctx context.Context, stdin []byte, args ...string) ([]byte
 	return out, nil
 }
 
-// change installs the agent, then runs a command of it. A command that ends
-// with nothing pending removes it again.
+// change installs the agent, then runs one of its commands. A command that leaves nothing pending
+// removes the agent.
 func (m *machine) change(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	if _, err := m.ask(ctx, []byte(m.script), "install"); err != nil {
 		return nil, err
@@ -191,7 +190,7 @@ func (m *machine) Reboot(ctx context.Context) error {
 
 func trimmed(out []byte, err error) (string, error) { return strings.TrimSpace(string(out)), err }
 
-// dash stands for no device in the agent's lines.
+// dash returns "-" for an empty device in the agent's lines.
 func dash(device string) string {
 	if device == "" {
 		return "-"

@@ -16,31 +16,30 @@ import (
 	"linerate/internal/setting"
 )
 
-// Transaction is everything that a host is to be changed in, and everything
-// needed to put it back. Its Journal is what the agent makes durable before it
-// changes anything.
+// Transaction is a complete change of a host, with everything needed to revert it. The agent makes
+// its Journal durable before changing anything.
 type Transaction struct {
 	Plan   plan.Plan
 	Window time.Duration
-	// Trial is set when the change waits for a boot before the window begins.
+	// Trial means that the change waits for a reboot before the window begins.
 	Trial bool
 	Files []plan.File
-	// Study is the live study whose window this is: it begins only while that has the host.
+	// Study is the live study whose window this is: the agent begins it only while the study holds the host.
 	Study string
-	// WriteAll writes values that the host has already, too: a sham of a change.
+	// WriteAll also writes values that the host already has, for a sham change.
 	WriteAll bool
-	// FilesNow has the files written with the values; else confirm writes them,
-	// but for a trial that needs them at its boot.
+	// FilesNow writes the files along with the values; otherwise confirm writes them, except that a
+	// trial needs them at its boot.
 	FilesNow bool
-	// Set is in the order of setting; Undo in the order of putting back;
-	// Before is all that Set may change, and what it was.
+	// Set is in the order of setting, Undo in the order of reverting; Before holds the old values
+	// of all that Set may change.
 	Set, Undo, Before []Assignment
-	// Do and TakeBack are shell scripts for changes that no setting expresses. Do runs
-	// after the settings, TakeBack before they are reverted. TakeBack must work after a
-	// partial Do, and when run twice. $1 is their private directory.
+	// Do and TakeBack are shell scripts for changes that are not settings. Do runs after the
+	// settings, TakeBack before they are reverted. TakeBack must work after a partial Do, and when
+	// run twice. $1 is their private directory.
 	Do, TakeBack string
-	// Boot are loader variables of a Trial: where the loader has one-shot
-	// boots they are that boot's alone.
+	// Boot holds loader variables of a Trial: if the loader supports one-shot boots, they apply to
+	// that boot only.
 	Boot []Assignment
 }
 
@@ -50,7 +49,7 @@ type Assignment struct {
 	Value string
 }
 
-// keysOf lists what a plan changes at run time, and what that changes in turn.
+// keysOf returns the keys that a plan changes at run time, and those that change along with them.
 func keysOf(p plan.Plan) (own, companions []knob.Key) {
 	for _, s := range running(p) {
 		k := keyOf(s)
@@ -60,8 +59,8 @@ func keysOf(p plan.Plan) (own, companions []knob.Key) {
 	return knob.Order(own), companions
 }
 
-// running lists what a plan sets on the running host. An rc.conf variable has no running
-// value, but may stand for a sysctl that its script sets.
+// running returns what a plan sets on the running host. An rc.conf variable has no running value,
+// but may stand for a sysctl that its script sets.
 func running(p plan.Plan) []plan.Step {
 	var list []plan.Step
 	for _, s := range p.Settings {
@@ -79,7 +78,7 @@ func keyOf(s plan.Step) knob.Key {
 	return knob.Key{Mechanism: s.Mechanism, Device: s.Device, Name: s.Name}
 }
 
-// Fits says whether a plan is for this host at all.
+// Fits returns an error if a plan is not for this host.
 func Fits(p plan.Plan, id Identity) error {
 	switch {
 	case p.OS != id.OS:
@@ -108,9 +107,9 @@ func Fits(p plan.Plan, id Identity) error {
 	return nil
 }
 
-// onAppliance refuses files of a host that writes them itself: the appliance would
-// write over them, or an update drop them, and neither could be undone exactly.
-// What runs can be changed and put back as anywhere.
+// onAppliance refuses files on an appliance that writes them itself: it would overwrite them, or
+// drop them in an update, and neither could be reverted exactly. Running values can be changed and
+// reverted as on any host.
 func onAppliance(p plan.Plan, id Identity) error {
 	a := appliance.Named(id.Product)
 	if a == nil {
@@ -131,9 +130,9 @@ func writesFiles(p plan.Plan) bool {
 	return slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return s.Where.File != "" })
 }
 
-// Prepare works out the transaction that makes a plan true on a host that is
-// as the snapshot says. It refuses a host that is not as the plan found it,
-// other people's files, and what could not be put back.
+// Prepare returns the transaction that applies a plan to a host in the state of the snapshot. It
+// refuses a host that differs from what the plan found, files not owned by linerate, and changes
+// that could not be reverted.
 func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Transaction, error) {
 	t := Transaction{Plan: p, Window: window, Trial: trial}
 	own := map[string]string{}
@@ -156,7 +155,7 @@ func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Trans
 	return t, nil
 }
 
-// bootOnly lists what the loader sets, for a trial.
+// bootOnly returns what the loader sets, for a trial.
 func bootOnly(p plan.Plan, trial bool) []Assignment {
 	var list []Assignment
 	for _, s := range p.Settings {
@@ -200,8 +199,8 @@ func (t *Transaction) values(now Snapshot) error {
 	return nil
 }
 
-// unchanged refuses a setting that somebody changed since the plan was made,
-// unless it is what the plan wants already.
+// unchanged refuses a setting that was changed since the plan was made, unless it already has the
+// planned value.
 func unchanged(s plan.Step, k knob.Key, value string, exists bool) error {
 	if s.Current.Value == nil || knob.Same(k, s.Value, value) || knob.Same(k, *s.Current.Value, value) {
 		return nil
@@ -213,9 +212,9 @@ func unchanged(s plan.Step, k knob.Key, value string, exists bool) error {
 	return hint.With(fmt.Errorf("%s was %q when the plan was made and is %s now", s.Title(), *s.Current.Value, is), "find out who changed it, then make the plan anew")
 }
 
-// before lists all values that setting may change, as they are. A module that
-// stays loaded is no difference that a revert could be held to, and what its
-// loading brought about has no value to go back to.
+// before returns the current values of all that setting may change. It omits modules: one that
+// stays loaded cannot be compared after a revert, and values that loading created have no old
+// value.
 func before(set []Assignment, now Snapshot) []Assignment {
 	var list []Assignment
 	seen := map[knob.Key]bool{}
@@ -234,8 +233,8 @@ func before(set []Assignment, now Snapshot) []Assignment {
 	return list
 }
 
-// undo lists what puts the values back: what was set, last first, then what
-// that changes in turn.
+// undo returns the assignments that restore the values: what was set, last first, then what changed
+// along with it.
 func undo(set, before []Assignment) []Assignment {
 	prior, done := map[knob.Key]string{}, map[knob.Key]bool{}
 	for _, a := range before {
@@ -257,7 +256,7 @@ func undo(set, before []Assignment) []Assignment {
 	return list
 }
 
-// unload lists the modules that are loaded by this and were not before.
+// unload returns the modules that the transaction loads and that were not loaded before.
 func unload(set []Assignment, now Snapshot) []Assignment {
 	var list []Assignment
 	for _, a := range slices.Backward(set) {
@@ -268,8 +267,8 @@ func unload(set []Assignment, now Snapshot) []Assignment {
 	return list
 }
 
-// Judge compares what was set with what reads back; a setting that the kernel
-// rounds or spells otherwise is right (knob.Same).
+// Judge compares set values with those read back; a value that the kernel rounds or spells
+// differently counts as equal (knob.Same).
 func (t Transaction) Judge(after map[knob.Key]string) error {
 	for _, a := range t.Set {
 		got, ok := after[a.Key]
@@ -280,7 +279,7 @@ func (t Transaction) Judge(after map[knob.Key]string) error {
 	return nil
 }
 
-// Journal is the transaction as the agent's text, docs/reference/apply.md.
+// Journal returns the transaction in the agent's text format, docs/reference/apply.md.
 func (t Transaction) Journal() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "linerate-transaction 1\ndigest %s\nwindow %d\n", t.Plan.Digest, int(t.Window.Seconds()))

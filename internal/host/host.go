@@ -1,5 +1,5 @@
-// Package host reaches machines, live or captured. A Reader can look and
-// cannot touch; what writes is another interface of another package.
+// Package host reaches machines, live or captured. A Reader can only read;
+// writing is done by another interface in another package.
 package host
 
 import (
@@ -14,59 +14,58 @@ import (
 	"linerate/internal/fact"
 )
 
-// Bounds on what is read of one source. Real ones are far below.
+// Limits on what is read from one source. Real ones are far below.
 const (
 	MaxFile   = 4 << 20
 	MaxOutput = 16 << 20
 	MaxNames  = 65_536
 )
 
-// Errors that say why a source gave nothing; fs.ErrNotExist and
-// fs.ErrPermission are the others.
+// Errors that say why a source returned nothing, besides fs.ErrNotExist and fs.ErrPermission.
 var (
-	// ErrNotLive: a directory tree has no running kernel to ask.
+	// ErrNotLive means that there is no running kernel, as in a directory tree.
 	ErrNotLive = errors.New("only files are known of this host")
-	// ErrNoCommand: the command is not installed, or was not captured.
+	// ErrNoCommand means that the command is not installed, or was not captured.
 	ErrNoCommand = errors.New("no such command here")
-	// ErrTooLarge: the source is longer than its bound; what was read of it
-	// is returned with the error.
+	// ErrTooLarge means that the source is longer than its limit; the data up to it is returned
+	// with the error.
 	ErrTooLarge = errors.New("larger than the limit")
-	// ErrLeftOut: a capture left it out on purpose.
+	// ErrLeftOut means that the capture deliberately omitted it.
 	ErrLeftOut = errors.New("left out of the capture")
 )
 
-// Reader reads one machine. Every method is safe to call any number of
-// times, never writes, and returns within its context's deadline.
+// Reader reads one machine. All methods can be called any number of times, never write, and return
+// within the deadline of the context.
 type Reader interface {
-	// Origin says what is read.
+	// Origin describes what is read.
 	Origin() fact.Origin
-	// OS is fact.FreeBSD, fact.Linux or "" when the source does not say.
+	// OS returns fact.FreeBSD, fact.Linux or "" if unknown.
 	OS() string
-	// ReadFile returns a regular file's bytes by its path on the machine.
-	// Beyond MaxFile it returns the first MaxFile bytes and ErrTooLarge.
+	// ReadFile returns the content of a regular file by its path on the machine. Beyond MaxFile it
+	// returns the first MaxFile bytes and ErrTooLarge.
 	ReadFile(ctx context.Context, path string) ([]byte, error)
-	// ReadDir returns the names in a directory, sorted; beyond MaxNames as
-	// many, and ErrTooLarge.
+	// ReadDir returns the names in a directory, sorted; beyond MaxNames it returns that many, and
+	// ErrTooLarge.
 	ReadDir(ctx context.Context, path string) ([]string, error)
-	// Output returns what a query prints on stdout. Its words are never seen
-	// by a shell. A non-zero exit is an error with what was printed.
+	// Output returns what a query prints on stdout. No shell interprets its arguments. On a
+	// non-zero exit it returns both the output and an error.
 	Output(ctx context.Context, q Query) ([]byte, error)
-	// LeftOut lists what a capture left out on purpose.
+	// LeftOut lists what a capture deliberately omitted.
 	LeftOut() []fact.LeftOut
 	io.Closer
 }
 
-// Identified is a Reader that knows the digest of the machine's identifier
-// (fact.MachineIDOf), but not the identifier, which stays on the machine.
+// Identified is a Reader that knows the digest of the machine's identifier (fact.MachineIDOf), but
+// not the identifier, which stays on the machine.
 type Identified interface{ MachineID() string }
 
-// Moded is a Reader that can tell whether a file may be executed.
+// Moded is a Reader that can tell whether a file is executable.
 type Moded interface {
 	Executable(path string) (bool, error)
 }
 
-// BoundNames sorts the names of a directory and keeps MaxNames of them;
-// ErrTooLarge if there were more.
+// BoundNames sorts the names of a directory and keeps MaxNames of them; it returns ErrTooLarge if
+// there were more.
 func BoundNames(names []string) ([]string, error) {
 	slices.Sort(names)
 	if len(names) > MaxNames {
@@ -75,7 +74,7 @@ func BoundNames(names []string) ([]string, error) {
 	return names, nil
 }
 
-// ReadBounded reads at most limit bytes of r; ErrTooLarge if there were more.
+// ReadBounded reads at most limit bytes of r; it returns ErrTooLarge if there were more.
 func ReadBounded(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
@@ -87,8 +86,7 @@ func ReadBounded(r io.Reader, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// ReadFile reads a file that people named, at most limit bytes of it, whatever is
-// behind the name.
+// ReadFile reads at most limit bytes of a file named by a user, whatever kind of file it is.
 func ReadFile(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -98,7 +96,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadAll(f, name, limit)
 }
 
-// ReadAll is ReadBounded whose errors name what was read.
+// ReadAll is ReadBounded with errors that name the source.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := ReadBounded(r, limit)
 	if err != nil {
@@ -107,7 +105,7 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Bare is an error without the operation and path that the os package adds.
+// Bare returns an error without the operation and path that the os package adds.
 func Bare(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -115,7 +113,7 @@ func Bare(err error) error {
 	return err
 }
 
-// Status is how facts record the outcome of reading a source.
+// Status returns the outcome of reading a source in the form that facts record.
 func Status(err error) (status, reason string) {
 	switch {
 	case err == nil:

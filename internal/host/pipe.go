@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// Piper runs a program on a machine and talks to it while it runs.
+// Piper runs a program on a machine and communicates with it.
 type Piper interface {
-	// Pipe runs `/bin/sh -c script linerate args…` there, as root where the
-	// connection says so, and returns its standard input and output. The
-	// script and args are single lines without single quotes or
-	// exclamation marks (CheckPiped). Close ends the input, waits a
-	// moment for the program to end, and then ends it; sshd(8) does not let
-	// root end one that minds neither its input nor SIGPIPE. A program that fails
-	// is an error of the read that finds its output over.
+	// Pipe runs `/bin/sh -c script linerate args…` there, as root if the connection is set up so,
+	// and returns its standard input and output. The script and args must be single lines without
+	// single quotes or exclamation marks (CheckPiped). Close ends the input, waits a moment for the
+	// program to end, and then kills it; over sshd(8) root cannot kill one that ignores both the
+	// end of its input and SIGPIPE. If the program fails, the read at the end of its output returns
+	// the error.
 	Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error)
 }
 
-// CheckPiped refuses what some login shell would read otherwise than another:
-// csh has history in single quotes, and ends them at a newline.
+// CheckPiped rejects what login shells interpret differently: csh expands history in single quotes,
+// and ends them at a newline.
 func CheckPiped(script string, args []string) error {
 	for _, a := range append([]string{script}, args...) {
 		if strings.ContainsAny(a, "'!\n\r\x00") {
@@ -35,10 +34,10 @@ func CheckPiped(script string, args []string) error {
 	return nil
 }
 
-// maxSaid is how much of a program's complaints is kept, in bytes.
+// maxSaid is how many bytes of a program's standard error are kept.
 const maxSaid = 4096
 
-// StartPipe starts a command that is talked to; ended says what its end and its complaints mean.
+// StartPipe starts a command for communication; ended turns its exit and its standard error into an error.
 func StartPipe(cmd *exec.Cmd, ended func(err error, said string) error) (*Pipe, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -53,18 +52,18 @@ func StartPipe(cmd *exec.Cmd, ended func(err error, said string) error) (*Pipe, 
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("run %s: %w", cmd.Path, err)
 	}
-	// A program that has ended is not there to be killed.
+	// A program that has ended cannot be killed.
 	return &Pipe{In: in, Out: out, Wait: func() error { return ended(cmd.Wait(), said.String()) }, End: func() { _ = cmd.Process.Kill() }}, nil
 }
 
-// Pipe is a program that is talked to, for those who implement Piper.
+// Pipe is a running program, for implementations of Piper.
 type Pipe struct {
 	In  io.WriteCloser
 	Out io.Reader
-	// Wait waits for the program to end, once, and says why it failed: with a
-	// ScriptError where it ended by itself.
+	// Wait is called once; it waits for the program to end and returns why it failed: a ScriptError
+	// if it exited by itself.
 	Wait func() error
-	// End ends a program that does not, and frees what it held.
+	// End kills a program that does not end, and releases its resources.
 	End func()
 
 	once  sync.Once
@@ -72,10 +71,10 @@ type Pipe struct {
 	err   error
 }
 
-// patience is how long a program may take to end after its input has.
+// patience is how long a program may take to end after its input has ended.
 const patience = 3 * time.Second
 
-// Read reads what the program prints; at its end, why it failed.
+// Read reads the program's output; at its end it returns why the program failed, if it did.
 func (p *Pipe) Read(b []byte) (int, error) {
 	n, err := p.Out.Read(b)
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
@@ -87,10 +86,10 @@ func (p *Pipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write is read by the program.
+// Write writes to the program's input.
 func (p *Pipe) Write(b []byte) (int, error) { return p.In.Write(b) }
 
-// wait is closed when the program has ended.
+// wait returns a channel that is closed when the program has ended.
 func (p *Pipe) wait() <-chan struct{} {
 	p.once.Do(func() {
 		p.ended = make(chan struct{})
@@ -102,7 +101,7 @@ func (p *Pipe) wait() <-chan struct{} {
 	return p.ended
 }
 
-// Close ends the input, waits a moment for the program, and ends it.
+// Close ends the input, waits a moment for the program, and kills it.
 func (p *Pipe) Close() error {
 	_ = p.In.Close()
 	select {
@@ -113,14 +112,14 @@ func (p *Pipe) Close() error {
 	return nil
 }
 
-// FirstBytes keeps the first Limit bytes written and drops the rest: what a
-// program complains of.
+// FirstBytes keeps the first Limit bytes written and drops the rest, for a program's standard
+// error.
 type FirstBytes struct {
 	Limit int
 	kept  []byte
 }
 
-// Write implements io.Writer; it takes everything.
+// Write implements io.Writer; it accepts everything.
 func (b *FirstBytes) Write(p []byte) (int, error) {
 	if room := b.Limit - len(b.kept); room > 0 {
 		b.kept = append(b.kept, p[:min(len(p), room)]...)
@@ -128,5 +127,5 @@ func (b *FirstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was kept, without the space around it.
+// String returns the kept bytes, trimmed.
 func (b *FirstBytes) String() string { return strings.TrimSpace(string(b.kept)) }

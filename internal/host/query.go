@@ -9,35 +9,34 @@ import (
 	"linerate/internal/list"
 )
 
-// Query is one command of a base system that only looks. Only this package
-// makes queries, so that what reads a host cannot run anything else.
+// Query is one read-only command of a base system. Only this package creates queries, so that
+// readers of hosts cannot run anything else.
 type Query struct {
 	id   string
 	argv []string
 	why  string
-	// module must be in the kernel: asked without it, the kernel complains to
-	// console and log, and an observer leaves no trace.
+	// module must be loaded: without it, the query makes the kernel log a complaint, and an
+	// observer must leave no trace.
 	module string
 	// slow queries may take several times as long as others.
 	slow bool
-	// file is what it reads: where that is not, there is nothing to ask.
+	// file is the file that it reads: without it the query is skipped.
 	file string
 }
 
-// ID names the query; a bundle keeps its output under this name.
+// ID names the query, and its output in a bundle.
 func (q Query) ID() string { return q.id }
 
 // Argv is the command and its arguments.
 func (q Query) Argv() []string { return slices.Clone(q.argv) }
 
-// Why says what the output is wanted for.
+// Why says what the output is needed for.
 func (q Query) Why() string { return q.why }
 
-// Module is the kernel module without which the query must not be asked, ""
-// for most.
+// Module returns the kernel module that the query requires, "" for most.
 func (q Query) Module() string { return q.module }
 
-// File is the file without which the query must not be asked, "" for most.
+// File returns the file that the query requires, "" for most.
 func (q Query) File() string { return q.file }
 
 // Slow reports a command that may take minutes on a healthy host.
@@ -46,18 +45,18 @@ func (q Query) Slow() bool { return q.slow }
 // String is the command line, for people and as a source's name.
 func (q Query) String() string { return strings.Join(q.argv, " ") }
 
-// tunablesQuery asks TrueNAS' database for its tunables, read-only, with tabs
-// between; other systems have no such file.
+// tunablesQuery reads the tunables in TrueNAS' database, read-only and tab-separated; other systems
+// have no such file.
 var tunablesQuery = Query{id: "sqlite-tunables", argv: []string{"sqlite3", "-readonly", "-separator", "\t", "/data/freenas-v1.db",
 	"SELECT tun_var, tun_value, tun_type, tun_enabled FROM system_tunable"}, why: "TrueNAS: tunables of its database", file: TrueNASDatabase}
 
-// TrueNASDatabase is where TrueNAS keeps its settings.
+// TrueNASDatabase is the database of TrueNAS' settings.
 const TrueNASDatabase = "/data/freenas-v1.db"
 
 //go:embed queries.txt
 var queriesText string
 
-// Queries lists the commands for a system, in order.
+// Queries returns the commands for a system, in order.
 func Queries(os string) (all []Query) {
 	for _, row := range list.Table(queriesText, os) {
 		q := Query{id: row[0], argv: strings.Fields(row[1]), why: row[2]}
@@ -74,8 +73,8 @@ func Queries(os string) (all []Query) {
 	return all
 }
 
-// QueryOf returns a system's query by its id; it panics on an unknown one,
-// which is a mistake of the program.
+// QueryOf returns a system's query by ID; it panics on an unknown one, which is a programming
+// error.
 func QueryOf(os, id string) Query {
 	for _, q := range Queries(os) {
 		if q.id == id {
@@ -85,7 +84,7 @@ func QueryOf(os, id string) Query {
 	panic(fmt.Sprintf("host: no query %q of %q", id, os))
 }
 
-// EthtoolQueries are the commands for each Linux interface, id is "ethtool-k-eth0".
+// EthtoolQueries returns the commands for a Linux interface; IDs are like "ethtool-k-eth0".
 func EthtoolQueries(nic string) []Query {
 	if !validInterface(nic) {
 		return nil
@@ -99,14 +98,14 @@ func EthtoolQueries(nic string) []Query {
 	return queries
 }
 
-// IRQQuery asks FreeBSD which CPUs an interrupt may use.
+// IRQQuery returns the FreeBSD query for the CPUs that an interrupt may use.
 func IRQQuery(irq int) Query {
 	n := fmt.Sprint(irq)
 	return Query{id: "cpuset-irq" + n, argv: []string{"cpuset", "-g", "-x", n}, why: "interrupt affinity"}
 }
 
-// validInterface accepts what both systems allow in an interface's name and
-// no path or option can be made of.
+// validInterface reports whether s is a valid interface name on both systems and cannot be a path
+// or an option.
 func validInterface(s string) bool {
 	if s == "" || len(s) > 32 || s[0] == '-' || s[0] == '.' {
 		return false

@@ -11,21 +11,20 @@ import (
 	"linerate/internal/hint"
 )
 
-// Runner changes a machine: it runs fixed scripts there, as root. It is apart
-// from Reader so that what only looks cannot get hold of one.
+// Runner changes a machine: it runs fixed scripts there, as root. It is separate from Reader so
+// that code that only reads cannot obtain one.
 type Runner interface {
-	// Run feeds Compose(script, args, stdin) to `/bin/sh -s` on the machine
-	// and returns what it prints on stdout, at most MaxOutput bytes, whole: an
-	// answer that was cut on its way is an ErrCut. A
-	// non-zero exit is a *ScriptError with what was printed. A context
-	// that ends stops waiting; whether the script ends then is not said.
+	// Run feeds Compose(script, args, stdin) to `/bin/sh -s` on the machine and returns its
+	// complete stdout, at most MaxOutput bytes; for a truncated answer it returns ErrCut. A
+	// non-zero exit is a *ScriptError, with the output. When the context ends Run stops waiting;
+	// whether the script ends then is unspecified.
 	Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error)
-	// Where names the machine for people: "this host", "ssh://fw1".
+	// Where names the machine for messages: "this host", "ssh://fw1".
 	Where() string
 	io.Closer
 }
 
-// ScriptError says that a script ended with a code, and what it complained of.
+// ScriptError is the exit code of a script and its error output.
 type ScriptError struct {
 	Code   int
 	Stderr string // trimmed
@@ -44,11 +43,11 @@ const (
 	answerEnd = "LINERATE-ANSWER-ENDS-HERE"
 )
 
-// ErrCut is of an answer that did not arrive whole.
+// ErrCut means that an answer arrived incomplete.
 var ErrCut = hint.With(errors.New("the answer of a script was cut off before its end"), "try again; the machine may be very busy, or its disk or memory full")
 
-// Whole is the answer of a script that Compose made and that ended with status 0,
-// without the mark of its end; an answer without the mark is an ErrCut.
+// Whole returns the answer of a script made by Compose that exited with 0, without its end mark; an
+// answer without the mark gives ErrCut.
 func Whole(answer []byte) ([]byte, error) {
 	if whole, ok := bytes.CutSuffix(answer, []byte("\n"+answerEnd+"\n")); ok {
 		return whole, nil
@@ -56,11 +55,10 @@ func Whole(answer []byte) ([]byte, error) {
 	return answer, fmt.Errorf("%w (%d bytes came)", ErrCut, len(answer))
 }
 
-// Compose is the text that a shell is fed to run a fixed script with arguments
-// and standard input. Arguments are quoted, input is taken as it is; it must
-// be text. Nothing of either is ever read as shell. A script that ends with status 0
-// comes to its last line, without exit or exec: what it prints then ends with a mark,
-// which Whole looks for.
+// Compose returns the text to feed to a shell to run a fixed script with arguments and standard
+// input. It quotes the arguments, and includes the input verbatim, which must be text; neither is
+// interpreted by the shell. A script that exits with 0 must reach its last line, without exit or
+// exec: its output then ends with a mark, which Whole checks.
 func Compose(script string, args []string, stdin []byte) (string, error) {
 	var b strings.Builder
 	b.WriteString("set --")
@@ -87,7 +85,7 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 	return b.String(), nil
 }
 
-// Word is a word of a command line for people: in quotes where it needs them.
+// Word returns a word for a command line, quoted if needed.
 func Word(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
 		return s
@@ -95,5 +93,5 @@ func Word(s string) string {
 	return Quote(s)
 }
 
-// Quote makes one word of a shell of any text.
+// Quote quotes any text as one shell word.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Limits of an archive. A capture or a backup of settings is far below: some hundred
-// entries, a few megabytes unpacked.
+// Limits of an archive. A capture or a backup of settings is far below: some hundred entries, a few
+// megabytes unpacked.
 const (
 	maxEntries = 20_000
 	maxTotal   = 128 << 20
 	maxName    = 1024
 )
 
-// Untar reads a tar archive, compressed by gzip or not, and hands each file to take
-// by its cleaned name. A name that leads out of the archive is an error, and so is
-// anything that is neither file nor directory, unless links are to be passed over.
+// Untar reads a tar archive, compressed by gzip or not, and passes each file to take with its
+// cleaned name. It returns an error for a name that leaves the archive, and for anything that is
+// neither file nor directory, except links if passLinks is set.
 func Untar(r io.Reader, passLinks bool, take func(name string, data []byte) error) error {
 	buffered := bufio.NewReader(r)
 	src := io.Reader(buffered)
@@ -72,7 +72,7 @@ func Untar(r io.Reader, passLinks bool, take func(name string, data []byte) erro
 	}
 }
 
-// entryName checks an entry's type and path.
+// entryName validates an entry's type and path.
 func entryName(h *tar.Header) (string, error) {
 	if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
 		return "", fmt.Errorf("entry %.80q is neither a file nor a directory", h.Name)

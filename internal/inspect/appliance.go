@@ -13,9 +13,8 @@ import (
 	"linerate/internal/host"
 )
 
-// appliance finds out whether the host is an appliance, and reads what that keeps
-// its settings in; nil where it is none. What a release of the product is built on
-// is the host's release where nothing else tells it.
+// appliance detects whether the host is an appliance, and reads its settings; it returns nil if it
+// is none. If the host's release is unknown, it is the one that the product's release is built on.
 func (in *inspection) appliance() (*appliance.Product, appliance.Config) {
 	products, err := appliance.Products()
 	if err != nil {
@@ -33,8 +32,8 @@ func (in *inspection) appliance() (*appliance.Product, appliance.Config) {
 	return nil, appliance.Config{}
 }
 
-// isProduct reads a product's configuration; ok where it is there, or where
-// files of the product's own are.
+// isProduct reads a product's configuration; ok reports whether that, or a file of the product,
+// exists.
 func (in *inspection) isProduct(p *appliance.Product) (files []appliance.File, ok bool) {
 	for _, path := range p.Configs {
 		text, err := in.settings(path)
@@ -47,13 +46,12 @@ func (in *inspection) isProduct(p *appliance.Product) (files []appliance.File, o
 	}
 	told := slices.ContainsFunc(p.Tells, in.there)
 	if p.Certain() {
-		return files, told || len(files) > 0 && files[0].Path == host.TrueNASDatabase // no other has that file
+		return files, told || len(files) > 0 && files[0].Path == host.TrueNASDatabase // no other product has that file
 	}
 	return files, told || len(files) > 0
 }
 
-// settings is the text of a product's configuration; of a database the rows that
-// matter.
+// settings returns the text of a product's configuration; for a database the relevant rows.
 func (in *inspection) settings(path string) (string, error) {
 	if path == host.TrueNASDatabase {
 		return in.tunablesOfDatabase()
@@ -61,7 +59,7 @@ func (in *inspection) settings(path string) (string, error) {
 	return in.Read(path)
 }
 
-// there reports a file or a directory.
+// there reports whether a file or a directory exists.
 func (in *inspection) there(path string) bool {
 	if _, err := in.r.ReadDir(in.ctx, path); err == nil {
 		return true
@@ -70,7 +68,7 @@ func (in *inspection) there(path string) bool {
 	return err == nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, host.ErrTooLarge)
 }
 
-// readProduct reads a product's own files, and notes what it is.
+// readProduct reads a product's own files, and sets the facts about the product.
 func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) appliance.Config {
 	c := p.Read(files)
 	about := &fact.Product{Name: p.Name, Title: p.Title, Version: c.Version}
@@ -103,8 +101,7 @@ func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) 
 	return c
 }
 
-// addShipped files what a product sets by files of sysctl.d that it ships: those of its user
-// come behind.
+// addShipped adds the lines of sysctl.d files that a product ships, before those of its user.
 func (in *inspection) addShipped(c *appliance.Config) {
 	shipped, rest := []fact.Line{}, []fact.Line{}
 	for _, l := range c.Lines {
@@ -118,8 +115,7 @@ func (in *inspection) addShipped(c *appliance.Config) {
 	c.Lines = rest
 }
 
-// addProduct files what a product's configuration says, behind what the files of
-// the base system say: it has the last word.
+// addProduct adds a product's configuration after the files of the base system, which it overrides.
 func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
 	if p == nil {
 		return
@@ -142,8 +138,8 @@ func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
 	}
 }
 
-// notTheUsers marks lines of files that a product writes itself: they are not its
-// user's, where what is was read.
+// notTheUsers marks lines of files that a product itself writes: they are not its user's, if the
+// user's settings were read.
 func (in *inspection) notTheUsers(lines []fact.Line) []fact.Line {
 	p := appliance.Of(in.f)
 	if p == nil {

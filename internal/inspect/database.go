@@ -16,8 +16,8 @@ import (
 	"linerate/internal/host"
 )
 
-// tunablesOfDatabase are the rows of TrueNAS' tunables, as a capture's sqlite3
-// prints them; from the file itself where it can be read.
+// tunablesOfDatabase returns the rows of TrueNAS' tunables, as sqlite3 in a capture prints them, or
+// from the file itself if it is readable.
 func (in *inspection) tunablesOfDatabase() (string, error) {
 	if in.f.From.Kind == fact.KindBundle || in.f.From.Kind == fact.KindSSH {
 		q := host.QueryOf(in.f.OS, "sqlite-tunables")
@@ -34,7 +34,7 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 	}
 	text := ""
 	switch {
-	case err == nil && rowsOnly.Match(b): // as an export of linerate's is read
+	case err == nil && rowsOnly.Match(b): // treat it like one of linerate's exports
 		text = string(b)
 	case err == nil:
 		text, err = tunablesIn(in.ctx, b)
@@ -43,24 +43,23 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 	return in.kept(redact.Database, host.TrueNASDatabase, text), err
 }
 
-// rowsOnly is a table as sqlite3 prints it.
+// rowsOnly matches a table as sqlite3 prints it.
 var rowsOnly = regexp.MustCompile(`\A([^\t\n]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
 
 // sqliteHead begins every SQLite file.
 const sqliteHead = "SQLite format 3\x00"
 
-// maxTunables bounds the rows that are read of a database.
+// maxTunables is the maximum number of rows read from a database.
 const maxTunables = 10_000
 
-// tunablesIn reads the table of tunables of a database in memory. Nothing of the
-// file is executed: the table must be one, not a view, and no function of the
-// file's schema is trusted.
+// tunablesIn reads the table of tunables of a database in memory. It executes nothing from the
+// file: the table must not be a view, and no function of its schema is trusted.
 func tunablesIn(ctx context.Context, data []byte) (string, error) {
 	if len(data) < 100 || string(data[:len(sqliteHead)]) != sqliteHead {
 		return "", errors.New("no SQLite database")
 	}
 	data = slices.Clone(data)
-	data[18], data[19] = 1, 1 // a database in memory has no write-ahead log
+	data[18], data[19] = 1, 1 // a database in memory cannot have a write-ahead log
 	db, err := sql.Open("sqlite", "file:tunables?mode=memory&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
 	if err != nil {
 		return "", err
@@ -91,7 +90,7 @@ func tunablesIn(ctx context.Context, data []byte) (string, error) {
 	return rowsOf(ctx, c)
 }
 
-// rowsOf prints the rows, with tabs between.
+// rowsOf prints the rows, tab-separated.
 func rowsOf(ctx context.Context, c *sql.Conn) (string, error) {
 	rows, err := c.QueryContext(ctx, `SELECT tun_var, tun_value, tun_type, tun_enabled FROM system_tunable LIMIT ?`, maxTunables)
 	if err != nil {

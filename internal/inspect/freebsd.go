@@ -13,8 +13,7 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// freebsd inspects a FreeBSD host: the running one where there is one, then
-// its files.
+// freebsd inspects a FreeBSD host: the running system, if any, then its files.
 func (in *inspection) freebsd() {
 	if in.f.From.Kind != fact.KindTree {
 		in.freebsdLive()
@@ -26,7 +25,7 @@ func (in *inspection) freebsd() {
 	in.addProduct(product, config)
 }
 
-// freebsdLive asks the running system.
+// freebsdLive queries the running system.
 func (in *inspection) freebsdLive() {
 	values := in.freebsdValues()
 	in.freebsdRelease(values)
@@ -40,7 +39,7 @@ func (in *inspection) freebsdLive() {
 	in.f.Mounts = answer(in, "mount", freebsd.ParseMount)
 }
 
-// freebsdValues reads every running value, its type and access.
+// freebsdValues reads all running values, with types and access.
 func (in *inspection) freebsdValues() freebsd.Values {
 	types := answer(in, "sysctl-at", freebsd.ParseTypes)
 	boot, runtime := answer(in, "sysctl-aNT", freebsd.ParseNames), answer(in, "sysctl-aNW", freebsd.ParseNames)
@@ -52,8 +51,8 @@ func (in *inspection) freebsdValues() freebsd.Values {
 	return values
 }
 
-// freebsdRelease takes the release from the best source: the caller,
-// freebsd-version's kernel line (with its patch level), the kernel.
+// freebsdRelease takes the release from the best source: the caller, the kernel line of
+// freebsd-version (with its patch level), the kernel.
 func (in *inspection) freebsdRelease(v freebsd.Values) {
 	if !in.opts.Release.IsZero() {
 		return
@@ -74,7 +73,7 @@ func (in *inspection) freebsdRelease(v freebsd.Values) {
 	}
 }
 
-// userland is the release that a tree's freebsd-version(1) has, which is a script.
+// userland returns the release in a tree's freebsd-version(1), which is a script.
 func (in *inspection) userland() string {
 	_, v, _ := strings.Cut(in.text("/bin/freebsd-version"), `USERLAND_VERSION="`)
 	v, _, _ = strings.Cut(v, `"`)
@@ -86,7 +85,7 @@ func firstLine(s string) string {
 	return l
 }
 
-// freebsdUptime is the time from boot to the inspection, or to the capture.
+// freebsdUptime sets the time from boot to the inspection or capture.
 func (in *inspection) freebsdUptime(v freebsd.Values) {
 	_, rest, ok := strings.Cut(v.Get("kern.boottime"), "sec = ")
 	if !ok {
@@ -108,8 +107,7 @@ func (in *inspection) freebsdUptime(v freebsd.Values) {
 	}
 }
 
-// bootLog is the boot's messages, kept where the kernel's buffer may have
-// wrapped since.
+// bootLog holds the boot messages, as the kernel's buffer may have wrapped since.
 const bootLog = "/var/run/dmesg.boot"
 
 // freebsdDevices reads interfaces, their hardware and their interrupts.
@@ -119,7 +117,7 @@ func (in *inspection) freebsdDevices(v freebsd.Values) {
 	}
 	text, _ := in.output("pciconf")
 	if text == "" {
-		text, _ = in.output("pciconf-lv") // links want privileges
+		text, _ = in.output("pciconf-lv") // the full list needs privileges
 	}
 	freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
 	log, err := in.Read(bootLog)
@@ -140,11 +138,10 @@ func (in *inspection) freebsdDevices(v freebsd.Values) {
 	in.freebsdAffinity()
 }
 
-// maxIRQs bounds the questions about affinity.
+// maxIRQs limits the number of affinity queries.
 const maxIRQs = 512
 
-// freebsdAffinity asks which CPUs the NICs' interrupts may use. Bundles have
-// the answers that the script collected.
+// freebsdAffinity queries which CPUs the NICs' interrupts may use. Bundles contain the answers.
 func (in *inspection) freebsdAffinity() {
 	asked := 0
 	for i := range in.f.Interrupts {
@@ -168,14 +165,14 @@ func (in *inspection) freebsdAffinity() {
 	}
 }
 
-// freebsdModules reads what is loaded and what the kernel holds.
+// freebsdModules reads the loaded and built-in modules.
 func (in *inspection) freebsdModules() {
 	loaded := answer(in, "kldstat", freebsd.ParseKldstat)
 	freebsd.AddModules(in.f, loaded, answer(in, "kldstat-v", freebsd.ParseKernelModules))
 	in.f.KernelOptions = answer(in, "conftxt", freebsd.ParseKernelConfig)
 }
 
-// freebsdCounters reads what the kernel counted.
+// freebsdCounters reads the kernel's counters.
 func (in *inspection) freebsdCounters(v freebsd.Values) {
 	for _, q := range []struct {
 		id  string
@@ -191,7 +188,7 @@ func (in *inspection) freebsdCounters(v freebsd.Values) {
 	freebsd.AddNICCounters(in.f, v)
 }
 
-// freebsdRunningFirewall asks pf and ipfw, where they are there.
+// freebsdRunningFirewall queries pf and ipfw, if present.
 func (in *inspection) freebsdRunningFirewall() {
 	pf := &fact.PF{}
 	if text, ok := in.output("pfctl-si"); ok {
@@ -236,7 +233,7 @@ func (in *inspection) freebsdFiles() {
 		in.f.Problems = append(in.f.Problems, c.Problems...)
 		in.f.Sources = append(in.f.Sources, c.Ignored...)
 	}
-	in.f.Normalise() // from here on settings can be looked up
+	in.f.Normalise() // settings can be looked up from here on
 	if in.f.Hostname == "" {
 		in.f.Hostname, _ = in.f.RCValue("hostname")
 	}
@@ -248,8 +245,8 @@ func (in *inspection) freebsdFiles() {
 	in.f.Mounts = append(in.f.Mounts, contents(in, "/etc/fstab", freebsd.ParseFstab)...)
 }
 
-// freebsdFirewallFiles reads the rulesets that rc.conf names; those lying
-// about unused are read too, and say that they are not configured.
+// freebsdFirewallFiles reads the rulesets that rc.conf names, and unused ones, which it marks as
+// not configured.
 func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
 	file := &fact.PF{}
@@ -265,7 +262,7 @@ func (in *inspection) freebsdFirewallFiles() {
 	in.f.Firewall.IPF = in.f.RCYes("ipfilter_enable")
 }
 
-// ipfwCall is a rule as a script has it; rc.firewall gives a file of firewall_type to ipfw(8).
+// ipfwCall matches a rule in a script; rc.firewall passes a file in firewall_type to ipfw(8).
 var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(/sbin/)?ipfw[ \t]`)
 
 func (in *inspection) ipfwFiles() {
@@ -293,7 +290,7 @@ func (in *inspection) ipfwFiles() {
 	}
 }
 
-// rcNAT adds the translation that rc.conf itself switches on.
+// rcNAT adds the translation that rc.conf itself enables.
 func (in *inspection) rcNAT(fw *fact.IPFW) {
 	for _, name := range []string{"firewall_nat_enable", "natd_enable"} {
 		if !in.f.RCYes(name) {
@@ -307,7 +304,7 @@ func (in *inspection) rcNAT(fw *fact.IPFW) {
 	}
 }
 
-// rcPath is a path that rc.conf may change.
+// rcPath returns a path that rc.conf may override.
 func (in *inspection) rcPath(name, otherwise string) string {
 	v, _ := in.f.RCValue(name)
 	return cmp.Or(v, otherwise)

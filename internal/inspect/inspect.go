@@ -1,6 +1,6 @@
-// Package inspect fills facts from a machine that can only be read. Every
-// source that is asked is recorded with how that went: what is missing or
-// unreadable is a fact too, never a failure.
+// Package inspect collects facts from a machine with read-only access. It records
+// every source and the outcome of reading it: a missing or unreadable source is
+// also a fact, never a failure.
 package inspect
 
 import (
@@ -21,22 +21,20 @@ import (
 	"linerate/internal/host"
 )
 
-// Options steer an inspection.
+// Options control an inspection.
 type Options struct {
-	// Release is the release of a tree, which cannot say it itself; it
-	// overrides what a host says.
+	// Release is the release of a tree, which may not contain it; it overrides what a host reports.
 	Release release.Release
-	// OS is what the files of a tree belong to where they do not tell.
+	// OS is the system of a tree's files if they do not tell.
 	OS string
-	// Owned says that what is read is shown to its owner alone, on a terminal: of
-	// configuration by lines only what looks secret is masked.
+	// Owned means that only the owner sees the result, on a terminal: in line-based configuration
+	// only apparent secrets are masked.
 	Owned bool
-	// CommandTimeout bounds each command of a live host; 0 means 20 s.
+	// CommandTimeout limits each command on a live host; 0 means 20 s.
 	CommandTimeout time.Duration
 }
 
-// Host inspects one machine. It fails only where nothing at all can be read:
-// the system is not known.
+// Host inspects one machine. It fails only if nothing can be read because the system is unknown.
 func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error) {
 	opts.CommandTimeout = cmp.Or(opts.CommandTimeout, 20*time.Second)
 	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts), Release: opts.Release, LeftOut: r.LeftOut()}
@@ -58,8 +56,8 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 	return f, nil
 }
 
-// machineID is by what the host is known: a capture knows it, of others it is drawn
-// from their files (/etc/hostid holds what kern.hostuuid is).
+// machineID sets the machine's identifier: a capture contains it, for others it is derived from
+// their files (/etc/hostid holds the value of kern.hostuuid).
 func (in *inspection) machineID() {
 	r := in.r
 	if known, ok := r.(host.Identified); ok {
@@ -77,8 +75,8 @@ func (in *inspection) machineID() {
 	}
 }
 
-// Identity is a machine's system, release (zero where it does not tell) and machine-id alone: for what
-// only wants to know that, an inspection is long.
+// Identity returns only a machine's system, release (zero if unknown) and machine ID, without the
+// time of a full inspection.
 func Identity(ctx context.Context, r host.Reader) *fact.Facts {
 	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{OS: r.OS()}, opts: Options{CommandTimeout: 5 * time.Second}}
 	switch in.f.OS {
@@ -91,8 +89,8 @@ func Identity(ctx context.Context, r host.Reader) *fact.Facts {
 	return in.f
 }
 
-// system names the OS; where files do not tell, the release's major number
-// does: Linux is not there yet, FreeBSD long past.
+// system returns the OS; if the files do not tell, it follows from the major release: Linux has not
+// reached FreeBSD's numbers.
 func system(r host.Reader, opts Options) string {
 	guess := ""
 	switch major := opts.Release.Major; {
@@ -110,18 +108,18 @@ type inspection struct {
 	r    host.Reader
 	f    *fact.Facts
 	opts Options
-	// missed are sources that are recorded as not read.
+	// missed holds sources already recorded as not read.
 	missed map[fact.Source]bool
-	// lines counts those that set something.
+	// lines counts the lines that set something.
 	lines int
 }
 
-// maxLines bounds the lines of a host that set something; hosts have hundreds,
-// distributions add as many.
+// maxLines limits the lines of a host that set something; hosts have hundreds, distributions add as
+// many.
 const maxLines = 20_000
 
-// addLines files lines of one mechanism, in reading order, and says of which
-// files not all were taken.
+// addLines adds lines of one mechanism, in reading order, and reports files of which lines were
+// dropped.
 func (in *inspection) addLines(lines []fact.Line) {
 	lines = slices.DeleteFunc(lines, func(l fact.Line) bool { return strings.Contains(l.Name, redact.Mark) }) // a name that may not be seen is none
 	room := maxLines - in.lines
@@ -139,14 +137,14 @@ func (in *inspection) addLines(lines []fact.Line) {
 	in.f.AddLines(lines)
 }
 
-// record notes a source's outcome. A missing file that is optional on every
-// system says nothing and is not recorded by its caller.
+// record records the outcome of a source. Callers do not record a missing file that is optional on
+// every system.
 func (in *inspection) record(name string, err error) {
 	status, reason := host.Status(err)
 	s := fact.Source{Name: name, Status: status, Reason: reason}
 	if status != fact.StatusRead {
 		if in.missed[s] {
-			return // several parsers ask for some files and directories
+			return // several parsers read some files and directories
 		}
 		if in.missed == nil {
 			in.missed = map[fact.Source]bool{}
@@ -156,11 +154,11 @@ func (in *inspection) record(name string, err error) {
 	in.f.Sources = append(in.f.Sources, s)
 }
 
-// Read implements the parsers' Files: what may be seen of a file, its outcome
-// recorded unless it is simply not there.
+// Read implements the parsers' Files: it returns the redacted file, and records the outcome unless
+// the file is missing.
 func (in *inspection) Read(path string) (string, error) { return in.read(path, "") }
 
-// Idle reports a script that is known not to be executable.
+// Idle reports whether a script is known not to be executable.
 func (in *inspection) Idle(path string) bool {
 	m, ok := in.r.(host.Moded)
 	if !ok {
@@ -170,8 +168,8 @@ func (in *inspection) Idle(path string) bool {
 	return err == nil && !yes
 }
 
-// files reads files that other files name: where no list has one, it is of a
-// kind with what names it.
+// files reads files that other files name: one without a kind of its own has that of the file that
+// names it.
 type files struct {
 	*inspection
 	kind string
@@ -187,7 +185,7 @@ func (in *inspection) read(path, kind string) (string, error) {
 		in.record(path, err)
 	}
 	if status == fact.StatusPartial {
-		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
+		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // a truncated line could have another meaning
 	}
 	kind = redact.KindOf(path, kind)
 	text := in.plain(kind, path, string(b))
@@ -201,8 +199,7 @@ func (in *inspection) read(path, kind string) (string, error) {
 	return shown, err
 }
 
-// slips notes what is wrong in a file's text, with the lines as they may be seen. Several
-// readers may read one file.
+// slips records mistakes in a file's text, with redacted lines. Several readers may read one file.
 func (in *inspection) slips(path, text, shown string) {
 	lines := strings.Split(shown, "\n")
 	for _, p := range fact.SlipsIn(path, text) {
@@ -215,12 +212,11 @@ func (in *inspection) slips(path, text, shown string) {
 	}
 }
 
-// owned are the kinds of files that people write line by line.
+// owned lists the kinds of files that people write line by line.
 var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits}
 
-// plain is a text as the system can read it. A byte order mark spoils the first
-// line for all that read configuration, UTF-16 every line; both come from
-// editors of another system.
+// plain returns a text as the system can read it. A byte order mark spoils the first line for all
+// readers of configuration, UTF-16 every line; both come from editors on other systems.
 func (in *inspection) plain(kind, path, text string) string {
 	problem := func(line, message string) {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: path, Line: 1, Text: line, Kind: fact.ProblemSyntax, Message: message})
@@ -247,17 +243,16 @@ func (in *inspection) plain(kind, path, text string) string {
 	return text
 }
 
-// mark is UTF-8's byte order mark.
+// mark is the UTF-8 byte order mark.
 const mark = "\xef\xbb\xbf"
 
-// configuration reports a file that somebody writes, as opposed to what a
-// kernel shows of itself.
+// configuration reports whether a file is configuration, as opposed to state that a kernel exports.
 func configuration(path string) bool {
 	return !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/") && path != bootLog
 }
 
-// kept is what may be seen of a text: facts are printed and stored. A capture
-// was made so, and says itself what it left out.
+// kept returns the redacted text: facts are printed and stored. A capture is already redacted, and
+// lists what it left out.
 func (in *inspection) kept(kind, name, text string) string {
 	clean, left := redact.Text(kind, text)
 	if left.Any() && in.f.From.Kind != fact.KindBundle {
@@ -266,7 +261,7 @@ func (in *inspection) kept(kind, name, text string) string {
 	return clean
 }
 
-// keptValue is what may be seen of a small file of /proc or /sys.
+// keptValue returns the redacted content of a small file of /proc or /sys.
 func keptValue(path, value string) string {
 	lines := strings.Split(value, "\n")
 	for i, l := range lines {
@@ -289,11 +284,11 @@ func (in *inspection) List(dir string) ([]string, error) {
 	return names, err
 }
 
-// output asks a query and records its outcome, but for trees, which have
-// nothing to ask. What was printed counts even when the command failed.
+// output runs a query and records its outcome, except for trees, which cannot run queries. Output
+// counts even if the command failed.
 func (in *inspection) output(id string) (string, bool) { return in.ask(host.QueryOf(in.f.OS, id)) }
 
-// answer is what a parser makes of a query's output; the zero value where there is none.
+// answer parses the output of a query; it returns the zero value if there is none.
 func answer[T any](in *inspection, id string, parse func(string) T) (v T) {
 	if text, ok := in.output(id); ok {
 		v = parse(text)
@@ -301,7 +296,7 @@ func answer[T any](in *inspection, id string, parse func(string) T) (v T) {
 	return v
 }
 
-// contents is what a parser makes of a file; the zero value where it cannot be read.
+// contents parses a file; it returns the zero value if it cannot be read.
 func contents[T any](in *inspection, path string, parse func(string) T) (v T) {
 	if text, err := in.Read(path); err == nil {
 		v = parse(text)
@@ -309,8 +304,8 @@ func contents[T any](in *inspection, path string, parse func(string) T) (v T) {
 	return v
 }
 
-// quiet asks for an interrupt's affinity without a source's record: hundreds
-// of such lines would bury the others. Trees and old bundles have no answer.
+// quiet queries an interrupt's affinity without recording the source: hundreds of such lines would
+// hide the others. Trees and old bundles have no answer.
 func (in *inspection) quiet(irq int) string {
 	ctx, cancel := context.WithTimeout(in.ctx, in.opts.CommandTimeout)
 	defer cancel()
@@ -324,8 +319,8 @@ func (in *inspection) quiet(irq int) string {
 // slowFactor is how much longer slow commands may take.
 const slowFactor = 6
 
-// lacks reports a module that the running kernel, when it was captured, is known
-// not to have had.
+// lacks reports a module that the running kernel, at the time of a capture, is known to have
+// lacked.
 func (in *inspection) lacks(module string) bool {
 	if module == "" || !in.f.Read("kldstat") {
 		return false
@@ -350,7 +345,7 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 	defer cancel()
 	b, err := in.r.Output(ctx, q)
 	if lacks && len(b) == 0 {
-		return "", false // a capture may have had an answer; this one is right to have none
+		return "", false // a capture may have an answer; this one rightly has none
 	}
 	status, reason := host.Status(err)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -363,8 +358,8 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 	return in.kept(redact.KindOfAnswer(q.String()), q.ID(), string(b)), err == nil || len(b) > 0
 }
 
-// newModule is a module that files load and the list of loaded ones lacks: it
-// is not loaded, if that list was read, unless the kernel holds its driver.
+// newModule returns a module that files load and that is not in the list of loaded ones: it is not
+// loaded, if that list was read, unless the kernel contains its driver.
 func (in *inspection) newModule(name string) fact.Module {
 	m := fact.Module{Name: name}
 	if in.f.Read("kldstat") {
@@ -376,7 +371,7 @@ func (in *inspection) newModule(name string) fact.Module {
 	return m
 }
 
-// addModules merges what files say of modules with what is loaded.
+// addModules merges the modules in files with the loaded ones.
 func (in *inspection) addModules(lines map[string]fact.Line) {
 	for name, l := range lines {
 		i := slices.IndexFunc(in.f.Modules, func(m fact.Module) bool { return m.Name == name })

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// linux inspects a Linux host through /proc and /sys, which a tree or a
-// bundle can hold as well, then its files.
+// linux inspects a Linux host through /proc and /sys, which a tree or a bundle may also have, then
+// its files.
 func (in *inspection) linux() {
 	in.linuxSystem()
 	names := in.linuxValues()
@@ -29,7 +29,7 @@ func (in *inspection) linux() {
 	in.linuxServices()
 }
 
-// text reads a small file that may well be missing, without recording it.
+// text reads a small file that may be missing; it does not record the source.
 func (in *inspection) text(path string) string {
 	b, err := in.r.ReadFile(in.ctx, path)
 	if err != nil {
@@ -38,8 +38,8 @@ func (in *inspection) text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// linuxRelease takes the release from the kernel, unless the caller gave it; a tree that
-// has no kernel is judged as the one that its distribution ships.
+// linuxRelease takes the release from the kernel, unless the caller gave it; for a tree without a
+// kernel it assumes that of its distribution.
 func (in *inspection) linuxRelease() {
 	if !in.f.Release.IsZero() {
 		return
@@ -73,8 +73,8 @@ func (in *inspection) linuxSystem() {
 	in.linuxPower()
 }
 
-// linuxPower reads what decides how fast a CPU wakes up and works: the governor
-// of each, by the name of its file, and the idle states of the first.
+// linuxPower reads what determines a CPU's wake-up time and frequency: the governor of each CPU,
+// under its file name, and the idle states of the first.
 func (in *inspection) linuxPower() {
 	const dir = "/sys/devices/system/cpu"
 	names, _ := in.r.ReadDir(in.ctx, dir)
@@ -95,7 +95,7 @@ func (in *inspection) linuxPower() {
 	in.f.CPU.IOMMU = in.text("/sys/kernel/iommu_groups/0/type")
 }
 
-// shows adds the value of a small file under a name, where there is one.
+// shows adds the value of a small file under a name, if the file exists.
 func (in *inspection) shows(name, path string) {
 	if v := in.text(path); v != "" {
 		in.f.Settings = append(in.f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &v})
@@ -125,11 +125,10 @@ func (in *inspection) mitigations() {
 	}
 }
 
-// maxValues bounds the walk over /proc/sys: 20 settings for each of some
-// thousand interfaces.
+// maxValues limits the walk over /proc/sys: 20 settings for each of some thousand interfaces.
 const maxValues = 100_000
 
-// linuxValues walks /proc/sys; it returns the names, sorted.
+// linuxValues walks /proc/sys and returns the names, sorted.
 func (in *inspection) linuxValues() []string {
 	const root = "/proc/sys"
 	names, err := in.r.ReadDir(in.ctx, root)
@@ -161,14 +160,14 @@ func (in *inspection) walkValues(path string, depth int) {
 	}
 	b, err := in.r.ReadFile(in.ctx, path)
 	if err != nil {
-		return // many entries can only be written, or want privileges
+		return // many entries are write-only or need privileges
 	}
 	value := keptValue(path, strings.TrimRight(string(b), "\n"))
 	in.f.Settings = append(in.f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
 
-// linkSettings are the files of /sys/class/net/* that can be set; they become
-// settings link.<interface>.<name>.
+// linkSettings lists the settable files of /sys/class/net/*; they become settings
+// link.<interface>.<name>.
 var linkSettings = []string{"tx_queue_len", "gro_flush_timeout", "napi_defer_hard_irqs", "threaded"}
 
 // linuxLinks reads the interfaces.
@@ -196,7 +195,7 @@ func (in *inspection) linuxLinks() {
 	}
 }
 
-// linuxKinds are the kinds of DEVTYPE in an interface's uevent.
+// linuxKinds maps DEVTYPE in an interface's uevent to its kind.
 var linuxKinds = map[string]string{"bridge": fact.KindBridge, "vlan": fact.KindVLAN, "bond": fact.KindLAGG, "team": fact.KindLAGG,
 	"wireguard": fact.KindTunnel, "gretap": fact.KindTunnel, "vxlan": fact.KindVirtual, "wlan": fact.KindEthernet, "ppp": fact.KindTunnel}
 
@@ -278,8 +277,7 @@ func (in *inspection) linuxInterrupts() {
 	}
 }
 
-// nameDevice turns the bus device that an interrupt names (virtio2) into the
-// interface on it.
+// nameDevice replaces the bus device in an interrupt's name (virtio2) by its interface.
 func (in *inspection) nameDevice(irq *fact.Interrupt) {
 	if _, ok := in.f.NIC(irq.Device); ok || !strings.HasPrefix(irq.Device, "virtio") {
 		return

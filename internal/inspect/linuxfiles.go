@@ -12,8 +12,8 @@ import (
 	"linerate/internal/list"
 )
 
-// linuxModules reads what is loaded, what the kernel holds, and the
-// parameters of loaded modules: settings module.<module>.<parameter>.
+// linuxModules reads the loaded and built-in modules, and the parameters of loaded ones: settings
+// module.<module>.<parameter>.
 func (in *inspection) linuxModules() {
 	in.f.Modules = contents(in, "/proc/modules", linux.ParseModules)
 	known := map[string]bool{}
@@ -50,8 +50,7 @@ func (in *inspection) linuxFiles(names []string) {
 	}
 	in.addModules(linux.ReadModulesLoad(in))
 	in.f.Problems = append(in.f.Problems, linux.UnreadModules(in)...)
-	// In the order of boot; those that share a mechanism in the order in which
-	// they have their say.
+	// In boot order; those that share a mechanism in the order in which they take effect.
 	programs := []linux.Config{linux.ReadUFW(files{in, redact.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
 	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
 	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in), linux.ReadContainers(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
@@ -65,7 +64,7 @@ func (in *inspection) linuxFiles(names []string) {
 	in.f.Mounts = append(in.f.Mounts, contents(in, "/etc/fstab", linux.ParseMounts)...)
 }
 
-// addConfig files the lines of one mechanism, numbered in reading order.
+// addConfig adds the lines of one mechanism, numbered in reading order.
 func (in *inspection) addConfig(group []linux.Config) {
 	var lines []fact.Line
 	for _, c := range group {
@@ -78,7 +77,7 @@ func (in *inspection) addConfig(group []linux.Config) {
 	in.addLines(in.notTheUsers(fact.InOrder(lines)))
 }
 
-// commandLine files what the running kernel was started with as live values.
+// commandLine adds the command line of the running kernel as live values.
 func (in *inspection) commandLine(text string) {
 	seen := map[string]int{}
 	for i, s := range in.f.Settings {
@@ -95,8 +94,8 @@ func (in *inspection) commandLine(text string) {
 	}
 }
 
-// linuxFirewall counts rules and connections. Reading the ruleset wants
-// privileges; without them the file and the modules tell what they can.
+// linuxFirewall counts rules and connections. Reading the ruleset needs privileges; without them it
+// uses the file and the modules.
 func (in *inspection) linuxFirewall() {
 	fw := &fact.NFT{}
 	known := in.linuxRules(fw)
@@ -110,8 +109,8 @@ func (in *inspection) linuxFirewall() {
 	}
 }
 
-// linuxRules counts rules: those that run, else those of the file. It says whether
-// what runs is known.
+// linuxRules counts the running rules, else those in files. It reports whether the running ones are
+// known.
 func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 	for _, q := range []struct {
 		id    string
@@ -167,14 +166,14 @@ func (in *inspection) linuxServices() {
 			delete(units, unit)
 		}
 	}
-	for _, row := range services { // a copy of some files may lack the links
+	for _, row := range services { // a partial copy of files may lack the links
 		if details := in.details(row); units[row[1]] != nil && len(details) > 0 {
 			in.f.Services = append(in.f.Services, fact.Service{Name: row[0], Details: details})
 		}
 	}
 }
 
-// ethtool asks for what /sys does not tell, of hardware interfaces.
+// ethtool queries what /sys does not contain, for hardware interfaces.
 func (in *inspection) ethtool(n *fact.NIC) {
 	if n.Kind != fact.KindEthernet {
 		return

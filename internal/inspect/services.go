@@ -25,7 +25,7 @@ func (in *inspection) freebsdServices() {
 	}
 }
 
-// details are the lines that matter of a daemon's files, and of those in its directories.
+// details returns the relevant lines of a daemon's files, and of those in its directories.
 func (in *inspection) details(row []string) []fact.Line {
 	if len(row) < 4 {
 		return nil

@@ -14,32 +14,32 @@ const (
 	Linux   = fact.Linux
 )
 
-// Concept is an idea that several systems have under different names.
+// Concept is an idea that systems implement under different names.
 type Concept struct {
 	Name    string `yaml:"name"`
 	Title   string `yaml:"title"`
 	Summary string `yaml:"summary"`
 }
 
-// Catalogue is every record, claim and concept.
+// Catalogue holds all records, claims and concepts.
 type Catalogue struct {
 	// Records are sorted by OS and name after loading.
 	Records  []*Record
 	Claims   []Claims
 	Concepts []Concept
-	// Conditions are the words of the records' conditions.
+	// Conditions holds the records' conditions in words.
 	Conditions []Condition
 
 	byName    map[key]*Record
 	byConcept map[string][]*Record
 	claims    map[key][]Claim
 	folds     *folds
-	spans     *sync.Map // system → [2]release.Release, once they were asked for
+	spans     *sync.Map // system → [2]release.Release, filled on demand
 }
 
 type key struct{ os, name string }
 
-// index builds the tables of the look-ups.
+// index builds the lookup tables.
 func (c *Catalogue) index() {
 	c.byName = make(map[key]*Record, len(c.Records)*5/4)
 	c.folds, c.spans = &folds{known: map[key]*Record{}}, &sync.Map{}
@@ -63,8 +63,8 @@ func (c *Catalogue) index() {
 	}
 }
 
-// Lookup finds the record of a name as a host spells it: dev.igb.0.fc is
-// found as dev.igb.N.fc, ifconfig_em0 as ifconfig_IF.
+// Lookup returns the record for a name as a host spells it: dev.igb.0.fc finds dev.igb.N.fc,
+// ifconfig_em0 finds ifconfig_IF.
 func (c *Catalogue) Lookup(os, name string) (*Record, bool) {
 	if r, ok := c.byName[key{os, name}]; ok {
 		return r, true
@@ -80,18 +80,17 @@ func (c *Catalogue) Lookup(os, name string) (*Record, bool) {
 	return r, r != nil
 }
 
-// folds remembers what names that are no record's own mean: a host has the same ones
-// in each check, and a fleet's hosts have the same. It forgets nothing, and holds no
-// more than its bound.
+// folds caches the records of names that are not a record's own name: a host's checks, and a
+// fleet's hosts, look up the same names. It never evicts, and stops at maxFolds.
 type folds struct {
 	mu    sync.RWMutex
 	known map[key]*Record
 }
 
-// maxFolds bounds the names that are remembered.
+// maxFolds is the maximum number of cached names.
 const maxFolds = 50_000
 
-// of is what a name means, found out once. It works without a memory, too.
+// of returns the cached result of find for k. It also works on a nil cache.
 func (f *folds) of(k key, find func() *Record) *Record {
 	if f == nil || len(k.name) > 200 {
 		return find()
@@ -111,8 +110,8 @@ func (f *folds) of(k key, find func() *Record) *Record {
 	return r
 }
 
-// Find is Lookup for people, on each system in turn where os is "": a name of the other system
-// is an error that says so, an unknown one an error that names the nearest.
+// Find is Lookup for names typed by users; an empty os tries each system. A name of the other
+// system and an unknown name give errors, the latter with the nearest names.
 func (c *Catalogue) Find(os, name string) (*Record, error) {
 	systems := []string{os}
 	if os == "" {
@@ -129,7 +128,7 @@ func (c *Catalogue) Find(os, name string) (*Record, error) {
 	return nil, c.unknown(os, name)
 }
 
-// Names lists the names of an operating system's records; "" is every one.
+// Names returns the names of an operating system's records; "" means all systems.
 func (c *Catalogue) Names(os string) []string {
 	var names []string
 	for _, r := range c.Records {
@@ -140,10 +139,10 @@ func (c *Catalogue) Names(os string) []string {
 	return names
 }
 
-// ClaimsOn lists what the sources say of a record, in the order of the files.
+// ClaimsOn returns the claims about a record, in file order.
 func (c *Catalogue) ClaimsOn(r *Record) []Claim { return c.claims[key{r.OS, r.Name}] }
 
-// ClaimSource is the source of a claim.
+// ClaimSource returns the source of a claim.
 func (c *Catalogue) ClaimSource(name string) (Claims, bool) {
 	i := slices.IndexFunc(c.Claims, func(s Claims) bool { return s.Source == name })
 	if i < 0 {
@@ -152,7 +151,7 @@ func (c *Catalogue) ClaimSource(name string) (Claims, bool) {
 	return c.Claims[i], true
 }
 
-// Concept is a concept by name.
+// Concept returns a concept by name.
 func (c *Catalogue) Concept(name string) (Concept, bool) {
 	i := slices.IndexFunc(c.Concepts, func(k Concept) bool { return k.Name == name })
 	if i < 0 {
@@ -161,5 +160,5 @@ func (c *Catalogue) Concept(name string) (Concept, bool) {
 	return c.Concepts[i], true
 }
 
-// WithConcept lists the records of a concept, on every system.
+// WithConcept returns the records of a concept, on all systems.
 func (c *Catalogue) WithConcept(name string) []*Record { return c.byConcept[name] }

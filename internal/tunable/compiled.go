@@ -7,8 +7,8 @@ import (
 	"linerate/internal/pack"
 )
 
-// compiled is a catalogue as it is packed for a fast start: YAML takes a
-// hundred times as long to read.
+// compiled is the packed form of a catalogue, for a fast start: parsing YAML takes a hundred times
+// as long.
 type compiled struct {
 	Records  []*Record
 	Claims   []Claims
@@ -18,8 +18,8 @@ type compiled struct {
 	Beside     [][]byte
 }
 
-// Compile packs a catalogue with what else was made of its files: the rules of its
-// audits, which package audit packs, the advice of plans, which package plan does, and evidence.
+// Compile packs a catalogue with other data made from its files: the rules packed by package audit,
+// the advice packed by package plan, and evidence.
 func (c *Catalogue) Compile(beside ...[]byte) ([]byte, error) {
 	b, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions, beside})
 	if err != nil {
@@ -28,8 +28,8 @@ func (c *Catalogue) Compile(beside ...[]byte) ([]byte, error) {
 	return pack.Compress(b)
 }
 
-// Unpack reads what Compile made; an error says that it is broken or of records of
-// another shape.
+// Unpack decodes the output of Compile. It returns an error for damaged data, or records of a
+// different format.
 func Unpack(b []byte) (c *Catalogue, beside [][]byte, err error) {
 	body, err := pack.Expand(b)
 	if err != nil {

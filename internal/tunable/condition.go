@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Condition is a condition of records in words.
+// Condition gives a condition of records in words.
 type Condition struct {
 	When string `yaml:"when"`
-	// Says is the sentence: {this} stands for the value, {other} for the coupled tunable.
+	// Says is the sentence; {this} stands for the value, {other} for the coupled tunable.
 	Says string `yaml:"says"`
 }
 
-// names are the value and the coupled one's in a condition.
+// names matches the variables of the value and the coupled one.
 var names = regexp.MustCompile(`\b(this|other)(_text)?\b`)
 
-// Words writes a condition for people: "it is above 500 and pf filters" for
-// `this > 500 && pf`. this and other are what the value and the coupled one are called:
-// "it" and a tunable, mostly. One that has no words stays as it is, with these names.
+// Words describes a condition: "it is above 500 and pf filters" for `this > 500 && pf`. this and
+// other are the words for the value and the coupled one, usually "it" and a tunable. A condition
+// without a description stays an expression, with these words in it.
 func (c *Catalogue) Words(code, this, other string) string {
 	for _, k := range c.Conditions {
 		if k.When == code {

@@ -13,39 +13,38 @@ import (
 	"linerate/internal/list"
 )
 
-// Names are what expressions of the catalogue see: the host, and the values
-// of its tunables.
+// Names are the variables and functions of the catalogue's expressions: the host, and the values of
+// its tunables.
 type Names struct {
 	factexpr.Host
 	Role string `expr:"role"`
 
-	// This tunable's value and a coupled one's, as numbers, and the value as a text.
+	// This is the tunable's own value, Other that of a coupled one, as numbers; ThisText is the value as text.
 	This     float64 `expr:"this"`
 	Other    float64 `expr:"other"`
 	ThisText string  `expr:"this_text"`
 
-	// Value is the number a tunable has or would have (its default where it is not set), 0
-	// if not known; Text is the same as text; Known reports whether Value is known.
+	// Value returns a tunable's number (its default if it is not set), or 0 if unknown; Text
+	// returns it as text; Known reports whether it is known.
 	Value func(name string) float64 `expr:"value"`
 	Text  func(name string) string  `expr:"text"`
 	Known func(name string) bool    `expr:"known"`
-	// HarvestDefault is of the release.
+	// HarvestDefault returns the default mask of the release.
 	HarvestDefault func() float64 `expr:"harvest_default"`
-	// NumberAt is the nth number (from 1) of a text with several, 0 without;
-	// Vector writes whole numbers as one text, as sysctl prints tcp_mem.
+	// NumberAt returns the nth number (from 1) of a text with several, or 0; Vector formats
+	// integers as one text, as sysctl prints tcp_mem.
 	NumberAt func(text string, n int) float64 `expr:"number_at"`
 	Vector   func(numbers ...any) string      `expr:"vector"`
 }
 
-// Env runs the catalogue's expressions for one host. It is a value: With
-// makes another.
+// Env evaluates the catalogue's expressions for one host. It is immutable: With returns a new one.
 type Env struct{ *Names }
 
-// language is that of the catalogue's expressions.
+// language is the catalogue's expression language.
 var language = sync.OnceValue(factexpr.NewLanguage[Names])
 
-// NewEnv is the environment of a host with a role. c answers value() for
-// tunables that are not set, by their defaults.
+// NewEnv returns the environment of a host with a role. For tunables that are not set, value()
+// returns the defaults of c.
 func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	e := Env{&Names{Host: factexpr.Of(f), Role: role, NumberAt: numberAt, Vector: vector}}
 	e.Text = func(name string) string { return c.textOf(f, e, name) }
@@ -55,13 +54,13 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	return e
 }
 
-// textOf is a tunable's value: running, else what the files set and the system
-// takes, else its default on this release.
+// textOf returns a tunable's value: the running one, else the one that files set and the system
+// accepts, else the release's default.
 func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	r, known := c.Lookup(f.OS, name)
 	v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) })
 	if ok && known && r.Constraints.OnlyRaise && atRuntime(f, name) {
-		// The kernel refuses less than it has; where that is not known, nothing is.
+		// The kernel refuses a value below the current one; if that is unknown, so is the result.
 		if d, computed := r.DefaultOf(name, f.Release, e); !computed || Number(v) < Number(d) {
 			return d
 		}
@@ -76,7 +75,7 @@ func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	return d
 }
 
-// atRuntime reports a name whose value is a line's that a running FreeBSD takes.
+// atRuntime reports a name whose value comes from a line that FreeBSD applies at run time.
 func atRuntime(f *fact.Facts, name string) bool {
 	s, _ := f.Tunable(name)
 	_, set := s.EffectiveLine(fact.Sysctl)
@@ -99,7 +98,7 @@ func numberAt(text string, n int) float64 {
 	return Number(parts[n-1])
 }
 
-// Number reads a setting's text as expressions see it: 0 where it is no number.
+// Number returns a setting's text as a number, or 0 if it is not a number.
 func Number(s string) float64 {
 	n, ok := ParseInteger(strings.TrimSpace(s))
 	if !ok {
@@ -109,8 +108,7 @@ func Number(s string) float64 {
 	return f
 }
 
-// With is the environment with this tunable's value, and the value of a
-// coupled one.
+// With returns the environment with this tunable's value, and the value of a coupled one.
 func (e Env) With(this, other string) Env {
 	x := *e.Names
 	x.This, x.ThisText = Number(this), this
@@ -118,13 +116,13 @@ func (e Env) With(this, other string) Env {
 	return Env{&x}
 }
 
-// Eval runs an expression.
+// Eval evaluates an expression.
 func (e Env) Eval(code string) (any, error) { return language().Value(code, e.Names) }
 
-// Holds runs a condition; "" always holds.
+// Holds evaluates a condition; "" is true.
 func (e Env) Holds(code string) (bool, error) { return language().Holds(code, e.Names) }
 
-// Formula runs an expression and writes its result as `sysctl -n` would.
+// Formula evaluates an expression and formats the result like `sysctl -n`.
 func (e Env) Formula(code string) (string, error) {
 	v, err := e.Eval(code)
 	if err != nil {
@@ -136,14 +134,14 @@ func (e Env) Formula(code string) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// Unknown reports whether an expression reads something of the host that is
-// not known, so that its result would say nothing.
+// Unknown reports whether an expression depends on unknown facts of the host, so that its result
+// would be meaningless.
 func (e Env) Unknown(code string) bool {
 	return code != "" && len(e.Lacks(language().Reads(code))) > 0
 }
 
-// Lacks lists what is not known of what an expression reads: a measure of the
-// host, or a tunable whose own value hangs on one.
+// Lacks returns the unknown inputs of an expression: a property of the host, or a tunable whose
+// value depends on one.
 func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
 	lacks := list.Filter(names, e.unmeasured)
 	for _, c := range calls {
@@ -155,23 +153,22 @@ func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
 	return slices.Compact(lacks)
 }
 
-// unmeasured reports a measure of the host whose zero means "not known".
+// unmeasured reports whether a property of the host is zero because it is unknown.
 func (e Env) unmeasured(name string) bool {
 	return map[string]bool{"arch": e.Arch == "", "cpus": e.CPUs == 0, "cores": e.Cores == 0, "threads_per_core": e.ThreadsPerCore == 0,
 		"domains": e.Domains == 0, "memory": e.Memory == 0, "pages": e.Pages == 0,
 		"kmem": e.Kmem == 0, "vm": e.Tree && e.Hypervisor == "", "hz": e.HZ == 0, "link": e.Link == 0}[name]
 }
 
-// Default is what a host has when the tunable is not set, as `sysctl -n`
-// prints it: the value, or what the formula gives on this host. ok is false
-// when that is not known, such as a formula over memory when the host's
-// memory is not.
+// Default returns the host's value of an unset tunable, as printed by `sysctl -n`: the fixed
+// default, or the result of the formula on this host. ok is false if it is unknown, for example a
+// formula that uses the host's unknown memory.
 func (c *Catalogue) Default(r *Record, f *fact.Facts) (value string, ok bool) {
 	return r.DefaultIn(f.Release, c.NewEnv(f, ""))
 }
 
-// DefaultOf is DefaultIn of one of the record's instances, which may differ:
-// conf.all and conf.default of a setting of devices.
+// DefaultOf is DefaultIn for an instance of the record, which may differ, as for conf.all and
+// conf.default of device settings.
 func (r *Record) DefaultOf(name string, rel release.Release, e Env) (value string, ok bool) {
 	if v, ok := r.InstanceDefaults[name]; ok {
 		return v, true
@@ -179,7 +176,7 @@ func (r *Record) DefaultOf(name string, rel release.Release, e Env) (value strin
 	return r.DefaultIn(rel, e)
 }
 
-// DefaultIn is Default with an environment made before.
+// DefaultIn is Default with an existing environment.
 func (r *Record) DefaultIn(rel release.Release, e Env) (value string, ok bool) {
 	s := r.At(rel)
 	if s.Default != nil && s.Formula == "" {

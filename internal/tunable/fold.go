@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// Folded lists the spellings under which the catalogue may know a name, the
-// name itself first: unit numbers of devices and their queues become N, the
-// interface in an rc.conf variable or a Linux path IF.
+// Folded returns the spellings under which the catalogue may have a name, the name itself first: N
+// for unit numbers of devices and their queues, IF for the interface in an rc.conf variable or a
+// Linux path.
 func Folded(name string) []string { return append([]string{name}, folded(name)...) }
 
 // folded is Folded without the name itself.
@@ -21,7 +21,7 @@ func folded(name string) []string {
 	return append(append(names, foldLinux(name)...), foldHost(name)...)
 }
 
-// foldUnits replaces the unit of a device, and numbers of its queues, by N.
+// foldUnits replaces the unit of a device, and the numbers of its queues, by N.
 func foldUnits(name string) string {
 	if !strings.HasPrefix(name, "dev.") && !strings.HasPrefix(name, "hint.") && !strings.HasPrefix(name, "net.wlan.") && !strings.HasPrefix(name, "net.inet.tcp.hpts.") {
 		return name
@@ -39,7 +39,7 @@ func foldUnits(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// isQueue reports names of numbered queues and channels of a driver's nodes.
+// isQueue reports whether a node of a driver is a numbered queue or channel.
 func isQueue(stem string) bool {
 	switch stem {
 	case "queue", "rxq", "txq", "queue_rx_", "queue_tx_", "rx_ring", "tx_ring", "rxq_", "txq_", "tc", "pf", "pf_", "iov", "rx", "tx", "channel":
@@ -48,7 +48,7 @@ func isQueue(stem string) bool {
 	return false
 }
 
-// interfaceVariables are what stands before an interface in rc.conf's variables, ifconfigEndings
+// interfaceVariables lists prefixes of rc.conf variables that an interface follows, ifconfigEndings
 // what may follow it in those of ifconfig.
 var (
 	interfaceVariables = []string{"ifconfig_", "wlans_", "create_args_", "vlans_", "autobridge_", "dhclient_flags_", "background_dhclient_", "wpa_supplicant_flags_", "ipv6_prefix_", "sppp_"}
@@ -76,8 +76,8 @@ func foldInterface(name string) (string, bool) {
 	return "", false
 }
 
-// isInterface reports a driver's name with a unit, and maybe a VLAN: igb0,
-// em0_100 (em0.100 in rc.conf).
+// isInterface reports whether s is a driver's name with a unit, and optionally a VLAN: igb0,
+// em0_100 (for em0.100 in rc.conf).
 func isInterface(s string) bool {
 	base, _, _ := strings.Cut(s, "_")
 	stem := strings.TrimRight(base, "0123456789")

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// hostForms are spellings of Linux settings that are no sysctls, and what the
-// catalogue writes: as facts name them (link.eth0.mtu, module.tun.x,
-// cmdline.mitigations), and as people type them.
+// hostForms lists spellings of Linux settings that are not sysctls, with the catalogue's spelling:
+// as in facts (link.eth0.mtu, module.tun.x, cmdline.mitigations), and as people type them.
 var hostForms = []struct {
 	form *regexp.Regexp
 	with []string
@@ -35,15 +34,15 @@ var hostForms = []struct {
 
 var hostPrefixes = []string{"link.", "module.", "cmdline.", "sysctl.", "systemd.", "Limit", "TasksMax", "CPUAffinity"}
 
-// longOptions are the long spellings of ethtool's options.
+// longOptions maps long options of ethtool to short ones.
 var longOptions = strings.NewReplacer(" --features ", " -K ", " --offload ", " -K ", " --set-ring ", " -G ", " --coalesce ", " -C ",
 	" --set-channels ", " -L ", " --pause ", " -A ", " --change ", " -s ", " --rxfh ", " -X ", " --config-nfc ", " -N ", " -U ", " -N ")
 
-// foldHost lists the catalogue's spellings of a Linux setting that is no
-// sysctl, likeliest first.
+// foldHost returns the catalogue's spellings of a Linux setting that is not a sysctl, most likely
+// first.
 func foldHost(name string) []string {
 	if !strings.ContainsAny(name, " /=") && !slices.ContainsFunc(hostPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
-		return nil // most names are sysctls, and are looked up by the thousand
+		return nil // most names are sysctls, looked up by the thousand
 	}
 	if strings.HasPrefix(name, "ethtool ") {
 		name = longOptions.Replace(name)

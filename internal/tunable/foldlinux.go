@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// deviceTrees are the directories of /proc/sys/net whose children are devices.
+// deviceTrees lists the directories of /proc/sys/net whose children are devices.
 var deviceTrees = []string{"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/", "net/mpls/conf/"}
 
-// foldLinux lists the catalogue's spellings of a Linux name: dots for slashes
-// as sysctl(8) has it, IF for a device, N for a number in a path below /sys.
+// foldLinux returns the catalogue's spellings of a Linux name: dots for slashes as in sysctl(8), IF
+// for a device, N for a number in a path below /sys.
 func foldLinux(name string) []string {
 	if strings.HasPrefix(name, "/sys/") || strings.HasPrefix(name, "/proc/irq/") {
 		if f := foldPath(name); f != name {
@@ -34,10 +34,9 @@ func foldLinux(name string) []string {
 
 func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }
 
-// sysctlPath is a sysctl's name as a path below /proc/sys, whatever separator
-// it was written with; "" when it is not of the network's tree and has no
-// slash. As with sysctl(8), the first separator says which one divides: in
-// net.ipv4.conf.eth0/100.rp_filter the slash stands for a dot of the device.
+// sysctlPath returns a sysctl's name as a path below /proc/sys, whatever its separator; "" if it is
+// not in the network's tree and has no slash. As in sysctl(8), the first separator determines which
+// one divides: in net.ipv4.conf.eth0/100.rp_filter the slash stands for a dot of the device.
 func sysctlPath(name string) string {
 	name = strings.TrimPrefix(name, "/proc/sys/")
 	i := strings.IndexAny(name, "./")
@@ -60,8 +59,8 @@ func sysctlPath(name string) string {
 	}, name))
 }
 
-// deviceDots mends a path whose device has a dot that was taken for a
-// separator: net.ipv4.conf.eth0.100.rp_filter, as people write it.
+// deviceDots corrects a path in which a dot of the device was taken for a separator:
+// net.ipv4.conf.eth0.100.rp_filter, as people write it.
 func deviceDots(path string) string {
 	for _, tree := range deviceTrees {
 		rest, ok := strings.CutPrefix(path, tree)
@@ -72,8 +71,7 @@ func deviceDots(path string) string {
 	return path
 }
 
-// numbered are the parts of paths below /sys that carry a number, and what
-// the catalogue writes for it.
+// numbered matches numbered components of paths below /sys, with the catalogue's spelling.
 var numbered = []struct {
 	form *regexp.Regexp
 	with string

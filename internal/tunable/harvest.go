@@ -7,16 +7,16 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// harvestLayout is which bit of kern.random.harvest.mask is which source on
-// some releases: the order of enum random_entropy_source in sys/sys/random.h.
+// harvestLayout maps the bits of kern.random.harvest.mask to sources, from a release on: the order
+// of enum random_entropy_source in sys/sys/random.h.
 type harvestLayout struct {
 	from release.Release
-	// sources by bit; those from pure on are hardware, which the kernel
-	// keeps whatever is written.
+	// sources by bit; from pure on they are hardware sources, which the kernel keeps enabled
+	// whatever is written.
 	sources []string
 	pure    int
-	// fixed are environmental sources that GENERIC does not compile in;
-	// writes to their bits are ignored. Package rc's mask is rcDefault.
+	// fixed lists environmental sources that GENERIC does not compile in; writes to their bits are
+	// ignored. rcDefault is the mask in the default rc.conf.
 	fixed     []string
 	rcDefault uint32
 }
@@ -26,8 +26,8 @@ const (
 	tail13      = "RDRAND NEHEMIAH RNDTEST VIRTIO BROADCOM CCP DARN TPM VMGENID"
 )
 
-// harvestLayouts are read from sys/sys/random.h of 11.0, 12.1, 13.0, 14.0 and
-// 15.0, and harvest_mask of their libexec/rc/rc.conf.
+// harvestLayouts come from sys/sys/random.h of 11.0, 12.1, 13.0, 14.0 and 15.0, and harvest_mask in
+// their libexec/rc/rc.conf.
 var harvestLayouts = []harvestLayout{
 	layout("11.0", environment, "OCTEON SAFE GLXSB UBSEC HIFN RDRAND NEHEMIAH RNDTEST VIRTIO", "", 511),
 	layout("12.0", environment, "OCTEON SAFE GLXSB UBSEC HIFN RDRAND NEHEMIAH RNDTEST VIRTIO BROADCOM CCP DARN TPM", "", 511),
@@ -49,10 +49,10 @@ func layout(from, env, pure, fixed string, rcDefault uint32) harvestLayout {
 
 // HarvestSource is one bit of the harvest mask.
 type HarvestSource struct {
-	// Bit is its place, Name the kernel's name for it in mask_symbolic.
+	// Bit is its number, Name the kernel's name for it in mask_symbolic.
 	Bit  int
 	Name string
-	// On is whether the mask has it.
+	// On means that the bit is set in the mask.
 	On bool
 	// Fixed sources cannot be changed by writing the mask: hardware ones, and
 	// those that GENERIC does not compile in.
@@ -72,9 +72,9 @@ func harvestOf(rel release.Release) harvestLayout {
 	return l
 }
 
-// DecodeHarvest names the bits of a kern.random.harvest.mask as FreeBSD of
-// that release means them. A zero release is the newest known. Bits beyond
-// the release's sources are an error: the kernel refuses such a mask.
+// DecodeHarvest returns the sources that the bits of a kern.random.harvest.mask stand for on a
+// FreeBSD release; a zero release means the newest known. Bits beyond the release's sources are an
+// error: the kernel refuses such a mask.
 func DecodeHarvest(rel release.Release, mask uint32) ([]HarvestSource, error) {
 	l := harvestOf(rel)
 	if mask>>len(l.sources) != 0 {
@@ -87,9 +87,9 @@ func DecodeHarvest(rel release.Release, mask uint32) ([]HarvestSource, error) {
 	return all, nil
 }
 
-// HarvestDefault is the mask after a boot with rc.conf's default, without the
-// bits of the hardware sources found: rc.d/random writes harvest_mask, and
-// the kernel leaves out what it was built without.
+// HarvestDefault returns the mask after a boot with the default rc.conf, without the bits of
+// detected hardware sources: rc.d/random writes harvest_mask, and the kernel drops the sources it
+// was built without.
 func HarvestDefault(rel release.Release) uint32 {
 	l := harvestOf(rel)
 	mask := l.rcDefault

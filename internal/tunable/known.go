@@ -2,10 +2,9 @@ package tunable
 
 import "linerate/internal/fact/release"
 
-// Known is the first release of the oldest major version, and the newest
-// release, that a system's records tell apart: a statement about one outside of
-// them would be a guess. A tunable that was removed long ago says nothing of
-// what was there besides.
+// Known returns the first release of the oldest major version, and the newest release, that a
+// system's records distinguish: statements about releases outside that range would be guesses. The
+// release of an old removal does not count as oldest.
 func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
 	if c.spans != nil {
 		if span, ok := c.spans.Load(os); ok {
@@ -28,23 +27,23 @@ func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
 	return oldest, newest
 }
 
-// developed is the release of each system that is not out yet: who runs it says so.
+// developed maps a system to its release in development; hosts that run it say so.
 var developed = map[string]release.Release{FreeBSD: {Major: 16}}
 
-// out reports whether a release is one that hosts run which do not say theirs; none is not.
+// out reports whether a release is one that a host without a stated release may run; a zero release is not.
 func (r *Record) out(x release.Release) bool {
 	next, ok := developed[r.OS]
 	return !x.IsZero() && (!ok || x.Before(next))
 }
 
-// Beyond is the newest release that the records of a system tell apart, where r
-// is newer still; of such a host the catalogue tells what it knows of Beyond.
+// Beyond returns the newest release that the records of a system distinguish, if r is newer still;
+// for such a host the catalogue uses that release.
 func (c *Catalogue) Beyond(os string, r release.Release) (newest release.Release, yes bool) {
 	_, newest = c.Known(os)
 	return newest, !r.IsZero() && !newest.IsZero() && newest.Before(r)
 }
 
-// releases are those that a record tells from others, zero ones among them.
+// releases returns the releases that a record distinguishes, including zero ones.
 func (r *Record) releases() []release.Release {
 	all := []release.Release{r.Since}
 	for _, c := range r.Changes {

@@ -8,17 +8,16 @@ import (
 	"linerate/internal/setting"
 )
 
-// Entry is a record on one release, as `linerate catalogue --json`
-// prints it.
+// Entry is a record on one release, in the format of `linerate catalogue --json`.
 type Entry struct {
 	Name string `json:"name"`
 	OS   string `json:"os"`
-	// Exists is on the release asked for; without one, on the newest known.
+	// Exists refers to the requested release, by default the newest known.
 	Exists   bool     `json:"exists"`
 	Settable Settable `json:"settable"`
 	Type     Type     `json:"type"`
-	// Default is as `sysctl -n` prints it; the formula where
-	// DefaultIsFormula; "" when there is none.
+	// Default is the value as printed by `sysctl -n`, or a formula if DefaultIsFormula is set; ""
+	// if there is none.
 	Default          string            `json:"default"`
 	DefaultIsFormula bool              `json:"default_is_formula"`
 	Since            string            `json:"since"`
@@ -30,8 +29,8 @@ type Entry struct {
 	Concept          string            `json:"concept"`
 }
 
-// List is every record of an operating system ("" for all) on a release; a
-// zero release is the newest known.
+// List returns all records of an operating system ("" for all) on a release; a zero release means
+// the newest known.
 func (c *Catalogue) List(os string, rel release.Release) []Entry {
 	entries := []Entry{}
 	for _, r := range c.Records {
@@ -45,19 +44,19 @@ func (c *Catalogue) List(os string, rel release.Release) []Entry {
 	return entries
 }
 
-// Entry is the record on one release, under its own name.
+// Entry returns the record on a release, under its own name.
 func (r *Record) Entry(rel release.Release) Entry { return r.entry(r.Name, rel) }
 
-// EntryAs is the record on one release, as the instance that was asked for
-// (net.ipv4.conf.all.rp_filter) where it has one.
+// EntryAs returns the record on a release, as the requested instance (net.ipv4.conf.all.rp_filter)
+// if there is one.
 func (r *Record) EntryAs(asked string, rel release.Release) Entry {
 	e := r.entry(r.InstanceOf(asked), rel)
 	e.Name = r.Name
 	return e
 }
 
-// InstanceOf is the instance that a name, however spelt, stands for; the
-// record's name where it is none.
+// InstanceOf returns the instance for a name in any spelling, or the record's name if it is not an
+// instance.
 func (r *Record) InstanceOf(asked string) string {
 	for _, name := range Folded(asked) {
 		if slices.Contains(r.Instances, name) {
@@ -86,14 +85,13 @@ func (r *Record) entry(name string, rel release.Release) Entry {
 	return e
 }
 
-// ScopeOn is what one value of a name governs on a release.
+// ScopeOn returns the scope of a value of a name on a release.
 func (r *Record) ScopeOn(name string, rel release.Release) Scope {
 	return r.scopeOf(r.InstanceOf(name), r.At(rel))
 }
 
-// scopeOf is the scope of one name of the record: conf.all and conf.default
-// of a Linux device's setting are the namespace's; neigh.default is there in
-// the initial namespace only.
+// scopeOf returns the scope of one name of the record: for Linux device settings conf.all and
+// conf.default belong to the namespace; neigh.default exists only in the initial namespace.
 func (r *Record) scopeOf(name string, s State) Scope {
 	switch {
 	case s.Scope == "":

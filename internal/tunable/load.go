@@ -31,8 +31,8 @@ type ConditionFile struct {
 	Conditions []Condition `yaml:"conditions"`
 }
 
-// Read reads a catalogue's files. Mistakes in their form are errors; what they hold is checked
-// by this package's tests alone.
+// Read reads a catalogue's files. Format errors are returned; only this package's tests validate
+// the content.
 func Read(fsys fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	var errs []error
@@ -75,7 +75,7 @@ func Read(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(errs...)
 }
 
-// UnmarshalYAML reads a record, and notes its line.
+// UnmarshalYAML decodes a record and stores its line number.
 func (r *Record) UnmarshalYAML(n ast.Node) error {
 	type plain Record
 	if err := yaml.NodeToValue(n, (*plain)(r), yaml.Strict()); err != nil {
@@ -88,14 +88,14 @@ func (r *Record) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// UnmarshalYAML reads a claim, and notes its line.
+// UnmarshalYAML decodes a claim and stores its line number.
 func (c *Claim) UnmarshalYAML(n ast.Node) error {
 	type plain Claim
 	c.Line = lineOf(n)
 	return yaml.NodeToValue(n, (*plain)(c), yaml.Strict())
 }
 
-// lineOf is the line of a mapping's first key.
+// lineOf returns the line of a mapping's first key.
 func lineOf(n ast.Node) int {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		n = m.Values[0].Key
@@ -103,7 +103,7 @@ func lineOf(n ast.Node) int {
 	return n.GetToken().Position.Line
 }
 
-// expand makes one record of each driver.
+// expand returns one record per driver.
 func (r Record) expand() []*Record {
 	if len(r.Drivers) == 0 {
 		return []*Record{&r}
@@ -123,7 +123,7 @@ func (r Record) expand() []*Record {
 	return all
 }
 
-// fill replaces the driver's placeholder wherever people or look-ups read it.
+// fill replaces the driver's placeholder in all fields that users or lookups see.
 func (r *Record) fill(fill func(string) string) {
 	for _, s := range []*string{&r.Name, &r.RenamedTo, &r.Summary, &r.Module, &r.Effective, &r.Helps, &r.Hurts} {
 		*s = fill(*s)

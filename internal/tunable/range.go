@@ -7,45 +7,44 @@ import (
 	"linerate/internal/setting"
 )
 
-// Domain is what kind of values a tunable takes.
+// Domain is the kind of values of a tunable.
 type Domain string
 
 // The domains.
 const (
-	Whole    Domain = "number"   // one whole number
-	Vectors  Domain = "numbers"  // several
+	Whole    Domain = "number"   // one integer
+	Vectors  Domain = "numbers"  // several integers
 	Switch   Domain = "switch"   // on or off, as words
 	Choice   Domain = "choice"   // one of some words
-	Presence Domain = "presence" // there or not
-	Text     Domain = "text"     // anything that its reader understands
+	Presence Domain = "presence" // present or absent
+	Text     Domain = "text"     // any text that its reader accepts
 )
 
-// Range is what values a tunable takes on a release, and what becomes of
-// others. It has one rule for all: what the record says, and where that is
-// silent what the type and the mechanism imply.
+// Range is the set of values that a tunable accepts on a release, and the treatment of others. The
+// record takes precedence; what it omits follows from the type and the mechanism.
 type Range struct {
 	Domain Domain
-	// Least and Most bound a whole number; nil for other domains, and for
-	// vectors without bounds of their elements.
+	// Least and Most are the bounds of an integer; nil for other domains, and for vectors without
+	// bounds of their elements.
 	Least, Most *big.Int
-	// Entire: all values of the number's type are taken.
+	// Entire means that all values of the type are accepted.
 	Entire bool
-	// Outside is what becomes of other values; Beyond of numbers that the type cannot hold,
-	// where that differs. "" while not known.
+	// Outside is the treatment of other values; Beyond that of numbers which the type cannot hold,
+	// if different. "" means unknown.
 	Outside, Beyond Outside
 }
 
-// RangeOn is what the tunable takes on a release (zero: the newest known).
+// RangeOn returns the accepted values on a release (zero: the newest known).
 func (r *Record) RangeOn(rel release.Release) Range {
 	s := r.At(rel)
 	x := Range{Domain: domain(s), Outside: s.Constraints.Outside}
 	switch x.Domain {
 	case Whole:
 		if x.bound(s); x.Entire && r.overflow(s) != "" {
-			x.Outside = "" // nothing is outside but what the type cannot hold
+			x.Outside = "" // only numbers that the type cannot hold are outside
 		}
 		if x.Beyond = r.overflow(s); x.Outside == Fatal && x.Beyond == Wrapped {
-			x.Beyond = Fatal // the number that remains is outside, too
+			x.Beyond = Fatal // the truncated number is outside, too
 		}
 	case Vectors:
 		x.Least, x.Most = whole(s.Constraints.Min), whole(s.Constraints.Max)
@@ -59,7 +58,7 @@ func (r *Record) RangeOn(rel release.Release) Range {
 	return x
 }
 
-// domain is the kind of values a state takes.
+// domain returns the kind of values of a state.
 func domain(s State) Domain {
 	switch {
 	case s.Type.Integer():
@@ -76,7 +75,7 @@ func domain(s State) Domain {
 	return Text
 }
 
-// bound gives a number its bounds: the record's, else those of its type.
+// bound sets the bounds of a number: the record's, else those of its type.
 func (x *Range) bound(s State) {
 	k, w := s.Constraints, widths[s.Type]
 	x.Least, x.Most = w[0], w[1]
@@ -98,8 +97,8 @@ func whole(f *float64) *big.Int {
 	return n
 }
 
-// implied is what becomes of a value outside the range where the record does not say. It
-// implies nothing for FreeBSD's sysctls with a custom handler: their records must say.
+// implied returns the treatment of values outside the range if the record does not say. It implies
+// nothing for FreeBSD's sysctls with a custom handler: their records must say.
 func (r *Record) implied(s State, x Range) Outside {
 	switch x.Domain {
 	case Switch, Presence:
@@ -120,33 +119,33 @@ func (r *Record) implied(s State, x Range) Outside {
 	return firm[s.Mechanism]
 }
 
-// switches are what the readers of words like YES and NO make of another word.
+// switches maps a mechanism to the treatment of words other than YES and NO.
 var switches = map[setting.Mechanism]Outside{
-	setting.RC:      Off,     // rc.subr(8): checkyesno warns and takes NO
-	setting.Module:  Off,     // the loader loads for "YES" alone
-	setting.Loader:  Off,     // as the loader's
+	setting.RC:      Off,     // rc.subr(8): checkyesno warns and assumes NO
+	setting.Module:  Off,     // the loader loads only for "YES"
+	setting.Loader:  Off,     // as for modules
 	setting.Ethtool: Refused, // ethtool(8)
 	setting.Systemd: OwnSize, // "Failed to parse boolean value, ignoring"
-	setting.Cmdline: OwnSize, // passed over, with a line in the log
+	setting.Cmdline: OwnSize, // ignored, with a message in the log
 	setting.Sysctl:  Refused, setting.Mount: Refused, setting.Tunefs: Refused, setting.Ifconfig: Refused, setting.Firewall: Refused, setting.LoginConf: OwnSize,
 	setting.KernelOption: Refused, setting.Service: Refused, setting.Qdisc: Refused, setting.Route: Refused, setting.CC: Refused, setting.Socket: Refused, setting.Limit: OwnSize,
 	setting.Sysfs: Refused, setting.Procfs: Refused,
 }
 
-// readers are what Linux makes of a value outside: its sysctls, files and
-// netlink answer EINVAL, a module does not load, the command line's word is
-// passed over, as are a line of systemd's and of limits.conf.
+// readers maps a mechanism to Linux's treatment of values outside: sysctls, files and netlink
+// return EINVAL, a module does not load; parameters of the command line, and lines of systemd and
+// limits.conf, are ignored.
 var readers = map[setting.Mechanism]Outside{
 	setting.Sysctl: Refused, setting.Sysfs: Refused, setting.Procfs: Refused, setting.Ethtool: Refused, setting.Qdisc: Refused, setting.Route: Refused, setting.Socket: Refused,
 	setting.CC: Refused, setting.Module: Refused, setting.Cmdline: OwnSize, setting.Systemd: OwnSize, setting.Limit: OwnSize, setting.Service: Refused,
 }
 
-// firm are FreeBSD's tools that check before the kernel sees the value.
+// firm lists the mechanisms whose FreeBSD tool checks the value before the kernel does.
 var firm = map[setting.Mechanism]Outside{setting.Ifconfig: Refused, setting.Tunefs: Refused, setting.Mount: Refused, setting.Firewall: Refused, setting.Service: Refused}
 
-// overflow is what becomes of a number that the type cannot hold: sysctl(8)
-// and the loader's environment keep the low bits (sbin/sysctl/sysctl.c,
-// sys/kern/kern_environment.c); Linux refuses.
+// overflow returns the treatment of a number that the type cannot hold: sysctl(8) and the loader's
+// environment keep the low bits (sbin/sysctl/sysctl.c, sys/kern/kern_environment.c); Linux refuses
+// it.
 func (r *Record) overflow(s State) Outside {
 	if r.OS == FreeBSD && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader) {
 		return Wrapped
@@ -157,9 +156,9 @@ func (r *Record) overflow(s State) Outside {
 	return firm[s.Mechanism]
 }
 
-// impliedReset is what setting a tunable costs where its record is silent: a
-// running system reads the value whenever it needs it; what only a boot reads
-// costs one, or a load of its module, or a restart of its service.
+// impliedReset returns the cost of setting a tunable if its record omits it: none if a running
+// system reads the value on each use; otherwise a reboot, or reloading its module, or restarting
+// its service.
 func (r *Record) impliedReset() Reset {
 	switch {
 	case r.Settable.AtRuntime():

@@ -10,24 +10,24 @@ import (
 	"linerate/internal/list"
 )
 
-// Match is a record that words found. Greater scores come first.
+// Match is a record found by a search. Higher scores come first.
 type Match struct {
 	Record *Record
 	Score  int
 }
 
-// What a word is worth by where it is found.
+// Scores of a word, by where it is found.
 const (
-	inNamePart = 6 // it is a whole part of the name: tcp in net.ipv4.tcp_wmem
+	inNamePart = 6 // a whole component of the name: tcp in net.ipv4.tcp_wmem
 	inName     = 4
 	inConcept  = 3
 	inSummary  = 2
 	inText     = 1
 )
 
-// Search lists the records of an operating system ("" for all) that have
-// something to do with every word: "tcp send buffer" finds net.ipv4.tcp_wmem
-// and net.inet.tcp.sendspace. At most so many, the best first; 0 is no limit.
+// Search returns the records of an operating system ("" for all) that match every word: "tcp send
+// buffer" finds net.ipv4.tcp_wmem and net.inet.tcp.sendspace. It returns at most the given number,
+// best first; 0 means no limit.
 func (c *Catalogue) Search(os, words string, most int) []Match {
 	wanted := stems(words)
 	if len(wanted) == 0 {
@@ -51,7 +51,7 @@ func (c *Catalogue) Search(os, words string, most int) []Match {
 	return found
 }
 
-// stems are the words in lower case, without a plural's s.
+// stems returns the words in lower case, without a plural s.
 func stems(words string) []string {
 	all := strings.Fields(strings.ToLower(words))
 	for i, w := range all {
@@ -62,8 +62,8 @@ func stems(words string) []string {
 	return all
 }
 
-// score adds up what each word is worth; 0 when one is not found at all.
-// What is gone from the newest release comes after what is there.
+// score adds the scores of the words; it is 0 if one of them does not match. Records that the
+// newest release lacks rank lower.
 func (c *Catalogue) score(r *Record, words []string) int {
 	name := strings.ToLower(r.Name)
 	parts := strings.FieldsFunc(name, func(x rune) bool { return strings.ContainsRune("._-/: ", x) })
@@ -96,12 +96,12 @@ func (c *Catalogue) score(r *Record, words []string) int {
 		sum -= inNamePart
 	}
 	if r.Driver != "" {
-		sum -= inSummary // one card's; the general ones come first
+		sum -= inSummary // specific to one card: general ones come first
 	}
 	return max(sum, 1)
 }
 
-// proseFor is the rest of a record's text, in lower case.
+// proseFor returns the rest of a record's text, in lower case.
 func (r *Record) proseFor(k Concept) string {
 	parts := []string{r.Helps, r.Hurts, r.Unit, k.Summary, r.Subsystem}
 	for _, c := range r.Cautions {
@@ -110,8 +110,8 @@ func (r *Record) proseFor(k Concept) string {
 	return strings.ToLower(strings.Join(parts, " "))
 }
 
-// unknown is the error for an unknown name, with the nearest names; a single part is
-// compared with the last parts of names.
+// unknown returns the error for an unknown name, with the nearest names; a name without dots is
+// compared with the last components.
 func (c *Catalogue) unknown(os, name string) error {
 	const few = 3
 	all := c.Names(os)
@@ -134,7 +134,7 @@ func (c *Catalogue) unknown(os, name string) error {
 	if hint.Of(err) != "" {
 		return err
 	}
-	// An interface's name before its feature (eth0.gro), or one word of several.
+	// The name may have an interface before its feature (eth0.gro), or be one of several words.
 	part := name[strings.LastIndexAny(name, "./ ")+1:]
 	names := list.Map(c.Search(os, part, few), func(m Match) string { return m.Record.Name })
 	if len(names) == 0 {
@@ -143,8 +143,8 @@ func (c *Catalogue) unknown(os, name string) error {
 	return hint.With(err, "%q is in %s …", part, strings.Join(names, ", "))
 }
 
-// elsewhere is the error of a name that another system has: it says which,
-// and what this one has for the same idea. nil when no system has it.
+// elsewhere returns the error for a name of another system, with this system's names for the same
+// concept; nil if no system has it.
 func (c *Catalogue) elsewhere(os, name string) error {
 	for _, other := range []string{FreeBSD, Linux} {
 		r, ok := c.Lookup(other, name)
@@ -161,9 +161,8 @@ func (c *Catalogue) elsewhere(os, name string) error {
 	return nil
 }
 
-// counterparts are the names that a system has for a record's idea, a few:
-// those of the same mechanism first, those of single drivers and those that
-// are gone last.
+// counterparts returns a few names of a system for a record's concept: those with the same
+// mechanism first, driver-specific and removed ones last.
 func (c *Catalogue) counterparts(r *Record, os string) []string {
 	const few = 6
 	same := slices.DeleteFunc(slices.Clone(c.WithConcept(r.Concept)), func(x *Record) bool {

@@ -5,14 +5,14 @@ import (
 	"linerate/internal/setting"
 )
 
-// State is what a record says of one release.
+// State is what a record says about one release.
 type State struct {
 	Exists    bool
 	Settable  Settable
 	Type      Type
 	Unit      string
 	Mechanism setting.Mechanism
-	// Default is nil when there is none, or only Formula knows it.
+	// Default is nil if there is none, or Formula computes it.
 	Default   *string
 	Formula   string
 	Effective string
@@ -21,14 +21,13 @@ type State struct {
 	Constraints
 }
 
-// Reversible reports whether a running system takes a new value, and the old one back.
+// Reversible reports whether a running system accepts a new value, and then the old one again.
 func (s State) Reversible() bool { return s.Settable.AtRuntime() && !s.OnlyRaise }
 
 // IsFormula reports whether the system computes the default from the machine.
 func (s State) IsFormula() bool { return s.Formula != "" && s.Default == nil }
 
-// At is what the record says of a release. A release that is not known (zero)
-// is taken for the newest that is out.
+// At returns the state on a release. A zero release means the newest one that is out.
 func (r *Record) At(rel release.Release) State {
 	s := State{
 		Exists: r.existed(rel), Settable: r.Settable, Type: r.Type, Unit: r.Unit, Mechanism: r.Mechanism,
@@ -43,7 +42,7 @@ func (r *Record) At(rel release.Release) State {
 	return s
 }
 
-// Exists reports whether a release has it.
+// Exists reports whether a release has the tunable.
 func (r *Record) Exists(rel release.Release) bool { return r.At(rel).Exists }
 
 // existed is Exists without Changes.
@@ -54,7 +53,7 @@ func (r *Record) existed(rel release.Release) bool {
 	return !rel.Before(r.Since) && (r.Removed.IsZero() || rel.Before(r.Removed))
 }
 
-// covered reports whether a change holds for a release.
+// covered reports whether a change applies to a release.
 func (r *Record) covered(c Change, rel release.Release) bool {
 	if rel.IsZero() {
 		return !r.out(c.Until) && (c.From.IsZero() || r.out(c.From))

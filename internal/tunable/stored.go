@@ -8,11 +8,11 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// Stored is what the system holds after a line was written over an old value ("":
-// not known): all of the line's value, the nearest bound, or the old value where the
-// line is refused. Linux reads most vectors number by number and stores each at once
-// (kernel/sysctl.c, do_proc_dointvec): of "4096 87380 4294967296" the first two are
-// stored before the third is refused, and numbers that the line lacks keep their value.
+// Stored returns the value that the system holds after writing a line over an old value ("" if
+// unknown): the line's value, the nearest bound, or the old value if the line is refused. Linux
+// parses most vectors number by number and stores each immediately (kernel/sysctl.c,
+// do_proc_dointvec): of "4096 87380 4294967296" the first two are stored before the third is
+// refused, and numbers missing in the line keep their value.
 func (r *Record) Stored(rel release.Release, l fact.Line, old string) string {
 	p := r.RejectLine(rel, l)
 	switch {
@@ -31,7 +31,7 @@ func (r *Record) Stored(rel release.Release, l fact.Line, old string) string {
 	return l.Value
 }
 
-// storedNumbers is Stored of a vector.
+// storedNumbers is Stored for a vector.
 func (r *Record) storedNumbers(p *ValueProblem, value, old string) string {
 	numbers, before := strings.Fields(value), strings.Fields(old)
 	if c := r.Constraints.Count; c > 0 {
@@ -46,7 +46,7 @@ func (r *Record) storedNumbers(p *ValueProblem, value, old string) string {
 	return strings.Join(numbers, " ")
 }
 
-// nearest is what the system holds of a whole number that it moves into its range.
+// nearest returns the stored value of an integer that the system moves into its range.
 func nearest(x Range, value string) string {
 	n, ok := ParseInteger(value)
 	switch {

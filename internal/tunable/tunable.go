@@ -1,8 +1,8 @@
-// Package tunable is what is known of every tunable: what it is, on which
-// releases it exists, where it can be set, what it is without being set, who
-// claims what about it, and where all that was read.
+// Package tunable describes tunables: what each is, on which releases it exists,
+// where it can be set, its default, who claims what about it, and the sources of
+// all that.
 //
-// A Record is facts; a Claim is what somebody says. They are kept apart.
+// A Record is facts; a Claim is what someone says. They are kept apart.
 // Records are YAML in catalogue/, described in docs/reference/catalogue.md.
 package tunable
 
@@ -14,22 +14,22 @@ import (
 // Settable says when a tunable can be set.
 type Settable string
 
-// When a tunable can be set.
+// The times when a tunable can be set.
 const (
 	Boot        Settable = "boot"         // before the kernel or the module starts, or at the next boot
 	Runtime     Settable = "runtime"      // while it runs
 	BootRuntime Settable = "boot+runtime" // both
-	ReadOnly    Settable = "read-only"    // never: it reports
+	ReadOnly    Settable = "read-only"    // never: it only reports
 )
 
-// AtBoot reports whether a value given at boot takes effect.
+// AtBoot reports whether a value set for the boot takes effect.
 func (s Settable) AtBoot() bool { return s == Boot || s == BootRuntime }
 
-// AtRuntime reports whether a running system takes a new value.
+// AtRuntime reports whether a running system accepts a new value.
 func (s Settable) AtRuntime() bool { return s == Runtime || s == BootRuntime }
 
-// Type is the kind of value a tunable holds, as `sysctl -t` names it for
-// sysctls; the others use the nearest.
+// Type is the type of a tunable's value, as `sysctl -t` prints it for sysctls; others use the
+// closest.
 type Type string
 
 // The types of the catalogue.
@@ -50,17 +50,17 @@ const (
 	String Type = "string"
 	Opaque Type = "opaque"
 	Node   Type = "node"
-	// YesNo is rc.conf's and loader.conf's switch: YES or NO in any case.
+	// YesNo is the switch of rc.conf and loader.conf: YES or NO in any case.
 	YesNo Type = "yesno"
-	// List is words separated by blanks or commas.
+	// List is a list of words separated by blanks or commas.
 	List Type = "list"
-	// Numbers is a vector: whole numbers separated by blanks (net.ipv4.tcp_rmem).
+	// Numbers is a vector: integers separated by blanks (net.ipv4.tcp_rmem).
 	Numbers Type = "vector"
-	// Flag is there or not (mount options, interface flags).
+	// Flag is present or absent (mount options, interface flags).
 	Flag Type = "flag"
 )
 
-// Scope is what one setting governs.
+// Scope is what a setting applies to.
 type Scope string
 
 // The scopes of the catalogue.
@@ -76,32 +76,31 @@ const (
 	IPCNS       Scope = "ipcns"     // one IPC namespace (Linux)
 	Namespace   Scope = "namespace" // one UTS, PID or user namespace (Linux)
 	Device      Scope = "device"    // one network device, or one of its queues (Linux)
-	RouteScope  Scope = "route"     // what takes one route (Linux)
+	RouteScope  Scope = "route"     // what uses one route (Linux)
 	SocketScope Scope = "socket"    // one socket (Linux)
 	User        Scope = "user"      // one user (Linux)
 )
 
-// WholeKernel reports a scope that network namespaces share: what one of a lab sets holds in all.
+// WholeKernel reports whether network namespaces share the setting: if one of a lab sets it, it applies to all.
 func (s Scope) WholeKernel() bool { return s == Host || s == IPCNS || s == Namespace }
 
-// All is how the value of conf.all and that of a device go together in a
-// Linux record that has both.
+// All says how a Linux kernel combines the values of conf.all and of a device.
 type All string
 
-// How conf.all and a device's own value make the one that acts.
+// The ways to combine conf.all with a device's own value.
 const (
 	AllMax     All = "max"     // the greater of the two
-	AllOr      All = "or"      // on when either is
-	AllAnd     All = "and"     // on when both are
-	AllRole    All = "or-and"  // or; on devices that forward, and
-	AllSets    All = "sets"    // writing all writes every device, and default
+	AllOr      All = "or"      // on if either is
+	AllAnd     All = "and"     // on if both are
+	AllRole    All = "or-and"  // or; and on devices that forward
+	AllSets    All = "sets"    // writing all writes every device and default
 	AllMin     All = "min"     // the lesser of the two
-	AllWins    All = "wins"    // all, where it is not 0, else the device's
-	AllOnly    All = "only"    // all alone decides
-	AllIgnored All = "ignored" // all has no effect; the device's value alone
+	AllWins    All = "wins"    // all if it is not 0, else the device's
+	AllOnly    All = "only"    // only all counts
+	AllIgnored All = "ignored" // all has no effect, only the device's value counts
 )
 
-// Reset is what setting a tunable costs a running host.
+// Reset is the effect on a running host of setting a tunable.
 type Reset string
 
 // The costs of setting a tunable.
@@ -109,170 +108,164 @@ const (
 	NoReset    Reset = "none"
 	LinkFlap   Reset = "link-flap" // the interface goes down and up
 	Restart    Reset = "service"   // a service must be restarted
-	Reload     Reset = "module"    // the module must be loaded anew
+	Reload     Reset = "module"    // the module must be reloaded
 	NeedReboot Reset = "reboot"    // takes effect at the next boot
-	NewSockets Reset = "new"       // only sockets, processes, states … made later feel it
-	Remount    Reset = "remount"   // the file system must be mounted anew
+	NewSockets Reset = "new"       // only affects sockets, processes, states … created later
+	Remount    Reset = "remount"   // the file system must be remounted
 )
 
-// Record is what is known of one tunable. The fields up to Formula say how it
-// is on the releases from Since on; Changes say what differs where.
+// Record is what is known of one tunable. The fields up to Formula describe the releases from Since
+// on; Changes has the differences on others.
 type Record struct {
-	// Name is as the system spells it, the unit number of a device replaced
-	// by N (dev.igb.N.fc), an interface's name by IF (ifconfig_IF). Names of
-	// mechanisms without a separate namespace carry a prefix
-	// ("pf.conf:limit.states", "login.conf:openfiles").
+	// Name is the system's spelling, with N for the unit number of a device (dev.igb.N.fc) and IF
+	// for an interface (ifconfig_IF). Names of mechanisms without a namespace of their own have a
+	// prefix ("pf.conf:limit.states", "login.conf:openfiles").
 	Name string `yaml:"name"`
-	// Drivers expand {driver} in Name into one record each. "igc@13.1" is a
-	// driver that came with that release.
+	// Drivers expands {driver} in Name into one record each. "igc@13.1" is a driver introduced in
+	// that release.
 	Drivers []string `yaml:"drivers"`
-	// Instances are concrete names of a templated record that lists show too.
+	// Instances are concrete names of a templated record that lists also show.
 	Instances []string          `yaml:"instances"`
 	Mechanism setting.Mechanism `yaml:"mechanism"`
 	Type      Type              `yaml:"type"`
-	// Unit is of the value: bytes, ms, s, packets, percent … "" for a pure
-	// number or a choice.
+	// Unit is the unit of the value: bytes, ms, s, packets, percent …; "" for a pure number or a
+	// choice.
 	Unit     string   `yaml:"unit"`
 	Settable Settable `yaml:"settable"`
-	// Since is the first release that has it; zero when it is older than the
-	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.10). A Linux
-	// release is mainline's; Backports says who has it earlier.
+	// Since is the first release that has it; zero if it is older than the oldest release of the
+	// catalogue (FreeBSD 11.0, Linux 5.10). A Linux release is mainline's; Backports lists kernels
+	// that have it earlier.
 	Since release.Release `yaml:"since"`
 	// Removed is the first release without it; zero while it exists.
 	Removed release.Release `yaml:"removed"`
-	// RenamedTo is the name that took its place, with the same meaning.
+	// RenamedTo is the new name with the same meaning.
 	RenamedTo string `yaml:"renamed_to"`
-	// AliasOf is the record of which this is a second spelling.
+	// AliasOf is the record of which this is another spelling.
 	AliasOf string `yaml:"alias_of"`
-	// Default is what the system has when it is not set, as `sysctl -n`
-	// prints it. nil when there is none (reports) or it is Formula's.
+	// Default is the value when it is not set, as printed by `sysctl -n`. It is nil if there is
+	// none (read-only reports), or Formula computes it.
 	Default *string `yaml:"default"`
-	// Formula is an expression for the default where the system computes it
-	// from the machine.
+	// Formula is an expression for a default that the system computes from the machine.
 	Formula string `yaml:"formula"`
-	// Effective says what a default of "automatic" means in effect (0 → 16
-	// frames), in words.
+	// Effective says what a default of "automatic" amounts to (0 → 16 frames).
 	Effective string `yaml:"effective"`
 	Scope     Scope  `yaml:"scope"`
-	// Module is the kernel module that brings it; "" when it is in every
-	// GENERIC kernel.
+	// Module is the kernel module that provides it; "" if it is in every GENERIC kernel.
 	Module string `yaml:"module"`
-	// KernelOption is what the kernel must be built with.
+	// KernelOption is the option that the kernel must be built with.
 	KernelOption string `yaml:"kernel_option"`
-	// Reset is what setting it costs; a record that is silent takes its
-	// mechanism's: nothing at runtime, a reboot where only a boot reads it.
+	// Reset is the cost of setting it; if omitted it follows from the mechanism: nothing at run
+	// time, a reboot if only the boot reads it.
 	Reset       Reset       `yaml:"reset"`
 	Constraints Constraints `yaml:"constraints"`
 	Changes     []Change    `yaml:"changes"`
 
-	// Summary says what it does, in our words.
+	// Summary says what it does, paraphrased.
 	Summary string `yaml:"summary"`
-	// Helps and Hurts say when raising or setting it does.
+	// Helps and Hurts say when raising or setting it does so.
 	Helps     string           `yaml:"helps"`
 	Hurts     string           `yaml:"hurts"`
 	Cautions  []Caution        `yaml:"cautions"`
 	Coupled   []Coupling       `yaml:"coupled"`
 	Recommend []Recommendation `yaml:"recommend"`
-	// Concept is the idea that other systems have too; see concepts.yaml.
+	// Concept is the idea shared with other systems; see concepts.yaml.
 	Concept string   `yaml:"concept"`
 	Related []string `yaml:"related"`
-	// Notes are corrections: where a claim or a seed's arithmetic is wrong.
+	// Notes are corrections of claims or of their arithmetic.
 	Notes   []string `yaml:"notes"`
 	Sources []string `yaml:"sources"`
-	// WithAll is for Linux records with conf.all among their instances.
+	// WithAll is for Linux records that have conf.all among their instances.
 	WithAll All `yaml:"with_all"`
-	// InstanceDefaults are defaults of instances that differ from Default.
+	// InstanceDefaults holds defaults of instances that differ from Default.
 	InstanceDefaults map[string]string `yaml:"instance_defaults"`
-	// Backports names kernels older than Since that have it, and newer than
-	// Removed that still do: "RHEL 8.6 (4.18)", "5.15.46 stable".
+	// Backports lists kernels older than Since that have it, and newer than Removed that still do:
+	// "RHEL 8.6 (4.18)", "5.15.46 stable".
 	Backports []string `yaml:"backports"`
-	// Checked says what of the record was checked, against which release.
+	// Checked lists checks of the record, with their releases.
 	Checked []Check `yaml:"checked"`
-	// Decode names how a number is taken apart for people: "harvest" is the
-	// entropy sources of kern.random.harvest.mask.
+	// Decode names the decoder of the number: "harvest" for the entropy sources of
+	// kern.random.harvest.mask.
 	Decode string `yaml:"decode"`
-	// Vectors are worked examples of Formula, for the tests.
+	// Vectors are worked examples of Formula for tests.
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
-	// Levels are the values worth trying where one tunes by experiment.
+	// Levels are the values worth trying when tuning by experiment.
 	Levels []Level `yaml:"levels"`
 
-	// OS, Subsystem and Driver are from the file and the expansion.
+	// OS, Subsystem and Driver come from the file and the expansion.
 	OS        string `yaml:"-"`
 	Subsystem string `yaml:"-"`
 	Driver    string `yaml:"-"`
-	// File and Line say where the record stands.
+	// File and Line are the position of the record.
 	File string `yaml:"-"`
 	Line int    `yaml:"-"`
 }
 
 // Check is one check of a record.
 type Check struct {
-	// Release is the one it was checked on.
+	// Release is the release on which it was checked.
 	Release release.Release `yaml:"release"`
-	// How is probed (a running kernel was asked), source (its text was read)
-	// or documentation.
+	// How is probed (on a running kernel), source (in its source code) or documentation.
 	How string `yaml:"how"`
-	// What was checked: exists, access, default, range, scope, effect …
+	// What lists what was checked: exists, access, default, range, scope, effect …
 	What []string `yaml:"what"`
-	// Note is what came of it, where the record does not say.
+	// Note is the result, if the record does not contain it.
 	Note string `yaml:"note"`
 }
 
-// Constraints bound the value.
+// Constraints limit the value.
 type Constraints struct {
 	Min        *float64 `yaml:"min"`
 	Max        *float64 `yaml:"max"`
 	PowerOfTwo bool     `yaml:"power_of_two"`
-	// RoundedUp: a running system makes of what is no power of two the next one; at boot
-	// it stays. Outside is of the bounds then.
+	// RoundedUp means that a running system rounds up to the next power of two; at boot the value
+	// stays. Outside then refers to the bounds.
 	RoundedUp bool `yaml:"rounded_up"`
-	// OnlyRaise: a running system refuses a smaller value.
+	// OnlyRaise means that a running system refuses a smaller value.
 	OnlyRaise bool `yaml:"only_raise"`
-	// Multiple: the value must be a multiple of it.
+	// Multiple is the number of which the value must be a multiple.
 	Multiple float64 `yaml:"multiple"`
-	// Mask: the number is bits; more is not greater.
+	// Mask means that the number is a set of bits: a larger one is not more.
 	Mask bool `yaml:"mask"`
-	// Count is how many numbers a vector has.
+	// Count is the number of elements of a vector.
 	Count int `yaml:"count"`
-	// Together: all numbers of a vector are stored, or none; without it each is stored
-	// as it is read, up to the first that is refused.
+	// Together means that a vector is stored as a whole or not at all; otherwise each number is
+	// stored when read, up to the first that is refused.
 	Together bool `yaml:"together"`
-	// Jiffies: Linux keeps the time in timer ticks, rounds it up to one (of
-	// 1 to 10 ms) and takes no more than 2147483647 of them.
+	// Jiffies means that Linux stores the time in timer ticks (of 1 to 10 ms), rounds it up to one
+	// tick, and accepts at most 2147483647 of them.
 	Jiffies bool `yaml:"jiffies"`
-	// Values are the only ones allowed, for choices; Meaning explains some.
-	// Meaning without Values: the system takes any number.
+	// Values are the only allowed ones, for choices; Meaning explains some. With Meaning alone the
+	// system accepts any number.
 	Values  []string          `yaml:"values"`
 	Meaning map[string]string `yaml:"meaning"`
-	// Depends is a bound that another setting, the driver or the hardware
-	// gives, in words: "at most the driver's maximum (ethtool -g IF)".
+	// Depends describes a limit set by another setting, the driver or the hardware: "at most the
+	// driver's maximum (ethtool -g IF)".
 	Depends string `yaml:"depends"`
 	// Clamped is short for outside: clamped.
 	Clamped bool `yaml:"clamped" json:"-" cbor:"Clamped"`
-	// Outside is what the system does with a value that these bounds do not allow; "" while
-	// not known.
+	// Outside is what the system does with a value outside these constraints; "" if unknown.
 	Outside Outside `yaml:"outside"`
 }
 
 // Outside is what a system does with a value outside a tunable's bounds.
 type Outside string
 
-// What systems do with such values.
+// The treatments of such values.
 const (
-	Refused Outside = "refused" // EINVAL; at boot the value is passed over
-	Clamped Outside = "clamped" // the nearest bound is taken
-	Rounded Outside = "rounded" // the next value that fits is taken
-	OwnSize Outside = "default" // the system takes its own default
-	Wrapped Outside = "wrapped" // the low bits are taken: another number
-	Taken   Outside = "taken"   // it is stored without a check
+	Refused Outside = "refused" // EINVAL; at boot the value is ignored
+	Clamped Outside = "clamped" // the nearest bound is used
+	Rounded Outside = "rounded" // the next valid value is used
+	OwnSize Outside = "default" // the system uses its default
+	Wrapped Outside = "wrapped" // the low bits are used: another number
+	Taken   Outside = "taken"   // stored unchecked
 	Off     Outside = "off"     // it counts as NO
-	One     Outside = "one"     // a number that is not 0 counts as 1
+	One     Outside = "one"     // any number but 0 counts as 1
 	Fatal   Outside = "fatal"   // the kernel stops: it panics, or does not boot
 )
 
-// Change is what differs from the record on some releases: those from From on
-// and before Until. A zero From is the beginning, a zero Until the end.
-// Later changes override earlier ones; only the fields given change.
+// Change is the difference from the record on some releases: those from From on and before Until. A
+// zero From is the beginning, a zero Until the end. Later changes override earlier ones; fields
+// that are not given stay.
 type Change struct {
 	From      release.Release   `yaml:"from"`
 	Until     release.Release   `yaml:"until"`
@@ -286,18 +279,18 @@ type Change struct {
 	Effective string            `yaml:"effective"`
 	Scope     Scope             `yaml:"scope"`
 	Module    *string           `yaml:"module"`
-	// Constraints, where given, replace the record's whole.
+	// Constraints, if given, replace all of the record's.
 	Constraints *Constraints `yaml:"constraints"`
-	// Why names the commit, release note or file that says so.
+	// Why names the commit, release note or file as evidence.
 	Why string `yaml:"why"`
 }
 
-// Caution warns when an expression over facts holds; without one, always. Conditions have
-// words in conditions.yaml.
+// Caution is a warning for hosts on which an expression holds; without one, for all.
+// conditions.yaml describes the conditions.
 type Caution struct {
 	When string `yaml:"when"`
 	Text string `yaml:"text"`
-	// Fix is what to do about a line, where removing it is not the answer.
+	// Fix says what to do about a line if not remove it.
 	Fix string `yaml:"fix"`
 	// Kind is harmful, ineffective, memory, order, security or note.
 	Kind    string   `yaml:"kind"`
@@ -307,50 +300,47 @@ type Caution struct {
 // Coupling is another tunable whose value must agree with this one.
 type Coupling struct {
 	Name string `yaml:"name"`
-	// Holds is the expression that must be true of the two, with `this` for
-	// this tunable's value and `other` for the other's; "" for "see also".
+	// Holds is the required condition, with `this` for this tunable's value and `other` for the
+	// other's; "" means "see also".
 	Holds   string   `yaml:"holds"`
 	Why     string   `yaml:"why"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
-// Recommendation is a value for a role, with the reason.
+// Recommendation is a value for a role, with a reason.
 type Recommendation struct {
 	Role string `yaml:"role"`
-	// Value or Formula, or, without a number to name, Do.
+	// Value or Formula is the value; Do is for advice without a number.
 	Value   string `yaml:"value"`
 	Formula string `yaml:"formula"`
-	// Do is leave, raise, bound, measure or choose; "" is leave.
+	// Do is leave, raise, bound, measure or choose; "" means leave.
 	Do      string   `yaml:"do"`
 	When    string   `yaml:"when"`
 	Reason  string   `yaml:"reason"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
-// Level is a value that is worth trying where one tunes by experiment: legal,
-// undone by writing the old one back, and no danger to the host.
+// Level is a value worth trying when tuning by experiment: valid, reversible by writing the old
+// value, and safe for the host.
 type Level struct {
 	// Value, or Formula over the host's facts.
 	Value   string `yaml:"value"`
 	Formula string `yaml:"formula"`
 	// When is the condition under which it is worth trying; "" is always.
 	When string `yaml:"when"`
-	// Source is who proposes it: a manual, a kernel's comment, a published
-	// configuration.
+	// Source says who proposes it: a manual, a kernel's comment, a published configuration.
 	Source  string   `yaml:"source"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Vector is a worked example of an expression.
 type Vector struct {
-	// With are variables of the environment (memory, cpus, role …), `this`
-	// and `other`.
+	// With holds variables of the environment (memory, cpus, role …), `this` and `other`.
 	With map[string]any `yaml:"with"`
-	// Values are tunables that value() and text() see.
+	// Values holds tunables for value() and text().
 	Values map[string]string `yaml:"values"`
-	// Want is the result, written as `sysctl -n` would (true, false for
-	// conditions).
+	// Want is the result in the format of `sysctl -n` (true or false for conditions).
 	Want string `yaml:"want"`
-	// From says who worked it out: a host's report, a seed, by hand.
+	// From says where the example comes from: a host's report, a seed, by hand.
 	From string `yaml:"from"`
 }

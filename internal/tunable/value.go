@@ -14,14 +14,14 @@ import (
 	"linerate/internal/setting"
 )
 
-// ValueProblem is why a value does not fit a tunable.
+// ValueProblem says why a tunable does not accept a value.
 type ValueProblem struct {
 	// Kind is ProblemType, ProblemRange, ProblemPower or ProblemChoice.
 	Kind    string
 	Message string
-	// Outside is what the system does with the value; "" when not known.
+	// Outside is what the system does with the value; "" if unknown.
 	Outside Outside
-	// Kept is how many numbers of a refused vector the system has stored by then.
+	// Kept is how many numbers of a vector the system stores before it refuses the rest.
 	Kept int
 }
 
@@ -33,8 +33,8 @@ const (
 	ProblemChoice = "choice"
 )
 
-// widths are the least and greatest values of the integer types on amd64 and
-// arm64, where long has 64 bits.
+// widths maps integer types to their least and greatest values on amd64 and arm64, where long has
+// 64 bits.
 var widths = map[Type][2]*big.Int{
 	Int: signed(32), S32: signed(32), Long: signed(64), S64: signed(64), S16: signed(16), S8: signed(8),
 	Uint: unsigned(32), U32: unsigned(32), Ulong: unsigned(64), U64: unsigned(64), U16: unsigned(16), U8: unsigned(8),
@@ -51,15 +51,14 @@ func unsigned(bits uint) [2]*big.Int {
 	return [2]*big.Int{new(big.Int), all.Sub(all, big.NewInt(1))}
 }
 
-// Integer reports whether the type holds whole numbers.
+// Integer reports whether values of the type are integers.
 func (t Type) Integer() bool { _, ok := widths[t]; return ok }
 
-// Reject says why a value does not fit the type and the constraints that the
-// record has on the newest release; nil when it fits, or when nothing is known
-// against it.
+// Reject returns why a value violates the type or constraints of the record on the newest release;
+// nil if it is valid or no constraint is known.
 func (r *Record) Reject(value string) *ValueProblem { return r.RejectOn(release.Release{}, value) }
 
-// RejectOn is Reject on a release.
+// RejectOn is Reject for a given release.
 func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 	s, x, v := r.At(rel), r.RangeOn(rel), strings.TrimSpace(value)
 	if first := r.Read(v); first != v {
@@ -69,11 +68,11 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("the kernel takes %s and ignores the rest", first), Outside: Clamped}
 	}
 	if _, word := onOff(v); word && s.Type == Bool && (s.Mechanism == setting.Cmdline || s.Mechanism == setting.Module) && r.OS == Linux {
-		return nil // kstrtobool
+		return nil // kstrtobool accepts it
 	}
 	switch x.Domain {
 	case Switch:
-		return rejectSwitch(value, x.Outside) // "yes " is no yes to rc.subr(8) and the loader
+		return rejectSwitch(value, x.Outside) // rc.subr(8) and the loader do not trim: "yes " is not yes
 	case Vectors:
 		return r.rejectVector(rel, x, v)
 	case Whole:
@@ -92,9 +91,8 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 	return nil
 }
 
-// RejectLine is RejectOn for a line of a file, whose reader may know less than the
-// kernel: the loader of FreeBSD takes numbers with a size suffix, its sysctl(8) and
-// Linux's sysctls do not.
+// RejectLine is RejectOn for a line of a file, whose reader may accept less than the kernel:
+// FreeBSD's loader accepts size suffixes of numbers, sysctl(8) and Linux do not.
 func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
 	if p := r.RejectOn(rel, l.Value); p != nil {
 		if p.Kind == ProblemPower && r.Constraints.RoundedUp && l.Stage == fact.Loader {
@@ -118,7 +116,7 @@ func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
 	return nil
 }
 
-// kept is how many numbers of a vector are stored when the one after them is refused.
+// kept returns how many numbers of a vector are stored before the next one is refused.
 func (r *Record) kept(rel release.Release, before int) int {
 	if r.Type != Numbers || r.At(rel).Together {
 		return 0
@@ -126,14 +124,14 @@ func (r *Record) kept(rel release.Release, before int) int {
 	return before
 }
 
-// passesOver reports a line that leaves the tunable as it is: its value is refused,
-// or replaced by the system's own.
+// passesOver reports whether a line leaves the tunable unchanged: its value is refused, or replaced
+// by the system's default.
 func (r *Record) passesOver(rel release.Release, l fact.Line) bool {
 	p := r.RejectLine(rel, l)
 	return p != nil && p.Kept == 0 && (p.Outside == Refused || p.Outside == OwnSize)
 }
 
-// rejectWhole holds one number to its type and its bounds.
+// rejectWhole checks an integer against its type and bounds.
 func rejectWhole(s State, x Range, v string) *ValueProblem {
 	w := widths[s.Type]
 	n, ok := ParseInteger(v)
@@ -148,15 +146,15 @@ func rejectWhole(s State, x Range, v string) *ValueProblem {
 	return rejectNumber(s.Constraints, x.Outside, v, n)
 }
 
-// rejectVector holds every number of a vector to the bounds. Fewer numbers
-// than the vector has are allowed: they set the first ones.
+// rejectVector checks every number of a vector against the bounds. Fewer numbers than the vector
+// has are allowed: they set the first ones.
 func (r *Record) rejectVector(rel release.Release, x Range, v string) *ValueProblem {
 	s, parts := r.At(rel), strings.Fields(v)
 	if len(parts) == 0 || s.Count > 0 && len(parts) > s.Count && r.OS != Linux {
 		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is not %d numbers", v, s.Count), Outside: Refused}
 	}
 	for i, p := range parts {
-		if s.Count > 0 && i == s.Count { // proc_dointvec
+		if s.Count > 0 && i == s.Count { // proc_dointvec ignores more
 			return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), s.Count), Outside: Clamped}
 		}
 		problem := &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is no number", p), Outside: Refused}
@@ -203,13 +201,12 @@ func powerOfTwo(n *big.Int) bool {
 	return n.Sign() > 0 && new(big.Int).And(n, new(big.Int).Sub(n, big.NewInt(1))).Sign() == 0
 }
 
-// maxNumber is the longest text taken for a number: no setting needs more, and
-// values come from files of others.
+// maxNumber is the maximum length of a number's text: no setting needs more, and files are
+// untrusted.
 const maxNumber = 64
 
-// ParseInteger reads a number as sysctl(8) and the kernel's environment do:
-// decimal, 0x hexadecimal, 0 octal, with an optional suffix k, m, g or t (of
-// 1024).
+// ParseInteger parses a number like sysctl(8) and the kernel environment: decimal, 0x hexadecimal,
+// 0 octal, with an optional suffix k, m, g or t (powers of 1024).
 func ParseInteger(s string) (*big.Int, bool) {
 	if len(s) > maxNumber {
 		return nil, false
@@ -221,7 +218,7 @@ func ParseInteger(s string) (*big.Int, bool) {
 		}
 	}
 	if strings.ContainsAny(s, "_oObB") && !strings.Contains(strings.ToLower(s), "0x") {
-		return nil, false // Go's literals, which strtoimax(3) does not know
+		return nil, false // Go syntax that strtoimax(3) does not know
 	}
 	n, ok := new(big.Int).SetString(strings.ReplaceAll(s, "_", "?"), 0)
 	if !ok {
@@ -230,8 +227,8 @@ func ParseInteger(s string) (*big.Int, bool) {
 	return n.Lsh(n, shift), true
 }
 
-// Read is what the system reads of a value: of a Linux sysctl that is one number
-// the first, whatever follows a blank (proc_dointvec); of others all of it.
+// Read returns the part of a value that the system reads: for a Linux sysctl with one number the
+// first word (proc_dointvec), else all of it.
 func (r *Record) Read(value string) string {
 	first, rest, more := strings.Cut(strings.TrimSpace(value), " ")
 	if !more || strings.TrimSpace(rest) == "" || r.OS != Linux || r.Mechanism != setting.Sysctl || !r.Type.Integer() {
@@ -243,7 +240,7 @@ func (r *Record) Read(value string) string {
 	return first
 }
 
-// onOff reads a switch of the kernel's command line.
+// onOff parses a switch of the kernel command line.
 func onOff(s string) (on, known bool) {
 	switch strings.ToLower(s) {
 	case "y", "n":
@@ -252,8 +249,8 @@ func onOff(s string) (on, known bool) {
 	return yes(s)
 }
 
-// SameValue reports whether two values mean the same to the tunable: numbers
-// by value, switches by sense, the rest by letter.
+// SameValue reports whether two values are equivalent for the tunable: numbers by value, switches
+// by meaning, others by text.
 func (r *Record) SameValue(a, b string) bool {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
@@ -261,7 +258,7 @@ func (r *Record) SameValue(a, b string) bool {
 	}
 	if r.Type == Numbers {
 		x, y := strings.Fields(a), strings.Fields(b)
-		if n := min(len(x), len(y)); r.OS == Linux && n > 0 { // fewer numbers set the first ones
+		if n := min(len(x), len(y)); r.OS == Linux && n > 0 { // fewer numbers set only the first ones
 			x, y = x[:n], y[:n]
 		}
 		return slices.Equal(x, y)
@@ -285,11 +282,11 @@ func (r *Record) SameValue(a, b string) bool {
 	return ok && ok2 && (x.Cmp(y) == 0 || r.sameTick(x, y))
 }
 
-// coarsestTick is the longest timer tick of a Linux kernel, in ms (HZ=100).
+// coarsestTick is the longest timer tick of Linux kernels, in ms (HZ=100).
 const coarsestTick = 10
 
-// sameTick reports times in ms that a kernel may keep as one: 250 reads back
-// as 252 where a tick is 4 ms.
+// sameTick reports whether a kernel may store two times in ms as the same: with a tick of 4 ms, 250
+// reads back as 252.
 func (r *Record) sameTick(x, y *big.Int) bool {
 	d := new(big.Int).Sub(x, y)
 	return r.Constraints.Jiffies && r.Unit == "ms" && d.IsInt64() && -coarsestTick < d.Int64() && d.Int64() < coarsestTick
@@ -305,7 +302,7 @@ func yes(s string) (on, known bool) {
 	return false, false
 }
 
-// number writes a float without a needless fraction or exponent.
+// number formats a float without an unnecessary fraction or exponent.
 func number(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e18 {
 		return strconv.FormatInt(int64(f), 10)
@@ -313,8 +310,7 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// Greatest is the greatest number that the record's bounds and type allow;
-// infinity where nothing is known.
+// Greatest returns the greatest number within the record's bounds and type; infinity if unknown.
 func (r *Record) Greatest() float64 {
 	most := math.Inf(1)
 	if w, ok := widths[r.Type]; ok {

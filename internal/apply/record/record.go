@@ -1,5 +1,5 @@
-// Package record reads what linerate keeps on a host of what it applied there: the
-// shell functions that say it, and their words as values.
+// Package record reads the record that linerate keeps on a host of what it applied: with
+// shell functions that print it, and a parser of their output.
 package record
 
 import (
@@ -7,36 +7,35 @@ import (
 	"strings"
 )
 
-// Script holds the shell functions that read a host's record. They need those of
-// knob.Reading.
+// Script holds the shell functions that read a host's record. They require those of knob.Reading.
 var Script = BootScript + reading
 
 //go:embed record.sh
 var reading string
 
-// BootScript holds the shell functions that tell a host's boots apart: since_boot and
-// boot_id. They need the system's name in OS.
+// BootScript holds the shell functions that distinguish boots: since_boot and
+// boot_id. They require the system's name in OS.
 //
 //go:embed boot.sh
 var BootScript string
 
-// Drift is what differs from what was confirmed.
+// Drift is a difference from the confirmed state.
 type Drift struct {
 	// ID is the transaction that confirmed it.
 	ID        string `json:"id,omitempty"`
 	What      string `json:"what"`
 	Confirmed string `json:"confirmed,omitempty"`
 	Now       string `json:"now,omitempty"`
-	// Lines of a file that are other than confirmed: "-" before one that went,
-	// "+" before one that came; Changed is when the file was written last.
+	// Lines are those of a file that differ: "-" before a removed one, "+" before an added one;
+	// Changed is the file's modification time.
 	Lines   []string `json:"lines,omitempty"`
 	Changed string   `json:"changed,omitempty"`
 }
 
-// File reports drift of a file, not of a running value.
+// File reports whether a file differs, not a running value.
 func (d *Drift) File() bool { return strings.HasPrefix(d.What, "/") }
 
-// Name is the setting, without its mechanism, or the file.
+// Name returns the setting without its mechanism, or the file.
 func (d *Drift) Name() string {
 	if d.File() {
 		return d.What
@@ -45,20 +44,20 @@ func (d *Drift) Name() string {
 	return strings.Join(f[1:], " ")
 }
 
-// Bounds on what is kept of a host's answer.
+// Limits on what is kept of a host's answer.
 const (
-	maxLines = 40   // of one file that somebody wrote anew
+	maxLines = 40   // of one rewritten file
 	maxDrift = 1000 // settings and files
 )
 
-// Reader takes drift out of the lines that a host answers with.
+// Reader collects drift from the lines of a host's answer.
 type Reader struct {
 	Drift []Drift
 	id    string
-	full  bool // what came last is not kept
+	full  bool // the latest item was dropped
 }
 
-// Line reads one line: its first word and the rest. Words of others' are passed over.
+// Line reads one line, given as its first word and the rest. It ignores unknown words.
 func (r *Reader) Line(word, rest string) {
 	switch word {
 	case "of":
@@ -104,22 +103,22 @@ func settingOf(rest string) Drift {
 	return d
 }
 
-// Record is the state of a host's record, as a capture has it.
+// Record is the state of a host's record in a capture.
 type Record struct {
-	// State is the transaction in force (000003-0f3c6a0d2f7c), None or, where the
-	// record could not be compared with the host, why: one of the others.
+	// State is the transaction in force (000003-0f3c6a0d2f7c), None or, if the record could not be
+	// compared with the host, one of the other constants as the reason.
 	State string
 	Drift []Drift
 }
 
-// What stands in place of a transaction.
+// The states other than a transaction.
 const (
 	None       = "none"
-	Unreadable = "unreadable" // it is root's alone
-	Live       = "live"       // a live study has the host
+	Unreadable = "unreadable" // readable only by root
+	Live       = "live"       // a live study holds the host
 )
 
-// Known reports that the host was compared with its record.
+// Known reports whether the host was compared with its record.
 func (r Record) Known() bool {
 	switch r.State {
 	case "", Unreadable, Live, "pending", "confirming", "reverting":
@@ -128,8 +127,7 @@ func (r Record) Known() bool {
 	return true
 }
 
-// Parse reads what a capture has of a record; a text that is none is a Record that is not
-// Known.
+// Parse parses the record in a capture. If the text is malformed, the result is not Known.
 func Parse(text string) Record {
 	var r Reader
 	state := ""

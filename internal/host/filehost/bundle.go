@@ -18,7 +18,7 @@ import (
 // Limits of a bundle in addition to those of any archive (host.Untar).
 const (
 	maxPath = 1024
-	// treeEntries bounds the files that listings under trees/ stand for.
+	// treeEntries limits the number of files in listings under trees/.
 	treeEntries = 100_000
 )
 
@@ -26,12 +26,12 @@ const (
 type Bundle struct {
 	memory
 	path     string
-	outputs  map[string][]byte // by query id
+	outputs  map[string][]byte // by query ID
 	manifest manifest
-	ssh      bool // it came over SSH just now
+	ssh      bool // just received over SSH
 }
 
-// OverSSH says that the bundle came over SSH just now.
+// OverSSH marks the bundle as just received over SSH.
 func (b *Bundle) OverSSH() *Bundle {
 	b.ssh = true
 	return b
@@ -64,10 +64,10 @@ func ReadBundle(r io.Reader, name string) (*Bundle, error) {
 	return a.Bundle()
 }
 
-// advice is the hint of errors about what is no bundle.
+// advice is the hint for files that are not bundles.
 const advice = "a bundle is a tar.gz that linerate capture or its script wrote"
 
-// Archive is an unpacked bundle that was not read yet.
+// Archive is an unpacked bundle that is not yet parsed.
 type Archive struct {
 	path    string
 	entries []archived
@@ -90,12 +90,12 @@ func Unpack(r io.Reader, name string) (*Archive, error) {
 	return a, nil
 }
 
-// Bundle reads all of the archive.
+// Bundle parses the whole archive.
 func (a *Archive) Bundle() (*Bundle, error) {
 	return a.read(func(_ string, data []byte) []byte { return data })
 }
 
-// Entry is an entry by its name; nil where there is none.
+// Entry returns an entry by name; nil if there is none.
 func (a *Archive) Entry(name string) []byte {
 	for _, e := range a.entries {
 		if e.name == name {
@@ -105,8 +105,7 @@ func (a *Archive) Entry(name string) []byte {
 	return nil
 }
 
-// read makes a bundle of what take leaves of the entries: nothing of one for which it
-// returns nil.
+// read makes a bundle of the entries as changed by take, which returns nil to drop one.
 func (a *Archive) read(take func(name string, data []byte) []byte) (*Bundle, error) {
 	b := &Bundle{memory: memory{files: map[string][]byte{}}, path: a.path, outputs: map[string][]byte{}}
 	for _, e := range a.entries {
@@ -123,7 +122,7 @@ func (a *Archive) read(take func(name string, data []byte) []byte) (*Bundle, err
 	return b, nil
 }
 
-// entry files one entry under what it is.
+// entry stores one entry by its kind.
 func (b *Bundle) entry(name string, data []byte) error {
 	kind, rest, _ := strings.Cut(name, "/")
 	switch kind {
@@ -141,7 +140,7 @@ func (b *Bundle) entry(name string, data []byte) error {
 	return nil // later versions may add kinds
 }
 
-// tree reads a listing of small files: path, tab, one line of its text.
+// tree parses a listing of small files: path, tab, one line of its text.
 func (b *Bundle) tree(text string) error {
 	for line := range strings.Lines(text) {
 		p, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")

@@ -1,4 +1,4 @@
-// Package filehost reads hosts by their files: a directory tree, a capture bundle, a
+// Package filehost reads hosts from files: a directory tree, a capture bundle, a
 // backup of settings, or a few single files.
 package filehost
 
@@ -13,14 +13,13 @@ import (
 	"linerate/internal/host"
 )
 
-// memory holds files by their absolute paths, and the names in the directories
-// that they imply.
+// memory holds files by absolute path, and the directories that they imply.
 type memory struct {
 	files map[string][]byte
 	dirs  map[string][]string
 }
 
-// index lists the directories, once all files are there.
+// index builds the directories after all files are added.
 func (m *memory) index() {
 	m.dirs = map[string][]string{}
 	seen := map[string]bool{}

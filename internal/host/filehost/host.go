@@ -15,11 +15,10 @@ import (
 type Host struct {
 	memory
 	os   string
-	from string // the archive that had the files; "" for files by themselves
+	from string // the archive of the files; "" for single files
 }
 
-// New reads files, by their absolute paths, alone. os is "" where they do not
-// tell.
+// New returns a reader of only the given files, by absolute path. os is "" if unknown.
 func New(files map[string][]byte, os string) *Host {
 	h := &Host{memory: memory{files: make(map[string][]byte, len(files))}, os: os}
 	for p, text := range files {
@@ -29,7 +28,7 @@ func New(files map[string][]byte, os string) *Host {
 	return h
 }
 
-// From says which archive the files were in: all that its host has, as a tree.
+// From names the archive that contained the files: they are then all that the host has, as in a tree.
 func (h *Host) From(archive string) *Host {
 	h.from = archive
 	return h

@@ -11,15 +11,15 @@ import (
 	"linerate/internal/host"
 )
 
-// manifest is manifest.tsv: one line per thing, tab-separated:
+// manifest is manifest.tsv: one item per line, tab-separated:
 //
-//	bundle    1
-//	os        freebsd
-//	machine   0f3c…            digest of machine-id or kern.hostuuid
-//	taken     2026-11-20T11:04:34Z
-//	file      /etc/rc.conf     read|unreadable|left-out   reason
-//	query     sysctl-a         0                          complaint
-//	left-out  what             why
+// bundle 1
+// os freebsd
+// machine 0f3c… digest of machine-id or kern.hostuuid
+// taken 2026-11-20T11:04:34Z
+// file /etc/rc.conf read|unreadable|left-out reason
+// query sysctl-a 0 complaint
+// left-out what why
 type manifest struct {
 	os, taken string
 	machine   string
@@ -28,7 +28,7 @@ type manifest struct {
 	leftOut   []fact.LeftOut
 }
 
-// entry is how one source went when the bundle was made.
+// entry is the outcome of reading one source for the bundle.
 type entry struct{ status, reason string }
 
 // version is the format that this package reads.
@@ -63,7 +63,7 @@ func parseManifest(text string) (manifest, error) {
 	return m, nil
 }
 
-// err is the error that reading the source would have given on the host.
+// err returns the error that reading the source gave on the host.
 func (e entry) err() error {
 	switch e.status {
 	case "0", fact.StatusRead:

@@ -12,28 +12,27 @@ import (
 	"linerate/internal/list"
 )
 
-// Place is where a host would have a file.
+// Place is the location of a file on a host.
 type Place struct {
-	// Path is on the host; a star stands for the file's own name.
+	// Path is the path on the host; * stands for the file's own name.
 	Path string
-	// OS is the system that reads it, "" where several do.
+	// OS is the system that reads it, "" if several do.
 	OS string
 }
 
-// kind is one kind of file: by names that only it has, and by lines as it has
-// them.
+// kind is one kind of file, recognised by characteristic names, and by its lines.
 type kind struct {
 	Place
-	ext          string // that a name has there
+	ext          string // extension of the name there
 	names, lines *regexp.Regexp
 }
 
-// kindsText says how files and trees are recognised.
+// kindsText defines how files and trees are recognised.
 //
 //go:embed kinds.txt
 var kindsText string
 
-// kinds are what an audit reads, the more particular first.
+// kinds lists what an audit reads, most specific first.
 var kinds = sync.OnceValue(func() []kind {
 	pattern := func(s string) *regexp.Regexp {
 		if s == "-" {
@@ -46,8 +45,8 @@ var kinds = sync.OnceValue(func() []kind {
 	})
 })
 
-// Recognise finds where a host would have a file, by its name or by what its
-// lines look like. os, where it is known, leaves out what another reads.
+// Recognise returns where a host would have a file, from its name or its lines. os, if known,
+// excludes files of other systems.
 func Recognise(name, text, os string) (Place, bool) {
 	if p, at, ok := appliance.Recognise(name, text, os); ok {
 		return Place{at, p.OS}, true
@@ -64,7 +63,7 @@ func Recognise(name, text, os string) (Place, bool) {
 		}
 	}
 	if base == "sysctl.conf" && os == fact.FreeBSD {
-		return Place{"/etc/sysctl.conf", os}, true // a stock one has comments only
+		return Place{"/etc/sysctl.conf", os}, true // a stock one has only comments
 	}
 	best, most := kind{}, 0
 	for _, k := range kinds() {
@@ -72,7 +71,7 @@ func Recognise(name, text, os string) (Place, bool) {
 			best, most = k, n
 		}
 	}
-	if most == 0 && os != "" && base == "sysctl.conf" { // every system has one, and this one's lines do not tell whose it is
+	if most == 0 && os != "" && base == "sysctl.conf" { // every system has one, and these lines fit several
 		best, _ = list.Find(kinds(), func(k kind) bool { return k.OS == os && strings.HasPrefix(k.Path, "/etc/sysctl.") })
 		most = 1
 	}
@@ -82,7 +81,7 @@ func Recognise(name, text, os string) (Place, bool) {
 	return best.at(base), true
 }
 
-// at puts the file's own name into the place.
+// at inserts the file's own name into the place.
 func (k kind) at(base string) Place {
 	if strings.HasSuffix(k.Path, "/*") {
 		if base == "-" || base == "" || base == "." {
@@ -94,14 +93,14 @@ func (k kind) at(base string) Place {
 	return k.Place
 }
 
-// maxJudged is how much of a text is looked at to tell what it is.
+// maxJudged is how many bytes of a text are used to recognise it.
 const maxJudged = 64 << 10
 
-// score counts the lines that look like the kind's.
+// score counts the lines that match the kind.
 func (k kind) score(text string) int {
 	n := 0
 	if k.lines == nil {
-		return 0 // its lines are those of another kind: the name alone tells
+		return 0 // lines do not distinguish it from another kind: only the name does
 	}
 	for line := range strings.Lines(text[:min(len(text), maxJudged)]) {
 		if s := strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf")); s != "" && s[0] != '#' && k.lines.MatchString(s) {

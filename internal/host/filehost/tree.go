@@ -16,9 +16,8 @@ import (
 	"linerate/internal/list"
 )
 
-// Tree is a host.Reader over a directory. Paths cannot leave it, neither by
-// ".." nor through symbolic links; links to absolute paths are followed as
-// if the tree were the whole machine, up to a few.
+// Tree is a host.Reader of a directory tree. Paths cannot leave it, neither by ".." nor through
+// symbolic links; absolute links are followed as if the tree were the root, up to maxLinks.
 type Tree struct {
 	dir  string
 	root *os.Root
@@ -36,11 +35,11 @@ func OpenTree(dir string) (*Tree, error) {
 // Origin implements host.Reader.
 func (t *Tree) Origin() fact.Origin { return fact.Origin{Kind: fact.KindTree, Path: t.dir} }
 
-// OS is the system that os-release(5) names, which FreeBSD has too, else a guess by the files
+// OS returns the system named in os-release(5), which FreeBSD has too, or guesses it from files
 // that only one of them has.
 func (t *Tree) OS() string {
 	for _, name := range []string{"etc/os-release", "usr/lib/os-release"} {
-		text, _ := t.ReadFile(context.Background(), name) // none has no line
+		text, _ := t.ReadFile(context.Background(), name) // empty if missing
 		for line := range strings.Lines(string(text)) {
 			id, ok := strings.CutPrefix(strings.TrimSpace(line), "ID=")
 			switch {
@@ -60,7 +59,7 @@ func (t *Tree) OS() string {
 	return ""
 }
 
-// Tells reports a tree that says its own release: a copy of Linux's /proc/sys, or an
+// Tells reports whether a tree contains its own release: a copy of Linux's /proc/sys, or an
 // appliance's files.
 func (t *Tree) Tells() bool { return t.hasAny(list.Table(kindsText, "release")[0][0]) }
 
@@ -81,11 +80,11 @@ func (t *Tree) ReadFile(_ context.Context, name string) ([]byte, error) {
 	return host.ReadBounded(f, host.MaxFile)
 }
 
-// maxLinks bounds the absolute links that lead to a file, one to the next.
+// maxLinks is the maximum length of a chain of absolute links.
 const maxLinks = 8
 
-// open opens what is of a kind, following absolute links inside the tree. It looks
-// before it opens: a FIFO would block, a device could do anything.
+// open opens a file of a given kind, following absolute links inside the tree. It checks the kind
+// before opening: a FIFO would block, a device could do anything.
 func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.File, error) {
 	rel := relative(name)
 	for links := 0; ; links++ {
@@ -112,7 +111,7 @@ func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.Fi
 	return f, nil
 }
 
-// relative makes a path of the machine one of the tree.
+// relative converts an absolute path into one relative to the tree.
 func relative(name string) string {
 	rel := strings.TrimPrefix(path.Clean("/"+name), "/")
 	if rel == "" {

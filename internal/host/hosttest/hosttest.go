@@ -1,5 +1,5 @@
-// Package hosttest holds what every host.Reader must do; each implementation
-// runs it.
+// Package hosttest is the test suite for host.Reader and host.Piper; each
+// implementation runs it.
 package hosttest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"linerate/internal/host"
 )
 
-// Files are on the machine that open returns, each below its prefix.
+// Files returns the files that the tested machine must have, each below its prefix.
 func Files() map[string]string {
 	return map[string]string{
 		"/etc/rc.conf":        "gateway_enable=\"YES\"\n",
@@ -78,8 +78,8 @@ func directories(t *testing.T, prefix string, r host.Reader) {
 	}
 }
 
-// Piper holds an implementation to what host.Piper says; kills says that it can
-// end a program that minds nothing.
+// Piper tests an implementation of host.Piper; kills says that it can kill a program that ignores
+// everything.
 func Piper(t *testing.T, p host.Piper, kills bool) {
 	t.Helper()
 	open := func(script string, args ...string) io.ReadWriteCloser {
@@ -120,7 +120,7 @@ func Piper(t *testing.T, p host.Piper, kills bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stays.Close(); err != nil { // which comes back
+	if err := stays.Close(); err != nil { // it must return
 		t.Error(err)
 	}
 	gone := open("for i in 1 2 3 4 5; do kill -0 $1 2>/dev/null || exec echo gone; sleep 0.1; done", strings.TrimSpace(pid))

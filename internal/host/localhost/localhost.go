@@ -37,8 +37,8 @@ func (*Host) OS() string {
 	return ""
 }
 
-// ReadFile implements host.Reader. Only regular files are opened: a FIFO
-// would block, and reading a device can have effects.
+// ReadFile implements host.Reader. It opens only regular files: a FIFO would block, and reading a
+// device can have side effects.
 func (*Host) ReadFile(_ context.Context, path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -79,8 +79,8 @@ func (*Host) ReadDir(_ context.Context, path string) ([]string, error) {
 	return host.BoundNames(names)
 }
 
-// path is where a base system keeps its commands; the caller's own PATH is
-// not asked, so that sudo and cron see the same host.
+// path lists the directories of base system commands; the caller's PATH is ignored, so that results
+// are the same under sudo and cron.
 const path = "/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
 
 // Output implements host.Reader.
@@ -107,7 +107,7 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	return out.kept.Bytes(), err
 }
 
-// look finds a command where base systems keep them.
+// look finds a command in the directories of base systems.
 func look(name string) (string, error) {
 	for _, dir := range strings.Split(path, ":") {
 		p := filepath.Join(dir, name)
@@ -123,8 +123,8 @@ func firstLine(s string) string {
 	return l
 }
 
-// bounded keeps the first bytes of an output and drops the rest, so that the
-// command is never blocked by a full pipe.
+// bounded keeps the first bytes of an output and drops the rest, so that a full pipe never blocks
+// the command.
 type bounded struct {
 	kept  bytes.Buffer
 	limit int
@@ -141,14 +141,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.kept.Write(p)
 }
 
-// pauseToFill is how long the reader of a command leaves it alone between two reads.
+// pauseToFill is the pause between two reads of a command's output.
 const pauseToFill = 2 * time.Millisecond
 
-// of runs a command and reads its output. After the command has ended it waits at most
-// longer for the rest: half of that for standard error, which Wait waits for, half for
-// standard output. It reads seldom, and from a descriptor that Go's poller does not know:
-// FreeBSD's sysctl(8) does not buffer what it writes, so a blocked reader, or the poller,
-// would wake for every word: sixteen thousand times for sysctl -a.
+// of runs a command and reads its output. After the command has ended it waits at most longer for
+// the rest: half of that for standard error, which Wait waits for, half for standard output. It
+// reads seldom, and from a descriptor outside Go's poller: FreeBSD's sysctl(8) does not buffer its
+// output, so a blocked reader, or the poller, would wake for every word: sixteen thousand times for
+// sysctl -a.
 func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {

@@ -12,7 +12,7 @@ import (
 
 var _ host.Piper = (*Runner)(nil)
 
-// Pipe is host.Piper's.
+// Pipe implements host.Piper.
 func (r *Runner) Pipe(_ context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
 	if err := host.CheckPiped(script, args); err != nil {
 		return nil, err

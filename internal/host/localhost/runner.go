@@ -18,20 +18,20 @@ import (
 type Runner struct {
 	// Env is added to the scripts' environment: NAME=value.
 	Env []string
-	// Start runs a prepared command; nil is (*exec.Cmd).Run. Tests and
-	// benchmarks run it inside a network namespace.
+	// Start runs a prepared command; nil means (*exec.Cmd).Run. Tests and benchmarks use it to run
+	// in a network namespace.
 	Start func(*exec.Cmd) error
 }
 
 var _ host.Runner = (*Runner)(nil)
 
-// patience is how long the rest of an answer is waited for when its script has ended. A
-// busy machine takes its time to hand it over; a background process that keeps the script's
-// output open is cut off after the same time.
+// patience is how long to wait for the rest of the output after a script has ended. A busy machine
+// may be slow to deliver it; a background process that keeps the output open is cut off after this
+// time.
 const patience = 10 * time.Second
 
-// Run implements host.Runner. A cancelled context stops the waiting, not the script: a
-// partial change is worse than a late one, and the scripts end by themselves.
+// Run implements host.Runner. Cancelling the context stops the waiting, not the script: a partial
+// change is worse than a late one, and scripts end by themselves.
 func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
 	text, err := host.Compose(script, args, stdin)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Env = append(os.Environ(), r.Env...)
 	cmd.WaitDelay = patience
-	// A new session, so that the terminal's Ctrl-C reaches only this process.
+	// A new session, so that Ctrl-C on the terminal reaches only this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -77,7 +77,7 @@ func (r *Runner) start(cmd *exec.Cmd) error {
 	return cmd.Run()
 }
 
-// Where is host.Runner's.
+// Where implements host.Runner.
 func (r *Runner) Where() string { return "this host" }
 
 // Close does nothing.

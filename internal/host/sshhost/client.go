@@ -18,50 +18,50 @@ import (
 	"linerate/internal/host"
 )
 
-// Options say how a host is reached.
+// Options control the connection to a host.
 type Options struct {
-	// Config is the file of ssh_config(5) to read; "": the user's and the system's.
+	// Config is the ssh_config(5) file; "" means the user's and the system's.
 	Config string
-	// Connect bounds the wait for a connection and sshd's first word; 0: 15 s.
+	// Connect limits the time until the connection and sshd's banner; 0 is 15 s.
 	Connect time.Duration
-	// Login bounds what follows it, keys and login, which a busy host takes
-	// its time for; 0: 30 s.
+	// Login limits the time for key exchange and login after that, which a busy host needs; 0 is 30
+	// s.
 	Login time.Duration
-	// Become runs scripts as root: "sudo" or "doas", without a password.
+	// Become runs scripts as root with "sudo" or "doas", without a password.
 	Become string
-	// Alive ends a connection whose host has not answered for so long, in whole seconds;
-	// 0: never. A host under overload may take its time.
+	// Alive closes a connection whose host has not answered for that time, in whole seconds; 0
+	// never does. An overloaded host may be slow.
 	Alive time.Duration
 }
 
-// Becomes are the values of Options.Become other than "".
+// Becomes lists the values of Options.Become other than "".
 var Becomes = []string{"sudo", "doas"}
 
-// Client is a connection to one host: an ssh(1) that stays, whose sessions are others' that
-// go through its control socket.
+// Client is a connection to one host: a master ssh(1), and sessions of other ssh processes through
+// its control socket.
 type Client struct {
 	target  Target
 	become  string
-	command string // with which a person goes there too
+	command string // that a person can use to connect
 	socket  string // of ssh_config(5)'s ControlPath
 	master  *exec.Cmd
-	in      io.Closer // at its end, also because this process was killed, the master ends
+	in      io.Closer // closing it ends the master, and so does the death of this process
 	said    *host.FirstBytes
-	over    chan struct{} // closed when the master has ended
+	over    chan struct{} // closed after the master has ended
 }
 
-// keeper becomes ssh, and ends it when standard input does, with the folder $0 of its socket.
+// keeper becomes ssh, and kills it when standard input ends; it then removes $0, the directory of its socket.
 const keeper = `exec 3<&0; { cat <&3; kill $$; sleep 1; rm -rf "$0"; } >/dev/null 2>&1 & exec ssh "$@" </dev/null 3<&-`
 
-// always is what no configuration changes: keys are verified, nothing is asked for, and
-// nothing but the session goes over the connection.
+// always lists options that configuration cannot override: keys are verified, nothing is prompted
+// for, and only sessions use the connection.
 var always = []string{
 	"BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=yes", "ControlPersist=no", "ClearAllForwardings=yes",
 	"ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no", "LogLevel=ERROR",
 }
 
-// Dial connects to a host by ssh(1), which verifies its key and logs in as the user's
-// configuration says. Errors say which of the three failed, and what to do.
+// Dial connects to a host with ssh(1), which verifies its key and logs in according to the user's
+// configuration. Errors say which step failed, and what to do.
 func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	connect, login := cmp.Or(o.Connect, 15*time.Second), cmp.Or(o.Login, 30*time.Second)
 	dir, err := socketDir()
@@ -80,8 +80,8 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	}
 	c.master = exec.Command("/bin/sh", append(args, t.args(o.Config)...)...)
 	c.master.Stderr = c.said
-	c.master.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never") // the ssh of a jump host asks else, in a window
-	c.master.SysProcAttr = &syscall.SysProcAttr{Setsid: true}        // the terminal's Ctrl-C reaches only this process
+	c.master.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never") // else the ssh of a jump host prompts in a window
+	c.master.SysProcAttr = &syscall.SysProcAttr{Setsid: true}        // Ctrl-C on the terminal reaches only this process
 	c.master.WaitDelay = time.Second
 	c.in, err = c.master.StdinPipe()
 	if err == nil {
@@ -100,7 +100,7 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	return c, nil
 }
 
-// up waits until the master is logged in: it has a socket then.
+// up waits until the master has logged in: then its socket exists.
 func (c *Client) up(ctx context.Context) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		select {
@@ -116,8 +116,8 @@ func (c *Client) up(ctx context.Context) error {
 	}
 }
 
-// longestTemp is how long a folder's path may be for a socket in it: addresses of sockets
-// have 104 bytes or more, and ssh makes one with a longer name first.
+// longestTemp is the maximum length of the directory path of a socket: socket addresses have at
+// least 104 bytes, and ssh first creates a longer name.
 const longestTemp = 50
 
 func socketDir() (string, error) {
@@ -128,11 +128,11 @@ func socketDir() (string, error) {
 	return os.MkdirTemp(base, "linerate-ssh")
 }
 
-// seconds are whole ones, at least one.
+// seconds rounds up to whole seconds, at least one.
 func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
-// session is a command in a session of the connection. What is not the master's is refused:
-// it must not open a connection itself.
+// session returns a command in a session of the connection. Its options prevent it from connecting
+// by itself if the master refuses it.
 func (c *Client) session(line string) *exec.Cmd {
 	cmd := exec.Command("ssh", "-F", "/dev/null", "-S", c.socket, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-T", "linerate", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -140,10 +140,10 @@ func (c *Client) session(line string) *exec.Cmd {
 	return cmd
 }
 
-// exitLost is ssh's status when it failed itself.
+// exitLost is ssh's exit status for its own failures.
 const exitLost = 255
 
-// status is how a session ended: with a status of the command, or an error of the connection.
+// status returns the exit status of a session's command, or the error of the connection.
 func (c *Client) status(err error) (int, error) {
 	var exit *exec.ExitError
 	switch {
@@ -157,15 +157,15 @@ func (c *Client) status(err error) (int, error) {
 	select {
 	case <-c.over:
 		return 0, errLost
-	case <-time.After(time.Second): // it may be about to notice
+	case <-time.After(time.Second): // the loss may be noticed within a moment
 		return exit.ExitCode(), nil
 	}
 }
 
-// errLost: a connection ended before what it was for.
+// errLost means that a connection ended prematurely.
 var errLost = errors.New("the connection was lost before the end")
 
-// Lost reports that the connection is over.
+// Lost reports whether the connection has ended.
 func (c *Client) Lost() bool {
 	select {
 	case <-c.over:
@@ -175,7 +175,7 @@ func (c *Client) Lost() bool {
 	}
 }
 
-// Close ends the connection, and all that goes over it.
+// Close ends the connection and all its sessions.
 func (c *Client) Close() error {
 	_ = c.in.Close()
 	select {
@@ -187,8 +187,8 @@ func (c *Client) Close() error {
 	return os.RemoveAll(filepath.Dir(c.socket))
 }
 
-// args are the words for ssh(1) that reach the target, with the given configuration file or
-// the usual ones.
+// args returns the arguments of ssh(1) for the target, with the given configuration file or the
+// default ones.
 func (t Target) args(config string) (args []string) {
 	if config != "" {
 		args = append(args, "-F", config)
@@ -202,7 +202,7 @@ func (t Target) args(config string) (args []string) {
 	return append(args, t.Host)
 }
 
-// command is the same, for a person to type.
+// command returns the same as a command line to type.
 func (t Target) command(config string) string {
 	line := "ssh"
 	for _, w := range t.args(config) {

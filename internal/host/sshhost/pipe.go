@@ -11,8 +11,8 @@ import (
 
 var _ host.Piper = (*Runner)(nil)
 
-// Pipe is host.Piper's: a session of the connection that Run uses, made anew if
-// it was lost. The pipe ends with the connection.
+// Pipe implements host.Piper with a session of the connection that Run uses, reconnecting if it was
+// lost. The pipe ends with the connection.
 func (r *Runner) Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
 	if err := host.CheckPiped(script, args); err != nil {
 		return nil, err

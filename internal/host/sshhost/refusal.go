@@ -10,19 +10,19 @@ import (
 	"linerate/internal/show"
 )
 
-// ErrRefused marks that the host answers, and another try finds it as it is: its key is not the
-// one that is known, or it lets us not in.
+// ErrRefused means that the host answers but another try would fail the same way: its key does not
+// match, or it denies access.
 var ErrRefused = errors.New("refused")
 
-// refused marks an error as such, and reads as before.
+// refused marks an error as ErrRefused without changing its text.
 type refused struct{ error }
 
 func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 
-// changedKey is ssh's name for a host whose key has changed.
+// changedKey matches ssh's message about a changed host key.
 var changedKey = regexp.MustCompile(`Host key for (\S+) has changed`)
 
-// refusal turns what ssh said, when it did not connect, into words for the user.
+// refusal turns ssh's error messages into an error for the user.
 func (c *Client) refusal(said string) error {
 	has := func(text string) bool { return strings.Contains(said, text) }
 	changed := changedKey.FindStringSubmatch(said)
@@ -47,7 +47,7 @@ func (c *Client) refusal(said string) error {
 	return hint.With(fmt.Errorf("reach %s: %s", c.target.Host, text), "is the host up, and is this its name and port? Try: %s true", c.command)
 }
 
-// oneLine is what ssh said, without its frames.
+// oneLine joins ssh's messages, without their frames.
 func oneLine(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {

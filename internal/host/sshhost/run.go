@@ -17,29 +17,27 @@ import (
 	"linerate/internal/show"
 )
 
-// maxNoise bounds what a login shell may print before a script begins.
+// maxNoise is the maximum output of a login shell before a script begins, in bytes.
 const maxNoise = 64 << 10
 
-// Script is a POSIX sh script to be run on a host. Nothing in it comes from
-// outside: what varies is quoted by Quote, or an argument.
+// Script is a POSIX sh script to run on a host. Its text is constant: variable parts are quoted by
+// Quote, or arguments.
 type Script struct {
 	Name string   // for messages
 	Text string   // reads nothing from standard input
 	Args []string // plain words: letters, digits and ._/=:,+-
-	// Limit bounds what is read of its output, in bytes; 0:
-	// host.MaxOutput.
+	// Limit is the maximum output in bytes; 0 means host.MaxOutput.
 	Limit int64
-	// Room, where given, bounds how many large outputs there are at a time: one
-	// that has LargeOutput bytes waits for its turn before more is read. Whoever
-	// got so long an output without an error leaves the room when done with it.
+	// Room, if set, limits the number of concurrent large outputs: when an output reaches
+	// LargeOutput bytes, reading waits for a place. A caller that gets such an output without an
+	// error must call Leave when done with it.
 	Room Room
 }
 
-// LargeOutput is from where on an output is large, in bytes; a capture has tens of
-// kilobytes.
+// LargeOutput is the size from which an output is large, in bytes; a capture has tens of kilobytes.
 const LargeOutput = 1 << 20
 
-// Room has as many places as it has capacity.
+// Room is a semaphore with as many places as its capacity.
 type Room chan struct{}
 
 // enter waits for a place.
@@ -55,14 +53,14 @@ func (r Room) enter(ctx context.Context) error {
 	}
 }
 
-// Leave gives back the place of an output of so many bytes, if it had one.
+// Leave releases the place of an output of the given size, if it had one.
 func (r Room) Leave(size int) {
 	if r != nil && size >= LargeOutput {
 		<-r
 	}
 }
 
-// ExitError is a script's own failure.
+// ExitError is a script's non-zero exit.
 type ExitError struct {
 	Name   string
 	Status int
@@ -76,12 +74,10 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s ended with status %d: %s", e.Name, e.Status, said)
 }
 
-// Run runs a script and returns what it printed. One command line goes over
-// the wire, the same whatever the script, that every login shell reads alike:
-// the script itself comes on standard input, as one compound command, so that
-// a connection cut in the middle runs nothing, and the login shell's own
-// chatter before it is passed over. The output is complete, or there is an
-// error with it.
+// Run runs a script and returns its output. It sends a command line that is the same for all
+// scripts and that every login shell understands. The script comes on standard input as one
+// compound command, so that a connection cut in the middle runs nothing; Run skips what the login
+// shell prints before it. The output is complete unless an error is returned.
 func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
 	line, err := c.commandLine(s)
 	if err != nil {
@@ -131,7 +127,7 @@ func (c *Client) run(ctx context.Context, line string, s Script) ([]byte, error)
 	mark := "linerate-" + hex.EncodeToString(nonce[:])
 	complaint := &host.FirstBytes{Limit: maxSaid}
 	session := c.session(line)
-	// An empty line first ends what a login shell left in the middle of one (printf in a .cshrc).
+	// The empty line terminates an unfinished line of the login shell (printf in a .cshrc).
 	session.Stdin = strings.NewReader("{\necho; echo " + mark + "\n" + s.Text + "\n} </dev/null\n")
 	session.Stderr = complaint
 	stdout, err := session.StdoutPipe()
@@ -158,13 +154,13 @@ func (c *Client) run(ctx context.Context, line string, s Script) ([]byte, error)
 	return out, err
 }
 
-// errNoise and errNoMark mean that the output of a script could not be separated from noise.
+// errNoise and errNoMark mean that a script's output could not be separated from the login shell's.
 var (
 	errNoise  = fmt.Errorf("its login shell prints more than %d bytes before a script can begin", maxNoise)
 	errNoMark = errors.New("the script did not begin; is /bin/sh a POSIX shell there?")
 )
 
-// read reads up to limit bytes, and enters where there are many.
+// read reads up to limit bytes, and takes a place if the output is large.
 func (r Room) read(ctx context.Context, from io.Reader, limit int64) ([]byte, error) {
 	if r == nil || limit <= LargeOutput {
 		return host.ReadBounded(from, limit)
@@ -180,7 +176,7 @@ func (r Room) read(ctx context.Context, from io.Reader, limit int64) ([]byte, er
 	return append(head, tail...), err
 }
 
-// readAfter passes over everything up to the line that is mark, then reads the rest.
+// readAfter skips everything up to the line mark, then reads the rest.
 func readAfter(r io.Reader, mark string, rest func(io.Reader) ([]byte, error)) ([]byte, error) {
 	buffered := bufio.NewReaderSize(r, 32<<10)
 	for passed := 0; ; {
@@ -197,14 +193,14 @@ func readAfter(r io.Reader, mark string, rest func(io.Reader) ([]byte, error)) (
 	}
 }
 
-// explain says how a script ended.
+// explain returns the error for a script's exit.
 func (c *Client) explain(name string, status int, said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	said, last := show.Clean(lines[0]), show.Clean(lines[len(lines)-1])
 	return c.advised(said+"\n"+last, &ExitError{Name: name, Status: status, Said: said, Last: last})
 }
 
-// advised says what to do about a host on which the user does not become root.
+// advised adds a hint if the user cannot become root on the host.
 func (c *Client) advised(said string, err error) error {
 	switch refusal := refusedBy(c.become, said); {
 	case refusal == "":
@@ -217,8 +213,8 @@ func (c *Client) advised(said string, err error) error {
 	return hint.With(err, "sudo must let the user run /bin/sh without a password, by a line of sudoers(5): USER ALL=(root) NOPASSWD: /bin/sh")
 }
 
-// refusedBy is the line in which sudo or doas refuses to run a script. "unable to resolve
-// host" is not a refusal: sudo goes on.
+// refusedBy returns the line in which sudo or doas refuses to run a script. "unable to resolve
+// host" is not a refusal: sudo continues.
 func refusedBy(become, said string) string {
 	for line := range strings.Lines(said) {
 		if become != "" && strings.Contains(line, become+":") && !strings.Contains(line, "unable to resolve host") {
@@ -228,5 +224,5 @@ func refusedBy(become, said string) string {
 	return ""
 }
 
-// maxSaid is how much of a script's complaints is kept, in bytes.
+// maxSaid is how many bytes of a script's standard error are kept.
 const maxSaid = 4096

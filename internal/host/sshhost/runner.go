@@ -10,14 +10,14 @@ import (
 	"linerate/internal/host"
 )
 
-// Runner runs scripts on a host over SSH. It dials when it has to: a
-// connection that was lost is made anew by the next script.
+// Runner runs scripts on a host over SSH. It connects when needed: after a lost connection the next
+// script reconnects.
 type Runner struct {
 	// Dial makes a connection.
 	Dial func(ctx context.Context) (*Client, error)
-	// Name is the host for people.
+	// Name is the host's name for messages.
 	Name string
-	// Timeout bounds each script, with its connection; 0: the context alone does.
+	// Timeout limits each script including connecting; 0 means only the context does.
 	Timeout time.Duration
 
 	mu     sync.Mutex
@@ -26,8 +26,8 @@ type Runner struct {
 
 var _ host.Runner = (*Runner)(nil)
 
-// Run is host.Runner's. A context that ends cuts the connection; the script
-// may go on without it.
+// Run implements host.Runner. If the context ends it closes the connection; the script may
+// continue.
 func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
 	text, err := host.Compose(script, args, stdin)
 	if err != nil {
@@ -55,8 +55,8 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	return host.Whole(out)
 }
 
-// verdict is what a script complained of: its last line is its own word, the
-// first often a program's reason.
+// verdict summarises a script's error output: its last line is its own message, the first often the
+// reason from a program.
 func verdict(e *ExitError) string {
 	if e.Last == e.Said {
 		return e.Said
@@ -64,7 +64,7 @@ func verdict(e *ExitError) string {
 	return e.Last + " (" + e.Said + ")"
 }
 
-// connect dials unless there is a connection that answers.
+// connect connects unless there is a working connection.
 func (r *Runner) connect(ctx context.Context) (err error) {
 	if r.client != nil && r.client.Lost() {
 		r.drop()
@@ -84,7 +84,7 @@ func (r *Runner) drop() {
 	r.client = nil
 }
 
-// Where is host.Runner's.
+// Where implements host.Runner.
 func (r *Runner) Where() string { return r.Name }
 
 // Close ends the connection.

@@ -1,7 +1,7 @@
-// Package sshhost reaches a host by the user's ssh(1), with nothing there but sshd, sh and
-// the base system. It runs fixed scripts, given on standard input to a plain
-// /bin/sh, so that no login shell ever sees a word of ours; host keys are verified
-// against known_hosts, whatever the configuration says, and no password is asked for.
+// Package sshhost reaches a host with the user's ssh(1), requiring only sshd, sh and
+// the base system there. It runs fixed scripts, passed on standard input to a plain
+// /bin/sh, so that no login shell interprets them; host keys are always verified
+// against known_hosts, whatever the configuration says, and it never prompts for a password.
 package sshhost
 
 import (
@@ -14,19 +14,18 @@ import (
 	"linerate/internal/hint"
 )
 
-// Scheme begins the sources that are hosts over SSH.
+// Scheme is the prefix of sources that are hosts over SSH.
 const Scheme = "ssh://"
 
-// Target names a host as a user does; what it leaves out comes from
-// ssh_config(5).
+// Target is a host as named by the user; ssh_config(5) supplies what is missing.
 type Target struct {
-	User string // "" when not given
+	User string // "" if not given
 	Host string // a name, an alias of ssh_config, or an address
-	Port int    // 0 when not given
+	Port int    // 0 if not given
 }
 
-// ParseTarget reads ssh://[user@]host[:port]. A password, path or query is
-// refused: none of them has a meaning here.
+// ParseTarget parses ssh://[user@]host[:port]. It rejects a password, a path and a query, which
+// have no meaning here.
 func ParseTarget(s string) (Target, error) {
 	usage := func(why string) error {
 		return hint.With(hint.Usagef("%.200q: %s", withoutPassword(s), why), "write ssh://host, ssh://user@host or ssh://user@host:port")
@@ -53,11 +52,11 @@ func ParseTarget(s string) (Target, error) {
 	return t, nil
 }
 
-// withoutPassword hides what may be a password in ssh://user:password@host.
+// withoutPassword removes what may be a password in ssh://user:password@host.
 func withoutPassword(s string) string {
 	user, host, ok := strings.Cut(s, "@")
 	if name, _, secret := strings.Cut(strings.TrimPrefix(user, Scheme), ":"); ok && secret {
-		if i := strings.LastIndexByte(host, '@'); i >= 0 { // the password had one
+		if i := strings.LastIndexByte(host, '@'); i >= 0 { // the password contained @
 			host = host[i+1:]
 		}
 		return Scheme + name + ":…@" + host
@@ -67,13 +66,12 @@ func withoutPassword(s string) string {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// plainUser accepts names of users; options, tokens of ssh_config and white
-// space are none.
+// plainUser reports whether s is a user name, not an option, a token of ssh_config or white space.
 func plainUser(s string) bool {
 	return s != "" && len(s) <= 64 && s[0] != '-' && strings.Trim(s, letters+"._-+") == ""
 }
 
-// plainHost accepts names and addresses; an IPv6 address may have a zone.
+// plainHost reports whether s is a name or an address; an IPv6 address may have a zone.
 func plainHost(s string) bool {
 	if strings.Contains(s, ":") {
 		a, err := netip.ParseAddr(s)
@@ -82,7 +80,7 @@ func plainHost(s string) bool {
 	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
 }
 
-// String is the target as it was given.
+// String returns the target as it was given.
 func (t Target) String() string {
 	host := t.Host
 	if strings.Contains(host, ":") {

@@ -9,23 +9,21 @@ import (
 	"linerate/internal/show"
 )
 
-// Evidence is a verdict of a study about this tunable, or about another of
-// the same idea.
+// Evidence is a study's verdict on this tunable, or on another of the same concept.
 type Evidence struct {
 	evidence.Row
 	ID         string `json:"id,omitempty"` // of the verdict in its ledger
 	Sibling    bool   `json:"sibling"`      // another tunable of the same concept
 	Machine    string `json:"machine"`      // CPU, cores, NIC and driver
 	EffectText string `json:"effect"`       // "+3.1 % [+2.4, +3.9]"
-	// Published is the verdict of the study's author, Agrees whether it is
-	// the same; "" where there is none.
+	// Published is the verdict of the study's author, "" if none; Agrees reports whether ours is
+	// the same.
 	Published string `json:"published,omitempty"`
 	Agrees    bool   `json:"published_agrees,omitempty"`
 }
 
-// AddEvidence puts what was measured on the page: of the tunable itself, one's
-// own with what ships with the program, and of others of the same idea. Each
-// verdict is there once.
+// AddEvidence adds measurements to the page: of the tunable itself, from the user's ledger and
+// shipped with the program, and of others of the same concept. Each verdict appears once.
 func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	all := evidence.Merge(slices.Clone(own), shipped)
 	p.Pooled = evidence.Together(all, p.For)
@@ -42,12 +40,12 @@ func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	add(siblings, true)
 }
 
-// Together is what several verdicts say together, for people.
+// Together summarises several verdicts on the same change.
 func (p Page) Together() []string {
 	return evidence.Told(list.Filter(p.Pooled, evidence.Change.Several))
 }
 
-// Measured are verdicts as pages have them.
+// Measured converts verdicts for pages.
 func Measured(rows []evidence.Row) []Evidence {
 	out := make([]Evidence, len(rows))
 	for i, r := range rows {
@@ -56,7 +54,7 @@ func Measured(rows []evidence.Row) []Evidence {
 	return out
 }
 
-// evidenceOf is a verdict as the page has it.
+// evidenceOf converts a verdict.
 func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	e := Evidence{Row: r, ID: r.ID, Sibling: sibling, Machine: r.Machine(), EffectText: r.TextWithBounds()}
 	e.Flags = slices.Clone(r.Flags)
@@ -69,11 +67,10 @@ func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	return e
 }
 
-// maxShown is how many verdicts a page lists for people.
+// maxShown is the maximum number of verdicts that a page prints.
 const maxShown = 16
 
-// evidence prints what was measured, machine by machine, nulls and losses
-// with the gains.
+// evidence prints the measurements by machine: gains, losses and null results.
 func (o *page) evidence(p Page) {
 	o.heading("Measured")
 	if len(p.Evidence) == 0 {
@@ -91,7 +88,7 @@ func (o *page) evidence(p Page) {
 		shown = shown[:maxShown]
 	}
 	var names []string
-	rows := map[string][]evidence.Row{} // of the tunable itself under ""
+	rows := map[string][]evidence.Row{} // the tunable itself is under ""
 	for _, e := range shown {
 		name := ""
 		if e.Sibling {

@@ -15,41 +15,41 @@ import (
 
 // OnHost is a tunable on one host.
 type OnHost struct {
-	// Source is the host as it was named, "this machine" otherwise.
+	// Source is the host's name as given, else "this machine".
 	Source string `json:"source"`
 	Role   string `json:"role"`
-	// Default is the host's own, computed from its facts; "" if not known.
+	// Default is computed from the host's facts; "" if unknown.
 	Default string `json:"default,omitempty"`
-	// Values are the names of the host that the record describes.
+	// Values holds the host's names that the record describes.
 	Values []HostValue `json:"values"`
-	// Elsewhere says that this host, a container, cannot set it; "" where it can.
+	// Elsewhere says why this host, a container, cannot set it; "" if it can.
 	Elsewhere string `json:"elsewhere,omitempty"`
-	// Cautions hold there, of the value that runs or stands.
+	// Cautions are those that apply to the current value.
 	Cautions []string `json:"cautions,omitempty"`
 }
 
-// HostValue is one name's value, the lines that set it, and the judgement of it.
+// HostValue is the value of one name, the lines that set it, and the judgement.
 type HostValue struct {
 	Name    string   `json:"name"`
 	Running string   `json:"running,omitempty"`
 	Lines   []string `json:"lines,omitempty"`
-	// Writer says which program writes the value after sysctl.d was read; "" where none does.
+	// Writer names the program that writes the value after sysctl.d is applied; "" if none does.
 	Writer string `json:"writer,omitempty"`
-	// Do is what to do: keep, set, remove, move, decide or measure; To the value to
-	// set or measure, Why the reason and Basis what that rests on.
+	// Do is the action: keep, set, remove, move, decide or measure; To is the value to set or
+	// measure, Why the reason and Basis its justification.
 	Do    judge.Do    `json:"do"`
 	To    string      `json:"to,omitempty"`
 	Why   string      `json:"why,omitempty"`
 	Basis judge.Basis `json:"basis"`
-	// Measured is what was measured of changes from the value that stands, pooled for this host.
+	// Measured holds the measurements of changes from the current value, pooled for this host.
 	Measured []evidence.Change `json:"measured,omitempty"`
 }
 
-// mostValues is how many names of a host a page lists: dev.igb.N.fc may be
-// dozens.
+// mostValues is the maximum number of a host's names on a page: there may be dozens for
+// dev.igb.N.fc.
 const mostValues = 8
 
-// AddHost adds what the record is on the judge's host.
+// AddHost adds the state of the tunable on the judge's host.
 func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
 	f := j.Facts
 	h := &OnHost{Source: source, Role: j.Role, Values: []HostValue{}}
@@ -65,7 +65,7 @@ func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
 		h.add(j.Of(s.Name), s.Live)
 	}
 	if x := j.Of(cmp.Or(p.Asked, p.Name)); len(h.Values) == 0 && x.Basis == judge.Measured && x.Why != "" {
-		h.add(x, nil) // as it is by default
+		h.add(x, nil) // with its default
 	}
 	p.Host, p.For = h, j.Host()
 	s := r.At(f.Release)
@@ -74,12 +74,12 @@ func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
 	}
 }
 
-// spelt is a name with one separator.
+// spelt returns a name with dots as separators.
 func spelt(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
 }
 
-// add shows a judgement.
+// add adds a judgement.
 func (h *OnHost) add(x judge.Judgement, live *string) {
 	v := HostValue{Name: x.Name, Writer: x.Writer, Do: x.Do, To: x.To, Why: x.Why, Basis: x.Basis, Measured: x.Evidence}
 	if live != nil {
@@ -103,7 +103,7 @@ func (h *OnHost) add(x judge.Judgement, live *string) {
 	}
 }
 
-// deed is what to do in words; "" where there is nothing to say.
+// deed describes the action; "" if there is nothing to say.
 func (v HostValue) deed() string {
 	text := map[judge.Do]string{judge.Remove: "remove the line", judge.Move: "move the line", judge.Decide: "decide", judge.Set: "set " + v.To, judge.Measure: "measure"}[v.Do]
 	switch {
@@ -118,7 +118,7 @@ func (v HostValue) deed() string {
 	return text
 }
 
-// host prints what the tunable is on the host that was asked for.
+// host prints the state of the tunable on the requested host.
 func (o *page) host(h OnHost) {
 	o.heading("On " + h.Source)
 	if h.Elsewhere != "" {

@@ -1,5 +1,5 @@
-// Package explain makes one page of what the catalogue knows of a tunable:
-// for people in a terminal, or as a document.
+// Package explain makes a page of what the catalogue knows of a tunable: as text
+// for a terminal, or as a document.
 package explain
 
 import (
@@ -16,16 +16,16 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Version is the version of the JSON document that Page marshals to.
+// Version is the version of the JSON document of a Page.
 const Version = 1
 
-// Releases are those a page tells apart, oldest first, by operating system.
+// Releases lists the releases that a page distinguishes, oldest first, by operating system.
 var Releases = map[string][]string{
 	tunable.FreeBSD: {"11.4", "12.4", "13.5", "14.0", "14.3", "15.0", "16.0"},
 	tunable.Linux:   append(minors("5.", 10, 19), minors("6.", 0, 18)...),
 }
 
-// minors lists the releases of a series.
+// minors returns the releases of a series.
 func minors(series string, from, to int) []string {
 	var all []string
 	for n := from; n <= to; n++ {
@@ -38,7 +38,7 @@ func minors(series string, from, to int) []string {
 type Page struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
-	// Asked is the name as the reader gave it, when that was another.
+	// Asked is the name as the user gave it, if different.
 	Asked     string `json:"asked,omitempty"`
 	OS        string `json:"os"`
 	Release   string `json:"release,omitempty"`
@@ -50,10 +50,10 @@ type Page struct {
 	Formula   string `json:"formula,omitempty"`
 	Module    string `json:"module,omitempty"`
 	Option    string `json:"kernel_option,omitempty"`
-	// Where says in words where it is set on that release.
+	// Where describes where it is set on that release.
 	Where       string     `json:"where"`
 	Bounds      string     `json:"bounds,omitempty"`
-	Outside     string     `json:"outside,omitempty"` // what becomes of other values
+	Outside     string     `json:"outside,omitempty"` // treatment of other values
 	Scope       string     `json:"scope"`
 	Cost        string     `json:"cost,omitempty"`
 	History     []Period   `json:"history"`
@@ -64,9 +64,9 @@ type Page struct {
 	Recommended []Advice   `json:"recommended,omitempty"`
 	Claims      []Claim    `json:"claims,omitempty"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
-	// Pooled is what the evidence says together, change by change: for the host, where there is one.
+	// Pooled is the combined evidence per change: for the host, if there is one.
 	Pooled []evidence.Change `json:"pooled,omitempty"`
-	// Writers are the programs that write it by themselves.
+	// Writers lists the programs that write it by themselves.
 	Writers   []string  `json:"written_by,omitempty"`
 	Value     *Value    `json:"value,omitempty"`
 	Host      *OnHost   `json:"host,omitempty"`
@@ -80,28 +80,28 @@ type Page struct {
 	WithAll   string    `json:"with_all,omitempty"`
 	Backports []string  `json:"backports,omitempty"`
 
-	// Here: the release is this machine's, because none was asked for.
+	// Here means that the release is this machine's, because none was requested.
 	Here bool `json:"-"`
-	// For is the host that evidence is pooled for; nil for any.
+	// For is the host for which evidence is pooled; nil for any.
 	For *evidence.Host `json:"-"`
 
-	noDefault bool // none, or not known: not the same as an empty one
+	noDefault bool // none or unknown, as opposed to an empty default
 }
 
-// Checked is a reading of the record against what it is about.
+// Checked is a check of the record against a source.
 type Checked struct {
 	Release string   `json:"release"`
 	How     string   `json:"how"`
 	What    []string `json:"what"`
 }
 
-// Period is a run of releases on which the tunable is the same.
+// Period is a run of releases without changes to the tunable.
 type Period struct {
 	Releases string `json:"releases"`
 	Is       string `json:"is"`
 }
 
-// Caution is a warning, and when it holds: as an expression and in words.
+// Caution is a warning with its condition, as an expression and in words.
 type Caution struct {
 	Kind      string `json:"kind"`
 	When      string `json:"when,omitempty"`
@@ -109,8 +109,7 @@ type Caution struct {
 	Text      string `json:"text"`
 }
 
-// Coupled is a tunable that must agree with this one, as an expression and in
-// words.
+// Coupled is a tunable that must agree with this one, as an expression and in words.
 type Coupled struct {
 	Name      string `json:"name"`
 	Holds     string `json:"holds,omitempty"`
@@ -118,17 +117,17 @@ type Coupled struct {
 	Why       string `json:"why"`
 }
 
-// Advice is what to set on a host of some role.
+// Advice is what to set on hosts of a role.
 type Advice struct {
 	Role   string `json:"role"`
-	Set    string `json:"set"` // a value, a formula, or what to do without one
+	Set    string `json:"set"` // a value, a formula, or an action without a value
 	When   string `json:"when,omitempty"`
 	Reason string `json:"reason"`
 
-	words string // of When
+	words string // When in words
 }
 
-// of is the role and the condition, for people.
+// of formats the role and the condition.
 func (a Advice) of() string {
 	if a.When == "" {
 		return a.Role
@@ -136,7 +135,7 @@ func (a Advice) of() string {
 	return a.Role + ", where " + a.words
 }
 
-// Claim is what a source says.
+// Claim is a statement by a source.
 type Claim struct {
 	Source  string `json:"source"`
 	Title   string `json:"title"`
@@ -151,11 +150,11 @@ type Claim struct {
 	Truth   string `json:"truth,omitempty"`
 }
 
-// line is a line of a text that its reader may have in another edition.
+// line matches a reference to lines of a text, which may differ between editions.
 var line = regexp.MustCompile(`(^|, )lines? [0-9]+((, | to | and |-)[0-9]+)*$`)
 
-// cited is the source as people cite it: who, what, when, and the section. A
-// collection's place names the source itself.
+// cited formats the citation: who, what, when, and the section. For a collection the place names
+// the source.
 func (c Claim) cited() string {
 	place := line.ReplaceAllString(c.At, "")
 	switch {
@@ -171,18 +170,18 @@ func (c Claim) cited() string {
 	return c.Title + ", " + place
 }
 
-// Value is what there is to say of one value.
+// Value is what is known of one value.
 type Value struct {
 	Value   string `json:"value"`
 	Problem string `json:"problem,omitempty"`
-	// Findings are what an audit says of a line that sets it.
+	// Findings are what an audit says about a line that sets it.
 	Findings []string `json:"findings,omitempty"`
 	Default  bool     `json:"equals_default"`
 	Decoded  []string `json:"decoded,omitempty"`
 }
 
-// Of makes the page of a record on a release (zero: the newest known). asked
-// is the name the reader gave.
+// Of returns the page of a record on a release (zero: the newest known). asked is the name as the
+// user gave it.
 func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Release) Page {
 	s := r.At(rel)
 	p := Page{
@@ -226,11 +225,11 @@ func (p *Page) AddWriters(rules *audit.RuleSet) {
 	}
 }
 
-// mostSame is how many tunables of the same concept a page shows.
+// mostSame is the maximum number of tunables of the same concept on a page.
 const mostSame = 12
 
-// sameIdea lists other tunables of the concept: those of other systems first,
-// those of single devices last.
+// sameIdea lists other tunables of the concept: those of other systems first, device-specific ones
+// last.
 func sameIdea(c *tunable.Catalogue, r *tunable.Record) []string {
 	all := slices.Clone(c.WithConcept(r.Concept))
 	rank := func(x *tunable.Record) int {
@@ -265,7 +264,7 @@ func (p *Page) addAdvice(c *tunable.Catalogue, r *tunable.Record) {
 	}
 }
 
-// Judge adds what there is to say of one value of the tunable.
+// Judge adds what is known of one value of the tunable.
 func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
 	v := &Value{Value: value}
 	if problem := r.RejectOn(rel, value); problem != nil {
@@ -280,8 +279,8 @@ func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
 	p.Value = v
 }
 
-// decodeHarvest names the sources of a mask: those on, those off, and those
-// on which writing the mask has no influence.
+// decodeHarvest names the sources in a mask: enabled ones, disabled ones, and those that the mask
+// cannot change.
 func decodeHarvest(rel release.Release, mask uint32) []string {
 	all, err := tunable.DecodeHarvest(rel, mask)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// bounds is what values a tunable takes, in words.
+// bounds describes the accepted values.
 func bounds(s tunable.State, x tunable.Range) string {
 	k := s.Constraints
 	var parts []string
@@ -57,7 +57,7 @@ func bounds(s tunable.State, x tunable.Range) string {
 	return strings.Join(parts, ", ")
 }
 
-// meanings explains numbers of a setting that takes others too.
+// meanings explains special numbers of a setting that accepts others too.
 func meanings(k tunable.Constraints) string {
 	all := slices.SortedFunc(maps.Keys(k.Meaning), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -78,8 +78,8 @@ func choices(k tunable.Constraints) string {
 	return strings.Join(all, ", ")
 }
 
-// beyond is what becomes of other values: of those outside of the bounds, and
-// of numbers that the type cannot hold.
+// beyond describes the treatment of other values: those outside the bounds, and numbers that the
+// type cannot hold.
 func beyond(r *tunable.Record, s tunable.State, rel release.Release) string {
 	x := r.RangeOn(rel)
 	if x.Domain == tunable.Text || x.Domain == tunable.Presence || x.Outside == "" {
@@ -98,7 +98,7 @@ func beyond(r *tunable.Record, s tunable.State, rel release.Release) string {
 	return text
 }
 
-// becoming says of one value what becomes of it.
+// becoming describes the treatment of one value.
 func becoming(p *tunable.ValueProblem, value string) string {
 	switch {
 	case told("outside", p.Outside) == "":
@@ -109,8 +109,8 @@ func becoming(p *tunable.ValueProblem, value string) string {
 	return "; it " + told("outside", p.Outside)
 }
 
-// governs is what one value of the tunable governs, under the name asked for:
-// conf.all and conf.default of Linux are not one device's.
+// governs describes the scope of the requested name: on Linux conf.all and conf.default are not
+// those of one device.
 func governs(r *tunable.Record, asked string, s tunable.State) string {
 	name := r.InstanceOf(asked)
 	switch {

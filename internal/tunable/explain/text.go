@@ -9,10 +9,10 @@ import (
 	"linerate/internal/show"
 )
 
-// page writes sections with wrapped paragraphs.
+// page prints sections with wrapped paragraphs.
 type page struct{ *show.Page }
 
-// Text writes the page for people.
+// Text prints the page.
 func (p Page) Text(w io.Writer, style show.Style) error {
 	o := &page{show.NewPage(style)}
 	o.head(p)
@@ -39,7 +39,7 @@ func (o *page) head(p Page) {
 	o.Paragraph("", "", p.Summary)
 }
 
-// Facts are the names and the texts of what is known on the release, for a table.
+// Facts returns the rows of a table of what is known on the release.
 func (p Page) Facts() [][2]string {
 	filled := func(s string) bool { return s != "" }
 	kind := strings.Join(list.Filter([]string{string(p.Type), p.Unit, p.Bounds}, filled), ", ")
@@ -71,8 +71,8 @@ func (o *page) facts(p Page) {
 	}
 }
 
-// defaultOn is the default. When no release was asked for and releases differ, it adds
-// which release it holds for: the newest.
+// defaultOn describes the default. If no release was requested and releases differ, it adds the one
+// it applies to, the newest.
 func (p Page) defaultOn() string {
 	text, known := p.defaultText(), Releases[p.OS]
 	if text == "" || p.Release != "" || len(p.History) < 2 || len(known) == 0 {
@@ -84,7 +84,7 @@ func (p Page) defaultOn() string {
 func (o *page) value(v Value) {
 	o.heading("The value " + v.Value)
 	switch {
-	case len(v.Findings) > 0: // they say it better
+	case len(v.Findings) > 0: // the findings are more specific
 	case v.Problem != "":
 		o.Paragraph("  ", "  ", v.Problem)
 	case v.Default:
@@ -121,8 +121,8 @@ func (o *page) advice(p Page) {
 	o.list("For a role", list.Map(p.Recommended, func(a Advice) string { return fmt.Sprintf("%s: %s. %s", a.of(), a.Set, unsaid(a.Set, a.Reason)) }))
 }
 
-// unsaid is the reason without what the advice has said already: "Leave it;
-// sendfile's large reads profit." after "leave it".
+// unsaid returns the reason without what the advice already says: "Leave it; sendfile's large reads
+// profit." after "leave it".
 func unsaid(set, reason string) string {
 	first, rest, cut := strings.Cut(reason, " ")
 	if after, ok := strings.CutPrefix(rest, "it"); ok && cut && strings.EqualFold(first+" it", set) {

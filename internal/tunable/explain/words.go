@@ -18,15 +18,15 @@ var tables []byte
 
 var byTable = sync.OnceValue(func() (all map[string]map[string]string) {
 	if err := yaml.Unmarshal(tables, &all); err != nil {
-		panic(err) // tests read it
+		panic(err) // the file is embedded; a test reads it
 	}
 	return all
 })
 
-// told is what a page says of a word of a record, by a table of words.yaml.
+// told returns the description of a record's word, from a table of words.yaml.
 func told[K ~string](table string, word K) string { return byTable()[table][string(word)] }
 
-// where says in words where a tunable is set.
+// where describes where a tunable is set.
 func where(r *tunable.Record, s tunable.State, rel release.Release) string {
 	if !s.Exists {
 		return "nowhere: " + gone(r, rel)
@@ -37,7 +37,7 @@ func where(r *tunable.Record, s tunable.State, rel release.Release) string {
 	return told(r.OS, s.Settable)
 }
 
-// gone says why a release does not have it.
+// gone says why a release does not have the tunable.
 func gone(r *tunable.Record, rel release.Release) string {
 	to := ""
 	if r.RenamedTo != "" {
@@ -53,7 +53,7 @@ func gone(r *tunable.Record, rel release.Release) string {
 	}
 }
 
-// history is how the tunable changed, as runs of releases.
+// history returns the changes of a tunable as runs of releases.
 func history(r *tunable.Record) []Period {
 	var all []Period
 	var first, last string
@@ -80,7 +80,7 @@ func history(r *tunable.Record) []Period {
 	return all
 }
 
-// describe is a state in one line.
+// describe summarises a state in one line.
 func describe(s tunable.State) string {
 	if !s.Exists {
 		return "not there"
@@ -104,7 +104,7 @@ func describe(s tunable.State) string {
 	return strings.Join(parts, ", ")
 }
 
-// defaultText is the default of a page, in words.
+// defaultText describes the default.
 func (p Page) defaultText() string {
 	d := ""
 	switch {
@@ -127,7 +127,7 @@ func (p Page) defaultText() string {
 	return d
 }
 
-// becomes names the successor of what is there but will go.
+// becomes names the successor of a tunable that still exists but will be removed.
 func (p Page) becomes() string {
 	if !p.Exists || p.RenamedTo == "" {
 		return ""

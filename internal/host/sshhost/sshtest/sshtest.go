@@ -20,24 +20,23 @@ import (
 
 // Options of a server.
 type Options struct {
-	// Command replaces what a login runs; SSH_ORIGINAL_COMMAND is what the
-	// client asked for.
+	// Command replaces the login shell's command; SSH_ORIGINAL_COMMAND is the client's.
 	Command string
-	// Forward allows connections onwards, as a jump host does.
+	// Forward permits forwarded connections, as on a jump host.
 	Forward bool
-	// Namespace is the network namespace (ip-netns(8)) to run in, and
-	// Listen the address there; "" is this one, on 127.0.0.1.
+	// Namespace is the network namespace (ip-netns(8)) to run in, and Listen the address there; ""
+	// is the current one, on 127.0.0.1.
 	Namespace, Listen string
-	// Start, where given, starts a command where the server is to run: in the network
-	// namespace that has Listen.
+	// Start, if set, starts a command where the server is to run: in the network namespace that has
+	// Listen.
 	Start func(*exec.Cmd) error
-	// Env is what a login finds in its environment: NAME=value.
+	// Env is added to a login's environment: NAME=value.
 	Env []string
 }
 
-// Server is a running sshd and what a client needs to reach it.
+// Server is a running sshd with the data that a client needs.
 type Server struct {
-	Dir    string // everything is below it; ~ of the client
+	Dir    string // contains everything; the client's ~
 	Port   int
 	User   string
 	Config string // ssh_config(5) with the host "box"
@@ -66,12 +65,12 @@ func Start(t testing.TB, o Options) *Server {
 	s.keygen(t, "host_key")
 	s.keygen(t, "id")
 	s.write(t, "authorized_keys", s.read(t, "id.pub"))
-	if os.Getuid() == 0 { // privilege separation
+	if os.Getuid() == 0 { // for privilege separation
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range 5 { // the port may be taken between the two steps
+	for range 5 { // the port may be taken in between
 		s.Port = freePort(t)
 		if s.run(t, sshd, o) {
 			s.client(t)
@@ -89,8 +88,8 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	if o.Command != "" {
 		config += "ForceCommand " + o.Command + "\n"
 	}
-	// A separate home keeps the user's login scripts, such as ~/.bashrc, out of the test:
-	// they may take longer than the rest.
+	// A separate home keeps the user's login scripts, such as ~/.bashrc, out of the test: they may
+	// be slow.
 	config += "SetEnv HOME=" + s.Dir + " " + strings.Join(o.Env, " ") + "\n"
 	s.write(t, "sshd_config", config)
 	log, err := os.Create(filepath.Join(s.Dir, "sshd.log"))
@@ -127,7 +126,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 		if s.answers(o) {
 			t.Cleanup(func() {
 				over()
-				_ = s.kill() // connections outlive their server
+				_ = s.kill() // connections survive their server
 				<-ended
 			})
 			return true
@@ -140,17 +139,17 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	return false
 }
 
-// ownSession keeps a signal to the whole group of the test's process, as Ctrl-C sends it,
-// from an sshd and its watch: a login runs in a separate session and would outlive both.
+// ownSession protects an sshd and its watch from signals to the test's process group, as Ctrl-C
+// sends: a login runs in its own session and would survive both.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// watch ends the sshd when this process ends without doing so itself, as one that
-// was killed; over ends the watch.
+// watch ends the sshd if this process ends without doing so, for example when killed; over ends the
+// watch.
 func (s *Server) watch(t testing.TB) (over func()) {
 	t.Helper()
 	w := exec.Command("/bin/sh", "-c", `read x; kill -STOP "$1"; pkill -9 -P "$1"; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
 	w.SysProcAttr = ownSession()
-	ours, err := w.StdinPipe() // it closes with us
+	ours, err := w.StdinPipe() // it closes when we exit
 	if err == nil {
 		err = w.Start()
 	}
@@ -164,7 +163,7 @@ func (s *Server) watch(t testing.TB) (over func()) {
 	}
 }
 
-// answers says whether something listens; a namespace is asked from inside.
+// answers reports whether the server listens; it checks a namespace from inside.
 func (s *Server) answers(o Options) bool {
 	if o.Start != nil {
 		ask := exec.Command("ss", "-Hltn", "sport", "=", ":"+strconv.Itoa(s.Port))
@@ -184,26 +183,25 @@ func (s *Server) answers(o Options) bool {
 	return true
 }
 
-// client writes the configuration and known_hosts of a client that trusts the
-// server.
+// client writes configuration and known_hosts for a client that trusts the server.
 func (s *Server) client(t testing.TB) {
 	s.write(t, "known_hosts", s.KnownHost(t))
 	s.write(t, "config", s.ClientConfig("box"))
 }
 
-// ClientConfig is a Host block of ssh_config(5) for the server.
+// ClientConfig returns a Host block of ssh_config(5) for the server.
 func (s *Server) ClientConfig(alias string) string {
 	return fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n  IdentityFile %s/id\n  IdentityAgent none\n  UserKnownHostsFile %s/known_hosts\n  GlobalKnownHostsFile none\n",
 		alias, s.listen, s.Port, s.User, s.Dir, s.Dir)
 }
 
-// KnownHost is the server's line of known_hosts.
+// KnownHost returns the server's known_hosts line.
 func (s *Server) KnownHost(t testing.TB) string {
 	fields := strings.Fields(s.read(t, "host_key.pub"))
 	return fmt.Sprintf("[%s]:%d %s %s\n", s.listen, s.Port, fields[0], fields[1])
 }
 
-// Cut ends all connections; new ones are taken.
+// Cut ends all connections; new ones are accepted.
 func (s *Server) Cut(t testing.TB) {
 	t.Helper()
 	if out, err := exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).CombinedOutput(); err != nil {
@@ -219,23 +217,22 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// kill ends the server and all connections, unless it has ended: its number may be
-// another process's by now.
+// kill ends the server and all connections, unless it has ended: its PID may be reused.
 func (s *Server) kill() error {
 	select {
 	case <-s.ended:
 		return nil
 	default:
 	}
-	_ = syscall.Kill(s.pid, syscall.SIGSTOP) // no connection is new meanwhile
+	_ = syscall.Kill(s.pid, syscall.SIGSTOP) // no new connections meanwhile
 	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).Run()
 	return syscall.Kill(s.pid, syscall.SIGKILL)
 }
 
-// PID is the sshd's process, whose mounts its logins see.
+// PID returns the PID of the sshd, whose mounts its logins see.
 func (s *Server) PID() int { return s.pid }
 
-// Address is where the server listens.
+// Address returns the address and port on which the server listens.
 func (s *Server) Address() string { return net.JoinHostPort(s.listen, strconv.Itoa(s.Port)) }
 
 func (s *Server) keygen(t testing.TB, name string) {
