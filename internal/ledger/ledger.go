@@ -141,7 +141,7 @@ type Filter struct {
 	Kind       string // of study
 	Metric     string
 	Verdict    stats.Verdict
-	Primary    bool // primary metric only
-	Superseded bool // also studies that a later import of the same place replaced
+	Primary    bool // primary metrics only
+	Superseded bool // include studies that a later import of the same place replaced
 	Limit      int
 }

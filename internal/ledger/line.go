@@ -12,13 +12,13 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Line is one piece of evidence, flat: what `ledger query` prints. It is evidence that
-// travels, with what only a ledger knows.
+// Line is one piece of evidence, flattened, as `ledger query` prints it: an evidence
+// row with what only a ledger knows.
 type Line struct {
 	evidence.Row
 	VerdictID   ID           `json:"verdict_id"`
-	Kind        string       `json:"kind"`    // of the study
-	Changes     []Change     `json:"changes"` // all that the study changed
+	Kind        string       `json:"kind"`    // of study
+	Changes     []Change     `json:"changes"` // all settings that the study changed
 	Revision    string       `json:"revision"`
 	Hardware    string       `json:"hardware"`
 	CPU         string       `json:"cpu"`
@@ -27,10 +27,10 @@ type Line struct {
 	VariantMean stats.Number `json:"variant_mean"`
 	EffectNS    stats.Number `json:"effect_ns"`
 	Family      int          `json:"family"`
-	// MarginPercent is the equivalence margin, PEquivalent the p-value of
+	// MarginPercent is the equivalence margin; PEquivalent is the p-value of
 	// "differs by the margin or more", corrected by Holm.
 	MarginPercent float64       `json:"margin_percent"`
-	MarginPoints  float64       `json:"margin_points,omitempty"` // the same of shares, in percentage points
+	MarginPoints  float64       `json:"margin_points,omitempty"` // the margin of a share, in percentage points
 	PEquivalent   stats.Number  `json:"p_equivalent_holm"`
 	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
 	Method        string        `json:"method"`
@@ -38,8 +38,8 @@ type Line struct {
 	AA            stats.Verdict `json:"aa"`
 }
 
-// Flatten turns evidence into a line. Of several changes it takes the one
-// that names has; without names, the only one.
+// Flatten converts evidence to a line. Of several changes it picks the one
+// that names contains; without names, the only one.
 func Flatten(e *Evidence, names []string) Line {
 	v, s, env := &e.Verdict, &e.Study, &e.Environment
 	l := Line{
@@ -74,7 +74,7 @@ func (l *Line) verdict(v *Verdict) {
 	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
 }
 
-// pick finds the change that was asked for.
+// pick selects the change that was asked for.
 func (l *Line) pick(names []string) {
 	if len(names) == 0 {
 		if len(l.Changes) == 1 {
@@ -100,9 +100,9 @@ func (c *Change) speaksOf(folded string) bool {
 	return slices.ContainsFunc(c.Related, func(r string) bool { return evidence.FoldName(r) == folded })
 }
 
-// sameIdea says that the changes are one treatment: one setting, or one idea
-// set to one value in several places (queues of both directions, the same
-// limit of three drivers).
+// sameIdea reports whether the changes are one treatment: one setting, or one
+// idea set to one value in several places (queues of both directions, the
+// same limit for three drivers).
 func sameIdea(cs []Change) bool {
 	for i := 1; i < len(cs); i++ {
 		a, b := &cs[0], &cs[i]
@@ -113,7 +113,7 @@ func sameIdea(cs []Change) bool {
 	return len(cs) > 0
 }
 
-// Sort orders lines for reading side by side: hardware, then release, then
+// Sort orders lines for side-by-side reading: by hardware, release and
 // workload.
 func Sort(lines []Line) {
 	slices.SortStableFunc(lines, func(a, b Line) int {
@@ -122,7 +122,7 @@ func Sort(lines []Line) {
 	})
 }
 
-// Rows are lines as evidence that travels.
+// Rows converts lines to evidence rows.
 func Rows(lines []Line) []evidence.Row {
 	rows := make([]evidence.Row, len(lines))
 	for i := range lines {
@@ -131,7 +131,7 @@ func Rows(lines []Line) []evidence.Row {
 	return rows
 }
 
-// Lines reads the evidence that a filter admits, sorted for reading.
+// Lines returns the evidence that matches a filter, sorted for reading.
 func Lines(ctx context.Context, s Reader, f Filter) ([]Line, error) {
 	if f.Verdict != "" {
 		if _, err := stats.ParseVerdict(string(f.Verdict)); err != nil {
@@ -154,8 +154,8 @@ func Lines(ctx context.Context, s Reader, f Filter) ([]Line, error) {
 	return lines, nil
 }
 
-// Known are a ledger's verdicts that say something of a tunable of the
-// catalogue, under its name there, each without the trials that were excluded.
+// Known returns a ledger's verdicts on tunables of the catalogue, under the
+// catalogue's names, each without excluded trials.
 func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row, error) {
 	names, err := s.Tunables(ctx)
 	if err != nil {
@@ -168,8 +168,8 @@ func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row,
 			return nil, err
 		}
 		for i := range lines {
-			// The ledger finds a setting by its other names too; a row is
-			// of the one that was set.
+			// The ledger also finds a setting by its other names; take only
+			// rows of the setting itself.
 			row := lines[i].Standing()
 			r, ok := c.Lookup(strings.ToLower(row.OS), row.Tunable)
 			if !ok || !strings.EqualFold(row.Tunable, name) || row.Excluded != "" || !row.Tells(r) {
@@ -182,7 +182,7 @@ func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row,
 	return rows, nil
 }
 
-// About is a ledger's evidence about a tunable, and that about others of the same
+// About returns a ledger's evidence on a tunable, and on others of the same
 // concept on its system.
 func About(ctx context.Context, s Reader, c *tunable.Catalogue, r *tunable.Record) (mine, siblings []evidence.Row, err error) {
 	lines, err := Lines(ctx, s, Filter{Names: []string{r.Name}})

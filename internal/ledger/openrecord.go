@@ -7,8 +7,8 @@ import (
 	"linerate/internal/study/record"
 )
 
-// OpenRecord reads the record of one of linerate's own studies from the bytes
-// that the ledger keeps. It is ErrNotFound where those were not kept.
+// OpenRecord reads the record of one of linerate's own studies from the files
+// in the ledger. It returns ErrNotFound if they are not stored.
 func OpenRecord(ctx context.Context, s Reader, st *Study) (*record.Record, error) {
 	sources, err := s.Sources(ctx, st.ID)
 	if err != nil {

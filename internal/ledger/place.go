@@ -9,22 +9,22 @@ import (
 	"linerate/internal/invoker"
 )
 
-// Location is where a ledger is, and whose.
+// Location is the location and owner of a ledger.
 type Location struct {
 	Path     string // file, or "" for a database server
-	URL      string // database server
-	UID, GID int    // who shall own the files; −1: the current user
+	URL      string // of a database server
+	UID, GID int    // owner of created files; −1: the current user
 }
 
-// Environment variables that place the ledger.
+// Environment variables that determine the location of the ledger.
 const (
 	EnvLedger = "LINERATE_LEDGER"
 	envState  = "XDG_STATE_HOME"
 )
 
-// Locate finds the ledger: the flag, else LINERATE_LEDGER, else the state
-// directory of the invoking user, who under sudo or doas is not root and
-// shall own what is made there.
+// Locate finds the ledger: from the flag, else LINERATE_LEDGER, else in the
+// state directory of the invoking user, who under sudo or doas is not root
+// and will own created files.
 func Locate(flag string) (Location, error) {
 	who := invoker.Of()
 	if flag == "" {

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// FromComparison copies the numbers of a comparison into a verdict; those
-// that cannot be computed become null.
+// FromComparison copies the numbers of a comparison to a verdict; those that
+// cannot be computed become null.
 func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
 		Control: c.Control, Variant: c.Variant, NControl: c.NControl, NVariant: c.NVariant,
@@ -25,9 +25,9 @@ func FromComparison(c *stats.Comparison) Verdict {
 	return v
 }
 
-// CorrectFamily applies Holm over verdicts made together and takes back the differences
-// that the corrected p-value does not show; invalid ones count in the family but stay
-// invalid.
+// CorrectFamily applies Holm's correction over verdicts made together, and withdraws
+// differences that the corrected p-values do not show. Invalid verdicts count in the
+// family but stay invalid.
 func CorrectFamily(vs []Verdict) {
 	p := make([]float64, len(vs))
 	for i := range vs {
@@ -42,11 +42,11 @@ func CorrectFamily(vs []Verdict) {
 	}
 }
 
-// Reassess makes a verdict again without excluded trials: by the same
-// deciding test, against the same margin, on the trials that remain. The
-// correction for the family is Bonferroni's, which needs none of its other
-// members and is never too kind. Verdicts whose study's record is at hand are
-// derived from that instead (see Evaluate).
+// Reassess derives a verdict again without excluded trials: by the same
+// deciding test, against the same margin, on the remaining trials. For the
+// family it uses Bonferroni's correction, which is conservative and needs
+// none of the other members. Verdicts of studies whose record is available
+// are derived from the record instead (see Evaluate).
 func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string) (without *Verdict, dropped int) {
 	byID := map[ID]*Trial{}
 	for i := range trials {
@@ -57,7 +57,7 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 	if a+b == 0 {
 		return nil, 0
 	}
-	if v.Method == stats.GuardrailEnded { // whatever the trials before it say
+	if v.Method == stats.GuardrailEnded { // regardless of the trials before it
 		same := *v
 		return &same, a + b
 	}
@@ -79,8 +79,8 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string)
 	return &w, a + b
 }
 
-// compareAgain compares what counts by the verdict's deciding test. Of a live host's pairs
-// only those of the variant are meant, which has tells.
+// compareAgain compares the valid values by the verdict's deciding test. For a live host
+// only the variant's pairs count, as reported by has.
 func compareAgain(v *Verdict, design string, control, variant []blockValue, has func(block int) bool) stats.Comparison {
 	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, Share: v.InPoints()}
 	a, b := stats.Arm{Name: v.Control}, stats.Arm{Name: v.Variant}
@@ -102,7 +102,7 @@ type blockValue struct {
 	value float64
 }
 
-// values picks a metric of the trials that count.
+// values returns a metric of the trials that count.
 func values(metric string, ids []ID, byID map[ID]*Trial, excluded map[ID]string) (out []blockValue, dropped int) {
 	for _, id := range ids {
 		t := byID[id]
@@ -130,7 +130,7 @@ func plain(v []blockValue) []float64 {
 	return out
 }
 
-// align puts both arms in the order of blocks, NaN where one lacks a trial.
+// align puts both arms in the order of blocks, NaN where an arm lacks a trial.
 func align(a, b []blockValue) (x, y []float64) {
 	var blocks []int
 	for _, v := range append(slices.Clone(a), b...) {

@@ -8,13 +8,13 @@ import (
 	"linerate/internal/stats"
 )
 
-// Study is a question and how it was measured.
+// Study is a question, and how it was studied.
 type Study struct {
 	ID       ID            `json:"id"`
 	Kind     string        `json:"kind"` // "study" (linerate's own), "rollout" or "netbenches"
 	Name     string        `json:"name"`
-	Place    string        `json:"place"` // what it is the study of, whatever its content: a later one replaces an earlier
-	Path     string        `json:"path"`  // where it was read
+	Place    string        `json:"place"` // identity independent of content: a later study of a place replaces an earlier one
+	Path     string        `json:"path"`  // where it was read from
 	Question string        `json:"question"`
 	Answer   string        `json:"answer,omitempty"`
 	Design   string        `json:"design"` // "blocks" or "independent"
@@ -22,21 +22,21 @@ type Study struct {
 	Control  string        `json:"control,omitempty"`
 	Seed     uint64        `json:"seed,omitempty"`
 	Started  *time.Time    `json:"started,omitempty"`
-	Label    string        `json:"label,omitempty"` // what its numbers are not
-	Facts    []string      `json:"facts,omitempty"` // what its author says of the testbed
+	Label    string        `json:"label,omitempty"` // what its numbers do not represent
+	Facts    []string      `json:"facts,omitempty"` // its author's statements on the testbed
 	Notes    []string      `json:"notes,omitempty"` // what could not be read or is doubtful
-	Tool     string        `json:"tool"`            // who made the record
+	Tool     string        `json:"tool"`            // program that made the record
 	AA       stats.Verdict `json:"aa,omitempty"`    // of the A/A arm
 }
 
-// Environment is what a trial's DUT was.
+// Environment describes the DUT of a trial.
 type Environment struct {
 	ID       ID                `json:"id"`
 	OS       string            `json:"os"`
 	Release  string            `json:"release"`
 	Revision string            `json:"revision,omitempty"`
 	Arch     string            `json:"arch,omitempty"`
-	Hardware string            `json:"hardware"` // the archive's name of the machine, or the host's
+	Hardware string            `json:"hardware"` // the archive's name for the machine, or the host name
 	CPU      string            `json:"cpu"`
 	Cores    int               `json:"cores,omitempty"`
 	NIC      string            `json:"nic"`
@@ -46,7 +46,7 @@ type Environment struct {
 	Extra    map[string]string `json:"extra,omitempty"`
 }
 
-// Ref points at the bytes a number came from.
+// Ref refers to the bytes from which a number came.
 type Ref struct {
 	SHA256 string `json:"sha256"`
 	Path   string `json:"path"`
@@ -66,13 +66,13 @@ type Trial struct {
 	Order       int                `json:"order,omitempty"`
 	Start       *time.Time         `json:"start,omitempty"`
 	Valid       bool               `json:"valid"`
-	Reasons     []string           `json:"reasons,omitempty"` // why it is not valid
-	Flags       []string           `json:"flags,omitempty"`   // what limits it: generator-bound, drift …
+	Reasons     []string           `json:"reasons,omitempty"` // why it is invalid
+	Flags       []string           `json:"flags,omitempty"`   // limitations: generator-bound, drift …
 	Metrics     map[string]float64 `json:"metrics"`
 	Sources     []Ref              `json:"sources"`
 }
 
-// Change is what a variant sets otherwise than the control.
+// Change is a setting in which a variant differs from the control.
 type Change struct {
 	Tunable string   `json:"tunable"`
 	Related []string `json:"related,omitempty"`
@@ -81,8 +81,8 @@ type Change struct {
 	File    string   `json:"file,omitempty"`
 }
 
-// Verdict is the outcome of comparing a variant with a control. Rows are known by their bytes'
-// hashes: its members stay in this order.
+// Verdict is the outcome of comparing a variant with a control. Rows are hashed as JSON, so
+// the order of the fields must not change.
 type Verdict struct {
 	ID          ID              `json:"id"`
 	Study       ID              `json:"study"`
@@ -101,9 +101,9 @@ type Verdict struct {
 	EffectNS stats.Number  `json:"effect_ns"`
 	P        stats.Number  `json:"p_value"`
 	PHolm    stats.Number  `json:"p_holm"`
-	Family   int           `json:"family"` // comparisons that Holm corrected together
+	Family   int           `json:"family"` // comparisons corrected together by Holm
 	Verdict  stats.Verdict `json:"verdict"`
-	// MarginPercent is the equivalence margin, PEquivalent the p-value of
+	// MarginPercent is the equivalence margin; PEquivalent is the p-value of
 	// "differs by the margin or more", corrected by Holm.
 	MarginPercent float64             `json:"margin_percent,omitempty"`
 	MarginPoints  float64             `json:"margin_points,omitempty"`
@@ -120,18 +120,18 @@ type Verdict struct {
 	Published     *evidence.Published `json:"published,omitempty"`
 }
 
-// Result is what the comparison came to.
+// Result returns the outcome of the comparison.
 func (v *Verdict) Result() stats.Result {
 	return stats.Result{N: v.N, Effect: v.Effect, P: v.P, PHolm: v.PHolm, Verdict: v.Verdict}
 }
 
-// comesTo sets what the comparison came to.
+// comesTo sets the outcome of the comparison.
 func (v *Verdict) comesTo(r stats.Result) {
 	v.N, v.Effect, v.P, v.PHolm, v.Verdict = r.N, r.Effect, r.P, r.PHolm, r.Verdict
 }
 
-// Exclusion takes a trial, a study or a verdict out of what is concluded,
-// without touching it.
+// Exclusion excludes a trial, a study or a verdict from conclusions, without
+// changing it.
 type Exclusion struct {
 	ID     ID        `json:"id"`
 	Target ID        `json:"target"`
@@ -140,7 +140,7 @@ type Exclusion struct {
 	Time   time.Time `json:"time"`
 }
 
-// Source is one file that a study was read from.
+// Source is a file from which a study was read.
 type Source struct {
 	ID      ID     `json:"id"`
 	Study   ID     `json:"study"`
@@ -148,10 +148,10 @@ type Source struct {
 	SHA256  string `json:"sha256"`
 	Size    int64  `json:"size"`
 	Role    string `json:"role"`
-	Problem string `json:"problem,omitempty"` // why it was not read or not understood
+	Problem string `json:"problem,omitempty"` // why it was not read or understood
 }
 
-// Blob is the bytes of a file, kept under their SHA-256.
+// Blob holds the bytes of a file, identified by their SHA-256.
 type Blob struct {
 	SHA256   string
 	Size     int64
@@ -159,21 +159,21 @@ type Blob struct {
 	Data     []byte
 }
 
-// Evidence is a verdict with what it holds for.
+// Evidence is a verdict with its context.
 type Evidence struct {
 	Verdict     Verdict     `json:"verdict"`
 	Study       Study       `json:"study"`
 	Environment Environment `json:"environment"`
 	Entry       int64       `json:"entry"`
-	Excluded    string      `json:"excluded,omitempty"` // reason, when all of it is
+	Excluded    string      `json:"excluded,omitempty"` // the reason, if all of it is excluded
 	Without     *Verdict    `json:"without,omitempty"`  // the verdict without excluded trials
-	Dropped     int         `json:"dropped,omitempty"`  // how many those are
+	Dropped     int         `json:"dropped,omitempty"`  // number of excluded trials
 }
 
-// identified is what has an identifier.
+// identified is a record with an identifier.
 type identified interface {
-	// ids are its own identifier, then those of the records it names, "" for
-	// none.
+	// ids returns its own identifier, then those of the records it refers to;
+	// "" for none.
 	ids() []ID
 }
 

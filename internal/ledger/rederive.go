@@ -8,18 +8,18 @@ import (
 	"linerate/internal/study"
 )
 
-// reassessment makes verdicts again without excluded trials, and keeps what
-// it read of each study.
+// reassessment derives verdicts again without excluded trials, and caches
+// what it read of each study.
 type reassessment struct {
 	ctx      context.Context
 	s        Reader
-	excluded map[ID]string // identifier → reason
+	excluded map[ID]string // reason by identifier
 	trials   map[ID][]Trial
 	derived  map[ID]*derived
 }
 
-// derived is what a study comes to without excluded trials; the verdicts are
-// nil when its record is not in the ledger.
+// derived holds a study's results without excluded trials; the verdicts are
+// nil if its record is not in the ledger.
 type derived struct {
 	verdicts []study.Verdict
 	dropped  map[arm]int
@@ -72,8 +72,8 @@ func (a *reassessment) derive(st *Study) (*derived, error) {
 	return d, nil
 }
 
-// verdict is a stored verdict made again; nil when none of its trials was
-// excluded, or there is no such verdict.
+// verdict returns a stored verdict as derived again; nil if none of its
+// trials was excluded, or if there is no such verdict.
 func (d *derived) verdict(v *Verdict) (without *Verdict, dropped int) {
 	dropped = d.dropped[arm{v.Workload, v.Control}] + d.dropped[arm{v.Workload, v.Variant}]
 	i := slices.IndexFunc(d.verdicts, func(o study.Verdict) bool {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// ofServers begin the names of what is set of servers, their file systems and
+// ofServers lists the prefixes of settings of servers, their file systems and
 // their paths to clients.
 var ofServers = []string{"mount", "mkfs", "nginx", "postfix"}
 
-// ofRoutes are the catalogue's names of what is set of a path by its route.
+// ofRoutes maps path settings to the catalogue's names for the same route attributes.
 var ofRoutes = map[string][]string{
 	"initcwnd": {"ip route ... initcwnd N"}, "initrwnd": {"ip route ... initrwnd N"}, "congestion": {"ip route ... congctl NAME"},
 }
 
-// relatedTo lists other names under which evidence on a setting of linerate's
-// own studies is looked for.
+// relatedTo lists other names under which to look for evidence on a setting
+// of linerate's own studies.
 func relatedTo(name string) []string {
 	switch {
 	case name == "nft", name == "firewall":

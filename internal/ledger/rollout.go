@@ -13,25 +13,25 @@ import (
 	"linerate/internal/stats"
 )
 
-// KindRollout is the kind of rollouts that were measured.
+// KindRollout is the kind of measured rollouts.
 const KindRollout = "rollout"
 
 // rolloutFile names the record of a rollout.
 const rolloutFile = "rollout.json"
 
-// Rollout is the record of a rollout that was measured: its verdict follows from it.
+// Rollout is the record of a measured rollout, from which its verdict follows.
 type Rollout struct {
 	Wave  string    `json:"wave"`
 	Start time.Time `json:"start"`
-	// Skipped hosts were to have the plan when the last wave was measured, and count as if they had it.
+	// Skipped hosts should have had the plan when the last wave was measured, and count as if they had.
 	Skipped int `json:"skipped,omitempty"`
-	// Harm says why the rollout was ended as harmful, "" where it was not.
+	// Harm says why the rollout was ended as harmful, "" if it was not.
 	Harm  string      `json:"harm,omitempty"`
 	Trial wedge.Trial `json:"trial"`
 }
 
-// OfRollout turns the record of a rollout into a batch with one verdict: on what its plans change, together.
-// One without a wave that was measured is ErrUnfinished.
+// OfRollout converts the record of a rollout to a batch with one verdict, on all changes of its
+// plans together. It returns ErrUnfinished if no wave was measured.
 func OfRollout(r Rollout) (*Batch, error) {
 	last, measured := r.Trial.Last()
 	if !measured && r.Harm == "" {
@@ -58,7 +58,7 @@ func OfRollout(r Rollout) (*Batch, error) {
 		Sources: []Source{{ID: id.Part(rolloutFile, sha), Study: id, Path: rolloutFile, SHA256: sha, Size: int64(len(doc)), Role: roleRecord}}, Blobs: []Blob{Pack(sha, doc)}}, nil
 }
 
-// rolloutOf reads a record from elsewhere and concludes anew.
+// rolloutOf parses an untrusted record and derives its batch.
 func rolloutOf(doc []byte) (*Batch, error) {
 	var r Rollout
 	err := json.Unmarshal(doc, &r)
@@ -71,7 +71,7 @@ func rolloutOf(doc []byte) (*Batch, error) {
 	return OfRollout(r)
 }
 
-// verdict is what the last look says. Where some hosts change nothing, the mean over all is no setting's.
+// verdict returns the last look's verdict, without settings if some hosts change nothing: the mean covers them too.
 func (r *Rollout) verdict(last wedge.Look) Verdict {
 	t := &r.Trial
 	v := Verdict{Metric: t.Metric, Primary: true, Better: t.Better, Workload: "its own traffic", Control: "without", Variant: "with the plan",

@@ -25,13 +25,13 @@ import (
 // KindStudy is the kind of linerate's own studies.
 const KindStudy = "study"
 
-// ErrUnfinished says that a study has no results yet: what its trials hold
-// for is not known before.
+// ErrUnfinished is returned for a study without results: the environment of
+// its trials is then unknown.
 var ErrUnfinished = errors.New("the study has no results yet")
 
-// OfRecord turns the record of one of linerate's own studies into a batch:
-// trials as the raw record has them, verdicts derived from those. path is
-// where it was read. The same record gives the same batch.
+// OfRecord converts the record of one of linerate's own studies to a batch:
+// trials as in the raw record, and verdicts derived from them. path is where
+// it was read from. The same record always gives the same batch.
 func OfRecord(r *record.Record, path string) (*Batch, error) {
 	if !r.Finished {
 		return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
@@ -45,7 +45,7 @@ func OfRecord(r *record.Record, path string) (*Batch, error) {
 	return &d.b, nil
 }
 
-// ownStudy becomes a batch.
+// ownStudy is a study being converted to a batch.
 type ownStudy struct {
 	rec  *record.Record
 	res  study.Results
@@ -53,11 +53,11 @@ type ownStudy struct {
 	id   ID
 	env  ID
 	b    Batch
-	byID map[arm][]ID // trials, by what they are of
+	byID map[arm][]ID // trials by part and variant
 }
 
-// raw are the files that trials were derived from before they were written
-// down: slices of traffic. They are known by their hashes and not kept.
+// raw returns the files from which trials were derived when they were
+// recorded: slices of traffic. The ledger stores only their hashes.
 func raw(trials []study.Trial) []Source {
 	var out []Source
 	for i := range trials {
@@ -74,7 +74,7 @@ const (
 	roleRaw    = "slices"
 )
 
-// OfRecord says whether a file is of the record of one of linerate's own studies.
+// OfRecord reports whether the file belongs to the record of one of linerate's own studies.
 func (s *Source) OfRecord() bool { return s.Role == roleRecord }
 
 func rawOf(t *study.Trial) (Ref, bool) {
@@ -85,7 +85,7 @@ func rawOf(t *study.Trial) (Ref, bool) {
 // arm is a variant in a part.
 type arm struct{ part, variant string }
 
-// files names the study by the bytes of its record, and keeps them.
+// files identifies the study by the bytes of its record, and adds them to the batch.
 func (d *ownStudy) files() {
 	parts := []string{"study"}
 	for _, f := range d.rec.Files {
@@ -104,12 +104,12 @@ func (d *ownStudy) files() {
 	}
 }
 
-// packer compresses whole texts; EncodeAll may be called by many at once.
+// packer compresses whole files; EncodeAll is safe for concurrent use.
 var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 })
 
-// Pack compresses bytes to be kept under their hash.
+// Pack compresses bytes for storage under their hash.
 func Pack(sha string, data []byte) Blob {
 	enc, err := packer()
 	if err != nil {
@@ -144,11 +144,11 @@ func (d *ownStudy) environment() {
 	d.b.Environments = []Environment{env}
 }
 
-// pairs are the virtual interfaces that join what a testbed on one machine is of.
+// pairs are the virtual interfaces that connect the nodes of a testbed on one machine.
 var pairs = map[string]string{testbed.KindNetns: "veth", testbed.KindJails: "epair"}
 
-// ports are what carried the frames: pairs of virtual interfaces where the
-// testbed is on one machine, else the network cards that the host's facts have.
+// ports returns what carried the frames: pairs of virtual interfaces if the
+// testbed is on one machine, else the network cards in the host's facts.
 func ports(e study.Environment, facts []*fact.Facts) (nic, driver string) {
 	var joined []string
 	for _, bed := range e.Testbeds {
@@ -172,13 +172,13 @@ func ports(e study.Environment, facts []*fact.Facts) (nic, driver string) {
 	return words(nics), words(drivers)
 }
 
-// words lists each of some words once.
+// words joins the distinct words, sorted.
 func words(list []string) string {
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), ", ")
 }
 
-// title writes an operating system as its users do.
+// title returns the usual spelling of an operating system's name.
 func title(os string) string {
 	switch os {
 	case "linux":
@@ -189,7 +189,7 @@ func title(os string) string {
 	return os
 }
 
-// trialID names the n-th trial of a study's record.
+// trialID returns the identifier of the n-th trial in a study's record.
 func trialID(study ID, n int) ID { return study.Part("trial", strconv.Itoa(n)) }
 
 func (d *ownStudy) trials() {
@@ -232,16 +232,16 @@ func (d *ownStudy) verdicts() {
 	}
 }
 
-// verdict writes a study's verdict as the ledger does.
+// verdict converts a study's verdict to the ledger's form.
 func (d *ownStudy) verdict(v *study.Verdict) Verdict {
 	out := fromStudy(v, d.res.Verdicts)
 	out.Study, out.Environment = d.id, d.env
 	return out
 }
 
-// fromStudy is a study's verdict, one of all it gives.
+// fromStudy converts one of a study's verdicts.
 func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
-	family := 0 // comparisons that Holm corrected together
+	family := 0 // comparisons corrected together by Holm
 	for _, o := range all {
 		if o.Part == v.Part && o.Metric == v.Metric {
 			family++

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// Table says how one kind of record is stored: a JSON document, and columns of text to
-// search by, which follow from the document.
+// Table says how one kind of record is stored: as a JSON document, with text columns
+// for searching that are derived from it.
 type Table struct {
 	Name    string
 	Columns []string // after id, entry, digest, doc
@@ -25,8 +25,8 @@ type Table struct {
 	rows func(b *Batch) ([]Row, error)
 }
 
-// Tables are the chained tables, in the order rows are digested. This is the
-// one list of their columns.
+// Tables lists the chained tables, in the order in which rows are digested.
+// No other list of their columns exists.
 var Tables = []Table{
 	table("studies", func(b *Batch) *[]Study { return &b.Studies },
 		text("kind", func(s *Study) string { return s.Kind }), text("name", func(s *Study) string { return s.Name }), text("place", func(s *Study) string { return s.Place })),
@@ -45,7 +45,7 @@ var Tables = []Table{
 		text("study", func(s *Source) ID { return s.Study }), text("path", func(s *Source) string { return s.Path }), text("sha256", func(s *Source) string { return s.SHA256 })),
 }
 
-// column is one column of a table, and what a record has there.
+// column is a column of a table, with a function that returns its value.
 type column[T any] struct {
 	name string
 	of   func(*T) string
@@ -55,7 +55,7 @@ func text[T any, S ~string](name string, of func(*T) S) column[T] {
 	return column[T]{name, func(v *T) string { return Storable(string(of(v))) }}
 }
 
-// table is the table of one kind of record, which a batch has a list of.
+// table returns the table for one kind of record, given a function that returns a batch's list of them.
 func table[T any, P interface {
 	*T
 	identified
@@ -106,8 +106,8 @@ func table[T any, P interface {
 	return t
 }
 
-// checkIDs refuses a record that has no proper identifier, or names others by
-// what is none.
+// checkIDs refuses a record whose own identifier, or one that it refers to,
+// is invalid.
 func checkIDs(r identified) error {
 	for i, id := range r.ids() {
 		if i > 0 && id == "" {
@@ -120,7 +120,7 @@ func checkIDs(r identified) error {
 	return nil
 }
 
-// Add adds a record of a table's to the batch, from its document.
+// Add adds a record to the batch, from a table's document.
 func (b *Batch) Add(table string, doc []byte) error {
 	t, ok := TableNamed(table)
 	if !ok {
@@ -129,8 +129,8 @@ func (b *Batch) Add(table string, doc []byte) error {
 	return t.add(b, doc)
 }
 
-// Storable makes a text what every database keeps: no NUL, which PostgreSQL
-// refuses, and what is no UTF-8 replaced as JSON does.
+// Storable makes a text acceptable to all databases: it replaces NUL, which
+// PostgreSQL refuses, and invalid UTF-8, as JSON does.
 func Storable(s string) string {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return strings.ReplaceAll(string([]rune(s)), "\x00", "\uFFFD")
@@ -138,8 +138,8 @@ func Storable(s string) string {
 	return s
 }
 
-// tunables is every name a verdict is evidence about, as one searchable text:
-// " name  name ", each folded and between blanks.
+// tunables returns all names for which a verdict is evidence, as one
+// searchable text: " name  name ", each folded and between blanks.
 func (v *Verdict) tunables() string {
 	var b strings.Builder
 	for _, c := range v.Changes {
@@ -150,8 +150,8 @@ func (v *Verdict) tunables() string {
 	return b.String()
 }
 
-// Rows turns a batch into rows, in the order of Tables, each record once. An
-// error is a record without a proper identifier.
+// Rows converts a batch to rows, in the order of Tables, without duplicates.
+// It is an error if a record lacks a valid identifier.
 func (b *Batch) Rows() ([]Row, error) {
 	var all []Row
 	for _, t := range Tables {
@@ -165,7 +165,7 @@ func (b *Batch) Rows() ([]Row, error) {
 	return all, nil
 }
 
-// TableNamed returns a table.
+// TableNamed finds a table by name.
 func TableNamed(name string) (Table, bool) {
 	return list.Find(Tables, func(t Table) bool { return t.Name == name })
 }

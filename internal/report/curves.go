@@ -12,16 +12,16 @@ import (
 	"linerate/internal/study"
 )
 
-// curveGroup is the curves that share a chart.
+// curveGroup holds the curves that share a chart.
 type curveGroup struct {
-	study.Curve // its parameter, metric and part
+	study.Curve // their common parameter, metric and part
 	metric      study.Metric
 	curves      []study.Curve
-	base        float64 // the control's mean, where it is on no curve; or NaN
+	base        float64 // the control's mean if it is on no curve, else NaN
 	baseName    string
 }
 
-// curveGroups sorts a study's curves into charts.
+// curveGroups groups a study's curves by chart.
 func curveGroups(r study.Results) []curveGroup {
 	var out []curveGroup
 	for _, c := range r.Curves {
@@ -40,7 +40,7 @@ func curveGroups(r study.Results) []curveGroup {
 	return slices.DeleteFunc(out, func(g curveGroup) bool { return g.points() < 2 })
 }
 
-// baseline is what the control costs, where the points are variants.
+// baseline sets the control's mean, if the points are variants.
 func (g *curveGroup) baseline(r study.Results) {
 	if g.Part == "" {
 		return
@@ -50,7 +50,7 @@ func (g *curveGroup) baseline(r study.Results) {
 	}
 }
 
-// points counts the largest curve's that a logarithmic axis can show.
+// points returns the largest number of a curve's points that a logarithmic axis can show.
 func (g curveGroup) points() (n int) {
 	for _, c := range g.curves {
 		n = max(n, len(drawn(c)))
@@ -58,13 +58,13 @@ func (g curveGroup) points() (n int) {
 	return n
 }
 
-// drawn are the points of a curve beyond zero.
+// drawn returns the points of a curve with positive coordinates.
 func drawn(c study.Curve) (out []study.Spot) {
 	return list.Filter(c.Points, func(p study.Spot) bool { return p.X > 0 && p.Value > 0 })
 }
 
-// bounds are a point's interval, as far as it is sensible to draw: no more than
-// threefold to either side.
+// bounds returns a point's interval, limited to a factor of three to either
+// side for drawing.
 func bounds(p study.Spot) (low, high float64) {
 	low, high = p.Value, p.Value
 	if p.Low.Known() && p.High.Known() {
@@ -73,7 +73,7 @@ func bounds(p study.Spot) (low, high float64) {
 	return low, high
 }
 
-// title heads a group's chart.
+// title returns the title of a group's chart.
 func (g curveGroup) title() string {
 	t := g.metric.Label + " over " + g.Label
 	if g.Offered {
@@ -85,7 +85,7 @@ func (g curveGroup) title() string {
 	return t
 }
 
-// words say what the curves' fits and knees are, a sentence each.
+// words describes the fits and knees of the curves, one sentence each.
 func (g curveGroup) words() (out []string) {
 	for _, c := range g.curves {
 		if f := c.Fit; f != nil {
@@ -112,7 +112,7 @@ func perOne(f study.PerOne, m study.Metric) string {
 	return text + fmt.Sprintf(", on top of %s; the points are within %s of that", print(f.Base), show.Percent(f.Off))
 }
 
-// bracketed is an interval in brackets, where it is known.
+// bracketed formats an interval in brackets, if it is known.
 func bracketed(low, high stats.Number) string {
 	if !low.Known() || !high.Known() {
 		return ""
@@ -120,7 +120,7 @@ func bracketed(low, high stats.Number) string {
 	return fmt.Sprintf(" [%s, %s]", show.Value(round3(low.Float())), show.Value(round3(high.Float())))
 }
 
-// round3 keeps three significant digits.
+// round3 rounds to three significant digits.
 func round3(v float64) float64 {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return v
@@ -141,7 +141,7 @@ func knee(k study.Knee) string {
 	return fmt.Sprintf("%s; it forwards %s at best, and %s of that when offered %.1f times as much: %s", text, show.Rate(k.Best), show.Percent(100*k.Beyond), k.Most, what)
 }
 
-// axis prints a value of a group's vertical axis.
+// axis formats a value on a group's vertical axis.
 func (g curveGroup) axis(v float64) string {
 	switch g.metric.Unit {
 	case "ns/packet":
@@ -153,7 +153,7 @@ func (g curveGroup) axis(v float64) string {
 }
 
 // curveChart draws a group on logarithmic axes: points with 95 % intervals, the
-// control as a level line, fits dashed, the knee as an upright one.
+// control as a horizontal line, fits as dashed lines, the knee as a vertical line.
 func curveChart(g curveGroup) string {
 	a := chart.Axes{X: placeTick, Y: g.axis, Across: g.Label, Up: g.metric.Label, LogX: true, LogY: true, Height: 288}
 	if g.metric.Unit == "ns/packet" {
@@ -162,7 +162,7 @@ func curveChart(g curveGroup) string {
 	if g.base > 0 {
 		a.Level, a.LevelName = &g.base, g.baseName
 	}
-	if g.Offered { // nothing lost: forwarded is offered; and loads were not chosen
+	if g.Offered { // without loss, forwarded equals offered; loads were measured, not chosen
 		a.Across, a.Diagonal = g.Label+", pps", true
 	}
 	var all []chart.Series
@@ -172,7 +172,7 @@ func curveChart(g curveGroup) string {
 			low, high := bounds(p)
 			s.Points, s.Spans = append(s.Points, [2]float64{p.X, p.Value}), append(s.Spans, [2]float64{low, high})
 			s.Words = append(s.Words, fmt.Sprintf("%s: %s", p.Name, g.metric.Text(p.Value)))
-			if !g.Offered { // 64 and 1,518 say more of frames than 70 and 1,500
+			if !g.Offered { // for frames, ticks at 64 and 1,518 say more than at 70 and 1,500
 				a.XTicks = append(a.XTicks, p.X)
 			}
 		}
@@ -189,7 +189,7 @@ func curveChart(g curveGroup) string {
 	return chart.Lines(all, a, g.title()+", logarithmic axes")
 }
 
-// placeTick prints a value to its last digit where that is in the thousands.
+// placeTick formats values in the thousands in full.
 func placeTick(v float64) string {
 	if v >= 1000 && v < 10_000 && math.Mod(v, 100) != 0 {
 		return show.Grouped(v, 0)

@@ -1,6 +1,6 @@
-// Package report renders a study's results: for a terminal, as plain text
-// elsewhere, and as one self-contained HTML page. It is pure: results in, bytes
-// out.
+// Package report renders a study's results for a terminal, as plain text, and
+// as a self-contained HTML page. It is pure: it takes results and returns
+// bytes.
 //
 // Where things are:
 //

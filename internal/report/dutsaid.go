@@ -13,8 +13,8 @@ import (
 	"linerate/internal/study"
 )
 
-// dutTable shows what the DUT of a testbed of machines reported: its boots, and the two
-// counters of losses that grew most.
+// dutTable shows what the DUTs in a testbed of machines reported: boot times, and the
+// two loss counters that grew most.
 func dutTable(r study.Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "boots, median", "losses and squeezes, a trial"},
 		Note: "means over the valid trials, warm-up included. The record has every counter."}
@@ -49,7 +49,7 @@ func bootsText(boots []float64) string {
 	return fmt.Sprintf("%d × %.0f s", len(boots), stats.Median(boots))
 }
 
-// addLosses adds counters of lost packets, by words in their names, which differ by driver.
+// addLosses sums counters of lost packets, recognised by words in their names, which vary by driver.
 func addLosses(sum, dut map[string]float64) {
 	for name, v := range dut {
 		lower := strings.ToLower(name)

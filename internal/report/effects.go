@@ -12,7 +12,7 @@ import (
 	"linerate/internal/study"
 )
 
-// effectCharts draws the effects by a goal's metric, the A/A arm's first.
+// effectCharts draws the effects on a goal's metric, the A/A arm first.
 func effectCharts(r study.Results, g study.Goal) []document.Figure {
 	m, _ := r.Metric(g.Metric)
 	better, band, tick := "right is better", g.MarginPercent, percentTick
@@ -37,7 +37,7 @@ func effectCharts(r study.Results, g study.Goal) []document.Figure {
 	return chart.Draw(m.Label+" · part "+g.Part, note, chart.Forest(rows, band, tick, "effects on "+m.Label+" with 95 % intervals"))
 }
 
-// effectRow is an effect as a row of a chart.
+// effectRow returns an effect as a row of a chart.
 func effectRow(name, class string, e stats.Effect, verdict stats.Verdict) chart.Effect {
 	row := chart.Effect{Name: name, Class: class, Main: string(verdict)}
 	size, low, high := e.Size()
@@ -59,9 +59,9 @@ func percentTick(v float64) string {
 	return show.Tick(v) + " %"
 }
 
-// Picture is the one chart that answers the study's question, as an SVG that
-// loads nothing: its curves, its loss over load, or the effects of its variants. It is empty when
-// there is nothing to draw.
+// Picture returns the one chart that answers the study's question, as a self-contained SVG: its
+// curves, its loss over load, or the effects of its variants. It is empty if there is nothing to
+// draw.
 func Picture(s study.Spec, r study.Results) []byte {
 	svg := ""
 	part, _ := s.Part(s.Primary().Part)

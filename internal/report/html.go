@@ -13,14 +13,14 @@ import (
 	"linerate/internal/study"
 )
 
-// HTML renders the results as one page that loads nothing.
+// HTML renders the results as a self-contained page.
 func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	var b bytes.Buffer
 	err := Of(s, r).HTML(&b)
 	return b.Bytes(), err
 }
 
-// Of is a study's results as a document: the page whole, and what of it a terminal shows.
+// Of returns a study's results as a document: the complete page, and which parts of it a terminal shows.
 func Of(s study.Spec, r study.Results) document.Document {
 	d := document.Document{Kicker: "linerate study " + s.Name, Title: r.Question}
 	if r.Environment.Label != "" {
@@ -51,8 +51,8 @@ func Of(s study.Spec, r study.Results) document.Document {
 	return d
 }
 
-// head is what a page has first: the numbers without which no effect should be believed, and
-// warnings. A terminal has them at its end.
+// head returns the top of a page: the key numbers for trusting the effects, and warnings. A
+// terminal shows them at the end.
 func head(r study.Results) (out document.OnPage) {
 	out = append(out, tiles(r))
 	for _, w := range r.Warnings {
@@ -64,7 +64,7 @@ func head(r study.Results) (out document.OnPage) {
 	return append(out, document.Contents{})
 }
 
-// curveFigures draws the curves, with what they say above each.
+// curveFigures draws the curves, with a description above each.
 func curveFigures(groups []curveGroup) (out []document.Block) {
 	for _, g := range groups {
 		note := strings.Join(g.words(), ". ")
@@ -79,7 +79,7 @@ func curveFigures(groups []curveGroup) (out []document.Block) {
 	return append([]document.Block{document.Heading("Curves"), document.Note("Both axes are logarithmic. Points are means over blocks with 95 % intervals, for variants those of the distance from the control. The horizontal dashed line is the control, other dashed lines are the fitted law, a vertical one is the knee.")}, out...)
 }
 
-// tiles are the numbers without which no effect should be believed.
+// tiles returns the key numbers for trusting the effects.
 func tiles(r study.Results) document.Tiles {
 	valid, all := study.Valid(r.Trials)
 	aa := "A/A: the control against itself"
@@ -96,7 +96,7 @@ func tiles(r study.Results) document.Tiles {
 	return document.Tiles{{Value: string(r.AA.Verdict), Label: aa}, floor, {Value: fmt.Sprintf("%d of %d", valid, all), Label: "trials valid"}}
 }
 
-// primaryTable has the verdicts by the primary metric, and what could not be had.
+// primaryTable shows the verdicts by the primary metric, and the unavailable variants.
 func primaryTable(r study.Results) document.Table {
 	m, part := primary(r)
 	t := verdictTable(r, study.Goal{Metric: m.Name, Part: part})
@@ -116,11 +116,11 @@ func primaryTable(r study.Results) document.Table {
 	return t
 }
 
-// verdictTable has the verdicts by a metric in a part.
+// verdictTable shows the verdicts by a metric in a part.
 func verdictTable(r study.Results, g study.Goal) document.Table {
 	m, _ := r.Metric(g.Metric)
 	n := fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name)))
-	if m.Mode == study.ConnectionsMode || m.Mode == study.FlowsMode { // its values are windows, and n of the others is of units
+	if m.Mode == study.ConnectionsMode || m.Mode == study.FlowsMode { // its values are windows, while n counts units
 		n = ""
 	}
 	t := document.Table{
@@ -138,11 +138,11 @@ func verdictTable(r study.Results, g study.Goal) document.Table {
 	return t
 }
 
-// mostOthers is how many verdicts by other metrics and parts a terminal lists, whatever they
-// are; of more it has those that differ.
+// mostOthers is up to how many verdicts on other metrics and parts a terminal lists all;
+// beyond it lists only those that differ.
 const mostOthers = 40
 
-// others has the verdicts by all metrics and parts but the primary ones.
+// others shows the verdicts on all metrics and parts other than the primary ones.
 func others(r study.Results) []document.Block {
 	all := list.Filter(r.Verdicts, func(v study.Verdict) bool { return !v.Primary })
 	if len(all) == 0 {
@@ -165,7 +165,7 @@ func others(r study.Results) []document.Block {
 		document.OnTerminal(func(p *show.Page) { document.Print(p, few) })}
 }
 
-// controlMean is that of what one variant is compared with; several may have controls of their own.
+// controlMean returns the control's mean, from the verdict if there is just one: variants may have own controls.
 func controlMean(r study.Results, m study.Metric, g study.Goal) string {
 	of := list.Filter(r.Verdicts, func(v study.Verdict) bool { return v.Metric == g.Metric && v.Part == g.Part && v.N > 0 })
 	if len(of) == 1 {

@@ -12,10 +12,10 @@ import (
 	"linerate/internal/study"
 )
 
-// moversShown is how many functions that moved a report lists of each variant.
+// moversShown is the number of functions listed for each variant.
 const moversShown = 6
 
-// insideOf are a part's telemetry, the control's first; nil without it.
+// insideOf returns a part's telemetry, the control first; nil if there is none.
 func insideOf(r study.Results, part string) (all []study.Telemetry) {
 	for _, t := range r.Telemetry {
 		switch {
@@ -29,8 +29,8 @@ func insideOf(r study.Results, part string) (all []study.Telemetry) {
 	return all
 }
 
-// inside shows what instruments saw of the parts: where the control's time went, and what
-// moved in the others.
+// inside shows what instruments recorded for the parts: where the control spent its time,
+// and what changed in the variants.
 func inside(d *document.Document, s study.Spec, r study.Results) {
 	var pictures document.OnPage
 	var tables []document.Block
@@ -41,7 +41,7 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 		}
 		if before := all[0].Stacks; before != nil {
 			title := all[0].Variant + ", part " + part.Name
-			svg, caption := profile.Flame(before, title) // escapes every name
+			svg, caption := profile.Flame(before, title) // escapes all names
 			pictures = append(pictures, document.Picture{Title: title, Text: profile.HeaviestSentence(before), Caption: caption, SVG: template.HTML(svg)})
 			if t := movers(all, part.Name); len(t.Rows) > 0 {
 				tables = append(tables, t)
@@ -56,7 +56,7 @@ func inside(d *document.Document, s study.Spec, r study.Results) {
 	d.Add(lacks(r)...)
 }
 
-// movers are the functions whose share of the time moved most against the first variant's.
+// movers shows the functions whose share of time changed most compared with the first variant.
 func movers(all []study.Telemetry, part string) document.Table {
 	t := document.Table{Title: fmt.Sprintf("Where the time of part %s went: what moved most against %s", part, all[0].Variant),
 		Header: []string{"variant", "function", "self", "before", "after"}}
@@ -74,7 +74,7 @@ func movers(all []study.Telemetry, part string) document.Table {
 	return t
 }
 
-// lacks says once what the instruments could not see.
+// lacks lists what the instruments could not observe, without repetitions.
 func lacks(r study.Results) (out []document.Block) {
 	var said []string
 	for _, t := range r.Telemetry {

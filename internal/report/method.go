@@ -13,8 +13,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// gatesAndInvalid are the gates that the study's trials had to pass, and the trials that
-// did not.
+// gatesAndInvalid shows the gates of the study's trials, and the trials that failed
+// them.
 func gatesAndInvalid(s study.Spec, r study.Results) []document.Block {
 	bad := document.Table{Prose: true}
 	for _, t := range r.Trials {
@@ -30,7 +30,7 @@ func gatesAndInvalid(s study.Spec, r study.Results) []document.Block {
 		document.Note("Every trial had to pass the gates " + show.List(study.GatesOf(s)) + "; study.yaml has their limits.")}
 }
 
-// howMeasured says how the numbers came to be, where, and how to repeat them.
+// howMeasured describes how and where the numbers were measured, and how to repeat the study.
 func howMeasured(s study.Spec, r study.Results) []document.Block {
 	out := []document.Block{document.Heading("How it was measured")}
 	if text := strings.TrimSpace(s.Summary); text != "" {
@@ -96,8 +96,8 @@ func environment(r study.Results) [][]string {
 	return out
 }
 
-// commands repeat the study: the same schedule from the record, and the
-// analysis from its trials.
+// commands returns the commands that repeat the study with the same schedule,
+// or its analysis from the trials.
 func commands(s study.Spec, r study.Results) []string {
 	return []string{
 		"# the same study in the same order, from this directory",
@@ -109,7 +109,7 @@ func commands(s study.Spec, r study.Results) []string {
 	}
 }
 
-// method says in words how the numbers came to be.
+// method describes the methods behind the numbers.
 func method(s study.Spec, r study.Results) []string {
 	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests of that kind.", ordered(s, r.Seed), resets(s, r.Environment), tested(s))}
 	for _, p := range s.Parts {
@@ -120,11 +120,11 @@ func method(s study.Spec, r study.Results) []string {
 	return out
 }
 
-// emulated reports whether the CPU is software: QEMU's translator, whose name is
-// all that a guest sees of it.
+// emulated reports whether the CPU is emulated by QEMU, which a guest can only
+// tell from its name.
 func emulated(e study.Environment) bool { return strings.Contains(e.CPU, "QEMU TCG") }
 
-// ordered says in which order trials came.
+// ordered describes the order of trials.
 func ordered(s study.Spec, seed uint64) string {
 	if s.Design == study.Switchback {
 		return fmt.Sprintf("A block is a pair of windows: one of the control, one of a variant or a sham, in an order drawn from seed %d", seed)
@@ -132,7 +132,7 @@ func ordered(s study.Spec, seed uint64) string {
 	return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d", seed)
 }
 
-// tested says which test decides.
+// tested describes the deciding test.
 func tested(s study.Spec) string {
 	if s.Design == study.Switchback {
 		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; a randomisation test over all orders that could have been drawn decides, and inverting it gives the interval"
@@ -140,7 +140,7 @@ func tested(s study.Spec) string {
 	return fmt.Sprintf("Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points", s.Control)
 }
 
-// resets says what made trials independent.
+// resets describes what made trials independent.
 func resets(s study.Spec, e study.Environment) string {
 	switch {
 	case s.Testbed.Kind == testbed.KindPorts:
@@ -159,7 +159,7 @@ func resets(s study.Spec, e study.Environment) string {
 	return "before every trial the router's namespace is rebuilt"
 }
 
-// limitsNote says which numbers mean something elsewhere.
+// limitsNote says where the numbers are valid.
 func limitsNote(e study.Environment) string {
 	if emulated(e) {
 		return "The CPU is emulated: neither percentages nor nanoseconds carry over to real ones, and neither includes the cost of a network card."

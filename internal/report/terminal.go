@@ -13,13 +13,13 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Terminal writes the report for people: the question, one sentence of
-// answer, tables, a dot plot, and what limits the result.
+// Terminal writes the report for a terminal: the question, a one-sentence
+// answer, tables, a dot plot, and the limitations.
 func Terminal(w io.Writer, s study.Spec, r study.Results, st show.Style) error {
 	return Of(s, r).Terminal(w, st)
 }
 
-// plots show every trial as a dot, or what the study's curves say.
+// plots shows every trial as a dot, or a description of the study's curves.
 func plots(p *show.Page, r study.Results, curves []curveGroup) {
 	if len(curves) == 0 {
 		strips(p, r)
@@ -37,7 +37,7 @@ func plots(p *show.Page, r study.Results, curves []curveGroup) {
 	}
 }
 
-// strips draws every valid trial of the primary metric.
+// strips draws all valid trials of the primary metric.
 func strips(p *show.Page, r study.Results) {
 	m, part := primary(r)
 	p.Strips(list.Map(r.Arms(part), func(arm string) show.Strip {
@@ -45,7 +45,7 @@ func strips(p *show.Page, r study.Results) {
 	}), m.Text)
 }
 
-// pHeader names the correction of the p-values below it.
+// pHeader names the correction of the p-values in a column.
 func pHeader(r study.Results, metric, part string) string {
 	for _, v := range r.Verdicts {
 		if v.Metric == metric && v.Part == part && strings.Contains(v.Method, "Bonferroni") {
@@ -67,7 +67,7 @@ func nsHeader(m study.Metric) string {
 	return "ns/packet"
 }
 
-// effectNS is the cell below nsHeader.
+// effectNS returns the cell for the column of nsHeader.
 func effectNS(m study.Metric, v study.Verdict) string {
 	switch m.NS {
 	case study.NoNS:
@@ -83,7 +83,7 @@ func effectNS(m study.Metric, v study.Verdict) string {
 	})
 }
 
-// measuredOn names a testbed and what is known of its machine.
+// measuredOn names a testbed and what is known about its machine.
 func measuredOn(e study.Environment) string {
 	known := slices.DeleteFunc([]string{e.Kernel, e.CPU}, func(s string) bool { return s == "" })
 	if len(known) == 0 {
@@ -96,8 +96,8 @@ func measuredOn(e study.Environment) string {
 	return fmt.Sprintf("%s (%s%s)", e.Label, whose, strings.Join(known, ", "))
 }
 
-// limits prints the limits of every result: the A/A arm, the noise floor, the detectable
-// effect, and what the testbed does not represent.
+// limits prints the limitations of the results: the A/A arm, the noise floor, the
+// detectable effect, and what the testbed does not represent.
 func limits(p *show.Page, r study.Results) {
 	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
 	if r.Floor() == show.Unknown {
@@ -122,7 +122,7 @@ func limits(p *show.Page, r study.Results) {
 	}
 }
 
-// primary is the goal's metric and part, from any verdict.
+// primary returns the metric and part of the primary goal, from any verdict.
 func primary(r study.Results) (metric study.Metric, part string) {
 	for _, v := range r.Verdicts {
 		if v.Primary {
@@ -137,17 +137,17 @@ func primary(r study.Results) (metric study.Metric, part string) {
 			return m, p
 		}
 	}
-	if len(all) > 0 { // where no trial was valid
+	if len(all) > 0 { // if no trial was valid
 		return m, all[0]
 	}
 	return m, ""
 }
 
-// lacking are variants that cannot be had for one reason.
+// lacking holds variants that are unavailable for the same reason.
 type lacking struct{ Variants, Are, Reason string }
 
-// lackings groups the variants that cannot be had by why: the setting that
-// failed leads a reason, and may be another for each.
+// lackings groups unavailable variants by reason; the setting that failed,
+// which precedes the reason and may differ, is ignored.
 func lackings(r study.Results) (out []lacking) {
 	var order []string
 	groups := map[string][]study.Unavailable{}

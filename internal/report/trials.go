@@ -10,10 +10,10 @@ import (
 	"linerate/internal/study"
 )
 
-// namedArms is up to how many arms a chart of trials names; of more the points alone say whose they are.
+// namedArms is up to how many arms a chart of trials names; beyond it only the points' tooltips do.
 const namedArms = 8
 
-// inTime draws every trial of the primary metric over time.
+// inTime draws all trials of the primary metric over time.
 func inTime(r study.Results) []document.Block {
 	m, part := primary(r)
 	drawn := chart.Draw(m.Label+" · part "+part, "A slope is drift, scatter is noise; hollow points are invalid trials.", trialChart(r, m, part))
@@ -23,7 +23,7 @@ func inTime(r study.Results) []document.Block {
 	return append([]document.Block{document.Heading("Every trial in time order")}, document.Figures(drawn)...)
 }
 
-// trialChart has a point for each trial of a part that has a value.
+// trialChart draws a point for each trial of a part that has a value.
 func trialChart(r study.Results, m study.Metric, part string) string {
 	arms := r.Arms(part)
 	all := make([]chart.Series, 2*len(arms))

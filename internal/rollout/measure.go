@@ -18,31 +18,31 @@ import (
 )
 
 // Measure makes a rollout an experiment: it measures every host before the first wave and during
-// each, and lets the next wave go only where harm is excluded.
+// each wave, and allows the next wave only if harm is excluded.
 type Measure struct {
-	// Trial is the draw, and what was measured so far: a run that goes on adds to it.
+	// Trial is the random order and the measurements so far; a resumed run adds to it.
 	Trial *wedge.Trial
-	// Read takes a reading of a host.
+	// Read takes a reading on a host.
 	Read func(ctx context.Context, name string) (Reading, error)
-	// Keep makes the trial durable.
+	// Keep stores the trial durably.
 	Keep func(context.Context) error
-	// Begins hears of each period, Power once before the first wave, Look of each look.
+	// Begins is called for each period, Power once before the first wave, Look for each look.
 	Begins func(wave int, hold time.Duration)
 	Power  func(text string)
 	Look   func(wedge.Look)
 }
 
-// ErrHarm says that a rollout was ended because its plans do harm.
+// ErrHarm is returned for a rollout that ended because its plans do harm.
 var ErrHarm = errors.New("the plans do harm")
 
-// A period is read so often, in its last part: the first lets a change settle.
+// The last readings of a period's parts are used; the first parts let a change settle.
 const (
 	readings = 8
 	parts    = readings + 2
 )
 
-// Try takes one reading of every host, so that a metric that some host lacks is known before
-// any is changed.
+// Try takes one reading on every host, so that missing metrics are found before any host is
+// changed.
 func (t *Task) Try(ctx context.Context) error {
 	t.defaults()
 	var mu sync.Mutex
@@ -69,7 +69,7 @@ func (t *Task) all() (out []*Host) {
 	return out
 }
 
-// baseline measures before the first wave, and refuses what no wave could see.
+// baseline measures before the first wave, and stops the rollout if no wave could detect harm.
 func (t *Task) baseline(ctx context.Context) error {
 	m := t.Measure
 	for len(m.Trial.Periods) < wedge.Baselines {
@@ -85,8 +85,8 @@ func (t *Task) baseline(ctx context.Context) error {
 	return nil
 }
 
-// measured gives hosts of a wave their empty change, measures until harm is excluded or shown,
-// and says by an error that the next wave must not go.
+// measured applies the empty changes of a wave, and measures until harm is excluded or shown.
+// It returns an error if the next wave must not begin.
 func (t *Task) measured(ctx context.Context, wave int) error {
 	m := t.Measure
 	if _, begun := m.Trial.Look(wave); !begun {
@@ -147,8 +147,8 @@ func (t *Task) period(ctx context.Context, wave int) error {
 	return m.Keep(context.WithoutCancel(ctx))
 }
 
-// silent refuses a period in which hosts gave no reading above 0. Where all that do have the
-// plan, that is harm; of others alone it says nothing.
+// silent returns an error if hosts gave no reading above 0 in a period: ErrHarm if all of
+// them have the plan. During a wave it ignores them if none has.
 func (t *Task) silent(wave int, sums map[string]*summed) error {
 	var lack []string
 	had := 0
@@ -172,7 +172,7 @@ func (t *Task) silent(wave int, sums map[string]*summed) error {
 	return fmt.Errorf("%w: %s", ErrStopped, text)
 }
 
-// summed is what a host's readings come to in a period.
+// summed sums up a host's readings in a period.
 type summed struct {
 	sum, n      float64
 	first, last Reading
@@ -185,13 +185,13 @@ func (s *summed) add(r Reading, at time.Time, err error) {
 		s.failed = err
 		return
 	}
-	if s.n == 0 || r.Value < s.last.Value && r.Counter { // a counter that was set back begins anew
+	if s.n == 0 || r.Value < s.last.Value && r.Counter { // a counter that was reset starts again
 		s.first, s.from = r, at
 	}
 	s.sum, s.n, s.last, s.to = s.sum+r.Value, s.n+1, r, at
 }
 
-// value is the mean of the readings, of a counter what it counted a second; NaN of nothing.
+// value returns the mean of the readings or, for a counter, its rate per second; NaN without readings.
 func (s *summed) value() float64 {
 	switch {
 	case s.n == 0:

@@ -11,18 +11,18 @@ import (
 	"linerate/internal/live"
 )
 
-// Reading is a host's metric at one moment; of a counter, what it has counted until then.
+// Reading is a host's metric at one moment; for a counter, its total so far.
 type Reading struct {
 	Value   float64
 	Counter bool
 }
 
-// Script runs on a host.
+// Script runs a script on a host.
 type Script func(ctx context.Context, text string, args []string, stdin []byte) ([]byte, error)
 
-// ParseMeasure reads what a host is measured by: command:PATH and prometheus:URL#QUERY from this
-// machine, or node:PLACE#SERIES, which run reads on the host: what node_exporter prints at a URL,
-// or a file of the same form. {host} and {address} are the host's.
+// ParseMeasure parses the metric of a host: command:PATH and prometheus:URL#QUERY are read from
+// this machine; node:PLACE#SERIES is read on the host by run, from node_exporter at a URL or a
+// file in the same format. {host} and {address} are replaced by the host's.
 func ParseMeasure(text string, h apply.CheckedHost, run Script) (func(context.Context) (Reading, error), error) {
 	filled := h.Fill(text)
 	if rest, ok := strings.CutPrefix(filled, "node:"); ok {
@@ -42,7 +42,7 @@ func ParseMeasure(text string, h apply.CheckedHost, run Script) (func(context.Co
 	}, nil
 }
 
-// fetch prints a file, or a URL by what systems have for it.
+// fetch prints a file, or a URL with whatever program the system has.
 const fetch = `case $1 in
 /*) cat -- "$1" ;;
 *) curl -fsS -m 10 "$1" 2>/dev/null || fetch -qT 10 -o - "$1" 2>/dev/null || wget -qT 10 -O - "$1" ;;
@@ -60,7 +60,7 @@ func readNode(ctx context.Context, run Script, place, series string) (Reading, e
 	return r, nil
 }
 
-// sumOf adds up a series in the text format of Prometheus, or all series of a name.
+// sumOf returns a series in Prometheus' text format, or the sum of all series of a name.
 func sumOf(page, series string) (r Reading, found bool) {
 	name, _, _ := strings.Cut(series, "{")
 	for line := range strings.Lines(page) {

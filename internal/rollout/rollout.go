@@ -1,9 +1,9 @@
-// Package rollout applies plans to the hosts of a fleet, step by step: each host by apply,
-// with its own journal and its own switch, so that hosts come back by themselves whatever
-// becomes of this process. Hosts are changed in groups, side by side, and a group is
-// confirmed together when all of it passed; the first that fails stops the wave, and what
-// is not confirmed goes back at once. It knows neither how a host is reached nor where
-// events are kept.
+// Package rollout applies plans to the hosts of a fleet, step by step. Each host is
+// changed by package apply, with its own journal and revert timer, so that hosts revert by
+// themselves whatever happens to this process. Hosts are changed in groups, in parallel; a
+// group is confirmed as a whole when all its hosts passed. The first failure stops the
+// wave and reverts what is unconfirmed. The package knows neither how hosts are reached
+// nor where events are stored.
 package rollout
 
 import (
@@ -24,56 +24,56 @@ import (
 	"linerate/internal/show"
 )
 
-// Host is one host to change, or to put back.
+// Host is a host to change, or to restore.
 type Host struct {
-	fleet.WaveEvent // how it stands: name, machine, step, digest of the plan
-	// Plan reads the plan.
+	fleet.WaveEvent // state: name, machine, step, digest of the plan
+	// Plan returns the plan.
 	Plan func() (plan.Plan, error)
 }
 
-// Options of a wave.
+// Options are the options of a wave.
 type Options struct {
-	Parallel int           // hosts of a group; 0: 50
-	Skip     fleet.Part    // of the hosts of a step may be skipped, rounded down
-	Soak     time.Duration // between the change of a group and its confirmation; the checks run again after it
+	Parallel int           // hosts in a group; 0: 50
+	Skip     fleet.Part    // how many hosts of a step may be skipped, rounded down
+	Soak     time.Duration // between the change of a group and its confirmation; the checks are repeated after it
 	Apply    apply.Options // Within, Chosen, CheckTries
-	// Tries to reach a host before it is skipped; 0: 3. Pause is between them; 0: 2 s.
+	// Tries is the number of attempts to reach a host before it is skipped; 0: 3. Pause is between them; 0: 2 s.
 	Tries int
 	Pause time.Duration
 }
 
-// Task is what to do.
+// Task describes a rollout.
 type Task struct {
 	Options
-	// Hosts are in the order of their steps.
+	// Hosts are ordered by step.
 	Hosts []Host
-	// Reach is the machine of a host, and what closes it.
+	// Reach returns the machine of a host, and a function that closes it.
 	Reach func(name string) (apply.Machine, func() error, error)
-	// Harms, unless nil, is apply's of a host.
+	// Harms, unless nil, returns apply's check for harm on a host.
 	Harms func(name string) func(context.Context, plan.Plan) ([]string, error)
-	// Checks decide on a host, in addition to what apply looks at.
+	// Checks returns the checks of a host, in addition to apply's own.
 	Checks func(name string) ([]apply.Check, error)
-	// Note keeps events; when it returns they are durable. It is called by several at once.
+	// Note stores events; when it returns they are durable. It must be safe for concurrent use.
 	Note func(context.Context, ...fleet.WaveEvent) error
-	// Say hears of each event that was noted, and of each step; it is called by several at once.
+	// Say is called for each stored event and each step; it must be safe for concurrent use.
 	Say func(Progress)
 	// Measure, unless nil, makes the rollout an experiment.
 	Measure *Measure
 
-	dry bool // nothing is changed
+	dry bool // change nothing
 }
 
-// Progress is one piece of news: of a host, or, where Host.Name is "", of a step that begins.
+// Progress reports an event of a host or, if Host.Name is "", the start of a step.
 type Progress struct {
 	Host        fleet.WaveEvent
 	Step, Steps int
-	Hosts       int // of the step that begins
+	Hosts       int // in the step that begins
 }
 
-// ErrStopped says that a wave stopped by itself.
+// ErrStopped is returned for a wave that stopped by itself.
 var ErrStopped = errors.New("the wave is stopped")
 
-// answerIn is how long a host may take to say how it is.
+// answerIn is how long a host may take to report its status.
 const answerIn = 30 * time.Second
 
 func (t *Task) defaults() {
@@ -88,8 +88,8 @@ func (t *Task) defaults() {
 	}
 }
 
-// note keeps how a host stands now; also when the caller's context is over, because what
-// happened to a host happened.
+// note stores the present state of a host, even if the caller's context is done, because
+// the event has happened.
 func (t *Task) note(h *Host, state fleet.WaveState, text string) error {
 	h.State, h.Text, h.Time = state, show.Clean(text), time.Now()
 	if state == fleet.WaveApplying {
@@ -110,9 +110,9 @@ func (t *Task) say(p Progress) {
 	}
 }
 
-// Run goes through the steps. Hosts that have the plan already are passed over, and those that
-// another run of the same wave left in the middle are settled first. ErrStopped wraps why
-// the wave did not come to its end; the error of a context that ended says so.
+// Run runs the steps. It skips hosts that already have the plan, and first settles those that
+// another run of the wave left unfinished. If the wave did not complete, the error wraps
+// ErrStopped, or is that of the context.
 func Run(ctx context.Context, t Task) error {
 	t.defaults()
 	if err := t.settle(ctx); err != nil {
@@ -148,7 +148,7 @@ func (t *Task) steps(ctx context.Context) error {
 	return nil
 }
 
-// step changes the hosts of one step, a group at a time.
+// step changes the hosts of one step, one group at a time.
 func (t *Task) step(ctx context.Context, step, steps int) error {
 	var todo []*Host
 	all := 0
@@ -184,7 +184,7 @@ func (t *Task) step(ctx context.Context, step, steps int) error {
 	return nil
 }
 
-// group changes hosts side by side and confirms those that passed when all did.
+// group changes hosts in parallel, and confirms them when all have passed.
 func (t *Task) group(ctx context.Context, group []*Host) error {
 	inside, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -217,7 +217,7 @@ func pendingOf(group []*Host) (out []*Host) {
 	return list.Filter(group, func(h *Host) bool { return h.State == fleet.WavePending })
 }
 
-// each does something to hosts side by side; its error is the first that happened.
+// each calls do for hosts in parallel, and returns the first error.
 func (t *Task) each(hosts []*Host, do func(*Host) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
@@ -236,7 +236,7 @@ func (t *Task) each(hosts []*Host, do func(*Host) error) error {
 	return first
 }
 
-// look reaches a host and asks how it is, more than once where it does not answer.
+// look reaches a host and reads its status, with retries.
 func (t *Task) look(ctx context.Context, name string) (m apply.Machine, st apply.Status, done func() error, err error) {
 	for try := range t.Tries {
 		if try > 0 {
@@ -258,12 +258,12 @@ func (t *Task) look(ctx context.Context, name string) (m apply.Machine, st apply
 	return nil, st, nil, err
 }
 
-// change applies the plan to one host, which then is pending. An error is a host that was
-// changed and had to go back, or a wave that cannot be noted; hosts that were not changed
-// are skipped.
+// change applies the plan to one host, which is then pending. It returns an error if the
+// host was changed and had to be reverted, or if the state cannot be stored; hosts that
+// were not changed are skipped.
 func (t *Task) change(ctx context.Context, h *Host) error {
 	if ctx.Err() != nil {
-		return nil // as it was: another host failed, or somebody stopped it
+		return nil // unchanged: another host failed, or somebody stopped the wave
 	}
 	skip := func(err error) error {
 		if ctx.Err() != nil {
@@ -310,7 +310,7 @@ func (t *Task) change(ctx context.Context, h *Host) error {
 	case outcome == apply.Reverted:
 		return errors.Join(fmt.Errorf("%w: %s: %w", ErrStopped, h.Name, err), t.returned(h, err))
 	case outcome == apply.Declined:
-		return err // it could not be noted
+		return err // it could not be stored
 	}
 	return skip(err)
 }
@@ -325,7 +325,7 @@ func (t *Task) planOf(h *Host) (plan.Plan, error) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// reason is an error in one line, to follow a host's name.
+// reason formats an error on one line, to follow a host's name.
 func reason(name string, err error) string {
 	text := oneLine(err.Error())
 	if h := hint.Of(err); h != "" {
@@ -334,7 +334,7 @@ func reason(name string, err error) string {
 	return text
 }
 
-// returned looks whether a host that was changed is as it was, and notes it.
+// returned checks whether a changed host has been restored, and records the result.
 func (t *Task) returned(h *Host, why error) error {
 	if errors.Is(why, apply.ErrReverted) {
 		return t.note(h, fleet.WaveReverted, reason(h.Name, why))
@@ -351,7 +351,7 @@ func (t *Task) returned(h *Host, why error) error {
 	return t.note(h, fleet.WaveUnsettled, "its own switch reverts it: "+reason(h.Name, why))
 }
 
-// soak waits, then checks again what is pending.
+// soak waits, then repeats the checks of pending hosts.
 func (t *Task) soak(ctx context.Context, group []*Host) error {
 	if t.Soak <= 0 || len(pendingOf(group)) == 0 {
 		return nil
@@ -372,7 +372,7 @@ func (t *Task) soak(ctx context.Context, group []*Host) error {
 	})
 }
 
-// confirm keeps what a host has, over a separate connection.
+// confirm confirms a host's change, over a separate connection.
 func (t *Task) confirm(ctx context.Context, h *Host) error {
 	m, done, err := t.Reach(h.Name)
 	if err != nil {
@@ -387,8 +387,8 @@ func (t *Task) confirm(ctx context.Context, h *Host) error {
 	return t.note(h, fleet.WaveConfirmed, "")
 }
 
-// back takes back at once what is pending in a group. A host that cannot be reached comes
-// back by its own switch.
+// back reverts the pending hosts of a group at once. A host that cannot be reached
+// reverts by its own timer.
 func (t *Task) back(group []*Host, why error) error {
 	return t.each(pendingOf(group), func(h *Host) error {
 		m, done, err := t.Reach(h.Name)

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/fleet"
 )
 
-// settle ends what a run that died left: what is pending on a host goes back, what was
-// confirmed is noted.
+// settle cleans up after a run that died: it reverts pending changes, and records
+// confirmed ones.
 func (t *Task) settle(ctx context.Context) error {
 	var left []*Host
 	for i := range t.Hosts {
@@ -26,7 +26,7 @@ func (t *Task) settle(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// settleIn bounds the settling of one host.
+// settleIn bounds the time to settle one host.
 const settleIn = 2 * time.Minute
 
 func (t *Task) settleOne(ctx context.Context, h *Host) error {
@@ -56,9 +56,9 @@ func (t *Task) settleOne(ctx context.Context, h *Host) error {
 	return t.note(h, fleet.WavePlanned, "nothing was changed")
 }
 
-// Rollback puts every host of a wave back to before it: what is pending, and what was
-// confirmed. One that somebody changed since is left alone, unless force is set, and noted so.
-// Its error says how many hosts are not as they were.
+// Rollback restores every host of a wave, whether pending or confirmed. It leaves hosts alone
+// that somebody has changed since, unless force is set, and records that. The error says how
+// many hosts are not restored.
 func Rollback(ctx context.Context, t Task, force bool) error {
 	t.defaults()
 	if err := t.settle(ctx); err != nil {
@@ -78,8 +78,8 @@ func Rollback(ctx context.Context, t Task, force bool) error {
 	return err
 }
 
-// rollBack puts one host back. What keeps it is noted; an error is a wave that cannot be
-// noted.
+// rollBack restores one host. It records why that failed; an error means that the state
+// cannot be stored.
 func (t *Task) rollBack(ctx context.Context, h *Host, force bool) error {
 	if ctx.Err() != nil {
 		return nil
@@ -109,13 +109,13 @@ func (t *Task) rollBack(ctx context.Context, h *Host, force bool) error {
 	return t.note(h, fleet.WaveConfirmed, "not rolled back: "+reason(h.Name, err))
 }
 
-// knows reports a transaction that is confirmed and in force.
+// knows reports whether a transaction is confirmed and in force.
 func knows(st apply.Status, id string) bool {
 	return slices.ContainsFunc(st.History, func(p apply.Past) bool { return p.ID == id && p.Outcome == string(apply.Confirmed) })
 }
 
-// Look asks every host whether its plan could be applied as it is now, and changes nothing:
-// would hears of what would be done, Say of the hosts that would be skipped.
+// Look checks for every host whether its plan could be applied now, and changes nothing: it
+// calls would for what would be done, and Say for hosts that would be skipped.
 func Look(ctx context.Context, t Task, would func(name string, tr apply.Transaction)) error {
 	t.defaults()
 	t.Note = func(context.Context, ...fleet.WaveEvent) error { return nil }

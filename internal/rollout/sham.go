@@ -11,7 +11,7 @@ import (
 	"linerate/internal/plan"
 )
 
-// shams are the hosts that get an empty change in a wave.
+// shams returns the hosts that get an empty change in a wave.
 func (t *Task) shams(wave int) []*Host {
 	sham := map[string]bool{}
 	for _, h := range t.Measure.Trial.Hosts {
@@ -20,8 +20,8 @@ func (t *Task) shams(wave int) []*Host {
 	return list.Filter(t.all(), func(h *Host) bool { return sham[h.Name] && h.State == fleet.WavePlanned })
 }
 
-// sham gives a host an empty change by the machinery of a real one: what the plan would set is
-// set to what it is, checked, and taken back.
+// sham applies an empty change to a host in the same way as a real one: it sets the plan's
+// settings to their present values, checks them, and reverts.
 func (t *Task) sham(ctx context.Context, h *Host) error {
 	m, _, done, err := t.look(ctx, h.Name)
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *Task) emptyOn(ctx context.Context, m apply.Machine, h *Host, id *string
 	if err == nil {
 		p, err = empty(p)
 	}
-	if err == nil { // what a run that died left
+	if err == nil { // left by a run that died
 		_, _, err = apply.Settle(ctx, m, p.Digest, "")
 	}
 	o := t.Apply
@@ -63,7 +63,7 @@ func (t *Task) emptyOn(ctx context.Context, m apply.Machine, h *Host, id *string
 	return apply.Run(ctx, m, p, o)
 }
 
-// empty is a plan that sets what runs to what it is.
+// empty returns a plan that sets each setting to its running value.
 func empty(p plan.Plan) (plan.Plan, error) {
 	var same []plan.Step
 	for _, s := range p.Settings {

@@ -4,29 +4,29 @@ import "linerate/internal/stats"
 
 // BackToBack finds the longest burst at line rate that a device buffers
 // without loss (RFC 9004, which updates RFC 2544 §26.4): a binary search over
-// the burst's length, repeated, each search on its own.
+// the burst's length, repeated independently.
 type BackToBack struct {
 	config    BackToBackConfig
-	low, high uint64 // frames: longest clean, shortest lossy
+	low, high uint64 // frames: longest without loss, shortest with loss
 	repeat    int
 	verified  int
 	found     []float64
-	ceiling   bool // a burst of the limit passed
+	ceiling   bool // a burst of the limit passed without loss
 	open      bool
 }
 
-// BackToBackConfig of the searches.
+// BackToBackConfig configures the searches.
 type BackToBackConfig struct {
-	// Throughput is searched for first (RFC 9004 §4); nil: it is known.
+	// Throughput is searched first (RFC 9004 §4); nil if it is known.
 	Throughput *Binary
-	LineRate   float64 // frames per second at minimum gap, for the frame size
+	LineRate   float64 // frames per second at the minimum inter-frame gap, for the frame size
 	Longest    float64 // seconds; RFC 9004 §5.2 allows up to 30
-	Step       uint64  // frames between the bounds that end a search
-	Repeats    int     // complete searches; RFC 2544 §26.4 wants 50
-	Verify     int     // further trials that a lossy burst gets before it counts (RFC 9004 §5.3)
+	Step       uint64  // distance of the bounds in frames at which a search ends
+	Repeats    int     // complete searches; RFC 2544 §26.4 recommends 50
+	Verify     int     // further trials of a burst with loss before it counts (RFC 9004 §5.3)
 }
 
-// NewBackToBack makes the searches.
+// NewBackToBack returns the procedure for the searches.
 func NewBackToBack(c BackToBackConfig) *BackToBack {
 	b := &BackToBack{config: c}
 	b.restart()
@@ -44,7 +44,7 @@ func (b *BackToBack) frames() uint64 {
 	return b.low + (b.high-b.low)/2
 }
 
-// Next proposes a trial of the search for the throughput, and when that is done a burst.
+// Next proposes a trial of the throughput search or, after that, a burst.
 func (b *BackToBack) Next() (Trial, bool) {
 	if b.config.Throughput != nil {
 		if t, more := b.config.Throughput.Next(); more {
@@ -59,7 +59,7 @@ func (b *BackToBack) Next() (Trial, bool) {
 	return Trial{Load: b.config.LineRate, Frames: n, Duration: float64(n) / b.config.LineRate}, true
 }
 
-// Add tells what came of the trial proposed.
+// Add reports the outcome of the last proposed trial.
 func (b *BackToBack) Add(o Outcome) {
 	if o.Frames == 0 && b.config.Throughput != nil {
 		b.config.Throughput.Add(o)
@@ -87,24 +87,24 @@ func (b *BackToBack) Add(o Outcome) {
 	}
 }
 
-// BackToBackResult is the report of RFC 9004 §6.
+// BackToBackResult is the report in RFC 9004 §6.
 type BackToBackResult struct {
 	Mean     float64      `json:"mean_frames"`
 	Min      float64      `json:"min_frames"`
 	Max      float64      `json:"max_frames"`
-	SD       stats.Number `json:"sd_frames"` // null with one search
+	SD       stats.Number `json:"sd_frames"` // null for a single search
 	Step     uint64       `json:"step_frames"`
 	Searches int          `json:"searches"`
-	// ImpliedTime is the mean burst at line rate, in seconds; CorrectedTime
-	// takes from it what the device forwarded meanwhile: the time its
-	// buffers can hold at line rate.
+	// ImpliedTime is the duration of the mean burst at line rate, in seconds;
+	// CorrectedTime subtracts what the device forwarded meanwhile: the time
+	// for which its buffers can absorb line rate.
 	ImpliedTime   float64 `json:"implied_buffer_seconds"`
 	CorrectedTime float64 `json:"corrected_buffer_seconds"`
-	// AtLimit: a burst of the longest length passed, so buffers may be larger.
+	// AtLimit is set if a burst of the longest length passed, so that buffers may be larger.
 	AtLimit bool `json:"at_limit"`
 }
 
-// Found are the bursts, and the throughput where that was searched for.
+// Found returns the bursts, and the throughput if it was searched.
 func (b *BackToBack) Found() (f Found) {
 	throughput := 0.0
 	if b.config.Throughput != nil {
@@ -118,9 +118,9 @@ func (b *BackToBack) Found() (f Found) {
 	return f
 }
 
-// Result reports the searches done; throughput is the device's, in frames per
-// second. RFC 9004 §4 asks for it: at sizes that the device forwards at line
-// rate the test has no meaning.
+// Result returns the result of the searches done; throughput is the device's,
+// in frames per second. RFC 9004 §4 requires it: the test has no meaning for
+// frame sizes that the device forwards at line rate.
 func (b *BackToBack) Result(throughput float64) BackToBackResult {
 	s := stats.Summarise(b.found)
 	r := BackToBackResult{Mean: s.Mean, Min: s.Min, Max: s.Max, SD: stats.Num(s.SD), Step: b.config.Step, Searches: s.N, AtLimit: b.ceiling}

@@ -1,37 +1,37 @@
 package search
 
-// Binary is the binary search that RFC 2544 §26.1 leaves to the tester: one
-// trial of the final duration per load, a trial without loss raises the lower
-// bound, any other lowers the upper one, until both are a resolution apart. It
+// Binary is a binary search as RFC 2544 §26.1 leaves to the tester: one trial
+// of the final duration per load; a trial without loss raises the lower bound,
+// any other lowers the upper one, until they are within the resolution. It
 // finds the throughput of RFC 1242 §3.17.
 type Binary struct {
 	config     BinaryConfig
 	low, high  float64
-	lowTried   bool // low is a bound by a trial, not by assumption
+	lowTried   bool // low was tried, not assumed
 	highTried  bool
 	throughput *float64
 	load       float64
 	open       bool
 }
 
-// BinaryConfig of a search.
+// BinaryConfig configures a search.
 type BinaryConfig struct {
 	Min, Max   float64 // loads in frames per second
-	Duration   float64 // of every trial, seconds; RFC 2544 §24 wants 60 or more
+	Duration   float64 // of every trial, in seconds; RFC 2544 §24 requires at least 60
 	Resolution float64 // relative to the upper bound
 }
 
-// NewBinary makes the search.
+// NewBinary returns the search.
 func NewBinary(c BinaryConfig) *Binary { return &Binary{config: c, low: c.Min, high: c.Max} }
 
-// Next proposes the largest load first, then halves.
+// Next proposes the largest load first, then bisects.
 func (b *Binary) Next() (Trial, bool) {
 	if !b.open {
 		switch {
 		case !b.highTried:
 			b.load = b.high
 		case b.lowTried && b.low >= b.high:
-			return Trial{}, false // the largest load passed, or the least failed
+			return Trial{}, false // the largest load passed, or the smallest failed
 		case (b.high-b.low)/b.high > b.config.Resolution:
 			b.load = b.low + (b.high-b.low)/2
 		case !b.lowTried:
@@ -44,7 +44,7 @@ func (b *Binary) Next() (Trial, bool) {
 	return Trial{Load: b.load, Duration: b.config.Duration}, true
 }
 
-// Add tells what came of the trial proposed.
+// Add reports the outcome of the last proposed trial.
 func (b *Binary) Add(o Outcome) {
 	if !b.open {
 		return
@@ -67,8 +67,8 @@ func (b *Binary) Add(o Outcome) {
 	}
 }
 
-// Result is the highest load that passed and the lowest that did not; nil
-// where there is none.
+// Result returns the highest load that passed and the lowest that failed; nil
+// if there is none.
 func (b *Binary) Result() (throughput, upper *float64) {
 	if b.throughput == nil || *b.throughput < b.high {
 		h := b.high
@@ -77,7 +77,7 @@ func (b *Binary) Result() (throughput, upper *float64) {
 	return b.throughput, upper
 }
 
-// Found are the bounds, as those of a goal that allows no loss.
+// Found returns the bounds as for a goal that allows no loss.
 func (b *Binary) Found() Found {
 	c := b.config
 	r := GoalResult{Goal: Goal{Name: "rfc2544", FinalDuration: c.Duration, DurationSum: c.Duration, Width: c.Resolution, InitialDuration: c.Duration}}

@@ -7,24 +7,24 @@ import (
 	"linerate/internal/hint"
 )
 
-// Goal says what a throughput is (draft-ietf-bmwg-mlrsearch-15, "Search
-// Goal"): at which loss, for how long, and how often it may be exceeded.
+// Goal defines a throughput (draft-ietf-bmwg-mlrsearch-15, "Search Goal"): at
+// which loss, for how long, and how often the loss may be exceeded.
 type Goal struct {
 	Name            string  `json:"name"`
-	FinalDuration   float64 `json:"final_trial_duration"` // seconds; a full-length trial lasts at least this
-	DurationSum     float64 `json:"duration_sum"`         // seconds of full-length trials that decide a load
-	LossRatio       float64 `json:"loss_ratio"`           // a trial with more is high-loss
-	ExceedRatio     float64 `json:"exceed_ratio"`         // share of high-loss time that is tolerated
-	Width           float64 `json:"width"`                // relative distance of the bounds that ends the search
+	FinalDuration   float64 `json:"final_trial_duration"` // seconds; minimum duration of a full-length trial
+	DurationSum     float64 `json:"duration_sum"`         // seconds of full-length trials needed to decide a load
+	LossRatio       float64 `json:"loss_ratio"`           // above it a trial is high-loss
+	ExceedRatio     float64 `json:"exceed_ratio"`         // tolerated share of high-loss time
+	Width           float64 `json:"width"`                // relative distance of the bounds at which the search ends
 	InitialDuration float64 `json:"initial_trial_duration"`
-	Preceding       int     `json:"preceding_targets"` // coarser, shorter steps before the final one
+	Preceding       int     `json:"preceding_targets"` // coarser targets with shorter trials before the final one
 }
 
-// presets are goals by name. RFC 2544 and TST009 follow the draft's
+// presets lists goals by name. RFC 2544 and TST009 follow the draft's
 // compliance sections; NDR and PDR are those of the CSIT project. Sixty-second
-// goals get four targets before the final one: a device that flickers makes
-// the step from one duration to the next a long one, and every miss at the
-// final duration costs a minute.
+// goals have four preceding targets: for a device with fluctuating loss the
+// bounds move much from one duration to the next, and every miss at the final
+// duration costs a minute.
 var presets = []Goal{
 	{Name: "rfc2544", FinalDuration: 60, DurationSum: 60, Width: 0.005, InitialDuration: 1, Preceding: 4},
 	{Name: "tst009", FinalDuration: 60, DurationSum: 120, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 4},
@@ -44,7 +44,7 @@ func Preset(name string) (Goal, error) {
 	return Goal{}, hint.Unknown("search goal", name, known)
 }
 
-// Class is what a load is for a goal.
+// Class is the classification of a load for a goal.
 type Class string
 
 // The classes of a load.
@@ -54,7 +54,7 @@ const (
 	Undecided  Class = "undecided"
 )
 
-// sums of effective durations at one load, by length and loss.
+// sums holds sums of effective durations at one load, by trial length and loss.
 type sums struct{ fullLow, fullHigh, shortLow, shortHigh float64 }
 
 func (g Goal) sums(trials []Outcome) (s sums) {
@@ -74,10 +74,10 @@ func (g Goal) sums(trials []Outcome) (s sums) {
 	return s
 }
 
-// ExceedRatios are the shares of high-loss time at a load if all time missing
-// to the duration sum were low-loss, and if it were high-loss (draft, "Load
-// Classification Logic"). Short high-loss trials count beyond what short
-// low-loss ones balance.
+// ExceedRatios returns the shares of high-loss time at a load, assuming that
+// all time missing to the duration sum is low-loss, and that it is high-loss
+// (draft, "Load Classification Logic"). Short high-loss trials count as far
+// as short low-loss ones do not balance them.
 func (g Goal) ExceedRatios(trials []Outcome) (optimistic, pessimistic float64) {
 	s := g.sums(trials)
 	balance := s.shortLow * g.ExceedRatio / (1 - g.ExceedRatio)
@@ -86,12 +86,12 @@ func (g Goal) ExceedRatios(trials []Outcome) (optimistic, pessimistic float64) {
 	return high / whole, (whole - s.fullLow) / whole
 }
 
-// Classify decides what a load is from all its trials: a lower bound when
-// even the pessimistic exceed ratio is within the goal's, an upper bound when
-// even the optimistic one is not (draft, "Load Classification Code").
+// Classify classifies a load from all its trials: it is a lower bound if even
+// the pessimistic exceed ratio is within the goal's, an upper bound if even
+// the optimistic one is not (draft, "Load Classification Code").
 func (g Goal) Classify(trials []Outcome) Class {
 	optimistic, pessimistic := g.ExceedRatios(trials)
-	// Sums of seconds carry rounding; a quota met to the last bit is met.
+	// Sums of seconds have rounding errors, which must not decide.
 	quota := g.ExceedRatio + 1e-12
 	switch {
 	case pessimistic <= quota:
@@ -102,11 +102,11 @@ func (g Goal) Classify(trials []Outcome) Class {
 	return Undecided
 }
 
-// ConditionalThroughput is the forwarding rate that full-length trials at a
-// load show, or exceed, for all but the goal's exceed ratio of the time
-// (draft, "Conditional Throughput Code", whose max with the duration sum the
-// draft's prose leaves out). Missing time counts as lost. trials must be of
-// one load.
+// ConditionalThroughput returns the forwarding rate that full-length trials
+// at a load reach or exceed for all but the goal's exceed ratio of the time
+// (draft, "Conditional Throughput Code"; its max with the duration sum is
+// missing in the draft's prose). Missing time counts as lost. All trials must
+// be at one load.
 func (g Goal) ConditionalThroughput(trials []Outcome) float64 {
 	if len(trials) == 0 {
 		return 0

@@ -2,23 +2,23 @@ package search
 
 import "math"
 
-// grid holds the loads a search may try: evenly spaced in logarithm, so that
-// a relative width is a number of steps wherever it lies.
+// grid holds the loads that a search may try, evenly spaced in logarithm, so
+// that a relative width is the same number of steps everywhere.
 type grid struct {
 	max, step float64
-	top       int // index of max; index 0 is the least load
+	top       int // index of max; index 0 is the smallest load
 }
 
-// stepsPerWidth is how many steps the narrowest goal's width has.
+// stepsPerWidth is the number of steps in the narrowest goal's width.
 const stepsPerWidth = 8
 
-// newGrid spans min to max for goals whose narrowest relative width is given.
+// newGrid returns a grid from minimum to maximum, given the narrowest relative width of the goals.
 func newGrid(minimum, maximum, narrowest float64) grid {
 	step := logWidth(narrowest) / stepsPerWidth
 	return grid{max: maximum, step: step, top: int(math.Floor(math.Log(maximum/minimum)/step + 1e-9))}
 }
 
-// logWidth turns a relative width (upper − lower)/upper into a difference of
+// logWidth converts a relative width (upper − lower)/upper to a difference of
 // logarithms.
 func logWidth(relative float64) float64 { return -math.Log1p(-relative) }
 
@@ -29,7 +29,7 @@ func (g grid) load(i int) float64 {
 	return g.max * math.Exp(-float64(g.top-i)*g.step)
 }
 
-// index of the largest grid load that is not above a load.
+// index returns the index of the largest grid load not above a load.
 func (g grid) index(load float64) int {
 	if !(load > 0) {
 		return 0
@@ -37,14 +37,14 @@ func (g grid) index(load float64) int {
 	return min(g.top, max(0, g.top-int(math.Ceil(math.Log(g.max/load)/g.step-1e-9))))
 }
 
-// steps in a relative width, rounded down so that it is never exceeded.
+// steps returns the number of steps in a relative width, rounded down so as not to exceed it.
 func (g grid) steps(relative float64) int {
 	return max(1, int(math.Floor(logWidth(relative)/g.step+1e-9)))
 }
 
-// keepOff moves a proposed load away from known bounds and limits, by at
-// least a width, or says that there is no room for another one. lo and hi are
-// the relevant bounds, −1 where there is none; the limits of the grid may be
+// keepOff moves a proposed load away from known bounds and limits by at least
+// a width, or returns false if there is no room for another load. lo and hi
+// are the relevant bounds, −1 if there is none; the limits of the grid may be
 // tried themselves.
 func (g grid) keepOff(load, width, lo, hi int) (int, bool) {
 	low, high, lowTaken, highTaken := 0, g.top, false, false

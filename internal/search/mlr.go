@@ -4,10 +4,10 @@ import (
 	"linerate/internal/list"
 )
 
-// MLR is the controller of a multiple loss ratio search
-// (draft-ietf-bmwg-mlrsearch-15): one search for several goals, whose trials
-// all share. Loads are tried in the order of the CSIT project's strategies:
-// short trials and wide intervals first, smaller loads first.
+// MLR controls a multiple loss ratio search (draft-ietf-bmwg-mlrsearch-15):
+// one search for several goals that share all trials. The order of loads
+// follows the strategies of the CSIT project: short trials and wide intervals
+// first, smaller loads first.
 type MLR struct {
 	config  Config
 	grid    grid
@@ -17,15 +17,15 @@ type MLR struct {
 	workers []*selector
 	pending nomination
 	worker  *selector
-	only    bool // only the first goal is still searched for
-	open    bool // a trial was proposed and its outcome is awaited
+	only    bool // search for the first goal only
+	open    bool // a proposed trial has no outcome yet
 }
 
-// Config of a search.
+// Config configures a search.
 type Config struct {
 	Min, Max float64 // loads in frames per second; Max is usually line rate
 	Goals    []Goal
-	Warmup   float64 // seconds at Max before anything counts; 0: none
+	Warmup   float64 // seconds at Max before trials count; 0: none
 }
 
 // The stages of a search.
@@ -37,7 +37,7 @@ const (
 	selecting
 )
 
-// NewMLR makes the search.
+// NewMLR returns the search.
 func NewMLR(c Config) *MLR {
 	narrowest := 1.0
 	for _, g := range c.Goals {
@@ -59,7 +59,7 @@ func (m *MLR) Next() (Trial, bool) {
 	return Trial{Load: m.grid.load(m.pending.load), Duration: m.pending.duration}, true
 }
 
-// Add tells what came of the trial proposed.
+// Add reports the outcome of the last proposed trial.
 func (m *MLR) Add(o Outcome) {
 	if !m.open {
 		return
@@ -77,7 +77,7 @@ func (m *MLR) Add(o Outcome) {
 	m.initial(o)
 }
 
-// propose sets the pending trial; false when every goal is reached.
+// propose sets the pending trial; false if every goal is reached.
 func (m *MLR) propose() bool {
 	switch m.stage {
 	case warmup:
@@ -106,11 +106,10 @@ func (m *MLR) propose() bool {
 	return found
 }
 
-// FirstGoal leaves the goals but the first as far as they are: for when time
-// runs short.
+// FirstGoal abandons all goals but the first, when time runs short.
 func (m *MLR) FirstGoal() { m.only = true }
 
-// first lists the goals' coarsest targets.
+// first returns the coarsest target of each goal.
 func (m *MLR) first() []target {
 	return list.Map(m.config.Goals, func(g Goal) target { return targetsOf(g, m.grid)[0] })
 }
@@ -122,15 +121,15 @@ func (m *MLR) firstDuration() (d float64) {
 	return d
 }
 
-// initial chooses where to start: the rate forwarded at the largest load is the first
-// guess, and its outcome gives a second load near it.
+// initial chooses the starting loads: the rate forwarded at the largest load is the
+// first guess, and its outcome gives a second load nearby.
 func (m *MLR) initial(o Outcome) {
 	loss, width := 1.0, 0
 	for _, t := range m.first() {
 		loss, width = min(loss, t.goal.LossRatio), max(width, t.width)
 	}
-	// The load whose surplus over what is forwarded would be just the loss
-	// allowed.
+	// The load at which the excess over the forwarded rate is just the
+	// allowed loss.
 	guess := m.grid.index(o.ForwardingRate() / (1 - loss))
 	switch m.stage {
 	case atMax:
@@ -164,7 +163,7 @@ func (m *MLR) initial(o Outcome) {
 	}
 }
 
-// begin starts the goals' selectors between two loads.
+// begin starts the selectors of all goals between two loads.
 func (m *MLR) begin(a, b int) {
 	m.stage = selecting
 	for _, g := range m.config.Goals {
@@ -172,23 +171,23 @@ func (m *MLR) begin(a, b int) {
 	}
 }
 
-// GoalResult is what a search found for one goal.
+// GoalResult is the result of a search for one goal.
 type GoalResult struct {
 	Goal Goal `json:"goal"`
-	// Regular: both bounds exist and are no further apart than the width.
+	// Regular is set if both bounds exist and are within the width.
 	Regular bool     `json:"regular"`
-	Reason  string   `json:"reason,omitempty"` // why not
+	Reason  string   `json:"reason,omitempty"` // why it is not regular
 	Lower   *float64 `json:"relevant_lower_bound_pps"`
 	Upper   *float64 `json:"relevant_upper_bound_pps"`
-	// Throughput is the conditional throughput at the lower bound; null
-	// without one.
+	// Throughput is the conditional throughput at the lower bound; null if
+	// there is none.
 	Throughput *float64 `json:"conditional_throughput_pps"`
 }
 
-// Results are the goals' results so far, in the order of the configuration.
+// Results returns the present results for the goals, in the order of the configuration.
 func (m *MLR) Results() []GoalResult { return list.Map(m.config.Goals, m.result) }
 
-// Found are the results of the goals.
+// Found returns the results for the goals.
 func (m *MLR) Found() Found { return Found{Goals: m.Results()} }
 
 func (m *MLR) result(g Goal) GoalResult {

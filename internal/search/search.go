@@ -1,38 +1,38 @@
-// Package search finds throughput: RFC 2544's binary search, NDR and PDR,
-// MLRsearch with several loss goals at once, back-to-back frames (RFC 9004),
-// the frame loss curve (RFC 2544 §26.3) and latency at stated loads (§26.2).
+// Package search finds throughput: by RFC 2544's binary search, NDR and PDR, and
+// MLRsearch for several loss goals at once. It also measures back-to-back frames (RFC
+// 9004), the frame loss curve (RFC 2544 §26.3) and latency at stated loads (§26.2).
 //
-// Each method is a Procedure, a pure state machine: it says which trial it
-// wants next and gets its result. Loads are frames per second through one
-// direction, durations seconds. What a method is given has been checked.
+// Each method is a Procedure, a pure state machine: it proposes the next trial
+// and gets its outcome. Loads are in frames per second in one direction,
+// durations in seconds. Configurations have been validated by the caller.
 package search
 
-// Trial is what a procedure asks for: frames offered at a constant load for a
-// duration (RFC 2544 §23), or a burst of Frames at the load given.
+// Trial is a trial that a procedure requests: frames offered at a constant
+// load for a duration (RFC 2544 §23), or a burst of Frames at the load.
 type Trial struct {
 	Load     float64 `json:"load_pps"`
 	Duration float64 `json:"duration_seconds"`
-	Frames   uint64  `json:"frames,omitempty"` // a burst; 0: Duration decides
+	Frames   uint64  `json:"frames,omitempty"` // length of a burst; 0: Duration applies
 }
 
-// Outcome is what came of a trial.
+// Outcome is the outcome of a trial.
 type Outcome struct {
 	Trial
-	// LossRatio is the share of frames due that did not arrive; frames the
-	// generator failed to send are due.
+	// LossRatio is the share of the due frames that did not arrive, including
+	// frames that the generator failed to send.
 	LossRatio float64 `json:"loss_ratio"`
-	// Effective is the time the trial counts for, what it took in all; 0
+	// Effective is the time for which the trial counts, including overhead; 0
 	// means its duration.
 	Effective float64 `json:"effective_seconds"`
-	// LatencyP50 and LatencyP99 in nanoseconds; 0 where not measured.
+	// LatencyP50 and LatencyP99 are in nanoseconds; 0 if not measured.
 	LatencyP50 float64 `json:"latency_p50_ns,omitempty"`
 	LatencyP99 float64 `json:"latency_p99_ns,omitempty"`
 }
 
-// ForwardingRate is what arrived per second (RFC 2285 §3.6.1).
+// ForwardingRate returns the received frames per second (RFC 2285 §3.6.1).
 func (o Outcome) ForwardingRate() float64 { return o.Load * (1 - o.LossRatio) }
 
-// effective duration, with its default.
+// effective returns the effective duration, with its default.
 func (o Outcome) effective() float64 {
 	if o.Effective > 0 {
 		return o.Effective
@@ -40,16 +40,16 @@ func (o Outcome) effective() float64 {
 	return o.Duration
 }
 
-// Procedure is a search: Next proposes a trial until it is done, Add tells
-// the outcome of the trial proposed last, and Found what was found so far.
+// Procedure is a search: Next proposes a trial until the search is done, Add reports
+// the outcome of the last proposed trial, and Found returns the results so far.
 type Procedure interface {
 	Next() (t Trial, more bool)
 	Add(o Outcome)
 	Found() Found
 }
 
-// Found is what a search found, by its method: bounds of the throughput, the first goal's
-// first; the longest bursts; or loss over load.
+// Found is the result of a search, depending on its method: bounds of the throughput, the
+// first goal's first; the longest bursts; or loss over load.
 type Found struct {
 	Goals      []GoalResult
 	BackToBack *BackToBackResult
@@ -58,7 +58,7 @@ type Found struct {
 
 // LossCurve is the frame loss rate test of RFC 2544 §26.3: from the largest
 // load down in steps of at most a tenth of it, until two successive trials
-// lose nothing.
+// have no loss.
 type LossCurve struct {
 	max, duration, step float64
 	k                   int
@@ -80,7 +80,7 @@ func (l *LossCurve) Next() (Trial, bool) {
 	return Trial{Load: load, Duration: l.duration}, true
 }
 
-// Add tells what came of the trial proposed.
+// Add reports the outcome of the last proposed trial.
 func (l *LossCurve) Add(o Outcome) {
 	l.k++
 	l.points = append(l.points, o)
@@ -91,11 +91,11 @@ func (l *LossCurve) Add(o Outcome) {
 	l.clean++
 }
 
-// Found is the curve: the outcomes so far, from the largest load down.
+// Found returns the curve: the outcomes so far, from the largest load down.
 func (l *LossCurve) Found() Found { return Found{LossCurve: l.points} }
 
-// LatencyAt is one-way delay at one load, below the throughput (RFC 2544 §26.2 asks for
-// the throughput itself; below it queues are not full).
+// LatencyAt is the one-way delay at one load below the throughput (RFC 2544 §26.2 asks
+// for the throughput itself; below it queues are not full).
 type LatencyAt struct {
 	Load    float64 `json:"load_pps"`
 	P50     float64 `json:"latency_p50_ns"`

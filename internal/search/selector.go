@@ -2,15 +2,15 @@ package search
 
 import "math"
 
-// target is a step towards a goal: the goal itself, or a coarser one before
-// it with shorter trials and a wider interval.
+// target is a step towards a goal: the goal itself, or a coarser predecessor
+// with shorter trials and a wider interval.
 type target struct {
 	goal  Goal // with the target's duration and sum
 	width int  // in grid steps
 }
 
-// targetsOf lists the targets of a goal, the coarsest first. Sums of duration
-// shrink geometrically from the goal's to the initial duration and widths
+// targetsOf returns the targets of a goal, the coarsest first. Duration sums
+// decrease geometrically from the goal's to the initial duration, and widths
 // double, as in the CSIT project's search.
 func targetsOf(g Goal, gr grid) []target {
 	width := gr.steps(g.Width)
@@ -32,22 +32,22 @@ func targetsOf(g Goal, gr grid) []target {
 	return targets
 }
 
-// bounds are the relevant bounds of a target, as grid indices; −1: none.
+// bounds are the relevant bounds of a target, as grid indices; −1 for none.
 type bounds struct{ lo, hi int }
 
 func (b bounds) both() bool { return b.lo >= 0 && b.hi >= 0 }
 
-// selector works for one goal: it nominates the load to try next.
+// selector nominates the next load to try for one goal.
 type selector struct {
 	grid    grid
 	trials  map[int][]Outcome // of the whole search, by grid index
-	targets []target          // still to come; the first is the current one
-	start   bounds            // where the current target starts from
-	next    int               // how far the next step outwards goes
+	targets []target          // remaining targets; the first is the current one
+	start   bounds            // bounds at the start of the current target
+	next    int               // size of the next step outwards
 }
 
-// nomination is a load and duration that a selector wants tried. grow says
-// when the step outwards doubles: when the trial did not find its bound.
+// nomination is a load and duration that a selector proposes to try. grow reports
+// whether the step outwards should double, because the trial did not find its bound.
 type nomination struct {
 	load     int
 	duration float64
@@ -69,7 +69,7 @@ func (s *selector) restart() {
 	s.next *= 2
 }
 
-// relevant finds the relevant bounds for a goal (see Goal.Relevant).
+// relevant returns a goal's relevant bounds: the lowest upper bound, and the highest lower bound below.
 func (s *selector) relevant(g Goal) bounds {
 	b := bounds{-1, -1}
 	for i, t := range s.trials {
@@ -85,8 +85,8 @@ func (s *selector) relevant(g Goal) bounds {
 	return b
 }
 
-// nominate proposes a trial, moving on to the next target whenever the
-// current one is reached; false when the goal is.
+// nominate proposes a trial, moving on to the next target when the current
+// one is reached; false if the goal is reached.
 func (s *selector) nominate() (nomination, bool) {
 	for {
 		t := s.targets[0]
@@ -108,7 +108,7 @@ func (s *selector) nominate() (nomination, bool) {
 	}
 }
 
-// tell lets the selector whose nomination was tried see what came of it.
+// tell reports that a nominated trial was run, so that the step outwards can grow.
 func (s *selector) tell(n nomination) {
 	if n.grow != nil && n.grow(s.relevant(s.targets[0].goal), n.load) {
 		s.next *= 2
@@ -124,11 +124,11 @@ func worth(b bounds, t target, load int) bool {
 	return !b.both() || b.hi-b.lo > t.width
 }
 
-// limit narrows the step outwards after a step inwards.
+// limit reduces the step outwards after a step inwards.
 func (s *selector) limit(last int, t target) { s.next = 2 * max(last, t.width) }
 
-// halve tries the middle of where the target started from, when that is what
-// is missing to reach its width.
+// halve tries the middle of the target's starting interval, if that suffices
+// to reach the target's width.
 func (s *selector) halve(b bounds, t target) (nomination, bool) {
 	w := s.start.hi - s.start.lo
 	if !s.start.both() || w > 2*t.width || w <= t.width {
@@ -137,7 +137,7 @@ func (s *selector) halve(b bounds, t target) (nomination, bool) {
 	return s.inward(b, t, s.start.lo+w/2)
 }
 
-// refineLow and refineHigh confirm the bounds that the target started from.
+// refineLow and refineHigh confirm the starting bounds of the target.
 func (s *selector) refineLow(b bounds, t target) (nomination, bool) {
 	return s.inward(b, t, s.start.lo)
 }
@@ -154,7 +154,7 @@ func (s *selector) inward(b bounds, t target, load int) (nomination, bool) {
 	return nomination{load: load}, true
 }
 
-// extendLow looks for a lower bound below the upper one, ever further.
+// extendLow searches for a lower bound below the upper one, in growing steps.
 func (s *selector) extendLow(b bounds, t target) (nomination, bool) {
 	if b.lo >= 0 || b.hi <= 0 {
 		return nomination{}, false
@@ -166,7 +166,7 @@ func (s *selector) extendLow(b bounds, t target) (nomination, bool) {
 	return nomination{load: load, grow: func(b bounds, load int) bool { return b.hi == load }}, true
 }
 
-// extendHigh looks for an upper bound above the lower one, ever further.
+// extendHigh searches for an upper bound above the lower one, in growing steps.
 func (s *selector) extendHigh(b bounds, t target) (nomination, bool) {
 	if b.hi >= 0 || b.lo < 0 || b.lo >= s.grid.top {
 		return nomination{}, false
@@ -178,9 +178,9 @@ func (s *selector) extendHigh(b bounds, t target) (nomination, bool) {
 	return nomination{load: load, grow: func(b bounds, load int) bool { return b.lo == load }}, true
 }
 
-// bisect halves the interval between the bounds. A bound that another goal's
-// trials set far outside of where this target started is approached from the
-// near side instead.
+// bisect halves the interval between the bounds. If another goal's trials set
+// a bound far outside the target's starting interval, it approaches that
+// bound in steps from the near side instead.
 func (s *selector) bisect(b bounds, t target) (nomination, bool) {
 	if !b.both() || b.hi-b.lo <= t.width {
 		return nomination{}, false

@@ -6,43 +6,43 @@ import (
 	"linerate/internal/stats"
 )
 
-// A configuration is likely to be confirmed, or hopeless to, from these powers on.
+// The powers from which on a configuration is likely, or not hopeless, to be confirmed.
 const (
 	likely   = 0.6
 	hopeless = 0.05
 )
 
-// aLine is the probability of an effect from which on a setting is worth a line of the plan: a useless line weighs a
-// third of what a useful one does.
+// aLine is the probability of an effect above which a setting is worth a line in the plan: a
+// useless line costs a third of what a useful one gains.
 const aLine = 0.25
 
-// keeps is the share of the gain expected of what was confirmed that is to be in the plan: of many weak effects none
-// is sure, and together they are what was confirmed.
+// keeps is the share of the confirmed configuration's expected gain that the plan must retain: of
+// many weak effects none is certain, but together they are what was confirmed.
 const keeps = 0.9
 
-// own is what a factor does in a configuration: it against the base's level, the others as they are.
+// own returns the effect of one factor in a configuration: its level against the base's, all others unchanged.
 func (k *known) own(c Config, factor int) (active, expected, se float64) {
 	effect, se := k.contrast(k.row(c), k.row(c.With(factor, 0)))
 	active, expected = k.shrink(effect, se)
 	return active, expected, se
 }
 
-// promises takes the settings off a configuration that may be idle: each must promise to gain more than a sixteenth
-// of what matters, and than its standard error times the chance that it does nothing. It ends where the rest would
-// not be likely to be confirmed: many weak effects may be worth what none of them is.
+// promises drops settings from a configuration that may be idle: each must promise to gain more than a
+// sixteenth of what matters plus its standard error times the probability that it does nothing. It stops where
+// the rest would no longer be likely to be confirmed, since many weak effects may have value together.
 func (k *known) promises(c Config) Config {
 	return k.without(c, func(active, expected, se float64) float64 { return expected - se*(1-active) - k.Worth/16 },
 		func(c Config) bool { return k.power(k.gain(c)) >= likely })
 }
 
-// stands takes the settings off a confirmed configuration whose effects hardly are any.
+// stands drops settings from a confirmed configuration that hardly have an effect.
 func (k *known) stands(c Config) Config {
 	least := keeps * k.gain(c)
 	return k.without(c, func(active, _, _ float64) float64 { return active - aLine }, func(c Config) bool { return k.gain(c) >= least })
 }
 
-// without takes settings off a configuration, the worst first, as long as one is worth less than nothing and the rest
-// will do.
+// without drops settings from a configuration, the worst first, as long as one is worth less than
+// zero and will accepts the rest.
 func (k *known) without(c Config, worth func(active, expected, se float64) float64, will func(Config) bool) Config {
 	for c.Size() > 1 {
 		least, at := 0.0, -1
@@ -62,7 +62,7 @@ func (k *known) without(c Config, worth func(active, expected, se float64) float
 	return c
 }
 
-// gain is what to expect of a configuration, less what selection adds.
+// gain returns the expected gain of a configuration, corrected for selection.
 func (k *known) gain(c Config) float64 {
 	raw, own, expected := dot(k.row(c), k.mean), 0.0, 0.0
 	for i, l := range c {
@@ -75,15 +75,15 @@ func (k *known) gain(c Config) float64 {
 	return raw * expected / max(own, 1e-12)
 }
 
-// power is the chance that what is left confirms a gain.
+// power returns the probability that the remaining budget confirms a gain.
 func (k *known) power(gain float64) float64 {
 	n := float64(min(mostPairs, k.left()/(beside+1)))
 	z := gain/math.Sqrt(2*k.noise/max(1, n)) - stats.NormalQuantile(1-Alpha(k.Confirmations)/2)
 	return math.Erfc(-z/math.Sqrt2) / 2
 }
 
-// choose is the candidate: the dense configuration, every factor at the level that leans to help, less what
-// may be idle. ok is false where nothing promises to help.
+// choose returns the candidate: every factor at the level that is estimated best, less those that
+// may be idle. ok is false if nothing promises to help.
 func (k *known) choose() (c Config, ok bool) {
 	if m, on := k.last(Confirm); on {
 		return m.Arms[0], true
@@ -95,7 +95,7 @@ func (k *known) choose() (c Config, ok bool) {
 	return c, c.Size() > 0 && k.power(k.gain(c)) > hopeless
 }
 
-// model is what the screening has come to.
+// model returns the result of the screening.
 func (k *known) model() Model {
 	m := Model{Runs: len(k.y), Effects: []Effect{}, Interactions: []Interaction{}, SD: math.Sqrt(k.noise)}
 	c, _ := k.choose()
@@ -124,7 +124,7 @@ func (k *known) model() Model {
 	return m
 }
 
-// quantile is one of an effect's distribution: normal with the probability that it is one, else zero.
+// quantile returns a quantile of an effect's distribution: normal with probability Active, else zero.
 func (k *known) quantile(e Effect, p float64) float64 {
 	keep := k.tau2 / (k.tau2 + e.SE*e.SE)
 	mean, sd := keep*e.Effect, math.Sqrt(keep)*e.SE

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// confirm compares the candidate with the base, on fresh blocks.
+// confirm compares the candidate with the base, on new blocks.
 func (s *state) confirm() (Experiment, bool) {
 	if _, done := s.last(Confirm); done {
 		return Experiment{}, false
@@ -25,8 +25,8 @@ func (s *state) confirm() (Experiment, bool) {
 	return e, true
 }
 
-// looks at a study of n blocks: the first when it has an even chance to see what is
-// expected, each next one when there are half as many blocks more.
+// looks plans the looks at a study of n blocks: the first when it has an even chance to
+// detect the expected gain, each further one after half as many blocks more.
 func looks(first, n int) (at []int) {
 	for k := max(4, first); k < n; k = max(k+1, k*3/2) {
 		at = append(at, k)
@@ -34,20 +34,20 @@ func looks(first, n int) (at []int) {
 	return append(at, n)
 }
 
-// Judged is the result of an arm against its control.
+// Judged is the result of comparing an arm with its control.
 type Judged struct {
 	stats.Result
 	Blocks int     `json:"blocks"`
 	Alpha  float64 `json:"alpha"`
-	// DetectablePercent is the effect that so many blocks would have shown with a
+	// DetectablePercent is the effect that so many blocks would detect with a
 	// power of 0.8.
 	DetectablePercent stats.Number `json:"detectable_percent"`
 
 	sd float64
 }
 
-// Judge compares an arm of an experiment with its control after the blocks so far, as
-// the study's own group-sequential test does; settled says that no more are needed.
+// Judge compares an arm of an experiment with its control after the blocks so far, by the
+// study's own group-sequential test; settled reports whether no more blocks are needed.
 func (m *Measured) Judge(arm int) (j Judged, settled bool) {
 	c := stats.CompareBlocks(m.arm(-beside), []stats.Arm{m.arm(arm)}, moreIsBetter)[0]
 	j = Judged{Blocks: c.N, Alpha: level}
@@ -63,17 +63,17 @@ func (m *Measured) Judge(arm int) (j Judged, settled bool) {
 	return j, settled
 }
 
-// detect fills in what would have been found.
+// detect fills in the detectable effect.
 func (j Judged) detect() *Judged {
 	j.DetectablePercent = stats.Num(stats.Percent(stats.MinimumDetectableEffect(j.sd, j.Blocks, j.Alpha, 0.8)))
 	return &j
 }
 
-// moreIsBetter: values are turned so.
+// moreIsBetter holds the options for values, which are turned so that more is better.
 var moreIsBetter = stats.Options{Better: stats.HigherIsBetter, NoPlan: true, Bare: true}
 
-// arm are the values of an arm, or of the control at −2 and the A/A arm at −1, as
-// ratios to any one level.
+// arm returns the values of an arm (−2: the control, −1: the A/A arm), as ratios
+// to the block's first value.
 func (m *Measured) arm(n int) stats.Arm {
 	a := stats.Arm{Name: fmt.Sprint(n)}
 	for _, block := range m.Values {
@@ -82,7 +82,7 @@ func (m *Measured) arm(n int) stats.Arm {
 	return a
 }
 
-// level0 keeps exponentials of logarithms near 1.
+// level0 returns a block's reference value, which keeps exponentials of logarithms near 1.
 func level0(block []float64) float64 {
 	if i := slices.IndexFunc(block, func(v float64) bool { return !math.IsNaN(v) }); i >= 0 {
 		return block[i]
@@ -90,7 +90,7 @@ func level0(block []float64) float64 {
 	return 0
 }
 
-// confirmed is the candidate that stands confirmed, if one does.
+// confirmed returns the candidate if its confirmation succeeded.
 func (s *state) confirmed() (Config, bool) {
 	m, ok := s.last(Confirm)
 	if !ok || len(s.harm()) > 0 {
@@ -100,12 +100,12 @@ func (s *state) confirmed() (Config, bool) {
 	return m.Arms[0], j.Verdict == stats.Better
 }
 
-// level of all confirmations of a question together.
+// level is the significance level of all confirmations of a question together.
 const level = 0.05
 
-// Alpha is the level of the k-th confirmation of a question, from 1:
-// 5 % · 6/(π²k²). Over all k that is 5 %, so that repeated questions
-// find a winner where there is none in at most one question in twenty.
+// Alpha returns the level of the k-th confirmation of a question, from 1: 5 %
+// · 6/(π²k²). The sum over all k is 5 %, so repeated searches find a false
+// winner for at most one question in twenty.
 func Alpha(k int) float64 {
 	k = max(1, k)
 	return level * 6 / (math.Pi * math.Pi * float64(k) * float64(k))

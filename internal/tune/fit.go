@@ -8,9 +8,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// Fits are experiments that precede a search: every factor once by itself, as many arms
-// together as the search wants. They show which factors the testbed does not have, and
-// whether it can run so many arms at once. Nothing is concluded from their values.
+// Fits returns experiments that precede a search: every factor once by itself, with as many
+// arms together as the search wants. They show which factors the testbed lacks, and whether
+// it can run so many arms at once. Their values are not used for conclusions.
 func (s *Search) Fits() (out []Experiment) {
 	var e Experiment
 	for f := range s.Levels {
@@ -23,7 +23,7 @@ func (s *Search) Fits() (out []Experiment) {
 	return out
 }
 
-// Factor is the factor that an arm of a fit has by itself.
+// Factor returns the factor that an arm of a fit changes.
 func (m *Measured) Factor(arm int) int {
 	for f, level := range m.Arms[arm] {
 		if level > 0 {
@@ -33,7 +33,7 @@ func (m *Measured) Factor(arm int) int {
 	return -1
 }
 
-// Usable is the share of the available trials that have a value.
+// Usable returns the share of the available trials that have a value.
 func (m *Measured) Usable() float64 {
 	valid, all := 0.0, 0.0
 	for _, block := range m.Values {
@@ -50,20 +50,20 @@ func (m *Measured) Usable() float64 {
 	return valid / max(1, all)
 }
 
-// Fitness is how well arms fit side by side, by the fits of so many.
+// Fitness describes how well arms run side by side, from fits with the given number of arms.
 type Fitness struct {
 	Together int
-	Valid    float64 // the share of the available trials that have a value
-	// Seconds are what an arm's trial took, with those of control and A/A arm and all
-	// that had to be repeated: arms that take turns share only these.
+	Valid    float64 // share of the available trials that have a value
+	// Seconds is the time per arm's trial, including control, A/A arm and
+	// repetitions, which arms that take turns have in common.
 	Seconds float64
-	// Scatter is the standard deviation of an arm relative to the others of its block, as a
-	// log ratio, from the middle half, since few settings have an effect. NaN without
-	// values.
+	// Scatter is the standard deviation of an arm relative to the others in its block, as a
+	// log ratio; it is estimated from the middle half, since few settings have an effect.
+	// NaN without values.
 	Scatter float64
 }
 
-// FitnessOf sums fits up. No setting is judged by it.
+// FitnessOf sums up fits. It does not judge any setting.
 func FitnessOf(together int, fits []Measured) Fitness {
 	f := Fitness{Together: together}
 	arms := 0.0
@@ -81,20 +81,20 @@ func FitnessOf(together int, fits []Measured) Fitness {
 		}
 	}
 	f.Valid, f.Seconds = f.Valid/max(1, arms), f.Seconds/max(1, arms)
-	f.Scatter = 1.4826 * stats.Median(off) // the median of half a normal distribution
+	f.Scatter = 1.4826 * stats.Median(off) // from the median of a half-normal distribution
 	return f
 }
 
-// Ample reports that fewer arms side by side need not be tried: two trials in three are
-// valid, and an arm scatters by no more than twice what matters.
+// Ample reports whether fewer arms side by side need not be tried: two trials in three
+// are valid, and an arm scatters by at most twice what matters.
 func (f Fitness) Ample(worth float64) bool { return f.Valid >= 2./3 && f.Scatter <= 2*worth }
 
-// Poor reports that too few trials are valid to search with: an invalid block is tried
-// three times.
+// Poor reports whether too few trials are valid for a search: an invalid block is
+// tried three times.
 func (f Fitness) Poor() bool { return f.Valid < 1./3 || math.IsNaN(f.Scatter) }
 
-// Better reports whether arms fit better than others do: the variance of an effect falls with
-// the number of valid trials in the same time.
+// Better reports whether arms fit better than in another fit: the variance of an effect is
+// inversely proportional to the number of valid trials per time.
 func (f Fitness) Better(than Fitness) bool {
 	yield := func(f Fitness) float64 { return f.Valid / (f.Seconds * f.Scatter * f.Scatter) }
 	return !f.Poor() && (than.Poor() || yield(f) > yield(than))

@@ -6,21 +6,21 @@ import (
 	"linerate/internal/stats"
 )
 
-// Guardrail is a metric that a candidate was not shown to leave alone.
+// Guardrail is a metric on which a candidate was not shown to be harmless.
 type Guardrail struct {
 	Name string
-	// Blocks is about how many show with a power of 0.8 that it is no worse than by
-	// its margin, if half of what was gained so far is true; 0: no number of them.
+	// Blocks is about how many blocks show, with a power of 0.8, that it is worse by at
+	// most its margin, if half of the observed gain is real; 0: no number of blocks does.
 	Blocks int
 }
 
-// overdrawn: the guard may take one part in so many of the budget even where the phases
-// before it have used all. Without it what those found is lost.
+// overdrawn allows the guard this fraction of the budget (one in overdrawn) even if
+// earlier phases have used it all, since without it their result is lost.
 const overdrawn = 4
 
-// guard measures again, on fresh blocks, what the confirmation left open: the primary
-// metric decides when a confirmation ends, and that may be too early for the others.
-// Each of the two has a one-sided level of 2.5 %.
+// guard measures again, on new blocks, what the confirmation left open: the primary
+// metric ends a confirmation, possibly too early for the others. Each of the two has
+// a one-sided level of 2.5 %.
 func (s *state) guard() (Experiment, bool) {
 	m, ok := s.last(Confirm)
 	if _, done := s.last(Guard); done || !ok || s.openBlocks() == 0 {
@@ -38,8 +38,8 @@ func (s *state) guard() (Experiment, bool) {
 	return e, true
 }
 
-// openBlocks is how many blocks decide on every guardrail that a winner's confirmation
-// left open; 0: none is, or one of them is past help.
+// openBlocks returns how many blocks decide on every guardrail that a winner's
+// confirmation left open; 0 if there is none, or one of them cannot be decided.
 func (s *state) openBlocks() (need int) {
 	m, ok := s.last(Confirm)
 	if !ok {
@@ -57,7 +57,7 @@ func (s *state) openBlocks() (need int) {
 	return need
 }
 
-// overdraft is how many blocks like those of an experiment the guard may take.
+// overdraft returns how many blocks like those of an experiment the guard may take.
 func (s *state) overdraft(like Measured) int {
 	used := 0.0
 	for i := range s.done {
@@ -67,11 +67,11 @@ func (s *state) overdraft(like Measured) int {
 	return int(seconds / max(1e-9, perBlock(like)))
 }
 
-// perBlock is how long a block of an experiment took, with its other parts, in seconds.
+// perBlock returns the duration of an experiment's block, including its other parts, in seconds.
 func perBlock(m Measured) float64 { return m.Seconds / float64(max(1, len(m.Values))) }
 
-// harm names the guardrails that neither the confirmation nor the guard after it has
-// shown to be left alone.
+// harm returns the guardrails on which neither the confirmation nor the guard showed
+// the candidate to be harmless.
 func (s *state) harm() (out []string) {
 	confirm, _ := s.last(Confirm)
 	guard, guarded := s.last(Guard)

@@ -9,29 +9,29 @@ import (
 	"linerate/internal/stats"
 )
 
-// Effect is what the screening says of a level of a factor: its gain over the base's level, where
-// the other factors are as in the candidate. Sizes are natural logarithms of ratios, more is better:
-// 0.01 is about 1 %.
+// Effect is the screening's estimate for a level of a factor: its gain over the base's level, with
+// the other factors as in the candidate. Sizes are natural logarithms of ratios, and more is
+// better: 0.01 is about 1 %.
 type Effect struct {
 	Factor int `json:"factor"`
 	Level  int `json:"level"`
-	// Effect is its estimate, and SE its standard error. 0 until it was measured.
+	// Effect is the estimate, and SE its standard error; 0 until measured.
 	Effect float64 `json:"effect"`
 	SE     float64 `json:"se"`
-	// Active is the probability that the effect is one at all, Expected its mean by the
-	// distribution of all effects, which takes off what selection adds; Low to High hold 95 % of it.
+	// Active is the probability that there is an effect at all. Expected is its mean given the distribution
+	// of all effects, which corrects for selection; Low to High contain 95 % of the distribution.
 	Active   float64 `json:"active"`
 	Expected float64 `json:"expected"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
-	// Asked counts the arms that had it, Seen those of them with a value.
+	// Asked counts the arms with the level, Seen those of them with a value.
 	Asked int `json:"asked"`
 	Seen  int `json:"seen"`
-	// Lacking says why the testbed does not have it; "": it has, or was not asked.
+	// Lacking says why the testbed lacks it; "" if it has it, or was not asked.
 	Lacking string `json:"lacking,omitempty"`
 }
 
-// Interaction is how much more two factors do together than each alone.
+// Interaction is the effect of two factors together beyond the sum of their separate effects.
 type Interaction struct {
 	A      int     `json:"a"`
 	B      int     `json:"b"`
@@ -40,7 +40,7 @@ type Interaction struct {
 
 // Model is the result of the screening.
 type Model struct {
-	Runs         int           `json:"runs"` // values that it rests on
+	Runs         int           `json:"runs"` // number of values it is based on
 	Effects      []Effect      `json:"effects"`
 	Interactions []Interaction `json:"interactions"`
 	// SD is the scatter of one value between arms of a block, SE the median of the effects'
@@ -50,28 +50,28 @@ type Model struct {
 	Simultaneous float64 `json:"simultaneous_margin"`
 }
 
-// known is what the screening tells: a Bayesian regression of values, less their block's mean, on
-// levels and on the products of pairs of factors. The effects' prior is normal; its variance and that
-// of the noise are those under which the data are most probable (MacKay, Neural Computation 4, 1992).
+// known is the screening's model: a Bayesian regression of values, centred by block, on levels and
+// on products of pairs of factors. The effects' prior is normal; its variance and that of the noise
+// maximise the evidence (MacKay, Neural Computation 4, 1992).
 type known struct {
 	*state
-	first []int // column of a factor's first level; one more is the first pair's
+	first []int // column of a factor's first level; the last entry is the first pair's
 	pairs [][2]int
-	rows  [][]float64 // less their block's mean
-	on    [][]float64 // by row, the factors that are not at the base's level, likewise
+	rows  [][]float64 // centred by block
+	on    [][]float64 // by row, the factors not at the base's level, also centred
 	y     []float64
 	block int
 
 	noise, prior float64 // variances
 	mean         []float64
-	q            mat.Dense // eigenvectors of the rows' products, and the posterior's standard deviations along them
+	q            mat.Dense // eigenvectors of the rows' cross products, and the posterior standard deviations along them
 	sd           []float64
 
 	asked, seen []int // by column
 	share, tau2 float64
 }
 
-// learn fits the model to what was screened.
+// learn fits the model to the screening.
 func (s *state) learn() *known {
 	k := &known{state: s}
 	columns := 0
@@ -89,7 +89,7 @@ func (s *state) learn() *known {
 	return k
 }
 
-// row is a configuration as the regression has it.
+// row returns a configuration as a row of the regression.
 func (k *known) row(c Config) []float64 {
 	row := make([]float64, k.first[len(c)]+len(k.pairs))
 	for i, l := range c {
@@ -105,7 +105,7 @@ func (k *known) row(c Config) []float64 {
 	return row
 }
 
-// read takes the blocks that were screened.
+// read reads the blocks of the screening.
 func (k *known) read() {
 	k.rows, k.on, k.y, k.block = nil, nil, nil, 0
 	clear(k.asked)
@@ -147,7 +147,7 @@ func (k *known) read1(arms []Config, values []float64) {
 	centred(k.on[from:])
 }
 
-// centred takes the mean off each column.
+// centred subtracts the mean from each column.
 func centred(rows [][]float64) {
 	for j := range rows[0] {
 		sum := 0.0
@@ -171,7 +171,7 @@ func (k *known) fit() {
 		yy += k.y[i] * k.y[i]
 	}
 	var eigen mat.EigenSym
-	eigen.Factorize(xtx, true) //nolint:misspell // its name
+	eigen.Factorize(xtx, true) //nolint:misspell // the method's name
 	values := eigen.Values(nil)
 	k.q.Reset()
 	eigen.VectorsTo(&k.q)
@@ -188,9 +188,9 @@ func (k *known) fit() {
 	k.mean = mean.RawVector().Data
 }
 
-// scale finds the variances of the noise and of the effects.
+// scale estimates the variances of the noise and of the effects.
 func (k *known) scale(values, along []float64, yy float64) {
-	usual := 16 * k.Worth * k.Worth // of effects, worth two of them
+	usual := 16 * k.Worth * k.Worth // prior variance of effects, with the weight of two of them
 	aa, n := k.beside0()
 	k.prior, k.noise = usual, (aa*n+usual/2)/(n+2)
 	start := k.noise
@@ -205,7 +205,7 @@ func (k *known) scale(values, along []float64, yy float64) {
 	}
 }
 
-// along is the difference of two rows along the eigenvectors, with the variance that is expected of it.
+// along returns the difference of two rows in the basis of eigenvectors, with its posterior variance.
 func (k *known) along(a, b []float64) (along []float64, variance float64) {
 	along = make([]float64, len(a))
 	for i := range a {
@@ -221,7 +221,7 @@ func (k *known) along(a, b []float64) (along []float64, variance float64) {
 	return along, variance
 }
 
-// contrast is the expected difference of two rows, and its standard error, without the prior.
+// contrast returns the expected difference of two rows and its standard error, without the prior's shrinkage.
 func (k *known) contrast(a, b []float64) (effect, se float64) {
 	size := 0.0
 	for j := range a {
@@ -233,11 +233,11 @@ func (k *known) contrast(a, b []float64) (effect, se float64) {
 	return effect / known, math.Sqrt(variance / known)
 }
 
-// mostPairsOfFactors bounds the interactions of a model.
+// mostPairsOfFactors bounds the number of interactions in a model.
 const mostPairsOfFactors = 8
 
-// another adds the pair of factors whose product stands out most in what the model leaves, among all
-// pairs.
+// another adds the pair of factors whose product explains the residuals best, if it stands out
+// among all pairs.
 func (k *known) another() bool {
 	n := len(k.Levels)
 	count := float64(n*(n-1)) / 2
@@ -264,10 +264,10 @@ func (k *known) another() bool {
 	return true
 }
 
-// pairLevel is how many pairs of a search chance may add, twice.
+// pairLevel is twice the expected number of pairs that chance adds in a search.
 const pairLevel = 0.1
 
-// product is how far the product of two factors stands out, in standard errors.
+// product returns how far the product of two factors stands out, in standard errors.
 func (k *known) product(p [2]int, left []float64) float64 {
 	sum, size := 0.0, 0.0
 	for r, on := range k.on {
@@ -280,9 +280,9 @@ func (k *known) product(p [2]int, left []float64) float64 {
 	return math.Abs(sum) / math.Sqrt(size*k.noise)
 }
 
-// weigh estimates which share of the effects are some, and how large these are: normal with a
-// variance, the rest zero. EM, with a prior worth ten effects of which one in six is some (the vital
-// few; Box & Meyer, Technometrics 28, 1986).
+// weigh estimates the share of factors with an effect, and the size of these effects: normal with a
+// variance, the rest zero. It uses EM, with a prior weighing ten effects of which one in six is
+// real (the vital few; Box & Meyer, Technometrics 28, 1986).
 func (k *known) weigh() {
 	var effect, se []float64
 	base := k.row(k.base())
@@ -306,7 +306,7 @@ func (k *known) weigh() {
 	}
 }
 
-// promising is a factor's level, other than the base's, of the greatest expected effect; 0: none was seen.
+// promising returns a factor's level with the largest expected effect, other than the base's; 0 if none was seen.
 func (k *known) promising(factor int) (level int) {
 	for l := 1; l <= k.Levels[factor]; l++ {
 		column := k.first[factor] + l - 1
@@ -317,7 +317,7 @@ func (k *known) promising(factor int) (level int) {
 	return level
 }
 
-// shrink is how probably an effect of a standard error is one, and what to expect of it.
+// shrink returns the probability that an effect is real, and its expected size, given its standard error.
 func (k *known) shrink(effect, se float64) (active, expected float64) {
 	s2 := se * se
 	if !(s2 > 0) {

@@ -9,32 +9,32 @@ import (
 // Result is the outcome of a search.
 type Result struct {
 	Model Model `json:"model"`
-	// Candidate is what was confirmed, or was not; nil: nothing promised to help.
+	// Candidate is the configuration put to confirmation; nil if nothing promised to help.
 	Candidate    Config  `json:"candidate"`
 	Confirmation *Judged `json:"confirmation"`
-	// Harm names guardrails that the candidate is not shown to leave alone.
+	// Harm names guardrails on which the candidate was not shown to be harmless.
 	Harm []string `json:"harm"`
-	// OpenBlocks is about how many blocks more would decide on them, which take about
-	// OpenSeconds; 0: none, or no number would.
+	// OpenBlocks is about how many more blocks would decide on them, and OpenSeconds
+	// their duration; 0 if there are none, or if no number of blocks would.
 	OpenBlocks  int     `json:"open_blocks"`
 	OpenSeconds float64 `json:"open_seconds"`
-	// Ships is the configuration for the plan; nil: none. It is the confirmed candidate, less the settings whose own
-	// effects are hardly any.
+	// Ships is the configuration for the plan, or nil: the confirmed candidate without settings
+	// that hardly have an effect.
 	Ships Config `json:"ships"`
-	// ExpectedPercent is the gain over the base that the screening expects of it, less what selection adds.
+	// ExpectedPercent is the gain over the base that the screening expects, corrected for selection.
 	ExpectedPercent stats.Number `json:"expected_percent"`
-	// SeenPercent is the least effect that would have been found: of the candidate
-	// where there was one, else of any one setting.
+	// SeenPercent is the smallest detectable effect: of the candidate if there was
+	// one, else of any one setting.
 	SeenPercent stats.Number `json:"detectable_percent"`
-	// Trials counts all, repetitions of invalid ones among them; Invalid those that were
-	// refused, by the gate.
+	// Trials counts all trials, including repetitions of invalid ones; Invalid counts
+	// those refused, by gate.
 	Trials   int            `json:"trials"`
 	Invalid  map[string]int `json:"invalid"`
 	Seconds  float64        `json:"seconds"`
 	Complete bool           `json:"complete"`
 }
 
-// Result sums a search up.
+// Result sums up a search.
 func (s *Search) Result(done []Measured) (Result, error) {
 	_, more, err := s.Next(done)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Arms that a block of the screening has at most: fewer where levels are to be given up for those that promise more.
+// The largest number of arms in a block of the screening: fewer with levels, so that poor ones are given up sooner.
 const (
 	ofSwitches = 30
 	ofLevels   = 16
@@ -20,17 +20,17 @@ func (s *Search) batch() int {
 	return min(s.Together, ofSwitches)
 }
 
-// deadAfter arms that had a level, none with a value, it is taken for one that the testbed does not have.
+// deadAfter is the number of arms with a level, all without a value, after which the testbed is taken to lack it.
 const deadAfter = 3
 
-// screen asks for one more block, until every choice between levels is clear or what is left is
-// needed to confirm what was found.
+// screen requests another block, until every choice between levels is clear or the remaining budget is
+// needed for confirmation.
 //
-// Its arms come in pairs. Of each factor a pair has the level that is best by effects drawn from what
-// is known, and the best of another draw that disagrees (top-two Thompson sampling: Russo, Operations
-// Research 68, 2020): a factor of two levels is on in half of the arms, so that every trial measures all
-// factors, levels that do not promise are given up, and so is the choice itself where draws agree.
-// Mirrored, main effects are clear of two-factor interactions (Box & Wilson, J. R. Statist. Soc. B 13, 1951).
+// Arms come in pairs. For each factor a pair has the level that is best under effects drawn from the
+// posterior, and the best level of another draw that disagrees (top-two Thompson sampling: Russo,
+// Operations Research 68, 2020): a factor with two levels is on in half of the arms, so every trial
+// measures all factors; poor levels are given up, and so is the choice itself once draws agree. Mirroring
+// keeps main effects clear of two-factor interactions (Box & Wilson, J. R. Statist. Soc. B 13, 1951).
 func (s *state) screen() (Experiment, bool) {
 	done := len(s.of(Screen))
 	k := s.learn()
@@ -49,14 +49,14 @@ func (s *state) screen() (Experiment, bool) {
 	return e, true
 }
 
-// Of so many draws of the effects a block's pairs are made, each of them the one of so many pairs of
-// which least is known.
+// draws is the number of posterior draws from which a block's pairs are made; each pair is the
+// least known out of tries candidates.
 const (
 	draws = 60
 	tries = 16
 )
 
-// mirrored is a pair of arms, whose values the model then takes for known.
+// mirrored returns a pair of arms, and updates the model as if their values were known.
 func (k *known) mirrored(r *rand.Rand, pool []Config) []Config {
 	var best []Config
 	var along []float64
@@ -68,13 +68,13 @@ func (k *known) mirrored(r *rand.Rand, pool []Config) []Config {
 			best, along, most = pair, now, doubt
 		}
 	}
-	for j, v := range along { // along the eigenvectors alone, which is near enough
+	for j, v := range along { // update along the eigenvectors only, as an approximation
 		k.sd[j] /= math.Sqrt(1 + v*v*k.sd[j]*k.sd[j]/(2*k.noise))
 	}
 	return best
 }
 
-// topTwo makes a pair of arms of configurations drawn.
+// topTwo makes a pair of arms from drawn configurations.
 func topTwo(r *rand.Rand, pool []Config) []Config {
 	order := r.Perm(len(pool))
 	first := pool[order[0]]
@@ -94,7 +94,7 @@ func topTwo(r *rand.Rand, pool []Config) []Config {
 	return pair
 }
 
-// draw is the best configuration by effects drawn from what is known.
+// draw returns the best configuration under effects drawn from the posterior.
 func (k *known) draw(r *rand.Rand) Config {
 	theta := make([]float64, len(k.mean))
 	copy(theta, k.mean)
@@ -107,7 +107,7 @@ func (k *known) draw(r *rand.Rand) Config {
 	return k.argmax(theta)
 }
 
-// argmax is the configuration that effects make best: by changes of one factor, and of both of a pair.
+// argmax returns the best configuration under given effects, by changing one factor or pair at a time.
 func (k *known) argmax(theta []float64) Config {
 	c := k.base()
 	worth := func(c Config) (sum float64) {
@@ -141,7 +141,7 @@ func (k *known) argmax(theta []float64) Config {
 	return c
 }
 
-// better is a configuration with a factor at its best level.
+// better returns a configuration with a factor at its best level.
 func (k *known) better(c Config, factor int, worth func(Config) float64) Config {
 	best, most := c.With(factor, 0), worth(c.With(factor, 0))
 	for l := 1; l <= k.Levels[factor]; l++ {
@@ -152,10 +152,10 @@ func (k *known) better(c Config, factor int, worth func(Config) float64) Config 
 	return best
 }
 
-// dead reports whether the testbed does not seem to have a level.
+// dead reports whether the testbed seems to lack a level.
 func (k *known) dead(column int) bool { return k.asked[column] >= deadAfter && k.seen[column] == 0 }
 
-// lacking is why the testbed does not have a level; "" where it has.
+// lacking returns why the testbed lacks a level; "" if it has it.
 func (k *known) lacking(factor, level int) string {
 	for _, m := range k.of(Screen) {
 		for i, why := range m.Unavailable {
@@ -167,7 +167,7 @@ func (k *known) lacking(factor, level int) string {
 	return ""
 }
 
-// again decides on one more block.
+// again decides whether to run another block.
 func (k *known) again() bool {
 	if _, on := k.last(Confirm); on || k.clear() {
 		return false
@@ -176,7 +176,7 @@ func (k *known) again() bool {
 	return k.batch()+beside+min(k.toConfirm(0.95), max((beside+1)*leastPairs, k.total(left)/confirmShare)) <= left
 }
 
-// clear reports that no choice between levels is left that matters and that more blocks would change.
+// clear reports whether no further block could change a choice between levels that matters.
 func (k *known) clear() bool {
 	best := k.argmax(k.mean)
 	for i, n := range k.Levels {

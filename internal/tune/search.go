@@ -9,11 +9,11 @@ import (
 	"linerate/internal/stats"
 )
 
-// Config is a configuration: the level of every factor. 0 is the base's, 1 the
-// first that is worth trying, more are further doses.
+// Config is a configuration: the level of every factor. 0 is the base's level,
+// 1 the first one to try, and more are further doses.
 type Config []int
 
-// Size is how many factors are not at the base's level.
+// Size returns the number of factors that are not at the base's level.
 func (c Config) Size() (n int) {
 	for _, level := range c {
 		if level > 0 {
@@ -23,71 +23,71 @@ func (c Config) Size() (n int) {
 	return n
 }
 
-// With is the configuration with one factor at another level.
+// With returns the configuration with one factor at another level.
 func (c Config) With(factor, level int) Config {
 	out := slices.Clone(c)
 	out[factor] = level
 	return out
 }
 
-// Phase is what an experiment is for.
+// Phase is the purpose of an experiment.
 type Phase string
 
 // The phases, in order.
 const (
-	Fit     Phase = "fit"     // how many arms live side by side, and what the testbed has
-	Screen  Phase = "screen"  // which factors act
-	Confirm Phase = "confirm" // whether it is better than the base
-	Guard   Phase = "guard"   // whether it leaves the study's other metrics alone
+	Fit     Phase = "fit"     // how many arms can run side by side, and what the testbed supports
+	Screen  Phase = "screen"  // which factors have an effect
+	Confirm Phase = "confirm" // whether the candidate is better than the base
+	Guard   Phase = "guard"   // whether the candidate harms the study's other metrics
 )
 
-// Experiment is a comparison to be made: blocks of arms that live side by side.
+// Experiment is a comparison to run: blocks of arms that run side by side.
 type Experiment struct {
 	Name  string `json:"name"` // unique in its search
 	Phase Phase  `json:"phase"`
-	// Control is what the arms are compared with. Every block has it twice, the
-	// second time as the A/A arm.
+	// Control is the configuration with which the arms are compared. Every
+	// block has it twice, the second time as the A/A arm.
 	Control Config   `json:"control"`
 	Arms    []Config `json:"arms"`
 	Blocks  int      `json:"blocks"`
-	// Looks are the numbers of blocks after which the experiment may end, and Alpha
-	// the level of all of them together; without looks every block is run.
+	// Looks lists the numbers of blocks after which the experiment may end; Alpha
+	// is their overall level. Without looks every block is run.
 	Looks []int   `json:"looks,omitempty"`
 	Alpha float64 `json:"alpha,omitempty"`
-	// Guards names the guardrails that a guard is to decide on.
+	// Guards names the guardrails that a guard must decide.
 	Guards []string `json:"guards,omitempty"`
 }
 
-// Slots is how many trials the experiment takes at most.
+// Slots returns the largest number of trials in the experiment.
 func (e Experiment) Slots() int { return e.Blocks * (len(e.Arms) + beside) }
 
-// beside is how many arms of a block are not candidates: control and A/A.
+// beside is the number of arms in a block that are not candidates: control and A/A.
 const beside = 2
 
 // Measured is an experiment with its results.
 type Measured struct {
 	Experiment
-	// Values are natural logarithms of the metric that is to get better, turned so
-	// that more is better; NaN where a trial is invalid. Of each block the control
-	// comes first, then the A/A arm, then the arms.
+	// Values are natural logarithms of the primary metric, turned so that more is
+	// better; NaN if a trial is invalid. In each block the control comes first,
+	// then the A/A arm, then the arms.
 	Values [][]float64
-	// Seconds is what it took, of the budget's kind.
+	// Seconds is the time it took, which counts against the budget.
 	Seconds float64
-	// Harm are the guardrails that the candidate is not shown to leave alone; of a
-	// confirmation and the guard after it only.
+	// Harm lists the guardrails on which the candidate was not shown to be
+	// harmless; only for a confirmation and its guard.
 	Harm []Guardrail
-	// Ran counts the trials, those among them that repeat an invalid one; Invalid those
-	// that were refused, by the gate. Ran is 0 where each arm ran once a block.
+	// Ran counts the trials, including repetitions of invalid ones; Invalid counts
+	// those refused, by gate. Ran is 0 if each arm ran once per block.
 	Ran     int
 	Invalid map[string]int
-	// Unavailable says of arms, by number, why the testbed cannot have them.
+	// Unavailable says why the testbed cannot run an arm, by its number.
 	Unavailable map[int]string
 }
 
-// Slots is how many values it was to have: one for each arm of each block.
+// Slots returns the number of expected values: one for each arm of each block.
 func (m *Measured) Slots() int { return len(m.Values) * (len(m.Arms) + beside) }
 
-// trials is how many it took.
+// trials returns the number of trials that it took.
 func (m *Measured) trials() int {
 	if m.Ran > 0 {
 		return m.Ran
@@ -95,39 +95,39 @@ func (m *Measured) trials() int {
 	return m.Slots()
 }
 
-// Search is the input of a search. The same search and the
-// same measurements lead to the same next experiment, always.
+// Search is the input of a search. The same search and measurements always
+// lead to the same next experiment.
 type Search struct {
-	// Levels is how many levels each factor has in addition to the base's.
+	// Levels is the number of levels of each factor, in addition to the base's.
 	Levels []int
-	// Seconds is the budget, and PerSlot how long a trial is believed to take until
-	// some have been seen.
+	// Seconds is the budget. PerSlot is the estimated duration of a trial until
+	// some have been measured.
 	Seconds, PerSlot float64
-	// More is what the guard may take beyond the budget, in seconds.
+	// More is what the guard may use beyond the budget, in seconds.
 	More float64
-	// Together is how many arms can be up at once, not counting control and A/A.
+	// Together is the number of arms that can be up at once, not counting control and A/A.
 	Together int
-	// Worth is the least effect of one setting that matters, as a log ratio: the
-	// screening stops when it would be seen, and an equivalent is within it.
+	// Worth is the smallest effect of one setting that matters, as a log ratio: the
+	// screening stops when it would detect it, and equivalents lie within it.
 	Worth float64
-	// Confirmations is which confirmation of its question this is, from 1.
+	// Confirmations is the number of this confirmation of its question, from 1.
 	Confirmations int
 	Seed          uint64
 }
 
-// base is the configuration that changes nothing.
+// base returns the configuration that changes nothing.
 func (s *Search) base() Config { return make(Config, len(s.Levels)) }
 
-// state is a search with what was measured.
+// state is a search with its measurements.
 type state struct {
 	*Search
 	done []Measured
 }
 
-// MaxFactors is how many settings one search takes.
+// MaxFactors is the largest number of settings in a search.
 const MaxFactors = 126
 
-// Next is what to measure after what is done; ok is false at the end.
+// Next returns what to measure after done; ok is false at the end.
 func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 	if n := len(s.Levels); n < 1 || n > MaxFactors {
 		return Experiment{}, false, hint.With(hint.Usagef("%d settings: a search takes 1 to %d", n, MaxFactors), "leave some out, or name those of interest")
@@ -141,12 +141,12 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 	return Experiment{}, false, nil
 }
 
-// of are the experiments of a phase.
+// of returns the experiments of a phase.
 func (s *state) of(p Phase) (out []Measured) {
 	return list.Filter(s.done, func(m Measured) bool { return m.Phase == p })
 }
 
-// last is the experiment of a phase that ended it.
+// last returns the last experiment of a phase.
 func (s *state) last(p Phase) (Measured, bool) {
 	all := s.of(p)
 	if len(all) == 0 {
@@ -155,8 +155,8 @@ func (s *state) last(p Phase) (Measured, bool) {
 	return all[len(all)-1], true
 }
 
-// left is how many trials the budget has left at the pace so far. Confirmation and guard do
-// not count towards the pace, because they run other parts in addition to the primary one.
+// left returns how many trials fit in the remaining budget at the pace so far. Confirmation and
+// guard do not count towards the pace, because they run other parts in addition to the primary one.
 func (s *state) left() int {
 	used, own, slots := 0.0, 0.0, 0
 	for i := range s.done {
@@ -173,11 +173,11 @@ func (s *state) left() int {
 	return int(math.Floor((s.Seconds-used)/pace + 1e-9))
 }
 
-// confirmShare: at least one part in so many of the budget is left to the
-// confirmation, which is enough where there is something to confirm.
+// confirmShare reserves this fraction of the budget (one in confirmShare) for
+// the confirmation, which suffices if there is something to confirm.
 const confirmShare = 5
 
-// total is how many trials the whole budget is, of which so many are left.
+// total returns the whole budget in trials, given the number left.
 func (s *state) total(left int) int {
 	for i := range s.done {
 		left += s.done[i].Slots()
@@ -185,8 +185,8 @@ func (s *state) total(left int) int {
 	return left
 }
 
-// beside0 is the variance of one value between arms of a block, estimated from the control
-// and its A/A arm, and from how many blocks.
+// beside0 returns the variance of one value between arms of a block, estimated from the
+// control and the A/A arm, and the number of blocks used.
 func (s *state) beside0() (variance, n float64) {
 	for _, m := range s.done {
 		for _, block := range m.Values {
@@ -198,8 +198,8 @@ func (s *state) beside0() (variance, n float64) {
 	return variance / max(1, n), n
 }
 
-// toConfirm is about how many trials a confirmation takes that finds the candidate's
-// gain with a power, at the level that is due.
+// toConfirm estimates how many trials a confirmation takes to detect the candidate's
+// gain with the given power, at its level.
 func (k *known) toConfirm(power float64) int {
 	gain := 2 * k.Worth
 	if c, ok := k.choose(); ok {

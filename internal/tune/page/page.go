@@ -1,5 +1,5 @@
-// Package page shows the result of a search by experiment: in a terminal, and as a
-// page of HTML.
+// Package page shows the result of a search by experiment, in a terminal and as an
+// HTML page.
 package page
 
 import (
@@ -16,7 +16,7 @@ import (
 	"linerate/internal/tune/space"
 )
 
-// Report is what a page shows of a search.
+// Report is the content of a page on a search.
 type Report struct {
 	Question string        `json:"question"`
 	Study    string        `json:"study"`
@@ -25,14 +25,14 @@ type Report struct {
 	Space    []space.Entry `json:"space"`
 	// Factors are the entries in the space, in the order of configurations.
 	Factors []string `json:"factors"`
-	// Confirmation numbers the confirmations of the question in the ledger, Alpha is
-	// the level that was left for this one.
+	// Confirmation numbers the confirmations of the question in the ledger; Alpha is
+	// the level that this one had.
 	Confirmation int         `json:"confirmation_number"`
 	Alpha        float64     `json:"alpha"`
 	Result       tune.Result `json:"result"`
-	// Ships are the settings of the plan.
+	// Ships lists the settings in the plan.
 	Ships []Setting `json:"ships"`
-	// Untried are the levels that were not measured.
+	// Untried lists the levels that were not measured.
 	Untried []Untried `json:"untried"`
 	Answer  string    `json:"answer"`
 }
@@ -43,13 +43,13 @@ type Untried struct {
 	Why string `json:"why"`
 }
 
-// Setting is a factor at a level.
+// Setting is a factor at one level.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Fill works out what follows from the result.
+// Fill fills in what follows from the result.
 func (r *Report) Fill() {
 	factors := space.Factors(r.Space)
 	r.Factors, r.Ships = []string{}, []Setting{}
@@ -63,7 +63,7 @@ func (r *Report) Fill() {
 	r.Answer = r.answer(factors)
 }
 
-// effects are the rows of all levels that were measured, the largest effect first.
+// effects returns the rows of all measured levels, the largest effect first.
 func (r *Report) effects() (out []row) {
 	factors := space.Factors(r.Space)
 	seen := slices.DeleteFunc(slices.Clone(r.Result.Model.Effects), func(e tune.Effect) bool { return e.Seen == 0 })
@@ -75,7 +75,7 @@ func (r *Report) effects() (out []row) {
 	return out
 }
 
-// adjusted is an effect less what selection adds to it.
+// adjusted formats an effect corrected for selection.
 func (r *Report) adjusted(e tune.Effect) string {
 	low, high := e.Low, e.High
 	if low == 0 && high == 0 {
@@ -87,7 +87,7 @@ func (r *Report) adjusted(e tune.Effect) string {
 	return fmt.Sprintf("%s (%s to %s)", r.ChangeText(e.Expected), r.ChangeText(low), r.ChangeText(high))
 }
 
-// became says what the search did with a level of a factor.
+// became says what happened to a level of a factor.
 func (r *Report) became(f, level int) string {
 	at := func(c tune.Config) bool { return c != nil && c[f] == level }
 	switch {
@@ -101,10 +101,10 @@ func (r *Report) became(f, level int) string {
 	return ""
 }
 
-// row of a table.
+// row is a row of a table.
 type row = []string
 
-// Terminal prints the report without the tables below the effects.
+// Terminal prints the report, without the tables below the effects.
 func (r *Report) Terminal(w io.Writer, style show.Style) error {
 	return r.document().Terminal(w, style)
 }
@@ -143,7 +143,7 @@ func (r *Report) document() document.Document {
 	return d
 }
 
-// sections are the tables of a page below the effects; one without rows is left out.
+// sections returns the tables below the effects; empty ones are omitted.
 func (r *Report) sections() []document.Table {
 	factors := space.Factors(r.Space)
 	var interactions, confirm, untried, outside []row

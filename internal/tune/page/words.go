@@ -36,7 +36,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
 }
 
-// found tells what ships, with what was measured of all that was confirmed together.
+// found describes what ships, and what was measured of everything that was confirmed together.
 func (r *Report) found(factors []space.Entry) string {
 	confirmed := r.of() + r.interval(r.Result.Confirmation.Result) + ", confirmed on blocks of their own."
 	more := r.Result.Candidate.Size() - r.Result.Ships.Size()
@@ -51,7 +51,7 @@ func (r *Report) found(factors []space.Entry) string {
 		r.of(), r.ChangeText(math.Log1p(r.Result.ExpectedPercent.Float()/100)), show.Plural(more, "setting"), idle, confirmed)
 }
 
-// Own is what a setting of the plan does by itself, and how that is known.
+// Own describes the effect of one setting in the plan, and how it is known.
 func (r *Report) Own(factor int) string {
 	if r.Result.Candidate.Size() == 1 {
 		return r.interval(r.Result.Confirmation.Result) + ", alone"
@@ -64,7 +64,7 @@ func (r *Report) Own(factor int) string {
 	return ""
 }
 
-// untried are the levels without a value, and why.
+// untried returns the levels without a value, with the reasons.
 func (r *Report) untried(factors []space.Entry) []Untried {
 	out := []Untried{}
 	for i, f := range factors {
@@ -96,7 +96,7 @@ func (r *Report) caveat() string {
 	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
 }
 
-// unmeasured lists the levels that were not measured, by the reason.
+// unmeasured lists the levels that were not measured, by reason.
 func (r *Report) unmeasured() (out []string) {
 	by := map[string][]string{}
 	var reasons []string
@@ -112,8 +112,8 @@ func (r *Report) unmeasured() (out []string) {
 	return out
 }
 
-// invalid counts the trials that could not be used, with the gates that refused them, the
-// most frequent first.
+// invalid counts the unusable trials, by the gates that refused them, the most frequent
+// first.
 func (r *Report) invalid() string {
 	gates, n := slices.Sorted(maps.Keys(r.Result.Invalid)), 0
 	slices.SortStableFunc(gates, func(a, b string) int { return r.Result.Invalid[b] - r.Result.Invalid[a] })
@@ -124,14 +124,14 @@ func (r *Report) invalid() string {
 	return fmt.Sprintf("%d of %s invalid, by %s", n, show.Plural(r.Result.Trials, "trial"), show.List(gates))
 }
 
-// less reports whether less of the metric is better. Where it is, what the search has turned
-// so that more is better is turned back for people: a latency gets lower, not a gain.
+// less reports whether less of the metric is better. Then the search's gains are inverted
+// for display: a latency falls.
 func (r *Report) less() bool {
 	m, _ := study.MetricNamed(r.Metric)
 	return m.LowerIsBetter
 }
 
-// of names what an effect is of, where a reader might take it for the other direction.
+// of names the metric of an effect whose direction might be misread.
 func (r *Report) of() string {
 	if m, _ := study.MetricNamed(r.Metric); m.LowerIsBetter {
 		return m.Label + " "
@@ -139,7 +139,7 @@ func (r *Report) of() string {
 	return ""
 }
 
-// ChangeText is a gain of the search, a log ratio, as a change of the metric, in percent.
+// ChangeText formats a gain of the search, a log ratio, as a change of the metric in percent.
 func (r *Report) ChangeText(gain float64) string {
 	if r.less() {
 		gain = -gain
@@ -147,7 +147,7 @@ func (r *Report) ChangeText(gain float64) string {
 	return show.SignedPercent(stats.Percent(gain))
 }
 
-// Change is what the search has of an effect as a change of the metric itself.
+// Change converts an effect on the search's scale to a change of the metric itself.
 func (r *Report) Change(e stats.Effect) stats.Effect {
 	if !r.less() {
 		return e
@@ -162,10 +162,10 @@ func (r *Report) interval(v stats.Result) string {
 	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(e.EffectPercent.Float()), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
 }
 
-// cell is an interval that a table does not break into lines.
+// cell formats an interval without line breaks, for tables.
 func (r *Report) cell(v stats.Result) string { return strings.ReplaceAll(r.interval(v), " ", "\u00a0") }
 
-// guards says what became of the study's other metrics.
+// guards describes the result for the study's other metrics.
 func (r *Report) guards() string {
 	switch {
 	case r.Result.Confirmation == nil || r.Result.Confirmation.Verdict != stats.Better:
@@ -180,7 +180,7 @@ func (r *Report) guards() string {
 	return "Not shown to be no worse than by their margins: " + show.List(r.Result.Harm) + "."
 }
 
-// margins is the scale on which an effect of the screening is nothing.
+// margins describes which effects of the screening may be due to chance.
 func (r *Report) margins() string {
 	m := r.Result.Model
 	if !(m.SE > 0) {

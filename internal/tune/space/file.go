@@ -11,7 +11,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// file is a space of the user's own.
+// file is a user-defined space.
 type file struct {
 	Version int      `yaml:"version"`
 	Factors []factor `yaml:"factors"`
@@ -22,17 +22,17 @@ type factor struct {
 	Base   []study.Setting `yaml:"base,omitempty"`
 	Levels []Level         `yaml:"levels"`
 	Source string          `yaml:"source,omitempty"`
-	// For is what a study's workload must be: "serve" and "http", "smtp" or "files",
-	// "tls", "proxy"; nothing is any. Instead are tunables whose place it takes.
+	// For lists traits that a study's workload must have: "serve" and "http", "smtp" or
+	// "files", "tls", "proxy"; empty means any. Instead lists the tunables that it replaces.
 	For     []string `yaml:"for,omitempty,flow"`
 	Instead []string `yaml:"instead,omitempty,flow"`
 }
 
-// FileType is the shape of a file of a space.
+// FileType returns the type of a space file.
 func FileType() reflect.Type { return reflect.TypeFor[file]() }
 
-// Parse reads a space from YAML: factors, each with the settings of its levels as
-// studies write them. The settings are checked when they are put to a study.
+// Parse parses a space from YAML: factors, with the settings of each level
+// written as in studies. The settings are checked when they are put into a study.
 func Parse(name string, data []byte) ([]Entry, error) {
 	var f file
 	_, err := yamlfile.Read(name, data, yamlfile.Kind{Noun: "a space", Content: "factors", Version: 1}, &f)
@@ -68,7 +68,7 @@ func Parse(name string, data []byte) ([]Entry, error) {
 	return out, nil
 }
 
-// Load reads all spaces of a file system, as the catalogue ships them.
+// Load reads all spaces in a file system, as shipped with the catalogue.
 func Load(fsys fs.FS) (all []Entry, err error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	for _, name := range names {
@@ -88,11 +88,11 @@ func Load(fsys fs.FS) (all []Entry, err error) {
 //go:embed placebo.yaml
 var placebo []byte
 
-// Placebo is a space of settings that nothing reads in the lab: a search of it that
-// finds a winner has found a lucky one.
+// Placebo returns a space of settings that nothing in the lab reads: a search that
+// finds a winner in it has found a lucky one.
 func Placebo() ([]Entry, error) { return Parse("the placebo space", placebo) }
 
-// Choose applies names that are wanted, all where there are none, and unwanted.
+// Choose applies the wanted names (all if there are none) and the unwanted ones.
 func Choose(all []Entry, only, without []string) error {
 	return Query{Only: only, Without: without}.choose(all)
 }

@@ -9,9 +9,9 @@ import (
 	"linerate/internal/tunable"
 )
 
-// forbid takes out what the catalogue's couplings do not allow, so that every
-// configuration of the space is one that they do: levels that disagree with what
-// another setting has now, and of two factors with levels that disagree the later.
+// forbid removes levels that violate the catalogue's couplings, so that every
+// configuration in the space is allowed: levels that conflict with the present value
+// of another setting and, of two factors with conflicting levels, the later one.
 func forbid(q Query, env tunable.Env, all []Entry) error {
 	for _, r := range q.Catalogue.Records {
 		if r.OS != q.Facts.OS {
@@ -29,7 +29,7 @@ func forbid(q Query, env tunable.Env, all []Entry) error {
 	return nil
 }
 
-// forbidPair does it for one coupling, whose sides are nil where they are not in the space.
+// forbidPair applies one coupling; its sides are nil if they are not in the space.
 func forbidPair(env tunable.Env, this, other *Entry, name string, k tunable.Coupling) (err error) {
 	agree := func(a, b string) bool {
 		if a == "" || b == "" {
@@ -57,7 +57,7 @@ func forbidPair(env tunable.Env, this, other *Entry, name string, k tunable.Coup
 }
 
 // oneBoot keeps either the factors that boot another image or those in files read at boot,
-// whichever the space has first: a search would combine them, and one boot cannot.
+// whichever comes first in the space: a search would combine them, and one boot cannot do both.
 func oneBoot(all []Entry) {
 	var image, files string
 	for i := range all {
@@ -79,7 +79,7 @@ func oneBoot(all []Entry) {
 	}
 }
 
-// has reports whether a level sets anything by one of these mechanisms.
+// has reports whether any level uses one of these mechanisms.
 func (e *Entry) has(by ...setting.Mechanism) bool {
 	return slices.ContainsFunc(e.Levels, func(l Level) bool {
 		return slices.ContainsFunc(l.Settings, func(s study.Setting) bool { return slices.Contains(by, s.Setting().Mechanism) })
@@ -93,10 +93,10 @@ func entryOf(all []Entry, name string) *Entry {
 	return nil
 }
 
-// in reports whether there is such an entry, in the space.
+// in reports whether the entry exists and is in the space.
 func (e *Entry) in() bool { return e != nil && e.In }
 
-// keep leaves the levels that may stay; an entry without any is out, with the reason.
+// keep removes levels that may not stay; an entry without levels leaves the space, with the reason.
 func (e *Entry) keep(may func(string) bool, why string) {
 	if !e.in() {
 		return

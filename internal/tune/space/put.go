@@ -13,25 +13,25 @@ import (
 	"linerate/internal/tune"
 )
 
-// Bench is a study whose testbed, workload and metric a search uses.
+// Bench is the study whose testbed, workload and metric a search uses.
 type Bench struct {
 	Study   study.Spec
 	Base    study.Variant
 	Factors []Entry
-	// Question is what every experiment of the search asks, by which a ledger counts
-	// how often it was asked.
+	// Question is the question of every experiment of the search, by which a ledger
+	// counts how often it was asked.
 	Question string
 	Seed     uint64
 }
 
-// control is the name of the arm that all others are compared with.
+// control is the name of the arm with which all others are compared.
 const control = "base"
 
-// arm names the n-th arm of an experiment, from 0.
+// arm returns the name of the n-th arm of an experiment, from 0.
 func arm(n int) string { return fmt.Sprintf("c%02d", n+1) }
 
-// Put turns an experiment into a study: the arms are its variants, and a confirmation adds
-// the study's other parts and metrics as guardrails.
+// Put converts an experiment to a study: the arms become its variants, and a confirmation
+// adds the study's other parts and metrics as guardrails.
 func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	s := b.Study
 	s.Name, s.Topic, s.Summary = b.Name(e), "tuning", "An experiment of linerate tune: "+string(e.Phase)+"."
@@ -46,7 +46,7 @@ func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	primary := s.Primary()
 	s.Parts, s.Metrics = nil, nil
 	for _, p := range b.Study.Parts {
-		p.At = nil // the experiment has no sweep
+		p.At = nil // an experiment has no sweep
 		switch guarded := slices.ContainsFunc(b.Study.Metrics, func(g study.Goal) bool { return g.Part == p.Name && slices.Contains(e.Guards, name(g)) }); {
 		case guarded || p.Name == primary.Part && e.Phase != tune.Guard:
 			p.Blocks = e.Blocks
@@ -66,17 +66,17 @@ func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	if len(e.Looks) > 0 {
 		s.Looks = &study.Looks{Blocks: e.Looks, Alpha: e.Alpha}
 	}
-	s, bad := study.Complete(s, func(string) bool { return true }) // the bench's study is complete
+	s, bad := study.Complete(s, func(string) bool { return true }) // the bench's study is already complete
 	if bad != nil {
 		return s, bad.Usage()
 	}
 	return s, nil
 }
 
-// Name is an experiment's as a study.
+// Name returns the name of an experiment's study.
 func (b Bench) Name(e tune.Experiment) string { return "tune-" + b.Study.Name + "-" + e.Name }
 
-// variant is a configuration, on top of what the base sets.
+// variant returns a configuration as a variant, on top of the base's settings.
 func (b Bench) variant(name string, c tune.Config) study.Variant {
 	v := b.Base
 	v.Name, v.Summary, v.At, v.Curve = name, Words(b.Factors, c), nil, ""
@@ -84,13 +84,13 @@ func (b Bench) variant(name string, c tune.Config) study.Variant {
 	return v
 }
 
-// SideBySide reports whether arms live together at all.
+// SideBySide reports whether arms can run side by side at all.
 func (b Bench) SideBySide() bool {
 	part, _ := b.Study.Part(b.Study.Primary().Part)
 	return b.Study.Interleaving(part) != study.InSequence
 }
 
-// Together is how many arms can be up at once, not counting control and A/A arm.
+// Together returns the number of arms that can be up at once, not counting control and A/A arm.
 func (b Bench) Together(most int) int {
 	for n := most; n > 2; n-- {
 		e := tune.Experiment{Name: "probe", Phase: tune.Screen, Control: make(tune.Config, len(b.Factors)), Blocks: 1}
@@ -110,14 +110,14 @@ func (b Bench) Together(most int) int {
 	return min(most, 12)
 }
 
-// PerSlot is how long a trial is believed to take, in seconds.
+// PerSlot estimates the duration of a trial, in seconds.
 func (b Bench) PerSlot() float64 {
 	part, _ := b.Study.Part(b.Study.Primary().Part)
 	return b.Study.Expected(part) * 1.5
 }
 
-// Worth is the least effect of one setting that matters, as a log ratio: a quarter of
-// the margin within which the study calls variants equivalent.
+// Worth returns the smallest effect of one setting that matters, as a log ratio: a
+// quarter of the study's equivalence margin.
 func (b Bench) Worth() float64 {
 	margin := b.Study.Primary().MarginPercent
 	if margin <= 0 {
@@ -126,7 +126,7 @@ func (b Bench) Worth() float64 {
 	return math.Log1p(margin / 400)
 }
 
-// Measured is the result of an experiment, from the trials of its study.
+// Measured returns the result of an experiment, from the trials of its study.
 func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measured {
 	m := tune.Measured{Experiment: e, Invalid: map[string]int{}, Unavailable: map[int]string{}}
 	g := s.Primary()
@@ -170,7 +170,7 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 	return m
 }
 
-// cut reports whether a trial says that its settings cut the path: no disturbance does that.
+// cut reports whether a trial's failure shows that its settings cut the path, which no disturbance does.
 func cut(t study.Trial) bool {
 	if len(t.Reasons) == 0 {
 		return false
@@ -179,13 +179,13 @@ func cut(t study.Trial) bool {
 	return gate.Cut
 }
 
-// longestReset bounds what between two trials counts as their reset, a boot at most; a
-// longer pause is an interruption.
+// longestReset bounds the time between two trials that counts as their reset, at most
+// a boot; a longer pause is an interruption.
 const longestReset = 15 * time.Minute
 
-// took is how long trials took, in seconds, with the resets between them.
+// took returns the duration of trials, in seconds, including the resets between them.
 func took(trials []study.Trial) (seconds float64) {
-	by := map[time.Time]float64{} // arms that live side by side have one start
+	by := map[time.Time]float64{} // arms that run side by side have the same start
 	for _, t := range trials {
 		by[t.Start] += t.Seconds
 	}
@@ -202,8 +202,8 @@ func took(trials []study.Trial) (seconds float64) {
 	return seconds
 }
 
-// harm are the guardrails that the candidate is not shown to leave alone: by the 95 %
-// interval every other metric must be no worse than by its margin, 5 % where it has none.
+// harm returns the guardrails on which the candidate was not shown to be harmless: by the 95
+// % interval, every other metric must be worse by at most its margin, 5 % if it has none.
 func harm(s study.Spec, trials []study.Trial) (out []tune.Guardrail) {
 	for _, v := range study.Analyse(s, *s.Seed, study.Environment{}, trials).Verdicts {
 		if v.Primary {
@@ -227,9 +227,9 @@ func harm(s study.Spec, trials []study.Trial) (out []tune.Guardrail) {
 	return out
 }
 
-// toShow is how many blocks show, with a power of 0.8, that a metric is no worse than
-// by a margin, after an interval of so many; more is better. Half of a gain is believed.
-// 0: no number of them.
+// toShow returns how many blocks show, with a power of 0.8, that a metric is worse by at
+// most a margin, given its interval after n blocks; more is better. It assumes that half
+// of a gain is real. 0: no number of blocks does.
 func toShow(low, high, margin float64, n int) int {
 	mean := (low + high) / 2
 	room := margin + min(mean, mean/2)
@@ -241,10 +241,10 @@ func toShow(low, high, margin float64, n int) int {
 	return int(min(math.Ceil(z*z*sd*sd/(room*room)), math.MaxInt32)) + 2
 }
 
-// name is a guardrail's, as reports have it.
+// name returns a guardrail's name in reports.
 func name(g study.Goal) string { return g.Metric + " in part " + g.Part }
 
-// leastBlocks of the primary metric's part where only other parts are still open.
+// leastBlocks is the number of blocks of the primary metric's part if only other parts are still open.
 const leastBlocks = 4
 
 func hash(name string) uint64 {

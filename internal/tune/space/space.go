@@ -1,5 +1,5 @@
-// Package space says which settings a search by experiment may try, and why each
-// other may not; and puts a search's experiments to a study's testbed and workload.
+// Package space determines which settings a search by experiment may try, and why it may
+// not try the others; it puts a search's experiments to a study's testbed and workload.
 package space
 
 import (
@@ -16,51 +16,51 @@ import (
 	"linerate/internal/tune"
 )
 
-// Level is one value worth trying of a factor.
+// Level is one value of a factor to try.
 type Level struct {
 	Value    string          `yaml:"value" json:"value"`
 	Source   string          `yaml:"source,omitempty" json:"source,omitempty"`
 	Settings []study.Setting `yaml:"settings,omitempty" json:"-"`
 }
 
-// Entry is a setting that was thought of, in the space or not, and why.
+// Entry is a setting that was considered, whether in the space or not, and why.
 type Entry struct {
 	Name string `json:"name"`
-	// In: it is a factor of the search.
+	// In is set if it is a factor of the search.
 	In  bool   `json:"in"`
 	Why string `json:"why"`
-	// Now is its value before anything is tried; "" where none is known.
+	// Now is its value before the search; "" if unknown.
 	Now    string  `json:"now,omitempty"`
 	Levels []Level `json:"levels"`
-	// Shared: it is global to the kernel, so that the arms take turns with it.
+	// Shared is set if it is global to the kernel, so that the arms take turns with it.
 	Shared bool `json:"shared,omitempty"`
-	// Catalogue: the setting is the catalogue's, under this name.
+	// Catalogue is set if it is a setting of the catalogue, under this name.
 	Catalogue bool `json:"catalogue"`
-	// Base are settings of the arms without it.
+	// Base are the settings of arms without it.
 	Base []study.Setting `yaml:"base,omitempty" json:"-"`
-	// traits are what a workload must be for it; instead are the catalogue's tunables
-	// whose place it takes.
+	// traits are the traits that a workload must have; instead are the catalogue's
+	// tunables that it replaces.
 	traits, instead []string
 }
 
-// Query is what a space is wanted for.
+// Query describes the search for which a space is built.
 type Query struct {
 	Catalogue *tunable.Catalogue
-	Facts     *fact.Facts // of the host whose lab it is
+	Facts     *fact.Facts // of the host that runs the lab
 	Role      string
 	Study     study.Spec
-	Base      study.Variant // what is tuned
+	Base      study.Variant // the configuration to be tuned
 	// Workloads are factors of servers and of paths to their clients, in addition to the
 	// catalogue's tunables (catalogue.Spaces).
 	Workloads []Entry
-	// AllowHost lets the search change what is global to the kernel.
+	// AllowHost lets the search change settings that are global to the kernel.
 	AllowHost bool
-	// Only, where not empty, are all that may enter; Without may not.
+	// Only, if not empty, lists all settings that may enter; Without lists those that may not.
 	Only, Without []string
 }
 
-// Of lists every tunable that the catalogue has levels for on this system, and what
-// the workload's server has; the factors of the space among them.
+// Of returns every tunable for which the catalogue has levels on this system, and
+// the settings of the workload's server; the factors of the space are among them.
 func Of(q Query) ([]Entry, error) {
 	env := q.Catalogue.NewEnv(q.Facts, q.Role)
 	var out []Entry
@@ -89,7 +89,7 @@ func Of(q Query) ([]Entry, error) {
 	return out, q.choose(out)
 }
 
-// fill says whether a record is in the space, and at which levels.
+// fill determines whether a record is in the space, and at which levels.
 func (e *Entry) fill(q Query, env tunable.Env, r *tunable.Record) error {
 	conditions := 0
 	for _, l := range r.Levels {
@@ -125,7 +125,7 @@ func (e *Entry) fill(q Query, env tunable.Env, r *tunable.Record) error {
 	return nil
 }
 
-// outside says why the testbed cannot try a record; "": it can. It writes how.
+// outside returns why the testbed cannot try a record, or "" and fills in the levels' settings.
 func (e *Entry) outside(q Query, r *tunable.Record) string {
 	feature, isFeature := strings.CutPrefix(r.Name, "ethtool -K IF ")
 	for i, l := range e.Levels {
@@ -166,7 +166,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	return ""
 }
 
-// serves reports whether the study is of servers.
+// serves reports whether the study is on servers.
 func (q Query) serves() bool {
 	part, _ := q.Study.Part(q.Study.Primary().Part)
 	return study.KindOf(part) == study.KindServe
@@ -177,7 +177,7 @@ func (q Query) sets(name string) bool {
 	return slices.ContainsFunc(q.Base.Settings, func(s study.Setting) bool { return s.Is(setting.Sysctl) && s.Setting().Name == name })
 }
 
-// choose applies what is wanted and unwanted by name.
+// choose applies the wanted and unwanted names.
 func (q Query) choose(all []Entry) error {
 	known := list.Map(all, func(e Entry) string { return e.Name })
 	for _, n := range slices.Concat(q.Only, q.Without) {
@@ -198,17 +198,17 @@ func (q Query) choose(all []Entry) error {
 	return nil
 }
 
-// Factors are the entries of the space that are in it.
+// Factors returns the entries that are in the space.
 func Factors(all []Entry) (in []Entry) {
 	return list.Filter(all, func(e Entry) bool { return e.In })
 }
 
-// Levels is how many levels each factor has in addition to the base's.
+// Levels returns the number of levels of each factor, in addition to the base's.
 func Levels(factors []Entry) (n []int) {
 	return list.Map(factors, func(f Entry) int { return len(f.Levels) })
 }
 
-// Settings are those of a configuration of the factors.
+// Settings returns the settings of a configuration.
 func Settings(factors []Entry, c tune.Config) (out []study.Setting) {
 	for i, f := range factors {
 		if c[i] == 0 {
@@ -220,7 +220,7 @@ func Settings(factors []Entry, c tune.Config) (out []study.Setting) {
 	return out
 }
 
-// Words are the settings of a configuration for people.
+// Words describes the settings of a configuration.
 func Words(factors []Entry, c tune.Config) string {
 	var out []string
 	for i, f := range factors {

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/tune"
 )
 
-// traits are what a study's workload is, in the words of a space's `for`: the kind of
-// its deciding part, and of a server what it is asked for and how.
+// traits returns the traits of a study's workload, in the words of a space's `for`: the
+// kind of its deciding part and, for servers, the kind of requests and their options.
 func (q Query) traits() []string {
 	part, _ := q.Study.Part(q.Study.Primary().Part)
 	out := []string{string(study.KindOf(part))}
@@ -27,8 +27,8 @@ func (q Query) traits() []string {
 	return out
 }
 
-// ofWorkload are the factors of servers and paths that are for this study's workload,
-// each in the space or with why not.
+// ofWorkload returns the factors of servers and paths that apply to this study's
+// workload, each in the space or with the reason why not.
 func (q Query) ofWorkload() (out []Entry) {
 	traits := q.traits()
 	for _, e := range q.Workloads {
@@ -39,7 +39,7 @@ func (q Query) ofWorkload() (out []Entry) {
 	return out
 }
 
-// beside keeps those levels of a factor that differ from the study's base and that the
+// beside keeps the levels of a factor that differ from the study's base and that the
 // study accepts.
 func (q Query) beside(e Entry) Entry {
 	had, refused := e.Levels, ""
@@ -64,21 +64,21 @@ func (q Query) beside(e Entry) Entry {
 	return e
 }
 
-// probe reports why the study cannot combine a level with its base, nil where it can.
+// probe returns why the study cannot combine a level with its base, or nil.
 func (q Query) probe(name string, l Level) error {
 	b := Bench{Study: q.Study, Base: q.Base, Factors: []Entry{{Name: name, Levels: []Level{l}}}, Question: "May it be set?"}
 	_, err := b.Put(tune.Experiment{Name: "probe", Phase: tune.Screen, Control: tune.Config{0}, Arms: []tune.Config{{1}}, Blocks: 1})
 	return err
 }
 
-// hasAll reports whether the base sets all of these already.
+// hasAll reports whether the base already has all these settings.
 func (q Query) hasAll(settings []study.Setting) bool {
 	return !slices.ContainsFunc(settings, func(want study.Setting) bool {
 		return !slices.ContainsFunc(q.Base.Settings, func(s study.Setting) bool { return covers(s.Setting(), want.Setting()) })
 	})
 }
 
-// covers reports whether one setting sets what another would.
+// covers reports whether one setting includes another.
 func covers(has, want setting.Setting) bool {
 	if has.Mechanism != want.Mechanism || has.Path == nil || want.Path == nil {
 		return has.String() == want.String()
