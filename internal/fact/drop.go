@@ -8,31 +8,30 @@ import (
 	"linerate/internal/list"
 )
 
-// Drop is a counter that shows loss, and where on a packet's way it happens.
+// Drop is a counter of losses, with the place on a packet's path where they occur.
 type Drop struct {
 	// Where is the place: NIC, driver, netisr, firewall, IP, socket, …
 	Where string `json:"where"`
 	// Counter is the Counter's name.
 	Counter string `json:"counter"`
 	Value   uint64 `json:"value"`
-	// Meaning says in one line what the kernel counts there.
+	// Meaning describes in one line what the kernel counts there.
 	Meaning string `json:"meaning"`
 }
 
-// dropsText lists the counters that show loss.
+// dropsText lists the counters of losses.
 //
 //go:embed drops.txt
 var dropsText string
 
-// dropPlaces are its rows: a pattern, a place and a meaning.
+// dropPlaces are its rows: pattern, place and meaning.
 var dropPlaces = sync.OnceValue(func() [][]string { return list.Rows(dropsText) })
 
-// notLoss are counters under those patterns that count no loss: what pf
-// matched, and the allocator's own caches, which may fail and do without.
+// notLoss lists counters that match those patterns but do not count losses: packets that pf
+// matched, and the allocator's own caches, which may fail harmlessly.
 var notLoss = map[string]bool{"pf.counter.match": true, "zone.vmem_btag.failures": true}
 
-// Drops lists the counters that show loss and are not zero, in the order in
-// which a packet meets their places.
+// Drops returns the non-zero counters of losses, in the order of a packet's path.
 func (f *Facts) Drops() []Drop {
 	drops := []Drop{}
 	for _, p := range dropPlaces() {
@@ -46,8 +45,8 @@ func (f *Facts) Drops() []Drop {
 	return drops
 }
 
-// matches compares a counter's name with a pattern. An interface's name may
-// hold a dot (igb0.100), so a star is what stands between the fixed parts.
+// matches matches a counter's name with a pattern. An interface's name may contain a dot
+// (igb0.100), so * matches anything between the fixed parts.
 func matches(pattern, name string) bool {
 	before, after, star := strings.Cut(pattern, "*")
 	if !star {

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// CPU is the host's processors.
+// CPU describes the host's processors.
 type CPU struct {
 	Model string `json:"model,omitempty"`
-	// Count is logical CPUs that run; Cores are physical ones.
+	// Count is the number of running logical CPUs, Cores that of physical cores.
 	Count          int     `json:"count,omitempty"`
 	Cores          int     `json:"cores,omitempty"`
 	ThreadsPerCore int     `json:"threads_per_core,omitempty"`
 	Packages       int     `json:"packages,omitempty"`
 	MHz            float64 `json:"mhz,omitempty"`
-	// Features are instruction-set extensions as the system names them,
-	// upper case (AESNI, AVX2, SHA …).
+	// Features lists instruction-set extensions in the system's terms, upper case (AESNI, AVX2, SHA
+	// …).
 	Features []string `json:"features,omitempty"`
 	// Domains are NUMA domains; one entry means a uniform machine.
 	Domains []Domain `json:"numa_domains,omitempty"`
-	// Mitigations are the kernel's words on speculative-execution defences.
+	// Mitigations holds the kernel's reports on speculative-execution mitigations.
 	Mitigations map[string]string `json:"mitigations,omitempty"`
 	// Governor is the cpufreq governor of the first CPU, "" without cpufreq.
 	Governor string `json:"governor,omitempty"`
-	// Idle are the idle states of the first CPU (Linux), shallowest first.
+	// Idle lists the idle states of the first CPU (Linux), shallowest first.
 	Idle []IdleState `json:"idle_states,omitempty"`
-	// IOMMU is how the first IOMMU group's devices are mapped: DMA, DMA-FQ,
-	// identity; "" without an IOMMU.
+	// IOMMU is the domain type of the first IOMMU group: DMA, DMA-FQ, identity; "" without an
+	// IOMMU.
 	IOMMU string `json:"iommu,omitempty"`
 }
 
 // IdleState is a state that an idle CPU may enter.
 type IdleState struct {
-	// LatencyUS is how long waking up takes, in microseconds.
+	// LatencyUS is the wake-up latency in microseconds.
 	LatencyUS int  `json:"latency_us"`
 	Disabled  bool `json:"disabled,omitempty"`
 }
@@ -46,11 +46,11 @@ type Domain struct {
 
 // Memory is the host's memory, in bytes.
 type Memory struct {
-	// Physical is what the kernel manages (hw.physmem, MemTotal).
+	// Physical is the memory managed by the kernel (hw.physmem, MemTotal).
 	Physical uint64 `json:"physical_bytes,omitempty"`
-	// Real is what is installed (hw.realmem).
+	// Real is the installed memory (hw.realmem).
 	Real uint64 `json:"real_bytes,omitempty"`
-	// Free is unused memory at the time.
+	// Free is the unused memory at that time.
 	Free uint64 `json:"free_bytes,omitempty"`
 	// PageSize is the base page size.
 	PageSize uint64 `json:"page_size,omitempty"`
@@ -72,10 +72,10 @@ const (
 	KindUnknown  = "unknown"
 )
 
-// MaxNICs bounds the interfaces of a host: 4,094 VLANs on some ports.
+// MaxNICs is the maximum number of interfaces of a host: 4,094 VLANs on some ports.
 const MaxNICs = 16_384
 
-// NIC is a network interface: hardware, or one that the system made.
+// NIC is a network interface, hardware or software.
 type NIC struct {
 	Name string `json:"name"`
 	// Driver is the name without its unit: igb, ixl, mlx5_core.
@@ -84,47 +84,46 @@ type NIC struct {
 	Kind        string `json:"kind,omitempty"`
 	Description string `json:"description,omitempty"`
 	PCI         *PCI   `json:"pci,omitempty"`
-	// Domain is the NUMA domain it is attached to; nil when not known.
+	// Domain is the NUMA domain it is attached to; nil if unknown.
 	Domain *int     `json:"numa_domain,omitempty"`
 	Flags  []string `json:"flags,omitempty"`
 	MTU    int      `json:"mtu,omitempty"`
-	// Options are the offloads that are on (RXCSUM, TSO4, LRO …).
+	// Options lists the enabled offloads (RXCSUM, TSO4, LRO …).
 	Options   []string `json:"options,omitempty"`
 	SpeedBits uint64   `json:"speed_bps,omitempty"`
 	Duplex    string   `json:"duplex,omitempty"`
-	// Status is the link: active, "no carrier" …
+	// Status is the link state: active, "no carrier" …
 	Status string `json:"status,omitempty"`
-	// FlowControl is rx, tx, full or none, where it is known.
+	// FlowControl is rx, tx, full or none; "" if unknown.
 	FlowControl string `json:"flow_control,omitempty"`
 	// Queues and descriptors per queue.
 	RXQueues      int `json:"rx_queues,omitempty"`
 	TXQueues      int `json:"tx_queues,omitempty"`
 	RXDescriptors int `json:"rx_descriptors,omitempty"`
 	TXDescriptors int `json:"tx_descriptors,omitempty"`
-	// MaxRXDescriptors and MaxQueues are what the driver can.
+	// MaxRXDescriptors and MaxQueues are the driver's maxima.
 	MaxRXDescriptors int `json:"max_rx_descriptors,omitempty"`
 	MaxQueues        int `json:"max_queues,omitempty"`
-	// Parent is the interface it runs on (vlan), Members those it holds
-	// (bridge, lagg).
+	// Parent is the interface below a vlan, Members those of a bridge or lagg.
 	Parent  string   `json:"parent,omitempty"`
 	Members []string `json:"members,omitempty"`
-	// CARP: it has virtual hosts of carp(4).
+	// CARP means that it has virtual hosts of carp(4).
 	CARP bool `json:"carp,omitempty"`
-	// IPv4 and IPv6 count its addresses, link-local ones left out.
+	// IPv4 and IPv6 count its addresses, except link-local ones.
 	IPv4 int `json:"ipv4_addresses,omitempty"`
 	IPv6 int `json:"ipv6_addresses,omitempty"`
-	// Up is nil when not known.
+	// Up is nil if unknown.
 	Up *bool `json:"up,omitempty"`
-	// Configured are the lines of rc.conf that set it up, and ConfigFlags
-	// the words of theirs that switch an option: "-lro", "-tso4", "txcsum".
+	// Configured holds the lines of rc.conf that configure it, and ConfigFlags the words in them
+	// that switch an option: "-lro", "-tso4", "txcsum".
 	Configured  []Line   `json:"configured,omitempty"`
 	ConfigFlags []string `json:"config_flags,omitempty"`
 }
 
-// PCI is what a device calls itself, and its link.
+// PCI is a PCI device's name and link.
 type PCI struct {
 	Device string `json:"device,omitempty"`
-	// LinkWidth and LinkSpeed (GT/s) are negotiated; Max… what it can.
+	// LinkWidth and LinkSpeed (GT/s) are negotiated, Max… the capabilities.
 	LinkWidth    int     `json:"link_width,omitempty"`
 	MaxLinkWidth int     `json:"max_link_width,omitempty"`
 	LinkSpeed    float64 `json:"link_speed_gts,omitempty"`
@@ -133,20 +132,20 @@ type PCI struct {
 
 // Interrupt is one source of interrupts.
 type Interrupt struct {
-	// Name is the system's: "irq26: em0:irq0", "cpu0:timer".
+	// Name is the system's name: "irq26: em0:irq0", "cpu0:timer".
 	Name string `json:"name"`
-	// Device is the interface or device, Queue its queue's name.
+	// Device is the interface or device, Queue the name of its queue.
 	Device string `json:"device,omitempty"`
 	Queue  string `json:"queue,omitempty"`
-	// CPU is the one it is bound to; nil when it may go to several or is not
-	// known. CPUs are those it may use.
+	// CPU is the one it is bound to; nil if there are several or it is unknown. CPUs are those
+	// allowed.
 	CPU   *int    `json:"cpu,omitempty"`
 	CPUs  []int   `json:"cpus,omitempty"`
 	Total uint64  `json:"total"`
 	Rate  float64 `json:"per_second"`
 }
 
-// FlowControl is NIC.FlowControl of the two directions.
+// FlowControl returns NIC.FlowControl for the two directions.
 func FlowControl(rx, tx bool) string {
 	switch {
 	case rx && tx:
@@ -159,22 +158,21 @@ func FlowControl(rx, tx bool) string {
 	return "none"
 }
 
-// Has reports whether an option is on; nil Options mean not known, and
-// Has is false.
+// Has reports whether an option is on; it is false if Options is nil, meaning unknown.
 func (n NIC) Has(option string) bool { return slices.Contains(n.Options, option) }
 
-// AddConfigured adds what a line of a file says of an interface to the NIC
-// of that name, making it if the host's own list lacks it.
+// AddConfigured merges the configuration of an interface from a file line into the NIC of that
+// name, adding one if the host's list lacks it.
 func (f *Facts) AddConfigured(n NIC) {
 	for i := range f.NICs {
 		nic := &f.NICs[i]
 		if nic.Name != n.Name {
 			continue
 		}
-		known := nic.Flags != nil // seen on the running host
+		known := nic.Flags != nil // present on the running host
 		nic.Configured = append(nic.Configured, n.Configured...)
 		nic.ConfigFlags = append(nic.ConfigFlags, n.ConfigFlags...)
-		if known { // the running state says more than the file
+		if known { // the running state takes precedence over the file
 			return
 		}
 		nic.MTU, nic.Parent = cmp.Or(max(n.MTU, 0), nic.MTU), cmp.Or(n.Parent, nic.Parent)

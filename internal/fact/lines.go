@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Files is what the readers of configuration need of a machine. An error
-// that is fs.ErrNotExist means that the file is not there, which is normal.
+// Files is the access to a machine that parsers of configuration need. An fs.ErrNotExist error
+// means that the file does not exist, which is normal.
 type Files interface {
 	// Read returns the text of a file by its path on the machine.
 	Read(path string) (string, error)
@@ -15,7 +15,7 @@ type Files interface {
 	List(dir string) ([]string, error)
 }
 
-// Texts are those of the files that can be read.
+// Texts iterates over the readable files.
 func Texts(files Files, paths ...string) iter.Seq2[string, string] {
 	return func(yield func(path, text string) bool) {
 		for _, p := range paths {
@@ -26,7 +26,7 @@ func Texts(files Files, paths ...string) iter.Seq2[string, string] {
 	}
 }
 
-// FirstText is the first of the files that can be read.
+// FirstText returns the first readable file.
 func FirstText(files Files, paths ...string) (path, text string, ok bool) {
 	for path, text = range Texts(files, paths...) {
 		return path, text, true
@@ -42,10 +42,10 @@ func InOrder(lines []Line) []Line {
 	return lines
 }
 
-// MaxLines bounds one text.
+// MaxLines is the maximum number of lines of a text.
 const MaxLines = 200_000
 
-// Lines cuts a text into lines without their ends, at most MaxLines.
+// Lines splits a text into lines without their ends, at most MaxLines.
 func Lines(text string) []string {
 	lines := strings.SplitN(text, "\n", MaxLines+1)
 	if len(lines) > MaxLines {
@@ -60,10 +60,10 @@ func Lines(text string) []string {
 	return lines
 }
 
-// IsNumber reports digits alone.
+// IsNumber reports whether s consists of digits.
 func IsNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// Number reads a count; 0 when it is none or beyond 64 bits.
+// Number parses a count; it returns 0 if s is not a number or exceeds 64 bits.
 func Number(s string) uint64 {
 	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
 	if err != nil {
@@ -72,7 +72,7 @@ func Number(s string) uint64 {
 	return n
 }
 
-// Int is a count as an int; 0 when it is none.
+// Int parses a count as an int; it returns 0 if s is not one.
 func Int(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 0 {

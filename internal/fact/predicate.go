@@ -7,29 +7,26 @@ import (
 	"strings"
 )
 
-// The predicates of this file are what every expression of the catalogue, the
-// audit's rules and the roles means by these words: they are defined here,
-// and nowhere else. Where the running state is known it decides; where it is
-// not, what the files say that it will be after a boot. What neither tells is
-// false, 0 or "".
+// These predicates define the meaning of the words in the expressions of the catalogue, the audit's
+// rules and the roles, and are the only definition. The running state decides if known; else the
+// state that the files give after a boot. Unknown is false, 0 or "".
 
-// ForwardsIPv4 reports whether the host forwards IPv4 packets: FreeBSD's
-// net.inet.ip.forwarding or gateway_enable; on Linux net.ipv4.ip_forward or
-// the setting of any one interface (inet(4), Documentation/networking/ip-sysctl).
+// ForwardsIPv4 reports whether the host forwards IPv4 packets: on FreeBSD by net.inet.ip.forwarding
+// or gateway_enable; on Linux by net.ipv4.ip_forward or the setting of any interface (inet(4),
+// Documentation/networking/ip-sysctl).
 func (f *Facts) ForwardsIPv4() bool {
 	return f.switched([]string{"net.inet.ip.forwarding", "net.ipv4.ip_forward"}, f.ipv4Links(), "gateway_enable")
 }
 
-// ForwardsIPv6 reports whether the host forwards IPv6 packets: FreeBSD's
-// net.inet6.ip6.forwarding or ipv6_gateway_enable; on Linux
-// net.ipv6.conf.all.forwarding, to which an interface's own only adds how it
-// takes router advertisements.
+// ForwardsIPv6 reports whether the host forwards IPv6 packets: on FreeBSD by
+// net.inet6.ip6.forwarding or ipv6_gateway_enable; on Linux by net.ipv6.conf.all.forwarding; an
+// interface's own setting only affects how it accepts router advertisements.
 func (f *Facts) ForwardsIPv6() bool {
 	return f.switched([]string{"net.inet6.ip6.forwarding", "net.ipv6.conf.all.forwarding"}, nil, "ipv6_gateway_enable")
 }
 
-// ipv4Links lists Linux's per-interface switches of IPv4 forwarding; the one
-// of "default" is a template for interfaces to come.
+// ipv4Links returns Linux's per-interface switches of IPv4 forwarding, except "default", a template
+// for new interfaces.
 func (f *Facts) ipv4Links() []string {
 	var names []string
 	for _, s := range f.Settings {
@@ -41,9 +38,8 @@ func (f *Facts) ipv4Links() []string {
 	return names
 }
 
-// switched reports whether one of the host's switches, or of its interfaces',
-// is on: by the running values where any is known, else by the files and
-// rc.conf's variable.
+// switched reports whether one of the host's or its interfaces' switches is on: by the running
+// values if any is known, else by the files and rc.conf's variable.
 func (f *Facts) switched(host, links []string, rcvar string) bool {
 	on := func(value func(string) (string, bool)) func(string) bool {
 		return func(name string) bool { v, ok := value(name); return ok && nonZero(v) }
@@ -55,20 +51,20 @@ func (f *Facts) switched(host, links []string, rcvar string) bool {
 	return slices.ContainsFunc(names, on(f.Value)) || f.RCYes(rcvar)
 }
 
-// runsStack reports whether any running value of the switches of forwarding
-// is known; a family without one is not in the kernel then.
+// runsStack reports whether any running value of the forwarding switches is known; a family without
+// one is then not in the kernel.
 func (f *Facts) runsStack() bool {
 	return slices.ContainsFunc([]string{"net.inet.ip.forwarding", "net.inet6.ip6.forwarding", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
 		func(name string) bool { _, ok := f.LiveValue(name); return ok })
 }
 
-// nonZero reports a whole number other than 0, as sysctl(8) reads one.
+// nonZero reports whether s is an integer other than 0, as parsed by sysctl(8).
 func nonZero(s string) bool {
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 0, 64)
 	return err == nil && n != 0
 }
 
-// PFOn reports whether pf filters: pfctl's status, else pf_enable.
+// PFOn reports whether pf filters, by pfctl's status, else by pf_enable.
 func (f *Facts) PFOn() bool {
 	pf := f.Firewall.PF
 	if pf == nil {
@@ -80,9 +76,8 @@ func (f *Facts) PFOn() bool {
 	return pf.Configured
 }
 
-// IPFWOn reports whether ipfw filters: it is in the kernel and has rules or
-// is meant to, else firewall_enable. A kernel with ipfw and only its built-in
-// rule is not filtering.
+// IPFWOn reports whether ipfw filters: it is in the kernel and has rules or is configured to, else
+// by firewall_enable. A kernel with ipfw and only its built-in rule does not filter.
 func (f *Facts) IPFWOn() bool {
 	fw := f.Firewall.IPFW
 	if fw == nil {
@@ -94,16 +89,15 @@ func (f *Facts) IPFWOn() bool {
 	return fw.Configured
 }
 
-// IPFOn reports whether IPFilter is switched on in rc.conf.
+// IPFOn reports whether IPFilter is enabled in rc.conf.
 func (f *Facts) IPFOn() bool { return f.Firewall.IPF }
 
-// NFTOn reports whether Linux's netfilter has rules, of nftables or iptables:
-// those that run, else those of the files read.
+// NFTOn reports whether Linux's netfilter has rules, of nftables or iptables: running ones, else
+// those in files.
 func (f *Facts) NFTOn() bool { return f.Firewall.NFT != nil && f.Firewall.NFT.Rules > 0 }
 
-// TracksConnections reports whether Linux's connection tracking is at work:
-// rules ask for it or connections are in its table; where the rules are not
-// known, its module is there.
+// TracksConnections reports whether Linux's connection tracking is in use: rules need it or its
+// table has connections; if the rules are unknown, its module is loaded.
 func (f *Facts) TracksConnections() bool {
 	nft := cmp.Or(f.Firewall.NFT, &NFT{})
 	switch {
@@ -118,9 +112,8 @@ func (f *Facts) TracksConnections() bool {
 	return limit || f.HasModule("nf_conntrack")
 }
 
-// FiltersBridges reports whether Linux passes bridged IPv4 or IPv6 frames
-// through netfilter (br_netfilter): its switches, which are on from the
-// moment its module is loaded.
+// FiltersBridges reports whether Linux passes bridged IPv4 or IPv6 frames through netfilter
+// (br_netfilter), by its switches, which are on by default once its module is loaded.
 func (f *Facts) FiltersBridges() bool {
 	known := false
 	for _, n := range []string{"net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables"} {
@@ -134,15 +127,15 @@ func (f *Facts) FiltersBridges() bool {
 	return !known && f.HasModule("br_netfilter")
 }
 
-// containerEngines are daemons that start containers, and containerLinks the
-// bridges and tunnels that they and their networks make.
+// containerEngines lists daemons that start containers, containerLinks the bridges and tunnels that
+// they and their networks create.
 var (
 	containerEngines = []string{"docker", "containerd", "crio", "podman", "kubelet", "k3s", "rke2", "lxd", "incus"}
 	containerLinks   = []string{"docker0", "cni0", "cni-podman0", "podman0", "flannel.1", "cilium_host", "kube-ipvs0", "lxdbr0", "lxcbr0", "incusbr0", "weave"}
 )
 
-// HostsContainers reports whether the host runs Linux containers: an engine
-// is enabled, or a network of one is there.
+// HostsContainers reports whether the host runs Linux containers: an engine is enabled, or a
+// network of one exists.
 func (f *Facts) HostsContainers() bool {
 	return slices.ContainsFunc(containerEngines, f.RunsService) || slices.ContainsFunc(f.NICs, func(n NIC) bool {
 		return slices.Contains(containerLinks, n.Name) || strings.HasPrefix(n.Name, "cali")
@@ -152,15 +145,15 @@ func (f *Facts) HostsContainers() bool {
 // Virtual reports whether the host is a virtual machine.
 func (f *Facts) Virtual() bool { return f.Hypervisor != "" && f.Hypervisor != "none" }
 
-// HasModule reports whether a kernel module is at work, or will be after a
-// boot: compiled in, loaded, or loaded by a line of a file.
+// HasModule reports whether a kernel module is in use, or will be after a boot: compiled in,
+// loaded, or loaded by a line of a file.
 func (f *Facts) HasModule(name string) bool {
 	m, ok := f.Module(name)
 	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded || slices.ContainsFunc(m.Lines, loads))
 }
 
-// loads reports a line that loads a module: loader.conf's wants YES, the
-// lists of others name what they load.
+// loads reports whether a line loads a module: in loader.conf the value must be YES, in other lists
+// the name suffices.
 func loads(l Line) bool {
 	return l.Effective && (l.Stage != Loader || strings.EqualFold(l.Value, "YES"))
 }
@@ -170,27 +163,26 @@ func (f *Facts) RunsService(name string) bool {
 	return slices.ContainsFunc(f.Services, func(s Service) bool { return s.Name == name && s.Enabled != nil && *s.Enabled })
 }
 
-// Listens reports whether a socket accepts connections from other hosts on a
-// port.
+// Listens reports whether a socket accepts connections from other hosts on a port.
 func (f *Facts) Listens(port int) bool {
 	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && !l.Datagrams() })
 }
 
-// ListensUDP reports whether a socket takes datagrams from other hosts on a port.
+// ListensUDP reports whether a socket receives datagrams from other hosts on a port.
 func (f *Facts) ListensUDP(port int) bool {
 	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && l.Datagrams() })
 }
 
-// Datagrams reports a socket of UDP.
+// Datagrams reports whether it is a UDP socket.
 func (l Listener) Datagrams() bool { return strings.HasPrefix(l.Protocol, "udp") }
 
-// Serves reports whether a daemon is enabled and, where the host's listening
-// sockets are known, other hosts reach one of its ports.
+// Serves reports whether a daemon is enabled and, if the host's listening sockets are known, other
+// hosts can reach one of its ports.
 func (f *Facts) Serves(name string, ports ...int) bool {
 	return f.RunsService(name) && (len(f.Listeners) == 0 || slices.ContainsFunc(ports, f.Listens) || slices.ContainsFunc(ports, f.ListensUDP))
 }
 
-// Sum adds the counters of a pattern, in which a star stands for one name.
+// Sum adds the counters that match a pattern, in which * stands for one name.
 func (f *Facts) Sum(pattern string) (sum float64) {
 	for _, c := range f.Counters {
 		if matches(pattern, c.Name) {
@@ -205,14 +197,14 @@ func (f *Facts) HasMount(kind string) bool {
 	return slices.ContainsFunc(f.Mounts, func(m Mount) bool { return m.Type == kind })
 }
 
-// HasInterface reports whether an interface of a driver is there, hardware or
-// cloned, and not known to be down.
+// HasInterface reports whether an interface of a driver exists, hardware or cloned, and is not
+// known to be down.
 func (f *Facts) HasInterface(driver string) bool {
 	return slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Driver == driver && (n.Up == nil || *n.Up) })
 }
 
-// IsSet reports whether a file of the host, not the system's own defaults,
-// sets a kernel setting or a variable of rc.conf.
+// IsSet reports whether a file of the host, other than the system's defaults, sets a kernel setting
+// or a variable of rc.conf.
 func (f *Facts) IsSet(name string) bool {
 	if parameter, ok := strings.CutPrefix(name, "module."); ok && f.IsSet("cmdline."+parameter) {
 		return true
@@ -226,15 +218,14 @@ func (f *Facts) IsSet(name string) bool {
 	return false
 }
 
-// Complained reports whether a line of the boot log in which the system
-// complains has a word, in any case.
+// Complained reports whether a complaint in the boot log contains a word, in any case.
 func (f *Facts) Complained(word string) bool {
 	return slices.ContainsFunc(f.Complaints, func(c Complaint) bool {
 		return strings.Contains(strings.ToLower(c.Text), strings.ToLower(word))
 	})
 }
 
-// Details are the values of a word in a daemon's configuration.
+// Details returns the values of a keyword in a daemon's configuration.
 func (f *Facts) Details(service, word string) []string {
 	found := []string{}
 	for _, s := range f.Services {
@@ -247,6 +238,6 @@ func (f *Facts) Details(service, word string) []string {
 	return found
 }
 
-// Hardware reports a network port, of a machine or of a virtual one: not what
-// the system made of others. An interface of unknown kind is taken for one.
+// Hardware reports whether it is a network port, physical or virtual, as opposed to an interface
+// built on others. An unknown kind counts as one.
 func (n NIC) Hardware() bool { return n.Kind == KindEthernet || n.Kind == "" }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Ranges writes sorted numbers as the kernels do: 0-3,8.
+// Ranges formats sorted numbers like the kernels do: 0-3,8.
 func Ranges(n []int) string {
 	var parts []string
 	for i := 0; i < len(n); {

@@ -8,68 +8,64 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// Namespace keeps names apart that different parts of a system use: the
-// kernel's (sysctl, loader variables and hints share one) and rc.conf's.
+// Namespace separates equal names in different parts of a system: the kernel's (shared by sysctl,
+// loader variables and hints) and rc.conf's.
 type Namespace string
 
 // The namespaces of settings.
 const (
 	Kernel Namespace = "kernel" // sysctls and loader variables
 	RC     Namespace = "rc"     // rc.conf variables
-	Fields Namespace = "field"  // an appliance's own settings, by their place in its configuration
+	Fields Namespace = "field"  // an appliance's own settings, by their path in its configuration
 )
 
 // Stage is the part of a boot that reads a line's file.
 type Stage string
 
-// The stages of a boot that set something by a line of a file.
+// The stages of a boot in which a line of a file sets something.
 const (
-	Loader Stage = "loader" // loader.conf and friends: before the kernel
+	Loader Stage = "loader" // loader.conf and similar: before the kernel
 	Hints  Stage = "hints"  // device.hints: as loader
 	Sysctl Stage = "sysctl" // sysctl.conf: by sysctl(8), at boot
-	RCConf Stage = "rc"     // rc.conf and friends: sourced by rc(8)
-	Conf   Stage = "conf"   // another program's own configuration
+	RCConf Stage = "rc"     // rc.conf and similar: sourced by rc(8)
+	Conf   Stage = "conf"   // configuration of another program
 
 	Modprobe    Stage = "modprobe" // modprobe.d: when a module is loaded
 	CommandLine Stage = "cmdline"  // the kernel's command line: at boot
 	Udev        Stage = "udev"     // rules of udev: when a device appears
 	Networkd    Stage = "networkd" // .network files: when systemd-networkd sets up a link
-	Agent       Stage = "agent"    // none: a program that writes the value by itself when it starts
+	Agent       Stage = "agent"    // no file: a program writes the value by itself when it starts
 
-	Tunables Stage = "tunables" // an appliance's list of tunables: for the loader, and by sysctl(8) at boot
-	Field    Stage = "field"    // a field of an appliance's own, which sets more than one thing, or none by its name
+	Tunables Stage = "tunables" // an appliance's list of tunables: read by the loader, and by sysctl(8) at boot
+	Field    Stage = "field"    // an appliance's own field, which sets several things, or none under its name
 )
 
-// bootOrder is the order in which stages have their say at boot; the last
-// one stands. FreeBSD: the loader reads device.hints, then loader.conf, whose
-// variables override hints (loader(8)); the kernel takes what they left; rc(8)
-// reads rc.conf, then rc.d/sysctl sets sysctl.conf. Linux: the command line
-// (its sysctl.NAME= before init, Documentation/admin-guide/kernel-parameters),
-// modules with their options, udev as devices appear, sysctl.d after both
-// (systemd-sysctl.service(8): After=systemd-modules-load.service), networkd as
-// it sets up links. Other programs start last, kubelet and its like after all.
-// What an appliance sets for itself it sets as its own programs start.
+// bootOrder is the order of stages at boot; the last one wins. FreeBSD: the loader reads
+// device.hints, then loader.conf, whose variables override hints (loader(8)); the kernel takes the
+// result; rc(8) reads rc.conf, then rc.d/sysctl applies sysctl.conf. Linux: the command line (its
+// sysctl.NAME= before init, Documentation/admin-guide/kernel-parameters), modules with their
+// options, udev as devices appear, sysctl.d after both (systemd-sysctl.service(8):
+// After=systemd-modules-load.service), networkd as it configures links. Other programs start later,
+// agents such as kubelet last. An appliance's own settings are applied as its programs start.
 var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Tunables, Networkd, Conf, Agent, Field}
 
-// order is the stage's place in the boot order.
+// order returns the stage's position in the boot order.
 func (m Stage) order() int { return slices.Index(bootOrder, m) }
 
-// Tunable is one name, its value on the running host and every line of a
-// file that sets it.
+// Tunable is one name with its running value and every line of a file that sets it.
 type Tunable struct {
 	Name      string    `json:"name"`
 	Namespace Namespace `json:"namespace"`
-	// Live is the running value as `sysctl -n` prints it; nil when the name
-	// does not exist there or running values are not known.
+	// Live is the running value as printed by `sysctl -n`; nil if the name does not exist or
+	// running values are unknown.
 	Live *string `json:"live,omitempty"`
-	// Access says where the running kernel lets it be set; nil when not known.
+	// Access says when the running kernel allows setting it; nil if unknown.
 	Access *Access `json:"access,omitempty"`
-	// Lines set it, in the order the system reads them; the last effective
-	// one of each stage wins.
+	// Lines are the lines that set it, in reading order; the last effective one of each stage wins.
 	Lines []Line `json:"lines,omitempty"`
 }
 
-// Access says where a running kernel lets a sysctl be set.
+// Access says when a running kernel allows setting a sysctl.
 type Access struct {
 	Boot    bool `json:"boot"`    // loader tunable (`sysctl -aNT`)
 	Runtime bool `json:"runtime"` // writable (`sysctl -aNW`)
@@ -79,44 +75,41 @@ type Access struct {
 type Line struct {
 	// File is the path on the host, without the tree's root.
 	File string `json:"file"`
-	// Number counts from 1; for a continued line, the first.
+	// Number counts from 1; for a continued line it is the first.
 	Number int `json:"line"`
 	// Text is the line as written, without its newline.
 	Text string `json:"text"`
-	// Place is where an appliance's user finds what the line sets, in the
-	// appliance's own words: "System ▸ Settings ▸ Tunables: net.inet.tcp.tso".
+	// Place is where an appliance's user finds the setting, in the appliance's terms: "System ▸
+	// Settings ▸ Tunables: net.inet.tcp.tso".
 	Place string `json:"place,omitempty"`
-	// Name and Value are as the system would read them, quotes removed and
-	// variables replaced.
+	// Name and Value are as the system reads them, with quotes removed and variables expanded.
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Stage Stage  `json:"mechanism"`
-	// Order counts the lines of a stage in the order the system reads
-	// them, over all its files, from 1.
+	// Order numbers the lines of a stage in reading order, across all its files, from 1.
 	Order int `json:"order"`
-	// Effective is false when a later line of the same stage sets the
-	// same name again, or when the system ignores the line.
+	// Effective is false if a later line of the same stage sets the same name, or the system
+	// ignores the line.
 	Effective bool `json:"effective"`
-	// Only says when the line's value is written at all: Raise, Lower, or "" for
-	// always.
+	// Only restricts when the value is written: Raise, Lower, or "" for always.
 	Only string `json:"only,omitempty"`
-	// Adds is true where the value holds what the name had before: "$name x".
+	// Adds means that the value includes the name's previous one: "$name x".
 	Adds bool `json:"adds,omitempty"`
-	// Kept is true where the line is not effective by itself, and its value is
-	// part of a later line's that adds to it.
+	// Kept means that the line is not effective by itself, but its value is part of a later line
+	// that adds to it.
 	Kept bool `json:"kept,omitempty"`
-	// Default is true in the system's own files (/boot/defaults, /etc/defaults).
+	// Default means that the line is in the system's own files (/boot/defaults, /etc/defaults).
 	Default bool `json:"default,omitempty"`
-	// Note says what is odd about the line though it is read: an unquoted
-	// value, a value that needs execution, a driver name never probed.
+	// Note says what is unusual about the line: an unquoted value, a value that requires execution,
+	// a driver name that was never probed.
 	Note string `json:"note,omitempty"`
 }
 
-// Hidden reports a value that is redacted, as a whole or in part.
+// Hidden reports whether the value is redacted, in whole or in part.
 func (l Line) Hidden() bool { return strings.Contains(l.Value, redact.Mark) }
 
-// Line.Only of a value that is written only where it is greater, or less, than
-// what is there: tuned's "=>" and "=<".
+// The values of Line.Only for a value that is written only if it is greater, or less, than the
+// current one: TuneD's "=>" and "=<".
 const (
 	Raise = ">"
 	Lower = "<"
@@ -141,15 +134,15 @@ func (f *Facts) LiveValue(name string) (string, bool) {
 	return *s.Live, true
 }
 
-// Value is the best knowledge of a kernel setting's value: the running one,
-// else what the files say after the next boot (bootOrder).
+// Value returns the best known value of a kernel setting: the running one, else the one that files
+// give after the next boot (bootOrder).
 func (f *Facts) Value(name string) (string, bool) { return f.ValueUnless(name, takesAll) }
 
-// ValueUnless is Value on a system that refuses some lines.
+// ValueUnless is Value for a system that refuses some lines.
 func (f *Facts) ValueUnless(name string, refused func(Line) bool) (string, bool) {
 	s, ok := f.Tunable(name)
 	if parameter, of := strings.CutPrefix(name, "module."); of && !ok {
-		s, ok = f.Tunable("cmdline." + parameter) // the kernel's command line has them too
+		s, ok = f.Tunable("cmdline." + parameter) // it may be on the kernel command line
 	}
 	if !ok {
 		return "", false
@@ -161,41 +154,41 @@ func (f *Facts) ValueUnless(name string, refused func(Line) bool) (string, bool)
 	return l.Value, ok
 }
 
-// FieldValue is the value of an appliance's own field, by its path in the
-// appliance's configuration; "" where it is not set.
+// FieldValue returns the value of an appliance's own field, by its path in the appliance's
+// configuration; "" if it is not set.
 func (f *Facts) FieldValue(path string) string {
 	l, _ := f.FieldLine(path)
 	return l.Value
 }
 
-// FieldLine is the line that sets an appliance's own field.
+// FieldLine returns the line that sets an appliance's own field.
 func (f *Facts) FieldLine(path string) (Line, bool) {
 	s, _ := f.find(path, Fields)
 	return s.EffectiveLine(Field)
 }
 
-// FieldIs reports that an appliance's own field has a value, in one of its
-// sections where there are several.
+// FieldIs reports whether an appliance's own field has a value, in at least one section if there
+// are several.
 func (f *Facts) FieldIs(path, value string) bool {
 	s, _ := f.find(path, Fields)
 	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Value == value })
 }
 
-// RCValue is the value rc(8) sees of a variable.
+// RCValue returns the value of a variable for rc(8).
 func (f *Facts) RCValue(name string) (string, bool) {
 	s, _ := f.RCVariable(name)
 	l, ok := s.EffectiveLine(RCConf)
 	return l.Value, ok
 }
 
-// RCYes reports whether rc(8) takes a variable for switched on: YES, TRUE,
-// ON or 1 in any case (rc.subr, checkyesno).
+// RCYes reports whether rc(8) treats a variable as enabled: YES, TRUE, ON or 1 in any case
+// (rc.subr, checkyesno).
 func (f *Facts) RCYes(name string) bool {
 	v, _ := f.RCValue(name)
 	return slices.Contains([]string{"yes", "true", "on", "1"}, strings.ToLower(v))
 }
 
-// EffectiveLine returns the line of a stage whose value stands.
+// EffectiveLine returns the effective line of a stage.
 func (s Tunable) EffectiveLine(m Stage) (Line, bool) {
 	for _, l := range slices.Backward(s.Lines) {
 		if l.Stage == m && l.Effective {
@@ -205,13 +198,12 @@ func (s Tunable) EffectiveLine(m Stage) (Line, bool) {
 	return Line{}, false
 }
 
-// Stands returns the line that would stand after a boot: the effective one
-// of the last stage that has one (bootOrder). Every verb that asks which of
-// several lines wins asks here.
+// Stands returns the line that wins after a boot: the effective one of the last stage that has one
+// (bootOrder). All code uses this to decide which of several lines wins.
 func (s Tunable) Stands() (Line, bool) { return s.StandsUnless(takesAll) }
 
-// StandsUnless is Stands on a system that refuses some lines: what an earlier stage
-// set stands then.
+// StandsUnless is Stands for a system that refuses some lines: a line of an earlier stage then
+// wins.
 func (s Tunable) StandsUnless(refused func(Line) bool) (Line, bool) {
 	for _, m := range slices.Backward(bootOrder) {
 		if l, ok := s.EffectiveLine(m); ok && !refused(l) {
@@ -224,8 +216,8 @@ func (s Tunable) StandsUnless(refused func(Line) bool) (Line, bool) {
 // takesAll refuses no line.
 func takesAll(Line) bool { return false }
 
-// Lines returns every line of every file that sets something, the system's
-// own defaults left out, in the order in which a boot reads them.
+// Lines returns every line of every file that sets something, except the system's own defaults, in
+// boot order.
 func (f *Facts) Lines() []Line {
 	var lines []Line
 	for _, s := range f.Settings {
@@ -241,8 +233,8 @@ func (f *Facts) Lines() []Line {
 	return lines
 }
 
-// AddLines files lines under their settings and marks which are effective:
-// within a stage, the last one read. Lines must come in reading order.
+// AddLines adds lines to their settings and marks the effective ones: within a stage, the last one
+// read. Lines must be in reading order.
 func (f *Facts) AddLines(lines []Line) {
 	at := map[settingKey]int{}
 	for i, s := range f.Settings {
@@ -272,20 +264,19 @@ type settingKey struct {
 	ns   Namespace
 }
 
-// standing names the line of a tunable that stands for a stage.
+// standing identifies the effective line of a tunable in a stage.
 type standing struct {
 	tunable int
 	stage   Stage
 }
 
-// stood is where the lines of a stage are while more of them are added.
+// stood holds indices of a stage's lines while more lines are added.
 type stood struct {
-	last    int // the one that stands, -1 for none
-	cleared int // no line before it is kept
+	last    int // the effective one, -1 for none
+	cleared int // no line before it is marked Kept
 }
 
-// drop unmarks what lines of a stage were kept for, from the first that may be: a value
-// without theirs follows.
+// drop clears Kept on lines of a stage, starting at from: the new value does not include theirs.
 func (s *Tunable) drop(m Stage, from int) {
 	for i := from; i < len(s.Lines); i++ {
 		if s.Lines[i].Stage == m {
@@ -294,7 +285,7 @@ func (s *Tunable) drop(m Stage, from int) {
 	}
 }
 
-// addLine appends a line, which unseats the one that stood before it.
+// addLine appends a line, which replaces the previous effective one.
 func (s *Tunable) addLine(l Line, stands map[standing]*stood, i int) {
 	if l.Effective {
 		k := standing{i, l.Stage}

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxValue is the size in bytes above which a value is shown by its ends: the
-// kernels take no sysctl of more than a page.
+// maxValue is the size in bytes above which only both ends of a value are shown: the kernels accept
+// no sysctl longer than a page.
 const maxValue = 4096
 
-// Shorten cuts the middle out of a text that is longer than most bytes, and
-// says how long it was.
+// Shorten removes the middle of a text longer than most bytes, and inserts its length.
 func Shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -26,14 +25,14 @@ func Shorten(s string, most int) string {
 	return fmt.Sprintf("%s…(%d bytes)…%s", s[:head], len(s), s[tail:])
 }
 
-// Shortened is the facts for people to read: what a file gives more than a
-// page for is there by its ends. The facts themselves stay whole.
+// Shortened returns facts for display: values longer than a page are reduced to both ends. It does
+// not change f.
 func (f *Facts) Shortened() *Facts {
 	g := shortened(reflect.ValueOf(*f)).Interface().(Facts)
 	return &g
 }
 
-// shortened copies a value, with long texts by their ends.
+// shortened copies a value, reducing long texts to both ends.
 func shortened(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)

@@ -32,11 +32,11 @@ var slips = sync.OnceValue(func() []slip {
 	})
 })
 
-// remarks are whole lines of comments; a script's first line is none.
+// remarks matches comment lines, but not a script's #! line.
 var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
 
-// SlipsIn finds what is wrong in the text of a file that somebody writes, each once, by the
-// cases of slips.txt, with the line where it ends.
+// SlipsIn returns the mistakes in the text of a hand-written file, once per case of slips.txt, with
+// the line where each ends.
 func SlipsIn(file, text string) []Problem {
 	var all []Problem
 	for _, s := range slips() {
@@ -51,7 +51,7 @@ func SlipsIn(file, text string) []Problem {
 	return all
 }
 
-// in is where a slip's text ends, -1 without one.
+// in returns where a slip's text ends, -1 if there is none.
 func (s slip) in(text string) int {
 	if strings.HasPrefix(s.excuse, "~") {
 		return s.undeclared(text)
@@ -68,7 +68,7 @@ func (s slip) in(text string) int {
 	return -1
 }
 
-// undeclared is where the first name ends that a text uses and does not declare, -1 without one.
+// undeclared returns where the first undeclared name in a text ends, -1 if there is none.
 func (s slip) undeclared(text string) int {
 	declared := map[string]bool{"": true}
 	for _, m := range s.unless.FindAllStringSubmatch(text, -1) {

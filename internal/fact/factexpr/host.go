@@ -15,9 +15,9 @@ import (
 	"linerate/internal/fact"
 )
 
-// Host is what expressions see of a host by its facts alone: numbers in base
-// units (bytes, seconds, bits per second, counts), texts, and functions. What
-// is not known is 0, "" or false. The predicates are those of fact.Facts.
+// Host holds the names that depend on a host's facts alone: numbers in base units (bytes, seconds,
+// bit/s, counts), texts, and functions. Unknown values are 0, "" or false. The predicates are those
+// of fact.Facts.
 type Host struct {
 	OS         string `expr:"os"`
 	Arch       string `expr:"arch"`
@@ -26,7 +26,7 @@ type Host struct {
 	Hypervisor string `expr:"hypervisor"`
 	Distro     string `expr:"distribution"` // ID of os-release: debian
 	VM         bool   `expr:"vm"`
-	// Tree: only files are known, no running state.
+	// Tree means that only files are known, no running state.
 	Tree   bool    `expr:"tree"`
 	Uptime float64 `expr:"uptime"`
 
@@ -39,11 +39,11 @@ type Host struct {
 	Page           int `expr:"page"`
 	Pages          int `expr:"pages"`
 	Kmem           int `expr:"kmem"`
-	// HZ is the timer ticks a second of a Linux kernel (CONFIG_HZ).
+	// HZ is the number of timer ticks per second of a Linux kernel (CONFIG_HZ).
 	HZ int `expr:"hz"`
-	// Governor is the first CPU's, CPUNames those that have one; IdleLatency
-	// is what waking from the deepest idle state in use takes, in
-	// microseconds, IOMMU how devices are mapped (DMA, DMA-FQ, identity).
+	// Governor is that of the first CPU, CPUNames lists the CPUs that have one; IdleLatency is the
+	// wake-up time from the deepest enabled idle state, in microseconds, IOMMU the mapping mode of
+	// devices (DMA, DMA-FQ, identity).
 	Governor    string   `expr:"governor"`
 	CPUNames    []string `expr:"cpu_names"`
 	IdleLatency int      `expr:"idle_latency"`
@@ -52,60 +52,59 @@ type Host struct {
 	Network
 	Filters
 
-	// Product is the appliance that the host is, in small letters; "" for none.
+	// Product is the appliance in lower case; "" if the host is none.
 	Product string `expr:"product"`
-	// Field is a setting of the appliance's own, by its path; FieldIs: it has this
-	// value, in one of several sections where there are some.
+	// Field returns an appliance's own setting by path; FieldIs reports whether it has the value,
+	// in at least one section if there are several.
 	Field   func(path string) string      `expr:"field"`
 	FieldIs func(path, value string) bool `expr:"field_is"`
 
-	// AtLeast: the release is this one or newer.
+	// AtLeast reports whether the release is this one or newer.
 	AtLeast func(major, minor int) bool `expr:"at_least"`
-	// Div is the integer division of C: it truncates, and is 0 by 0.
+	// Div is C's integer division: it truncates; division by 0 gives 0.
 	Div func(a, b any) float64 `expr:"div"`
 
-	// Functions over settings and their files.
+	// Functions on settings and their files.
 	IsSet func(name string) bool `expr:"is_set"`
-	// AnySet: a file sets one of a pattern: systemd.link.*.MTUBytes.
+	// AnySet reports whether a file sets a name that matches a pattern: systemd.link.*.MTUBytes.
 	AnySet func(pattern string) bool `expr:"any_set"`
 	RC     func(name string) bool    `expr:"rc"`
 	RCText func(name string) string  `expr:"rc_text"`
-	// Reaches: an interface of rc.conf has the address in its network, or may have it.
+	// Reaches reports whether the address is, or may be, in the network of an interface in rc.conf.
 	Reaches func(address string) bool `expr:"reaches"`
 	Running func(name string) string  `expr:"running"`
-	// Module: in the kernel, loaded, or configured to be.
+	// Module reports a module that is built in, loaded, or configured to be loaded.
 	Module  func(name string) bool `expr:"module"`
 	Service func(name string) bool `expr:"service"`
 	Listens func(port int) bool    `expr:"listens"`
-	// ListensUDP: a socket takes datagrams on the port. Serves: a daemon is
-	// enabled and, as far as sockets are known, one of its ports is open.
+	// ListensUDP reports whether a socket receives datagrams on the port; Serves whether a daemon
+	// is enabled and, if the sockets are known, one of its ports is open.
 	ListensUDP func(port int) bool                  `expr:"listens_udp"`
 	Serves     func(name string, ports ...int) bool `expr:"serves"`
 	Mounted    func(kind string) bool               `expr:"mounted"`
-	// Details are the values of a word in a daemon's configuration.
+	// Details returns the values of a keyword in a daemon's configuration.
 	Details func(service, word string) []string `expr:"details"`
-	// Webserver: a daemon that serves HTTP is enabled.
+	// Webserver means that an HTTP daemon is enabled.
 	Webserver bool `expr:"webserver"`
-	// ServesWeb: one does, and as far as sockets are known on some port of HTTP's.
+	// ServesWeb means that one is enabled and, if the sockets are known, listens on an HTTP port.
 	ServesWeb bool `expr:"serves_web"`
-	// Container is what runs the container that the host is: lxc; "" where it is none.
+	// Container is the container manager of a host that is a container, such as lxc; else "".
 	Container string `expr:"container"`
-	// ContainerHost: the host runs containers.
+	// ContainerHost means that the host runs containers.
 	ContainerHost bool `expr:"container_host"`
 
-	// What the kernel counted since boot, what it complained of, and what was
-	// read at all.
+	// Kernel counters since boot, kernel complaints, and which sources were read.
 	Counter    func(name string) float64 `expr:"counter"`
 	HasCounter func(name string) bool    `expr:"has_counter"`
-	// Sum adds the counters of a pattern: softnet.*.dropped.
+	// Sum adds the counters that match a pattern: softnet.*.dropped.
 	Sum        func(pattern string) float64 `expr:"sum_of"`
 	Complained func(word string) bool       `expr:"complained"`
 	WasRead    func(source string) bool     `expr:"was_read"`
-	// Refused: the source is there, and could not be read.
+	// Refused reports whether the source exists but could not be read.
 	Refused func(source string) bool `expr:"unreadable"`
 }
 
-// Filters are the packet filters of a host, and its forwarding.
+// Filters holds the packet filters of a host, and its forwarding.
 type Filters struct {
 	Forwarding     bool `expr:"forwarding"`
 	ForwardingIPv4 bool `expr:"forwarding_ipv4"`
@@ -119,10 +118,10 @@ type Filters struct {
 	PFSourceTracking int     `expr:"pf_source_tracking"`
 	PFNAT            int     `expr:"pf_nat"`
 	PFStates         float64 `expr:"pf_states"`
-	// PFMaxMSS is the least max-mss of scrub rules, 0 without one.
+	// PFMaxMSS is the smallest max-mss of scrub rules, 0 without one.
 	PFMaxMSS float64 `expr:"pf_max_mss"`
 	PFFile   bool    `expr:"pf_file"`
-	// PFLimitSet: pf.conf sets the limit.
+	// PFLimitSet reports whether pf.conf sets the limit.
 	PFLimitSet func(name string) bool `expr:"pf_limit_set"`
 
 	IPFW         bool `expr:"ipfw"`
@@ -133,11 +132,11 @@ type Filters struct {
 	IPFWPipes    int  `expr:"ipfw_pipes"`
 	IPF          bool `expr:"ipf"`
 
-	// Linux: netfilter's rules; connection tracking, its entries and limit;
-	// bridged frames through netfilter.
+	// Linux: netfilter rules; connection tracking with its entries and limit; bridged frames passed
+	// through netfilter.
 	NFT      bool `expr:"nft"`
 	NFTRules int  `expr:"nft_rules"`
-	// Untracked are ports of notrack that only rules with a state accept.
+	// Untracked lists notrack ports that only stateful rules accept.
 	Untracked    string  `expr:"untracked"`
 	ConntrackOn  bool    `expr:"conntrack_on"`
 	Conntrack    float64 `expr:"conntrack"`
@@ -145,10 +144,10 @@ type Filters struct {
 	BridgeNF     bool    `expr:"bridge_nf"`
 }
 
-// webservers are the daemons that serve HTTP.
+// webservers lists the HTTP daemons.
 var webservers = []string{"nginx", "apache", "haproxy", "varnish"}
 
-// Of is the names of a host.
+// Of returns the names of a host.
 func Of(f *fact.Facts) Host {
 	h := Host{Page: 4096, Div: div, CPUNames: []string{}}
 	h.OS, h.Arch, h.Hypervisor, h.Distro, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Distribution, f.Virtual(), !f.Live(), f.UptimeSeconds
@@ -183,8 +182,8 @@ func Of(f *fact.Facts) Host {
 	return h
 }
 
-// setPower is what decides how fast CPUs wake up and work. Only a host that shows governors
-// is asked for those of its CPUs: there may be thousands, and audits ask again and again.
+// setPower sets the CPU power management values. It looks for governors of all CPUs only if the
+// host has any: there may be thousands of CPUs, and audits call this often.
 func (h *Host) setPower(f *fact.Facts) {
 	h.Governor, h.IOMMU = f.CPU.Governor, f.CPU.IOMMU
 	shown := slices.ContainsFunc(f.Settings, func(s fact.Tunable) bool { return strings.HasSuffix(s.Name, "/cpufreq/scaling_governor") })
@@ -201,11 +200,11 @@ func (h *Host) setPower(f *fact.Facts) {
 	}
 }
 
-// inet is an address of ifconfig(8) with its network: /24, netmask 255.255.255.0 or 0xffffff00.
+// inet matches an address of ifconfig(8) with its network: /24, netmask 255.255.255.0 or 0xffffff00.
 var inet = regexp.MustCompile(`\binet ([0-9.]+)(?:/([0-9]+)| netmask (0x[0-9a-f]+|[0-9.]+))`)
 
-// reaches reports whether an address is in a network of rc.conf, or may be: where an interface
-// asks for its address, or none says one.
+// reaches reports whether an address is, or may be, in a network of rc.conf: it may be if an
+// interface is configured by DHCP, or none has an address.
 func reaches(f *fact.Facts, address string) bool {
 	at, seen := ipv4(address), false
 	for _, s := range f.Settings {
@@ -229,7 +228,7 @@ func reaches(f *fact.Facts, address string) bool {
 	return !seen
 }
 
-// ipv4 is an address or a netmask as a number.
+// ipv4 converts an address or a netmask to a number.
 func ipv4(s string) uint32 {
 	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
 		b := a.As4()
@@ -239,7 +238,7 @@ func ipv4(s string) uint32 {
 	return uint32(n)
 }
 
-// div takes numbers of any kind.
+// div accepts numbers of any type.
 func div(a, b any) float64 {
 	x, y := int64(Number(a)), int64(Number(b))
 	if y == 0 {
@@ -248,7 +247,7 @@ func div(a, b any) float64 {
 	return float64(x / y)
 }
 
-// toInt is a size as expressions have it.
+// toInt converts a size, limiting it to the largest int.
 func toInt(n uint64) int { return int(min(n, math.MaxInt64)) }
 
 func count(f *fact.Facts, name string) float64 {
@@ -298,8 +297,8 @@ func (v *Filters) setPF(pf *fact.PF) {
 	}
 }
 
-// Offload is the state of an interface's option: "on" or "off" where it is
-// known of the running interface or said in rc.conf, else "default".
+// Offload returns the state of an interface's option: "on" or "off" if known from the running
+// interface or rc.conf, else "default".
 func Offload(n *fact.NIC, option string) string {
 	if n.Options != nil {
 		if slices.ContainsFunc(n.Options, func(o string) bool { return strings.EqualFold(o, option) }) {

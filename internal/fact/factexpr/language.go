@@ -1,7 +1,7 @@
-// Package factexpr is the language in which the catalogue, the audit's rules and the roles
-// speak of a host: expr-lang expressions whose names are the fields of a Go struct. Host
-// has what is known of the host's facts alone; packages tunable and audit embed it in
-// structs that add names, so that a name means the same everywhere.
+// Package factexpr is the expression language in which the catalogue, the audit's rules and
+// the roles describe a host: expr-lang expressions whose names are the fields of a Go struct.
+// Host has the names that depend on facts alone; packages tunable and audit embed it in
+// structs with more names, so that a name has the same meaning everywhere.
 package factexpr
 
 import (
@@ -23,19 +23,18 @@ import (
 	"linerate/internal/calc"
 )
 
-// Language compiles and runs expressions whose names are those of E's fields
-// (tag `expr`), embedded structs' included, and the functions of package calc.
-// What was compiled is kept: expressions are few and used for every host. E's
-// exported methods would be names too: it should have none.
+// Language compiles and evaluates expressions. Their names are those of E's fields (tag `expr`),
+// including embedded structs, and the functions of package calc. Compiled expressions are cached:
+// there are few, used for every host. E should have no exported methods, which would be names too.
 type Language[E any] struct {
 	programs sync.Map // string → *vm.Program
-	// config is shared by all compilations, one at a time: expr.Compile makes
-	// it anew, and most of its time goes there.
+	// config is shared by all compilations, one at a time: expr.Compile creates a new one, which
+	// takes most of its time.
 	mu     sync.Mutex
 	config *conf.Config
 }
 
-// NewLanguage makes the language of E.
+// NewLanguage returns the language of E.
 func NewLanguage[E any]() *Language[E] {
 	c := conf.New(new(E))
 	for _, set := range calc.Options() {
@@ -44,7 +43,7 @@ func NewLanguage[E any]() *Language[E] {
 	return &Language[E]{config: c}
 }
 
-// Compile checks an expression: its names, and the types of what they mean.
+// Compile compiles an expression, checking names and types.
 func (l *Language[E]) Compile(code string) (*vm.Program, error) {
 	if p, ok := l.programs.Load(code); ok {
 		return p.(*vm.Program), nil
@@ -57,7 +56,7 @@ func (l *Language[E]) Compile(code string) (*vm.Program, error) {
 	return p, nil
 }
 
-// compile does what expr.Compile does, with a configuration that is there.
+// compile is like expr.Compile, but with an existing configuration.
 func (l *Language[E]) compile(code string) (*vm.Program, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +70,7 @@ func (l *Language[E]) compile(code string) (*vm.Program, error) {
 	return compiler.Compile(tree, l.config)
 }
 
-// CheckCondition checks an expression that must be true or false; "" is one.
+// CheckCondition returns an error if an expression is not a boolean; "" is valid.
 func (l *Language[E]) CheckCondition(code string) error {
 	if code == "" {
 		return nil
@@ -87,7 +86,7 @@ func (l *Language[E]) CheckCondition(code string) error {
 	return nil
 }
 
-// Value runs an expression.
+// Value evaluates an expression.
 func (l *Language[E]) Value(code string, names *E) (any, error) {
 	p, err := l.Compile(code)
 	if err != nil {
@@ -100,7 +99,7 @@ func (l *Language[E]) Value(code string, names *E) (any, error) {
 	return v, nil
 }
 
-// Holds runs a condition; "" always holds.
+// Holds evaluates a condition; "" is true.
 func (l *Language[E]) Holds(code string, names *E) (bool, error) {
 	if code == "" {
 		return true, nil
@@ -116,8 +115,7 @@ func (l *Language[E]) Holds(code string, names *E) (bool, error) {
 	return b, nil
 }
 
-// Fill replaces every ${expression} of a text by its value, written for
-// people.
+// Fill replaces every ${expression} in a text by its formatted value.
 func (l *Language[E]) Fill(text string, names *E) (string, error) {
 	return Fill(text, func(code string) (string, error) {
 		v, err := l.Value(code, names)
@@ -125,7 +123,7 @@ func (l *Language[E]) Fill(text string, names *E) (string, error) {
 	})
 }
 
-// Fill replaces every ${…} of a text by what value makes of it.
+// Fill replaces every ${…} in a text by the result of value.
 func Fill(text string, value func(string) (string, error)) (string, error) {
 	var b strings.Builder
 	err := parts(text, func(plain, code string, isCode bool) error {
@@ -143,7 +141,7 @@ func Fill(text string, value func(string) (string, error)) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// CheckText compiles every ${expression} of a text.
+// CheckText compiles every ${expression} in a text.
 func (l *Language[E]) CheckText(text string) error {
 	return parts(text, func(_, code string, isCode bool) error {
 		if !isCode {
@@ -154,8 +152,8 @@ func (l *Language[E]) CheckText(text string) error {
 	})
 }
 
-// parts visits the pieces of a text: what stands before an expression, with
-// it, and what stands after the last.
+// parts visits the pieces of a text: each expression with the text before it, and the text after
+// the last one.
 func parts(text string, visit func(plain, code string, isCode bool) error) error {
 	for rest := text; ; {
 		plain, after, found := strings.Cut(rest, "${")
@@ -173,8 +171,8 @@ func parts(text string, visit func(plain, code string, isCode bool) error) error
 	}
 }
 
-// Reads lists what an expression reads: names, and the arguments of calls of functions
-// by name, "" where one is computed. Both are nil for one that does not compile.
+// Reads returns what an expression reads: names, and calls of functions with a name as argument, ""
+// if that is computed. Both are nil if it does not compile.
 func (l *Language[E]) Reads(code string) (names []string, calls []Call) {
 	p, err := l.Compile(code)
 	if err != nil {
@@ -186,7 +184,7 @@ func (l *Language[E]) Reads(code string) (names []string, calls []Call) {
 	return r.names, r.calls
 }
 
-// Call is a call of a function with one text as its argument.
+// Call is a call of a function with one string argument.
 type Call struct{ Function, Argument string }
 
 type reader struct {
@@ -207,14 +205,14 @@ func (r *reader) Visit(node *ast.Node) {
 		switch arg := x.Arguments[0].(type) {
 		case *ast.StringNode:
 			r.calls = append(r.calls, Call{id.Value, arg.Value})
-		case *ast.BinaryNode: // a text put together
+		case *ast.BinaryNode: // a computed string
 			r.calls = append(r.calls, Call{id.Value, ""})
 		}
 	}
 }
 
-// Show writes the value of an expression for people: whole numbers without a
-// fraction, others to four digits, lists with commas.
+// Show formats the value of an expression: integers without a fraction, other numbers with four
+// digits, lists with commas.
 func Show(v any) string {
 	switch v := v.(type) {
 	case float64:
@@ -234,7 +232,7 @@ func Show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Number is any number of an expression as a float, 0 of anything else.
+// Number converts any numeric value of an expression to a float; others give 0.
 func Number(v any) float64 {
 	switch v := v.(type) {
 	case float64:

@@ -8,82 +8,80 @@ import (
 	"linerate/internal/fact"
 )
 
-// Network is the interfaces of a host and their interrupts.
+// Network holds the interfaces of a host and their interrupts.
 type Network struct {
-	// Drivers are of the network ports, sorted; Ports their number, Link the
-	// fastest in bits per second, NICQueues the most receive queues.
+	// Drivers lists the drivers of network ports, sorted; Ports is the number of ports, Link the
+	// speed of the fastest in bit/s, NICQueues the largest number of receive queues.
 	Drivers   []string `expr:"drivers"`
 	Ports     int      `expr:"ports"`
 	Link      int      `expr:"link"`
 	NICQueues int      `expr:"nic_queues"`
-	// AddressedPorts have an address, BridgedPorts are in a bridge.
+	// AddressedPorts counts ports with an address, BridgedPorts those in a bridge.
 	AddressedPorts int `expr:"addressed_ports"`
 	BridgedPorts   int `expr:"bridged_ports"`
-	// IPv4Links and IPv6Links are interfaces of any kind that have an address
-	// of the family, apart from the loopback.
+	// IPv4Links and IPv6Links count interfaces of any kind with an address of the family, except
+	// loopback.
 	IPv4Links int `expr:"ipv4_links"`
 	IPv6Links int `expr:"ipv6_links"`
 
-	// CARP: an interface has a vhid of carp(4), as it runs or as rc.conf sets
-	// it up.
+	// CARP means that an interface has a vhid of carp(4), running or configured in rc.conf.
 	CARP bool `expr:"carp"`
 
-	// Driver: some port has it. Enabled: an offload (LRO, TSO4 …) is on, on
-	// some port. HasNIC: an interface of a driver is there and not down,
-	// cloned ones (pfsync) included.
+	// Driver reports whether a port has the driver, Enabled whether an offload (LRO, TSO4 …) is on
+	// for some port, HasNIC whether an interface of a driver, including cloned ones (pfsync),
+	// exists and is not down.
 	Driver  func(name string) bool   `expr:"driver"`
 	Enabled func(option string) bool `expr:"enabled"`
-	// LROOf: LRO is on, on some port of this driver.
+	// LROOf reports whether LRO is on for some port of the driver.
 	LROOf  func(driver string) bool `expr:"lro_of"`
 	HasNIC func(driver string) bool `expr:"has_nic"`
-	// ParentOf is the interface that a VLAN runs on, "" for what is none.
+	// ParentOf returns the interface below a VLAN, "" for other interfaces.
 	ParentOf func(name string) string `expr:"parent_of"`
 
 	NICs       []*NIC       `expr:"nics"`
 	Interrupts []*Interrupt `expr:"interrupts"`
 }
 
-// NIC is a network interface as expressions see it.
+// NIC is a network interface in expressions.
 type NIC struct {
 	Name     string `expr:"name"`
 	Driver   string `expr:"driver"`
 	Kind     string `expr:"kind"`
 	RXQueues int    `expr:"rx_queues"`
-	// RXRing is descriptors of a queue, MaxRXRing the most, MaxQueues the most
-	// queues; 0 where not known.
+	// RXRing is the number of descriptors per queue, MaxRXRing its maximum, MaxQueues the maximum
+	// number of queues; 0 if unknown.
 	RXRing    int `expr:"rx_ring"`
 	MaxRXRing int `expr:"max_rx_ring"`
 	MaxQueues int `expr:"max_queues"`
-	// Domain is its NUMA domain, -1 where not known.
+	// Domain is its NUMA domain, -1 if unknown.
 	Domain int `expr:"domain"`
 	Speed  int `expr:"speed"`
 	MTU    int `expr:"mtu"`
 	// FlowControl is rx, tx, full, none or "".
 	FlowControl string   `expr:"flow_control"`
 	Members     []string `expr:"members"`
-	// Ether: a port, of a machine or of a virtual one.
+	// Ether means that it is a port, physical or virtual.
 	Ether bool `expr:"ether"`
 	// Offload is "on", "off" or "default" (package function Offload).
 	Offload func(option string) string `expr:"offload"`
-	// Asked and Refused are true when rc.conf itself switches the option on
-	// or off; Live when the running state of the options is known.
+	// Asked and Refused report whether rc.conf itself switches the option on or off; Live means
+	// that the running state of the options is known.
 	Asked   func(option string) bool `expr:"asked"`
 	Refused func(option string) bool `expr:"refused"`
 	Live    bool                     `expr:"live"`
-	// Interrupts per second of its busiest queue, and how many of its
-	// queues take any.
+	// BusiestRate is the interrupt rate of its busiest queue per second, BusyQueues the number of
+	// queues with interrupts.
 	BusiestRate float64 `expr:"busiest_rate"`
 	BusyQueues  int     `expr:"busy_queues"`
 }
 
-// Interrupt is an interrupt source as expressions see it.
+// Interrupt is an interrupt source in expressions.
 type Interrupt struct {
 	Name   string  `expr:"name"`
 	Device string  `expr:"device"`
 	Rate   float64 `expr:"rate"`
-	// Number is the interrupt's. Local lists the CPUs of its interface's NUMA
-	// domain (0-7,16-23), Remote is true when it may run only on others; both
-	// are empty where nothing of it is known.
+	// Number is the interrupt's number. Local lists the CPUs of its interface's NUMA domain
+	// (0-7,16-23), Remote means that it may run only on others; both are empty if unknown.
 	Number string `expr:"number"`
 	Local  string `expr:"local"`
 	Remote bool   `expr:"remote"`
@@ -136,10 +134,10 @@ func networkOf(f *fact.Facts) Network {
 	return v
 }
 
-// numbered is a VLAN's usual name, of its parent's and its number.
+// numbered matches the usual name of a VLAN: its parent and its number.
 var numbered = regexp.MustCompile(`^([a-z0-9]+)\.[0-9]+$`)
 
-// withVHID reports a line of rc.conf that sets up an address of carp(4).
+// withVHID reports a line of rc.conf that configures a carp(4) address.
 func withVHID(l fact.Line) bool { return slices.Contains(strings.Fields(l.Value), "vhid") }
 
 func (v *Network) addPort(n *fact.NIC) {
@@ -163,8 +161,7 @@ func countIn(set map[string]bool, names []string) int {
 	return n
 }
 
-// addInterrupts lists the sources, and files those of queues with their
-// interfaces.
+// addInterrupts lists the sources, and adds those of queues to their interfaces.
 func (v *Network) addInterrupts(f *fact.Facts) {
 	byName := make(map[string]*NIC, len(v.NICs))
 	for _, n := range v.NICs {
@@ -187,7 +184,7 @@ func (v *Network) addInterrupts(f *fact.Facts) {
 	}
 }
 
-// domainCPUs are the CPUs of a NUMA domain; none where there is but one.
+// domainCPUs returns the CPUs of a NUMA domain; none if there is only one domain.
 func domainCPUs(f *fact.Facts, id int) []int {
 	for _, d := range f.CPU.Domains {
 		if d.ID == id && len(f.CPU.Domains) > 1 {
@@ -197,7 +194,7 @@ func domainCPUs(f *fact.Facts, id int) []int {
 	return nil
 }
 
-// place says where an interrupt runs and where its interface's memory is.
+// place sets where an interrupt runs and where its interface's memory is.
 func (x *Interrupt) place(i fact.Interrupt, local []int) {
 	number, _, _ := strings.Cut(strings.TrimPrefix(i.Name, "irq"), ":")
 	if strings.Trim(number, "0123456789") == "" {
@@ -207,7 +204,7 @@ func (x *Interrupt) place(i fact.Interrupt, local []int) {
 	x.Remote = len(local) > 0 && len(i.CPUs) > 0 && !slices.ContainsFunc(i.CPUs, func(c int) bool { return slices.Contains(local, c) })
 }
 
-// configured is what the files set an interface's option to: the last word stands.
+// configured returns the state of an interface's option in files; the last word wins.
 func configured(n *fact.NIC, option string) (on, said bool) {
 	for _, flag := range slices.Backward(n.ConfigFlags) {
 		if name, off := strings.CutPrefix(strings.ToLower(flag), "-"); name == strings.ToLower(option) {
@@ -217,7 +214,7 @@ func configured(n *fact.NIC, option string) (on, said bool) {
 	return false, false
 }
 
-// viewNIC is an interface without its interrupts.
+// viewNIC converts an interface, without its interrupts.
 func viewNIC(n *fact.NIC) *NIC {
 	domain := -1
 	if n.Domain != nil {

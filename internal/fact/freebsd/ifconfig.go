@@ -14,10 +14,10 @@ var (
 	ifSpeed  = regexp.MustCompile(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
 )
 
-// ParseIfconfig reads `ifconfig -a`, with or without -v and -m.
+// ParseIfconfig parses `ifconfig -a`, with or without -v and -m.
 func ParseIfconfig(text string) []fact.NIC {
 	var nics []fact.NIC
-	known := false // the lines are of the last of them
+	known := false // whether the lines belong to the last NIC
 	for _, line := range fact.Lines(text) {
 		if m := ifHead.FindStringSubmatch(line); m != nil {
 			if len(nics) >= fact.MaxNICs {
@@ -48,7 +48,7 @@ func ifconfigHead(m []string) fact.NIC {
 	return n
 }
 
-// flagList splits "A,B"; no nil, for an empty list is knowledge.
+// flagList splits "A,B"; it never returns nil, because an empty list is known to be empty.
 func flagList(s string) []string {
 	if s == "" {
 		return []string{}
@@ -75,7 +75,7 @@ func ifconfigDetail(n *fact.NIC, line string) {
 		ifconfigMedia(n, rest)
 	case "status:":
 		n.Status = rest
-	case "drivername:": // the name before a rename
+	case "drivername:": // the name before renaming
 		if n.Driver, n.Kind = Driver(strings.TrimSpace(rest)); n.Name != strings.TrimSpace(rest) && strings.Contains(n.Name, ".") && n.Kind == fact.KindEthernet {
 			n.Kind = fact.KindVLAN
 		}
@@ -98,7 +98,7 @@ func firstWord(s string) string {
 	return w
 }
 
-// ifconfigMedia reads "Ethernet autoselect (1000baseT <full-duplex,rxpause>)".
+// ifconfigMedia parses "Ethernet autoselect (1000baseT <full-duplex,rxpause>)".
 func ifconfigMedia(n *fact.NIC, media string) {
 	active := media
 	if _, inside, ok := strings.Cut(media, "("); ok {

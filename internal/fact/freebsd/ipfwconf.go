@@ -7,9 +7,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadIPFW reads an ipfw script or rule file as far as counting its rules,
-// pipes and translations goes. A script is not executed: its plain
-// variables are replaced, and what stands in loops is counted once.
+// ReadIPFW reads an ipfw script or rule file to count its rules, pipes and translations. It does
+// not execute scripts: it expands plain variables, and counts the content of loops once.
 func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 	text, err := files.Read(file)
 	if err != nil {
@@ -23,7 +22,7 @@ func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 			first = i + 1
 		}
 		part, goesOn := strings.CutSuffix(line, "\\")
-		if goesOn && commentAt(line) == len(line) && len(whole) < maxValue { // a comment ends with its line
+		if goesOn && commentAt(line) == len(line) && len(whole) < maxValue { // a comment is not continued
 			whole += part + "  "
 			continue
 		}
@@ -42,14 +41,14 @@ type ipfwReader struct {
 	problems []fact.Problem
 }
 
-// line reads a line, continued ones put together, by the number of its first.
+// line parses a line, with continuations joined, by the number of its first line.
 func (r *ipfwReader) line(number int, raw string) {
 	for _, part := range strings.FieldsFunc(raw[:commentAt(raw)], func(c rune) bool { return c == ';' || c == '&' }) {
 		r.command(number, raw, part)
 	}
 }
 
-// commentAt is where a comment begins: a '#' at the start or after a space.
+// commentAt returns where a comment begins: at a '#' at the start or after a space.
 func commentAt(s string) int {
 	for i := range len(s) {
 		if s[i] == '#' && (i == 0 || isSpace(s[i-1])) {
@@ -59,7 +58,7 @@ func commentAt(s string) int {
 	return len(s)
 }
 
-// command reads one command: an assignment, a call of ipfw, or a bare rule.
+// command parses one command: an assignment, a call of ipfw, or a bare rule.
 func (r *ipfwReader) command(number int, raw, s string) {
 	s = strings.TrimSpace(s)
 	if name, value, ok := strings.Cut(s, "="); ok && isVariable(name) {
@@ -76,7 +75,7 @@ func (r *ipfwReader) command(number int, raw, s string) {
 	r.verb(fact.Line{File: r.file, Number: number, Text: raw, Stage: fact.Conf, Effective: true}, words)
 }
 
-// verb files one command of ipfw(8).
+// verb processes one command of ipfw(8).
 func (r *ipfwReader) verb(at fact.Line, w []string) {
 	switch w[0] {
 	case "add":
@@ -91,7 +90,7 @@ func (r *ipfwReader) verb(at fact.Line, w []string) {
 	}
 }
 
-// rule counts one rule; a leading number, set and probability are skipped.
+// rule counts one rule; it skips a leading number, set and probability.
 func (r *ipfwReader) rule(at fact.Line, w []string) {
 	r.fw.Rules++
 	if hasAny(w, "keep-state", "limit", "record-state", "set-limit") {

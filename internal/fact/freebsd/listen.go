@@ -8,7 +8,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// AddListeners reads `netstat -Lan`: listening sockets and their ports.
+// AddListeners parses `netstat -Lan`: listening sockets with their ports.
 func AddListeners(f *fact.Facts, text string) {
 	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)
@@ -27,12 +27,12 @@ func AddListeners(f *fact.Facts, text string) {
 	}
 }
 
-// isLoopback tells addresses that only this host reaches.
+// isLoopback reports addresses that only this host can reach.
 func isLoopback(address string) bool {
 	return strings.HasPrefix(address, "127.") || address == "::1" || address == "localhost" || strings.HasSuffix(address, "%lo0")
 }
 
-// ParseCPUSet reads `cpuset -g -x IRQ`: "irq 265 mask: 0, 1, 2".
+// ParseCPUSet parses `cpuset -g -x IRQ`: "irq 265 mask: 0, 1, 2".
 func ParseCPUSet(text string) ([]int, bool) {
 	_, rest, ok := strings.Cut(firstLine(text), "mask:")
 	if !ok {

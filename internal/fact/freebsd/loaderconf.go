@@ -11,8 +11,7 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// What /boot/defaults/loader.conf says where a tree lacks it
-// (stand/defaults/loader.conf).
+// The settings of /boot/defaults/loader.conf, if a tree lacks it (stand/defaults/loader.conf).
 const (
 	loaderDefaults  = "/boot/defaults/loader.conf"
 	stdLoaderFiles  = "/boot/device.hints /boot/loader.conf"
@@ -21,12 +20,11 @@ const (
 	stdNextbootConf = "/boot/nextboot.conf"
 )
 
-// ReadLoader reads the loader's configuration in the loader's own order:
-// the defaults; each file of their loader_conf_files, followed at once by
-// those that it names itself in loader_conf_files; then *.conf of
-// loader_conf_dirs; then local_loader_conf_files, where the defaults have it;
-// then nextboot.conf if armed (stand/lua/config.lua;
-// FreeBSD 11 and the Forth loader: stand/forth/support.4th).
+// ReadLoader reads the loader's configuration in the loader's own order: the defaults; each file of
+// their loader_conf_files, followed immediately by those that it names itself in loader_conf_files;
+// then *.conf of loader_conf_dirs; then local_loader_conf_files, if the defaults have it; then
+// nextboot.conf if enabled (stand/lua/config.lua; FreeBSD 11 and the Forth loader:
+// stand/forth/support.4th).
 func ReadLoader(files fact.Files, rel release.Release) Config {
 	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}}
 	l.greedy = rel.Major == 0 || rel.Major >= 13
@@ -44,9 +42,9 @@ func ReadLoader(files fact.Files, rel release.Release) Config {
 	return l.Config
 }
 
-// standard is what the defaults of a release say. Since 14.1 loader.conf.local
-// comes after loader.conf.d (14.0's own defaults lack local_loader_conf_files,
-// those of later trees of 14 have it); before, it came first.
+// standard sets the defaults of a release. Since 14.1 loader.conf.local is read after loader.conf.d
+// (14.0's own defaults lack local_loader_conf_files, later 14 trees have it); before, it was read
+// first.
 func (l *loader) standard(rel release.Release) {
 	l.env["loader_conf_files"] = stdLoaderFiles
 	if rel.IsZero() || rel.AtLeast(14, 1) {
@@ -60,18 +58,18 @@ func (l *loader) standard(rel release.Release) {
 	l.env["nextboot_conf"] = stdNextbootConf
 }
 
-// loader is one run over the configuration.
+// loader is the state of reading the configuration.
 type loader struct {
 	Config
 	files fact.Files
-	// forth is the loader of FreeBSD 11, greedy the quoting of 13 and later.
+	// forth means the loader of FreeBSD 11, greedy the quoting of 13 and later.
 	forth, greedy bool
 	env           map[string]string
 	seen          map[string]bool
 	depth         int
 }
 
-// file reads one file and, after it, those it names; false if it is not there.
+// file reads one file and then those it names; it returns false if it does not exist.
 func (l *loader) file(path string) bool {
 	if l.seen[path] || len(l.seen) >= maxFiles || l.depth >= maxDepth {
 		return true
@@ -92,7 +90,7 @@ func (l *loader) file(path string) bool {
 	return true
 }
 
-// included reads what loader_conf_files names after a file was read.
+// included reads the files in loader_conf_files after a file was read.
 func (l *loader) included(path string, depth int) {
 	names, ok := l.env["loader_conf_files"]
 	if !ok {
@@ -110,14 +108,14 @@ func (l *loader) included(path string, depth int) {
 	l.depth = was
 }
 
-// dirs reads *.conf of each directory. The loader takes them in the
-// directory's own order, which no tool shows; by name is the best guess.
+// dirs reads *.conf of each directory. The loader reads them in directory order, which no tool
+// shows; name order is the best guess.
 func (l *loader) dirs() {
 	if l.forth {
 		return
 	}
 	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
-		names, _ := l.files.List(dir) // none: none
+		names, _ := l.files.List(dir) // none if missing
 		for _, n := range names {
 			if strings.HasSuffix(n, ".conf") {
 				l.file(strings.TrimSuffix(dir, "/") + "/" + n)
@@ -126,7 +124,7 @@ func (l *loader) dirs() {
 	}
 }
 
-// nextboot reads the one-shot file if it is armed.
+// nextboot reads the one-shot file if it is enabled.
 func (l *loader) nextboot() {
 	path := l.env["nextboot_conf"]
 	if path == "" {
@@ -139,12 +137,12 @@ func (l *loader) nextboot() {
 	l.parse(path, text)
 }
 
-// ignored reports neighbours of loader.conf that the loader never opens.
+// ignored reports files next to loader.conf that the loader never opens.
 func (l *loader) ignored() {
 	l.Ignored = append(l.Ignored, neighbours(l.files, "/boot", "loader.conf", l.seen, "the loader does not read it: no loader_conf_files names it")...)
 	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
 		for _, o := range neighbours(l.files, strings.TrimSuffix(dir, "/"), "", l.seen, "the loader reads *.conf of this directory only: rename the file") {
-			// Another ending, or capitals, are somebody's way to switch a file off.
+			// Another suffix, or capitals, mean that the file was disabled on purpose.
 			if text, err := l.files.Read(o.Name); err == nil && strings.Contains(text, `="`) && unended.MatchString(o.Name) {
 				l.Problems = append(l.Problems, fact.Problem{File: o.Name, Line: 1, Text: firstLine(text), Kind: fact.ProblemSyntax, Message: o.Reason})
 			}
@@ -152,13 +150,13 @@ func (l *loader) ignored() {
 	}
 }
 
-// unended is a file whose name lacks its ending.
+// unended matches a file name without a suffix.
 var unended = regexp.MustCompile(`/[a-z0-9_-]+$`)
 
-// neighbours are files of a directory whose names begin like a file of configuration's,
-// and which are not read.
+// neighbours returns files of a directory whose names begin like a configuration file's but which
+// are not read.
 func neighbours(files fact.Files, dir, name string, read map[string]bool, reason string) (out []fact.Source) {
-	names, _ := files.List(dir) // none: none
+	names, _ := files.List(dir) // none if missing
 	for _, n := range names {
 		p := dir + "/" + n
 		if strings.HasPrefix(n, name) && n != name+".d" && !read[p] {
@@ -203,7 +201,7 @@ func (l *loader) parse(path, text string) {
 	}
 }
 
-// refersTo reports a line of the loader whose value has its own name's old one.
+// refersTo reports whether the value in a loader line refers to the old value of its own name.
 func refersTo(raw, name string) bool {
 	if _, set := strings.CutPrefix(strings.TrimSpace(raw), name); !set || hasModuleSuffix(name) {
 		return false
@@ -216,15 +214,14 @@ func refersTo(raw, name string) bool {
 	return false
 }
 
-// moduleSuffixes are the endings that make a name a module's property; the
-// loader takes their values as they stand, without replacing variables.
+// moduleSuffixes lists suffixes of names that are properties of a module; the loader does not
+// expand variables in their values.
 var moduleSuffixes = []string{"_load", "_name", "_type", "_flags", "_before", "_after", "_error"}
 
-// errExec marks a command of the loader: neither a setting nor a mistake.
+// errExec marks a command of the loader: neither a setting nor an error.
 var errExec = errors.New("a command of the loader")
 
-// line reads one line: a name and its value, "" for a comment, or the
-// loader's complaint.
+// line parses one line into a name, "" for a comment, and a value, or returns the loader's error.
 func (l *loader) line(raw string) (name, value string, err error) {
 	s := strings.TrimLeft(raw, " \t\r\v\f")
 	if strings.TrimSpace(s) == "" || s[0] == '#' {
@@ -266,7 +263,7 @@ func hasModuleSuffix(name string) bool {
 	return slices.ContainsFunc(moduleSuffixes, func(s string) bool { return len(name) > len(s) && strings.HasSuffix(name, s) })
 }
 
-// cutLoaderName takes the name and the equals sign, spaces around it allowed.
+// cutLoaderName splits off the name and the equals sign, which may have spaces around it.
 func cutLoaderName(s string) (name, rest string, ok bool) {
 	n := 0
 	for n < len(s) && (isAlnum(s[n]) || strings.IndexByte("-_.", s[n]) >= 0) {
@@ -282,7 +279,7 @@ func cutLoaderName(s string) (name, rest string, ok bool) {
 	return s[:n], strings.TrimLeft(rest[1:], " \t"), true
 }
 
-// value takes a quoted value or a single word.
+// value parses a quoted value or a single word.
 func (l *loader) value(s string) (value, rest string, quoted, ok bool) {
 	if s != "" && s[0] == '"' {
 		end := l.closing(s)
@@ -298,8 +295,8 @@ func (l *loader) value(s string) (value, rest string, quoted, ok bool) {
 	return s[:n], s[n:], false, n > 0
 }
 
-// closing finds the quote that ends a value: since 13 the loader takes the
-// last one on the line, before that the first; Forth honours backslashes.
+// closing finds the quote that ends a value: since 13 the loader uses the last one on the line,
+// before that the first; Forth supports backslashes.
 func (l *loader) closing(s string) int {
 	if l.greedy {
 		if end := strings.LastIndexByte(s, '"'); end > 0 {
@@ -348,7 +345,7 @@ func (l *loader) expand(v string) (string, error) {
 	return out.String(), nil
 }
 
-// loaderVariable reads the name after a dollar and its length with braces.
+// loaderVariable returns the name after a dollar sign and its length including braces.
 func loaderVariable(s string) (string, int) {
 	if strings.HasPrefix(s, "{") {
 		end := strings.IndexByte(s, '}')
@@ -364,8 +361,8 @@ func loaderVariable(s string) (string, int) {
 	return s[:n], n
 }
 
-// LoadedByLoader returns the modules that loader.conf loads, by the name the
-// loader will use, with the line that says so.
+// LoadedByLoader returns the modules that loader.conf loads, by the name that the loader uses, with
+// the line.
 func LoadedByLoader(lines []fact.Line) map[string]fact.Line {
 	loaded := map[string]fact.Line{}
 	names := map[string]string{}

@@ -12,13 +12,13 @@ import (
 	"linerate/internal/list"
 )
 
-// mitigationNames are the settings that tell the state of a defence against
-// speculative execution attacks (sys/x86/x86/cpu_machdep.c, amd64/pmap.c).
+// mitigationNames lists the settings that show the state of a mitigation of speculative execution
+// attacks (sys/x86/x86/cpu_machdep.c, amd64/pmap.c).
 var mitigationNames = []string{"vm.pmap.pti", "hw.ibrs_active", "hw.ibrs_disable", "hw.mds_disable_state",
 	"hw.spec_store_bypass_disable_active", "machdep.mitigations.ibrs.active", "machdep.mitigations.mds.state",
 	"machdep.mitigations.rngds.state", "machdep.mitigations.taa.state", "machdep.mitigations.zenbleed.enable", "machdep.mitigations.rsb_ctxswitch"}
 
-// AddMachine fills processors and memory from the running values.
+// AddMachine sets processors and memory from the running values.
 func AddMachine(f *fact.Facts, v Values) {
 	f.Arch = cmp.Or(v.Get("hw.machine_arch"), v.Get("hw.machine"))
 	f.Hostname = v.Get("kern.hostname")
@@ -46,8 +46,8 @@ func AddMachine(f *fact.Facts, v Values) {
 	f.CPU.Domains = domains(v)
 }
 
-// domains reads the NUMA domains: their CPUs from dev.cpu.N.%domain, their
-// memory from vm.phys_segs.
+// domains returns the NUMA domains: their CPUs from dev.cpu.N.%domain, their memory from
+// vm.phys_segs.
 func domains(v Values) []fact.Domain {
 	n := v.Int("vm.ndomains")
 	if n <= 0 || n > 256 {
@@ -114,11 +114,11 @@ var (
 	descLine    = regexp.MustCompile(`^([a-z][a-z0-9_]*\d+): <([^>]+)>`)
 )
 
-// bootMarker begins each boot in the message buffer.
+// bootMarker starts each boot in the message buffer.
 const bootMarker = "---<<BOOT>>---"
 
-// AddDmesg adds what the last boot's messages say: processors, memory where
-// the running values are not known, NICs' queues and rings.
+// AddDmesg adds facts from the last boot's messages: processors, memory if the running values are
+// unknown, NICs' queues and rings.
 func AddDmesg(f *fact.Facts, text string) {
 	if i := strings.LastIndex(text, bootMarker); i >= 0 {
 		text = text[i:]
@@ -139,8 +139,8 @@ func AddDmesg(f *fact.Facts, text string) {
 	f.CPU.Features = slices.Compact(f.CPU.Features)
 }
 
-// AddComplaints adds the lines of the messages in which the system complains
-// of a setting or a limit, each text once.
+// AddComplaints adds the messages in which the system complains about a setting or a limit, without
+// duplicates.
 func AddComplaints(f *fact.Facts, text string) {
 	seen := map[string]bool{}
 	for _, line := range fact.Lines(text) {
@@ -184,7 +184,7 @@ func dmesgCPU(f *fact.Facts, line string) {
 	}
 }
 
-// dmesgNIC reads the lines by which drivers tell queues and descriptors.
+// dmesgNIC parses the messages in which drivers print queues and descriptors.
 func dmesgNIC(f *fact.Facts, line string) {
 	if m := queuesLine.FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) { n.RXQueues, n.TXQueues = fact.Int(m[2]), fact.Int(m[3]) })
@@ -211,8 +211,8 @@ func withNIC(f *fact.Facts, name string, do func(*fact.NIC)) {
 	}
 }
 
-// complaintTable has the messages in which FreeBSD complains about a setting or a limit, by what
-// each is about: $1 is a group of the pattern.
+// complaintTable holds FreeBSD's complaints about settings and limits, and what each is about: $1
+// is a group of the pattern.
 var complaintTable = sync.OnceValue(func() []complaintAbout {
 	return list.Map(list.Table(wordsText, "complaint"), func(row []string) complaintAbout {
 		return complaintAbout{row[0], regexp.MustCompile(row[1])}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/list"
 )
 
-// AddNetstatM reads `netstat -m`.
+// AddNetstatM parses `netstat -m`.
 func AddNetstatM(f *fact.Facts, text string) {
 	mbufLines := list.Pairs(countersText, "mbuf")
 	for _, line := range fact.Lines(text) {
@@ -28,8 +28,8 @@ func AddNetstatM(f *fact.Facts, text string) {
 	}
 }
 
-// AddNetstatQ reads `netstat -Q`: threads, and for each protocol the queue's
-// limit, its high-water mark, and what was dispatched, queued and dropped.
+// AddNetstatQ parses `netstat -Q`: threads, and for each protocol the queue's limit, its high-water
+// mark, and the packets dispatched, queued and dropped.
 func AddNetstatQ(f *fact.Facts, text string) {
 	section := ""
 	for _, line := range fact.Lines(text) {
@@ -51,7 +51,7 @@ func AddNetstatQ(f *fact.Facts, text string) {
 	}
 }
 
-// netisrRow is WSID CPU Name Len WMark Disp'd HDisp'd QDrops Queued Handled.
+// netisrRow parses WSID CPU Name Len WMark Disp'd HDisp'd QDrops Queued Handled.
 func netisrRow(f *fact.Facts, w []string) {
 	base := "netisr." + w[2] + "."
 	const source = "netstat -Q"
@@ -62,8 +62,8 @@ func netisrRow(f *fact.Facts, w []string) {
 	f.AddCounter("netisr.cpu"+w[1]+".handled", fact.Number(w[9]), source)
 }
 
-// AddNetstatI reads `netstat -i`, with -b and -d or without: one row of each
-// interface's link layer counts.
+// AddNetstatI parses `netstat -i`, with or without -b and -d; it counts one row, the link layer's,
+// per interface.
 func AddNetstatI(f *fact.Facts, text string) {
 	var header []string
 	counters := list.Pairs(countersText, "interface")
@@ -76,7 +76,7 @@ func AddNetstatI(f *fact.Facts, text string) {
 		if len(w) < 5 || header == nil || !strings.HasPrefix(w[2], "<Link") {
 			continue
 		}
-		name := strings.TrimSuffix(w[0], "*") // down
+		name := strings.TrimSuffix(w[0], "*") // * means down
 		// The address may be missing, so columns count from the right.
 		for i, column := range header {
 			counter := counters[column]
@@ -89,13 +89,13 @@ func AddNetstatI(f *fact.Facts, text string) {
 	}
 }
 
-// countersText has the names of counters.
+// countersText holds counter names.
 //
 //go:embed counters.txt
 var countersText string
 
-// protocolLine is a line of `netstat -s` worth keeping: its section, the line above ("" for
-// none) and its end, both with their nouns in the singular, and the counter's name.
+// protocolLine identifies a line of `netstat -s`: its section, the line above ("" for none) and its
+// end, both with nouns in the singular, and the counter's name.
 type protocolLine struct{ section, parent, tail, name string }
 
 var protocolLines = sync.OnceValue(func() []protocolLine {
@@ -106,11 +106,11 @@ var protocolLines = sync.OnceValue(func() []protocolLine {
 
 var (
 	countedLine = regexp.MustCompile(`^(\s*)(\d+) (.*)$`)
-	// remark is what a line says in brackets about its count.
+	// remark matches the bracketed part of a line about its count.
 	remark = regexp.MustCompile(` \([^()]*\)`)
 )
 
-// AddNetstatS reads `netstat -s`.
+// AddNetstatS parses `netstat -s`.
 func AddNetstatS(f *fact.Facts, text string) {
 	section, parent := "", ""
 	depth := 0
@@ -136,8 +136,8 @@ func AddNetstatS(f *fact.Facts, text string) {
 	}
 }
 
-// protocolTail compares a line with a known one, both with their nouns in the singular,
-// its bracketed numbers aside.
+// protocolTail compares a line with a known one, both with nouns in the singular, ignoring
+// bracketed numbers.
 func protocolTail(tail, known string) bool {
 	if tail == known {
 		return true
@@ -146,6 +146,6 @@ func protocolTail(tail, known string) bool {
 	return bare == known || bare == "data packet "+known
 }
 
-// singular takes netstat's plurals away ("2 packets forwarded"): it prints "packet" for one.
+// singular converts netstat's plurals ("2 packets forwarded"): it prints "packet" for one.
 var singular = strings.NewReplacer("packets", "packet", "datagrams", "datagram", "fragments", "fragment", "connections", "connection", "cookies", "cookie", "redirects", "redirect",
 	"entries", "entry", "overflows", "overflow", "timeouts", "timeout", "requests", "request", "accepts", "accept", "failures", "failure").Replace

@@ -11,15 +11,15 @@ import (
 	"linerate/internal/list"
 )
 
-// flowControl is what dev.<driver>.N.fc means (sys/dev/e1000/e1000_osdep.h,
-// ixgbe and ixl alike).
+// flowControl maps values of dev.<driver>.N.fc (sys/dev/e1000/e1000_osdep.h; same for ixgbe and
+// ixl).
 var flowControl = map[string]string{"0": "none", "1": "rx", "2": "tx", "3": "full"}
 
-// queueNode finds the queues that a driver shows below dev.<driver>.N.
+// queueNode matches the queues that a driver exports below dev.<driver>.N.
 var queueNode = regexp.MustCompile(`^(?:iflib\.)?(rx|tx)q(\d+)\.|^queue_?(rx|tx)_?(\d+)\.|^queue(\d+)\.|^(rx|tx)_?queue_?(\d+)\.|^(rxq|txq)\.(\d+)\.`)
 
-// AddNICValues adds what the running values say of interfaces: queues,
-// descriptors, flow control, NUMA domain and description.
+// AddNICValues adds the running values of interfaces: queues, descriptors, flow control, NUMA
+// domain and description.
 func AddNICValues(f *fact.Facts, v Values) {
 	queues := countQueues(v)
 	for i := range f.NICs {
@@ -76,13 +76,13 @@ func countQueues(v Values) map[string][2]int {
 	return count
 }
 
-// nicDropNames are driver counters of frames that the hardware or a full ring lost, by
-// the driver's own name.
+// nicDropNames maps the drivers' own names of counters of frames lost by the hardware or a full
+// ring to counter names.
 var nicDropNames = sync.OnceValue(func() map[string]string {
 	return list.Pairs(countersText, "nic")
 })
 
-// AddNICCounters adds drivers' own counters of loss.
+// AddNICCounters adds the drivers' own counters of losses.
 func AddNICCounters(f *fact.Facts, v Values) {
 	for _, name := range v.Names {
 		parts := strings.SplitN(name, ".", 4)

@@ -13,8 +13,7 @@ var (
 	pciLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\) speed ([\d.]+)\(([\d.]+)\)`)
 )
 
-// ParsePciconf reads `pciconf -lv` (with -bc, the links too): devices by the
-// name of their driver and unit.
+// ParsePciconf parses `pciconf -lv` (with -bc also links): devices by driver and unit.
 func ParsePciconf(text string) map[string]fact.PCI {
 	devices := map[string]fact.PCI{}
 	name := ""
@@ -46,8 +45,8 @@ func pciDetail(p *fact.PCI, line string) {
 	}
 }
 
-// AddPCI files PCI devices under the interfaces they are. A virtio NIC hangs
-// on its bus device, which only the order of both tells apart.
+// AddPCI assigns PCI devices to interfaces. A virtio NIC is below a bus device, which only the
+// order of both can match.
 func AddPCI(f *fact.Facts, devices map[string]fact.PCI, v Values) {
 	for i := range f.NICs {
 		n := &f.NICs[i]

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadPF reads a pf ruleset as far as its limits, options, scrubbing and
-// the number and kind of its rules go (contrib/pf and sbin/pfctl/parse.y).
+// ReadPF reads from a pf ruleset the limits, options, scrubbing, and the number and kind of its
+// rules (contrib/pf and sbin/pfctl/parse.y).
 func ReadPF(files fact.Files, path string, pf *fact.PF) []fact.Problem {
 	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
 	p.file(path)
 	if p.unseen != nil && !p.known {
-		p.problems = append(p.problems, *p.unseen) // a file of something else
+		p.problems = append(p.problems, *p.unseen) // not a pf.conf
 	}
 	return p.problems
 }
@@ -27,21 +27,21 @@ type pfReader struct {
 	macros   map[string]string
 	seen     map[string]bool
 	problems []fact.Problem
-	part     int           // the last part of a ruleset that a statement belongs to
-	unseen   *fact.Problem // the first statement of a word that may not be seen
-	known    bool          // some statement is pf's
-	free     bool          // in any order: require-order is off, or the rules of an anchor stand inline
+	part     int           // the latest section of the ruleset that has a statement
+	unseen   *fact.Problem // the first statement with a redacted word
+	known    bool          // some statement is valid
+	free     bool          // order is not checked: require-order is off, or an anchor has inline rules
 }
 
-// parts are those of a ruleset, in order, by the first word of what belongs to them
-// (check_rulestate of sbin/pfctl/parse.y); options that it does not check are left out.
+// parts numbers the sections of a ruleset, in order, by the first word of their statements
+// (check_rulestate of sbin/pfctl/parse.y); options that it does not check are missing.
 var parts = map[string]int{
 	"set reassemble": 1, "set optimization": 1, "set loginterface": 1, "set block-policy": 1, "set fail-policy": 1, "set fingerprints": 1,
 	"set debug": 1, "set limit": 1, "set timeout": 1, "ether": 2, "scrub": 3, "altq": 4, "queue": 4,
 	"nat": 5, "rdr": 5, "binat": 5, "pass": 6, "block": 6, "match": 6, "antispoof": 6,
 }
 
-// order reports a statement that pfctl refuses because its part of the ruleset is over.
+// order reports a statement that pfctl refuses because a later section of the ruleset has begun.
 func (p *pfReader) order(s pfStatement, w []string) {
 	part := parts[w[0]]
 	if w[0] == "set" && len(w) > 2 {
@@ -53,14 +53,14 @@ func (p *pfReader) order(s pfStatement, w []string) {
 		return
 	}
 	if part < p.part {
-		p.free = true // pfctl has stopped
+		p.free = true // pfctl has stopped here
 		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
 			Message: "out of order, so pfctl refuses the file: options, ethernet, normalization, queueing, translation, filtering"}) //nolint:misspell // the word of pf.conf(5)
 	}
 	p.part = max(p.part, part)
 }
 
-// pfStatement is one line of pf.conf with its continuations, in words.
+// pfStatement is one line of pf.conf with its continuations, split into words.
 type pfStatement struct {
 	file  string
 	line  int
@@ -94,7 +94,7 @@ func (p *pfReader) file(path string) bool {
 	return true
 }
 
-// statement files one statement under what it is.
+// statement processes one statement by kind.
 func (p *pfReader) statement(s pfStatement) {
 	w := s.words
 	if w[0] == "no" && len(w) > 1 || w[0] == "load" && len(w) > 1 {
@@ -129,10 +129,10 @@ func (p *pfReader) statement(s pfStatement) {
 	}
 }
 
-// labels are the macros of labels and tags, which pfctl sets itself.
+// labels lists the macros in labels and tags that pfctl sets itself.
 var labels = strings.Fields("$if $srcaddr $dstaddr $srcport $dstport $proto $nr " + "$" + hidden)
 
-// undefined reports a macro that nothing above defines, the first of a statement.
+// undefined reports the first macro of a statement that is not defined above it.
 func (p *pfReader) undefined(s pfStatement) {
 	for _, w := range s.words {
 		name, is := strings.CutPrefix(w, "$")
@@ -144,7 +144,7 @@ func (p *pfReader) undefined(s pfStatement) {
 	}
 }
 
-// strange reports a statement that pfctl does not know: of several, the first.
+// strange reports the first statement that pfctl does not know.
 func (p *pfReader) strange(s pfStatement) {
 	problem := fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax, Message: noStatement}
 	switch {
@@ -156,20 +156,20 @@ func (p *pfReader) strange(s pfStatement) {
 	}
 }
 
-// pfSettings are what a file sets beside limits and timeouts.
+// pfSettings lists the options that a file sets besides limits and timeouts.
 var pfSettings = strings.Fields("skip reassemble optimization ruleset-optimization loginterface block-policy fail-policy require-order fingerprints state-policy debug syncookies hostid state-defaults keepcounters")
 
-// hidden stands for a word that may not be seen.
+// hidden replaces a redacted word.
 const hidden = "REDACTED"
 
-// noStatement is what is wrong with a line of something else.
+// noStatement is the message for a line that is not pf.conf syntax.
 const noStatement = "no statement of pf.conf(5): pfctl stops there"
 
 // countPFRule counts one filter rule of a running ruleset (pfctl -sr).
 func countPFRule(pf *fact.PF, line string) {
 	macros := map[string]string{}
 	lexer := pfLexer{text: line, line: 1, macros: macros}
-	if s, ok := lexer.next(); ok && s.words[0] != "include" { // a running ruleset includes nothing
+	if s, ok := lexer.next(); ok && s.words[0] != "include" { // a running ruleset has no include
 		(&pfReader{pf: pf, macros: macros}).statement(s)
 	}
 }
@@ -188,7 +188,7 @@ func (p *pfReader) rule(s pfStatement, w []string) {
 	}
 }
 
-// outside notes the interface that a rule translates on.
+// outside records the interface on which a rule translates.
 func (p *pfReader) outside(w []string) {
 	if at := slices.Index(w, "on"); w[0] != "rdr" && at > 0 && at+1 < len(w) && !slices.Contains(p.pf.Outside, w[at+1]) && len(p.pf.Outside) < fact.MaxNICs {
 		p.pf.Outside = append(p.pf.Outside, w[at+1])
@@ -201,14 +201,14 @@ func (p *pfReader) sourceTracking(w []string) {
 	}
 }
 
-// scrub reads a scrub rule or the options of `match … scrub (…)`.
+// scrub parses a scrub rule or the options of `match … scrub (…)`.
 func (p *pfReader) scrub(s pfStatement, w []string) {
 	if i := slices.Index(w, "max-mss"); i >= 0 && i+1 < len(w) && fact.Int(w[i+1]) > 0 {
 		p.pf.Scrub = append(p.pf.Scrub, fact.Scrub{File: s.file, Line: s.line, Text: s.text, MaxMSS: fact.Int(w[i+1])})
 	}
 }
 
-// set reads one `set` option.
+// set parses one `set` option.
 func (p *pfReader) set(s pfStatement, w []string) {
 	if len(w) < 2 {
 		return
@@ -230,11 +230,11 @@ func (p *pfReader) set(s pfStatement, w []string) {
 	}
 }
 
-// pairs reads `name number` pairs, with or without braces.
+// pairs parses `name number` pairs, with or without braces.
 func pairs(s pfStatement, w []string) []fact.Limit {
 	var limits []fact.Limit
 	for i := 0; i+1 < len(w); i++ {
-		n, err := strconv.ParseUint(w[i+1], 10, 64) // the largest for one beyond
+		n, err := strconv.ParseUint(w[i+1], 10, 64) // out of range gives the maximum
 		if err != nil && !errors.Is(err, strconv.ErrRange) || w[i] == "{" {
 			continue
 		}
@@ -244,15 +244,15 @@ func pairs(s pfStatement, w []string) []fact.Limit {
 	return limits
 }
 
-// pfLexer cuts pf.conf into statements. A newline ends one, but behind a
-// backslash and inside a list in braces; the braces of an anchor hold rules.
+// pfLexer splits pf.conf into statements. A newline ends one, except after a backslash and inside a
+// list in braces; the braces of an anchor contain rules.
 type pfLexer struct {
 	text      string
 	pos, line int
 	macros    map[string]string
-	// open: the text ended within a list.
+	// open means that the text ended within a list.
 	open bool
-	// budget bounds what macros can expand to.
+	// budget limits the expansion of macros.
 	budget int
 }
 
@@ -290,8 +290,8 @@ func (l *pfLexer) next() (pfStatement, bool) {
 	return s, len(s.words) > 0
 }
 
-// braces adds a word to a statement and follows the depth of its lists; -1
-// says that the statement ends here: an anchor's body begins or ended.
+// braces adds a word to a statement and returns the nesting depth of its lists; -1 means that the
+// statement ends here, because an anchor's body begins or ends.
 func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
 	switch word {
 	case "{":
@@ -320,7 +320,7 @@ func (l *pfLexer) skipComment() {
 	}
 }
 
-// word takes one word: quoted, a single sign, or up to a separator.
+// word reads one word: quoted, a single character, or up to a separator.
 func (l *pfLexer) word() string {
 	c := l.text[l.pos]
 	if c == '"' || c == '\'' {

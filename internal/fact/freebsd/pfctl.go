@@ -13,8 +13,8 @@ var (
 	pfTimeout = regexp.MustCompile(`^([a-z.]+)\s+(\d+)(?:s| states)\s*$`)
 )
 
-// AddPFStatus reads `pfctl -si` or -vsi: whether pf runs, its states and its
-// counters (sbin/pfctl/pfctl_parser.c, print_status).
+// AddPFStatus parses `pfctl -si` or -vsi: whether pf runs, its states and its counters
+// (sbin/pfctl/pfctl_parser.c, print_status).
 func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 	section := ""
 	for _, line := range fact.Lines(text) {
@@ -38,8 +38,8 @@ func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 	}
 }
 
-// pfSection is the prefix for the counters of a section; the interface's
-// statistics are not pf's own counters.
+// pfSection returns the prefix for the counters of a section; interface statistics are not pf's own
+// counters.
 func pfSection(line string) string {
 	switch {
 	case strings.HasPrefix(line, "State Table"):
@@ -58,7 +58,7 @@ func pfSection(line string) string {
 	return ""
 }
 
-// AddPFLimits reads `pfctl -sm`.
+// AddPFLimits parses `pfctl -sm`.
 func AddPFLimits(pf *fact.PF, text string) {
 	for _, line := range fact.Lines(text) {
 		if m := pfLimit.FindStringSubmatch(line); m != nil && len(pf.Limits) < 64 {
@@ -67,7 +67,7 @@ func AddPFLimits(pf *fact.PF, text string) {
 	}
 }
 
-// AddPFTimeouts reads `pfctl -st`.
+// AddPFTimeouts parses `pfctl -st`.
 func AddPFTimeouts(pf *fact.PF, text string) {
 	for _, line := range fact.Lines(text) {
 		if m := pfTimeout.FindStringSubmatch(line); m != nil && len(pf.Timeouts) < 64 {
@@ -85,7 +85,7 @@ func AddPFRules(pf *fact.PF, text string) {
 	}
 }
 
-// AddIPFWList reads `ipfw list` or `ipfw -a list`: the running rules.
+// AddIPFWList parses `ipfw list` or `ipfw -a list`: the running rules.
 func AddIPFWList(fw *fact.IPFW, text string) {
 	r := &ipfwReader{fw: fw}
 	on := false
@@ -95,7 +95,7 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 			continue
 		}
 		on = true
-		last := w[0] == "65535"                 // the rule that is built in
+		last := w[0] == "65535"                 // the built-in rule
 		for len(w) > 1 && fact.IsNumber(w[0]) { // number, packets, bytes
 			w = w[1:]
 		}
@@ -108,7 +108,7 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 	}
 }
 
-// AddIPFWNAT reads `ipfw nat show config`: "ipfw nat 1 config if em0 …".
+// AddIPFWNAT parses `ipfw nat show config`: "ipfw nat 1 config if em0 …".
 func AddIPFWNAT(fw *fact.IPFW, text string) {
 	for _, line := range fact.Lines(text) {
 		w := strings.Fields(line)

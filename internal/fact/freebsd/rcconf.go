@@ -15,11 +15,10 @@ const (
 	rcMisc = "/etc/rc.conf.misc"
 )
 
-// ReadRC reads the system's rc configuration in the order rc.subr sources
-// it: defaults, the vendor's, each of rc_conf_files (again, should they
-// change it), then rc.conf.d of each service (libexec/rc/rc.subr,
-// load_rc_config; libexec/rc/rc.conf, source_rc_confs). It understands
-// assignments; it never executes anything.
+// ReadRC reads the system's rc configuration in the order in which rc.subr sources it: defaults,
+// the vendor's, each of rc_conf_files (again, if they change it), then rc.conf.d of each service
+// (libexec/rc/rc.subr, load_rc_config; libexec/rc/rc.conf, source_rc_confs). It interprets
+// assignments and never executes anything.
 func ReadRC(files fact.Files) Config {
 	r := &rc{files: files, vars: map[string]string{}, seen: map[string]bool{}}
 	hasDefaults := r.source(rcDefaults, "")
@@ -41,19 +40,18 @@ func ReadRC(files fact.Files) Config {
 	return r.Config
 }
 
-// rc is one run over the configuration.
+// rc is the state of reading the configuration.
 type rc struct {
 	Config
 	files fact.Files
 	vars  map[string]string
 	seen  map[string]bool
 	depth int
-	// partial: not all files of the host are here, so that one that is not may
-	// well be there.
+	// partial means that not all files of the host are available, so that a missing one may exist.
 	partial bool
 }
 
-// source reads one file once; false if it is not there.
+// source reads one file once; it returns false if it does not exist.
 func (r *rc) source(path, note string) bool {
 	if r.seen[path] || len(r.seen) >= maxFiles || r.depth >= maxDepth {
 		return true
@@ -70,17 +68,16 @@ func (r *rc) source(path, note string) bool {
 	return true
 }
 
-// misc reads the file that BSDRP adds, where the tree does not say itself
-// which files are read.
+// misc reads the file that BSDRP adds, if the tree does not say which files are read.
 func (r *rc) misc() {
 	r.source(rcMisc, "a stock FreeBSD does not read this file; BSDRP does, before rc.conf")
 }
 
-// services reads rc.conf.d: each file (or directory of files) is sourced
-// only by the service of its name.
+// services reads rc.conf.d: each file (or directory of files) is sourced only by the service of its
+// name.
 func (r *rc) services() {
 	for _, dir := range []string{"/etc/rc.conf.d", "/usr/local/etc/rc.conf.d"} {
-		names, _ := r.files.List(dir) // none: none
+		names, _ := r.files.List(dir) // none if missing
 		for _, n := range names {
 			path, note := dir+"/"+n, "read only by the service "+n
 			if r.source(path, note) {
@@ -94,12 +91,12 @@ func (r *rc) services() {
 	}
 }
 
-// ignored reports neighbours of rc.conf that nothing reads.
+// ignored reports files next to rc.conf that nothing reads.
 func (r *rc) ignored() {
 	r.Ignored = append(r.Ignored, neighbours(r.files, "/etc", "rc.conf", r.seen, "rc does not read it: rc_conf_files does not name it")...)
 }
 
-// Modules returns what kld_list loads, with the line that says so.
+// Modules returns the modules that kld_list loads, with the line.
 func (c *Config) Modules() map[string]fact.Line {
 	mods := map[string]fact.Line{}
 	for _, l := range c.Lines {

@@ -9,16 +9,16 @@ import (
 	"linerate/internal/list"
 )
 
-// wordsText has the names of drivers, defences and messages.
+// wordsText lists drivers, mitigations and messages.
 //
 //go:embed words.txt
 var wordsText string
 
-// kinds says what an interface is by the name of its driver.
+// kinds maps the name of a driver to the kind of interface.
 var kinds = list.Pairs(wordsText, "kind")
 
-// Driver splits an interface's name into its driver and says its kind:
-// "igb0" → igb, ethernet; "igb0.100" → vlan.
+// Driver splits an interface's name into its driver and returns its kind: "igb0" → igb, ethernet;
+// "igb0.100" → vlan.
 func Driver(name string) (driver, kind string) {
 	if strings.Contains(name, ".") {
 		return "vlan", fact.KindVLAN
@@ -33,8 +33,8 @@ func Driver(name string) (driver, kind string) {
 	return driver, fact.KindEthernet
 }
 
-// AddRCInterfaces adds what rc.conf says of interfaces: those it sets up,
-// creates, and the words that switch their offloads (libexec/rc/network.subr).
+// AddRCInterfaces adds what rc.conf says of interfaces: those that it configures or creates, and
+// the words that switch their offloads (libexec/rc/network.subr).
 func AddRCInterfaces(f *fact.Facts, c Config) {
 	for _, l := range c.Lines {
 		if !l.Effective || l.Default {
@@ -53,7 +53,7 @@ func AddRCInterfaces(f *fact.Facts, c Config) {
 	}
 }
 
-// addVLANs reads vlans_<parent>="5 10 vlan0".
+// addVLANs parses vlans_<parent>="5 10 vlan0".
 func addVLANs(f *fact.Facts, l fact.Line, parent string) {
 	for _, n := range strings.Fields(l.Value) {
 		if strings.Trim(n, "0123456789") == "" {
@@ -65,7 +65,7 @@ func addVLANs(f *fact.Facts, l fact.Line, parent string) {
 	}
 }
 
-// addIfconfig reads ifconfig_<if>[_ipv6|_alias0|_name] and create_args_<if>.
+// addIfconfig parses ifconfig_<if>[_ipv6|_alias0|_name] and create_args_<if>.
 func addIfconfig(f *fact.Facts, l fact.Line) {
 	name := strings.TrimPrefix(strings.TrimPrefix(l.Name, "ifconfig_"), "create_args_")
 	suffix := ""
@@ -78,7 +78,7 @@ func addIfconfig(f *fact.Facts, l fact.Line) {
 	f.AddConfigured(rcNIC(name, l))
 }
 
-// rcNIC is what one line says of an interface.
+// rcNIC returns the interface described by one line.
 func rcNIC(name string, l fact.Line) fact.NIC {
 	n := fact.NIC{Name: name, Configured: []fact.Line{l}}
 	n.Driver, n.Kind = Driver(name)
@@ -95,7 +95,7 @@ func rcNIC(name string, l fact.Line) fact.NIC {
 	return n
 }
 
-// readIfconfigWords understands the words of ifconfig(8) that matter here.
+// readIfconfigWords interprets the relevant parameters of ifconfig(8).
 func readIfconfigWords(n *fact.NIC, words []string) {
 	for i, w := range words {
 		next := ""
@@ -123,6 +123,6 @@ func readIfconfigWords(n *fact.NIC, words []string) {
 	}
 }
 
-// offloadWords are the switches of ifconfig(8) that set a capability.
+// offloadWords lists the parameters of ifconfig(8) that set a capability.
 var offloadWords = []string{"rxcsum", "txcsum", "rxcsum6", "txcsum6", "tso", "tso4", "tso6", "lro", "polling", "vlanhwtag",
 	"vlanhwtso", "vlanhwcsum", "vlanhwfilter", "vlanmtu", "toe", "wol", "txrtlmt", "mextpg", "netcons", "promisc", "txtls", "rxtls"}

@@ -10,9 +10,9 @@ import (
 	"linerate/internal/fact"
 )
 
-// shell reads the assignments of a file that sh(1) would source: a safe
-// subset of the language. What needs execution is reported, not guessed. Why
-// it is not built on a parser of whole scripts is in docs/design/reading.md.
+// shell reads the assignments of a file that sh(1) would source: a safe subset of the language. It
+// reports what would require execution, without guessing. docs/design/reading.md explains why it
+// does not use a parser of complete scripts.
 type shell struct {
 	rc        *rc
 	path      string
@@ -26,30 +26,29 @@ type shell struct {
 		begin int
 		text  string
 	}
-	// open are the compound commands (if, case, loops, functions) that are
-	// not closed yet: what stands inside is conditional. So is what follows
-	// && or ||, which joined says.
+	// open holds the unclosed compound commands (if, case, loops, functions): what is inside them
+	// is conditional. joined means that the statement follows && or ||, and is conditional too.
 	open   []opened
 	joined bool
-	// stop is the complaint over which sh ends, "" while it reads on.
+	// stop is the error at which sh stops, "" while it continues.
 	stop string
 	// function is set between a function's name and its body.
 	function bool
 	count    int
 }
 
-// opened is a compound command that is not closed yet, and where it begins.
+// opened is an unclosed compound command, with its position.
 type opened struct {
 	word, raw string
 	line      int
 }
 
-// broken says over what sh gives up, the first time.
+// broken records the first error at which sh stops.
 func (s *shell) broken(complaint string) {
 	s.stop = cmp.Or(s.stop, complaint)
 }
 
-// conditional reports whether the statement at hand may not be executed.
+// conditional reports whether the current statement may not be executed.
 func (s *shell) conditional() bool { return len(s.open) > 0 || s.joined }
 
 func (s *shell) push(opener string, line int, raw string) {
@@ -58,8 +57,8 @@ func (s *shell) push(opener string, line int, raw string) {
 	}
 }
 
-// pop closes the innermost compound command, whatever it was: a file that
-// sh would reject is read with the least surprise.
+// pop closes the innermost compound command, whatever it is: sh would reject a mismatch, and this
+// way most of the file is still read.
 func (s *shell) pop() {
 	if len(s.open) > 0 {
 		s.open = s.open[:len(s.open)-1]
@@ -76,11 +75,11 @@ func (s *shell) run() {
 		s.count++
 		start, line, begin := s.pos, s.line, s.begin
 		words, end := s.statement()
-		if s.pos == start { // never stand still on odd input
+		if s.pos == start { // always make progress, even on malformed input
 			s.advance()
 			continue
 		}
-		if s.stop != "" { // what sh cannot read to its end it does not begin
+		if s.stop != "" { // sh does not execute a statement that it cannot parse
 			s.problem(line, s.raw(begin, start), fact.ProblemStops, s.stop)
 			return
 		}
@@ -90,11 +89,11 @@ func (s *shell) run() {
 	s.unclosed()
 }
 
-// closers are the words that sh waits for.
+// closers maps words to the word that closes them.
 var closers = map[string]string{"if": "fi", "case": "esac", "for": "done", "while": "done", "until": "done", "{": "}"}
 
-// unclosed reports a compound command that lacks its end. Those in parentheses
-// are not known well enough.
+// unclosed reports a compound command without an end. It ignores parentheses, which are not tracked
+// well enough.
 func (s *shell) unclosed() {
 	if n := len(s.open); n > 0 && s.pos >= len(s.text) && closers[s.open[n-1].word] != "" {
 		o := s.open[n-1]
@@ -105,22 +104,22 @@ func (s *shell) unclosed() {
 // word is one word of a statement after expansion.
 type word struct {
 	text  string
-	known bool   // false when its value needs execution
-	why   string // what needs it
-	// eq is where an assignment's equals sign stands in text, or -1.
+	known bool   // false if its value requires execution
+	why   string // what requires it
+	// eq is the index of an assignment's equals sign in text, or -1.
 	eq int
-	// bare is true while no quoting was used: only bare words are keywords.
+	// bare is true if no quoting was used: only bare words are keywords.
 	bare bool
-	// refs are the variables that it was made of.
+	// refs lists the variables used in it.
 	refs []string
 }
 
-// maxRaw is how much of a line is kept as it was written: as many facts as it
-// has statements carry it.
+// maxRaw is how much of a line is kept as written: one copy is attached to the facts of each of its
+// statements.
 const maxRaw = 4 << 10
 
-// raw is the first physical line of a statement that starts on the line at
-// begin, as written. Statements of one line share the text.
+// raw returns the first physical line of a statement that starts on the line at begin, as written.
+// Statements on one line share the text.
 func (s *shell) raw(begin, start int) string {
 	for begin == start && begin < len(s.text) && s.text[begin] == '\n' {
 		begin, start = begin+1, start+1
@@ -146,7 +145,7 @@ func (s *shell) advance() {
 	s.pos++
 }
 
-// statement reads words up to a newline or an operator, which it returns.
+// statement reads words up to a newline or an operator, and returns the operator.
 func (s *shell) statement() (words []word, end string) {
 	for s.pos < len(s.text) {
 		c := s.text[s.pos]
@@ -174,7 +173,7 @@ func (s *shell) statement() (words []word, end string) {
 	return words, "\n"
 }
 
-// redirection skips an operator such as 2>&1 and the word it takes.
+// redirection skips an operator such as 2>&1 and its word.
 func (s *shell) redirection() {
 	for s.pos < len(s.text) && strings.IndexByte("<>&", s.text[s.pos]) >= 0 {
 		s.pos++
@@ -185,7 +184,7 @@ func (s *shell) redirection() {
 	s.word()
 }
 
-// operator takes an operator of one or two signs.
+// operator reads an operator of one or two characters.
 func (s *shell) operator() string {
 	n := 1
 	if s.pos+1 < len(s.text) && s.text[s.pos+1] == s.text[s.pos] && strings.IndexByte(";&|", s.text[s.pos]) >= 0 {
@@ -196,8 +195,8 @@ func (s *shell) operator() string {
 	return op
 }
 
-// execute does what the shell would do with one simple command, if that is
-// an assignment, or says that it cannot be known.
+// execute does what the shell would do with a simple command if it is an assignment, or reports
+// that the effect is unknown.
 func (s *shell) execute(words []word, line int, raw, end string) {
 	if len(words) == 0 {
 		s.operatorAlone(end, line, raw)
@@ -210,7 +209,7 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 	if first.bare && first.text == "export" && len(words) > 1 {
 		words = words[1:]
 	}
-	if first.text == ":" { // `: ${name:=value}`: the assignment was made by expansion
+	if first.text == ":" { // `: ${name:=value}`: the expansion already assigned it
 		return
 	}
 	if n := assignments(words); n == len(words) && end == "(" {
@@ -228,8 +227,7 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 	}
 }
 
-// operatorAlone keeps the nesting of parentheses right; in a case they
-// stand around patterns.
+// operatorAlone tracks the nesting of parentheses; in a case they enclose patterns.
 func (s *shell) operatorAlone(end string, line int, raw string) {
 	switch {
 	case end == "(" && !s.inside("case"):
@@ -239,7 +237,7 @@ func (s *shell) operatorAlone(end string, line int, raw string) {
 	}
 }
 
-// assignments counts the leading words that assign.
+// assignments counts the leading words that are assignments.
 func assignments(words []word) int {
 	n := 0
 	for n < len(words) && words[n].eq > 0 {
@@ -279,7 +277,7 @@ func (s *shell) keyword(words []word, end string, line int, raw string) bool {
 			s.problem(line, raw, fact.ProblemUnreadable, "a function: not a setting")
 		}
 		s.function = true
-		s.push("(", line, raw) // the ")" that follows closes it, the body's "{" opens anew
+		s.push("(", line, raw) // the following ")" closes it, and the body's "{" opens a new one
 		return true
 	}
 	return end == ")" && s.inside("case") // a pattern
@@ -310,7 +308,7 @@ func (s *shell) assign(w word, line int, raw string) {
 	s.rc.add(l)
 }
 
-// swallowed is a value that holds lines which look like assignments.
+// swallowed matches a value with lines that look like assignments.
 var swallowed = regexp.MustCompile(`\n\s*[a-z_][a-z0-9_]*=`)
 
 // command handles what is not a plain assignment.
@@ -343,19 +341,19 @@ func (s *shell) command(words []word, line int, raw string) {
 	}
 }
 
-// dotted begins a setting of a VLAN under the name of its interface.
+// dotted matches a setting of a VLAN whose interface name contains a dot.
 var dotted = regexp.MustCompile(`^(ifconfig|create_args)_[a-z0-9]+[.][0-9]+=`)
 
-// appends reports "name+=value", which is an assignment in other shells.
+// appends reports "name+=value", an assignment only in other shells.
 func appends(word string) bool {
 	name, _, ok := strings.Cut(word, "+=")
 	return ok && isVariable(name)
 }
 
-// include follows `. /path` when the path is plain.
+// include reads `. /path` if the path is literal.
 func (s *shell) include(words []word, line int, raw string) {
 	if len(s.open) > 0 {
-		return // the conditional around it is reported
+		return // the enclosing conditional is reported
 	}
 	if len(words) < 2 || !words[1].known || !strings.HasPrefix(words[1].text, "/") {
 		if !s.isDefault {
@@ -372,8 +370,7 @@ func (s *shell) include(words []word, line int, raw string) {
 	}
 }
 
-// problem records a line that sets nothing; the system's own files are its
-// own business.
+// problem reports a line that sets nothing, except in the system's own files.
 func (s *shell) problem(line int, raw, kind, message string) {
 	if s.isDefault || len(s.rc.Problems) > fact.MaxLines {
 		return
@@ -381,7 +378,7 @@ func (s *shell) problem(line int, raw, kind, message string) {
 	s.rc.Problems = append(s.rc.Problems, fact.Problem{File: s.path, Line: line, Text: raw, Kind: kind, Message: message})
 }
 
-// unset takes back what earlier lines set.
+// unset reverts what earlier lines set.
 func (c *Config) unset(name string) {
 	for i := range c.Lines {
 		if c.Lines[i].Name == name {
@@ -390,7 +387,7 @@ func (c *Config) unset(name string) {
 	}
 }
 
-// isVariable reports whether s is a shell variable's name.
+// isVariable reports whether s is a valid name of a shell variable.
 func isVariable(s string) bool {
 	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		return false

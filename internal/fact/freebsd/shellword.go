@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// word reads one word: quotes, backslashes and the expansions that need no
-// execution. It always moves on by at least one byte.
+// word reads one word: quotes, backslashes and expansions that need no execution. It always
+// advances by at least one byte.
 func (s *shell) word() word {
 	w := &wordReader{shell: s, word: word{known: true, eq: -1, bare: true}}
 	for s.pos < len(s.text) && w.more(s.text[s.pos]) {
@@ -21,7 +21,7 @@ type wordReader struct {
 	out strings.Builder
 }
 
-// more takes the next piece of a word; false at its end.
+// more reads the next piece of a word; it returns false at the end.
 func (w *wordReader) more(c byte) bool {
 	switch {
 	case c == '\'':
@@ -82,7 +82,7 @@ func (w *wordReader) singleQuoted() {
 	w.close()
 }
 
-// close steps over a closing quote, which a cut file may lack.
+// close skips a closing quote, which may be missing in a truncated file.
 func (w *wordReader) close() {
 	if w.pos >= len(w.text()) {
 		w.unknown("a quote is not closed")
@@ -112,8 +112,8 @@ func (w *wordReader) doubleQuoted() {
 	w.close()
 }
 
-// escapedInQuotes: between double quotes a backslash only hides $ ` " \ and
-// the newline.
+// escapedInQuotes handles a backslash between double quotes, where it only escapes $ ` " \ and
+// newline.
 func (w *wordReader) escapedInQuotes() {
 	if w.pos+1 >= len(w.text()) {
 		w.pos++
@@ -159,8 +159,8 @@ func (w *wordReader) backquoted() {
 	w.close()
 }
 
-// dollar expands $name, ${name} and ${name:-default}; a command's output
-// and arithmetic stay unknown.
+// dollar expands $name, ${name} and ${name:-default}; command substitutions and arithmetic are
+// unknown.
 func (w *wordReader) dollar() {
 	w.pos++
 	rest := w.text()[w.pos:]
@@ -186,7 +186,7 @@ func (w *wordReader) dollar() {
 	}
 }
 
-// special handles a dollar that is followed by no name.
+// special handles a dollar sign without a name after it.
 func (w *wordReader) special(rest string) {
 	if rest != "" && strings.IndexByte("?$!#@*-0123456789", rest[0]) >= 0 {
 		w.unknown("it uses $" + rest[:1])
@@ -213,7 +213,7 @@ func (w *wordReader) skipParens() {
 	}
 }
 
-// braced expands ${…} after its brace.
+// braced expands ${…} after the brace.
 func (w *wordReader) braced() {
 	start := w.pos
 	depth := 1
@@ -238,7 +238,7 @@ func (w *wordReader) braced() {
 	w.parameter(w.text()[start : w.pos-1])
 }
 
-// parameter expands the inside of ${…}.
+// parameter expands the content of ${…}.
 func (w *wordReader) parameter(inside string) {
 	n := 0
 	for n < len(inside) && (isAlnum(inside[n]) || inside[n] == '_') {
@@ -294,11 +294,11 @@ func (w *wordReader) alternative(name, value, op string, set bool) {
 	w.puts(other)
 }
 
-// reference is a variable within the word of ${name:+word}.
+// reference matches a variable in the word of ${name:+word}.
 var reference = regexp.MustCompile(`\$([A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)
 
-// plainWord is the word of ${name-word}, its quotes removed and plain references
-// replaced; false when it holds other expansions, or grows too long.
+// plainWord returns the word of ${name-word} with quotes removed and plain references expanded;
+// false if it has other expansions, or grows too long.
 func (w *wordReader) plainWord(s string) (string, bool) {
 	rest := reference.ReplaceAllString(s, "")
 	if strings.ContainsAny(rest, "$`\\") || len(rest) < len(s) && strings.Contains(rest, "'") {

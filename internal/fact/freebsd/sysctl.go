@@ -7,16 +7,16 @@ import (
 	"linerate/internal/fact"
 )
 
-// Values is what `sysctl -a` printed: names in its order, values by name.
+// Values is the output of `sysctl -a`: names in order, values by name.
 type Values struct {
 	Names []string
 	Value map[string]string
 }
 
-// Get returns a value, "" when the name is not there.
+// Get returns a value, "" if the name does not exist.
 func (v Values) Get(name string) string { return v.Value[name] }
 
-// Uint reads a value as a number, 0 when it is none.
+// Uint returns a value as a number, 0 if it is not one.
 func (v Values) Uint(name string) uint64 {
 	n, err := strconv.ParseUint(strings.TrimSpace(v.Value[name]), 10, 64)
 	if err != nil {
@@ -25,7 +25,7 @@ func (v Values) Uint(name string) uint64 {
 	return n
 }
 
-// Int is Uint as an int, 0 beyond its range.
+// Int is Uint as an int, 0 outside its range.
 func (v Values) Int(name string) int {
 	if n := v.Uint(name); n < 1<<31 {
 		return int(n)
@@ -33,12 +33,11 @@ func (v Values) Int(name string) int {
 	return 0
 }
 
-// longValues hold whole texts whose lines can look like settings.
+// longValues lists multi-line values whose lines can look like settings.
 var longValues = map[string]bool{"kern.msgbuf": true, "kern.geom.confxml": true, "kern.geom.confdot": true, "kern.geom.conftxt": true}
 
-// ParseValues reads `sysctl -a` or `-ao`: "name: value", where a value may
-// run over lines. types are the names known from `sysctl -at`; without them
-// a line begins a setting when it looks like one.
+// ParseValues parses `sysctl -a` or `-ao`: "name: value", where a value may span lines. types holds
+// the names from `sysctl -at`; without them a line starts a setting if it looks like one.
 func ParseValues(text string, types map[string]string) Values {
 	v := Values{Value: map[string]string{}}
 	current := ""
@@ -84,7 +83,7 @@ func cutValue(line string) (name, value string, ok bool) {
 	return name, strings.TrimPrefix(line[i+1:], " "), true
 }
 
-// ParseTypes reads `sysctl -at`: the type of every setting.
+// ParseTypes parses `sysctl -at`: the type of every setting.
 func ParseTypes(text string) map[string]string {
 	types := map[string]string{}
 	for _, line := range fact.Lines(text) {
@@ -95,7 +94,7 @@ func ParseTypes(text string) map[string]string {
 	return types
 }
 
-// ParseNames reads `sysctl -aNT` and its kin: one name a line.
+// ParseNames parses `sysctl -aNT` and similar: one name per line.
 func ParseNames(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, line := range fact.Lines(text) {
@@ -106,8 +105,8 @@ func ParseNames(text string) map[string]bool {
 	return names
 }
 
-// AddValues adds the running values to facts. boot and runtime are what
-// -aNT and -aNW list, nil when those were not read.
+// AddValues adds the running values to facts. boot and runtime hold the names from -aNT and -aNW,
+// nil if not read.
 func AddValues(f *fact.Facts, v Values, types map[string]string, boot, runtime map[string]bool) {
 	for _, name := range v.Names {
 		if longValues[name] {
@@ -132,7 +131,7 @@ func access(name string, boot, runtime map[string]bool) *fact.Access {
 	return &fact.Access{Boot: boot[name], Runtime: runtime[name]}
 }
 
-// ParseKenv reads kenv(1): name="value" lines.
+// ParseKenv parses kenv(1): name="value" lines.
 func ParseKenv(text string) map[string]string {
 	env := map[string]string{}
 	for _, line := range fact.Lines(text) {

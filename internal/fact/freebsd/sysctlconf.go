@@ -8,18 +8,18 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// sysctlFiles are what rc.d/sysctl applies, in order.
+// sysctlFiles are applied by rc.d/sysctl, in this order.
 var sysctlFiles = []string{"/etc/sysctl.conf", "/etc/sysctl.conf.local"}
 
 // kldSysctlDir holds files that rc.subr applies when it loads a module.
 const kldSysctlDir = "/etc/sysctl.kld.d"
 
-// stdioBuffer is BUFSIZ: sysctl(8) reads lines in pieces of at most so many
-// bytes less one, and takes each piece for a line.
+// stdioBuffer is BUFSIZ: sysctl(8) reads lines in pieces of at most BUFSIZ-1 bytes, and treats each
+// piece as a line.
 const stdioBuffer = 1024
 
-// ReadSysctlConf reads /etc/sysctl.conf and sysctl.conf.local as rc.d/sysctl
-// applies them, and the files that go with modules.
+// ReadSysctlConf reads /etc/sysctl.conf and sysctl.conf.local as applied by rc.d/sysctl, and the
+// files for modules.
 func ReadSysctlConf(files fact.Files) Config {
 	var c Config
 	for path, text := range fact.Texts(files, sysctlFiles...) {
@@ -40,7 +40,7 @@ func ReadSysctlConf(files fact.Files) Config {
 }
 
 func (c *Config) ignoredSysctl(files fact.Files) {
-	names, _ := files.List("/etc") // none: none
+	names, _ := files.List("/etc") // none if missing
 	for _, n := range names {
 		if strings.HasPrefix(n, "sysctl.conf") && n != "sysctl.conf" && n != "sysctl.conf.local" || n == "sysctl.d" {
 			c.Ignored = append(c.Ignored, fact.Source{Name: "/etc/" + n, Status: fact.StatusIgnored,
@@ -49,8 +49,7 @@ func (c *Config) ignoredSysctl(files fact.Files) {
 	}
 }
 
-// sysctlFile applies one file as `sysctl -f` reads it (sbin/sysctl/sysctl.c,
-// parsefile and parse).
+// sysctlFile parses one file like `sysctl -f` (sbin/sysctl/sysctl.c, parsefile and parse).
 func (c *Config) sysctlFile(path, text, note string) {
 	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(cutSysctlComment(raw))
@@ -78,8 +77,8 @@ func (c *Config) sysctlFile(path, text, note string) {
 	}
 }
 
-// cutSysctlComment ends a line at its first '#', unless that is escaped by a
-// backslash or stands behind a quote; behind a quoted text all is dropped.
+// cutSysctlComment ends a line at its first '#', unless a backslash escapes it or a quote precedes
+// it; everything after a quoted text is dropped.
 func cutSysctlComment(s string) string {
 	single, double := strings.IndexByte(s, '\''), strings.IndexByte(s, '"')
 	for at := 0; ; at++ {
@@ -100,7 +99,7 @@ func cutSysctlComment(s string) string {
 	}
 }
 
-// cutAfter keeps s up to the quote that closes the one at open.
+// cutAfter returns s up to the quote that closes the one at open.
 func cutAfter(s string, open int, quote byte) string {
 	if end := strings.IndexByte(s[open+1:], quote); end >= 0 {
 		return s[:open+1+end+1]
@@ -108,8 +107,8 @@ func cutAfter(s string, open int, quote byte) string {
 	return s
 }
 
-// cutSysctl splits name and value at the first '=' or ':', trims spaces
-// around it and removes one pair of quotes.
+// cutSysctl splits name and value at the first '=' or ':', trims spaces around it and strips one
+// pair of quotes.
 func cutSysctl(s string) (name, value string, assigned bool) {
 	i := strings.IndexAny(s, "=:")
 	if i < 0 {
@@ -126,8 +125,8 @@ func cutSysctl(s string) (name, value string, assigned bool) {
 	return name, value, true
 }
 
-// isSysctlName reports whether a text can name a sysctl: words of letters,
-// digits and a few signs, joined by dots.
+// isSysctlName reports whether a text can be the name of a sysctl: words of letters, digits and a
+// few symbols, joined by dots.
 func isSysctlName(s string) bool {
 	if s == "" || !isAlnum(s[0]) && s[0] != '_' {
 		return false

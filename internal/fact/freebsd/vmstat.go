@@ -11,14 +11,13 @@ import (
 )
 
 var (
-	// irqDevice finds the device and queue in "irq265: em0:rxq0" and in the
-	// older "irq265: igb0:que 0"; timers are "cpu0:timer".
+	// irqDevice matches the device and queue in "irq265: em0:rxq0" and in the older "irq265:
+	// igb0:que 0"; timers are "cpu0:timer".
 	irqDevice = regexp.MustCompile(`^irq\d+: ([a-z_]+\d+)(?::(.*))?`)
 	irqTimer  = regexp.MustCompile(`^cpu(\d+):\s*timer`)
 )
 
-// ParseVmstatI reads `vmstat -i`: sources of interrupts, their totals and
-// rates since boot.
+// ParseVmstatI parses `vmstat -i`: interrupt sources with totals and rates since boot.
 func ParseVmstatI(text string) []fact.Interrupt {
 	var list []fact.Interrupt
 	for _, line := range fact.Lines(text) {
@@ -42,8 +41,8 @@ func ParseVmstatI(text string) []fact.Interrupt {
 	return list
 }
 
-// AddVmstatZ reads `vmstat -z`: the zones that failed or have a limit
-// (ITEM: SIZE, LIMIT, USED, FREE, REQ, FAIL, SLEEP[, XDOM]).
+// AddVmstatZ parses `vmstat -z`: zones with failures or a limit (ITEM: SIZE, LIMIT, USED, FREE,
+// REQ, FAIL, SLEEP[, XDOM]).
 func AddVmstatZ(f *fact.Facts, text string) {
 	seen := map[string]int{}
 	for _, line := range fact.Lines(text) {
@@ -75,7 +74,7 @@ func AddVmstatZ(f *fact.Facts, text string) {
 	}
 }
 
-// cutZone splits at the colon before the numbers: names may hold colons.
+// cutZone splits at the colon before the numbers: names may contain colons.
 func cutZone(line string) (name, rest string, ok bool) {
 	comma := strings.IndexByte(line, ',')
 	if comma < 0 {
@@ -88,7 +87,7 @@ func cutZone(line string) (name, rest string, ok bool) {
 	return strings.TrimSpace(line[:colon]), line[colon+1:], true
 }
 
-// ParseKldstat reads `kldstat`: names of loaded files, without .ko.
+// ParseKldstat parses `kldstat`: names of loaded files, without .ko.
 func ParseKldstat(text string) []string {
 	var loaded []string
 	for _, line := range fact.Lines(text) {
@@ -100,8 +99,8 @@ func ParseKldstat(text string) []string {
 	return loaded
 }
 
-// ParseKernelModules reads `kldstat -v`: modules that are part of the file
-// "kernel", by the last part of their names (pci/em → em).
+// ParseKernelModules parses `kldstat -v`: modules in the file "kernel", by the last part of their
+// names (pci/em → em).
 func ParseKernelModules(text string) []string {
 	var in []string
 	kernel := false
@@ -117,8 +116,7 @@ func ParseKernelModules(text string) []string {
 	return in
 }
 
-// AddModules merges loaded files and compiled-in modules. loaded is nil when
-// the list was not read.
+// AddModules merges loaded files and compiled-in modules. loaded is nil if the list was not read.
 func AddModules(f *fact.Facts, loaded, inKernel []string) {
 	yes, no := true, false
 	at := map[string]int{}
@@ -145,13 +143,13 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 	for _, n := range inKernel {
 		add(n).InKernel = true
 	}
-	// Facts.Module finds them from here on: what is asked next depends on it.
+	// From here on Facts.Module can find them: later queries depend on it.
 	slices.SortFunc(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)
 
-// ParseMount reads `mount`: "/dev/x on / (ufs, local, noatime)".
+// ParseMount parses `mount`: "/dev/x on / (ufs, local, noatime)".
 func ParseMount(text string) []fact.Mount {
 	var mounts []fact.Mount
 	for _, line := range fact.Lines(text) {
@@ -165,7 +163,7 @@ func ParseMount(text string) []fact.Mount {
 	return mounts
 }
 
-// ParseFstab reads /etc/fstab.
+// ParseFstab parses /etc/fstab.
 func ParseFstab(text string) []fact.Mount {
 	var mounts []fact.Mount
 	for _, line := range fact.Lines(text) {
@@ -177,8 +175,8 @@ func ParseFstab(text string) []fact.Mount {
 	return mounts
 }
 
-// ParseKernelConfig reads a kernel's configuration (kern.conftxt, config(5)):
-// its options, maxusers among them.
+// ParseKernelConfig parses a kernel's configuration (kern.conftxt, config(5)) and returns its
+// options, including maxusers.
 func ParseKernelConfig(text string) []string {
 	var options []string
 	for _, line := range fact.Lines(text) {

@@ -7,9 +7,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// WordLines returns the lines of a daemon's configuration that hold one of
-// one of the words as a whole word, each under that word: nginx's
-// "listen 80 accept_filter=httpready backlog=1024;" is found twice.
+// WordLines returns the lines of a daemon's configuration that contain one of the words as a whole
+// word, once per word: nginx's "listen 80 accept_filter=httpready backlog=1024;" is found twice.
 func WordLines(file, text string, words []string) []fact.Line {
 	var lines []fact.Line
 	for i, raw := range fact.Lines(text) {

@@ -7,9 +7,9 @@ import (
 	"linerate/internal/fact"
 )
 
-// AddAddresses counts the addresses of interfaces: those of /proc/net/if_inet6
-// that are global (scope 00), and of IPv4, which has no such file, the networks
-// that /proc/net/route has without a gateway.
+// AddAddresses counts the addresses of interfaces: for IPv6 the global ones (scope 00) in
+// /proc/net/if_inet6, for IPv4, which has no such file, the networks without a gateway in
+// /proc/net/route.
 func AddAddresses(f *fact.Facts, inet6, route string) {
 	index := map[string]int{}
 	for i, n := range f.NICs {

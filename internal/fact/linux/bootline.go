@@ -8,8 +8,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadCommandLine reads a kernel's command line: the running one, or a file
-// that holds nothing else. Names are cmdline.<parameter>.
+// ReadCommandLine parses a kernel command line: the running one, or a file with nothing else. Names
+// are cmdline.<parameter>.
 func ReadCommandLine(p, text string) []fact.Line {
 	var lines []fact.Line
 	for i, raw := range fact.Lines(text) {
@@ -20,7 +20,7 @@ func ReadCommandLine(p, text string) []fact.Line {
 	return lines
 }
 
-// maxWords bounds a command line; the kernel's own holds some thousand bytes.
+// maxWords is the maximum number of parameters; the kernel's command line is limited to some thousand bytes.
 const maxWords = 4096
 
 // bootWords appends the parameters of a line.
@@ -36,8 +36,8 @@ func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 	return lines
 }
 
-// parameter names what a word of the command line sets: a sysctl that it
-// sets before init (sysctl.NAME=), else the parameter itself.
+// parameter returns the name of what a parameter sets: a sysctl that is set before init starts
+// (sysctl.NAME=), else the parameter itself.
 func parameter(word string) string {
 	if name, ok := strings.CutPrefix(word, "sysctl."); ok {
 		return Name(name)
@@ -45,29 +45,28 @@ func parameter(word string) string {
 	return "cmdline." + word
 }
 
-// Replaced is the note of words for GRUB that a later line takes away by
-// setting their variable anew.
+// Replaced is the note for GRUB parameters that a later line overrides by assigning the variable
+// again.
 const Replaced = "the variable is set anew by a later line"
 
-// NotDebian is the note of words in /etc/default/grub.d where GRUB is not
-// Debian's.
+// NotDebian is the note for parameters in /etc/default/grub.d if GRUB is not Debian's.
 const NotDebian = "only GRUB of Debian and its kin reads grub.d"
 
-// grub is what /etc/default/grub and its drop-ins give the kernel.
+// grub is what /etc/default/grub and its drop-ins pass to the kernel.
 type grub struct {
 	words map[string][]fact.Line
-	// blscfg: the menu's entries are files of kernel-install.
+	// blscfg means that menu entries are files of kernel-install.
 	blscfg, found bool
 }
 
-// grubVariables are those whose words normal boots get, in the order in which
-// 10_linux puts them on the line: the kernel takes the last of two.
+// grubVariables lists the variables for normal boots, in the order in which 10_linux puts them on
+// the command line: the kernel uses the last of duplicates.
 var grubVariables = []string{"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"}
 
-// grubAssignment is NAME=value or NAME+=value of a shell.
+// grubAssignment matches NAME=value or NAME+=value in shell syntax.
 var grubAssignment = regexp.MustCompile(`^\s*(?:export\s+)?([A-Z_]+)(\+?)=(.*)$`)
 
-// file reads one file as the shell does, as far as that needs no shell.
+// file reads one file like the shell, as far as possible without a shell.
 func (g *grub) file(p, text string) {
 	g.found = true
 	for i, raw := range fact.Lines(text) {
@@ -85,8 +84,8 @@ func (g *grub) file(p, text string) {
 	}
 }
 
-// assigned is a value as the shell takes it: to its closing quote, or without quotes
-// to the first blank; what follows is a comment.
+// assigned returns a value as the shell reads it: up to its closing quote, or without quotes up to
+// the first blank; the rest is a comment.
 func assigned(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || s[0] != '"' && s[0] != '\'' {
@@ -104,7 +103,7 @@ func assigned(s string) string {
 	return s[1:]
 }
 
-// keeps reports a value that holds the variable's old one.
+// keeps reports whether a value contains the variable's old one.
 func keeps(name, value string) bool {
 	for _, rest := range strings.Split(value, "$")[1:] {
 		rest = strings.TrimPrefix(rest, "{")
@@ -117,18 +116,16 @@ func keeps(name, value string) bool {
 
 func (g *grub) assign(name string, keep bool, at fact.Line, value string) {
 	words := g.words[name]
-	for i := len(words) - 1; !keep && i >= 0 && words[i].Effective; i-- { // those before were replaced before
+	for i := len(words) - 1; !keep && i >= 0 && words[i].Effective; i-- { // earlier ones are already marked as replaced
 		words[i].Effective, words[i].Note = false, Replaced
 	}
 	g.words[name] = bootWords(words, at, value)
 }
 
-// ReadBootLine reads what the next boot's command line will be. GRUB's
-// variables are a shell's: the last assignment stands, and the drop-ins of
-// Debian's GRUB come after the file. Where its menu is made of kernel-install's
-// entries (BLS), and where there is no GRUB, kernel-install's own file has the
-// last word (kernel-install(8)); else GRUB has. "sysctl.x.y=1" sets a sysctl
-// before init starts.
+// ReadBootLine reads the command line of the next boot. GRUB's variables are shell variables: the
+// last assignment wins, and the drop-ins of Debian's GRUB are read after the file. If the menu
+// consists of kernel-install's entries (BLS), or there is no GRUB, kernel-install's own file
+// decides (kernel-install(8)); else GRUB does. "sysctl.x.y=1" sets a sysctl before init starts.
 func ReadBootLine(files fact.Files) Config {
 	paths := []string{"/etc/default/grub"}
 	dropped := dropIns(files, ".cfg", "/etc/default/grub.d")
@@ -152,12 +149,12 @@ func readGrub(files fact.Files, paths []string) *grub {
 	return g
 }
 
-// menu are the words of normal boots.
+// menu returns the parameters of normal boots.
 func (g *grub) menu() []fact.Line {
 	return slices.Concat(g.words[grubVariables[0]], g.words[grubVariables[1]])
 }
 
-// idle marks lines that nothing reads, and says why.
+// idle marks lines as ineffective, with the reason.
 func idle(lines []fact.Line, why string) []fact.Line {
 	for i := range lines {
 		lines[i].Effective, lines[i].Note = false, why
@@ -165,21 +162,20 @@ func idle(lines []fact.Line, why string) []fact.Line {
 	return lines
 }
 
-// likeDebian reports a system of Debian's kin, or one that does not say.
+// likeDebian reports whether a system is Debian or a derivative, or does not say.
 func likeDebian(files fact.Files) bool {
 	like, says := likeAny(files, "debian", "ubuntu")
 	return like || !says
 }
 
-// likeAny reports a system that is one of the distributions or is like one,
-// and whether it says what it is.
+// likeAny reports whether a system is, or is like, one of the distributions, and whether it says
+// what it is.
 func likeAny(files fact.Files, distributions ...string) (like, says bool) {
 	names, says := osRelease(files)
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(distributions, n) }), says
 }
 
-// Distribution is what a system calls itself (ID of os-release), "" when it does
-// not say.
+// Distribution returns the ID of os-release, "" if there is none.
 func Distribution(files fact.Files) string {
 	if names, _ := osRelease(files); len(names) > 0 {
 		return names[0]
@@ -187,7 +183,7 @@ func Distribution(files fact.Files) string {
 	return ""
 }
 
-// osRelease reads what a system is, first, and what it is like.
+// osRelease returns what a system is, first, and what it is like.
 func osRelease(files fact.Files) (names []string, says bool) {
 	_, text, says := fact.FirstText(files, "/etc/os-release", "/usr/lib/os-release")
 	said := osReleaseKeys(text)
@@ -197,7 +193,7 @@ func osRelease(files fact.Files) (names []string, says bool) {
 	return append(names, strings.Fields(said["ID_LIKE"])...), says
 }
 
-// osReleaseKeys reads the variables of os-release(5), in lower case.
+// osReleaseKeys parses the variables of os-release(5), in lower case.
 func osReleaseKeys(text string) map[string]string {
 	said := map[string]string{}
 	for _, l := range fact.Lines(text) {
@@ -207,7 +203,7 @@ func osReleaseKeys(text string) map[string]string {
 	return said
 }
 
-// installedLine is the line that kernel-install writes into new entries.
+// installedLine returns the line that kernel-install writes into new entries.
 func installedLine(files fact.Files) []fact.Line {
 	p, text, _ := fact.FirstText(files, "/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")
 	return ReadCommandLine(p, text)

@@ -12,12 +12,11 @@ import (
 	"linerate/internal/list"
 )
 
-// assignment is one setting that a command makes.
+// assignment is one setting made by a command.
 type assignment struct{ name, value string }
 
-// commands reads the settings that a line of a script makes with sysctl,
-// echo, ethtool, ip link and ifconfig. It runs nothing: what needs a shell to
-// be understood (variables, loops) is passed over.
+// commands returns the settings that a line of a script makes with sysctl, echo, ethtool, ip link
+// and ifconfig. It runs nothing: it skips what only a shell can interpret (variables, loops).
 func commands(line string) []assignment {
 	var all []assignment
 	if m := ofShell.FindStringSubmatch(line); m != nil {
@@ -45,11 +44,11 @@ func commands(line string) []assignment {
 	return all
 }
 
-// ofShell is a command that a unit or a rule has a shell run: sh -c '…'.
+// ofShell matches a command that a unit or a rule runs in a shell: sh -c '…'.
 var ofShell = regexp.MustCompile(`^[-+!@: \t]*\S*\bsh[ \t]+-\w*c[ \t]+(?:'([^']*)'|"([^"]*)")`)
 
-// words splits a command at blanks, quotes holding words together; of a list of
-// YAML ("[ sysctl, -w, x=1 ]") they are its items.
+// words splits a command at blanks outside quotes; of a YAML list ("[ sysctl, -w, x=1 ]") it
+// returns the items.
 func words(s string) []string {
 	var all []string
 	var b strings.Builder
@@ -96,8 +95,8 @@ func sysctlCommand(w []string) []assignment {
 	return all
 }
 
-// echoCommand reads "echo 1 > /proc/sys/net/ipv4/ip_forward", also with >> and
-// through tee(1): a file of the kernel knows no end to write behind.
+// echoCommand reads "echo 1 > /proc/sys/net/ipv4/ip_forward", also with >> and tee(1): appending to
+// a kernel file is the same as writing.
 func echoCommand(w []string) []assignment {
 	for len(w) > 0 && slices.Contains([]string{"-n", "-e", "-en", "-ne"}, w[0]) {
 		w = w[1:]
@@ -117,7 +116,7 @@ func echoCommand(w []string) []assignment {
 	return nil
 }
 
-// settingOf names the setting of a file below /proc/sys or /sys.
+// settingOf returns the setting for a file below /proc/sys or /sys.
 func settingOf(p string) string {
 	if rest, ok := strings.CutPrefix(p, "/proc/sys/"); ok && validName(rest) {
 		return FromPath(rest)
@@ -133,11 +132,10 @@ func settingOf(p string) string {
 	return ""
 }
 
-// ethtoolOptions are the long forms of ethtool's options that set something.
+// ethtoolOptions maps long options of ethtool that set something to short ones.
 var ethtoolOptions = map[string]string{"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--coalesce": "-C", "--set-channels": "-L", "--pause": "-A", "--change": "-s"}
 
-// ethtoolCommand reads "ethtool -K eth0 gro off tso off" as one setting for
-// each pair of words.
+// ethtoolCommand reads "ethtool -K eth0 gro off tso off" as one setting per pair of words.
 func ethtoolCommand(w []string) []assignment {
 	if len(w) < 4 || !strings.HasPrefix(w[0], "-") || !validName(w[1]) {
 		return nil
@@ -150,8 +148,8 @@ func ethtoolCommand(w []string) []assignment {
 	return all
 }
 
-// linkCommand reads "ip link set dev eth0 mtu 9000", in any order, and "ifconfig
-// eth0 txqueuelen 1000". Other objects of ip have an mtu too: a route's is no link's.
+// linkCommand reads "ip link set dev eth0 mtu 9000", in any order, and "ifconfig eth0 txqueuelen
+// 1000". Other objects of ip have an mtu too: a route's is not the link's.
 func linkCommand(w []string) []assignment {
 	if path.Base(w[0]) == "ip" {
 		at := slices.Index(w, "set")
@@ -184,7 +182,7 @@ func linkCommand(w []string) []assignment {
 	return all
 }
 
-// add files assignments as lines of a file.
+// add adds assignments as lines of a file.
 func (c *Config) add(p string, number int, text string, m fact.Stage, note string, made ...assignment) {
 	for _, x := range made {
 		if len(c.Lines) >= fact.MaxLines {
@@ -196,19 +194,17 @@ func (c *Config) add(p string, number int, text string, m fact.Stage, note strin
 	}
 }
 
-// shipped reports files that belong to the distribution, not to the host's
-// owner.
+// shipped reports files that belong to the distribution, not to the host's owner.
 func shipped(p string) bool {
 	return strings.HasPrefix(p, "/usr/lib/") || strings.HasPrefix(p, "/lib/")
 }
 
-// dropIns lists files of one kind in directories of descending rank: a file
-// hides those of its name in later directories, and all are read in the order
-// of their names.
+// dropIns lists files of one kind in directories of descending priority: a file hides those of the
+// same name in later directories, and all are read in name order.
 func dropIns(files fact.Files, suffix string, dirs ...string) []string {
 	byName := map[string]string{}
 	for _, dir := range dirs {
-		names, _ := files.List(dir) // none: none
+		names, _ := files.List(dir) // none if missing
 		for _, n := range names {
 			if _, hidden := byName[n]; strings.HasSuffix(n, suffix) && !hidden {
 				byName[n] = dir + "/" + n

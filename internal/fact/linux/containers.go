@@ -6,20 +6,19 @@ import (
 	"linerate/internal/fact"
 )
 
-// Containers begins the names of sysctls that a container's configuration sets:
-// lxc/<container>/<sysctl>.
+// Containers is the prefix of sysctls in a container's configuration: lxc/<container>/<sysctl>.
 const Containers = "lxc/"
 
-// containerDirs are where configurations of LXC's containers lie: Proxmox VE's in
-// its own form, one file each, and LXC's, a directory each.
+// containerDirs lists the directories of LXC container configurations: Proxmox VE has its own
+// format, one file each, LXC has a directory each.
 var containerDirs = []string{"/etc/pve/lxc", "/var/lib/lxc"}
 
-// ReadContainers reads the lines lxc.sysctl.NAME of the host's containers. Proxmox VE
-// writes "key: value", and its snapshots, sections of the same file, start nothing.
+// ReadContainers reads the lxc.sysctl.NAME lines of the host's containers. Proxmox VE writes "key:
+// value"; the snapshots, in sections of the same file, have no effect.
 func ReadContainers(files fact.Files) Config {
 	var c Config
 	for _, dir := range containerDirs {
-		names, _ := files.List(dir) // none: none
+		names, _ := files.List(dir) // none if missing
 		for _, n := range names[:min(len(names), maxUnits)] {
 			p, id := dir+"/"+n, strings.TrimSuffix(n, ".conf")
 			if id == n {
@@ -50,9 +49,9 @@ func (c *Config) container(file, id, text string) {
 	}
 }
 
-// ContainerOf is what runs the container that the host is, in systemd's word: lxc,
-// systemd-nspawn, docker; "" of a host that is none. Without systemd LXCFS, which
-// lies over files of /proc, tells LXC.
+// ContainerOf returns the container manager, in systemd's terms, of a host that is a container:
+// lxc, systemd-nspawn, docker; else "". Without systemd, LXCFS mounted over files of /proc
+// indicates LXC.
 func ContainerOf(manager string, mounts []fact.Mount) string {
 	if w := strings.Fields(manager); len(w) > 0 {
 		return w[0]

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/list"
 )
 
-// AddCounters reads a file of counters below /proc/net.
+// AddCounters parses a file of counters below /proc/net.
 func AddCounters(f *fact.Facts, path, text string) {
 	switch path {
 	case "/proc/net/softnet_stat":
@@ -24,9 +24,9 @@ func AddCounters(f *fact.Facts, path, text string) {
 	}
 }
 
-// AddSoftnet reads /proc/net/softnet_stat: a row of hexadecimal columns per
-// CPU (net/core/net-procfs.c): processed, dropped, time_squeeze; the last
-// but two says which CPU since 5.10.
+// AddSoftnet parses /proc/net/softnet_stat: one row of hexadecimal columns per CPU
+// (net/core/net-procfs.c): processed, dropped, time_squeeze; since 5.10 the third from last is the
+// CPU.
 func AddSoftnet(f *fact.Facts, text string) {
 	for i, line := range fact.Lines(text) {
 		w := strings.Fields(line)
@@ -54,8 +54,7 @@ func hex(s string) uint64 {
 	return n
 }
 
-// AddSNMP reads /proc/net/snmp or /proc/net/netstat: pairs of lines, names
-// then numbers.
+// AddSNMP parses /proc/net/snmp or /proc/net/netstat: pairs of lines, names then numbers.
 func AddSNMP(f *fact.Facts, source, text string) {
 	lines, kept := fact.Lines(text), countersOf("snmp")
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -73,7 +72,7 @@ func AddSNMP(f *fact.Facts, source, text string) {
 	}
 }
 
-// AddSNMP6 reads /proc/net/snmp6: a name and a number a line.
+// AddSNMP6 parses /proc/net/snmp6: a name and a number per line.
 func AddSNMP6(f *fact.Facts, text string) {
 	kept := countersOf("snmp")
 	for _, line := range fact.Lines(text) {
@@ -83,18 +82,18 @@ func AddSNMP6(f *fact.Facts, text string) {
 	}
 }
 
-// AddConntrack reads /proc/net/stat/nf_conntrack.
+// AddConntrack parses /proc/net/stat/nf_conntrack.
 func AddConntrack(f *fact.Facts, text string) {
 	addPerCPU(f, countersOf("conntrack"), "", "/proc/net/stat/nf_conntrack", text)
 }
 
-// AddNeighbours reads /proc/net/stat/arp_cache ("arp") or ndisc_cache ("ndisc").
+// AddNeighbours parses /proc/net/stat/arp_cache ("arp") or ndisc_cache ("ndisc").
 func AddNeighbours(f *fact.Facts, table, text string) {
 	addPerCPU(f, countersOf("neighbours"), "neigh."+table+".", "/proc/net/stat/"+table+"_cache", text)
 }
 
-// addPerCPU reads a table of /proc/net/stat: names, then hexadecimal numbers, a row per
-// CPU. The column entries is the whole table's, the same in every row.
+// addPerCPU parses a table of /proc/net/stat: names, then one row of hexadecimal numbers per CPU.
+// The column entries is for the whole table, the same in every row.
 func addPerCPU(f *fact.Facts, kept map[string]string, prefix, source, text string) {
 	lines := fact.Lines(text)
 	if len(lines) < 2 {
@@ -110,13 +109,13 @@ func addPerCPU(f *fact.Facts, kept map[string]string, prefix, source, text strin
 	}
 }
 
-// LinkCounters are the files of /sys/class/net/*/statistics that are kept, and their names here.
+// LinkCounters maps the files of /sys/class/net/*/statistics that are read to counter names.
 func LinkCounters() map[string]string { return countersOf("link") }
 
-// countersText has the names of counters.
+// countersText holds counter names.
 //
 //go:embed counters.txt
 var countersText string
 
-// countersOf are the kernel's names of a table's counters, and their names here.
+// countersOf maps the kernel's counter names of a table to ours.
 func countersOf(table string) map[string]string { return list.Pairs(countersText, table) }

@@ -1,6 +1,6 @@
-// Package linux reads Linux's /proc, /sys and configuration files into
-// facts. Every parser is a pure function of text; input is hostile: sizes
-// and counts are bounded, and nothing panics.
+// Package linux parses Linux's /proc, /sys and configuration files into facts.
+// Every parser is a pure function of text. Input is untrusted: sizes and counts
+// are limited, and nothing panics.
 package linux
 
 import (
@@ -11,8 +11,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// joined are the lines of a file in which a backslash at the end joins the next
-// line, by the number of their first, from 1: modprobe.d(5), udev(7).
+// joined iterates over the lines of a file in which a backslash at the end joins the next line,
+// with the number of the first, from 1: modprobe.d(5), udev(7).
 func joined(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		whole, first := "", 0
@@ -36,7 +36,7 @@ func joined(text string) iter.Seq2[int, string] {
 	}
 }
 
-// ParseList reads the kernel's lists of numbers: "0-3,8".
+// ParseList parses the kernel's lists of numbers: "0-3,8".
 func ParseList(s string) []int {
 	var list []int
 	for _, part := range strings.Split(strings.TrimSpace(s), ",") {
@@ -58,11 +58,11 @@ func ParseList(s string) []int {
 	return list
 }
 
-// Config is what configuration files set, in reading order.
+// Config holds the settings of configuration files, in reading order.
 type Config struct {
 	Lines    []fact.Line
 	Problems []fact.Problem
 	Ignored  []fact.Source
-	// NICs are interfaces with what lines ask of their offloads.
+	// NICs are interfaces with the offloads that lines switch.
 	NICs []fact.NIC
 }

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/list"
 )
 
-// ParseFeatures reads `ethtool -k`: the features that are on.
+// ParseFeatures parses `ethtool -k` and returns the enabled features.
 func ParseFeatures(text string) (on []string) {
 	on = []string{}
 	for _, line := range fact.Lines(text) {
@@ -18,8 +18,8 @@ func ParseFeatures(text string) (on []string) {
 	return on
 }
 
-// current returns the numbers after "Current hardware settings:", and those
-// before it, the greatest that the driver takes.
+// current returns the numbers after "Current hardware settings:", and the driver's maxima before
+// it.
 func current(text string) (now, most map[string]int) {
 	before, rest, ok := strings.Cut(text, "Current hardware settings:")
 	if !ok {
@@ -37,13 +37,13 @@ func current(text string) (now, most map[string]int) {
 	return numbers(rest), numbers(before)
 }
 
-// AddRings reads `ethtool -g`.
+// AddRings parses `ethtool -g`.
 func AddRings(n *fact.NIC, text string) {
 	v, most := current(text)
 	n.RXDescriptors, n.TXDescriptors, n.MaxRXDescriptors = v["RX"], v["TX"], most["RX"]
 }
 
-// AddChannels reads `ethtool -l`.
+// AddChannels parses `ethtool -l`.
 func AddChannels(n *fact.NIC, text string) {
 	v, most := current(text)
 	n.MaxQueues = max(most["Combined"], most["RX"])
@@ -52,7 +52,7 @@ func AddChannels(n *fact.NIC, text string) {
 	}
 }
 
-// AddPause reads `ethtool -a`.
+// AddPause parses `ethtool -a`.
 func AddPause(n *fact.NIC, text string) {
 	rx, tx, seen := false, false, false
 	for _, line := range fact.Lines(text) {
@@ -70,13 +70,13 @@ func AddPause(n *fact.NIC, text string) {
 	}
 }
 
-// driverDrops are words of drivers' own counters that mean loss, and the counter's name.
+// driverDrops maps words in drivers' own counters of losses to counter names.
 var driverDrops = list.Table(countersText, "driver")
 
-// allowance ends counters of what a provider held back, beyond what the instance may have.
+// allowance is the suffix of counters of packets that a cloud provider held back beyond the instance's limit.
 const allowance = "_allowance_exceeded"
 
-// AddDriverCounters reads `ethtool -S`.
+// AddDriverCounters parses `ethtool -S`.
 func AddDriverCounters(f *fact.Facts, nic, text string) {
 	sum := map[string]uint64{}
 	for _, line := range fact.Lines(text) {
@@ -84,7 +84,7 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 		if !ok {
 			continue
 		}
-		if strings.HasSuffix(name, allowance) { // of ENA
+		if strings.HasSuffix(name, allowance) { // ENA
 			sum[name] += fact.Number(value)
 		}
 		for _, d := range driverDrops {
@@ -99,7 +99,7 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 	}
 }
 
-// Uevent reads a uevent file of sysfs: KEY=value lines.
+// Uevent parses a uevent file of sysfs: KEY=value lines.
 func Uevent(text string) map[string]string {
 	values := map[string]string{}
 	for _, line := range fact.Lines(text) {

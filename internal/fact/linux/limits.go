@@ -8,16 +8,16 @@ import (
 	"linerate/internal/fact"
 )
 
-// Limits begins the names of lines of limits.conf(5): limits.conf/nofile.
+// Limits is the prefix of names of limits.conf(5) lines: limits.conf/nofile.
 const Limits = "limits.conf/"
 
-// limitItems are those of its items that are read.
+// limitItems lists the items that are read.
 var limitItems = []string{"nofile", "nproc", "memlock"}
 
-// ReadLimits reads what pam_limits sets at a login of open files, processes and locked
-// memory: limits.conf, then limits.d by name. Lines of several users stand side by
-// side, none over another; soft limits alone are none of it: what is above the hard
-// limit is lowered to that.
+// ReadLimits reads the limits on open files, processes and locked memory that pam_limits sets at
+// login: limits.conf, then limits.d in name order. Lines for several users are listed side by side
+// and do not override each other. Soft limits alone are ignored, but a soft limit above the hard
+// one is lowered to it.
 func ReadLimits(files fact.Files) Config {
 	var c Config
 	soft, hard := map[string]fact.Line{}, map[string]string{}
@@ -40,7 +40,7 @@ func ReadLimits(files fact.Files) Config {
 	}
 	for _, of := range slices.Sorted(maps.Keys(soft)) {
 		l := soft[of]
-		if softAbove(l.Value+":"+hard[of]) && !strings.Contains(of, "REDACTED") { // whose names may be different
+		if softAbove(l.Value+":"+hard[of]) && !strings.Contains(of, "REDACTED") { // their names may differ
 			c.Problems = append(c.Problems, fact.Problem{File: l.File, Line: l.Number, Text: l.Text, Kind: fact.ProblemSlip, Message: "limits-soft"})
 		}
 	}

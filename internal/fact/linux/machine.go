@@ -10,7 +10,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// ParseCPUInfo reads /proc/cpuinfo.
+// ParseCPUInfo parses /proc/cpuinfo.
 func ParseCPUInfo(text string) fact.CPU {
 	var c fact.CPU
 	packages, cores := map[string]bool{}, map[string]bool{}
@@ -43,7 +43,7 @@ func ParseCPUInfo(text string) fact.CPU {
 			}
 		}
 	}
-	if c.Model == "" && implementer != "" { // ARM's kernels name nothing
+	if c.Model == "" && implementer != "" { // ARM kernels print no model name
 		c.Model = "ARM implementer " + implementer + " part " + part
 	}
 	c.Packages, c.Cores = len(packages), len(cores)
@@ -54,7 +54,7 @@ func ParseCPUInfo(text string) fact.CPU {
 	return c
 }
 
-// ParseMeminfo reads /proc/meminfo.
+// ParseMeminfo parses /proc/meminfo.
 func ParseMeminfo(text string) fact.Memory {
 	var m fact.Memory
 	for _, line := range fact.Lines(text) {
@@ -75,7 +75,7 @@ func ParseMeminfo(text string) fact.Memory {
 	return m
 }
 
-// NodeMemory reads MemTotal of /sys/devices/system/node/nodeN/meminfo.
+// NodeMemory parses MemTotal of /sys/devices/system/node/nodeN/meminfo.
 func NodeMemory(text string) uint64 {
 	for _, line := range fact.Lines(text) {
 		if _, rest, ok := strings.Cut(line, "MemTotal:"); ok {
@@ -85,7 +85,7 @@ func NodeMemory(text string) uint64 {
 	return 0
 }
 
-// ParseInterrupts reads /proc/interrupts. Rates are since boot.
+// ParseInterrupts parses /proc/interrupts. Rates are averages since boot.
 func ParseInterrupts(text string, uptime float64) []fact.Interrupt {
 	lines := fact.Lines(text)
 	if len(lines) == 0 {
@@ -119,7 +119,7 @@ func ParseInterrupts(text string, uptime float64) []fact.Interrupt {
 	return list
 }
 
-// device splits what drivers call their vectors: eth0-TxRx-3, virtio2-input.0,
+// device splits the names that drivers give their vectors: eth0-TxRx-3, virtio2-input.0,
 // mlx5_comp3@pci:0000:81:00.0.
 func device(s string) (name, queue string) {
 	if i := strings.IndexAny(s, "-@"); i > 0 {
@@ -128,7 +128,7 @@ func device(s string) (name, queue string) {
 	return s, ""
 }
 
-// IRQ is the number in an interrupt's name, -1 if it has none.
+// IRQ returns the number in an interrupt's name, -1 if it has none.
 func IRQ(name string) int {
 	s, _, _ := strings.Cut(strings.TrimPrefix(name, "irq"), ":")
 	n, err := strconv.Atoi(s)
@@ -138,7 +138,7 @@ func IRQ(name string) int {
 	return n
 }
 
-// ParseModules reads /proc/modules.
+// ParseModules parses /proc/modules.
 func ParseModules(text string) []fact.Module {
 	yes := true
 	var mods []fact.Module
@@ -150,7 +150,7 @@ func ParseModules(text string) []fact.Module {
 	return mods
 }
 
-// ParseBuiltin reads modules.builtin: what is compiled in.
+// ParseBuiltin parses modules.builtin, the list of built-in modules.
 func ParseBuiltin(text string) []string {
 	var names []string
 	for _, line := range fact.Lines(text) {
@@ -162,7 +162,7 @@ func ParseBuiltin(text string) []string {
 	return names
 }
 
-// ParseMounts reads /proc/self/mounts or /etc/fstab.
+// ParseMounts parses /proc/self/mounts or /etc/fstab.
 func ParseMounts(text string) []fact.Mount {
 	var mounts []fact.Mount
 	for _, line := range fact.Lines(text) {
@@ -173,8 +173,8 @@ func ParseMounts(text string) []fact.Mount {
 	return mounts
 }
 
-// ParseListeners reads /proc/net/tcp, tcp6, udp or udp6: sockets in state
-// LISTEN (0A), and of UDP those without a peer (07).
+// ParseListeners parses /proc/net/tcp, tcp6, udp or udp6: sockets in state LISTEN (0A), and
+// unconnected UDP sockets (07).
 func ParseListeners(protocol, text string) []fact.Listener {
 	state := "0A"
 	if strings.HasPrefix(protocol, "udp") {
@@ -199,8 +199,8 @@ func ParseListeners(protocol, text string) []fact.Listener {
 	return list
 }
 
-// loopback reports addresses of 127/8, ::1 and IPv4-mapped ones, as the kernel
-// writes them: words of 32 bits in the order of a little-endian host.
+// loopback reports addresses of 127/8, ::1 and IPv4-mapped ones, in the kernel's format: 32-bit
+// words in little-endian order.
 func loopback(address string) bool {
 	v4 := strings.TrimPrefix(address, "0000000000000000FFFF0000")
 	return len(v4) == 8 && strings.HasSuffix(v4, "7F") || address == "00000000000000000000000001000000"
@@ -221,15 +221,15 @@ func CountIPTables(text string) (rules int, tracking bool) {
 	return rules, tracking
 }
 
-// tracked reports a rule of iptables, by its words, that needs connections tracked.
+// tracked reports whether an iptables rule, given as words, needs connection tracking.
 func tracked(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(trackingWords, w) })
 }
 
-// trackingWords are matches and targets of iptables that need connections tracked.
+// trackingWords lists iptables matches and targets that need connection tracking.
 var trackingWords = []string{"ctstate", "state", "ctstatus", "connlimit", "MASQUERADE", "SNAT", "DNAT", "REDIRECT", "CONNMARK", "CT"}
 
-// NodeName is "node3" → 3; -1 for other names.
+// NodeName returns 3 for "node3"; -1 for other names.
 func NodeName(s string) int {
 	var n int
 	if _, err := fmt.Sscanf(s, "node%d", &n); err != nil || fmt.Sprintf("node%d", n) != s {
@@ -238,7 +238,7 @@ func NodeName(s string) int {
 	return n
 }
 
-// IsCPU reports a CPU's name in sysfs: cpu0.
+// IsCPU reports whether a name is that of a CPU in sysfs: cpu0.
 func IsCPU(name string) bool {
 	n, ok := strings.CutPrefix(name, "cpu")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""

@@ -8,10 +8,10 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadModuleOptions reads modprobe.d in the order of modprobe.d(5): a file in
-// /etc hides its namesakes, all are read by name, and the last value of a
-// parameter stands. "options nf_conntrack hashsize=65536" sets
-// module.nf_conntrack.hashsize; "install" lines run commands.
+// ReadModuleOptions reads modprobe.d in the order of modprobe.d(5): a file in /etc hides those of
+// the same name elsewhere, all are read in name order, and the last value of a parameter wins.
+// "options nf_conntrack hashsize=65536" sets module.nf_conntrack.hashsize; "install" lines run
+// commands.
 func ReadModuleOptions(files fact.Files) Config {
 	var c Config
 	for _, p := range dropIns(files, ".conf", "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d") {
@@ -53,11 +53,11 @@ func (c *Config) modprobe(files fact.Files, p string) {
 	}
 }
 
-// Blocked begins the name under which it is kept that a module cannot be loaded; its
-// value is the command that modprobe runs in its stead.
+// Blocked is the prefix of names that record blocked modules; the value is the command that
+// modprobe runs instead.
 const Blocked = "modprobe.install."
 
-// blocked reads "install MODULE /bin/false", which hardening guides have.
+// blocked reads "install MODULE /bin/false", as in hardening guides.
 func blocked(w []string) []assignment {
 	if base := path.Base(w[2]); base != "false" && base != "true" || len(w) > 3 && w[3][0] != '#' {
 		return nil
@@ -65,7 +65,7 @@ func blocked(w []string) []assignment {
 	return []assignment{{Blocked + strings.ReplaceAll(w[1], "-", "_"), w[2]}}
 }
 
-// UnreadModules are files of modules-load.d whose name does not end in .conf.
+// UnreadModules returns files of modules-load.d whose name does not end in .conf.
 func UnreadModules(files fact.Files) (all []fact.Problem) {
 	names, _ := files.List("/etc/modules-load.d")
 	for _, n := range names {
@@ -87,7 +87,7 @@ func UnreadModules(files fact.Files) (all []fact.Problem) {
 // modprobeWords are the directives of modprobe.d(5).
 var modprobeWords = []string{"alias", "blacklist", "config", "include", "install", "options", "remove", "softdep", "weakdep"}
 
-// notHere says where a line belongs that modprobe passes over.
+// notHere says where a line belongs that modprobe ignores.
 func notHere(w []string) string {
 	if name, _, ok := strings.Cut(w[0], "="); strings.Contains(name, ".") && (ok || len(w) > 1 && w[1] == "=") {
 		return "a sysctl belongs in /etc/sysctl.d"
@@ -95,9 +95,8 @@ func notHere(w []string) string {
 	return "they are " + strings.Join(modprobeWords, ", ")
 }
 
-// ReadModulesLoad reads what is loaded at boot before sysctl.d is applied:
-// modules-load.d(5) and Debian's /etc/modules. It returns the line of each
-// module.
+// ReadModulesLoad reads what is loaded at boot before sysctl.d is applied: modules-load.d(5) and
+// Debian's /etc/modules. It returns the line for each module.
 func ReadModulesLoad(files fact.Files) map[string]fact.Line {
 	loads := map[string]fact.Line{}
 	paths := dropIns(files, ".conf", "/etc/modules-load.d", "/run/modules-load.d", "/usr/local/lib/modules-load.d", "/usr/lib/modules-load.d", "/lib/modules-load.d")

@@ -6,9 +6,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// AddQdiscs reads `tc -s qdisc show`: packets sent and dropped by each device
-// and kind of queue discipline. Classful ones count their children's packets
-// too: only those without are summed.
+// AddQdiscs parses `tc -s qdisc show`: packets sent and dropped, by device and kind of queueing
+// discipline. Classful ones include their children's packets, so only classless ones are summed.
 func AddQdiscs(f *fact.Facts, text string) {
 	name := ""
 	for _, line := range fact.Lines(text) {

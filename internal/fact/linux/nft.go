@@ -7,17 +7,17 @@ import (
 	"linerate/internal/fact"
 )
 
-// nftStatement is a rule, a property or an end of a block in nftables' language.
+// nftStatement is a rule, a property or the end of a block in the nftables language.
 type nftStatement struct {
-	line int // of its begin, from 1
+	line int // where it begins, from 1
 	text string
 }
 
-// nftBlock begins what has braces that are no set's.
+// nftBlock matches the beginning of a block, as opposed to a set in braces.
 var nftBlock = regexp.MustCompile(`^(table|chain|set|map|flowtable|counter|quota|limit|ct helper|ct timeout|secmark|synproxy)\b`)
 
-// nftStatements splits `nft list ruleset` or nftables.conf, where a statement ends with its
-// line or a semicolon, unless it is within a set: "chain x {", a rule, "}".
+// nftStatements splits `nft list ruleset` or nftables.conf into statements, which end at a newline
+// or semicolon, except within a set: "chain x {", a rule, "}".
 func nftStatements(text string) (all []nftStatement) {
 	var b strings.Builder
 	begin, sets, quoted := 0, 0, false
@@ -68,8 +68,8 @@ func nftStatements(text string) (all []nftStatement) {
 	return all
 }
 
-// CountNFT counts the rules of `nft list ruleset` or of nftables.conf: statements inside
-// chains that are no hook or policy.
+// CountNFT counts the rules of `nft list ruleset` or of nftables.conf: statements inside chains
+// other than hook and policy.
 func CountNFT(text string) (rules int, tracking bool) {
 	chain := false
 	for _, s := range nftStatements(text) {
@@ -86,15 +86,14 @@ func CountNFT(text string) (rules int, tracking bool) {
 	return rules, tracking
 }
 
-// tracks is in rules of nftables that have connections tracked. A redirect of ICMP is
-// a type of packet.
+// tracks matches nftables rules that use connection tracking. An ICMP redirect is a packet type.
 var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
 
-// dport is the port of a rule of nft, or their set.
+// dport matches the port, or set of ports, in an nft rule.
 var dport = regexp.MustCompile(`\bdport ([0-9a-z-]+|\{[^}]*\})`)
 
-// Untracked finds a rule of nft that keeps a port from connection tracking, where the rules
-// that accept this port want a state of tracking: its packets meet the policy.
+// Untracked finds an nft rule that exempts a port from connection tracking while the rules that
+// accept this port require a tracking state: its packets reach the policy.
 func Untracked(file, text string) *fact.Line {
 	if !strings.Contains(text, "policy drop") || strings.Contains(text, "untracked") {
 		return nil
@@ -119,5 +118,5 @@ func Untracked(file, text string) *fact.Line {
 	return nil
 }
 
-// squeezed is a text without blanks: sets are written with and without.
+// squeezed removes blanks from a text: sets are written with and without.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }

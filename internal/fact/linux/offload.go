@@ -8,19 +8,19 @@ import (
 	"linerate/internal/list"
 )
 
-// wordsText has words of Linux's tools, and what they stand for.
+// wordsText maps words of Linux tools to their meaning.
 //
 //go:embed words.txt
 var wordsText string
 
-// features are ethtool's short names of what `ethtool -k` lists in full, linkFeatures the keys of
-// systemd.link(5) that switch them.
+// features maps ethtool's short names to those in the output of `ethtool -k`, linkFeatures keys of
+// systemd.link(5) to features.
 var (
 	features     = list.Pairs(wordsText, "feature")
 	linkFeatures = list.Pairs(wordsText, "link")
 )
 
-// offload notes what a line "ethtool -K IF feature=on" asks of an interface.
+// offload records the feature that a line "ethtool -K IF feature=on" switches.
 func (c *Config) offload(l fact.Line) {
 	rest, ok := strings.CutPrefix(l.Name, "ethtool -K ")
 	link, feature, ok2 := strings.Cut(rest, " ")
@@ -33,7 +33,7 @@ func (c *Config) offload(l fact.Line) {
 	c.ask(link, feature, l)
 }
 
-// ask notes that a line switches a feature of an interface.
+// ask records that a line switches a feature of an interface.
 func (c *Config) ask(link, feature string, l fact.Line) {
 	on, ok := onOff[strings.ToLower(l.Value)]
 	if !ok || feature == "" || !validName(link) || len(c.NICs) >= fact.MaxNICs {
@@ -45,8 +45,8 @@ func (c *Config) ask(link, feature string, l fact.Line) {
 	c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: kindOf(link), Configured: []fact.Line{l}, ConfigFlags: []string{feature}})
 }
 
-// kindOf is what an interface's name tells where nothing else does: the names
-// of udev and of the kernel (systemd.net-naming-scheme(7)).
+// kindOf guesses an interface's kind from its name, by the schemes of udev and the kernel
+// (systemd.net-naming-scheme(7)).
 func kindOf(name string) string {
 	switch {
 	case strings.ContainsAny(name, "./@:"):
@@ -61,8 +61,8 @@ func kindOf(name string) string {
 	return ""
 }
 
-// linkDevices are the interfaces that a .link file is about: the name that it gives, or
-// those that it matches; none where it matches by anything else.
+// linkDevices returns the interfaces that a .link file applies to: the name that it assigns, or
+// those that it matches by name; none if it matches by anything else.
 func linkDevices(entries []entry) []string {
 	for _, e := range entries {
 		if e.section == "Link" && e.key == "Name" {
@@ -72,14 +72,14 @@ func linkDevices(entries []entry) []string {
 	return matchedNames(entries, "OriginalName")
 }
 
-// matchedNames are the interfaces that a file's [Match] names by a key, without patterns.
+// matchedNames returns the interfaces that a key in a file's [Match] names, without patterns.
 func matchedNames(entries []entry, key string) []string {
 	var names []string
 	for _, e := range entries {
 		if e.section != "Match" || e.key != key {
 			continue
 		}
-		if e.value == "" || e.value[0] == '!' { // the list begins anew; all but those
+		if e.value == "" || e.value[0] == '!' { // the list is reset, or inverted
 			names = nil
 			continue
 		}

@@ -8,12 +8,11 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// yamlReference is an anchor or an alias, by which few lines become gigabytes.
+// yamlReference matches an anchor or an alias, with which few lines can expand to gigabytes.
 var yamlReference = regexp.MustCompile(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
 
-// plainYAML reports a text that a parser of YAML can be trusted with: of the
-// size of a configuration, without references, and not deep. Netplan's files
-// need no more.
+// plainYAML reports whether a text is safe for a YAML parser: of limited size, without references,
+// and not deeply nested. Netplan's files need no more.
 func plainYAML(text string) bool {
 	if yamlfile.CheckShape("", yamlfile.Kind{}, []byte(text)) != nil || yamlReference.MatchString(text) {
 		return false

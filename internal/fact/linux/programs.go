@@ -11,9 +11,9 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadScripts reads commands that set tunables when interfaces come up or at
-// the end of boot: ifupdown's /etc/network/interfaces, Red Hat's ifcfg files,
-// rc.local, cloud-init's bootcmd. They come after sysctl.d.
+// ReadScripts reads commands that set tunables when interfaces come up or at the end of boot:
+// ifupdown's /etc/network/interfaces, Red Hat's ifcfg files, rc.local, cloud-init's bootcmd. They
+// run after sysctl.d.
 func ReadScripts(files fact.Files) Config {
 	var c Config
 	for p, text := range fact.Texts(files, append([]string{"/etc/network/interfaces"}, dropIns(files, "", "/etc/network/interfaces.d")...)...) {
@@ -29,7 +29,7 @@ func ReadScripts(files fact.Files) Config {
 		for i, raw := range fact.Lines(text) {
 			s := strings.TrimSpace(raw)
 			if cloud && s != "" && raw[0] != ' ' && raw[0] != '-' {
-				every = strings.HasPrefix(s, "bootcmd:") // runcmd runs at the first boot only
+				every = strings.HasPrefix(s, "bootcmd:") // runcmd runs only at the first boot
 			}
 			if every && s != "" && s[0] != '#' {
 				c.add(p, i+1, raw, fact.Conf, "a command at boot", commands(strings.TrimPrefix(s, "bootcmd:"))...)
@@ -43,7 +43,7 @@ func ReadScripts(files fact.Files) Config {
 	return c
 }
 
-// services reads the commands with which services of the host's own set tunables.
+// services reads the commands by which the host's own services set tunables.
 func (c *Config) services(files fact.Files) {
 	for _, p := range dropIns(files, ".service", unitDirs...) {
 		text, err := files.Read(p)
@@ -58,10 +58,10 @@ func (c *Config) services(files fact.Files) {
 	}
 }
 
-// NotExecutable is the note of lines of a script that systemd does not run.
+// NotExecutable is the note for lines of a script that systemd does not run.
 const NotExecutable = "the script is not executable"
 
-// interfaces reads interfaces(5): its mtu, and its commands.
+// interfaces reads interfaces(5): mtu, and commands.
 func (c *Config) interfaces(p, text string) {
 	link := ""
 	for i, raw := range fact.Lines(text) {
@@ -89,11 +89,11 @@ func (c *Config) interfaces(p, text string) {
 	}
 }
 
-// ifupOptions are the beginnings of the keys that Debian's package ethtool
-// brings to interfaces(5), with the option each stands for.
+// ifupOptions maps key prefixes that Debian's package ethtool adds to interfaces(5) to options of
+// ethtool.
 var ifupOptions = []struct{ key, option string }{{"offload-", "-K"}, {"hardware-dma-ring-", "-G"}, {"hardware-irq-coalesce-", "-C"}, {"ethernet-pause-", "-A"}}
 
-// ifupEthtool translates "offload-gro off".
+// ifupEthtool translates keys such as "offload-gro off".
 func ifupEthtool(link string, w []string) []assignment {
 	for _, o := range ifupOptions {
 		if name, ok := strings.CutPrefix(w[0], o.key); ok && validName(link) && validName(name) {
@@ -103,8 +103,8 @@ func ifupEthtool(link string, w []string) []assignment {
 	return nil
 }
 
-// ifcfg reads Red Hat's files of an interface, which NetworkManager of RHEL 9
-// still reads: its MTU, and ETHTOOL_OPTS, options of ethtool between semicolons.
+// ifcfg reads Red Hat's interface files, which NetworkManager of RHEL 9 still reads: the MTU, and
+// ETHTOOL_OPTS, options of ethtool separated by semicolons.
 func (c *Config) ifcfg(p, text string) {
 	link := strings.TrimPrefix(path.Base(p), "ifcfg-")
 	for i, raw := range fact.Lines(text) {
@@ -150,7 +150,7 @@ func ReadNetworkManager(files fact.Files) Config {
 	return c
 }
 
-// nmEthtool translates ring-rx=4096 and feature-gro=false.
+// nmEthtool translates keys such as ring-rx=4096 and feature-gro=false.
 func nmEthtool(link string, e entry) []assignment {
 	kind, name, ok := strings.Cut(e.key, "-")
 	option := map[string]string{"ring": "-G", "feature": "-K", "coalesce": "-C", "channels": "-L", "pause": "-A"}[kind]
@@ -164,13 +164,12 @@ func nmEthtool(link string, e entry) []assignment {
 	return []assignment{{"ethtool " + option + " " + link + " " + name, value}}
 }
 
-// netplanOffloads are the keys of netplan(5) that switch offloads.
+// netplanOffloads maps netplan(5) keys to ethtool features.
 var netplanOffloads = map[string]string{"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx", "tcp-segmentation-offload": "tso",
 	"tcp6-segmentation-offload": "tx-tcp6-segmentation", "generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro"}
 
-// ReadNetplan reads the mtu and the offloads of netplan's devices, of all files
-// in the order of their names: a file in /run hides its namesake in /etc
-// (netplan-generate(8)).
+// ReadNetplan reads the mtu and the offloads of netplan's devices, from all files in name order: a
+// file in /run hides one of the same name in /etc (netplan-generate(8)).
 func ReadNetplan(files fact.Files) Config {
 	var c Config
 	for p, text := range fact.Texts(files, dropIns(files, ".yaml", "/run/netplan", "/etc/netplan", "/usr/lib/netplan", "/lib/netplan")...) {
@@ -226,8 +225,8 @@ func (c *Config) netplanDevice(p string, lines []string, below []int, link strin
 	}
 }
 
-// under are the lines of YAML that stand under each key, by their numbers: the
-// nearest line before that is less deep holds the key.
+// under returns, for each key of YAML lines, the numbers of the lines below it: the nearest
+// previous line with less indentation is the parent.
 func under(lines []string) map[string][]int {
 	type opened struct {
 		depth int
@@ -254,7 +253,7 @@ func under(lines []string) map[string][]int {
 
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// uncommented is a line of YAML without its comment and the blanks around it.
+// uncommented trims a YAML line and removes its comment.
 func uncommented(s string) string {
 	if i := strings.Index(" "+s, " #"); i >= 0 {
 		s = s[:i]
@@ -262,8 +261,7 @@ func uncommented(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// bond notes an option of a bond, as its file has it: the mode, or that the links are
-// watched.
+// bond records an option of a bond: the mode, or that links are monitored.
 func (c *Config) bond(link, option, value string, l fact.Line) {
 	var flag string
 	switch strings.TrimSuffix(strings.ToLower(option), "sec") {

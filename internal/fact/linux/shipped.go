@@ -10,8 +10,8 @@ import (
 //go:embed kernels.txt
 var kernels string
 
-// Shipped is the kernel that the distribution of an os-release(5) ships, and the distribution
-// with its version ("debian 12"); ok is false for one that the table does not have.
+// Shipped returns the kernel that the distribution of an os-release(5) ships, and the distribution
+// with its version ("debian 12"); ok is false if the table lacks it.
 func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
 	said := osReleaseKeys(osRelease)
 	for line := range strings.Lines(kernels) {
@@ -24,7 +24,7 @@ func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
 	return release.Release{}, "", false
 }
 
-// covers reports a version that the table's entry is about: 9 covers 9.4, 3.20 covers 3.20.3.
+// covers reports whether a table entry applies to a version: 9 covers 9.4, 3.20 covers 3.20.3.
 func covers(entry, version string) bool {
 	return version == entry || strings.HasPrefix(version, entry+".")
 }

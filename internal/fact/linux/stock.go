@@ -10,13 +10,12 @@ import (
 	"linerate/internal/list"
 )
 
-// stockText is what distributions put below /etc/sysctl.d. A line that was changed is the
-// owner's.
+// stockText lists what distributions install below /etc/sysctl.d. A modified line is the owner's.
 //
 //go:embed stock.txt
 var stockText string
 
-// stockLines are its lines, by system and file.
+// stockLines holds its lines, by system and file.
 var stockLines = sync.OnceValue(func() map[[2]string][]string {
 	lines := map[[2]string][]string{}
 	for _, row := range list.Rows(stockText) {
@@ -26,11 +25,10 @@ var stockLines = sync.OnceValue(func() map[[2]string][]string {
 	return lines
 })
 
-// stockWords are words that installers put on the command line, and that say
-// what is so anyway.
+// stockWords lists kernel parameters that installers add and that equal the default.
 var stockWords = []string{"mitigations=auto", "selinux=1"}
 
-// stock is what a distribution put into a file below /etc: name=value, a space
+// stock returns what a distribution installed in a file below /etc: name=value, with single spaces
 // between words.
 func stock(files fact.Files, p string) []string {
 	if path.Dir(p) != "/etc/sysctl.d" {
@@ -45,7 +43,7 @@ func stock(files fact.Files, p string) []string {
 	return stockLines()[[2]string{"any", name}]
 }
 
-// stockForm is a line as stock has it.
+// stockForm returns a line in the form of stock.
 func stockForm(name, value string) string {
 	return name + "=" + strings.Join(strings.Fields(value), " ")
 }

@@ -11,13 +11,12 @@ import (
 	"linerate/internal/fact"
 )
 
-// sysctlDirs are the directories of sysctl.d(5): a file hides those of its
-// name in later directories; all are read in the order of their names.
+// sysctlDirs lists the directories of sysctl.d(5): a file hides those of the same name in later
+// directories; all are read in name order.
 var sysctlDirs = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"}
 
-// ReadSysctlConf reads sysctl.d and sysctl.conf in the order of sysctl.d(5)
-// and `sysctl --system`. names are the settings the running kernel has, for
-// patterns; nil when not known.
+// ReadSysctlConf reads sysctl.d and sysctl.conf in the order of sysctl.d(5) and `sysctl --system`.
+// names are the settings of the running kernel, for patterns; nil if unknown.
 func ReadSysctlConf(files fact.Files, names []string) Config {
 	r := &sysctlReader{files: files, explicit: map[string]bool{}}
 	linked := false
@@ -34,12 +33,12 @@ func ReadSysctlConf(files fact.Files, names []string) Config {
 	return r.Config
 }
 
-// Unread is the note of lines of /etc/sysctl.conf that no boot reads.
+// Unread is the note for lines of /etc/sysctl.conf that no boot reads.
 const Unread = "systemd-sysctl does not read this file"
 
-// sysctlConf reads /etc/sysctl.conf, which procps' `sysctl --system` and the
-// scripts of init systems older than systemd read last. systemd-sysctl reads
-// it only by a link in sysctl.d, which Debian had up to 12 and others have.
+// sysctlConf reads /etc/sysctl.conf, which procps' `sysctl --system` and the scripts of init
+// systems before systemd read last. systemd-sysctl reads it only through a link in sysctl.d, which
+// Debian had until 12 and others still have.
 func (r *sysctlReader) sysctlConf() {
 	first := len(r.Lines)
 	r.file("/etc/sysctl.conf", "")
@@ -48,22 +47,20 @@ func (r *sysctlReader) sysctlConf() {
 	}
 }
 
-// NotConf is the note of lines of a file in /etc/sysctl.d whose name does not
-// end in .conf.
+// NotConf is the note for lines of a file in /etc/sysctl.d whose name does not end in .conf.
 const NotConf = "only names that end in .conf are read"
 
-// putAside are the ends of names by which people and packages mean that a file
-// is not to be read.
+// putAside lists suffixes of file names by which people and packages disable a file.
 var putAside = []string{"~", ".bak", ".old", ".orig", ".save", ".sav", ".disabled", ".off", ".swp", ".sample", ".example", ".rpmsave", ".rpmnew", ".rpmorig",
 	".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-backup", ".ucf-old", ".ucf-dist", ".ucf-new"}
 
-// setAside reports a file that its name says is not to be read.
+// setAside reports whether a file's name marks it as disabled.
 func setAside(p string) bool {
 	return slices.ContainsFunc(putAside, func(s string) bool { return strings.HasSuffix(p, s) })
 }
 
-// strays reads files of /etc/sysctl.d that somebody may have meant to be read:
-// each line sets something, and the name lacks its .conf.
+// strays reads files of /etc/sysctl.d that were probably meant to be read: every line sets
+// something, but the name lacks .conf.
 func (r *sysctlReader) strays() {
 	names, _ := r.files.List("/etc/sysctl.d")
 	for _, n := range names {
@@ -73,14 +70,13 @@ func (r *sysctlReader) strays() {
 		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
 		stray.file("/etc/sysctl.d/"+n, "")
 		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > fact.MaxLines {
-			continue // no settings, but words about them
+			continue // text about settings, not settings
 		}
 		r.Lines = append(r.Lines, idle(stray.Lines, NotConf)...)
 	}
 }
 
-// systemd reports whether systemd starts the machine, as far as its own files
-// tell.
+// systemd reports whether, according to its own files, systemd is the init system.
 func systemd(files fact.Files) bool {
 	for _, dir := range []string{"/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/etc/systemd/system/multi-user.target.wants"} {
 		if names, err := files.List(dir); err == nil && len(names) > 0 {
@@ -88,10 +84,10 @@ func systemd(files fact.Files) bool {
 		}
 	}
 	release, _ := files.Read("/etc/os-release")
-	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // which have systemd unless somebody took it away
+	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // these have systemd
 }
 
-// arch, debian and from13 tell by os-release the systems without the link from sysctl.d to
+// arch, debian and from13 match os-release of systems without the link from sysctl.d to
 // sysctl.conf.
 var (
 	arch   = regexp.MustCompile(`(?m)^ID="?(arch|archarm|manjaro|endeavouros)"?$`)
@@ -99,15 +95,14 @@ var (
 	from13 = regexp.MustCompile(`(?m)^VERSION_ID="?(1[3-9]|[2-9][0-9])"?$`)
 )
 
-// maxPatterns bounds the patterns, each of which meets every setting.
+// maxPatterns is the maximum number of patterns, each of which is matched with every setting.
 const maxPatterns = 1000
 
 type sysctlReader struct {
 	Config
 	files    fact.Files
 	explicit map[string]bool
-	// globs are lines whose name is a pattern, excluded the names that no
-	// pattern touches.
+	// globs holds lines whose name is a pattern, excluded the names that patterns do not apply to.
 	globs    []fact.Line
 	excluded []string
 }
@@ -123,7 +118,7 @@ func (r *sysctlReader) file(p, note string) {
 		if s == "" || s[0] == '#' || s[0] == ';' {
 			continue
 		}
-		s, quiet := strings.CutPrefix(s, "-") // failing is no failure
+		s, quiet := strings.CutPrefix(s, "-") // failure is ignored
 		name, value, ok := strings.Cut(s, "=")
 		name = Name(strings.TrimSpace(name))
 		switch {
@@ -153,12 +148,12 @@ func (r *sysctlReader) file(p, note string) {
 	}
 }
 
-// numbersAndMore is a value of numbers with a comment behind it, as people
-// write it although sysctl.d(5) allows comments only on separate lines.
+// numbersAndMore matches a value of numbers followed by a comment, although sysctl.d(5) allows
+// comments only on separate lines.
 var numbersAndMore = regexp.MustCompile(`^(-?[0-9][0-9a-fA-FxX]*(?:\s+-?[0-9]+)*)\s+(?:#|;|//).*$`)
 
-// afterNumbers cuts what follows numbers: the kernel takes those and ignores
-// the rest (proc_dointvec).
+// afterNumbers removes what follows numbers: the kernel uses those and ignores the rest
+// (proc_dointvec).
 func afterNumbers(value string) (numbers, note string) {
 	if m := numbersAndMore.FindStringSubmatch(value); m != nil {
 		return m[1], "the kernel ignores what follows the number"
@@ -166,8 +161,8 @@ func afterNumbers(value string) (numbers, note string) {
 	return value, ""
 }
 
-// patterns applies lines such as net.ipv4.conf.*.rp_filter to the names the
-// kernel has and no line sets by name (sysctl.d(5)).
+// patterns applies lines such as net.ipv4.conf.*.rp_filter to the kernel's names that no line sets
+// explicitly (sysctl.d(5)).
 func (r *sysctlReader) patterns(names []string) {
 	for _, g := range r.globs {
 		hit := false
@@ -185,16 +180,16 @@ func (r *sysctlReader) patterns(names []string) {
 	}
 }
 
-// match compares with a pattern whose stars do not cross dots.
+// match matches a pattern in which * does not match dots.
 func match(pattern, name string) bool {
-	parts := strings.NewReplacer(".", "/", "/", "\x01") // path.Match's stars stop at slashes
+	parts := strings.NewReplacer(".", "/", "/", "\x01") // in path.Match * does not match slashes
 	ok, err := path.Match(parts.Replace(pattern), parts.Replace(name))
 	return err == nil && ok
 }
 
-// Name writes a setting's name as sysctl(8) does: dots between its parts; a
-// dot inside a part (an interface eth0.100) becomes a slash. A name whose
-// first separator is a slash is taken for a path.
+// Name returns a setting's name in sysctl(8) form: components separated by dots; a dot within a
+// component (interface eth0.100) becomes a slash. A name whose first separator is a slash is a
+// path.
 func Name(s string) string {
 	i := strings.IndexAny(s, "./")
 	if i < 0 || s[i] == '.' {
@@ -203,7 +198,7 @@ func Name(s string) string {
 	return FromPath(s)
 }
 
-// FromPath names the setting of a path below /proc/sys.
+// FromPath returns the setting for a path below /proc/sys.
 func FromPath(p string) string {
 	return strings.Map(func(c rune) rune {
 		switch c {
@@ -216,20 +211,19 @@ func FromPath(p string) string {
 	}, p)
 }
 
-// maxName bounds a name: paths of the kernel are shorter.
+// maxName is the maximum length of a name: kernel paths are shorter.
 const maxName = 1024
 
 func validName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\"'") && len(s) < maxName
 }
 
-// Secret reports settings whose value is a secret and is never read.
+// Secret reports settings whose value is secret and is never read.
 func Secret(name string) bool {
 	return strings.HasSuffix(name, ".stable_secret") || strings.HasPrefix(name, "net.ipv4.tcp_fastopen_key") || strings.HasPrefix(name, "net.ipv6.tcp_fastopen_key")
 }
 
-// Volatile reports entries of /proc/sys that are no settings: each reading
-// gives something else.
+// Volatile reports entries of /proc/sys that are not settings: they change with every read.
 func Volatile(name string) bool {
 	switch name {
 	case "kernel.random.uuid", "kernel.random.boot_id", "kernel.random.entropy_avail", "kernel.ns_last_pid", "fs.dentry-state", "fs.inode-nr", "fs.inode-state", "fs.file-nr", "fs.aio-nr", "kernel.pty.nr":

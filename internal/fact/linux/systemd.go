@@ -8,13 +8,13 @@ import (
 	"linerate/internal/list"
 )
 
-// entry is one line of an INI file, with its section.
+// entry is one line of an INI file with its section.
 type entry struct {
 	section, key, value, text string
 	number                    int
 }
 
-// ini reads the format that systemd, NetworkManager and tuned share.
+// ini parses the format shared by systemd, NetworkManager and TuneD.
 func ini(text string) []entry {
 	var all []entry
 	section := ""
@@ -36,12 +36,11 @@ func ini(text string) []entry {
 
 var networkDirs = []string{"/etc/systemd/network", "/run/systemd/network", "/usr/local/lib/systemd/network", "/usr/lib/systemd/network", "/lib/systemd/network"}
 
-// ReadLinkFiles reads systemd.link(5): udev applies the first file, by name,
-// that matches a device, when the device appears. Names are
-// systemd.link.<file>.<key>.
+// ReadLinkFiles reads systemd.link(5): when a device appears, udev applies the first file, in name
+// order, that matches it. Names are systemd.link.<file>.<key>.
 func ReadLinkFiles(files fact.Files) Config {
 	var c Config
-	catchAll := false // a file that matches every device was read
+	catchAll := false // a file that matches all devices was read
 	for p, text := range fact.Texts(files, dropIns(files, ".link", networkDirs...)...) {
 		note := ""
 		entries := ini(text)
@@ -72,15 +71,14 @@ func ReadLinkFiles(files fact.Files) Config {
 	return c
 }
 
-// NeverMatched is the note of lines of a .link file that comes after one that
-// matches every device.
+// NeverMatched is the note for lines of a .link file after one that matches every device.
 const NeverMatched = "an earlier .link file matches every device"
 
 func stem(p string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(path.Base(p), path.Ext(p)), ".", "_")
 }
 
-// matchesAll reports a [Match] that takes every device, as 99-default.link's.
+// matchesAll reports whether [Match] matches every device, as in 99-default.link.
 func matchesAll(entries []entry) bool {
 	all := false
 	for _, e := range entries {
@@ -96,17 +94,15 @@ func matchesAll(entries []entry) bool {
 
 var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
 
-// hostForwarding is what IPForward= of releases before 256 switched on for
-// the whole host.
+// hostForwarding maps values of IPForward= to what releases before 256 set for the whole host.
 var hostForwarding = map[string][]assignment{
 	"yes":  {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
 	"true": {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
 	"ipv4": {{"net.ipv4.ip_forward", "1"}}, "ipv6": {{"net.ipv6.conf.all.forwarding", "1"}},
 }
 
-// ReadNetworkFiles reads systemd.network(5) and networkd.conf(5) as far as
-// networkd writes sysctls by them, after sysctl.d: for interfaces that a file
-// names without a pattern.
+// ReadNetworkFiles reads the parts of systemd.network(5) and networkd.conf(5) with which networkd
+// writes sysctls, after sysctl.d: for interfaces that a file names without a pattern.
 func ReadNetworkFiles(files fact.Files) Config {
 	var c Config
 	for p, text := range fact.Texts(files, dropIns(files, ".network", networkDirs...)...) {
@@ -125,7 +121,7 @@ func ReadNetworkFiles(files fact.Files) Config {
 	return c
 }
 
-// netdev reads a device that networkd makes: its MTU, and a bond's options.
+// netdev reads a device that networkd creates: its MTU, and a bond's options.
 func (c *Config) netdev(p string, entries []entry) {
 	name := ""
 	for _, e := range entries {
@@ -144,14 +140,14 @@ func (c *Config) netdev(p string, entries []entry) {
 func (c *Config) networkFile(p string, entries []entry) {
 	links := matchedNames(entries, "Name")
 	if len(links) == 0 {
-		links = []string{""} // what is the host's holds all the same
+		links = []string{""} // host-wide settings apply anyway
 	}
 	for _, e := range entries {
 		if e.section != "Network" && e.section != "Link" {
 			continue
 		}
 		for i, link := range links {
-			if i > 0 && e.key == "IPForward" { // of the host, once
+			if i > 0 && e.key == "IPForward" { // host-wide, once
 				break
 			}
 			c.networkEntry(p, e, strings.ReplaceAll(link, ".", "/"))
@@ -184,7 +180,7 @@ func (c *Config) networkEntry(p string, e entry, link string) {
 	}
 }
 
-// standsFor is what "word=value" among pairs says of a word.
+// standsFor returns the value for a word in pairs of the form "word=value".
 func standsFor(pairs, word string) string {
 	for pair := range strings.FieldsSeq(pairs) {
 		if value, ok := strings.CutPrefix(pair, word+"="); ok {

@@ -11,14 +11,13 @@ import (
 	"linerate/internal/list"
 )
 
-// tunedDirs hold the profiles of tuned(8), the administrator's first.
+// tunedDirs lists the directories of TuneD profiles, the administrator's first.
 var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"}
 
-// ReadTuned reads the sysctls of tuned's active profiles as tuned merges them:
-// what a profile includes first, then its own options over them. tuned starts
-// after sysctl.d and then applies /etc/sysctl.d, /run/sysctl.d and
-// /etc/sysctl.conf again unless reapply_sysctl=0: names that those set are
-// theirs, but for those of reapply_sysctl_exclude.
+// ReadTuned reads the sysctls of TuneD's active profiles, merged like TuneD does: first those of
+// included profiles, then the profile's own options. TuneD starts after sysctl.d and then applies
+// /etc/sysctl.d, /run/sysctl.d and /etc/sysctl.conf again unless reapply_sysctl=0: their values
+// win, except for names in reapply_sysctl_exclude.
 func ReadTuned(files fact.Files, set func(name string) bool) Config {
 	var c Config
 	text, err := files.Read("/etc/tuned/active_profile")
@@ -31,7 +30,7 @@ func ReadTuned(files fact.Files, set func(name string) bool) Config {
 	}
 	c.Lines = t.lines()
 	var mine []string
-	main, _ := files.Read("/etc/tuned/tuned-main.conf") // none has no keys
+	main, _ := files.Read("/etc/tuned/tuned-main.conf") // if missing there are no keys
 	for _, e := range ini(main) {
 		switch {
 		case e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0":
@@ -49,12 +48,12 @@ func ReadTuned(files fact.Files, set func(name string) bool) Config {
 	return c
 }
 
-// tuned is one merging of profiles.
+// tuned merges profiles.
 type tuned struct {
 	files fact.Files
 	seen  map[string]bool
 	units []*tunedUnit
-	vars  []string // $name, value, … for a Replacer
+	vars  []string // $name, value, … for a strings.Replacer
 }
 
 // tunedUnit is a section of a profile: an instance of a plug-in.
@@ -69,10 +68,10 @@ type tunedOption struct {
 	file, profile string
 }
 
-// maxProfiles bounds the profiles that include each other.
+// maxProfiles is the maximum number of profiles included by each other.
 const maxProfiles = 32
 
-// profile reads a profile by its name.
+// profile reads a profile by name.
 func (t *tuned) profile(name string) {
 	if t.seen[name] || len(t.seen) > maxProfiles || name == "" || path.Base(name) != name {
 		return
@@ -82,8 +81,7 @@ func (t *tuned) profile(name string) {
 	t.file(p, name, text)
 }
 
-// file merges a profile's text: its includes, then its own options over those
-// of the same section.
+// file merges a profile's text: its includes, then its own options over those of the same section.
 func (t *tuned) file(p, profile, text string) {
 	entries := ini(text)
 	for i := range entries {
@@ -111,10 +109,10 @@ func (t *tuned) file(p, profile, text string) {
 	}
 }
 
-// inlineComment ends a value: tuned's parser takes # after a blank for one.
+// inlineComment matches a comment after a value: TuneD's parser treats # after a blank as one.
 var inlineComment = regexp.MustCompile(`(^|[ \t]+)#.*$`)
 
-// unit is the section of that name, made where there is none.
+// unit returns the section with a name, creating it if needed.
 func (t *tuned) unit(name string) *tunedUnit {
 	if u, ok := list.Find(t.units, func(u *tunedUnit) bool { return u.name == name }); ok {
 		return u
@@ -124,7 +122,7 @@ func (t *tuned) unit(name string) *tunedUnit {
 	return u
 }
 
-// option sets one option, over what an included profile set.
+// option sets one option, overriding included profiles.
 func (u *tunedUnit) option(o tunedOption) {
 	switch o.key {
 	case "type":
@@ -133,7 +131,7 @@ func (u *tunedUnit) option(o tunedOption) {
 	case "enabled":
 		u.off = onOff[strings.ToLower(o.value)] == "0"
 		return
-	case "drop": // options of included profiles that are not to be set
+	case "drop": // options of included profiles to remove
 		for _, key := range strings.FieldsFunc(o.value, func(r rune) bool { return r == ',' || r == ' ' }) {
 			u.drop(key)
 		}
@@ -145,14 +143,14 @@ func (u *tunedUnit) option(o tunedOption) {
 	}
 }
 
-// drop takes an option away.
+// drop removes an option.
 func (u *tunedUnit) drop(key string) {
 	u.options = slices.DeleteFunc(u.options, func(x tunedOption) bool { return x.key == key })
 }
 
-// expand puts variables into a value.
+// expand substitutes variables in a value.
 func (t *tuned) expand(value string) string {
-	for range 4 { // variables may hold others
+	for range 4 { // variables may contain others
 		if !strings.Contains(value, "${") {
 			break
 		}
@@ -161,15 +159,15 @@ func (t *tuned) expand(value string) string {
 	return value
 }
 
-// tunedOptions are plug-ins whose options set tunables, with the tunable of an
-// option; "" where the option is the tunable's name.
+// tunedOptions maps plug-ins whose options set tunables to the tunables of their options; nil means
+// that the option is the tunable's name.
 var tunedOptions = map[string]map[string]string{
 	"sysctl": nil, "sysfs": nil,
 	"vm": {"transparent_hugepages": "/sys/kernel/mm/transparent_hugepage/enabled", "transparent_hugepage": "/sys/kernel/mm/transparent_hugepage/enabled"},
 }
 
-// lines are what the merged profiles set. tuned takes quotes off a value, and
-// "=>" and "=<" write it only where it is greater, or less, than what is there.
+// lines returns the settings of the merged profiles. TuneD strips quotes from values, and with "=>"
+// and "=<" writes them only if they are greater, or less, than the current value.
 func (t *tuned) lines() []fact.Line {
 	var all []fact.Line
 	for _, u := range t.units {
@@ -179,7 +177,7 @@ func (t *tuned) lines() []fact.Line {
 			if names != nil {
 				name = names[o.key]
 			}
-			hidden := value != o.value && strings.Contains(value, redact.Mark) // a variable's, which may be a number
+			hidden := value != o.value && strings.Contains(value, redact.Mark) // a variable's value, which may be a number
 			if !known || u.off || hidden || strings.Contains(value, "${") || !validName(name) || len(all) >= fact.MaxLines {
 				continue
 			}
@@ -197,7 +195,7 @@ func (t *tuned) lines() []fact.Line {
 	return all
 }
 
-// unquote takes one pair of quotes off a value.
+// unquote strips one pair of quotes from a value.
 func unquote(s string) string {
 	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
 		return s[1 : n-1]

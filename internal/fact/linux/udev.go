@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// ReadUdevRules reads rules of udev(7) that set attributes of network devices
-// or run sysctl, ethtool and ip when one appears.
+// ReadUdevRules reads udev(7) rules that set attributes of network devices, or run sysctl, ethtool
+// and ip when one appears.
 func ReadUdevRules(files fact.Files) Config {
 	var c Config
 	for p, text := range fact.Texts(files, dropIns(files, ".rules", "/etc/udev/rules.d", "/run/udev/rules.d")...) {
@@ -27,7 +27,7 @@ func ReadUdevRules(files fact.Files) Config {
 	return c
 }
 
-// comparesOnly is a key of a rule that can only be compared, where it is assigned.
+// comparesOnly returns a key that a rule assigns although it can only be compared, "" if there is none.
 func comparesOnly(s string) string {
 	for _, part := range outsideQuotes(s, ',') {
 		key, _, op := udevPart(strings.TrimSpace(part))
@@ -38,7 +38,7 @@ func comparesOnly(s string) string {
 	return ""
 }
 
-// udevRule reads one rule: conditions and assignments between commas.
+// udevRule parses one rule: conditions and assignments separated by commas.
 func udevRule(s string) []assignment {
 	var all []assignment
 	link, net, module := "*", false, false
@@ -60,13 +60,12 @@ func udevRule(s string) []assignment {
 	return all
 }
 
-// Applied is the beginning of the name under which it is kept that sysctls are
-// applied again when a module is loaded; the module's name follows, and the
-// value is the beginning of the sysctls' path, "/" for all.
+// Applied is the prefix of names that record sysctls applied again when a module is loaded; the
+// module's name follows, and the value is a prefix of the sysctls' paths, "/" for all.
 const Applied = "udev.module."
 
-// applied reads a command that applies sysctl.d when a module is there:
-// systemd-sysctl --prefix=/net/netfilter (sysctl.d(5)), or sysctl(8).
+// applied reads a command that applies sysctl.d after a module is loaded: systemd-sysctl
+// --prefix=/net/netfilter (sysctl.d(5)), or sysctl(8).
 func applied(module, command string) []assignment {
 	if !strings.Contains(command, "sysctl") || module == "*" {
 		return nil
@@ -90,7 +89,7 @@ func attribute(link, name, value string) []assignment {
 	return []assignment{{"link." + link + "." + name, value}}
 }
 
-// udevPart takes KEY=="value" apart.
+// udevPart splits KEY=="value".
 func udevPart(s string) (key, value, op string) {
 	j := strings.IndexByte(s, '"')
 	if j < 0 {
@@ -100,7 +99,7 @@ func udevPart(s string) (key, value, op string) {
 	return key, strings.Trim(s[j:], `"`), strings.TrimSpace(s[len(key):j])
 }
 
-// outsideQuotes splits at a separator that stands in no quotes.
+// outsideQuotes splits at a separator outside quotes.
 func outsideQuotes(s string, sep byte) []string {
 	var all []string
 	start, quoted := 0, false

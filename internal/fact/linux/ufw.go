@@ -8,18 +8,18 @@ import (
 	"linerate/internal/fact"
 )
 
-// ufwLines are what ufw's package has in its sysctl.conf.
+// ufwLines are the lines of the sysctl.conf in ufw's package.
 var ufwLines = []string{
 	"net.ipv4.conf.all.accept_redirects=0", "net.ipv4.conf.default.accept_redirects=0", "net.ipv6.conf.all.accept_redirects=0", "net.ipv6.conf.default.accept_redirects=0",
 	"net.ipv4.icmp_echo_ignore_broadcasts=1", "net.ipv4.icmp_ignore_bogus_error_responses=1", "net.ipv4.icmp_echo_ignore_all=0",
 	"net.ipv4.conf.all.log_martians=0", "net.ipv4.conf.default.log_martians=0",
 }
 
-// UFW is the note of lines that ufw gives to sysctl(8) as it starts.
+// UFW is the note for lines that ufw applies with sysctl(8) when it starts.
 const UFW = "ufw sets it when it starts, after sysctl.d"
 
-// ReadUFW reads the sysctl.conf of ufw's own, which counts where ufw is
-// switched on, and after sysctl.d: ufw-framework(8).
+// ReadUFW reads ufw's own sysctl.conf, which is applied after sysctl.d if ufw is enabled:
+// ufw-framework(8).
 func ReadUFW(files fact.Files) Config {
 	if on, _ := shellValue(files, "/etc/ufw/ufw.conf", "ENABLED"); !strings.EqualFold(on, "yes") {
 		return Config{}
@@ -41,8 +41,7 @@ func ReadUFW(files fact.Files) Config {
 	return r.Config
 }
 
-// shellValue is what a file of assignments sets a variable to, and whether it
-// does.
+// shellValue returns the value of a variable in a file of assignments, and whether it is set.
 func shellValue(files fact.Files, p, name string) (value string, set bool) {
 	text, err := files.Read(p)
 	if err != nil {

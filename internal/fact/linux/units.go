@@ -10,11 +10,11 @@ import (
 	"linerate/internal/list"
 )
 
-// unitDirs are those of units that are the host's own: what packages bring below
-// /usr/lib is not looked at.
+// unitDirs lists the directories of the host's own units; packaged ones below /usr/lib are not
+// read.
 var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system"}
 
-// Notes of lines of units that systemd passes over with a line in the log.
+// Notes for lines of units that systemd ignores with a log message.
 const (
 	WrongSection = "systemd knows no such key in section " // the section's name follows
 	BadLimit     = "systemd cannot read the value"
@@ -25,10 +25,9 @@ type unitLimit struct {
 	reads *regexp.Regexp
 }
 
-// unitLimits are the limits of services that are read, in the order of their lines,
-// and the values that systemd reads of each (src/basic/rlimit-util.c,
-// config_parse_tasks_max): numbers of files and processes take no suffix, sizes are
-// bytes or have one, and "unlimited" is a word of limits.conf alone.
+// unitLimits lists the limits of services that are read, in line order, with the values that
+// systemd accepts (src/basic/rlimit-util.c, config_parse_tasks_max): numbers of files and processes
+// take no suffix, sizes are in bytes or have one, and "unlimited" is valid only in limits.conf.
 var unitLimits = []unitLimit{
 	{"LimitNOFILE", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
 	{"LimitNPROC", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
@@ -36,18 +35,17 @@ var unitLimits = []unitLimit{
 	{"TasksMax", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|[\d.]+[%‰‱]|infinity)$`)},
 }
 
-// ReadUnits reads what units of services and their drop-ins in /etc and /run say of
-// limits, and system.conf of those of all. Of each service the last word alone is
-// given, of two limits the hard one: systemd/<unit>/LimitNOFILE,
-// systemd/system.conf/DefaultLimitNOFILE. What systemd passes over comes before, each
-// line with its note.
+// ReadUnits reads the limits in service units and their drop-ins in /etc and /run, and the defaults
+// in system.conf. For each service it returns only the last value, and of soft and hard limits the
+// hard one: systemd/<unit>/LimitNOFILE, systemd/system.conf/DefaultLimitNOFILE. Lines that systemd
+// ignores come first, with a note.
 func ReadUnits(files fact.Files) Config {
 	var c Config
 	conf := append([]string{"/etc/systemd/system.conf"}, dropIns(files, ".conf", "/etc/systemd/system.conf.d", "/run/systemd/system.conf.d")...)
 	c.limits(files, "system.conf", "Manager", "Default", conf)
 	seen := map[string]bool{}
 	for _, dir := range unitDirs {
-		names, _ := files.List(dir) // none: none
+		names, _ := files.List(dir) // none if missing
 		for _, n := range names {
 			unit := strings.TrimSuffix(n, ".d")
 			if !strings.HasSuffix(unit, ".service") || seen[unit] || len(seen) >= maxUnits {
@@ -56,7 +54,7 @@ func ReadUnits(files fact.Files) Config {
 			seen[unit] = true
 			own := list.Map(unitDirs, func(d string) string { return d + "/" + unit })
 			paths := dropIns(files, ".conf", list.Map(own, func(p string) string { return p + ".d" })...)
-			if first, _, ok := fact.FirstText(files, own...); ok { // one in /etc hides its namesake in /run (systemd.unit(5))
+			if first, _, ok := fact.FirstText(files, own...); ok { // /etc hides the same name in /run (systemd.unit(5))
 				paths = append([]string{first}, paths...)
 			}
 			c.limits(files, unit, "Service", "", paths)
@@ -65,17 +63,16 @@ func ReadUnits(files fact.Files) Config {
 	return c
 }
 
-// maxUnits bounds the services of one host.
+// maxUnits is the maximum number of services of one host.
 const maxUnits = 4000
 
-// limits adds the last line of these files that sets each limit, after those that
-// systemd passes over.
+// limits adds the last line that sets each limit in these files, after those that systemd ignores.
 func (c *Config) limits(files fact.Files, unit, section, prefix string, paths []string) {
 	last := map[string]fact.Line{}
 	for p, text := range fact.Texts(files, paths...) {
 		for _, e := range ini(text) {
 			i := slices.IndexFunc(unitLimits, func(l unitLimit) bool { return prefix+l.key == e.key })
-			if i < 0 || strings.HasPrefix(e.section, "X-") { // sections of others, which systemd leaves to them
+			if i < 0 || strings.HasPrefix(e.section, "X-") { // sections that systemd leaves to other programs
 				continue
 			}
 			l := fact.Line{File: p, Number: e.number, Text: e.text, Name: "systemd/" + unit + "/" + e.key, Value: e.value, Stage: fact.Field, Default: shipped(p)}
@@ -100,7 +97,7 @@ func (c *Config) limits(files fact.Files, unit, section, prefix string, paths []
 	}
 }
 
-// softAbove reports "soft:hard" with a soft limit above the hard one.
+// softAbove reports whether in "soft:hard" the soft limit is above the hard one.
 func softAbove(value string) bool {
 	soft, hard, both := strings.Cut(value, ":")
 	s, bad := strconv.ParseUint(soft, 0, 64)
@@ -108,7 +105,7 @@ func softAbove(value string) bool {
 	return both && bad == nil && worse == nil && s > h
 }
 
-// addLine numbers a line, if it is one and there are not too many.
+// addLine numbers and adds a line, unless it is empty or there are too many.
 func (c *Config) addLine(l fact.Line) {
 	if l.Name != "" && len(c.Lines) < fact.MaxLines {
 		l.Order = len(c.Lines) + 1

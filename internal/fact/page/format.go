@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show"
 )
 
-// join puts the parts that are not empty together.
+// join joins the non-empty parts.
 func join(sep string, parts ...string) string {
 	kept := list.Filter(parts, func(s string) bool { return s != "" })
 	return strings.Join(kept, sep)
@@ -22,7 +22,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// optional is plural, but nothing for zero: zero means not known.
+// optional is like plural, but empty for zero, which means unknown.
 func optional(n int, what string) string {
 	if n == 0 {
 		return ""
@@ -37,7 +37,7 @@ func number(v float64, format string) string {
 	return fmt.Sprintf(format, v)
 }
 
-// size is bytes in binary units, nothing for zero.
+// size formats bytes in binary units; zero is empty.
 func size(n uint64) string {
 	if n == 0 {
 		return ""
@@ -45,7 +45,7 @@ func size(n uint64) string {
 	return show.Bytes(float64(n))
 }
 
-// rate is a link's speed in decimal units.
+// rate formats a link's speed in decimal units; zero is empty.
 func rate(bits uint64) string {
 	if bits == 0 {
 		return ""

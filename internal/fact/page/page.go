@@ -1,5 +1,5 @@
-// Package page writes facts as a page for people: what the host is, what it
-// is made of, how it is set up, and where it drops.
+// Package page prints facts for people: what the host is, its hardware, its
+// configuration, and where it drops packets.
 package page
 
 import (
@@ -38,31 +38,30 @@ type page struct {
 	f *fact.Facts
 }
 
-// heading begins a section.
+// heading starts a section.
 func (p *page) heading(s string) {
 	p.Line("")
 	p.Line(p.Bold(s))
 }
 
-// line writes one line of a section; control characters from the host never
-// reach the terminal.
+// line prints one line of a section; control characters from the host never reach the terminal.
 func (p *page) line(format string, args ...any) {
 	p.Line(show.Clean(fmt.Sprintf("  "+format, args...)))
 }
 
-// field writes a label and a text, unless there is nothing to say.
+// field prints a label and a text, unless the text is empty.
 func (p *page) field(label, text string) {
 	if text != "" {
 		p.labelled("  "+show.Pad(label, 11)+" ", text)
 	}
 }
 
-// labelled writes a text after a label, broken to the page's width.
+// labelled prints a text after a label, wrapped to the page's width.
 func (p *page) labelled(label, text string) {
 	p.Paragraph(label, strings.Repeat(" ", show.Width(label)), show.Clean(text))
 }
 
-// systems are the names that people use.
+// systems maps systems to their usual names.
 var systems = map[string]string{fact.FreeBSD: "FreeBSD", fact.Linux: "Linux"}
 
 func (p *page) head() {
@@ -147,7 +146,7 @@ func threads(n int) string {
 	return fmt.Sprintf("%d threads each", n)
 }
 
-// features that change what packets cost: checksums, crypto, wide copies.
+// shown lists the CPU features that affect the cost of packets: checksums, crypto, wide copies.
 var shown = map[string]bool{"AESNI": true, "AES": true, "PCLMULQDQ": true, "VAES": true, "VPCLMULQDQ": true, "SHA": true, "SHA_NI": true,
 	"AVX2": true, "AVX512F": true, "ERMS": true, "SHA1": true, "SHA2": true, "PMULL": true, "CRC32": true, "SSE4.2": true, "SSE4_2": true}
 

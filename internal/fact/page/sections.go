@@ -199,7 +199,7 @@ func (p *page) services() {
 	p.field("UDP ports", udp)
 }
 
-// ports are those on which other hosts reach the host.
+// ports lists the ports that other hosts can reach.
 func ports(listeners []fact.Listener, datagrams bool) string {
 	var open []int
 	for _, l := range listeners {
@@ -281,7 +281,7 @@ func (p *page) complaints() {
 	}
 }
 
-// maxLeftOut bounds the list of what was left out: most files have comments.
+// maxLeftOut limits the list of omitted items: most files have comments.
 const maxLeftOut = 12
 
 func (p *page) sources() {

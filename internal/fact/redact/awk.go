@@ -12,10 +12,9 @@ import (
 //go:embed redact.awk
 var engine string
 
-// Awk is Text as a program for any awk: its table, and an engine that reads it.
-// It takes lines "kind, tab, name, tab, source, tab, destination" and appends
-// what it left out to the file that the variable report names, in the form of
-// a capture's manifest.
+// Awk returns Text as a program for any awk: its table, and an engine that reads it. Its input
+// lines are "kind, tab, name, tab, source, tab, destination"; it appends what it left out to the
+// file named by the variable report, in the format of a capture's manifest.
 func Awk() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "\tMARK = %s\n\tLONGEST = %d\n\tSTEPS = %d\n\tLINE = %d\n\tNUMBER = %s\n", awkString(Mark), maxValue, maxSteps, maxLine, awkString(written().number))
@@ -39,7 +38,7 @@ func Awk() string {
 	return strings.Replace(engine, "@TABLE@\n", t.String(), 1)
 }
 
-// wordLines are the sets, a few words a line: some awks have lines of 4 KiB.
+// wordLines returns the sets, a few words per line: some awks limit lines to 4 KiB.
 func wordLines() []string {
 	sets := map[string][]string{}
 	for _, w := range allWords() {
@@ -56,7 +55,7 @@ func wordLines() []string {
 	return lines
 }
 
-// awkString is a text as a string of awk.
+// awkString quotes a text as an awk string.
 func awkString(s string) string {
 	s = strings.ReplaceAll(s, `\t`, "\t")
 	return strings.ReplaceAll(strconv.Quote(s), `\u0000`, "")

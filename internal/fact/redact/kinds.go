@@ -8,9 +8,9 @@ import (
 	"linerate/internal/list"
 )
 
-// The kinds of text that are known. Others keep nothing.
+// The known kinds of text. Nothing passes in others.
 const (
-	// Whole is the kernel's counters and names, which no user writes.
+	// Whole is for kernel counters and names, which users do not write.
 	Whole    = "whole"
 	Sysctl   = "sysctl"   // sysctl.conf(5), sysctl.d(5)
 	Loader   = "loader"   // loader.conf(5), device.hints(5)
@@ -21,7 +21,7 @@ const (
 	Modules  = "modules"  // modules-load.d(5)
 	Systemd  = "systemd"  // systemd.link(5), systemd.network(5)
 	Tuned    = "tuned"    // tuned.conf
-	Profile  = "profile"  // the names of tuned's active profiles
+	Profile  = "profile"  // names of TuneD's active profiles
 	Networks = "nm"       // NetworkManager's connections
 	Netplan  = "netplan"
 	Ifcfg    = "ifcfg"      // Red Hat's interfaces, and other files of assignments
@@ -31,15 +31,15 @@ const (
 	Udev     = "udev"       // rules of udev(7)
 	Limits   = "limits"     // limits.conf(5)
 	LXC      = "lxc"        // lxc.container.conf(5), and Proxmox VE's
-	Manager  = "manager"    // what runs a container
+	Manager  = "manager"    // container manager
 	Fstab    = "fstab"      // fstab(5), /proc/self/mounts
 	PF       = "pf"         // pf.conf(5), pfctl -s rules
 	IPFW     = "ipfw"       // scripts of ipfw(8), ipfw list
 	NFT      = "nft"        // nft(8)
 	IPTables = "iptables"   // iptables-save, iptables -L
-	Daemon   = "daemon"     // lines of a daemon's configuration that matter
+	Daemon   = "daemon"     // relevant lines of a daemon's configuration
 	Release  = "release"    // os-release(5)
-	Name     = "name"       // a file whose name alone matters
+	Name     = "name"       // only the file's name matters
 
 	Values   = "values"   // sysctl -a
 	Kenv     = "kenv"     // kenv(1)
@@ -47,7 +47,7 @@ const (
 	Ifconfig = "ifconfig" // ifconfig(8)
 	Messages = "dmesg"    // FreeBSD's messages
 	Mount    = "mount"    // mount(8) of FreeBSD
-	Applied  = "applied"  // what linerate keeps of what it applied
+	Applied  = "applied"  // linerate's record of applied changes
 	Options  = "options"  // a kernel's configuration: kern.conftxt
 	Uname    = "uname"
 
@@ -58,14 +58,14 @@ const (
 	Versioned = "versioned" // files that tell a product's release
 )
 
-// A Source is files of one kind that a capture takes and an inspection reads.
+// Source is a set of files of one kind that a capture collects and an inspection reads.
 type Source struct {
-	// Pattern is a path, or a pattern of path.Match.
+	// Pattern is a path, or a path.Match pattern.
 	Pattern string
 	Kind    string
 }
 
-// sourcesText lists what is read, and what commands print.
+// sourcesText lists the files, and the commands with their kinds.
 //
 //go:embed sources.txt
 var sourcesText string
@@ -76,7 +76,7 @@ var (
 	Linux   = sources("linux")
 )
 
-// sources reads the files of a system.
+// sources returns the files of a system.
 func sources(system string) []Source {
 	var all []Source
 	for _, f := range list.Table(sourcesText, system) {
@@ -87,8 +87,8 @@ func sources(system string) []Source {
 	return all
 }
 
-// KindOf is the kind of a file, otherwise for a path that no pattern has: what
-// another file names is of that file's kind.
+// KindOf returns the kind of a file, or otherwise if no pattern matches: a file that another one
+// names has that one's kind.
 func KindOf(p, otherwise string) string {
 	for _, sources := range [][]Source{FreeBSD, Linux} {
 		for _, s := range sources {
@@ -100,7 +100,7 @@ func KindOf(p, otherwise string) string {
 	return otherwise
 }
 
-// KindOfAnswer is the kind of what a command prints; "" for one that is not known.
+// KindOfAnswer returns the kind of a command's output; "" if unknown.
 func KindOfAnswer(command string) string {
 	for _, f := range list.Table(sourcesText, "answer") {
 		if strings.HasPrefix(command, f[1]) {

@@ -2,9 +2,8 @@ package redact
 
 import "sync"
 
-// memo remembers what may be seen of texts: those of a fleet's hosts are mostly the
-// same, and to look them over costs more than all else that an inspection does. It
-// forgets nothing, and takes no more than its bound.
+// memo caches redacted texts: a fleet's hosts have mostly the same ones, and redaction costs more
+// than the rest of an inspection. It never evicts, and stops at its limit.
 type memo struct {
 	mu    sync.RWMutex
 	known map[memoKey]memoValue
@@ -19,13 +18,13 @@ type memoValue struct {
 }
 
 const (
-	memoBytes = 24 << 20 // of all texts together
-	memoText  = 32 << 10 // of one
+	memoBytes = 24 << 20 // of all texts
+	memoText  = 32 << 10 // of one text
 )
 
 var seen = memo{known: map[memoKey]memoValue{}}
 
-// text is what may be seen of a text, looked over once.
+// text returns the redacted text, from the cache if possible.
 func (m *memo) text(kind, text string) (string, Left) {
 	if len(text) > memoText {
 		return look(kind, text)
@@ -39,7 +38,7 @@ func (m *memo) text(kind, text string) (string, Left) {
 	}
 	clean, left := look(kind, text)
 	if clean == text {
-		clean = text // one copy is enough
+		clean = text // share one copy
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

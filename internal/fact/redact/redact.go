@@ -1,11 +1,10 @@
-// Package redact decides what of a host's files and of its commands' answers an audit may
-// see. It works by what is allowed: names that the kernel, rc(8), the loader or a firewall
-// knows, numbers, and words of a vocabulary. Comments, commands and the values of unknown
-// names never pass, whatever they look like.
+// Package redact decides which parts of a host's files and command outputs an audit may see.
+// It works by an allow-list: names known to the kernel, rc(8), the loader or a firewall,
+// numbers, and words of a vocabulary. Comments, commands and the values of unknown names
+// never pass, whatever they look like.
 //
-// What passes is one table (rules.txt): kinds of text, each a small lexer. Two
-// engines read it, Text here and redact.awk in the capture script; a test holds
-// them to the same lines.
+// The list is one table (rules.txt): kinds of text, each a small lexer. Two engines use
+// it, Text here and redact.awk in the capture script; a test runs both on the same lines.
 package redact
 
 import (
@@ -15,20 +14,20 @@ import (
 	"sync"
 )
 
-// Mark stands where something was left out. It is a plain word, so that what
-// reads the text after finds the same structure as before.
+// Mark replaces what was left out. It is a plain word, so that parsers of the redacted text find
+// the same structure.
 const Mark = "REDACTED"
 
 // Left counts what was left out of a text.
 type Left struct {
-	// Comments are comments, Texts other texts that nothing allows.
+	// Comments counts comments, Texts other texts that are not allowed.
 	Comments, Texts int
 }
 
 // Any reports whether something was left out.
 func (l Left) Any() bool { return l.Comments+l.Texts > 0 }
 
-// String is "3 comments, 1 text".
+// String returns, for example, "3 comments, 1 text".
 func (l Left) String() string {
 	var parts []string
 	for _, c := range []struct {
@@ -45,11 +44,11 @@ func (l Left) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// maxValue bounds the length of a number or a word; keys are longer.
+// maxValue is the maximum length of a number or a word; keys are longer.
 const maxValue = 24
 
-// Text returns what may be seen of a text of a kind, line by line, and what was
-// left out. A kind that is not known keeps nothing.
+// Text returns the redacted text of a kind, line by line, and what was left out. Nothing passes in
+// an unknown kind.
 func Text(kind, text string) (string, Left) {
 	if kind == Whole {
 		return text, Left{}
@@ -57,11 +56,11 @@ func Text(kind, text string) (string, Left) {
 	return seen.text(kind, text)
 }
 
-// look is Text that has not seen the text before.
+// look is Text without the cache.
 func look(kind, text string) (string, Left) {
 	s := sieve{start: kind, state: kind}
 	if utf16(text) {
-		return text[:2], Left{Texts: 1} // by which it is seen to be
+		return text[:2], Left{Texts: 1} // the byte order mark identifies it
 	}
 	var out strings.Builder
 	bom := strings.HasPrefix(text, "\xef\xbb\xbf")
@@ -90,7 +89,7 @@ func utf16(text string) bool {
 	return strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")
 }
 
-// sieve is one run over a text.
+// sieve is the state of redacting one text.
 type sieve struct {
 	start, state string
 	out          strings.Builder
@@ -98,10 +97,10 @@ type sieve struct {
 	left         Left
 }
 
-// maxLine bounds what of a line is read; what follows is masked.
+// maxLine is how many bytes of a line are examined; the rest is masked.
 const maxLine = 8192
 
-// line writes what passes of a line.
+// line writes the redacted line.
 func (s *sieve) line(rest string) {
 	t := compiled()
 	beyond := rest[min(len(rest), maxLine):]
@@ -126,7 +125,7 @@ func (s *sieve) line(rest string) {
 	}
 }
 
-// maxSteps bounds the tokens of a line.
+// maxSteps is the maximum number of tokens per line.
 const maxSteps = 4096
 
 func (s *sieve) emit(r *rule, token string) {
@@ -179,7 +178,7 @@ func (s *sieve) mask(text string) {
 	s.masked = true
 }
 
-// good reports a number or a word of the vocabulary.
+// good reports whether a token is a number or a word of the vocabulary.
 func good(token string) bool {
 	t := compiled()
 	if _, ok := t.words[setWord+" "+token]; ok {
@@ -191,7 +190,7 @@ func good(token string) bool {
 	return len(token) <= maxValue && t.number.MatchString(token)
 }
 
-// lower lowers ASCII letters, as awk does in the locale C.
+// lower lowers ASCII letters, like awk in the C locale.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -201,7 +200,7 @@ func lower(s string) string {
 	}, s)
 }
 
-// table is the rules as this engine reads them.
+// table holds the rules in the form for this engine.
 type table struct {
 	rules  map[string][]*rule
 	eol    map[string]string
@@ -221,8 +220,8 @@ var compiled = sync.OnceValue(func() *table {
 	return t
 })
 
-// match returns the first rule of a state that a text begins with, and how
-// much of the text is its.
+// match returns the first rule of a state that matches the beginning of a text, and the length of
+// the match.
 func (t *table) match(state, text string) (int, *rule) {
 	for _, r := range t.rules[state] {
 		r.once.Do(r.compile)

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// rulesText is the table, with a description of its form.
+// rulesText is the table; it describes its own format.
 //
 //go:embed rules.txt
 var rulesText string
 
-// action is what becomes of a token: the first letter of the table's word for it.
+// action is the treatment of a token: the first letter of the table's word for it.
 type action byte
 
 const (
@@ -24,20 +24,20 @@ const (
 	comment action = 'c'
 )
 
-// rule is one line of the table: what a text may begin with in a state.
+// rule is one line of the table: a token that a text may begin with in a state.
 type rule struct {
 	at      string // the state
 	pattern string
 	act     action
 	to      string // the next state; "" stays
-	set     string // the token, bare, must be a word of this set
+	set     string // the unquoted token must be in this set
 	ahead   string // what follows must begin with this
 
 	once             sync.Once
 	matches, follows *regexp.Regexp
 }
 
-// compile compiles the patterns, when the rule is first met.
+// compile compiles the patterns on first use.
 func (r *rule) compile() {
 	r.matches = regexp.MustCompilePOSIX("^(" + r.pattern + ")")
 	if r.ahead != "" {
@@ -45,16 +45,16 @@ func (r *rule) compile() {
 	}
 }
 
-// ruleset is the table as it is written, read.
+// ruleset is the parsed table.
 type ruleset struct {
 	rules []*rule
-	// eol are the states in which a new line finds what is not its kind's own: quotes
-	// over several lines, sections.
+	// eol maps states in which a line can end to the next line's state, unless that is the kind's
+	// initial one: quotes over several lines, sections.
 	eol    map[string]string
 	number string
 }
 
-// written reads the table.
+// written parses the table.
 var written = sync.OnceValue(func() ruleset {
 	t := ruleset{eol: map[string]string{}}
 	var parts []string
@@ -109,19 +109,19 @@ func (t *ruleset) add(s state, fields []string) {
 		}
 	}
 	if r.act == keep && strings.HasPrefix(r.pattern, "[$]") && r.pattern != `[$][(]` {
-		// What crypt(3) makes of passwords, $6$salt$hash, looks like several references.
+		// Password hashes of crypt(3), $6$salt$hash, look like several references.
 		t.rules = append(t.rules, &rule{at: s.name, act: mask, pattern: `[$][0-9a-z][0-9a-z]?[0-9a-z]?[0-9a-z]?[$][^ \t"'}]*`})
 	}
 	t.rules = append(t.rules, r)
 }
 
-// state is one that a heading stands for, and what its braces hold there.
+// state is one state of a heading, with the text that its braces stand for.
 type state struct {
 	name string
 	held []string
 }
 
-// next is a state as a line of the table names it.
+// next returns the name of a state as used in a line of the table.
 func (s state) next(to string) string {
 	for i, h := range s.held {
 		to = strings.ReplaceAll(to, fmt.Sprintf("$%d", i+1), h)
@@ -129,7 +129,7 @@ func (s state) next(to string) string {
 	return to
 }
 
-// statesOf are the states of a heading: a.{b,c} is of a.b and a.c.
+// statesOf returns the states of a heading: a.{b,c} stands for a.b and a.c.
 func statesOf(heading string) []state {
 	head, rest, braces := strings.Cut(heading, "{")
 	if !braces {

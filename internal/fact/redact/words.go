@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// The sets of words that are named here; rules.txt names others: boot, param, module of
-// Linux, rc, loader, systemd, shell, and plain, which stay in any place.
+// The sets of words with a name in Go; rules.txt names others: boot, param, module of Linux, rc,
+// loader, systemd, shell, and plain, whose words pass anywhere.
 const setWord = "word" // values: choices, algorithms, options
 
-// catalogueWords are the names and choices of the catalogue, a set and a word
-// a line. A test of the catalogue holds them to it, and its -update writes them.
+// catalogueWords lists the names and choices of the catalogue, one set and word per line. A test of
+// the catalogue keeps it up to date; its -update writes it.
 //
 //go:embed words.txt
 var catalogueWords string
 
-// ownWords are those that the catalogue does not have, a set and words of it a line.
+// ownWords lists the words that the catalogue lacks, a set and some of its words per line.
 //
 //go:embed ownwords.txt
 var ownWords string
 
-// allWords are all sets, each word behind its set and a blank.
+// allWords returns all sets, as "set word".
 func allWords() []string {
 	var all []string
 	for line := range strings.Lines(catalogueWords + ownWords) {

@@ -12,23 +12,22 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Release is one release of an operating system. The zero value is an
-// unknown release.
+// Release is one release of an operating system. The zero value is an unknown release.
 type Release struct {
 	Major, Minor, Patch int
-	// Branch is what follows the numbers: "RELEASE", "STABLE", "CURRENT",
-	// "45-generic" … Empty when a person gave only numbers.
+	// Branch is what follows the numbers: "RELEASE", "STABLE", "CURRENT", "45-generic" … It is
+	// empty if a person gave only numbers.
 	Branch string
 	text   string
 }
 
-// maxPart bounds each number: no system has come near, and hostile input
-// must not overflow the arithmetic.
+// maxPart limits each number: no system comes near it, and untrusted input must not overflow the
+// arithmetic.
 const maxPart = 100_000
 
-// Parse reads what `uname -r` prints, or the numbers alone: "14.3",
-// "14.3-RELEASE-p2", "15.0-CURRENT", "6.8.0-45-generic", "14" (its .0).
-// For FreeBSD's "-pN" the patch is N; for Linux it is the third number.
+// Parse parses the output of `uname -r`, or numbers alone: "14.3", "14.3-RELEASE-p2",
+// "15.0-CURRENT", "6.8.0-45-generic", "14" (meaning 14.0). For FreeBSD's "-pN" the patch is N; for
+// Linux it is the third number.
 func Parse(s string) (Release, error) {
 	s = strings.TrimSpace(s)
 	numbers, branch, _ := strings.Cut(s, "-")
@@ -44,7 +43,7 @@ func Parse(s string) (Release, error) {
 		return Release{}, fmt.Errorf("release %q: more than three numbers", s)
 	}
 	for i, into := range []*int{&r.Major, &r.Minor, &r.Patch}[:len(parts)] {
-		n, err := strconv.Atoi(strings.TrimRight(parts[i], "+")) // some vendors glue a + to the last number: 5.15.0+
+		n, err := strconv.Atoi(strings.TrimRight(parts[i], "+")) // some vendors append + to the last number: 5.15.0+
 		if err != nil || n < 0 || n > maxPart {
 			return Release{}, fmt.Errorf("release %q: want numbers such as 14.3", s)
 		}
@@ -61,13 +60,12 @@ func Parse(s string) (Release, error) {
 	return r, nil
 }
 
-// lastMinor ends the series that are complete, by major: FreeBSD's 11 to 13
-// (www.freebsd.org/security/unsupported), Linux's 3 to 6, each of which the next
-// major followed.
+// lastMinor is the last minor release of completed series, by major: FreeBSD's 11 to 13
+// (www.freebsd.org/security/unsupported), and Linux's 3 to 6.
 var lastMinor = map[int]int{3: 19, 4: 20, 5: 19, 6: 19, 11: 4, 12: 4, 13: 5}
 
-// ParseGiven is Parse of what a person typed: a release that never was, of a
-// series that is complete, is refused.
+// ParseGiven is Parse for user input: it rejects a release that does not exist in a completed
+// series.
 func ParseGiven(s string) (Release, error) {
 	r, err := Parse(s)
 	if last, complete := lastMinor[r.Major]; err == nil && complete && r.Minor > last {
@@ -76,7 +74,7 @@ func ParseGiven(s string) (Release, error) {
 	return r, err
 }
 
-// MustParse is Parse of a constant; it panics on an error.
+// MustParse is Parse for constants; it panics on an error.
 func MustParse(s string) Release {
 	r, err := Parse(s)
 	if err != nil {
@@ -85,10 +83,10 @@ func MustParse(s string) Release {
 	return r
 }
 
-// IsZero reports an unknown release.
+// IsZero reports whether the release is unknown.
 func (r Release) IsZero() bool { return r.Major == 0 }
 
-// String is the release as it was given, or its numbers.
+// String returns the release as it was given, or its numbers.
 func (r Release) String() string {
 	if r.text != "" || r.IsZero() {
 		return r.text
@@ -99,12 +97,11 @@ func (r Release) String() string {
 	return r.Short()
 }
 
-// Short is major and minor only: "14.3".
+// Short returns major and minor only: "14.3".
 func (r Release) Short() string { return fmt.Sprintf("%d.%d", r.Major, r.Minor) }
 
-// Compare orders releases by major, then minor: what a catalogue's "since"
-// and "removed" speak of. Patch levels and branches never add a tunable that
-// is worth an order, so they compare equal.
+// Compare orders releases by major, then minor, which is the precision of the catalogue's "since"
+// and "removed". It ignores patch levels and branches, which hardly ever add tunables.
 func (r Release) Compare(other Release) int {
 	return cmp.Or(cmp.Compare(r.Major, other.Major), cmp.Compare(r.Minor, other.Minor))
 }
@@ -117,10 +114,10 @@ func (r Release) AtLeast(major, minor int) bool {
 	return r.Compare(Release{Major: major, Minor: minor}) >= 0
 }
 
-// MarshalText writes the release as it was given.
+// MarshalText returns the release as it was given.
 func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; an empty text is the unknown release.
+// UnmarshalText parses the output of MarshalText; an empty text is the unknown release.
 func (r *Release) UnmarshalText(b []byte) error {
 	if len(b) == 0 {
 		*r = Release{}
@@ -134,7 +131,7 @@ func (r *Release) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// UnmarshalYAML reads a release as it is written: as a number, 6.10 would be 6.1.
+// UnmarshalYAML parses a release from its literal text: as a number, 6.10 would become 6.1.
 func (r *Release) UnmarshalYAML(n ast.Node) error {
 	if err := r.UnmarshalText([]byte(n.GetToken().Value)); err != nil {
 		return &yaml.SyntaxError{Message: err.Error(), Token: n.GetToken()}
