@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// window is by how many sequences a duplicate is distinguished from a late frame.
+// window is the number of sequence numbers within which a duplicate can be told from a late frame.
 const window = 256
 
 // FlowCount is the account of one flow.
 type FlowCount struct {
-	Received   uint64 // duplicates not counted
+	Received   uint64 // without duplicates
 	Duplicated uint64
-	Reordered  uint64 // RFC 4737 §4: late, behind a later sequence
+	Reordered  uint64 // RFC 4737 §4: arrived after a later sequence number
 	next       uint32
 	seen       [window / 64]uint64
 }
 
-// Outcome is what one frame was to its flow.
+// Outcome is the classification of a frame within its flow.
 type Outcome uint8
 
 // The outcomes.
@@ -28,9 +28,9 @@ const (
 	Duplicate
 )
 
-// Count takes the frame with a sequence number. Beyond the window a late
-// frame is taken for a reordered one while any are missing, and for a
-// duplicate otherwise, so that never more are received than were sent.
+// Count counts a frame with a sequence number. A frame older than the window
+// counts as reordered while frames are missing, else as a duplicate, so that
+// never more are received than were sent.
 func (f *FlowCount) Count(sequence uint32) Outcome {
 	word, bit := &f.seen[sequence>>6&3], uint64(1)<<(sequence&63)
 	ahead := int32(sequence - f.next)
@@ -54,7 +54,7 @@ func (f *FlowCount) Count(sequence uint32) Outcome {
 	return Duplicate
 }
 
-// skip marks the next n sequences as not seen.
+// skip marks the next n sequence numbers as not seen.
 func (f *FlowCount) skip(n uint32) {
 	if n >= window {
 		clear(f.seen[:])
@@ -63,8 +63,7 @@ func (f *FlowCount) skip(n uint32) {
 	for s := f.next; s != f.next+n; s++ {
 		f.seen[s>>6&3] &^= 1 << (s & 63)
 	}
-	// The bit of the sequence that arrives is about to be set; what it was
-	// 256 sequences ago does not matter.
+	// The bit of the arriving sequence number is about to be set, so its old value does not matter.
 }
 
 // StreamCount is the account of one run of a stream.
@@ -75,33 +74,33 @@ type StreamCount struct {
 	Duplicated uint64
 	Reordered  uint64
 	Flows      uint64
-	First      uint64 // arrival of the first and last counted frame, ns
+	First      uint64 // arrival times of the first and last counted frame, ns
 	Last       uint64
-	Untracked  uint64 // frames of flows for which there was no room
+	Untracked  uint64 // frames of flows without room for an account
 	Latency    Histogram
 }
 
-// MaxRuns is how many runs of streams a receiver tells apart: each has a
-// separate distribution, and any sender can make up thousands. It is
-// SLOTS of bpf/receive.bpf.c.
+// MaxRuns is how many runs of streams a receiver distinguishes: each has its
+// own distribution, and any sender could invent thousands. It equals SLOTS in
+// bpf/receive.bpf.c.
 const MaxRuns = 16
 
-// Account is a receiver in user space: what bpf/receive.bpf.c does in the
-// kernel. The zero value counts every stream.
+// Account is a receiver in user space; it does what bpf/receive.bpf.c does in
+// the kernel. The zero value counts every stream.
 type Account struct {
-	Only     int // count this stream only, if Filter
+	Only     int // count only this stream, if Filter
 	Filter   bool
 	MaxFlows int // 0: DefaultFlows
 	Foreign  uint64
 	Endings  Endings
-	noSlot   uint64 // frames of more than MaxRuns runs
+	noSlot   uint64 // frames of runs beyond MaxRuns
 	streams  map[StreamRun]*streamTally
 	last     *streamTally
 	flows    int
 }
 
-// pageFlows is how many flows' places are made at once: a frame that says it is
-// of the last flow of a stream makes no places for all before it.
+// pageFlows is the number of flows allocated together: a frame that claims to
+// be of a stream's last flow must not allocate all flows before it.
 const pageFlows = 1 << 10
 
 type streamTally struct {
@@ -109,14 +108,14 @@ type streamTally struct {
 	pages []*[pageFlows]*FlowCount
 }
 
-// Frame counts one frame, without FCS, that arrived at a monotonic time in ns.
+// Frame counts a frame, without FCS, that arrived at a monotonic time in ns.
 func (a *Account) Frame(b []byte, now uint64) {
 	found, ok := FindStamp(b)
 	switch {
 	case !ok && IsProbe(b):
 	case !ok:
 		a.Foreign++
-	case a.Filter && int(found.Stream) != a.Only: // another receiver's
+	case a.Filter && int(found.Stream) != a.Only: // for another receiver
 	case found.Kind == End:
 		if m, err := ReadEnding(found.Rest); err == nil {
 			m.Closed = found.Time
@@ -153,7 +152,7 @@ func (a *Account) data(f Found, now uint64) {
 	s.Latency.Count(Delay(f.Time, now))
 }
 
-// tally returns the account of a run, or nil when there is no room for more.
+// tally returns the account of a run, or nil if there is no room for more.
 func (a *Account) tally(of StreamRun) *streamTally {
 	if a.last != nil && a.last.Of == of {
 		return a.last
@@ -173,7 +172,7 @@ func (a *Account) tally(of StreamRun) *streamTally {
 	return s
 }
 
-// flow returns the account of a flow, or nil when there is no room for more.
+// flow returns the account of a flow, or nil if there is no room for more.
 func (s *streamTally) flow(i int, a *Account) *FlowCount {
 	page, at := i/pageFlows, i%pageFlows
 	if page < len(s.pages) && s.pages[page] != nil && s.pages[page][at] != nil {
@@ -196,7 +195,7 @@ func (s *streamTally) flow(i int, a *Account) *FlowCount {
 	return s.pages[page][at]
 }
 
-// Received is the account so far.
+// Received returns the account so far.
 func (a *Account) Received(engine string) Received {
 	var streams []StreamCount
 	for _, s := range a.streams {
@@ -205,9 +204,9 @@ func (a *Account) Received(engine string) Received {
 	return Summarise(engine, streams, &a.Endings, a.Foreign, a.noSlot)
 }
 
-// Summarise adds up streams. Lost is known only when the endings of every
-// stream seen are complete and no frame went untracked; noSlot are the frames
-// of more than MaxRuns runs.
+// Summarise sums up streams. Lost is known only if the endings of every
+// stream are complete and no frame was untracked; noSlot counts the frames of
+// runs beyond MaxRuns.
 func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noSlot uint64) Received {
 	r := Received{Engine: engine, Foreign: foreign}
 	var all Histogram
@@ -243,7 +242,7 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noS
 	return r
 }
 
-// close works out what was lost, if the generators have told what they sent.
+// close computes the loss, if the generators have reported what they sent.
 func (r *Received) close(streams []StreamCount, ends *Endings) {
 	of := ends.Streams()
 	for _, s := range streams {

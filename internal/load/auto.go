@@ -9,15 +9,15 @@ import (
 	"linerate/internal/port"
 )
 
-// auto is several engines as one.
+// auto combines several engines.
 type auto struct {
 	engines []Engine
 	say     func(string)
 }
 
-// Auto is an engine that takes, for each generator and receiver, the first of
-// several that works, best first. say is called when it is not the first, and
-// why; it may be nil.
+// Auto returns an engine that uses, for each generator and receiver, the
+// first of several that works, best first. say is called with the reason if
+// it is not the first; it may be nil.
 func Auto(say func(string), engines ...Engine) Engine {
 	if say == nil {
 		say = func(string) {}
@@ -25,8 +25,8 @@ func Auto(say func(string), engines ...Engine) Engine {
 	return &auto{engines, say}
 }
 
-// Name is the name of the first engine that this machine can run: what it
-// used for one trial stands in Sent.Engine and Received.Engine.
+// Name returns the name of the first engine that this machine can run. The
+// engine of a particular trial is in Sent.Engine and Received.Engine.
 func (a *auto) Name() string {
 	for _, e := range a.engines {
 		if e.Available() == nil {
@@ -36,7 +36,7 @@ func (a *auto) Name() string {
 	return "none"
 }
 
-// Available says why no engine can run.
+// Available returns why no engine can run, or nil.
 func (a *auto) Available() error {
 	var all []error
 	for _, e := range a.engines {
@@ -49,8 +49,8 @@ func (a *auto) Available() error {
 	return errors.Join(all...)
 }
 
-// NewGenerator takes the first engine whose frames the device's other end
-// takes.
+// NewGenerator uses the first engine whose frames the other end of the device
+// accepts.
 func (a *auto) NewGenerator(spec Spec, in port.Place) (Generator, error) {
 	return first(a, "sending", func(e Engine) (Generator, error) {
 		g, err := e.NewGenerator(spec, in)
@@ -64,14 +64,14 @@ func (a *auto) NewGenerator(spec Spec, in port.Place) (Generator, error) {
 	})
 }
 
-// NewReceiver takes the first engine that can watch the device.
+// NewReceiver uses the first engine that can receive from the device.
 func (a *auto) NewReceiver(device string, in port.Place, w Watch) (Receiver, error) {
 	return first(a, "receiving", func(e Engine) (Receiver, error) { return e.NewReceiver(device, in, w) })
 }
 
-// first makes what the first engine can that is not refused by ErrNotHere.
+// first calls make for each engine until it does not fail with ErrNotHere.
 func first[T any](a *auto, doing string, make func(Engine) (T, error)) (made T, err error) {
-	var why error // the engine before did not do
+	var why error // why the previous engine failed
 	for _, e := range a.engines {
 		err = e.Available()
 		if err == nil {

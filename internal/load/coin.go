@@ -5,19 +5,19 @@ import (
 	"math/bits"
 )
 
-// Coin is what nft(8) makes of `jhash ip saddr . ip daddr . udp sport . udp dport mod M seed S`:
-// a number below M that the flow has always, and nobody foresees who does not know the seed. Arms
-// drawn by it in a router's ruleset are known to a receiver that knows the flow.
+// Coin computes what nft(8) computes for `jhash ip saddr . ip daddr . udp sport . udp dport mod M
+// seed S`: a number below M that is constant for the flow, and unpredictable without the seed. A
+// receiver that knows the flow can thus tell which arm a router's ruleset drew.
 func (t Tuple) Coin(seed, mod uint32) uint32 {
 	key := append(t.Src.AsSlice(), t.Dst.AsSlice()...)
-	for _, p := range []uint16{t.SrcPort, t.DstPort} { // each in a register of 32 bits
+	for _, p := range []uint16{t.SrcPort, t.DstPort} { // each in a 32-bit register
 		key = append(binary.BigEndian.AppendUint16(key, p), 0, 0)
 	}
 	return uint32(uint64(jhash(key, seed)) * uint64(mod) >> 32)
 }
 
-// jhash is the kernel's (include/linux/jhash.h: Jenkins' lookup3), of a key of whole words, more
-// than three.
+// jhash is the kernel's hash (include/linux/jhash.h: Jenkins' lookup3) for a key of more than
+// three whole words.
 func jhash(key []byte, seed uint32) uint32 {
 	rol := bits.RotateLeft32
 	a := 0xdeadbeef + uint32(len(key)) + seed

@@ -7,14 +7,14 @@ import (
 )
 
 // Ending is the message of an end-of-stream frame: what one worker of a
-// generator sent. Loss at the tail leaves no gap in a sequence, so that only
-// this closes the account. Its bytes follow the frame's stamp.
+// generator sent. Loss at the tail leaves no gap in the sequence numbers, so
+// only this message completes the account. It follows the frame's stamp.
 type Ending struct {
-	Worker    uint16 // of Workers, from 0
+	Worker    uint16 // from 0, below Workers
 	Workers   uint16
 	Total     uint64 // frames sent, all flows
-	NeverLeft uint64 // of Total: the device refused them, so that they were not sent after all
-	Closed    uint64 // the time in the frame's stamp: it tells repetitions from another run's ending
+	NeverLeft uint64 // part of Total: frames that the device refused, so that they were not sent
+	Closed    uint64 // the time in the frame's stamp: distinguishes repetitions from another run's ending
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	endingBytes   = 24
 )
 
-// Append writes the message after b.
+// Append appends the encoded message to b.
 func (e Ending) Append(b []byte) []byte {
 	be := binary.BigEndian
 	b = append(b, endingVersion, 0)
@@ -33,8 +33,8 @@ func (e Ending) Append(b []byte) []byte {
 	return be.AppendUint64(b, e.NeverLeft)
 }
 
-// ReadEnding reads a message. What follows it is ignored: short frames are
-// padded.
+// ReadEnding decodes a message. It ignores what follows, since short frames
+// are padded.
 func ReadEnding(b []byte) (Ending, error) {
 	if len(b) < endingBytes {
 		return Ending{}, fmt.Errorf("end-of-stream message of %d bytes, need %d", len(b), endingBytes)
@@ -50,25 +50,24 @@ func ReadEnding(b []byte) (Ending, error) {
 	return e, nil
 }
 
-// StreamRun names one run of a stream.
+// StreamRun identifies one run of a stream.
 type StreamRun struct{ Stream, Run uint16 }
 
-// Endings gathers the endings of up to MaxRuns runs. The zero value is empty.
+// Endings collects the endings of up to MaxRuns runs. The zero value is empty.
 type Endings struct {
 	streams map[StreamRun]map[uint16]Ending
-	past    map[StreamRun]map[uint16]Ending // told before Renew
-	more    bool                            // there was no room for some: what was sent is unknown
+	past    map[StreamRun]map[uint16]Ending // received before Renew
+	more    bool                            // some had no room, so the number of sent frames is unknown
 }
 
-// maxWorkers is how many workers of a run there is room for: any sender
-// can make up more.
+// maxWorkers limits the workers of a run: any sender could claim more.
 const maxWorkers = 1024
 
-// Renew empties the endings. A generator sends each several times: what comes late of those
-// that were there is passed over, or the next account would miss frames that it never had.
+// Renew clears the endings. Generators repeat endings; late repetitions of earlier ones are
+// ignored, since the next account would count their frames as missing.
 func (e *Endings) Renew() { *e = Endings{past: e.streams} }
 
-// Add takes one ending of a stream's run.
+// Add adds an ending of a stream's run.
 func (e *Endings) Add(of StreamRun, m Ending) {
 	if e.past[of][m.Worker] == m {
 		return
@@ -88,7 +87,7 @@ func (e *Endings) Add(of StreamRun, m Ending) {
 	workers[m.Worker] = m
 }
 
-// Complete reports whether every worker of a stream's run has ended.
+// Complete reports whether all workers of a stream's run have ended.
 func (e *Endings) Complete(of StreamRun) bool {
 	workers := e.streams[of]
 	for _, w := range workers {
@@ -99,7 +98,7 @@ func (e *Endings) Complete(of StreamRun) bool {
 	return len(workers) > 0
 }
 
-// Sent returns the frames that a stream's run sent, as its endings tell.
+// Sent returns the number of frames that a stream's run sent, according to its endings.
 func (e *Endings) Sent(of StreamRun) uint64 {
 	var sent uint64
 	for _, w := range e.streams[of] {
@@ -108,7 +107,7 @@ func (e *Endings) Sent(of StreamRun) uint64 {
 	return sent
 }
 
-// Streams lists the runs that any ending was seen of.
+// Streams lists the runs with any ending.
 func (e *Endings) Streams() []StreamRun {
 	var all []StreamRun
 	for s := range e.streams {

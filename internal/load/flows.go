@@ -10,8 +10,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// Default ports: discard (RFC 863) as destination, so that a host that gets
-// the frames in spite of everything does not answer; unprivileged sources.
+// Default ports: discard (RFC 863) as the destination, so that a host that
+// receives the frames does not answer; unprivileged source ports.
 const (
 	DefaultSrcPort = 1024
 	DefaultDstPort = 9
@@ -23,7 +23,7 @@ type Tuple struct {
 	SrcPort, DstPort uint16
 }
 
-// WithDefaults fills in spans and ports that are zero.
+// WithDefaults fills in zero spans and ports.
 func (f FlowSpace) WithDefaults() FlowSpace {
 	f.Count = max(1, f.Count)
 	f.SrcSpan = max(1, f.SrcSpan)
@@ -40,7 +40,7 @@ func (f FlowSpace) WithDefaults() FlowSpace {
 	return f
 }
 
-// Validate refuses flows that cannot be made, with a hint.
+// Validate refuses flows that are impossible, with a hint.
 func (f FlowSpace) Validate() error {
 	if f.Count < 0 || f.Count > MaxFlows {
 		return hint.Usagef("%d flows: from 1 to %d", f.Count, MaxFlows)
@@ -79,8 +79,8 @@ func (f FlowSpace) Validate() error {
 	return nil
 }
 
-// elephant refuses an elephant that one of so many workers, each with as many
-// flows, cannot send among other flows.
+// elephant refuses an elephant share that a single worker, with its share of
+// the flows, cannot send.
 func (f FlowSpace) elephant(workers int) error {
 	workers = max(1, min(workers, f.Count))
 	switch {
@@ -94,8 +94,8 @@ func (f FlowSpace) elephant(workers int) error {
 	return nil
 }
 
-// ElephantOf is the share of its frames, in units of 2⁻³², that a worker sends as
-// its first flow, of workers that have the flows first, first + step, …; 0: none.
+// ElephantOf returns the share of its frames, in units of 2⁻³², that a worker sends as the elephant
+// flow; 0 for workers other than the first. Each worker has the flows first, first + step, ….
 func (f FlowSpace) ElephantOf(first, step int) uint32 {
 	if first != 0 || f.Elephant == 0 {
 		return 0
@@ -103,7 +103,7 @@ func (f FlowSpace) ElephantOf(first, step int) uint32 {
 	return uint32(min(f.Elephant*float64(step)*(1<<32), math.MaxUint32))
 }
 
-// Tuple returns flow i of a space WithDefaults.
+// Tuple returns flow i of a space returned by WithDefaults.
 func (f FlowSpace) Tuple(i int) Tuple {
 	src, _ := nth(f.Src, i%f.SrcSpan)
 	i /= f.SrcSpan
@@ -116,7 +116,7 @@ func (f FlowSpace) Tuple(i int) Tuple {
 	return t
 }
 
-// nth returns the address n after a. It changes the last 32 bits only: ok is
+// nth returns the address n after a. It changes only the last 32 bits: ok is
 // false if that is not enough.
 func nth(a netip.Addr, n int) (netip.Addr, bool) {
 	if a.Is4() {
@@ -131,7 +131,7 @@ func nth(a netip.Addr, n int) (netip.Addr, bool) {
 	return netip.AddrFrom16(b), n >= 0 && v < 1<<32
 }
 
-// String names the flows in an error or a progress line.
+// String formats the flow for errors and progress.
 func (t Tuple) String() string {
 	return fmt.Sprintf("%s > %s", netip.AddrPortFrom(t.Src, t.SrcPort), netip.AddrPortFrom(t.Dst, t.DstPort))
 }

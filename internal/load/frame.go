@@ -21,7 +21,7 @@ type Framer struct {
 	ip    int // length of the IP header
 }
 
-// Ends is Spec.Ends.
+// Ends returns Spec.Ends.
 func (f *Framer) Ends() int { return f.spec.Ends }
 
 // NewFramer checks the flows, sizes and addresses of spec. SrcMAC and DstMAC
@@ -65,16 +65,16 @@ func (f *Framer) IPv6() bool { return f.flows.Src.Is6() }
 // Flows returns the flows, WithDefaults.
 func (f *Framer) Flows() FlowSpace { return f.flows }
 
-// MinSize is the smallest frame with FCS that holds a stamp: 64 bytes for
-// IPv4, 84 for IPv6.
+// MinSize returns the size, with FCS, of the smallest frame with room for a
+// stamp: 64 bytes for IPv4, 84 for IPv6.
 func (f *Framer) MinSize() int { return etherBytes + f.ip + udpBytes + StampBytes + fcsBytes }
 
-// StampAt is the offset of the stamp in a frame.
+// StampAt returns the offset of the stamp in a frame.
 func (f *Framer) StampAt() int { return etherBytes + f.ip + udpBytes }
 
-// Put writes the headers of a flow's frame over b, whose length is the
-// frame's without FCS. The UDP checksum is 0: allowed in IPv4 (RFC 768), set
-// by Stamp in IPv6.
+// Put writes the headers of a flow's frame to b, whose length is the frame's
+// without FCS. The UDP checksum is 0, which IPv4 allows (RFC 768); for IPv6
+// Stamp sets it.
 func (f *Framer) Put(b []byte, flow int) {
 	t, be := f.flows.Tuple(flow), binary.BigEndian
 	copy(b, f.spec.DstMAC)
@@ -92,7 +92,7 @@ func (f *Framer) Put(b []byte, flow int) {
 		be.PutUint16(b[12:], 0x0800)
 		be.PutUint16(ip, 0x4500)
 		be.PutUint16(ip[2:], uint16(len(ip)))
-		be.PutUint32(ip[4:], 0x4000) // id 0, don't fragment: RFC 6864's atomic datagram
+		be.PutUint32(ip[4:], 0x4000) // identification 0, don't fragment: an atomic datagram (RFC 6864)
 		be.PutUint32(ip[8:], 64<<24|17<<16)
 		src, dst := t.Src.As4(), t.Dst.As4()
 		copy(ip[12:], src[:])
@@ -107,7 +107,7 @@ func (f *Framer) Put(b []byte, flow int) {
 }
 
 // Stamp writes the stamp into a frame that Put has written, and the checksum
-// that IPv6 needs, over a payload that is zero behind the stamp.
+// required by IPv6; the payload after the stamp must be zero.
 func (f *Framer) Stamp(b []byte, s Stamp) {
 	PutStamp(b[f.StampAt():], s)
 	if f.IPv6() {
@@ -116,7 +116,7 @@ func (f *Framer) Stamp(b []byte, s Stamp) {
 }
 
 // checksum sets the UDP checksum of an IPv6 frame (RFC 8200 §8.1) whose
-// payload is zero beyond n bytes.
+// payload is zero after n bytes.
 func (f *Framer) checksum(b []byte, n int) {
 	ip, udp := b[etherBytes:], b[etherBytes+f.ip:]
 	binary.BigEndian.PutUint16(udp[6:], 0)
@@ -128,7 +128,7 @@ func (f *Framer) checksum(b []byte, n int) {
 	binary.BigEndian.PutUint16(udp[6:], c)
 }
 
-// End builds an end-of-stream frame with a flow's addresses.
+// End returns an end-of-stream frame with a flow's addresses.
 func (f *Framer) End(flow int, s Stamp, m Ending) []byte {
 	s.Kind = End
 	body := m.Append(nil)
@@ -142,7 +142,7 @@ func (f *Framer) End(flow int, s Stamp, m Ending) []byte {
 	return b
 }
 
-// sum16 adds b as big-endian 16-bit words to sum.
+// sum16 adds the big-endian 16-bit words of b to sum.
 func sum16(b []byte, sum uint64) uint64 {
 	for len(b) >= 2 {
 		sum += uint64(b[0])<<8 | uint64(b[1])
@@ -161,14 +161,14 @@ func foldSum(sum uint64) uint16 {
 	return uint16(sum)
 }
 
-// Found is a stamped frame as a receiver sees it.
+// Found is a stamped frame as received.
 type Found struct {
 	Stamp
 	Bytes int    // with FCS
-	Rest  []byte // of the payload, behind the stamp
+	Rest  []byte // payload after the stamp
 }
 
-// FindStamp reads the stamp of an IPv4 or IPv6 UDP frame, without FCS, behind
+// FindStamp reads the stamp of an IPv4 or IPv6 UDP frame, without FCS, after
 // up to two VLAN tags; ok is false for a foreign frame.
 func FindStamp(b []byte) (found Found, ok bool) {
 	be := binary.BigEndian
@@ -198,8 +198,8 @@ func FindStamp(b []byte) (found Found, ok bool) {
 	return found, true
 }
 
-// PartialSum is the part of an IPv6 frame's UDP checksum that does not depend
-// on the stamp: pseudo-header, ports and length. Put must have written b.
+// PartialSum returns the part of an IPv6 frame's UDP checksum that does not
+// depend on the stamp: pseudo-header, ports and length. Put must have written b.
 func (f *Framer) PartialSum(b []byte) uint64 {
 	ip, udp := b[etherBytes:], b[etherBytes+f.ip:]
 	return sum16(udp[:udpBytes], sum16(ip[8:40], uint64(len(udp))+17))
@@ -216,8 +216,8 @@ func Checksum(stamp []byte, partial uint64) uint16 {
 
 const probeType = 0x88B5 // IEEE 802, local experimental
 
-// Probe builds a frame of n bytes without FCS that carries no traffic: it only
-// shows that a wire carries it. No host has a use for it.
+// Probe returns a frame of n bytes without FCS that is not traffic: it only
+// shows that a wire carries it. Hosts ignore it.
 func (f *Framer) Probe(n int) []byte {
 	b := make([]byte, n)
 	copy(b, f.spec.DstMAC)

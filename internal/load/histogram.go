@@ -2,14 +2,14 @@ package load
 
 import "math/bits"
 
-// The latency histogram is log-linear: 64 buckets per power of two, so that a
-// bucket is at most 1/64 of its value wide and its middle at most 0.8 % off.
-// Below 64 ns every value has its own bucket; from 2³⁶ ns (69 s) on all share
-// the last. bpf/receive.bpf.c counts in the same buckets.
+// The latency histogram is log-linear: 64 buckets per power of two, so a
+// bucket's width is at most 1/64 of its value and its middle at most 0.8 %
+// off. Below 64 ns every value has its own bucket; all values from 2³⁶ ns (69
+// s) share the last. bpf/receive.bpf.c uses the same buckets.
 const (
 	subBits = 6
 	topBits = 36
-	// Buckets is how many there are.
+	// Buckets is the number of buckets.
 	Buckets = (topBits - subBits + 1) << subBits
 )
 
@@ -25,7 +25,7 @@ func Bucket(v uint64) int {
 	return (top+1)<<subBits + int(v>>top&(1<<subBits-1))
 }
 
-// BucketRange returns the least value of a bucket and the width.
+// BucketRange returns the smallest value of a bucket, and its width.
 func BucketRange(i int) (least, width uint64) {
 	if i < 1<<subBits {
 		return uint64(i), 1
@@ -50,7 +50,7 @@ func (h *Histogram) Count(v uint64) {
 	h.Least, h.Most = min(h.Least, v), max(h.Most, v)
 }
 
-// Merge adds what another histogram counted.
+// Merge adds the counts of another histogram.
 func (h *Histogram) Merge(o Histogram) {
 	if o.Counts == nil {
 		return
@@ -65,7 +65,7 @@ func (h *Histogram) Merge(o Histogram) {
 	h.Least, h.Most = min(h.Least, o.Least), max(h.Most, o.Most)
 }
 
-// Total is how many latencies were counted.
+// Total returns the number of counted latencies.
 func (h *Histogram) Total() uint64 {
 	var n uint64
 	for _, c := range h.Counts {
@@ -74,8 +74,8 @@ func (h *Histogram) Total() uint64 {
 	return n
 }
 
-// Quantile returns the smallest bucket's middle that at least a share q of
-// the counts do not exceed, within Least and Most.
+// Quantile returns the middle of the lowest bucket such that at least a share
+// q of the counts do not exceed it, limited to Least and Most.
 func (h *Histogram) Quantile(q float64) uint64 {
 	total := h.Total()
 	if total == 0 {

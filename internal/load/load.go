@@ -1,7 +1,7 @@
-// Package load says what traffic is offered and what came of it, for every
-// traffic engine: xdpload (live frames from eBPF) and packetload (AF_PACKET).
-// Frame sizes count the 4-byte FCS, as RFC 2544 does: a 64-byte frame is 60
-// bytes on a veth. This package is pure: engines touch the network.
+// Package load defines offered traffic and its results, for every traffic
+// engine: xdpload (live frames from eBPF) and packetload (AF_PACKET, bpf(4)).
+// Frame sizes include the 4-byte FCS, as in RFC 2544: a 64-byte frame has 60
+// bytes on a veth. The package is pure: engines touch the network.
 package load
 
 import (
@@ -12,49 +12,49 @@ import (
 	"linerate/internal/port"
 )
 
-// Spec is the traffic that a generator is made for: which frames, through
-// which device. How many of them, and how fast, is each run's Offer.
+// Spec is the traffic for which a generator is made: which frames, through
+// which device. Their number and rate are in each run's Offer.
 type Spec struct {
 	Device string
-	Side   port.Side        // whose Device is; "": the generator's
-	SrcMAC net.HardwareAddr // nil: the device's own
+	Side   port.Side        // to which Device belongs; "": the generator's
+	SrcMAC net.HardwareAddr // nil: the device's address
 	DstMAC net.HardwareAddr
-	Stream uint16    // id in every frame, so that streams can share a receiver
-	Flows  FlowSpace // which addresses and ports
-	Sizes  []int     // frame sizes with FCS, an exactly repeating sequence (IMIX, RFC 6985)
-	CPUs   []int     // one worker per CPU; empty: one, not pinned
-	Seed   uint64    // of random flow order
-	// Ends is how often the end-of-stream frames are sent, 10 ms apart, once
-	// all others are out; 0: as often as a path may need whose queues are
-	// long. One that arrives is enough.
+	Stream uint16    // ID in every frame, so that streams can share a receiver
+	Flows  FlowSpace // addresses and ports
+	Sizes  []int     // frame sizes with FCS, a sequence repeated exactly (IMIX, RFC 6985)
+	CPUs   []int     // one worker per CPU; empty: one worker, not pinned
+	Seed   uint64    // for random flow order
+	// Ends is how often the end-of-stream frames are sent, 10 ms apart, after
+	// all others; 0: as often as a path with long queues may need. One that
+	// arrives is enough.
 	Ends int
-	// Back, where not nil, is the traffic of the other direction, sent at the
-	// same time: of as many flows and the same sizes. An engine that cannot send
+	// Back, if not nil, is the traffic in the other direction, sent at the same
+	// time, with as many flows and the same sizes. An engine that cannot send
 	// both refuses the spec with ErrNotHere.
 	Back *Spec
 }
 
-// FlowSpace spans the flows of a workload: Count distinct UDP 5-tuples taken
-// from the ranges, source address first, then destination address, then
-// source port, then destination port.
+// FlowSpace spans the flows of a workload: Count distinct UDP 5-tuples from
+// the ranges, varying the source address first, then destination address,
+// source port and destination port.
 type FlowSpace struct {
 	Count            int        // 1 to MaxFlows
 	Src, Dst         netip.Addr // the first addresses
-	SrcSpan, DstSpan int        // how many consecutive addresses; 0 means 1
+	SrcSpan, DstSpan int        // number of consecutive addresses; 0 means 1
 	SrcPort, DstPort uint16     // the first ports
-	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
-	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
+	SrcPorts         int        // number of consecutive ports; 0 means up to 65535
+	DstPorts         int        // like SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
-	Train            int        // in random order: frames of a flow in a row; 0: 1
-	// Elephant is the share of all frames that the first flow sends, evenly
-	// among those of the others; 0: as many as each of them.
+	Train            int        // consecutive frames of a flow in random order; 0: 1
+	// Elephant is the share of all frames that the first flow sends, spread
+	// evenly among the others; 0: the same as each other flow.
 	Elephant float64
-	// Reply makes each flow its other direction: source and destination, with
-	// their ports, change places.
+	// Reply reverses each flow: it swaps source and destination, with their
+	// ports.
 	Reply bool
 }
 
-// Offer is what one run offers of a Spec's traffic.
+// Offer is the load that one run offers, of a Spec's traffic.
 type Offer struct {
 	Rate  Rate  // zero value: as fast as the engine can
 	Limit Limit // when to stop
@@ -63,10 +63,10 @@ type Offer struct {
 // Rate is an offered load; at most one field is set.
 type Rate struct {
 	PPS uint64 // frames per second
-	BPS uint64 // bits per second of frames with FCS, without preamble and gap
+	BPS uint64 // bits per second of frames with FCS, without preamble and inter-frame gap
 }
 
-// Limit ends a transmission, whichever comes first; zero fields do not limit.
+// Limit ends a transmission at whichever limit comes first; zero fields do not limit.
 type Limit struct {
 	Duration time.Duration
 	Packets  uint64
@@ -78,66 +78,66 @@ type Sent struct {
 	TxPackets uint64 `json:"tx_packets"` // without end-of-stream frames
 	TxBytes   uint64 `json:"tx_bytes"`   // with FCS
 	Unsent    uint64 `json:"unsent"`     // due but not sent
-	// Refused frames are part of TxPackets on a veth, whose far end is a
-	// 256-frame receive ring that refuses what it has no room for: they are
-	// sent, and lost before the peer saw them. On other devices they are not
-	// part of it. null: not known.
+	// Refused counts frames refused by the device. On a veth, whose peer has
+	// a 256-frame receive ring, they are part of TxPackets: they were sent,
+	// and lost before the peer. On other devices they are not part of it.
+	// null: unknown.
 	Refused     *uint64  `json:"refused"`
 	Seconds     float64  `json:"seconds"`
 	TxPPS       float64  `json:"tx_pps"`
-	TargetPPS   float64  `json:"target_pps"`   // 0: maximum
-	PacingError float64  `json:"pacing_error"` // relative, above 0 for either way; 0 at maximum
+	TargetPPS   float64  `json:"target_pps"`   // 0: maximum rate
+	PacingError float64  `json:"pacing_error"` // relative, always ≥ 0; 0 at maximum rate
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
 // Received is a receiver's account of one transmission.
 type Received struct {
-	RxPackets  uint64   `json:"rx_packets"` // frames of the stream, duplicates not counted twice
+	RxPackets  uint64   `json:"rx_packets"` // frames of the stream, without duplicates
 	RxBytes    uint64   `json:"rx_bytes"`   // with FCS
 	Seconds    float64  `json:"seconds"`    // first to last counted frame
 	RxPPS      float64  `json:"rx_pps"`
-	Lost       *uint64  `json:"lost"` // null: no end-of-stream frame was seen
+	Lost       *uint64  `json:"lost"` // null: no end-of-stream frame arrived
 	Duplicated uint64   `json:"duplicated"`
 	Reordered  uint64   `json:"reordered"` // RFC 4737 §4
 	FlowsSeen  uint64   `json:"flows_seen"`
-	Foreign    uint64   `json:"foreign"` // frames that are not linerate's
+	Foreign    uint64   `json:"foreign"` // frames that are not from linerate
 	Engine     string   `json:"engine"`
-	TxPackets  *uint64  `json:"tx_packets"`       // as the end-of-stream frames told; null: none was seen
+	TxPackets  *uint64  `json:"tx_packets"`       // according to the end-of-stream frames; null: none arrived
 	Dropped    uint64   `json:"receiver_dropped"` // lost in the receiver itself, part of Lost
 	Latency    *Latency `json:"latency_ns"`
-	// Delays is the distribution that Latency sums up, for adding accounts.
+	// Delays is the distribution that Latency summarises, for merging accounts.
 	Delays Histogram `json:"-"`
-	// Flows are the accounts of single flows, where they were asked for.
+	// Flows are the accounts of individual flows, if requested.
 	Flows []FlowReceived `json:"-"`
 	// Ways are the accounts of each way that traffic took at the same time,
-	// where there were several; the fields above add them up.
+	// if there were several; the fields above are their sums.
 	Ways     []WayReceived `json:"ways,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 }
 
-// FlowReceived is the account of a flow of which any frame arrived.
+// FlowReceived is the account of a flow with at least one received frame.
 type FlowReceived struct {
 	Flow               int
-	Received, Expected uint64 // duplicates not counted; by the last sequence
-	// Delays are those of its last trains, the frames of one send time, in ns: from then until the
-	// last of them, or one of the few before it.
+	Received, Expected uint64 // Received without duplicates; Expected by the last sequence number
+	// Delays are the delays in ns of its last trains (the frames with one send time): from then
+	// until the last frame of the train, or one of the few before it, arrived.
 	Delays []uint32
 }
 
-// WayReceived is the account of one way of several.
+// WayReceived is the account of one of several ways.
 type WayReceived struct {
 	Way       string   `json:"way"`        // FROM → TO
-	TxPackets *uint64  `json:"tx_packets"` // null: not known, as of Received
+	TxPackets *uint64  `json:"tx_packets"` // null: unknown, as in Received
 	RxPackets uint64   `json:"rx_packets"`
 	RxPPS     float64  `json:"rx_pps"`
 	Lost      *uint64  `json:"lost"`
 	Latency   *Latency `json:"latency_ns"`
-	// Delays is the distribution that Latency sums up, for adding accounts.
+	// Delays is the distribution that Latency summarises, for merging accounts.
 	Delays Histogram `json:"-"`
 }
 
-// Latency is the one-way delay distribution in nanoseconds. Sender and
-// receiver must share a clock (one machine) for it to mean anything.
+// Latency is the distribution of one-way delay in nanoseconds. It is
+// meaningful only if sender and receiver share a clock (one machine).
 type Latency struct {
 	Min  uint64 `json:"min"`
 	P50  uint64 `json:"p50"`

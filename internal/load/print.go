@@ -7,7 +7,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Print writes a generator's account for people.
+// Print prints a generator's account.
 func (s Sent) Print(w io.Writer) error {
 	fmt.Fprintf(w, "engine        %s\n", s.Engine)
 	fmt.Fprintf(w, "sent          %s frames, %s bytes with FCS, in %.3f s\n", show.Count(s.TxPackets), show.Count(s.TxBytes), s.Seconds)
@@ -20,7 +20,7 @@ func (s Sent) Print(w io.Writer) error {
 	return writeNotes(w, s.Warnings, err)
 }
 
-// Print writes a receiver's account for people.
+// Print prints a receiver's account.
 func (r Received) Print(w io.Writer) error {
 	fmt.Fprintf(w, "received      %s frames, %s bytes with FCS, in %.3f s\n", show.Count(r.RxPackets), show.Count(r.RxBytes), r.Seconds)
 	fmt.Fprintf(w, "rate          %s\n", show.Rate(r.RxPPS))
@@ -45,7 +45,7 @@ func writeNotes(w io.Writer, notes []string, err error) error {
 	return err
 }
 
-// Known is a count that may be unknown.
+// Known formats a count that may be unknown.
 func Known(n *uint64) string {
 	if n == nil {
 		return "unknown"

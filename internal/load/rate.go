@@ -11,7 +11,7 @@ import (
 
 var prefixes = map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'm': 1e6, 'G': 1e9, 'g': 1e9}
 
-// ParseRate reads "max", frames per second ("1.5Mpps", "100k", "2000") or
+// ParseRate parses "max", frames per second ("1.5Mpps", "100k", "2000") or
 // bits per second ("3Gbps", "800Mbit/s").
 func ParseRate(s string) (Rate, error) {
 	text := strings.TrimSpace(s)
@@ -53,7 +53,7 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s, false
 }
 
-// FramesPerSecond is the rate in frames of these sizes; 0 means maximum.
+// FramesPerSecond returns the rate in frames of these sizes; 0 means maximum.
 func (r Rate) FramesPerSecond(sizes []int) float64 {
 	if r.BPS > 0 {
 		return float64(r.BPS) / (8 * MeanSize(sizes))
@@ -61,7 +61,7 @@ func (r Rate) FramesPerSecond(sizes []int) float64 {
 	return float64(r.PPS)
 }
 
-// String writes a rate as ParseRate reads it.
+// String formats a rate as ParseRate reads it.
 func (r Rate) String() string {
 	switch {
 	case r.BPS > 0:

@@ -3,43 +3,43 @@ package load
 import "encoding/binary"
 
 // StampBytes is the length of the stamp in every frame's UDP payload: all
-// that a 64-byte IPv4 frame has room for. bpf/stamp.h shows its bits.
+// that a 64-byte IPv4 frame has room for. bpf/stamp.h defines its layout.
 const StampBytes = 18
 
 const (
 	stampMagic    = 0x11A7E
 	stampTimeMask = 1<<40 - 1
 	stampRuns     = 1 << 12
-	// MaxFlows is how many flows a stamp can tell apart.
+	// MaxFlows is the number of flows that a stamp can distinguish.
 	MaxFlows = 1 << 22
-	// DefaultFlows is how many a receiver that is not told keeps accounts of.
+	// DefaultFlows is the default number of flows for which a receiver keeps accounts.
 	DefaultFlows = 1 << 20
 
-	lowFlow = 1<<20 - 1 // the bits of a flow's number below the kind
+	lowFlow = 1<<20 - 1 // bits of a flow's number below the kind
 )
 
-// Kind says what a stamped frame is for.
+// Kind is the purpose of a stamped frame.
 type Kind uint8
 
 // The kinds of frames.
 const (
 	Data Kind = 0 // counted traffic
-	End  Kind = 1 // closes the account, not counted
+	End  Kind = 1 // completes the account, not counted
 )
 
-// Stamp is what a frame says of itself.
+// Stamp is the content of a frame's stamp.
 type Stamp struct {
 	Stream   uint16
-	Run      uint16 // 0 to 4095: tells a new run of a stream from the last one's late frames
+	Run      uint16 // 0 to 4095: distinguishes a run of a stream from late frames of the previous one
 	Kind     Kind
 	Flow     uint32 // below MaxFlows
 	Sequence uint32 // of this flow, modulo 2³²
 	Time     uint64 // CLOCK_MONOTONIC in ns, modulo 2⁴⁰
 }
 
-// RunAt returns the run number of a run that starts at a monotonic time in
-// ns: runs of one stream that start within 18 minutes of each other differ,
-// unless they start within the same quarter of a second.
+// RunAt returns the number of a run that starts at a monotonic time in ns.
+// Runs of one stream that start within 18 minutes of each other have
+// different numbers, unless they start within the same quarter of a second.
 func RunAt(now uint64) uint16 { return uint16(now >> 28 & (stampRuns - 1)) }
 
 // PutStamp writes s to the first StampBytes bytes of b.
@@ -74,9 +74,9 @@ func ReadStamp(b []byte) (s Stamp, ok bool) {
 	}, true
 }
 
-// Delay returns the time from sent, as a stamp carries it, to a monotonic
-// time now, both in ns. A negative delay, which only two machines' clocks can
-// make, is 0.
+// Delay returns the time from sent, in a stamp's format, to the monotonic
+// time now, both in ns. A negative delay, which only the clocks of two
+// machines can produce, is returned as 0.
 func Delay(sent, now uint64) uint64 {
 	d := (now - sent) & stampTimeMask
 	if d > stampTimeMask/2 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Pace works out the rate, and how far it is off the target, of what was sent in which time.
+// Pace computes the rate and the pacing error.
 func (s *Sent) Pace() {
 	if s.Seconds <= 0 {
 		return
@@ -16,8 +16,8 @@ func (s *Sent) Pace() {
 	}
 }
 
-// Plus adds the account of another transmission of the same offer: the time is
-// that of both, without what was between them.
+// Plus adds the account of another transmission of the same offer; the times
+// are added, without the gap between them.
 func (s Sent) Plus(o Sent) Sent {
 	s.TxPackets += o.TxPackets
 	s.TxBytes += o.TxBytes
@@ -29,8 +29,8 @@ func (s Sent) Plus(o Sent) Sent {
 	return s
 }
 
-// Plus adds the account of another transmission of the same offer. Flows are
-// those of the one that saw more.
+// Plus adds the account of another transmission of the same offer. FlowsSeen
+// is the larger of the two.
 func (r Received) Plus(o Received) Received {
 	r.Ways = plusWays(r.Ways, o.Ways, r.Seconds, o.Seconds)
 	r.RxPackets += o.RxPackets
@@ -53,7 +53,7 @@ func (r Received) Plus(o Received) Received {
 	return r
 }
 
-// plusWays adds accounts way by way; before and after are the times of all ways together.
+// plusWays adds accounts by way; before and after are the times over all ways.
 func plusWays(all, more []WayReceived, before, after float64) []WayReceived {
 	all = slices.Clone(all)
 	for _, w := range more {
@@ -67,8 +67,8 @@ func plusWays(all, more []WayReceived, before, after float64) []WayReceived {
 	return all
 }
 
-// plus adds what another transmission of the same offer had arrive this way;
-// the rate is that of both times together.
+// plus adds the account of another transmission for this way; the rate is
+// over both times.
 func (w WayReceived) plus(o WayReceived, before, after float64) WayReceived {
 	seconds := w.seconds(before) + o.seconds(after)
 	w.TxPackets, w.Lost = plus(w.TxPackets, o.TxPackets), plus(w.Lost, o.Lost)
@@ -83,7 +83,7 @@ func (w WayReceived) plus(o WayReceived, before, after float64) WayReceived {
 	return w
 }
 
-// seconds is the time in which a way's frames arrived; that of all ways where none did.
+// seconds returns the time over which a way's frames arrived; that of all ways if none arrived.
 func (w WayReceived) seconds(all float64) float64 {
 	if w.RxPPS == 0 {
 		return all
@@ -91,7 +91,7 @@ func (w WayReceived) seconds(all float64) float64 {
 	return float64(w.RxPackets) / w.RxPPS
 }
 
-// union has each warning once.
+// union returns the distinct warnings.
 func union(said, more []string) []string {
 	said = slices.Clip(said)
 	for _, w := range more {
@@ -102,7 +102,7 @@ func union(said, more []string) []string {
 	return said
 }
 
-// plus adds what may be unknown.
+// plus adds numbers that may be unknown.
 func plus(a, b *uint64) *uint64 {
 	if a == nil || b == nil {
 		return nil

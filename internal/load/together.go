@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Way is one way that traffic takes while others take theirs: through another port,
-// or in the other direction.
+// Way is one of several ways that traffic takes at the same time: through another
+// port, or in the other direction.
 type Way struct {
-	Name  string  // for the record: FROM → TO
-	Share float64 // of an offer's rate that its generator offers
+	Name  string  // in the record: FROM → TO
+	Share float64 // share of the offer's rate that its generator sends
 	Generator
 	Receiver
 }
 
-// Together sends over several ways at the same time: an offer's limit is that of
-// each, and its rate is divided by their shares; the accounts are of all together,
-// and of each. Of one way alone it is that way's own two ends.
+// Together combines several ways into one generator and receiver: each has the
+// offer's limit and a share of its rate; accounts are totals, with one for each
+// way. For a single way it returns its own generator and receiver.
 func Together(ways []Way) (Generator, Receiver) {
 	if len(ways) == 1 {
 		return ways[0].Generator, ways[0].Receiver
@@ -44,7 +44,7 @@ func (g generators) each(do func(Generator) error) (err error) {
 	return err
 }
 
-// Run ends all when one fails.
+// Run ends all generators if one fails.
 func (g generators) Run(ctx context.Context, o Offer) (Sent, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,8 +65,8 @@ func (g generators) Run(ctx context.Context, o Offer) (Sent, error) {
 	return all, errors.Join(failed...)
 }
 
-// share is a part of an offer's rate: a frame a second at least, for none is as
-// fast as it goes.
+// share returns a part of an offer's rate: at least a frame per second, since 0
+// means unlimited.
 func (o Offer) share(part float64) Offer {
 	of := func(rate uint64) uint64 {
 		if rate == 0 {
@@ -114,8 +114,8 @@ func (r receivers) add(account func(Receiver) (Received, error)) (all Received, 
 	return all, err
 }
 
-// Alongside adds the account of a transmission that went on at the same time: the
-// time is that of the longer one, the pacing error that of the worse.
+// Alongside adds the account of a simultaneous transmission: the time is the
+// longer one, the pacing error the larger one.
 func (s Sent) Alongside(o Sent) Sent {
 	seconds, worse := math.Max(s.Seconds, o.Seconds), s.PacingError
 	if math.Abs(o.PacingError) > math.Abs(worse) {
@@ -127,8 +127,8 @@ func (s Sent) Alongside(o Sent) Sent {
 	return out
 }
 
-// Alongside adds what arrived at another port at the same time. Flows are counted
-// at both.
+// Alongside adds what arrived at another port at the same time. FlowsSeen is the
+// sum.
 func (r Received) Alongside(o Received) Received {
 	seconds, flows := math.Max(r.Seconds, o.Seconds), r.FlowsSeen+o.FlowsSeen
 	out := r.Plus(o)

@@ -7,22 +7,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a connection that is closed with its run. One goroutine at a time may use
-// what Conn adds to net.TCPConn.
+// Conn is a connection that is closed at the end of its run. Its methods beyond
+// those of net.TCPConn must not be called concurrently.
 type Conn struct {
 	*net.TCPConn
 	release func() bool
 	raw     syscall.RawConn
 }
 
-// Close ends the connection before its run does.
+// Close closes the connection before its run ends.
 func (c *Conn) Close() error {
 	c.release()
 	return c.TCPConn.Close()
 }
 
-// Dead tells whether the server has closed an idle connection: it then reads
-// as ended, or has something to say though it was asked nothing.
+// Dead reports whether the server has closed an idle connection: reading
+// returns EOF, or data although nothing was requested.
 func (c *Conn) Dead() bool {
 	var one [1]byte
 	gone := false

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// Enter takes the calling goroutine to where sockets are to be made (a network
-// namespace), until leave.
+// Enter moves the calling goroutine to the network namespace in which to
+// create sockets, until leave is called.
 type Enter func() (leave func() error, err error)
 
-// Dialer makes the connections of one run, to one address.
+// Dialer makes the connections of one run to one address.
 type Dialer struct {
 	address string
-	ctx     context.Context // ends the run and all its connections
+	ctx     context.Context // its end closes all connections of the run
 	sources []netip.Addr
 	enter   Enter
 	next    atomic.Uint64
 }
 
-// NewDialer connects to an address. Connections take the sources in turn; without any
-// the system chooses. Without enter sockets are made where the caller is.
+// NewDialer returns a Dialer for an address. Connections rotate through the sources; without
+// any, the system chooses. Without enter, sockets are created in the caller's namespace.
 func NewDialer(ctx context.Context, to netip.AddrPort, sources []netip.Addr, enter Enter) *Dialer {
 	return &Dialer{ctx: ctx, address: to.String(), sources: sources, enter: enter}
 }
 
-// Within is a context that ends at a time, and with the run.
+// Within returns a context that ends at the deadline or with the run.
 func (d *Dialer) Within(deadline time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(d.ctx, deadline)
 }
@@ -53,7 +53,7 @@ func (d *Dialer) TCP(ctx context.Context) (_ *Conn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := c.(*net.TCPConn) // of a dialled "tcp"
+	t := c.(*net.TCPConn) // dialling "tcp" returns this type
 	conn := &Conn{TCPConn: t}
 	if conn.raw, err = t.SyscallConn(); err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -62,10 +62,10 @@ func (d *Dialer) TCP(ctx context.Context) (_ *Conn, err error) {
 	return conn, nil
 }
 
-// leavingAfter leaves once the socket is made, which then stays where it was
-// made, so that the wait for an answer happens elsewhere. A second socket, which net makes
-// after some errors, would be made elsewhere, and is refused. The other
-// function leaves if no socket was made.
+// leavingAfter returns a control function that calls leave as soon as the socket exists,
+// which then stays in its namespace while the wait for an answer happens elsewhere. The
+// net package creates a second socket after some errors; that would be in the wrong
+// namespace, so it is refused. The other function calls leave if no socket was created.
 func leavingAfter(leave func() error) (control func(string, string, syscall.RawConn) error, otherwise func() error) {
 	left := false
 	otherwise = func() error {

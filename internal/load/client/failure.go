@@ -11,29 +11,29 @@ import (
 	"linerate/internal/load/request"
 )
 
-// Stage is how far a request had come.
+// Stage is how far a request got.
 type Stage int
 
-// The stages, in their order.
+// The stages, in order.
 const (
 	Dialling Stage = iota
 	Securing
-	Waiting // for the head of the answer
-	Reading // its body
+	Waiting // for the head of the response
+	Reading // the body
 )
 
-// Failure is an error with the stage it came at.
+// Failure is an error with the stage at which it occurred.
 type Failure struct {
 	At  Stage
 	Err error
-	As  request.Kind // where it is known; else Err tells
+	As  request.Kind // if known; else derived from Err
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Kind says which kind of failure it is.
+// Kind returns the kind of failure.
 func (f *Failure) Kind() request.Kind {
 	if f.As != request.OK {
 		return f.As
@@ -70,7 +70,7 @@ func isLate(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// afterConnect is the kind of a failure of a connection that had been made.
+// afterConnect returns the kind of a failure on an established connection.
 func (f *Failure) afterConnect() request.Kind {
 	switch {
 	case errors.Is(f.Err, syscall.ECONNRESET), errors.Is(f.Err, syscall.EPIPE):

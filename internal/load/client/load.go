@@ -6,18 +6,18 @@ import (
 	"linerate/internal/load/request"
 )
 
-// Load says when and how often to ask.
+// Load says when and how many requests to send.
 type Load struct {
-	Rate     float64 // requests per second of an open loop; 0: closed loop
+	Rate     float64 // requests per second in an open loop; 0: closed loop
 	Arrivals request.Process
-	Duration time.Duration // of what is counted
-	Warmup   time.Duration // before it
-	Requests uint64        // end after so many; 0: no limit
-	Timeout  time.Duration // of one request, its connection included
+	Duration time.Duration // of the measurement
+	Warmup   time.Duration // before the measurement
+	Requests uint64        // end after this number; 0: no limit
+	Timeout  time.Duration // of one request, including its connection
 	Seed     uint64
 }
 
-// end is when the last request may begin, from the start of the run.
+// end returns the time, since the start of the run, after which no request begins.
 func (l *Load) end() time.Duration {
 	if l.Duration == 0 {
 		return time.Duration(1<<63 - 1)

@@ -1,7 +1,7 @@
-// Package client offers requests to a server: in an open loop (requests are due by
-// a schedule, whatever the server does) or a closed one (each lane asks again when
-// it has been answered). It also makes the connections and names their failures. What
-// is asked, and how, is a Source's: httpload, smtpload and fileload are such.
+// Package client sends requests to a server: in an open loop (requests are due by a
+// schedule, whatever the server does) or a closed one (each lane sends the next request
+// when the last is answered). It also makes connections and classifies their failures. A
+// Source defines the requests: httpload, smtpload and fileload are sources.
 package client
 
 import (
@@ -16,83 +16,83 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUs is how many this process may use. The Go scheduler may be given more
-// processors later, for threads that mostly wait.
+// CPUs is how many CPUs this process may use. The Go scheduler may later get
+// more processors, for threads that mostly wait.
 var CPUs = runtime.GOMAXPROCS(0)
 
-// Spec is a load of requests for several targets, over some lanes.
+// Spec is a load of requests for several targets, over several lanes.
 type Spec struct {
 	Load
-	Targets int // a request is of one of so many
-	Lanes   int // requests at once; in an open loop as many as are needed, up to it
-	// Finish lets a closed loop's last requests end, for those that are not to
-	// be cut off; they count, and so does the time they take.
+	Targets int // number of targets; each request is for one of them
+	Lanes   int // concurrent requests; in an open loop the maximum
+	// Finish lets the last requests of a closed loop complete, where they must
+	// not be cut off; they count, and so does their time.
 	Finish bool
 }
 
-// Lane sends one request after the other.
+// Lane sends one request after another.
 type Lane interface {
-	// Do asks for a target and waits for all of the answer.
+	// Do sends a request for a target and waits for the complete answer.
 	Do(target int, deadline time.Time) Answer
 	Close()
 }
 
-// Answer is what came of a request.
+// Answer is the result of a request.
 type Answer struct {
 	Kind   request.Kind
-	Code   int   // the answer's status; 0 without an answer
+	Code   int   // status of the answer; 0 without one
 	Body   int64 // bytes
 	Detail string
 }
 
-// Events are what a lane reports about its connections.
+// Events receives what a lane reports about its connections.
 type Events interface {
 	Connected(took time.Duration)
 	Reopened()
 }
 
-// Source makes the lanes of one run.
+// Source creates the lanes of one run.
 type Source interface {
-	// Lane makes the i-th, from 0.
+	// Lane creates the i-th lane, from 0.
 	Lane(i int, tell Events) Lane
-	// Used is what the run has used so far.
+	// Used returns what the run has used so far.
 	Used() Used
-	// Close ends what lanes share, after them.
+	// Close ends what lanes share; it is called after them.
 	Close()
 }
 
-// Used is CPU time of the generator.
+// Used is the CPU time of the generator, and what its connections negotiated.
 type Used struct {
 	CPU        time.Duration
-	Negotiated string // what the connections' ends agreed on; empty: nothing to agree on, or none made
+	Negotiated string // protocol parameters of the connections; empty if there are none
 }
 
-// run is one load while it runs.
+// run is a load in progress.
 type run struct {
 	*Spec
 	source Source
-	ctx    context.Context // ends what is in flight
+	ctx    context.Context // cancels requests in flight
 	stop   context.CancelFunc
 	t0     time.Time
 	shards []*shard
 	asked  atomic.Uint64
-	early  atomic.Uint64 // requests due before the end of the warm-up
-	base   Used          // when counting began
-	ended  time.Duration // of the last answer
-	mu     sync.Mutex    // of base, ended and shared
+	early  atomic.Uint64 // requests due during the warm-up
+	base   Used          // at the start of the measurement
+	ended  time.Duration // time of the last answer
+	mu     sync.Mutex    // protects base, ended and shared
 	shared *request.Mix
 }
 
-// shard is an account that some lanes share.
+// shard is an account shared by some lanes.
 type shard struct {
 	mu      sync.Mutex
 	account *request.Account
 	r       *run
 }
 
-// Run offers the load until its end or ctx's. The source is made with a
-// context that ends what is in flight. The account is nil where the load could
-// not begin; a run that ctx ended has an account, and ctx's error.
+// Run sends the load until its end or until ctx is done. start gets a context
+// that cancels requests in flight. The account is nil if the load could not
+// begin; if ctx ended the run, Run returns the account and ctx's error.
 func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error)) (*request.Account, request.Meter, error) {
 	r := &run{Spec: &s, shared: request.NewMix(s.Targets, s.Seed, 0)}
 	r.ctx, r.stop = context.WithCancel(ctx)
@@ -119,10 +119,10 @@ func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error
 	return a, m, ctx.Err()
 }
 
-// now is the time since the start of the run.
+// now returns the time since the start of the run.
 func (r *run) now() time.Duration { return time.Since(r.t0) }
 
-// one sends one request and counts what came of it.
+// one sends one request and counts its result.
 func (r *run) one(l Lane, sh *shard, o request.Outcome) request.Outcome {
 	o.Start = r.now()
 	a := l.Do(o.Target, r.t0.Add(o.Start+r.Timeout))
@@ -141,13 +141,13 @@ func (r *run) one(l Lane, sh *shard, o request.Outcome) request.Outcome {
 	return o
 }
 
-// Connected and Reopened are Events.
+// Connected and Reopened implement Events.
 func (s *shard) Connected(took time.Duration) {
 	s.count(func(a *request.Account) { a.Connected(took) })
 }
 func (s *shard) Reopened() { s.count((*request.Account).Reopened) }
 
-// count counts what happens after the warm-up.
+// count counts an event, if it is after the warm-up.
 func (s *shard) count(add func(*request.Account)) {
 	if s.r.now() < s.r.Warmup {
 		return
@@ -157,14 +157,14 @@ func (s *shard) count(add func(*request.Account)) {
 	add(s.account)
 }
 
-// rebase begins to count what the run uses.
+// rebase starts to count what the run uses.
 func (r *run) rebase() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.base = r.source.Used()
 }
 
-// finish notes how far the run has come.
+// finish records the time of an answer.
 func (r *run) finish(at time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +173,7 @@ func (r *run) finish(at time.Duration) {
 
 func (r *run) elapsed() time.Duration { return r.ended - r.Warmup }
 
-// sum is the account of all shards, and what was used for it.
+// sum returns the account over all shards, and the resources used.
 func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	sum := request.NewAccount(r.Targets)
 	for _, s := range r.shards {
@@ -191,13 +191,13 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	}
 }
 
-// lane makes the i-th of the lanes, and the account it counts in.
+// lane creates the i-th lane, and returns it with its account.
 func (r *run) lane(i int) (Lane, *shard) {
 	sh := r.shards[i%len(r.shards)]
 	return r.source.Lane(i, sh), sh
 }
 
-// CPU is the processor time of this process: its own, and the kernel's for it.
+// CPU returns this process's user and system CPU time.
 func CPU() (user, system time.Duration) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -206,12 +206,12 @@ func CPU() (user, system time.Duration) {
 	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
 }
 
-// backoff is how long a closed loop waits after a failure to connect: a
-// server that refuses is not to be measured by how fast it does.
+// backoff is how long a closed loop waits after a failure to connect: the
+// rate must not measure how fast a server refuses.
 const backoff = 10 * time.Millisecond
 
-// closed keeps every lane busy until the end. What is then in flight is cut
-// off, as wrk does, or waited for.
+// closed keeps every lane busy until the end. Requests in flight are then cut
+// off, as in wrk, or awaited.
 func (r *run) closed() {
 	if r.Duration > 0 && !r.Finish {
 		defer time.AfterFunc(r.end(), r.stop).Stop()
@@ -228,7 +228,7 @@ func (r *run) closed() {
 	r.finish(at)
 }
 
-// repeat is one lane of the closed loop.
+// repeat runs one lane of the closed loop.
 func (r *run) repeat(i int) {
 	l, sh := r.lane(i)
 	defer l.Close()
@@ -242,8 +242,8 @@ func (r *run) repeat(i int) {
 	}
 }
 
-// mix chooses what a lane asks for. A number of requests is the same requests
-// whichever lane is how fast: there all lanes draw from one mix.
+// mix returns the function that chooses a lane's requests. A fixed number of requests
+// must be the same whichever lane is faster: then all lanes draw from one mix.
 func (r *run) mix(lane int) func() int {
 	if r.Requests == 0 {
 		return request.NewMix(r.Targets, r.Seed, uint64(lane)).Next
@@ -255,13 +255,13 @@ func (r *run) mix(lane int) func() int {
 	}
 }
 
-// enough reports that nothing more is to be begun.
+// enough reports whether no further request may begin.
 func (r *run) enough() bool { return r.Finish && r.now() >= r.end() }
 
-// take takes one of the requests that there are.
+// take claims one of the remaining requests.
 func (r *run) take() bool { return r.Requests == 0 || r.asked.Add(1) <= r.Requests }
 
-// pause waits, no longer than the run lasts.
+// pause waits, at most until the end of the run.
 func (r *run) pause(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

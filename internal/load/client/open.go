@@ -12,12 +12,12 @@ import (
 var nap = wait.Nap
 
 // opened is an open loop. One of its lanes leads: it waits until the next
-// request is due, hands the lead to a lane that is idle, the last one used
-// first, and sends the request. Without an idle lane there is a new one, up
-// to the limit; at the limit the next lane that is done leads. Requests are
-// so begun in the order of the schedule, each at the later of its time and
-// the first at which a connection is free, with as few connections as that
-// takes, and nothing is queued but the schedule itself.
+// request is due, passes the lead to an idle lane, the most recently used
+// first, and sends the request. If no lane is idle it creates one, up to the
+// limit; at the limit the next lane to finish leads. So requests begin in the
+// order of the schedule, each at its due time or as soon as a connection is
+// free, with as few connections as possible, and nothing is queued except the
+// schedule itself.
 type opened struct {
 	*run
 	schedule *request.Arrivals
@@ -25,7 +25,7 @@ type opened struct {
 
 	mu   sync.Mutex
 	idle []chan struct{}
-	led  bool // a lane leads
+	led  bool // whether a lane leads
 	made int
 	over bool
 	all  sync.WaitGroup
@@ -36,16 +36,16 @@ func (r *run) open() {
 	o.all.Go(func() { o.work(0) })
 	o.all.Wait()
 	if r.finish(r.now()); r.Duration > 0 && r.Requests == 0 && r.ctx.Err() == nil {
-		r.finish(r.end()) // the schedule's last gap is part of it
+		r.finish(r.end()) // the schedule's last gap counts
 	}
 }
 
-// work is one lane, which begins as the leader.
+// work runs one lane, which begins as the leader.
 func (o *opened) work(i int) {
 	l, sh := o.lane(i)
 	defer l.Close()
 	turn := make(chan struct{}, 1)
-	var free time.Duration // 0: some lane was free all the time
+	var free time.Duration // 0: some lane was always free
 	for {
 		out, ok := o.next(sh)
 		if !ok {
@@ -63,8 +63,8 @@ func (o *opened) work(i int) {
 	}
 }
 
-// next waits until the next request is due. After the end the requests that
-// should have been sent are, for as long as a request may take.
+// next waits until the next request is due. Requests still due when the
+// timeout after the end has passed count as unsent.
 func (o *opened) next(sh *shard) (out request.Outcome, ok bool) {
 	out = request.Outcome{Due: o.schedule.Next(), Target: o.mix.Next()}
 	if out.Due >= o.end() || !o.take() || !o.until(out.Due) {
@@ -82,7 +82,7 @@ func (o *opened) next(sh *shard) (out request.Outcome, ok bool) {
 	return out, true
 }
 
-// until waits for a time; false when the run ended before.
+// until waits for a time; false if the run ended first.
 func (o *opened) until(due time.Duration) bool {
 	for {
 		d := due - o.now()
@@ -99,7 +99,7 @@ func (o *opened) until(due time.Duration) bool {
 	}
 }
 
-// handOver gives the lead away.
+// handOver passes the lead on.
 func (o *opened) handOver() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -116,8 +116,8 @@ func (o *opened) handOver() {
 	}
 }
 
-// lead waits until it is this lane's turn to lead; false at the end. Free is
-// when the lane was done, if all lanes were busy until then, else 0.
+// lead waits until it is this lane's turn to lead; false at the end. free is
+// when this lane finished, if all lanes were busy until then, else 0.
 func (o *opened) lead(turn chan struct{}, done time.Duration) (free time.Duration, ok bool) {
 	o.mu.Lock()
 	if o.over || !o.led {
@@ -133,7 +133,7 @@ func (o *opened) lead(turn chan struct{}, done time.Duration) (free time.Duratio
 	return 0, !o.over
 }
 
-// conclude sends the idle lanes home.
+// conclude wakes the idle lanes so that they end.
 func (o *opened) conclude() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

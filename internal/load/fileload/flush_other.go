@@ -4,5 +4,5 @@ package fileload
 
 import "golang.org/x/sys/unix"
 
-// flush writes all file systems' dirty pages: there is no call for one here.
+// flush writes the dirty pages of all file systems, since this system has no call for a single one.
 func flush(int) error { return unix.Sync() }

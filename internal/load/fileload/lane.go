@@ -21,16 +21,16 @@ const (
 	operations
 )
 
-// tally is what was done of one operation.
+// tally counts one operation.
 type tally struct{ count, bytes uint64 }
 
-// file is one of a lane's.
+// file is a file of a lane.
 type file struct {
 	n    uint64
 	size int
 }
 
-// lane does one transaction after the other on its own files.
+// lane runs one transaction after another on its own files.
 type lane struct {
 	set    *Set
 	prefix string
@@ -41,13 +41,13 @@ type lane struct {
 	ops    [operations]tally
 }
 
-// moved is how many bytes the lane has read and written.
+// moved returns how many bytes the lane has read and written.
 func (l *lane) moved() uint64 {
 	return l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes
 }
 
-// Do does one transaction. A system call cannot be called off: what takes
-// longer than the deadline is late, and done.
+// Do runs one transaction. A system call cannot be cancelled: a transaction
+// that misses the deadline is completed, and counted as late.
 func (l *lane) Do(target int, deadline time.Time) client.Answer {
 	before := l.moved()
 	var first, second error
@@ -71,7 +71,7 @@ func (l *lane) Do(target int, deadline time.Time) client.Answer {
 	return a
 }
 
-// Close leaves the files as they are, for the next load.
+// Close keeps the files, for the next load.
 func (l *lane) Close() {}
 
 func kindOf(err error) request.Kind {
@@ -84,7 +84,7 @@ func kindOf(err error) request.Kind {
 	return request.Other
 }
 
-// at is the directory and the name of a file.
+// at returns the directory and name of a file.
 func (l *lane) at(f file) (dir int, name string) {
 	d := l.set.dirs
 	if len(d) > 1 {
@@ -98,13 +98,13 @@ func (l *lane) count(op, bytes int) {
 	l.ops[op].bytes += uint64(bytes)
 }
 
-// create makes a file of a random size.
+// create creates a file of random size.
 func (l *lane) create() error {
 	f := file{n: l.next, size: l.set.Min + l.rng.IntN(l.set.Max-l.set.Min+1)}
 	l.next++
 	dir, name := l.at(f)
 	if err := l.write(dir, name, unix.O_CREAT|unix.O_EXCL, f.size); err != nil {
-		_ = unix.Unlinkat(dir, name, 0) // half of it may be there
+		_ = unix.Unlinkat(dir, name, 0) // it may exist partially
 		return err
 	}
 	l.files = append(l.files, f)
@@ -112,7 +112,7 @@ func (l *lane) create() error {
 	return nil
 }
 
-// append lets a file grow, up to the largest size.
+// append extends a file, up to the largest size.
 func (l *lane) append() error {
 	if len(l.files) == 0 {
 		return nil
@@ -131,8 +131,7 @@ func (l *lane) append() error {
 	return nil
 }
 
-// write opens a file, writes, and sees to it that it is on the disk if that
-// is asked for.
+// write opens a file and writes to it, and syncs it if requested.
 func (l *lane) write(dir int, name string, flags, n int) (err error) {
 	fd, err := again(func() (int, error) {
 		return unix.Openat(dir, name, unix.O_WRONLY|unix.O_CLOEXEC|flags, 0o644)
@@ -154,7 +153,7 @@ func (l *lane) write(dir int, name string, flags, n int) (err error) {
 	return named("write", name, err)
 }
 
-// read reads a file to its end.
+// read reads a whole file.
 func (l *lane) read() error {
 	if len(l.files) == 0 {
 		return nil
@@ -195,7 +194,7 @@ func (l *lane) remove(i int) error {
 	return nil
 }
 
-// again repeats a call that a signal interrupted.
+// again repeats a call that was interrupted by a signal.
 func again(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); !errors.Is(err, unix.EINTR) {
@@ -204,7 +203,7 @@ func again(call func() (int, error)) (n int, err error) {
 	}
 }
 
-// fault is an error of a system call on one of the files.
+// fault is an error of a system call on a file.
 type fault struct {
 	what, name string
 	err        error

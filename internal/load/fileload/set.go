@@ -16,15 +16,15 @@ import (
 	"linerate/internal/load/request"
 )
 
-// Set is a Pool's files in a directory.
+// Set is the files of a Pool in a directory.
 type Set struct {
 	Pool
-	dirs  []int // descriptors of the directories
+	dirs  []int // file descriptors of the directories
 	lanes []*lane
 }
 
-// Prepare makes the files in a directory, which must be empty. Remove
-// removes them, Release what the set holds open.
+// Prepare creates the files in a directory, which must be empty. Remove
+// deletes them, and Release closes what the set holds open.
 func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
 	s := &Set{Pool: p}
 	if err := s.directories(dir); err != nil {
@@ -54,7 +54,7 @@ func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
 	return s, nil
 }
 
-// explain adds what to do about a full file system.
+// explain adds advice to errors from a full file system.
 func explain(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return hint.With(err, "fewer or smaller files, or a larger file system: a small file takes a whole block and an inode")
@@ -62,7 +62,7 @@ func explain(err error) error {
 	return err
 }
 
-// directories opens the set's directory and makes those below it.
+// directories opens the set's directory and creates its subdirectories.
 func (s *Set) directories(dir string) error {
 	const flags = unix.O_DIRECTORY | unix.O_RDONLY | unix.O_CLOEXEC
 	top, err := unix.Open(dir, flags, 0)
@@ -84,7 +84,7 @@ func (s *Set) directories(dir string) error {
 	return nil
 }
 
-// each runs f for all lanes at once.
+// each runs f for all lanes concurrently.
 func (s *Set) each(ctx context.Context, f func(i int, l *lane) error) error {
 	var wait sync.WaitGroup
 	errs := make([]error, len(s.lanes))
@@ -95,8 +95,8 @@ func (s *Set) each(ctx context.Context, f func(i int, l *lane) error) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// Account offers the load once more to the files as they are, and then waits
-// until all that was written is on the disk (request.Meter.Settle).
+// Account runs a load on the existing files, and then waits until everything
+// written is on disk (request.Meter.Settle).
 func (s *Set) Account(ctx context.Context, l client.Load) (*request.Account, request.Meter, error) {
 	a, m, err := client.Run(ctx, client.Spec{Load: l, Targets: len(Pairs), Lanes: s.Lanes}, func(context.Context) (client.Source, error) { return s, nil })
 	begin := time.Now()
@@ -107,20 +107,20 @@ func (s *Set) Account(ctx context.Context, l client.Load) (*request.Account, req
 	return a, m, err
 }
 
-// Flush waits until all that was written is on the disk.
+// Flush waits until everything written is on disk.
 func (s *Set) Flush() error { return flush(s.dirs[0]) }
 
-// Lane is the i-th share of the files.
+// Lane returns the i-th share of the files.
 func (s *Set) Lane(i int, _ client.Events) client.Lane { return s.lanes[i] }
 
-// Used counts the generator's own time alone: the kernel's is the file
+// Used counts only the generator's user time: system time is the file
 // system's work.
 func (s *Set) Used() client.Used {
 	user, _ := client.CPU()
 	return client.Used{CPU: user}
 }
 
-// Close leaves the set as it is, for the next load.
+// Close keeps the set, for the next load.
 func (s *Set) Close() {}
 
 // Release closes the set's directories.
@@ -131,7 +131,7 @@ func (s *Set) Release() {
 	s.dirs = nil
 }
 
-// Remove deletes the files that are left, and their directories.
+// Remove deletes the remaining files and their directories.
 func (s *Set) Remove(ctx context.Context) error {
 	err := s.each(ctx, func(_ int, l *lane) error {
 		for len(l.files) > 0 && ctx.Err() == nil {

@@ -13,8 +13,8 @@ import (
 // dialer makes the connections of one run.
 type dialer struct {
 	*client.Dialer
-	tls        *tls.Config                         // nil without TLS
-	negotiated atomic.Pointer[tls.ConnectionState] // of the last handshake
+	tls        *tls.Config                         // nil for plain HTTP
+	negotiated atomic.Pointer[tls.ConnectionState] // state of the last handshake
 }
 
 func newDialer(ctx context.Context, s *Spec) *dialer {
@@ -24,13 +24,13 @@ func newDialer(ctx context.Context, s *Spec) *dialer {
 		if s.HTTP2 {
 			protocol = "h2"
 		}
-		// No session cache: every connection pays a whole handshake.
+		// No session cache: every connection performs a full handshake.
 		d.tls = &tls.Config{ServerName: s.Server.Addr().String(), RootCAs: s.Roots, NextProtos: []string{protocol}}
 	}
 	return d
 }
 
-// secure speaks TLS on a connection, which ends with a failure.
+// secure starts TLS on a connection, and closes it on failure.
 func (d *dialer) secure(ctx context.Context, raw net.Conn) (net.Conn, *client.Failure) {
 	conn := tls.Client(raw, d.tls)
 	err := conn.HandshakeContext(ctx)
@@ -39,14 +39,14 @@ func (d *dialer) secure(ctx context.Context, raw net.Conn) (net.Conn, *client.Fa
 		err = fmt.Errorf("the server chose %q, not HTTP/2", state.NegotiatedProtocol)
 	}
 	if err != nil {
-		_ = raw.Close() // nothing is left to send
+		_ = raw.Close() // there is nothing left to send
 		return nil, &client.Failure{At: client.Securing, Err: err}
 	}
 	d.negotiated.Store(&state)
 	return conn, nil
 }
 
-// agreed is what the last handshake agreed on: "TLS 1.3, TLS_AES_128_GCM_SHA256, h2".
+// agreed describes what the last handshake negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256, h2".
 func (d *dialer) agreed() string {
 	s := d.negotiated.Load()
 	if s == nil {

@@ -13,15 +13,15 @@ import (
 	"linerate/internal/load/client"
 )
 
-// maxHeaders bounds an answer's headers.
+// maxHeaders bounds the size of a response's headers.
 const maxHeaders = 1 << 20
 
-// http1 is a lane of HTTP/1.1 with its own connection.
+// http1 is an HTTP/1.1 lane with its own connection.
 type http1 struct {
 	wire
 	heads [][]byte
 	in    *bufio.Reader
-	more  io.LimitedReader // what it reads of the connection, bounded while it reads heads
+	more  io.LimitedReader // limits reading of the connection while reading headers
 	buf   []byte
 }
 
@@ -31,7 +31,7 @@ func newHTTP1(r *source, on client.Events) *http1 {
 	return l
 }
 
-// headOf is a request as it goes over the wire.
+// headOf returns a request as sent on the wire.
 func headOf(s *Spec, path string) ([]byte, error) {
 	var b bytes.Buffer
 	if err := s.request(path).Write(&b); err != nil {
@@ -40,7 +40,7 @@ func headOf(s *Spec, path string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Do asks for a target and reads the answer whole.
+// Do requests a target and reads the whole response.
 func (l *http1) Do(target int, deadline time.Time) client.Answer {
 	fresh, f := l.ready(deadline)
 	if f != nil {
@@ -58,22 +58,22 @@ func (l *http1) Do(target int, deadline time.Time) client.Answer {
 	return a.with(f)
 }
 
-// errUnasked is the error for a server that sends more than the answer: it would be taken for
-// the next one, which took no time.
+// errUnasked is the error for a server that sends more than the response: the excess would be
+// taken for the next response, which would appear to take no time.
 var errUnasked = errors.New("the server sent more than the response")
 
-// exchange asks and reads the answer.
+// exchange sends a request and reads the response.
 func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *client.Failure) {
 	if l.in.Buffered() > 0 {
 		return a, false, &client.Failure{At: client.Waiting, Err: errUnasked}
 	}
-	_ = l.raw.SetDeadline(deadline) // a closed connection says so at the next step
+	_ = l.raw.SetDeadline(deadline) // a closed connection causes an error in the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
 		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}
 	l.more.N = maxHeaders
 	resp, err := http.ReadResponse(l.in, nil)
-	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
+	for err == nil && resp.StatusCode < 200 { // interim response (RFC 9110 §15.2)
 		resp, err = http.ReadResponse(l.in, nil)
 	}
 	if err != nil {
@@ -82,10 +82,10 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 		}
 		return a, false, &client.Failure{At: client.Waiting, Err: err}
 	}
-	l.more.N = math.MaxInt64 // a body has no bound but time
+	l.more.N = math.MaxInt64 // a body is limited only by time
 	a.code = resp.StatusCode
 	a.body, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, resp.Body, l.buf)
-	_ = resp.Body.Close() // read to its end, or failed
+	_ = resp.Body.Close() // it was read completely, or failed
 	if err != nil {
 		return a, false, &client.Failure{At: client.Reading, Err: err}
 	}

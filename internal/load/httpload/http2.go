@@ -19,42 +19,42 @@ import (
 )
 
 const (
-	// window is what a server may have under way on a stream, and on a
-	// connection, before it hears of the client again: h2load's, so large that
-	// no client's window is ever what limits.
+	// window is the flow-control window of streams and of the connection. Like
+	// h2load's it is so large that the client's window never limits
+	// throughput.
 	window = 1 << 30
-	// fragment is the longest frame of a server's (RFC 9113 4.2).
+	// fragment is the largest frame accepted from the server (RFC 9113 §4.2).
 	fragment = 16 << 10
-	// maxStrings bounds one string of a block of headers.
+	// maxStrings bounds the length of a string in a header block.
 	maxStrings = 64 << 10
 )
 
-// http2Lane is a lane of HTTP/2 with its own connection, by x/net's frames and
-// headers: one request at a time, as on HTTP/1.1, so that what differs between the
-// two is the protocol. x/net's client has goroutines, locks and a copy of each body,
-// which takes half as much CPU time again.
+// http2Lane is an HTTP/2 lane with its own connection, built on the frames and
+// headers of x/net: one request at a time, as on HTTP/1.1, so that the difference
+// between the two is the protocol's. The client of x/net uses goroutines, locks and
+// copies of bodies, and takes half as much CPU time again.
 type http2Lane struct {
 	wire
-	requests [][]field // of each target
+	requests [][]field // by target
 	out      bytes.Buffer
 	frames   *http2.Framer
 	in       *bufio.Reader
 	encoder  *hpack.Encoder
 	decoder  *hpack.Decoder
-	block    bytes.Buffer // of a request's headers
-	next     uint32       // stream
+	block    bytes.Buffer // a request's headers
+	next     uint32       // next stream ID
 	owed     int          // bytes of bodies since the last update of the connection's window
 	got      reply
 }
 
-// reply is what has come of an answer.
+// reply is the state of a response being read.
 type reply struct {
 	answer
-	length int64 // of the body by its head; -1: it does not say
+	length int64 // of the body, from the headers; -1: not stated
 	credit int   // bytes since the last update of the stream's window
-	code   int   // of the block of headers that is read
-	size   int   // of that block, unpacked and as it came
-	ends   bool  // the stream, with that block
+	code   int   // status in the header block being read
+	size   int   // decoded plus encoded size of that block
+	ends   bool  // the block ends the stream
 	over   bool
 	bad    error
 }
@@ -63,7 +63,7 @@ func newHTTP2(r *source, on client.Events) *http2Lane {
 	return &http2Lane{wire: r.wire(on), requests: r.fields, in: bufio.NewReaderSize(nil, r.bufferSize())}
 }
 
-// begin greets the server on a new connection, with the first request.
+// begin sends the connection preface on a new connection, with the first request.
 func (l *http2Lane) begin() {
 	l.out.Reset()
 	l.in.Reset(l.conn)
@@ -74,13 +74,13 @@ func (l *http2Lane) begin() {
 	l.decoder.SetMaxStringLength(maxStrings)
 	l.next, l.owed = 1, 0
 	l.out.WriteString(http2.ClientPreface)
-	_ = l.frames.WriteSettings(http2.Setting{ID: http2.SettingEnablePush, Val: 0}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}) // to a buffer, as all below
-	_ = l.frames.WriteWindowUpdate(0, window-65_535)                                                                                               // what a connection's begins with
+	_ = l.frames.WriteSettings(http2.Setting{ID: http2.SettingEnablePush, Val: 0}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}) // to a buffer, as are all below
+	_ = l.frames.WriteWindowUpdate(0, window-65_535)                                                                                               // the initial window of a connection
 }
 
-// Do asks for a target and reads the answer whole.
+// Do requests a target and reads the whole response.
 func (l *http2Lane) Do(target int, deadline time.Time) client.Answer {
-	if l.conn != nil && l.next > 1<<30 { // far before the identifiers run out
+	if l.conn != nil && l.next > 1<<30 { // long before stream IDs run out
 		l.Close()
 	}
 	fresh, f := l.ready(deadline)
@@ -90,7 +90,7 @@ func (l *http2Lane) Do(target int, deadline time.Time) client.Answer {
 	if fresh {
 		l.begin()
 	}
-	_ = l.raw.SetDeadline(deadline) // a closed connection says so at the next step
+	_ = l.raw.SetDeadline(deadline) // a closed connection causes an error in the next step
 	f = l.exchange(target)
 	if f != nil || l.newEach {
 		l.Close()
@@ -99,7 +99,7 @@ func (l *http2Lane) Do(target int, deadline time.Time) client.Answer {
 	return l.got.answer.with(f)
 }
 
-// exchange asks and reads the answer.
+// exchange sends a request and reads the response.
 func (l *http2Lane) exchange(target int) *client.Failure {
 	l.got = reply{length: -1}
 	l.ask(target)
@@ -142,7 +142,7 @@ func (l *http2Lane) flush() error {
 	return err
 }
 
-// stage is how far the request has come.
+// stage returns how far the request has got.
 func (l *http2Lane) stage() client.Stage {
 	if l.got.answer.code != 0 {
 		return client.Reading
@@ -150,7 +150,7 @@ func (l *http2Lane) stage() client.Stage {
 	return client.Waiting
 }
 
-// frame reads one frame and does what it says.
+// frame reads and handles one frame.
 func (l *http2Lane) frame() error {
 	head, err := l.frames.ReadFrameHeader()
 	if err != nil {
@@ -188,7 +188,7 @@ func (l *http2Lane) frame() error {
 	return nil
 }
 
-// settings takes what the server wants of the client's headers.
+// settings applies the server's limits on the client's headers.
 func (l *http2Lane) settings(f *http2.SettingsFrame) error {
 	if f.IsAck() {
 		return nil
@@ -202,7 +202,7 @@ func (l *http2Lane) settings(f *http2.SettingsFrame) error {
 	return cmp.Or(err, l.frames.WriteSettingsAck())
 }
 
-// away: the connection is not used for another request, or not for this one.
+// away handles GOAWAY: the connection takes no further request, and possibly not this one.
 func (l *http2Lane) away(f *http2.GoAwayFrame) error {
 	l.retired = true
 	if f.LastStreamID < l.next {
@@ -211,7 +211,7 @@ func (l *http2Lane) away(f *http2.GoAwayFrame) error {
 	return nil
 }
 
-// header takes one of the fields of a block.
+// header handles one field of a header block.
 func (l *http2Lane) header(f hpack.HeaderField) {
 	if l.got.size += int(f.Size()); l.got.size > maxHeaders {
 		l.got.bad = fmt.Errorf("headers of more than %d bytes", maxHeaders)
@@ -228,11 +228,11 @@ func (l *http2Lane) header(f hpack.HeaderField) {
 		if err != nil || l.got.length < 0 {
 			l.got.bad = fmt.Errorf("a length of %.40q", f.Value)
 		}
-		l.decoder.SetEmitEnabled(false) // nothing of the rest is looked at
+		l.decoder.SetEmitEnabled(false) // the rest is ignored
 	}
 }
 
-// headers takes a part of a block of headers.
+// headers handles a fragment of a header block.
 func (l *http2Lane) headers(stream uint32, part []byte, whole bool) error {
 	if l.got.size += len(part); l.got.size > maxHeaders {
 		return fmt.Errorf("headers of more than %d bytes", maxHeaders)
@@ -252,14 +252,14 @@ func (l *http2Lane) headers(stream uint32, part []byte, whole bool) error {
 	case g.code >= 200:
 		g.answer.code = g.code
 	}
-	if g.code == http.StatusNoContent || g.code == http.StatusNotModified { // the length is of what is not sent
+	if g.code == http.StatusNoContent || g.code == http.StatusNotModified { // the length is of a body that is not sent
 		g.length = -1
 	}
 	g.over = g.ends || g.bad != nil
 	return nil
 }
 
-// data discards a part of a body, and lets the server send as much again.
+// data discards part of a body, and extends the server's window accordingly.
 func (l *http2Lane) data(head http2.FrameHeader) error {
 	if head.StreamID == 0 {
 		return errors.New("a body of no stream")
@@ -295,10 +295,10 @@ func (l *http2Lane) data(head http2.FrameHeader) error {
 	return nil
 }
 
-// field is one of a request's headers.
+// field is a header field of a request.
 type field = hpack.HeaderField
 
-// fieldsOf is a GET of an object.
+// fieldsOf returns the header fields of a GET request.
 func fieldsOf(s *Spec, path string) []field {
 	req := s.request(path)
 	return []field{{Name: ":method", Value: req.Method}, {Name: ":scheme", Value: req.URL.Scheme}, {Name: ":authority", Value: req.Host}, {Name: ":path", Value: req.URL.RequestURI()},

@@ -7,16 +7,16 @@ import (
 	"linerate/internal/load/request"
 )
 
-// source makes the lanes of one run.
+// source creates the lanes of one run.
 type source struct {
 	*Spec
 	d      *dialer
-	heads  [][]byte  // HTTP/1.1
-	fields [][]field // HTTP/2
+	heads  [][]byte  // for HTTP/1.1
+	fields [][]field // for HTTP/2
 }
 
-// Account offers the load until its end or ctx's. The account is nil where the load
-// could not begin; a run that ctx ended has one too, and ctx's error.
+// Account runs the load until its end or until ctx is done. The account is nil if the load
+// could not begin; if ctx ended the run, Account returns the account and ctx's error.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
 	return client.Run(ctx, client.Spec{Load: s.Load, Targets: len(s.Paths), Lanes: s.Connections},
 		func(ctx context.Context) (client.Source, error) { return newSource(ctx, &s) })
@@ -38,16 +38,16 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 	return r, nil
 }
 
-// Used is what the run has used so far.
+// Used returns what the run has used so far.
 func (r *source) Used() client.Used {
 	user, system := client.CPU()
 	return client.Used{CPU: user + system, Negotiated: r.d.agreed()}
 }
 
-// Close has nothing to end: lanes share nothing.
+// Close does nothing: lanes share nothing.
 func (r *source) Close() {}
 
-// Lane makes the i-th of the lanes.
+// Lane creates a lane.
 func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
 		return newHTTP1(r, tell)
@@ -55,20 +55,20 @@ func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	return newHTTP2(r, tell)
 }
 
-// bufferSize is of each of a lane's buffers: large ones save system calls,
-// and all together are to take no more than some 64 MB until there are
+// bufferSize returns the size of each of a lane's buffers: large ones save
+// system calls, but all together should take no more than some 64 MB, up to
 // thousands of lanes.
 func (r *source) bufferSize() int {
 	return min(max(32<<20/r.Connections, 4<<10), 64<<10)
 }
 
-// answer is what came back, as far as it came.
+// answer is a response, as far as it was received.
 type answer struct {
 	code int
 	body int64
 }
 
-// with is the answer for the loop, or its failure.
+// with converts the response, or its failure, for the loop.
 func (a answer) with(f *client.Failure) client.Answer {
 	out := client.Answer{Code: a.code, Body: a.body}
 	switch {

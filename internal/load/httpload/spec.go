@@ -1,11 +1,11 @@
-// Package httpload offers HTTP requests to a server, in an open loop (requests
-// are due by a schedule) or a closed one (each connection asks again when it
-// has been answered, as wrk does).
+// Package httpload sends HTTP requests to a server, in an open loop (requests
+// are due by a schedule) or a closed one (each connection sends the next
+// request when the last is answered, as in wrk).
 //
-// http.Transport repeats requests whose connection was lost, and would hide what is
-// to be counted: HTTP/1.1 is net/http's reader on connections of client's. HTTP/2 is on
-// x/net's frames, one request at a time a connection: x/net's client takes half as
-// much CPU time again, which would look like the protocol's.
+// http.Transport repeats requests after lost connections, which would hide failures that
+// must be counted. So HTTP/1.1 uses net/http's reader on package client's connections, and
+// HTTP/2 uses x/net's frames, with one request at a time per connection: the client of
+// x/net takes half as much CPU time again, which would look like a cost of the protocol.
 package httpload
 
 import (
@@ -21,16 +21,16 @@ import (
 type Spec struct {
 	client.Load
 	Server      netip.AddrPort
-	Roots       *x509.CertPool // of TLS; nil: none is spoken
-	Paths       []string       // of the objects, each asked for as often
-	Connections int            // at once; in an open loop as many as are needed, up to it
-	HTTP2       bool           // over TLS by ALPN, else by prior knowledge
+	Roots       *x509.CertPool // for TLS; nil: plain HTTP
+	Paths       []string       // of the objects; each is requested equally often
+	Connections int            // concurrent; in an open loop the maximum
+	HTTP2       bool           // by ALPN over TLS, else by prior knowledge
 	NewEach     bool           // a new connection for every request
-	Sources     []netip.Addr   // connections take them in turn; empty: the system's choice
-	Enter       client.Enter   // where given
+	Sources     []netip.Addr   // source addresses, used in rotation; empty: the system's choice
+	Enter       client.Enter   // nil: the caller's namespace
 }
 
-// request is a GET of an object.
+// request returns a GET request for an object.
 func (s *Spec) request(path string) *http.Request {
 	u := url.URL{Scheme: "http", Host: s.Server.String(), Path: path}
 	if s.Roots != nil {

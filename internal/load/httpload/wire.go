@@ -7,18 +7,18 @@ import (
 	"linerate/internal/load/client"
 )
 
-// idleFor is how long a connection is idle before it is looked at again: a
-// server that closes idle connections does so after seconds.
+// idleFor is how long a connection must be idle to be checked before reuse:
+// servers that close idle connections do so after seconds.
 const idleFor = 200 * time.Millisecond
 
-// wire is a lane's connection, TCP or TLS, made anew when it has ended.
+// wire is a lane's connection, TCP or TLS, reopened when it has ended.
 type wire struct {
 	d       *dialer
 	on      client.Events
 	newEach bool
-	conn    net.Conn // nil: none
+	conn    net.Conn // nil if there is none
 	raw     *client.Conn
-	last    time.Time // the deadline of the last request
+	last    time.Time // deadline of the last request
 	retired bool      // the server takes no more requests on it
 }
 
@@ -26,8 +26,8 @@ func (r *source) wire(on client.Events) wire {
 	return wire{d: r.d, on: on, newEach: r.NewEach}
 }
 
-// ready sees to a connection; fresh: it was made just now. The deadlines tell how
-// long one was idle, for to ask the clock is dear on some machines.
+// ready ensures that there is a connection; fresh reports whether it is new. It derives
+// the idle time from deadlines, because reading the clock is slow on some machines.
 func (l *wire) ready(deadline time.Time) (fresh bool, f *client.Failure) {
 	if l.conn != nil && (l.retired || deadline.Sub(l.last) > idleFor && l.raw.Dead()) {
 		l.Close()
@@ -54,10 +54,10 @@ func (l *wire) ready(deadline time.Time) (fresh bool, f *client.Failure) {
 	return true, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (l *wire) Close() {
 	if l.conn != nil {
-		_ = l.conn.Close() // nothing is left to send
+		_ = l.conn.Close() // there is nothing left to send
 		l.conn = nil
 	}
 }

@@ -23,7 +23,7 @@ func NewAFPacket() load.Engine { return engine{} }
 
 func (engine) Name() string { return AFPacket }
 
-// Available tries what the engine is made of: a packet socket.
+// Available checks that a packet socket can be opened.
 func (engine) Available() error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -32,7 +32,7 @@ func (engine) Available() error {
 	return unix.Close(fd)
 }
 
-// NewGenerator opens a socket per worker and builds the flows' headers.
+// NewGenerator opens a socket for each worker and builds the flows' headers.
 func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	return newGenerator(spec, in)
 }
@@ -80,7 +80,7 @@ func openPort(d wire.Device, in port.Place) (*outPort, error) {
 	return p, nil
 }
 
-// Send sends frames in one system call.
+// Send sends frames with one system call.
 func (p *outPort) Send(frames [][]byte) (int, error) {
 	for i, f := range frames {
 		p.vectors[i] = unix.Iovec{Base: &f[0], Len: uint64(len(f))}

@@ -17,24 +17,24 @@ import (
 )
 
 // The ring that the kernel fills (TPACKET_V3, packet_mmap.rst): it hands over
-// blocks when they are full, or after a while.
+// a block when it is full, or after a timeout.
 const (
 	blockBytes  = 1 << 18
 	blocks      = 64
 	retireAfter = 4 // ms
 )
 
-// ringReceiver is a Receiver with a ring that it shares with the kernel.
+// ringReceiver is a Receiver with a ring shared with the kernel.
 type ringReceiver struct {
 	Receiver
 	fd    int
 	ring  []byte
-	at    int           // the block to be read next
-	drops uint32        // that the kernel has told so far
+	at    int           // next block to read
+	drops uint32        // as reported by the kernel so far
 	empty atomic.Uint64 // when the reader last found nothing to read, ns
 }
 
-// NewReceiver opens a socket that sees every frame that arrives.
+// NewReceiver opens a socket that receives every arriving frame.
 func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
 	return newReceiver(device, in, w)
 }
@@ -56,7 +56,7 @@ func (r *ringReceiver) open(d wire.Device) (err error) {
 	if r.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
 		return wire.NotPermitted(fmt.Errorf("open a packet socket: %w", err))
 	}
-	// Its own frames going out are not received.
+	// Do not receive outgoing frames.
 	_ = unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
 	if err := unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3); err != nil {
 		return fmt.Errorf("ask for a TPACKET_V3 ring: %w", err)
@@ -78,7 +78,7 @@ func (r *ringReceiver) open(d wire.Device) (err error) {
 	return nil
 }
 
-// release gives the ring back and closes the socket.
+// release unmaps the ring and closes the socket.
 func (r *ringReceiver) release() (err error) {
 	if r.ring != nil {
 		err = unix.Munmap(r.ring)
@@ -91,14 +91,14 @@ func (r *ringReceiver) release() (err error) {
 	return err
 }
 
-// Offsets in a block's descriptor and a frame's header.
+// Offsets in the block descriptor and the frame header.
 const (
 	blockStatus, blockFrames, blockFirst = 8, 12, 16
 	frameNext, frameSec, frameNsec       = 0, 4, 8
 	frameSnap, frameMAC                  = 12, 24
 )
 
-// next takes a block, if the kernel has handed one over, or waits for it.
+// next reads a block if the kernel has handed one over, or waits for it.
 func (r *ringReceiver) next() error {
 	b := r.ring[r.at*blockBytes : (r.at+1)*blockBytes]
 	status := (*uint32)(unsafe.Pointer(&b[blockStatus]))
@@ -117,7 +117,7 @@ func (r *ringReceiver) next() error {
 // block counts the frames of one block.
 func (r *ringReceiver) block(b []byte) {
 	le := binary.NativeEndian
-	// Frames carry the kernel's wall-clock time of arrival.
+	// Frames carry the kernel's wall-clock arrival time.
 	var wall unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_REALTIME, &wall)
 	offset := int64(wire.Monotonic()) - wall.Nano()
@@ -133,8 +133,8 @@ func (r *ringReceiver) block(b []byte) {
 	}
 }
 
-// statistics is how many frames the ring had no room for; the kernel tells those
-// since it was last asked.
+// statistics returns how many frames the ring had no room for; the kernel
+// reports those since the last query.
 func (r *ringReceiver) statistics() (uint32, error) {
 	if s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 		r.drops += s.Drops
@@ -142,9 +142,9 @@ func (r *ringReceiver) statistics() (uint32, error) {
 	return r.drops, nil
 }
 
-// Finish waits until the account is closed and nothing more arrives. On a busy
-// machine an account may stand still because its reader does: the reader must have
-// read what the kernel held back when Finish began.
+// Finish waits until the account is complete and nothing more arrives. On a busy
+// machine an account may stop growing only because its reader is delayed: the
+// reader must have read what the kernel was holding when Finish began.
 func (r *ringReceiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
 	read, end := wire.Monotonic()+2*retireAfter*1e6, time.Now().Add(patience)
 	got, err := r.Receiver.Finish(ctx, patience)

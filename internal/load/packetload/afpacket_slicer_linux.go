@@ -11,12 +11,12 @@ import (
 	"linerate/internal/port"
 )
 
-// slicer sends one load.Spec over several lanes in turn, from user space: a
-// socket a lane, and a receiver a lane, all of them there at once.
+// slicer sends one load.Spec over several lanes in turn, from user space,
+// with one socket and one receiver per lane, all open at once.
 //
 // A frame that sendmmsg(2) sends into a veth has passed the chain when the call
-// returns, if the kernel did not leave it to ksoftirqd. The time of a slice is
-// that of its calls: what user space does between them is not in it.
+// returns, unless the kernel left it to ksoftirqd. The time of a slice is that
+// of its calls, without the time in user space between them.
 type slicer struct{ spec load.Spec }
 
 var _ load.Interleaver = engine{}
@@ -29,13 +29,13 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 	return &slicer{spec}, nil
 }
 
-// Close has nothing to free: sockets live as long as a run.
+// Close does nothing: sockets live as long as a run.
 func (s *slicer) Close() error { return nil }
 
-// drainFor is how long receivers may need to read what has arrived.
+// drainFor is how long receivers may take to read what has arrived.
 const drainFor = time.Second
 
-// Run sends over the lanes until the plan is through or ctx ends.
+// Run sends over the lanes until the plan is complete or ctx is done.
 func (s *slicer) Run(ctx context.Context, over []load.Lane, p load.SlicePlan) (out load.Sliced, err error) {
 	r, err := openLanes(AFPacket, s.spec, over, openLane)
 	defer func() { err = errors.Join(err, r.closeAll()) }()
@@ -66,9 +66,9 @@ func openLane(l *lane, spec load.Spec, from, to port.Port, w load.Watch) error {
 	return err
 }
 
-// slice sends whole batches, of which each way of the lane has its share: so many
-// frames at least, and for so long. It returns how many, and how long the calls
-// took.
+// slice sends whole batches, shared among the lane's ways, until both least
+// frames and ns nanoseconds are reached. It returns the number of frames, and the
+// time that the calls took.
 func slice(ways []*lane, least int, ns uint64) (frames int, took uint64, err error) {
 	for frames < least || took < ns {
 		for _, w := range ways {
@@ -82,7 +82,7 @@ func slice(ways []*lane, least int, ns uint64) (frames int, took uint64, err err
 	return frames, took, nil
 }
 
-// leftCPU is how often this thread has left its CPU.
+// leftCPU returns how often this thread has been switched off its CPU.
 func leftCPU() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {

@@ -2,10 +2,10 @@ package packetload
 
 import "encoding/binary"
 
-// BPF is the engine's, as in load.Sent.
+// BPF is the name of the engine, as in load.Sent.
 const BPF = "bpf"
 
-// The fields of struct bpf_xhdr (net/bpf.h), with time stamps of the format
+// The fields of struct bpf_xhdr (net/bpf.h), with time stamps in the format
 // BPF_T_NANOTIME: seconds and nanoseconds.
 const (
 	headerSec      = 0
@@ -16,7 +16,7 @@ const (
 	align          = 8 // BPF_ALIGNMENT, sizeof(long)
 )
 
-// eachFrame walks the frames that one read of a bpf descriptor gave.
+// eachFrame visits the frames returned by one read of a bpf descriptor.
 func eachFrame(b []byte, visit func(frame []byte, ns uint64)) {
 	le := binary.LittleEndian
 	for len(b) >= headerLeast {

@@ -16,20 +16,20 @@ import (
 
 var _ load.Interleaver = interleaver{}
 
-// NewBPF returns the engine. open opens its descriptors: OpenBPF here, or a testbed's
-// Door in its jails.
+// NewBPF returns the engine. open opens its descriptors: OpenBPF on this host, or a
+// testbed's Door in its jails.
 func NewBPF(open wire.Door) load.Engine { return bpfEngine{open, dropped} }
 
-// InterleavingBPF returns the engine as one that sends over several lanes in turn
-// (load.Interleaver). The time of a slice is what spent reads: it includes neither the
-// generator's system calls nor other programs.
+// InterleavingBPF returns the engine with support for several lanes in turn
+// (load.Interleaver). The time of a slice is what spent returns: it includes neither
+// the generator's system calls nor other programs.
 func InterleavingBPF(open wire.Door, spent Spent) load.Engine {
 	return interleaver{bpfEngine{open, dropped}, spent}
 }
 
 func (bpfEngine) Name() string { return BPF }
 
-// Available tries what the engine is made of: a bpf descriptor.
+// Available checks that a bpf descriptor can be opened.
 func (bpfEngine) Available() error {
 	fd, err := openBPF()
 	if err != nil {
@@ -46,7 +46,7 @@ func openBPF() (int, error) {
 	return fd, nil
 }
 
-// dropped asks a descriptor how many frames its buffer had no room for.
+// dropped returns how many frames a descriptor's buffer had no room for.
 func dropped(f *os.File) (uint32, error) {
 	var s unix.BpfStat
 	if err := wire.Ioctl(int(f.Fd()), unix.BIOCGSTATS, unsafe.Pointer(&s)); err != nil {
@@ -55,14 +55,14 @@ func dropped(f *os.File) (uint32, error) {
 	return s.Drop, nil
 }
 
-// bufferMost is what a receiver asks for; the kernel gives no more than
-// net.bpf.maxbufsize.
+// bufferMost is the buffer size that a receiver requests; the kernel limits
+// it to net.bpf.maxbufsize.
 const bufferMost = 1 << 20
 
 // The directions of BIOCSDIRECTION (net/bpf.h).
 const directionIn = 0
 
-// readTimeout is after how long a read gives what there is.
+// readTimeout is the time after which a read returns what has arrived.
 var readTimeout = unix.Timeval{Usec: 10_000}
 
 // OpenBPF opens a bpf descriptor for one direction of a device (wire.Door).
@@ -88,8 +88,8 @@ func OpenBPF(o wire.Order) (wire.Opened, error) {
 	return out, nil
 }
 
-// attach binds a descriptor to a device, with a buffer as large as may be, and
-// returns the buffer's length.
+// attach binds a descriptor to a device, with a buffer up to the given size,
+// and returns the buffer's length.
 func attach(fd int, device string, buffer uint32) (int, error) {
 	_ = wire.Ioctl(fd, unix.BIOCSBLEN, unsafe.Pointer(&buffer))
 	var request [32]byte // struct ifreq
@@ -103,7 +103,7 @@ func attach(fd int, device string, buffer uint32) (int, error) {
 	return int(buffer), nil
 }
 
-// sending makes a descriptor one that writes whole frames and captures none.
+// sending configures a descriptor to write whole frames and capture none.
 func sending(fd int, device string) error {
 	if _, err := attach(fd, device, 4096); err != nil {
 		return err
@@ -116,7 +116,7 @@ func sending(fd int, device string) error {
 		wrap("send frames with their own source address", wire.Ioctl(fd, unix.BIOCSHDRCMPLT, unsafe.Pointer(&yes))))
 }
 
-// receiving makes a descriptor one that captures what arrives, with its time.
+// receiving configures a descriptor to capture arriving frames, with their times.
 func receiving(fd int, device string) (int, error) {
 	n, err := attach(fd, device, bufferMost)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"linerate/internal/port"
 )
 
-// Spent is the CPU time that the chain behind a port has taken, of all lanes
-// together, once nothing is under way in it.
+// Spent returns the CPU time that the chain behind a port has used, for all
+// lanes together, once no frames are in flight.
 type Spent func() (time.Duration, error)
 
-// interleaver is an engine whose slices are measured by the kernel's own
-// account of the CPU time of the threads that move the frames.
+// interleaver is an engine whose slices are measured by the kernel's
+// accounting of the CPU time of the threads that forward the frames.
 type interleaver struct {
 	bpfEngine
 	spent Spent
 }
 
-// burst is how many frames are under way at once: fewer than any queue on their
-// way holds. Where net.isr.dispatch has them queued, that is 256
+// burst is the number of frames in flight at once: fewer than any queue on
+// their way holds. Where net.isr.dispatch queues them, that is 256
 // (net.isr.defaultqlimit); epair(4) holds thousands.
 const burst = 3 * Batch
 
@@ -43,10 +43,10 @@ type bpfSlicer struct {
 	spec load.Spec
 }
 
-// Close has nothing to free: descriptors live as long as a run.
+// Close does nothing: descriptors live as long as a run.
 func (s *bpfSlicer) Close() error { return nil }
 
-// Run sends over the lanes until the plan is through or ctx ends.
+// Run sends over the lanes until the plan is complete or ctx is done.
 func (s *bpfSlicer) Run(ctx context.Context, over []load.Lane, p load.SlicePlan) (out load.Sliced, err error) {
 	r, err := s.lanes(over)
 	defer func() { err = errors.Join(err, r.closeAll()) }()
@@ -69,8 +69,8 @@ func (s *bpfSlicer) lanes(over []load.Lane) (*lanes, error) {
 	})
 }
 
-// slice sends a lane's guard and then, in bursts that its queues hold, for so
-// long as the slice is to take.
+// slice sends a lane's guard frames and then, in bursts that fit in its
+// queues, frames for the duration of the slice.
 func (s *bpfSlicer) slice(l *lane, guard int, least time.Duration, since func() uint64) (one load.Slice, err error) {
 	if _, err := l.send(guard); err != nil {
 		return one, err
@@ -99,7 +99,7 @@ func (s *bpfSlicer) slice(l *lane, guard int, least time.Duration, since func() 
 	return one, nil
 }
 
-// aim sets how many frames a slice needs to take a little longer than its
+// aim sets the number of frames so that a slice takes slightly longer than
 // least.
 func (l *lane) aim(took time.Duration, frames uint32, least time.Duration) {
 	want := burst
@@ -109,8 +109,8 @@ func (l *lane) aim(took time.Duration, frames uint32, least time.Duration) {
 	l.frames = min(want, burst) / Batch * Batch
 }
 
-// send sends n frames, no more at once than the queues hold, and waits until
-// they have arrived.
+// send sends n frames, in bursts that fit in the queues, and waits until they
+// have arrived.
 func (l *lane) send(n int) (arrived bool, err error) {
 	arrived = true
 	for n > 0 && err == nil {
@@ -130,8 +130,8 @@ func (l *lane) send(n int) (arrived bool, err error) {
 	return arrived, err
 }
 
-// await reads until all that was sent has arrived, or nothing more comes: what
-// is missing then is lost, and not waited for again.
+// await reads until all sent frames have arrived, or nothing more arrives:
+// missing frames are then counted as lost, and not waited for again.
 func (l *lane) await() (bool, error) {
 	var sent load.LaneAccount
 	l.step.Sent(&sent)
@@ -153,7 +153,7 @@ func (l *lane) await() (bool, error) {
 	return false, nil
 }
 
-// For how long nothing may arrive until what is missing is taken for lost.
+// How long nothing may arrive before missing frames count as lost.
 const (
 	bpfPollEvery = 50 * time.Microsecond
 	idleMost     = 10000 // half a second: an emulated or loaded machine stalls for tens of ms

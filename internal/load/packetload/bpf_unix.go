@@ -15,14 +15,14 @@ import (
 	"linerate/internal/port"
 )
 
-// engine is the engine without what only FreeBSD has: how its descriptors are opened,
-// and how many frames a receiving one had no room for since it was opened.
+// bpfEngine is the engine without its FreeBSD-only parts: how descriptors are opened,
+// and how many frames a receiving descriptor had no room for since it was opened.
 type bpfEngine struct {
 	open    wire.Door
 	dropped func(*os.File) (uint32, error)
 }
 
-// NewGenerator opens a descriptor per worker and builds the flows' headers.
+// NewGenerator opens a descriptor for each worker and builds the flows' headers.
 func (e bpfEngine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	return e.generator(spec, in)
 }
@@ -46,7 +46,7 @@ func (e bpfEngine) generator(spec load.Spec, in port.Place) (*Generator, error) 
 	})
 }
 
-// NewReceiver opens a descriptor that sees every frame that arrives.
+// NewReceiver opens a descriptor that receives every arriving frame.
 func (e bpfEngine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	r, err := e.capture(device, w, true)
 	if err == nil {
@@ -58,8 +58,8 @@ func (e bpfEngine) NewReceiver(device string, _ port.Place, w load.Watch) (load.
 	return r, nil
 }
 
-// capture opens a receiving descriptor, with an account that has begun. Without
-// wait, reads take what is there.
+// capture opens a receiving descriptor and starts its account. Without wait,
+// reads do not block.
 func (e bpfEngine) capture(device string, w load.Watch, wait bool) (*Receiver, error) {
 	o, err := e.open(wire.Order{Kind: BPF, Device: device, Receive: true})
 	if err != nil {
@@ -89,7 +89,7 @@ func (e bpfEngine) capture(device string, w load.Watch, wait bool) (*Receiver, e
 	return r, nil
 }
 
-// bpfPort writes frames, one to a system call.
+// bpfPort writes frames, one per system call.
 type bpfPort struct {
 	file   *os.File
 	device string

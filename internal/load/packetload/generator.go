@@ -12,19 +12,19 @@ import (
 	"linerate/internal/port"
 )
 
-// Config is what an engine makes a Generator of.
+// Config configures a Generator for an engine.
 type Config struct {
 	Engine string // as in load.Sent.Engine
 	Spec   load.Spec
 	In     port.Place // where workers run
 	Device wire.Device
-	// First is a Port that is open already, for the first worker; nil: Open opens
-	// it too. It also carries the end-of-stream frames. NewGenerator closes it when
-	// it fails.
+	// First, if not nil, is an already open Port for the first worker, which also
+	// sends the end-of-stream frames; if it is nil, Open opens it too. NewGenerator
+	// closes First if it fails.
 	First Port
-	// Open opens a Port; it is called once for each other worker.
+	// Open opens a Port; it is called once for every other worker.
 	Open func() (Port, error)
-	// Stuck is what to do when a device refuses every frame, for a hint.
+	// Stuck is advice for a device that refuses every frame.
 	Stuck string
 }
 
@@ -38,8 +38,8 @@ type Generator struct {
 
 var _ load.Generator = (*Generator)(nil)
 
-// NewGenerator opens a Port per worker and builds the flows' headers. A source address
-// that Spec does not have is the device's.
+// NewGenerator opens a Port for each worker and builds the flows' headers. If Spec has
+// no source address, it uses the device's.
 func NewGenerator(c Config) (*Generator, error) {
 	g := &Generator{Config: c}
 	err := g.prepare()
@@ -83,7 +83,7 @@ func (g *Generator) Close() error {
 	return all
 }
 
-// Probe has nothing to see: any device takes the frames of a Port.
+// Probe does nothing: every device accepts the frames of a Port.
 func (g *Generator) Probe(context.Context) error { return nil }
 
 const (
@@ -94,11 +94,11 @@ const (
 // transmission is one run of a generator.
 type transmission struct {
 	limit  load.Limit
-	target float64 // frames per second, 0: maximum
+	target float64 // frames per second; 0: maximum
 	run    uint16
 }
 
-// Run sends until the limit or ctx ends.
+// Run sends until the limit, or until ctx is done.
 func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.Spec.Sizes), run: load.RunAt(wire.Monotonic())}
 	g.stop.Store(false)
@@ -124,7 +124,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	return g.finish(ctx, t)
 }
 
-// begin lets all workers start at one time.
+// begin starts all workers at the same time.
 func (g *Generator) begin(ready chan struct{}, begin chan uint64, ended chan error) error {
 	for range g.workers {
 		var err error
@@ -164,7 +164,7 @@ func (g *Generator) await(ctx context.Context, ended chan error) error {
 	return all
 }
 
-// account adds up the workers.
+// account sums up the workers.
 func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 	refused := uint64(0)
 	sent := load.Sent{Engine: g.Engine, TargetPPS: t.target, Refused: &refused}
@@ -189,22 +189,22 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	return sent, ctx.Err()
 }
 
-// Batch is how many frames a worker hands over at once, at most.
+// Batch is the largest number of frames that a worker sends at once.
 const Batch = 64
 
-// Port is one worker's way into a device. Only that worker uses it.
+// Port is one worker's access to a device. Only that worker uses it.
 type Port interface {
-	// Send sends frames, in order, and returns how many the device took.
-	// Fewer than all without an error: it has no room for the rest just
-	// now. A frame's bytes are the worker's again when Send returns.
+	// Send sends frames, in order, and returns how many the device accepted.
+	// If these are fewer, without an error, it has no room for the rest at
+	// present. The worker may reuse the frames' memory when Send returns.
 	Send(frames [][]byte) (int, error)
 	Close() error
 }
 
-// sendTries is how often a single frame is tried, at a millisecond each.
+// sendTries is how often a single frame is tried, 1 ms apart.
 const sendTries = 500
 
-// one sends a single frame, again if the device has no room for it just now.
+// one sends a single frame, retrying while the device has no room for it.
 func one(p Port, frame []byte) error {
 	for range sendTries {
 		n, err := p.Send([][]byte{frame})
@@ -216,9 +216,9 @@ func one(p Port, frame []byte) error {
 	return errors.New("the device has no room for " + fmt.Sprintf("a frame of %d bytes", len(frame)))
 }
 
-// Stepper sends a Spec from the calling thread, a few frames at a time: what
-// an interleaving engine makes its slices of. It uses the first worker of a
-// Generator, which must not run meanwhile.
+// Stepper sends a Spec from the calling thread, a few frames at a time:
+// interleaving engines build their slices from it. It uses the first worker
+// of a Generator, which must not run meanwhile.
 type Stepper struct{ w *worker }
 
 // Stepper begins a run of the generator's stream.
@@ -228,11 +228,11 @@ func (g *Generator) Stepper(run uint16) *Stepper {
 	return &Stepper{w}
 }
 
-// CPU is where the generator's worker is to run; −1: anywhere.
+// CPU returns the CPU for the generator's worker; −1: any.
 func (s *Stepper) CPU() int { return s.w.cpu }
 
-// Step sends n frames, Batch at most, and returns how many the device took and
-// for how long the system calls took, in ns.
+// Step sends n frames, at most Batch, and returns how many the device accepted
+// and how long the system calls took, in ns.
 func (s *Stepper) Step(n int) (frames int, took uint64, err error) {
 	var never atomic.Bool
 	bytes := s.w.fill(n, s.w.clock.Now())
@@ -244,7 +244,7 @@ func (s *Stepper) Step(n int) (frames int, took uint64, err error) {
 	return frames, took, err
 }
 
-// Account is what was sent since the Stepper was made, and what of it arrived.
+// Account returns what was sent since the Stepper was made, and what of that arrived.
 func (s *Stepper) Account(got load.Received) load.LaneAccount {
 	a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes, Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
 	s.Sent(&a)

@@ -13,23 +13,23 @@ import (
 	"linerate/internal/load/wire"
 )
 
-// Receiver counts in user space what an engine reads of a device.
+// Receiver counts in user space what an engine reads from a device.
 type Receiver struct {
 	engine string
 	watch  load.Watch
-	read   func() error // counts what has arrived, or waits a moment for it
-	shut   func() error // closes what read reads
-	// dropped is how many frames the kernel had no room for since the device was
-	// opened.
+	read   func() error // counts what has arrived, or waits briefly for it
+	shut   func() error // closes what read uses
+	// dropped returns how many frames the kernel had no room for since the
+	// device was opened.
 	dropped func() (uint32, error)
 
 	mu      sync.Mutex
 	account load.Account
-	seen    uint64 // frames read, whosever
-	missed  uint32 // of those dropped, before the account began
+	seen    uint64 // all frames read, including foreign ones
+	missed  uint32 // dropped before the account began
 	done    chan struct{}
 	closed  atomic.Bool
-	failed  error // of reading, once done
+	failed  error // error from reading, valid once done
 }
 
 // start begins the account and reads until Close.
@@ -47,20 +47,20 @@ func (r *Receiver) start() error {
 	return nil
 }
 
-// count takes a frame that arrived at a time into the account. Held: the lock.
+// count counts a frame that arrived at a time. The lock must be held.
 func (r *Receiver) count(frame []byte, at uint64) {
 	r.seen++
 	r.account.Frame(frame, at)
 }
 
-// arrived is how many frames of a generator were read since the last Reset.
+// arrived returns how many of linerate's frames were read since the last Reset.
 func (r *Receiver) arrived() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.seen - r.account.Foreign
 }
 
-// Snapshot is the account so far.
+// Snapshot returns the account so far.
 func (r *Receiver) Snapshot() (load.Received, error) {
 	select {
 	case <-r.done:
@@ -79,7 +79,7 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	return got, err
 }
 
-// Finish waits until the account is closed and nothing more arrives.
+// Finish waits until the account is complete and nothing more arrives.
 func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
 	return wire.Finish(ctx, r.Snapshot, patience)
 }

@@ -13,18 +13,18 @@ import (
 	"linerate/internal/port"
 )
 
-// lane is a lane's sender and receiver in one run, in one direction.
+// lane holds a lane's sender and receiver for one run, in one direction.
 type lane struct {
-	gen    *Generator // nil: its port could not be opened
+	gen    *Generator // nil if its port could not be opened
 	step   *Stepper
 	rx     *Receiver
-	close  func() error // of rx
-	frames int          // of a slice on bpf(4): as many as its time asks for
+	close  func() error // closes rx
+	frames int          // in a slice on bpf(4), from the slice's duration
 	lost   uint64       // so far, on bpf(4)
 }
 
-// lanes of one run: of a spec with two directions, each lane is two, one after the
-// other.
+// lanes are the lanes of one run; for a spec with two directions each lane has two
+// consecutive entries.
 type lanes struct {
 	engine string
 	all    []*lane
@@ -43,8 +43,8 @@ func checkLanes(spec load.Spec, n int) error {
 	return err
 }
 
-// openLanes opens the ends of every lane. What is open when it fails is returned with
-// the error.
+// openLanes opens both ends of every lane. On an error it also returns what is
+// already open.
 func openLanes(engine string, spec load.Spec, over []load.Lane, open func(l *lane, spec load.Spec, from, to port.Port, w load.Watch) error) (*lanes, error) {
 	r := &lanes{engine: engine, ways: spec.Ways()}
 	run := load.RunAt(wire.Monotonic())
@@ -69,7 +69,7 @@ func openLanes(engine string, spec load.Spec, over []load.Lane, open func(l *lan
 	return r, nil
 }
 
-// closeAll closes the ends of all lanes.
+// closeAll closes both ends of all lanes.
 func (r *lanes) closeAll() (err error) {
 	for _, l := range r.all {
 		if l.gen != nil {
@@ -80,8 +80,8 @@ func (r *lanes) closeAll() (err error) {
 	return err
 }
 
-// run goes through the plan on a separate thread, then closes the lanes' accounts:
-// receivers have drain to read what has arrived.
+// run executes the plan on its own thread, then completes the lanes' accounts;
+// receivers have the time drain to read what has arrived.
 func (r *lanes) run(ctx context.Context, p load.SlicePlan, drain time.Duration, slice func(ways []*lane, guard int, since func() uint64) (load.Slice, error)) (out load.Sliced, err error) {
 	out.Engine = r.engine
 	err = wire.OnCPU(r.all[0].step.CPU(), func(int) error {
@@ -96,7 +96,7 @@ func (r *lanes) run(ctx context.Context, p load.SlicePlan, drain time.Duration, 
 	return out, err
 }
 
-// account closes the lanes' accounts.
+// account completes the lanes' accounts.
 func (r *lanes) account(drain time.Duration) ([]load.LaneAccount, error) {
 	for deadline := time.Now().Add(drain); ; time.Sleep(5 * time.Millisecond) {
 		var lost uint64

@@ -10,19 +10,19 @@ import (
 	"linerate/internal/load/wire"
 )
 
-// Turns goes through a plan's slices in order, for engines whose slices are
-// sent from user space. slice sends one over a lane, after a guard of so many
-// frames; since is the time from the start of the run, in ns. What was sent is
-// in out, however the run ends; a context that ends it is no error.
+// Turns runs a plan's slices in order, for engines that send from user space.
+// slice sends one slice over a lane, after guard frames; since returns the
+// time since the start of the run, in ns. out records what was sent, however
+// the run ends; the end of a context is not an error.
 //
-// Slices that other work had a part in do not count, and so their time is no part
-// of the plan's, as long as a run takes no more than twice that: with other
-// programs running they are half of all, and intervals as much wider.
+// Slices that were disturbed by other work do not count, so their time is not part of
+// the plan's, as long as the run takes no more than twice that: with other programs
+// running half of all slices are disturbed, which would widen intervals.
 func Turns(ctx context.Context, p load.SlicePlan, lanes int, out *load.Sliced, slice func(lane, guard int, since func() uint64) (load.Slice, error)) error {
 	return turns(ctx, p, lanes, out, wire.NewClock().Now, slice)
 }
 
-// turns is Turns by a clock.
+// turns implements Turns with a given clock.
 func turns(ctx context.Context, p load.SlicePlan, lanes int, out *load.Sliced, now func() uint64, slice func(lane, guard int, since func() uint64) (load.Slice, error)) error {
 	start, turn := now(), max(1, p.Turn)
 	since := func() uint64 { return now() - start }

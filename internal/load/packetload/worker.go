@@ -14,7 +14,7 @@ import (
 	"linerate/internal/wait"
 )
 
-// refusedFor is for how long a device may refuse every frame.
+// refusedFor is how long a device may refuse all frames.
 const refusedFor = uint64(2 * time.Second)
 
 // worker sends its share of the flows through its port.
@@ -25,10 +25,10 @@ type worker struct {
 	stuck   string
 	port    Port
 	cpu     int
-	first   int // has the flows first, first + step, …
+	first   int // its flows are first, first + step, …
 	step    int
 	flows   int
-	headers []byte // of every flow, when all frames are of one size
+	headers []byte // of every flow, if all frames have the same size
 	sums    []uint64
 
 	buffers [Batch][]byte
@@ -38,15 +38,15 @@ type worker struct {
 	stamp             load.Stamp
 	duration          time.Duration // 0: no limit
 	limit             uint64
-	interval          float64 // ns between frames, 0: maximum
+	interval          float64 // ns between frames; 0: maximum rate
 	flow, size        int
 	round             uint32
-	elephant          uint32 // share of the frames that the first flow sends, in 2⁻³²; 0: as the others
-	least             int    // the first flow that is no elephant
-	owed, big         uint32 // to the elephant, in 2⁻³² of a frame; its next sequence
+	elephant          uint32 // share of the frames that the first flow sends, in 2⁻³²; 0: like the others
+	least             int    // the first flow that is not the elephant
+	owed, big         uint32 // owed to the elephant, in 2⁻³² of a frame; its next sequence number
 	random            uint64
-	left              int      // in random order: frames that the last flow still has in a row
-	sequences         []uint32 // of random order
+	left              int      // in random order: remaining consecutive frames of the current flow
+	sequences         []uint32 // for random order
 	sent, bytes       atomic.Uint64
 	unsent, elapsed   atomic.Uint64
 	headerLen, length int
@@ -78,8 +78,7 @@ func newWorker(g *Generator, cpu, first, step int) (*worker, error) {
 	return w, nil
 }
 
-// precompute builds the headers of every flow, which differ by nothing else
-// than the flow.
+// precompute builds the headers of every flow, which depend only on the flow.
 func (w *worker) precompute() {
 	w.headers = make([]byte, w.flows*w.headerLen)
 	b := make([]byte, w.length)
@@ -92,7 +91,7 @@ func (w *worker) precompute() {
 	}
 }
 
-// reset makes the worker's state that of a run not begun.
+// reset prepares the worker's state for a run.
 func (w *worker) reset(g *Generator, i int, t transmission) {
 	w.stamp = load.Stamp{Stream: g.Spec.Stream, Run: t.run}
 	w.limit, w.interval, w.duration = math.MaxUint64, 0, t.limit.Duration
@@ -116,7 +115,7 @@ func (w *worker) reset(g *Generator, i int, t transmission) {
 	}
 }
 
-// send sends until the limit or until stop.
+// send sends until the limit, or until stop.
 func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uint64) error {
 	ready <- struct{}{}
 	start, ok := <-begin
@@ -148,7 +147,7 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 		if err != nil {
 			return err
 		}
-		for _, f := range w.frames[done:n] { // the run is over: neither these are sent nor others
+		for _, f := range w.frames[done:n] { // the run is over: these frames remain unsent
 			bytes -= uint64(len(f))
 		}
 		sent += uint64(done)
@@ -160,7 +159,7 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 	return nil
 }
 
-// due is how many frames to send now.
+// due returns how many frames to send now.
 func (w *worker) due(sent, since uint64) int {
 	n := uint64(Batch)
 	if w.interval > 0 {
@@ -169,14 +168,14 @@ func (w *worker) due(sent, since uint64) int {
 	return int(min(n, w.limit-sent))
 }
 
-// longest is for how long a worker rests at once: it hears of a stop after that.
+// longest is the longest that a worker sleeps at a time, so that it notices a stop.
 const longest = 5 * time.Millisecond
 
-// nap sleeps; tests count it.
+// nap sleeps; tests count its calls.
 var nap = wait.Nap
 
-// rest leaves the processor to others while the next frame, or the end, is far enough away
-// for a nap to end before it. What is left of the time the worker spins: no sleep is exact.
+// rest yields the processor while the next frame, or the end, is far enough away for a nap.
+// The worker spins for the rest of the time, since sleeps are inexact.
 func (w *worker) rest(sent, since uint64) {
 	next := float64(sent) * w.interval
 	if w.duration > 0 {
@@ -187,7 +186,7 @@ func (w *worker) rest(sent, since uint64) {
 	}
 }
 
-// close works out how long it took and what was due but not sent.
+// close computes the duration, and how many due frames were not sent.
 func (w *worker) close(sent, elapsed uint64) {
 	if w.interval > 0 {
 		if sent >= w.limit {
@@ -202,8 +201,8 @@ func (w *worker) close(sent, elapsed uint64) {
 	w.elapsed.Store(elapsed)
 }
 
-// fill writes the next n frames, all stamped with one time, and returns their
-// length.
+// fill writes the next n frames, all stamped with the same time, and returns
+// their total length.
 func (w *worker) fill(n int, now uint64) (length uint64) {
 	w.stamp.Time = now
 	for i := range n {
@@ -230,8 +229,8 @@ func (w *worker) fill(n int, now uint64) (length uint64) {
 	return length
 }
 
-// next chooses a flow, as an index of this worker's, and its sequence. The
-// elephant's frames are spread evenly among the others' (Bresenham's line).
+// next chooses a flow, as an index into this worker's, and its sequence number. It
+// spreads the elephant's frames evenly among the others (Bresenham's algorithm).
 func (w *worker) next() (flow int, sequence uint32) {
 	if w.elephant > 0 {
 		if w.owed += w.elephant; w.owed < w.elephant {
@@ -241,7 +240,7 @@ func (w *worker) next() (flow int, sequence uint32) {
 	}
 	if w.sequences != nil {
 		if w.left--; w.left < 0 {
-			// xorshift64* (Vigna 2016), the upper half
+			// xorshift64* (Vigna 2016), upper half
 			w.random ^= w.random >> 12
 			w.random ^= w.random << 25
 			w.random ^= w.random >> 27
@@ -260,9 +259,9 @@ func (w *worker) next() (flow int, sequence uint32) {
 	return flow, sequence
 }
 
-// push sends the first n frames, again those for which the device had no room.
+// push sends the first n frames, retrying those for which the device had no room.
 func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
-	var since uint64 // when the device began to refuse
+	var since uint64 // start of the device's refusals
 	for sent < n {
 		k, err := w.port.Send(w.frames[sent:n])
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 	"linerate/internal/port"
 )
 
-// Engine generates on one machine and receives on another, or on the same.
+// Engine generates on one machine and receives on another, or on the same one.
 type Engine struct {
 	Generator, Receiver *Side
 }
 
-// Side is one machine of an engine, and a link to it that is made anew when it
-// was lost: what it did is lost then, and the next trial goes on.
+// Side is one machine of an engine, with a link that is reestablished after a
+// loss: what it was doing is then lost, and the next trial continues.
 type Side struct {
 	Start func(ctx context.Context) (*Link, error)
 
@@ -25,7 +25,7 @@ type Side struct {
 	link *Link
 }
 
-// Link is the link to the machine.
+// Link returns the link to the machine.
 func (s *Side) Link(ctx context.Context) (*Link, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *Side) Close() error {
 	return s.link.Close()
 }
 
-// hello is what the machine said; empty before it was asked.
+// hello returns what the machine reported; empty before the first link.
 func (s *Side) hello() Hello {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,10 +60,10 @@ func (s *Side) hello() Hello {
 	return s.link.Hello()
 }
 
-// reconnect bounds how long a lost machine is waited for.
+// reconnect bounds how long to wait for a lost machine.
 const reconnect = time.Minute
 
-// ask reaches a side for something that knows no context.
+// ask sends a request to a side on behalf of methods without a context.
 func (s *Side) ask(q request) (*Link, response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
 	defer cancel()
@@ -77,7 +77,7 @@ func (s *Side) ask(q request) (*Link, response, error) {
 
 var _ load.Engine = (*Engine)(nil)
 
-// Name is the far engines'.
+// Name returns the names of the far engines.
 func (e *Engine) Name() string {
 	g, r := e.Generator.hello().Engine, e.Receiver.hello().Engine
 	if g == r {
@@ -86,7 +86,7 @@ func (e *Engine) Name() string {
 	return g + " → " + r
 }
 
-// Available says whether both machines can be reached.
+// Available checks whether both machines can be reached.
 func (e *Engine) Available() error {
 	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
 	defer cancel()
@@ -97,7 +97,7 @@ func (e *Engine) Available() error {
 	return err
 }
 
-// Ready reaches a side's machine, so that nothing but traffic passes its wires then.
+// Ready connects to a side's machine, so that later only traffic passes its wires.
 func (e *Engine) Ready(ctx context.Context, side port.Side) error {
 	_, err := at(side, e.Generator, e.Receiver, e.Generator).Link(ctx)
 	return err
@@ -106,14 +106,14 @@ func (e *Engine) Ready(ctx context.Context, side port.Side) error {
 // Close ends the far programs.
 func (e *Engine) Close() error { return errors.Join(e.Generator.Close(), e.Receiver.Close()) }
 
-// OneClock reports whether both sides are one machine, so that a time of one
-// can be taken from a time of the other.
+// OneClock reports whether both sides are the same machine, so that their
+// times can be subtracted.
 func (e *Engine) OneClock() bool {
 	g, r := e.Generator.hello().Boot, e.Receiver.hello().Boot
 	return g != "" && g == r
 }
 
-// at chooses the machine of a side; usual is the one that the work is named after.
+// at returns the value for a side; usual is the default for the kind of work.
 func at[T any](side port.Side, generator, receiver, usual T) T {
 	switch side {
 	case port.GeneratorSide:
@@ -124,7 +124,7 @@ func at[T any](side port.Side, generator, receiver, usual T) T {
 	return usual
 }
 
-// NewGenerator prepares the spec's side; the place is the link's.
+// NewGenerator prepares the spec's side; the place is determined by the link.
 func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
 	l, r, err := at(spec.Side, e.Generator, e.Receiver, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
 	if err != nil {
@@ -152,7 +152,7 @@ func (g *generator) Probe(ctx context.Context) error {
 	return err
 }
 
-// Run offers the traffic.
+// Run sends the traffic.
 func (g *generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	r, err := g.link.call(ctx, request{Op: opRun, Handle: g.handle, Offer: &o})
 	if r.Sent == nil {
@@ -206,7 +206,7 @@ func (r *receiver) Reset() error {
 
 func (r *receiver) Close() error { return closeFar(r.link, r.handle) }
 
-// closeFar closes a thing of the far side; with a link that broke, it is closed.
+// closeFar closes an object on the far side; after the link broke, it is already closed.
 func closeFar(l *Link, handle uint64) error {
 	if l.Broken() != nil {
 		return nil

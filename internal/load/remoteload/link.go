@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Link is a pipe to this program on another machine. Its methods may be called
-// at the same time.
+// Link is a pipe to this program on another machine. Its methods are safe for
+// concurrent use.
 type Link struct {
 	name  string
 	pipe  io.ReadWriteCloser
@@ -25,11 +25,11 @@ type Link struct {
 	broken  error
 }
 
-// grace is how long a cancelled request may take to close its account.
+// grace is how long a cancelled request may take to complete its account.
 const grace = 10 * time.Second
 
-// Connect greets the far side. name is the machine, for messages. The link
-// owns the pipe from now on.
+// Connect performs the handshake with the far side. name is the machine's
+// name in messages. The link takes ownership of the pipe.
 func Connect(ctx context.Context, name string, pipe io.ReadWriteCloser) (*Link, error) {
 	l := &Link{name: name, pipe: pipe, waiting: map[uint64]chan response{}}
 	go l.read()
@@ -54,7 +54,7 @@ func (l *Link) Close() error {
 	return l.pipe.Close()
 }
 
-// Broken says why the link is of no more use, or nil.
+// Broken returns why the link is unusable, or nil.
 func (l *Link) Broken() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,12 +85,12 @@ func (l *Link) read() {
 	l.fail(err)
 }
 
-// fail ends everything that waits.
+// fail ends all waiting requests.
 func (l *Link) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken == nil && strings.HasPrefix(err.Error(), l.name+": ") {
-		l.broken = err // the pipe says where, too
+		l.broken = err // the pipe's error already names the machine
 	} else if l.broken == nil {
 		l.broken = fmt.Errorf("%s: %w", l.name, err)
 	}
@@ -100,8 +100,8 @@ func (l *Link) fail(err error) {
 	}
 }
 
-// call asks and waits. A context that ends cancels the request, whose account
-// is still waited for.
+// call sends a request and waits for the response. If the context is done it
+// cancels the request, but still waits for its account.
 func (l *Link) call(ctx context.Context, q request) (response, error) {
 	answer, id, err := l.send(q)
 	if err != nil {

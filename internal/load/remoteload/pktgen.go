@@ -14,18 +14,18 @@ import (
 	"linerate/internal/load"
 )
 
-// end is where flows come from or go to.
+// end is one end of the flows.
 type end struct {
 	first, last netip.Addr
 	port        uint16
 }
 
-// endsOf are a workload's.
+// endsOf returns both ends of a workload's flows.
 func endsOf(f load.FlowSpace) (src, dst end) {
 	return end{f.Src, plus(f.Src, max(f.SrcSpan, 1)-1), f.SrcPort}, end{f.Dst, plus(f.Dst, max(f.DstSpan, 1)-1), f.DstPort}
 }
 
-// plus is the n-th address after a.
+// plus returns the n-th address after a.
 func plus(a netip.Addr, n int) netip.Addr {
 	for range n {
 		a = a.Next()
@@ -33,12 +33,12 @@ func plus(a netip.Addr, n int) netip.Addr {
 	return a
 }
 
-// pktGenWait is how long pkt-gen waits for the link after it took the
+// pktGenWait is how long pkt-gen waits for the link after it has opened the
 // interface, in seconds.
 const pktGenWait = 2
 
-// pktGenIdle is how long a paced pkt-gen waits for a whole second, at most, once
-// it is ready (sender_body in pkt-gen.c); at full speed it sends at once.
+// pktGenIdle returns how long a paced pkt-gen may wait for the start of a second
+// once it is ready (sender_body in pkt-gen.c); at full speed it starts at once.
 func pktGenIdle(o load.Offer) time.Duration {
 	if o.Rate == (load.Rate{}) {
 		return 0
@@ -46,28 +46,28 @@ func pktGenIdle(o load.Offer) time.Duration {
 	return 2 * time.Second
 }
 
-// fcs is the frame check sequence, which pkt-gen's lengths leave out.
+// fcs is the length of the frame check sequence, which pkt-gen's lengths exclude.
 const fcs = 4
 
-// job is what pkt-gen is to do.
+// job is a task for pkt-gen.
 type job struct {
 	spec  load.Spec
 	offer load.Offer
 }
 
-// sending is the command line of a generator.
+// sending returns the command line of a generator.
 func (e *PktGen) sending(j job) ([]string, error) {
 	argv, err := pktGenLine(j, threadsOf(e.Generate))
 	return slices.Concat([]string{e.name()}, argv, e.Generate), err
 }
 
-// receiving is that of a receiver.
+// receiving returns the command line of a receiver.
 func (e *PktGen) receiving(device string) []string {
 	return slices.Concat([]string{e.name(), "-N", "-f", "rx", "-i", device, "-w", strconv.Itoa(pktGenWait)}, e.Receive)
 }
 
-// threadsOf is how many threads a testbed's words (-p N) give pkt-gen: each of them
-// keeps the pace that -R says (sender_body in pkt-gen.c), and sends its part of -n.
+// threadsOf returns how many threads a testbed's options (-p N) give pkt-gen: each thread
+// sends at the rate given by -R (sender_body in pkt-gen.c), and sends its share of -n.
 func threadsOf(words []string) float64 {
 	n := 1
 	for i, w := range words {
@@ -111,8 +111,8 @@ func pktGenLine(j job, threads float64) ([]string, error) {
 	return argv, nil
 }
 
-// pktGenFrames is after how many frames pkt-gen ends by itself: all that a paced
-// offer has. One that cannot keep the pace is interrupted. 0: none.
+// pktGenFrames returns after how many frames pkt-gen ends by itself: all frames
+// of a paced offer (it is interrupted if it cannot keep the rate); 0: no limit.
 func pktGenFrames(j job) uint64 {
 	if n := j.offer.Limit.Packets; n > 0 {
 		return n
@@ -127,7 +127,7 @@ func family(a netip.Addr) string {
 	return "-4"
 }
 
-// span is a range of addresses and ports as pkt-gen reads it.
+// span formats a range of addresses and ports for pkt-gen.
 func span(e end, ports int) string {
 	return netip.AddrPortFrom(e.first, e.port).String() + "-" + netip.AddrPortFrom(e.last, e.port+uint16(ports)-1).String()
 }

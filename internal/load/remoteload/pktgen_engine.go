@@ -14,40 +14,40 @@ import (
 	"linerate/internal/port"
 )
 
-// Counts are an interface's counters, in packets since some time in the past.
+// Counts are an interface's packet counters.
 type Counts struct{ Received, Sent uint64 }
 
-// Machine is where a program runs.
+// Machine is a machine on which pkt-gen runs.
 type Machine struct {
 	Host host.Piper
-	// Count reads the counters of an interface there.
+	// Count reads the counters of an interface on the machine.
 	Count func(ctx context.Context, device string) (Counts, error)
 }
 
-// PktGen drives netmap's pkt-gen(8). A receiver closes the account of the
-// generators of its stream: those that work at the same time have different streams.
+// PktGen drives netmap's pkt-gen(8). A receiver completes the account of its
+// stream's generators: concurrent ones have different streams.
 type PktGen struct {
-	// Generate and Receive are more words for the generator and the receiver.
+	// Generate and Receive are additional options for the generator and the receiver.
 	Generate, Receive   []string
 	Generator, Receiver Machine
 
-	program string // ""; else tests' own
+	program string // replaces the program in tests
 	mu      sync.Mutex
-	last    map[int]load.Sent // what a stream's generator did since its receiver was reset
+	last    map[int]load.Sent // what a stream's generator sent since its receiver was reset
 }
 
 var _ load.Engine = (*PktGen)(nil)
 
-// Name is pkt-gen's.
+// Name returns the name of the engine.
 func (e *PktGen) Name() string { return "pkt-gen" }
 
-// name is what it is run by.
+// name returns the name of the program.
 func (e *PktGen) name() string { return cmp.Or(e.program, e.Name()) }
 
-// Available is nil: whether the program is there shows when it runs.
+// Available returns nil: whether the program exists shows when it runs.
 func (e *PktGen) Available() error { return nil }
 
-// NewGenerator refuses traffic that pkt-gen cannot do.
+// NewGenerator refuses traffic that pkt-gen cannot send.
 func (e *PktGen) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
 	switch {
 	case len(spec.Sizes) != 1:
@@ -63,7 +63,7 @@ func (e *PktGen) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, err
 	return &pktGenerator{e, spec}, nil
 }
 
-// NewReceiver starts to count.
+// NewReceiver starts counting.
 func (e *PktGen) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	r := &pktReceiver{e: e, stream: w.Stream, device: device}
 	return r, r.Reset()
@@ -74,15 +74,15 @@ type pktGenerator struct {
 	spec load.Spec
 }
 
-// machine is the spec's side; a receiver's can generate too.
+// machine returns the machine of the spec's side; a receiver's machine can generate too.
 func (g *pktGenerator) machine() Machine {
 	return at(g.spec.Side, g.e.Generator, g.e.Receiver, g.e.Generator)
 }
 
-// Probe is nil: pkt-gen's frames are plain.
+// Probe does nothing: pkt-gen's frames are ordinary.
 func (g *pktGenerator) Probe(context.Context) error { return nil }
 
-// Close ends nothing: a run ends its program.
+// Close does nothing: each run ends its program.
 func (g *pktGenerator) Close() error { return nil }
 
 // Run runs the program once.
@@ -108,8 +108,8 @@ func (g *pktGenerator) Run(ctx context.Context, o load.Offer) (load.Sent, error)
 	return sent, err
 }
 
-// generate has the program send, for as long as the offer says. It knows no time,
-// and is interrupted when that, which begins when it is ready, is over.
+// generate lets the program send for the duration of the offer. pkt-gen has no time limit, so it is
+// interrupted when the duration, counted from when it is ready, has passed.
 func (g *pktGenerator) generate(ctx context.Context, argv []string, o load.Offer) (string, error) {
 	length := o.Limit.Duration + pktGenIdle(o)
 	p, err := start(ctx, g.machine().Host, argv, started+patience+2*length)
@@ -131,7 +131,7 @@ func (g *pktGenerator) generate(ctx context.Context, argv []string, o load.Offer
 	return p.end()
 }
 
-// account is what was sent, as the program says; its interface is heard.
+// account derives the account from the program's output, checked against the interface's counters.
 func (g *pktGenerator) account(text string, o load.Offer, counted uint64) (load.Sent, error) {
 	a, err := readPktGen(text)
 	if err != nil {
@@ -152,18 +152,18 @@ func (g *pktGenerator) account(text string, o load.Offer, counted uint64) (load.
 	return s, nil
 }
 
-// ringful is how many frames a card's rings may hold, all together.
+// ringful is how many frames a card's rings may hold in total.
 const ringful = 1 << 16
 
-// leftInRings tells whether pkt-gen, interrupted at full speed, counted as
-// sent what it had only put into its rings: pkt-gen waits for those to empty, but
-// when it is interrupted (sender_body in pkt-gen.c). An interface that counts
-// a part of what it sends, as some do in netmap mode, is not believed.
+// leftInRings reports whether pkt-gen, interrupted at full speed, counted frames
+// as sent that were only in its rings: it waits for the rings to empty except
+// when interrupted (sender_body in pkt-gen.c). Counters of an interface that
+// counts only part of what it sends, as some do in netmap mode, are ignored.
 func leftInRings(o load.Offer, said, counted uint64) bool {
 	return o.Rate == (load.Rate{}) && o.Limit.Packets == 0 && counted < said && said-counted <= ringful && counted > said/2
 }
 
-// differ allows for what an interface sends unasked.
+// differ compares counts, allowing for frames that an interface sends unsolicited.
 func differ(a, b uint64) bool {
 	d := float64(max(a, b) - min(a, b))
 	return d > chatter+0.001*float64(b)

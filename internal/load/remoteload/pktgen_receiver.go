@@ -11,24 +11,24 @@ import (
 	"linerate/internal/load"
 )
 
-// pktReceiver counts by a pkt-gen that runs from one Reset to Finish.
+// pktReceiver counts with a pkt-gen that runs from Reset to Finish.
 type pktReceiver struct {
 	e      *PktGen
 	stream int
 	device string
-	run    *program // nil: none, or it has ended
+	run    *program // nil if none is running
 	before Counts
 	got    load.Received
 }
 
-// started bounds how long a receiver may take to begin; settling is how often
-// the counters of an interface are looked at until they stand still.
+// started bounds how long a receiver may take to start; settling is the interval
+// at which an interface's counters are read until they stop changing.
 const (
 	started  = 30 * time.Second
 	settling = 250 * time.Millisecond
 )
 
-// Reset starts to count anew.
+// Reset restarts counting.
 func (r *pktReceiver) Reset() error {
 	ctx, cancel := context.WithTimeout(context.Background(), started)
 	defer cancel()
@@ -41,7 +41,7 @@ func (r *pktReceiver) Reset() error {
 	if r.before, err = r.e.Receiver.Count(ctx, r.device); err != nil {
 		return err
 	}
-	// It outlives ctx, and no controller for longer than a day.
+	// It may outlive ctx, but runs for at most a day after the controller is gone.
 	if r.run, err = start(context.Background(), r.e.Receiver.Host, r.e.receiving(r.device), 24*time.Hour); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *pktReceiver) Reset() error {
 	return nil
 }
 
-// Snapshot is the account of the last Finish: pkt-gen gives its own at the end.
+// Snapshot returns the account of the last Finish: pkt-gen reports only at its end.
 func (r *pktReceiver) Snapshot() (load.Received, error) { return r.got, nil }
 
 // Finish waits until nothing more arrives, ends the program and reads its account.
@@ -74,7 +74,7 @@ func (r *pktReceiver) Finish(ctx context.Context, patience time.Duration) (load.
 	return g, ctx.Err()
 }
 
-// tell ends the program and takes its word for what arrived.
+// tell ends the program and takes its account of what arrived.
 func (r *pktReceiver) tell(g *load.Received, counted uint64) error {
 	r.run.interrupt()
 	text, err := r.run.end()
@@ -93,7 +93,7 @@ func (r *pktReceiver) tell(g *load.Received, counted uint64) error {
 	return nil
 }
 
-// close balances the account: what was sent and did not arrive is lost. The
+// close completes the account: what was sent and did not arrive is lost. The
 // interface also counts unsolicited frames.
 func (r *pktReceiver) close(g *load.Received, sent load.Sent) {
 	tx := sent.TxPackets

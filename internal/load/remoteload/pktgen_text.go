@@ -9,34 +9,34 @@ import (
 	"linerate/internal/hint"
 )
 
-// account is what pkt-gen says of one run; a time that it does not know is 0.
+// account is pkt-gen's account of one run; an unknown time is 0.
 type account struct {
 	packets uint64
 	seconds float64
 }
 
-// Bounds of what is believed: no program of these years counts further.
+// Limits of plausible values.
 const (
 	maxPackets = 1 << 53
 	maxSeconds = 30 * 24 * 3600
 )
 
-// pktGenEnd is the account that pkt-gen closes with: of FreeBSD 10 (with
-// commas) and since (with bytes and events). What it writes of its intervals may
-// stand on the same line.
+// pktGenEnd matches the account at the end of pkt-gen's output: of FreeBSD 10
+// (with commas) and later (with bytes and events). An interval report may
+// precede it on the same line.
 var pktGenEnd = regexp.MustCompile(`(?:Sent|Received) (\d+) packets,?(?: \d+ bytes \d+ events)? \d+ bytes each,? in (-?[0-9.]+) seconds`)
 
-// pktGenNone is that account of nothing at all.
+// pktGenNone matches the account of a run without frames.
 var pktGenNone = regexp.MustCompile(`(?m)^(?:Sent|Received) nothing\.`)
 
-// pktGenFailed is what pkt-gen says of each of its threads that could not go on.
+// pktGenFailed matches pkt-gen's message for a thread that failed.
 var pktGenFailed = regexp.MustCompile(`ouch, thread \d+ exited with error`)
 
-// pktGenWhy are complaints that may stand before that.
+// pktGenWhy matches error messages that may precede it.
 var pktGenWhy = regexp.MustCompile(`(?m)^[0-9.]+ \w+ \[\d+\] (.*\b(?:err|error)\b.*)$`)
 
-// pktGenError is what kept a thread of pkt-gen's from its work; nil where none was.
-// The account is then of the other threads, and its time of none.
+// pktGenError returns why a thread of pkt-gen failed; nil if none did. The account
+// then covers only the other threads, and its time is invalid.
 func pktGenError(text string) error {
 	at := pktGenFailed.FindStringIndex(text)
 	if at == nil {
@@ -49,11 +49,11 @@ func pktGenError(text string) error {
 	return hint.With(fmt.Errorf("a thread of pkt-gen's could not go on: %.120s", why), "is the interface still there, up, and free?")
 }
 
-// errUnclosed says that pkt-gen ended without its account: it was killed, and
-// what it counted last is not known.
+// errUnclosed is returned if pkt-gen ended without an account: it was killed,
+// and its last counts are unknown.
 var errUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
 
-// readPktGen reads the account in the output of netmap's pkt-gen, sender or receiver.
+// readPktGen parses the account in pkt-gen's output, of a sender or receiver.
 func readPktGen(text string) (account, error) {
 	if err := pktGenError(text); err != nil {
 		return account{}, err
@@ -62,7 +62,7 @@ func readPktGen(text string) (account, error) {
 		m := all[len(all)-1]
 		n, err := strconv.ParseUint(m[1], 10, 64)
 		seconds, err2 := strconv.ParseFloat(m[2], 64)
-		if m[2][0] == '-' { // a receiver that saw nothing for a while subtracts more than it had
+		if m[2][0] == '-' { // a receiver that saw nothing for a while subtracts more time than it ran
 			seconds, err2 = 0, nil
 		}
 		if err != nil || err2 != nil || n > maxPackets || seconds > maxSeconds {
@@ -76,5 +76,5 @@ func readPktGen(text string) (account, error) {
 	return account{}, errUnclosed
 }
 
-// pktGenReady is what pkt-gen prints when the link is up and it begins.
+// pktGenReady is what pkt-gen prints when the link is up and it starts.
 const pktGenReady = "Ready..."

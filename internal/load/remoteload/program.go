@@ -15,15 +15,15 @@ import (
 	"linerate/internal/host"
 )
 
-// feed takes a script of $1 bytes from standard input and runs it; what comes
-// after is the script's.
+// feed reads a script of $1 bytes from standard input and runs it; the rest
+// of standard input is the script's.
 const feed = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin:/usr/local/sbin; s=$(head -c $1) && eval "$s"`
 
-// runFor runs a command ($2 …) for at most $1 seconds, and interrupts it then,
-// or at a line or the end of standard input: that is open for as long as the
-// controller is there. A command that does not heed SIGINT for five seconds is
-// ended by force: pkt-gen looks up once a second, in each of its threads.
-// An interrupted command has done what it was to do.
+// runFor runs a command ($2 …) for at most $1 seconds. It interrupts the
+// command at the time limit, or at a line or EOF on standard input, which
+// stays open as long as the controller is alive. A command that ignores SIGINT
+// for five seconds is killed: pkt-gen checks once a second, in each of its
+// threads. An interrupted command counts as successful.
 const runFor = `
 limit=$1 && shift
 d=$(mktemp -d /tmp/linerate.XXXXXXXX) || exit 1
@@ -46,13 +46,13 @@ kill "$k" 2>/dev/null
 exit $code
 `
 
-// maxOutput bounds what is read of a program: an account is a line a second.
+// maxOutput bounds how much of a program's output is read: an account has one line per second.
 const maxOutput = 4 << 20
 
-// patience is how long a program may take beyond its time.
+// patience is how long a program may overrun its time.
 const patience = 20 * time.Second
 
-// program is one that runs.
+// program is a running program.
 type program struct {
 	name  string
 	pipe  io.ReadWriteCloser
@@ -64,7 +64,7 @@ type program struct {
 	news  chan struct{}
 }
 
-// start runs a command on a host for at most a time. When ctx ends, it does.
+// start runs a command on a host for at most a time, or until ctx is done.
 func start(ctx context.Context, h host.Piper, argv []string, limit time.Duration) (*program, error) {
 	script := "set -- " + strconv.FormatFloat(limit.Seconds(), 'f', 3, 64)
 	for _, a := range argv {
@@ -116,8 +116,8 @@ func (p *program) output() (string, error) {
 	return p.text.String(), p.err
 }
 
-// await returns when the program has printed a word, or fails when it ends
-// before that.
+// await returns when the program has printed a word; it fails if the program
+// ends first.
 func (p *program) await(ctx context.Context, word string) error {
 	for {
 		text, _ := p.output()
@@ -128,7 +128,7 @@ func (p *program) await(ctx context.Context, word string) error {
 		case <-p.news:
 		case <-p.ended:
 			if text, _ := p.output(); strings.Contains(text, word) {
-				return nil // it was quick: what became of it end tells
+				return nil // it ended quickly: end reports its result
 			}
 			_, err := p.end()
 			return errors.Join(err, fmt.Errorf("%s ended before it began", p.name))
@@ -138,12 +138,12 @@ func (p *program) await(ctx context.Context, word string) error {
 	}
 }
 
-// interrupt asks the program to end.
+// interrupt interrupts the program.
 func (p *program) interrupt() {
-	_, _ = p.pipe.Write([]byte("\n")) // one that has ended needs none
+	_, _ = p.pipe.Write([]byte("\n")) // harmless if the program has already ended
 }
 
-// end waits for the program and returns what it printed.
+// end waits for the program and returns its output.
 func (p *program) end() (string, error) {
 	<-p.ended
 	p.stop()

@@ -1,8 +1,8 @@
-// Package remoteload holds the traffic engines on other machines (load.Engine).
-// Engine runs this program there and asks it over a pipe: one JSON document a line
-// each way; the pipe's end is the far program's end, so that no traffic outlives
-// its client. PktGen runs netmap's pkt-gen there: what it did is read from what it
-// prints, and from the counters of the interfaces.
+// Package remoteload provides traffic engines on other machines (load.Engine).
+// Engine runs this program there and controls it over a pipe, with one JSON
+// document per line in each direction; the far program ends with the pipe, so no
+// traffic outlives its client. PktGen runs netmap's pkt-gen there, and derives the
+// results from its output and from the interfaces' counters.
 package remoteload
 
 import (
@@ -13,13 +13,13 @@ import (
 	"linerate/internal/load"
 )
 
-// Protocol is the version of what goes over the pipe.
+// Protocol is the version of the pipe's protocol.
 const Protocol = 1
 
-// maxLine bounds a message: an honest one has some kilobytes.
+// maxLine bounds a message: normal ones have some kilobytes.
 const maxLine = 4 << 20
 
-// The operations that can be asked for.
+// The operations of a request.
 const (
 	opHello     = "hello"
 	opGenerator = "generator"
@@ -30,10 +30,10 @@ const (
 	opFinish    = "finish"
 	opReset     = "reset"
 	opClose     = "close"
-	opCancel    = "cancel" // of the request named by Handle
+	opCancel    = "cancel" // cancels the request given by Handle
 )
 
-// request asks the far side for something.
+// request is a request to the far side.
 type request struct {
 	ID       uint64        `json:"id"`
 	Op       string        `json:"op"`
@@ -45,7 +45,7 @@ type request struct {
 	Patience time.Duration `json:"patience,omitempty"`
 }
 
-// response answers the request of the same id.
+// response is the response to the request with the same ID.
 type response struct {
 	ID       uint64         `json:"id"`
 	Error    *farError      `json:"error,omitempty"`
@@ -53,17 +53,17 @@ type response struct {
 	Hello    *Hello         `json:"hello,omitempty"`
 	Sent     *load.Sent     `json:"sent,omitempty"`
 	Received *load.Received `json:"received,omitempty"`
-	// Delays are Received's, which no document has.
+	// Delays are those of Received, which its JSON omits.
 	Delays load.Histogram `json:"delays,omitzero"`
 }
 
-// Hello is what the far side says of itself.
+// Hello describes the far side.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of linerate
 	OS       string `json:"os"`      // GOOS
-	Engine   string `json:"engine"`  // the fastest that works there
-	// Boot names the machine's boot: two that agree share a clock.
+	Engine   string `json:"engine"`  // the fastest that works on the far side
+	// Boot identifies the machine's boot: two equal ones share a clock.
 	Boot string `json:"boot"`
 }
 

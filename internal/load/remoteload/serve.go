@@ -12,19 +12,19 @@ import (
 	"linerate/internal/port"
 )
 
-// server answers one pipe.
+// server serves one pipe.
 type server struct {
 	engine load.Engine
 	hello  Hello
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // protects the fields below
 	out    *json.Encoder
 	next   uint64
 	open   map[uint64]io.Closer          // generators and receivers
-	ends   map[uint64]context.CancelFunc // of requests under way
+	ends   map[uint64]context.CancelFunc // by ID of running requests
 }
 
-// Serve answers what is asked on in until it ends or ctx does; then all traffic
-// is stopped and everything is closed.
+// Serve answers requests from in until it ends or ctx is done; then it stops
+// all traffic and closes everything.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, engine load.Engine, hello Hello) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,10 +70,10 @@ func (s *server) answer(ctx context.Context, q request) {
 	defer s.mu.Unlock()
 	s.ends[q.ID]()
 	delete(s.ends, q.ID)
-	_ = s.out.Encode(r) // a pipe that broke ends the loop that reads it
+	_ = s.out.Encode(r) // a broken pipe ends the reading loop
 }
 
-// do answers a request; the response has its own error.
+// do executes a request; errors are in the response.
 func (s *server) do(ctx context.Context, q request) (r response) {
 	var err error
 	switch q.Op {
@@ -93,7 +93,7 @@ func (s *server) do(ctx context.Context, q request) (r response) {
 	return r
 }
 
-// make makes a generator or a receiver.
+// make creates a generator or a receiver.
 func (s *server) make(q request) (handle uint64, err error) {
 	var made io.Closer
 	switch {
@@ -114,7 +114,7 @@ func (s *server) make(q request) (handle uint64, err error) {
 	return s.next, nil
 }
 
-// fill answers with what a generator or receiver did for a request.
+// fill executes a request on a generator or receiver, and fills in the response.
 func (r *response) fill(ctx context.Context, of io.Closer, q request) (err error) {
 	g, generates := of.(load.Generator)
 	rx, receives := of.(load.Receiver)

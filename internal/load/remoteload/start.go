@@ -13,23 +13,23 @@ import (
 	"linerate/internal/host"
 )
 
-// Far is where a program is to run.
+// Far describes where to run the far end.
 type Far struct {
-	Name  string // of the machine, for messages
+	Name  string // of the machine, in messages
 	Host  host.Piper
 	Local bool // it is this machine: nothing is copied
-	// Program is this program's file here, to be copied there. It is
-	// removed there as soon as it runs.
+	// Program is the local path of this program, to be copied there. The copy
+	// is removed as soon as it runs.
 	Program string
 }
 
-// copyScript takes a program of $1 bytes for the system $2 from standard input and
-// becomes it. The program learns where it is, to remove that. A machine of another
-// system runs the linerate that is installed there.
+// copyScript reads a program of $1 bytes for the system $2 from standard input and
+// executes it. The program gets its location as an argument, to delete itself. On
+// another system, the script runs the linerate installed there.
 const copyScript = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin; [ "$(uname -s)" = $2 ] || { head -c $1 >/dev/null; exec linerate far-end; }; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
 	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
 
-// localScript becomes the program of this machine.
+// localScript executes the local program.
 const localScript = `PATH=$PATH:/sbin:/usr/sbin; exec "$1" far-end`
 
 // Start runs this program's far end on a machine.
@@ -65,8 +65,8 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	return l, nil
 }
 
-// RemoveProgram deletes the copy of the program that a far end was started from, so
-// that nothing of it stays on the machine. The far end does so first.
+// RemoveProgram deletes the copy of the program from which a far end was started,
+// so that nothing stays on the machine. The far end calls it first.
 func RemoveProgram(dir string) error {
 	if dir == "" {
 		return nil

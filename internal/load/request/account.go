@@ -6,25 +6,25 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// longest is the longest latency told apart, an hour; longer ones count as
-// that long.
+// longest is the longest latency recorded, an hour; longer ones count as
+// that.
 const longest = int64(time.Hour)
 
-// Outcome is what came of one request; times are from the start of the run.
+// Outcome is the result of one request; times are since the start of the run.
 type Outcome struct {
-	Due    time.Duration // when it was to be sent; in a closed loop, when it was
-	Free   time.Duration // since when a connection was free to send it
-	Start  time.Duration // when the work on it began: dialling, if need be
-	End    time.Duration // when the answer was complete, or given up
+	Due    time.Duration // when it was to be sent; in a closed loop, when it was sent
+	Free   time.Duration // since when a connection was free for it
+	Start  time.Duration // when work on it began, including dialling
+	End    time.Duration // when the answer was complete, or abandoned
 	Kind   Kind
-	Code   int   // HTTP's status, 0 without an answer
-	Body   int64 // bytes of its body
-	Target int   // which of the mix
+	Code   int   // HTTP status, 0 without an answer
+	Body   int64 // size of the body in bytes
+	Target int   // index in the mix
 	Detail string
 }
 
-// lag is how long the generator itself delayed the request: it was due, a
-// connection was free, and it was not sent.
+// lag returns how long the generator itself delayed the request: the time for
+// which it was due and a connection was free before it was sent.
 func (o Outcome) lag() time.Duration { return max(0, o.Start-max(o.Due, o.Free)) }
 
 // Account counts outcomes in bounded memory. It is not safe for concurrent
@@ -40,25 +40,25 @@ type Account struct {
 	connections, reopened       uint64
 }
 
-// TargetCount is what came of one of the mix.
+// TargetCount counts the outcomes for one target of the mix.
 type TargetCount struct {
 	Answered uint64 `json:"answered"`
 	Failed   uint64 `json:"failed"`
 	Body     uint64 `json:"body_bytes"`
 }
 
-// NewAccount counts requests of a mix of so many targets.
+// NewAccount returns an account for a mix of the given number of targets.
 func NewAccount(targets int) *Account {
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 	return &Account{latency: h(), service: h(), lag: h(), dial: h(), targets: make([]TargetCount, targets)}
 }
 
 func record(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(min(max(int64(d), 1), longest)) // within the range, so it cannot fail
+	_ = h.RecordValue(min(max(int64(d), 1), longest)) // within range, so it cannot fail
 }
 
-// Add counts one request. The latency of one that was given up for being
-// late is the time until then: leaving it out would flatter the server.
+// Add counts one request. A request abandoned as too late counts with the
+// latency until then: leaving it out would flatter the server.
 func (a *Account) Add(o Outcome) {
 	a.kinds[o.Kind]++
 	if a.details[o.Kind] == "" {
@@ -85,14 +85,14 @@ func (a *Account) Add(o Outcome) {
 	}
 }
 
-// Unsent counts a request that was due and never sent, given up after that
-// long; its latency is at least that.
+// Unsent counts a request that was due but never sent, abandoned after the
+// given time; its latency is at least that.
 func (a *Account) Unsent(after time.Duration) {
 	a.unsent++
 	record(a.latency, after)
 }
 
-// Connected counts a connection that took so long to be made, TLS included.
+// Connected counts a connection and the time it took, including TLS.
 func (a *Account) Connected(took time.Duration) {
 	a.connections++
 	record(a.dial, took)
@@ -101,7 +101,7 @@ func (a *Account) Connected(took time.Duration) {
 // Reopened counts an idle connection that the server had closed.
 func (a *Account) Reopened() { a.reopened++ }
 
-// Done is how many requests ended, however they did.
+// Done returns the number of completed requests, successful or not.
 func (a *Account) Done() (n uint64) {
 	for _, k := range a.kinds {
 		n += k
@@ -109,7 +109,7 @@ func (a *Account) Done() (n uint64) {
 	return n
 }
 
-// Merge adds what another account of the same mix counted.
+// Merge adds the counts of another account of the same mix.
 func (a *Account) Merge(b *Account) {
 	for _, h := range [][2]*hdrhistogram.Histogram{{a.latency, b.latency}, {a.service, b.service}, {a.lag, b.lag}, {a.dial, b.dial}} {
 		h[0].Merge(h[1])
@@ -139,8 +139,8 @@ func (a *Account) Merge(b *Account) {
 // Unfinished counts a request that was still open when the run ended.
 func (a *Account) Unfinished() { a.unfinished++ }
 
-// Within is the share of all requests that were answered within a time; those
-// that failed, or were never sent, were not.
+// Within returns the share of all requests answered within a time; failed and
+// unsent requests are not.
 func (a *Account) Within(d time.Duration) float64 {
 	all := a.Done() + a.unsent
 	if all == 0 {
@@ -152,12 +152,12 @@ func (a *Account) Within(d time.Duration) float64 {
 			n += b.Count
 		}
 	}
-	// Too late answers and unsent requests are in the distribution, and longer.
+	// Late answers and unsent requests are in the distribution with longer times.
 	return min(1, float64(n)/float64(all))
 }
 
-// Bins counts latencies by multiples of a width; the last of n is of all that
-// are longer.
+// Bins counts latencies in n bins of a width; the last bin includes all
+// longer ones.
 func (a *Account) Bins(width time.Duration, n int) []uint64 {
 	out := make([]uint64, n)
 	for _, b := range a.latency.Distribution() {

@@ -1,11 +1,11 @@
-// Package request says when requests to a server are due, which of several
-// they are, and what came of them: what workloads on real servers share. It is
-// pure; implementations such as httpload dial.
+// Package request determines when requests to a server are due and which of a
+// mix they are, and counts their outcomes: it is common to all workloads on
+// real servers. It is pure; implementations such as httpload dial.
 //
-// In an open loop a request is due at a time that the schedule alone knows,
-// whatever the server does. Its latency runs from then: a client that is held
-// up by one slow answer is not to forget those who would have asked meanwhile
-// ("coordinated omission", G. Tene).
+// In an open loop a request is due at a time given by the schedule alone,
+// whatever the server does. Its latency counts from then: a client held up by
+// a slow answer must not hide the requests that others would have sent
+// meanwhile ("coordinated omission", G. Tene).
 package request
 
 import (
@@ -13,59 +13,58 @@ import (
 	"time"
 )
 
-// Process is how an open loop's requests are spread over time.
+// Process is the distribution of an open loop's requests over time.
 type Process string
 
-// The processes. Constant has one interval; Poisson's intervals are
-// independent and exponential, as of many clients who know nothing of each
-// other.
+// Constant has equal intervals; Poisson's intervals are independent and
+// exponential, as with many independent clients.
 const (
 	Constant Process = "constant"
 	Poisson  Process = "poisson"
 )
 
-// Arrivals is the schedule of an open loop: the same for the same process,
-// rate and seed.
+// Arrivals is the schedule of an open loop, determined by process, rate and
+// seed.
 type Arrivals struct {
 	process Process
 	gap     float64 // mean interval in ns
 	n       float64
-	at      float64 // ns
+	at      float64 // time in ns
 	rng     *rand.Rand
 }
 
-// NewArrivals schedules rate requests per second, the first of a constant
-// rate at once.
+// NewArrivals returns a schedule of rate requests per second; at a constant
+// rate the first is due at once.
 func NewArrivals(p Process, rate float64, seed uint64) *Arrivals {
 	return &Arrivals{process: p, gap: 1e9 / rate, rng: rand.New(rand.NewPCG(seed, 0xa221ba15))}
 }
 
-// Next is when the next request is due, from the start of the run.
+// Next returns when the next request is due, since the start of the run.
 func (a *Arrivals) Next() time.Duration {
 	if a.process == Poisson {
 		a.at += a.rng.ExpFloat64() * a.gap
 	} else {
-		a.at = a.n * a.gap // multiplied, so that roundings do not add up
+		a.at = a.n * a.gap // multiplied, to avoid accumulating rounding errors
 		a.n++
 	}
 	return time.Duration(a.at)
 }
 
-// Mix chooses among requests, each as often as another, and keeps to that closely: it
-// draws in passes of which each has every request as often, in random order (stratified
-// sampling: W. Cochran, Sampling Techniques, ch. 5). Few requests so have the mix of
-// many, and the median of their latencies does not jump from one object's to the next
-// one's because chance asked for more small ones.
+// Mix chooses among requests with equal frequency, and keeps the frequencies close: it
+// draws in passes, each of which contains every request equally often, in random order
+// (stratified sampling: W. Cochran, Sampling Techniques, ch. 5). So even few requests
+// have the intended mix, and the median latency does not jump between objects because
+// more small ones happened to be drawn.
 type Mix struct {
 	pass []int
 	next int
 	rng  *rand.Rand
 }
 
-// perPass is how often a pass has each of the requests.
+// perPass is how often each request occurs in a pass.
 const perPass = 2
 
-// NewMix chooses among n; streams of one seed are independent of each other.
+// NewMix returns a mix of n requests; streams with the same seed are independent.
 func NewMix(n int, seed, stream uint64) *Mix {
 	m := &Mix{rng: rand.New(rand.NewPCG(seed, stream^0x317)), pass: make([]int, perPass*n)}
 	for i := range m.pass {
@@ -74,7 +73,7 @@ func NewMix(n int, seed, stream uint64) *Mix {
 	return m
 }
 
-// Next is the index of the next request.
+// Next returns the index of the next request.
 func (m *Mix) Next() int {
 	if m.next == 0 {
 		m.rng.Shuffle(len(m.pass), func(i, j int) { m.pass[i], m.pass[j] = m.pass[j], m.pass[i] })

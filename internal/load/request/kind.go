@@ -3,7 +3,7 @@ package request
 // Kind is how a request ended.
 type Kind int
 
-// The kinds, in the order in which a request can meet them.
+// The kinds, in the order in which a request can encounter them.
 const (
 	OK Kind = iota
 	NoPort
@@ -33,13 +33,13 @@ var kindTexts = [kinds]string{
 	"TLS failed", "connection reset", "closed before an answer", "body cut short", "answer not understood", "too late", "status 400 or more", "no space left", "other",
 }
 
-// String is the kind's name in JSON.
+// String returns the kind's name in JSON.
 func (k Kind) String() string { return kindNames[k] }
 
-// Text is the kind in words.
+// Text describes the kind.
 func (k Kind) Text() string { return kindTexts[k] }
 
-// answered tells whether a complete answer came, whatever it said.
+// answered reports whether a complete answer arrived, whatever its status.
 func (k Kind) answered() bool { return k == OK || k == Status }
 
 // Kinds lists all kinds of failure.

@@ -1,17 +1,17 @@
 package request
 
-// Queue is what a mail server's queue was during a load and after it: mail
-// that was taken is not yet delivered.
+// Queue describes a mail server's queue during and after a load: accepted
+// mail is not yet delivered.
 type Queue struct {
-	Peak int `json:"peak"` // most messages on their way at a time
-	// Deferred and Waiting are what was left at the end: given up for now, and
-	// on their way still.
+	Peak int `json:"peak"` // largest number of messages in transit
+	// Deferred and Waiting count the messages left at the end: deferred ones,
+	// and those still in transit.
 	Deferred     int     `json:"deferred"`
 	Waiting      int     `json:"waiting"`
-	DrainSeconds float64 `json:"drain_seconds"` // after the last reply, until none was on its way
+	DrainSeconds float64 `json:"drain_seconds"` // from the last reply until no message was in transit
 }
 
-// Plus is the queue of two loads, one after the other.
+// Plus returns the queue over two consecutive loads.
 func (q *Queue) Plus(next *Queue) *Queue {
 	if q == nil {
 		return next

@@ -7,32 +7,32 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Result is the account of one run.
+// Result sums up one run.
 type Result struct {
 	Seconds     float64 `json:"seconds"`      // from the end of the warm-up to the last answer
-	OfferedRate float64 `json:"offered_rate"` // requests per second asked for; 0: closed loop
-	Requests    uint64  `json:"requests"`     // ended, however they did
+	OfferedRate float64 `json:"offered_rate"` // requested requests per second; 0: closed loop
+	Requests    uint64  `json:"requests"`     // completed, successfully or not
 	Answered    uint64  `json:"answered"`     // complete, with a status below 400
 	Failed      uint64  `json:"failed"`
-	Unsent      uint64  `json:"unsent"`     // due and never sent
-	Waited      uint64  `json:"waited"`     // due when all connections were busy
-	Unfinished  uint64  `json:"unfinished"` // cut off by the end of the run; in nothing else
-	// Rates per second of Seconds.
+	Unsent      uint64  `json:"unsent"`     // due but never sent
+	Waited      uint64  `json:"waited"`     // due while all connections were busy
+	Unfinished  uint64  `json:"unfinished"` // cut off by the end of the run; not counted elsewhere
+	// Rates are per second, over Seconds.
 	RequestRate float64 `json:"request_rate"` // answered
 	BodyRate    float64 `json:"body_bytes_rate"`
 
-	// SettleSeconds is how long the server still worked after the last answer,
-	// SettledRate what was answered over both times; 0 where none is known.
+	// SettleSeconds is how long the server worked after the last answer;
+	// SettledRate is the rate over both times. They are 0 if unknown.
 	SettleSeconds float64 `json:"settle_seconds,omitempty"`
 	SettledRate   float64 `json:"settled_rate,omitempty"`
 
 	BodyBytes   uint64 `json:"body_bytes"`
 	Connections uint64 `json:"connections"` // made
-	Reopened    uint64 `json:"reopened"`    // idle ones that the server had closed
+	Reopened    uint64 `json:"reopened"`    // idle connections that the server had closed
 
 	Errors     []Failure         `json:"errors"`
 	Codes      map[string]uint64 `json:"status"`
-	Negotiated string            `json:"spoken,omitempty"` // what the ends agreed on: version of TLS, cipher, protocol
+	Negotiated string            `json:"spoken,omitempty"` // negotiated: TLS version, cipher suite, protocol
 
 	Latency *Quantiles    `json:"latency_ns"` // from when it was due
 	Service *Quantiles    `json:"service_ns"` // from when it was sent
@@ -42,7 +42,7 @@ type Result struct {
 	Generator Generator `json:"generator"`
 }
 
-// Failure counts one kind of failure, with the first one's message.
+// Failure counts one kind of failure, with the first message.
 type Failure struct {
 	Kind  string `json:"kind"`
 	Text  string `json:"text"`
@@ -50,7 +50,7 @@ type Failure struct {
 	First string `json:"first,omitempty"`
 }
 
-// Quantiles summarise a distribution of times in ns, to three digits.
+// Quantiles summarises a distribution of times in ns, to three digits.
 type Quantiles struct {
 	N    int64   `json:"n"`
 	Mean float64 `json:"mean"`
@@ -63,30 +63,30 @@ type Quantiles struct {
 	Max  int64   `json:"max"`
 }
 
-// Generator is what the load cost the machine that offered it, and whether
-// that machine kept up.
+// Generator is the cost of the load on the machine that generated it, and
+// whether that machine kept up.
 type Generator struct {
 	CPUSeconds float64    `json:"cpu_seconds"`
-	CPUs       int        `json:"cpus"`      // it could use
-	CPUShare   float64    `json:"cpu_share"` // of these
-	Lag        *Quantiles `json:"lag_ns"`    // due and free to be sent, and not sent
+	CPUs       int        `json:"cpus"`      // available
+	CPUShare   float64    `json:"cpu_share"` // of the available CPUs' time
+	Lag        *Quantiles `json:"lag_ns"`    // time for which requests were due and could have been sent, but were not
 }
 
-// Meter is what was measured of a run besides its outcomes.
+// Meter holds the measurements of a run besides its outcomes.
 type Meter struct {
 	Elapsed time.Duration
 	CPU     time.Duration
 	CPUs    int
 	Rate    float64
-	Early   uint64 // requests before what is counted
-	// Settle is how long the server went on working after the last answer:
-	// until its queue was empty, or all was on the disk. It is not in Elapsed.
+	Early   uint64 // requests before the measurement
+	// Settle is how long the server worked after the last answer, until its
+	// queue was empty or all data was on disk. It is not part of Elapsed.
 	Settle     time.Duration
-	Queue      *Queue // of a mail server, where it was watched
-	Negotiated string // what the ends of the connections agreed on
+	Queue      *Queue // of a mail server, if it was watched
+	Negotiated string // what the connections negotiated
 }
 
-// Plus is the meter of two loads, one after the other.
+// Plus returns the meter over two consecutive loads.
 func (m Meter) Plus(n Meter) Meter {
 	m.Elapsed += n.Elapsed
 	m.CPU += n.CPU
@@ -102,15 +102,15 @@ func (m Meter) Plus(n Meter) Meter {
 	return m
 }
 
-// MostShare is the share of its CPUs beyond which a generator is itself what
-// limits: there is no idle time left to send on time in.
+// MostShare is the share of its CPUs above which a generator itself is the
+// bottleneck: there is no idle time left to send on time.
 const MostShare = 0.9
 
-// MostLag is the 99th percentile of lag beyond which a schedule was not kept;
-// a Go timer on an idle machine is late by some 0.1 ms.
+// MostLag is the 99th percentile of lag above which a schedule was not kept;
+// a Go timer on an idle machine is late by about 0.1 ms.
 const MostLag = 2 * time.Millisecond
 
-// Result sums the account up.
+// Result sums up the account.
 func (a *Account) Result(m Meter) Result {
 	s := max(m.Elapsed.Seconds(), 1e-9)
 	r := Result{
@@ -144,7 +144,7 @@ func (a *Account) failures() []Failure {
 	return out
 }
 
-// QuantilesOf summarises a histogram of ns; nil of nothing.
+// QuantilesOf summarises a histogram of ns; nil if it is empty.
 func QuantilesOf(h *hdrhistogram.Histogram) *Quantiles {
 	if h.TotalCount() == 0 {
 		return nil

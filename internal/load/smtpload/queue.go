@@ -17,9 +17,9 @@ import (
 	"linerate/internal/load/request"
 )
 
-// Queue watches the queue of a Postfix on this machine: the files of its
-// queue directory are its messages. It takes a tenth of a CPU at most, however
-// long the queue is: then it looks less often.
+// Queue watches the queue of a local Postfix by counting the message files in
+// its queue directory. It uses at most a tenth of a CPU: with a long queue it
+// looks less often.
 type Queue struct {
 	dir   string
 	every time.Duration
@@ -29,7 +29,7 @@ type Queue struct {
 	seen  request.Queue
 }
 
-// WatchQueue begins to count the messages in a queue directory.
+// WatchQueue starts counting the messages in a queue directory.
 func WatchQueue(dir string, every time.Duration) (*Queue, error) {
 	q := &Queue{dir: dir, every: every, stop: make(chan struct{})}
 	if err := q.look(); err != nil {
@@ -50,18 +50,18 @@ func (q *Queue) watch() {
 			return
 		case <-time.After(wait):
 			begin := time.Now()
-			_ = q.look() // the queue was there at the beginning
+			_ = q.look() // the queue existed at the start
 			wait = rest(q.every, time.Since(begin))
 		}
 	}
 }
 
-// rest is how long to wait after a look that took a time: nine times as long, or
-// what is left of the interval.
+// rest returns how long to wait after a look that took a time: nine times as
+// long, or the rest of the interval.
 func rest(every, took time.Duration) time.Duration { return max(every-took, 9*took) }
 
-// look counts, and notes what it found. A message goes from incoming to active: looked
-// at in this order one that goes meanwhile is missed, and none is counted twice.
+// look counts messages and records the result. Messages move from incoming to active: in this
+// order of directories, a message that moves meanwhile is missed, and none is counted twice.
 func (q *Queue) look() error {
 	var n [3]int
 	for i, name := range []string{"active", "incoming", "deferred"} {
@@ -77,10 +77,10 @@ func (q *Queue) look() error {
 	return nil
 }
 
-// entriesAtOnce is how many entries of a directory are held.
+// entriesAtOnce is how many directory entries are read at once.
 const entriesAtOnce = 256
 
-// tally counts the messages of a queue, which may be spread over directories.
+// tally counts the messages in a queue, which may have subdirectories.
 func tally(dir string) (n int, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -109,12 +109,12 @@ func tally(dir string) (n int, err error) {
 	}
 }
 
-// drainEvery is how often a queue that is draining is asked whether it is empty.
+// drainEvery is the interval for checking whether a draining queue is empty.
 const drainEvery = 2 * time.Millisecond
 
-// empty asks whether nothing is on its way, at the cost of one entry of each
-// directory however long the queue is. A message goes from incoming to active:
-// looked at in this order it is seen in one of them.
+// empty reports whether no message is in transit, reading only one entry of
+// each directory however long the queue. Messages move from incoming to
+// active: in this order of directories, none can be missed.
 func (q *Queue) empty() bool {
 	return !holds(filepath.Join(q.dir, "incoming")) && !holds(filepath.Join(q.dir, "active"))
 }
@@ -137,8 +137,8 @@ func holds(dir string) bool {
 	}
 }
 
-// Drain ends the watch when no message is on its way any more, or patience is
-// at its end. What was deferred is not waited for.
+// Drain ends the watch when no message is in transit, or after patience. It
+// does not wait for deferred messages.
 func (q *Queue) Drain(ctx context.Context, patience time.Duration) request.Queue {
 	begin := time.Now()
 	for time.Since(begin) < patience && ctx.Err() == nil && !q.empty() {
@@ -147,7 +147,7 @@ func (q *Queue) Drain(ctx context.Context, patience time.Duration) request.Queue
 	took := time.Since(begin)
 	close(q.stop)
 	q.over.Wait()
-	_ = q.look() // what is left, for the record
+	_ = q.look() // records what is left
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.seen.DrainSeconds = took.Seconds()

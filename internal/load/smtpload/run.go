@@ -10,7 +10,7 @@ import (
 	"linerate/internal/load/request"
 )
 
-// source makes the sessions of one run.
+// source creates the sessions of one run.
 type source struct {
 	*Spec
 	d       *client.Dialer
@@ -21,10 +21,10 @@ type source struct {
 	step    uint64
 }
 
-// recipients begins a pass through all accounts, in an order that the seed
-// draws. Messages are to each once before any has a second: two at once to one
-// mailbox wait for its lock, Postfix for a second, and that would be chance's
-// doing, and another chance's for each server that is compared.
+// recipients starts a pass through all accounts, in an order drawn from the
+// seed. Every account gets a message before any gets a second: two concurrent
+// messages to one mailbox wait for its lock, in Postfix for a second, which
+// would differ by chance between the compared servers.
 func (r *source) recipients() {
 	n := uint64(r.Accounts)
 	rng := rand.New(rand.NewPCG(r.Seed, 0x5317))
@@ -34,7 +34,7 @@ func (r *source) recipients() {
 	}
 }
 
-// gcd is the greatest common divisor.
+// gcd returns the greatest common divisor.
 func gcd(a, b uint64) uint64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -42,15 +42,15 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// account is the number of the next message's, from 1.
+// account returns the number of the next message's account, from 1.
 func (r *source) account() int {
 	n := uint64(r.Accounts)
 	k := (r.drawn.Add(1) - 1) % n
-	return 1 + int((r.first+k*r.step)%n) // n is at most 10⁷: no product overflows
+	return 1 + int((r.first+k*r.step)%n) // n is at most 10⁷, so no product overflows
 }
 
-// Account offers the load until its end or ctx's. The account is nil where the
-// load could not begin; a run that ctx ended has one too, and ctx's error.
+// Account runs the load until its end or until ctx is done. The account is nil if the load could
+// not begin; if ctx ended the run, Account returns the account and ctx's error.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
 	l := client.Spec{Load: s.Load, Lanes: s.Sessions, Targets: len(s.Sizes), Finish: true}
 	return client.Run(ctx, l, func(ctx context.Context) (client.Source, error) {
@@ -63,28 +63,28 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	})
 }
 
-// Lane makes the i-th session.
+// Lane creates the i-th session.
 func (r *source) Lane(i int, tell client.Events) client.Lane { return newSession(r, i, tell) }
 
-// Used is what the run has used so far.
+// Used returns what the run has used so far.
 func (r *source) Used() client.Used {
 	user, system := client.CPU()
 	return client.Used{CPU: user + system}
 }
 
-// Close waits until the last sessions have taken leave.
+// Close waits until the last sessions have sent QUIT.
 func (r *source) Close() { r.leaving.Wait() }
 
-// lineLength of a body, without its CRLF (RFC 5322 2.1.1 asks for 78 at most).
+// lineLength is the length of a body's lines, without CRLF (RFC 5322 §2.1.1 recommends at most 78).
 const lineLength = 76
 
-// body is text of a size in lines; none begins with a dot.
+// body returns text of a size, in lines that do not begin with a dot.
 func body(n int) []byte {
 	b := make([]byte, 0, n+2)
 	x := uint32(n)
 	for len(b) < n {
 		for range min(lineLength, max(n-len(b)-2, 0)) {
-			x = x*1664525 + 1013904223 // Numerical Recipes' generator
+			x = x*1664525 + 1013904223 // generator from Numerical Recipes
 			b = append(b, 'a'+byte(x>>28))
 		}
 		b = append(b, '\r', '\n')

@@ -12,18 +12,18 @@ import (
 	"linerate/internal/load/request"
 )
 
-// idleFor is how long a session is idle before it is looked at again.
+// idleFor is how long a session must be idle to be checked before reuse.
 const idleFor = 200 * time.Millisecond
 
-// session sends one message after the other.
+// session sends one message after another.
 type session struct {
 	r    *source
 	i    int
 	tell client.Events
-	conn *client.Conn // nil: none
+	conn *client.Conn // nil if there is none
 	in   *bufio.Reader
-	sent int // messages of this session
-	n    int // of all
+	sent int // messages in this session
+	n    int // messages in all sessions
 	last time.Time
 	buf  []byte
 }
@@ -32,13 +32,13 @@ func newSession(r *source, i int, tell client.Events) *session {
 	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
 }
 
-// Do sends a message of one of the sizes. A status of 400 or more is the
-// server's refusal, for now (4xx) or for good (5xx).
+// Do sends a message of one of the sizes. A status of 400 or more is a
+// refusal by the server, temporary (4xx) or permanent (5xx).
 func (s *session) Do(target int, deadline time.Time) client.Answer {
 	a := client.Answer{}
 	err := s.ready(deadline)
 	if err == nil {
-		_ = s.conn.SetDeadline(deadline) // a closed connection says so at the next step
+		_ = s.conn.SetDeadline(deadline) // a closed connection causes an error in the next step
 		err = s.message(target, &a)
 	}
 	s.last = time.Now()
@@ -52,7 +52,7 @@ func (s *session) Do(target int, deadline time.Time) client.Answer {
 		}
 	case errors.As(err, &refused):
 		a.Kind, a.Code, a.Detail = request.Status, refused.code, refused.Error()
-		if s.conn != nil { // what was begun is called off by ending the session
+		if s.conn != nil { // ending the session cancels an unfinished message
 			s.quit()
 		}
 	case errors.As(err, &failed):
@@ -62,7 +62,7 @@ func (s *session) Do(target int, deadline time.Time) client.Answer {
 	return a
 }
 
-// ready sees to a session.
+// ready ensures that there is a session.
 func (s *session) ready(deadline time.Time) error {
 	if s.conn != nil && time.Since(s.last) > idleFor && s.conn.Dead() {
 		s.drop()
@@ -91,7 +91,7 @@ func (s *session) ready(deadline time.Time) error {
 	return nil
 }
 
-// message hands one message over.
+// message delivers one message to the server.
 func (s *session) message(target int, a *client.Answer) (err error) {
 	to := strings.Replace(s.r.To, "%d", strconv.Itoa(s.r.account()), 1)
 	if err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
@@ -115,18 +115,18 @@ func (s *session) message(target int, a *client.Answer) (err error) {
 
 const endOfData = ".\r\n"
 
-// compose writes a message of a size, header included, into the buffer.
+// compose writes a message of a size, including the header, into the buffer.
 func (s *session) compose(to string, target int) {
 	s.buf = fmt.Appendf(s.buf[:0], "From: <%s>\r\nTo: <%s>\r\nSubject: linerate %d\r\nDate: %s\r\nMessage-ID: <%d.%d.%d@linerate.invalid>\r\n\r\n",
 		s.r.From, to, s.n, time.Now().UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"), s.r.Seed, s.i, s.n)
 	text := s.r.bodies[target]
 	if from := min(len(s.buf), len(text)); from > 0 {
-		text = text[from-from%(lineLength+2):] // at the beginning of a line
+		text = text[from-from%(lineLength+2):] // at the start of a line
 	}
 	s.buf = append(append(s.buf, text...), endOfData...)
 }
 
-// command sends a line and wants a code.
+// command sends a line and expects a reply code.
 func (s *session) command(want int, line string) error {
 	s.buf = append(append(s.buf[:0], line...), '\r', '\n')
 	err := s.write(s.buf)
@@ -143,7 +143,7 @@ func (s *session) write(b []byte) error {
 	return nil
 }
 
-// maxReply bounds a reply of many lines.
+// maxReply bounds the number of lines in a reply.
 const maxReply = 64
 
 // refusal is a reply with a code of 400 or more.
@@ -154,7 +154,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// reply reads a reply, of several lines it may be.
+// reply reads a reply, which may have several lines.
 func (s *session) reply(want int) (int, error) {
 	for range maxReply {
 		line, err := s.in.ReadSlice('\n')
@@ -181,7 +181,7 @@ func malformed(format string, args ...any) error {
 	return &client.Failure{At: client.Waiting, Err: fmt.Errorf(format, args...)}
 }
 
-// parseReply reads "250 text" or, with more lines to come, "250-text".
+// parseReply parses "250 text" or, if more lines follow, "250-text".
 func parseReply(line []byte) (code int, more, ok bool) {
 	if len(line) < 4 || line[0] < '2' || line[0] > '5' {
 		return 0, false, false
@@ -204,7 +204,7 @@ func parseReply(line []byte) (code int, more, ok bool) {
 // takingLeave is how long a server may take to answer QUIT.
 const takingLeave = time.Second
 
-// quit ends the session with QUIT, after the measured time.
+// quit ends the session with QUIT, outside the measured time.
 func (s *session) quit() {
 	conn := s.conn
 	s.conn = nil
@@ -212,14 +212,14 @@ func (s *session) quit() {
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(takingLeave))
 		if _, err := conn.Write([]byte("QUIT\r\n")); err == nil {
-			_, _ = conn.Read(make([]byte, 512)) // whatever it says, it is over
+			_, _ = conn.Read(make([]byte, 512)) // its content does not matter
 		}
 	})
 }
 
 func (s *session) drop() {
 	if s.conn != nil {
-		_ = s.conn.Close() // nothing is left to send
+		_ = s.conn.Close() // there is nothing left to send
 		s.conn = nil
 	}
 }

@@ -1,11 +1,10 @@
-// Package smtpload sends messages to a mail server over SMTP (RFC 5321), in an
-// open loop (messages are due by a schedule) or a closed one (each session
-// sends again when its message has been taken). A message's latency runs to
-// the reply that takes it, and none is cut off; what the server does with it then is the server's
-// own affair, and to be asked of its queue.
+// Package smtpload sends messages to a mail server over SMTP (RFC 5321), in an open loop
+// (messages are due by a schedule) or a closed one (each session sends the next message when the
+// last was accepted). A message's latency ends with the reply that accepts it, and no message is
+// cut off; what the server does with it afterwards shows in its queue.
 //
-// net/smtp hides how far a message came and cannot be told where to dial from,
-// and is frozen; the few commands are written here.
+// net/smtp does not reveal how far a message got, cannot choose the source
+// address, and is frozen; so this package implements the few commands itself.
 package smtpload
 
 import (
@@ -18,14 +17,14 @@ import (
 type Spec struct {
 	client.Load
 	Server netip.AddrPort
-	From   string // envelope's sender
-	// To is the envelope's recipient; %d in it is a number from 1 to Accounts:
-	// each once, in an order that the seed draws, before any comes again.
+	From   string // envelope sender
+	// To is the envelope recipient; %d in it is replaced by a number from 1 to
+	// Accounts: each once, in an order drawn from the seed, before any is repeated.
 	To         string
 	Accounts   int
-	Sizes      []int // of messages in bytes, header included, each as often as it is listed
-	Sessions   int   // at once; in an open loop as many as are needed, up to it
+	Sizes      []int // of messages in bytes, including the header; each is sent as often as it is listed
+	Sessions   int   // concurrent; in an open loop the maximum
 	PerSession int   // messages after which a session ends; 0: no limit
 	Sources    []netip.Addr
-	Enter      client.Enter // where given
+	Enter      client.Enter // nil: the caller's namespace
 }

@@ -24,8 +24,8 @@ type Clock struct {
 	at   time.Time
 }
 
-// NewClock sets a Clock by the kernel's.
+// NewClock returns a Clock set from the kernel's.
 func NewClock() Clock { return Clock{Monotonic(), time.Now()} }
 
-// Now is Monotonic, cheaper.
+// Now returns the same as Monotonic, but cheaper.
 func (c Clock) Now() uint64 { return c.base + uint64(time.Since(c.at)) }

@@ -13,15 +13,15 @@ import (
 // Worker is what one worker of a generator sent, for its end-of-stream frames.
 type Worker struct {
 	Total     uint64
-	NeverLeft uint64 // as load.Ending's
+	NeverLeft uint64 // as in load.Ending
 }
 
 const (
-	endRepeats = 5                     // of each worker's frame
-	endPause   = 10 * time.Millisecond // between repeats, so that a full queue does not lose them all
+	endRepeats = 5                     // for each worker's frame
+	endPause   = 10 * time.Millisecond // between repetitions, so that a full queue does not lose them all
 )
 
-// CPUsOf lists where a spec's workers run: no more of them than flows.
+// CPUsOf returns the CPUs of a spec's workers: at most as many as flows.
 func CPUsOf(spec load.Spec, f *load.Framer) []int {
 	if len(spec.CPUs) == 0 {
 		return []int{-1}
@@ -29,8 +29,8 @@ func CPUsOf(spec load.Spec, f *load.Framer) []int {
 	return spec.CPUs[:min(len(spec.CPUs), f.Flows().Count)]
 }
 
-// CloseRun sends the ends of a run's workers, and warns of what a reader of the account
-// must know.
+// CloseRun sends the end-of-stream frames of a run's workers, and adds warnings to the
+// account.
 func CloseRun(ctx context.Context, send func([]byte) error, spec load.Spec, f *load.Framer, run uint16, workers []Worker, sent *load.Sent) {
 	if err := SendEnds(ctx, send, f, load.Stamp{Stream: spec.Stream, Run: run, Time: Monotonic()}, workers); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
@@ -40,9 +40,9 @@ func CloseRun(ctx context.Context, send func([]byte) error, spec load.Spec, f *l
 	}
 }
 
-// SendEnds closes the account of a run: repeated end-of-stream frames, at a low
-// rate, under the addresses of several flows in case one is blocked. send sends
-// one frame.
+// SendEnds completes the account of a run: it sends end-of-stream frames
+// repeatedly, at a low rate, with the addresses of several flows in case one is
+// blocked. send sends one frame.
 func SendEnds(ctx context.Context, send func([]byte) error, f *load.Framer, stamp load.Stamp, workers []Worker) error {
 	repeats := endRepeats
 	if n := f.Ends(); n > 0 {
@@ -59,7 +59,7 @@ func SendEnds(ctx context.Context, send func([]byte) error, f *load.Framer, stam
 				return err
 			}
 			if i%8 == 7 {
-				time.Sleep(400 * time.Microsecond) // 20,000 a second
+				time.Sleep(400 * time.Microsecond) // 20,000 frames per second at most
 			}
 		}
 		if ctx.Err() != nil && r >= 2 {

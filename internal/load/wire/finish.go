@@ -7,11 +7,11 @@ import (
 	"linerate/internal/load"
 )
 
-// quiet is for how long nothing may arrive before an account is final.
+// quiet is how long nothing may arrive before an account is final.
 const quiet = 20 * time.Millisecond
 
-// Finish is what every load.Receiver's Finish does: it takes snapshots until one
-// knows the loss and has not changed for a while.
+// Finish implements load.Receiver's Finish: it takes snapshots until one knows
+// the loss and has not changed for a while.
 func Finish(ctx context.Context, snapshot func() (load.Received, error), patience time.Duration) (load.Received, error) {
 	end, tick := time.Now().Add(patience), time.NewTicker(quiet/4)
 	defer tick.Stop()

@@ -14,18 +14,18 @@ import (
 	"linerate/internal/hint"
 )
 
-// answer is what one process tells another of an Order.
+// answer is the reply to an Order between two processes.
 type answer struct {
 	Opened Opened `json:"opened"`
 	Error  string `json:"error,omitempty"`
 	Hint   string `json:"hint,omitempty"`
 }
 
-// answerMost bounds an answer.
+// answerMost bounds the size of an answer.
 const answerMost = 64 << 10
 
-// Hand does an Order by means of open and hands what it opened to the process
-// at the other end of a socket (unix(4), SCM_RIGHTS). An error goes there too.
+// Hand executes an Order with open and passes the descriptor to the process at
+// the other end of a socket (unix(4), SCM_RIGHTS), or the error.
 func Hand(socket int, o Order, open Door) error {
 	got, failed := open(o)
 	a, rights := answer{Opened: got}, []byte(nil)
@@ -45,7 +45,7 @@ func Hand(socket int, o Order, open Door) error {
 	return nil
 }
 
-// Take takes what Hand hands over.
+// Take receives what Hand sends.
 func Take(socket int) (Opened, error) {
 	data, oob := make([]byte, answerMost), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(socket, data, oob, 0)
@@ -76,7 +76,7 @@ func Take(socket int) (Opened, error) {
 	return a.Opened, nil
 }
 
-// descriptor is the one in a control message; −1: none.
+// descriptor returns the descriptor in a control message; −1 if there is none.
 func descriptor(oob []byte) (int, error) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) == 0 {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/port"
 )
 
-// Look reads a device's properties, and refuses one that carries no traffic.
+// Look reads a device's properties, and refuses one that cannot carry traffic.
 func Look(name string, in port.Place) (d Device, err error) {
 	err = in(func() error {
 		if d, err = look(name); err == nil {
@@ -21,7 +21,7 @@ func Look(name string, in port.Place) (d Device, err error) {
 	return d, err
 }
 
-// usable refuses a device that is down or no Ethernet.
+// usable refuses a device that is down or not Ethernet.
 func (d Device) usable() error {
 	switch {
 	case !d.Up:
@@ -34,7 +34,7 @@ func (d Device) usable() error {
 	return nil
 }
 
-// noDevice says which of the known devices was meant, or where there are others.
+// noDevice returns the error for an unknown device, with the likely intended one or where others are.
 func noDevice(name string, cause error, known []string) error {
 	err := fmt.Errorf("device %q: %w", name, cause)
 	if near := hint.Nearest(name, known, 1); len(near) > 0 {
@@ -43,7 +43,7 @@ func noDevice(name string, cause error, known []string) error {
 	return hint.With(err, "here are %s; "+elsewhere, strings.Join(known, ", "))
 }
 
-// Fits refuses frames that a device does not carry.
+// Fits refuses frame sizes that a device does not carry.
 func Fits(d Device, sizes []int) error {
 	for _, n := range sizes {
 		if n-18 > d.MTU {

@@ -15,8 +15,8 @@ import (
 // nothing.
 type Socket struct{ fd int }
 
-// Open opens a Socket. The place matters here only: a socket keeps the
-// namespace it was opened in.
+// Open opens a Socket. The place matters only here: a socket stays in the
+// namespace in which it was opened.
 func Open(d Device, in port.Place) (s *Socket, err error) {
 	err = in(func() error {
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
@@ -33,7 +33,7 @@ func Open(d Device, in port.Place) (s *Socket, err error) {
 	return s, err
 }
 
-// NotPermitted adds the advice that a lack of privileges calls for.
+// NotPermitted adds advice to an error from missing privileges.
 func NotPermitted(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		return hint.With(err, "run it as root, or in a user namespace of your own: unshare -rn, with the af_packet engine")
@@ -47,9 +47,9 @@ func (s *Socket) FD() int { return s.fd }
 // Close closes the socket.
 func (s *Socket) Close() error { return unix.Close(s.fd) }
 
-const sendTries = 500 // at a millisecond each
+const sendTries = 500 // 1 ms apart
 
-// Send sends one frame, again if the device has no room for it just now.
+// Send sends one frame, retrying while the device has no room for it.
 func (s *Socket) Send(frame []byte) error {
 	for tries := 0; ; tries++ {
 		err := unix.Sendto(s.fd, frame, 0, nil)

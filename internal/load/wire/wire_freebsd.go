@@ -12,7 +12,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// What a user types here.
+// Commands for advice on this system.
 const (
 	setUp     = "ifconfig %s up"
 	setMTU    = "ifconfig %s mtu %d"
@@ -39,7 +39,7 @@ func unknown(name string) error {
 	return noDevice(name, errors.New("no such network interface"), known)
 }
 
-// NotPermitted adds the advice that a lack of privileges calls for.
+// NotPermitted adds advice to an error from missing privileges.
 func NotPermitted(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		return hint.With(err, "run it as root; in a jail, with a devfs that shows /dev/bpf")
@@ -47,17 +47,17 @@ func NotPermitted(err error) error {
 	return err
 }
 
-// cpuset(2): this thread's own mask.
+// cpuset(2): the mask of this thread.
 const (
 	cpuLevelWhich = 3
 	cpuWhichTID   = 1
-	cpuSetWords   = 16 // 1024 CPUs, CPU_SETSIZE since FreeBSD 14; before, 256
+	cpuSetWords   = 16 // 1024 CPUs, CPU_SETSIZE since FreeBSD 14; 256 before
 )
 
 type cpuMask [cpuSetWords]uint64
 
-// OnCPU runs f on a locked operating-system thread, pinned to a CPU
-// (−1: not).
+// OnCPU runs f on a locked operating-system thread, pinned to a CPU (−1: not
+// pinned).
 func OnCPU(cpu int, f func(tid int) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,8 +77,8 @@ func OnCPU(cpu int, f func(tid int) error) error {
 	return f(0)
 }
 
-// affinity asks with a mask of so many words; 0: with the shortest that the
-// kernel takes, which it tells.
+// affinity calls the kernel with a mask of the given number of words; 0: with
+// the shortest mask that the kernel accepts, whose length it returns.
 func affinity(call uintptr, mask *cpuMask, words int) (int, error) {
 	var errno unix.Errno
 	for n := max(1, words); n <= cpuSetWords; n *= 2 {

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// What a user types here.
+// Commands for advice on this system.
 const (
 	setUp     = "ip link set dev %s up"
 	setMTU    = "ip link set dev %s mtu %d"
@@ -38,7 +38,7 @@ func look(name string) (Device, error) {
 	return d, nil
 }
 
-// queues is how many receive queues a device uses; most if it cannot tell.
+// queues returns how many receive queues a device uses; most if that is unknown.
 func queues(name string, most int) int {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
@@ -62,9 +62,9 @@ func unknown(name string, cause error) error {
 	return noDevice(name, cause, known)
 }
 
-// OnCPU runs f on a locked operating-system thread, pinned to a CPU
-// (−1: not), with every signal but SIGURG blocked, so that nothing but Wake
-// interrupts a long system call of f.
+// OnCPU runs f on a locked operating-system thread, pinned to a CPU (−1: not
+// pinned), with all signals but SIGURG blocked, so that only Wake interrupts
+// a long system call in f.
 func OnCPU(cpu int, f func(tid int) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -93,7 +93,7 @@ func blockSignals() (restore func(), err error) {
 		all.Val[i] = ^all.Val[i]
 	}
 	bit := uint(unix.SIGURG) - 1
-	all.Val[bit/64] &^= 1 << (bit % 64) // words are of 64 bits on amd64 and arm64
+	all.Val[bit/64] &^= 1 << (bit % 64) // words have 64 bits on amd64 and arm64
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
 		return nil, fmt.Errorf("block signals: %w", err)
 	}
@@ -103,7 +103,7 @@ func blockSignals() (restore func(), err error) {
 // Wake interrupts a system call of a thread that OnCPU started.
 func Wake(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// Index is a device's number in the calling thread's namespace.
+// Index returns a device's index in the calling thread's namespace.
 func Index(name string) (int, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {

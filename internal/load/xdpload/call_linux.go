@@ -17,8 +17,8 @@ import (
 )
 
 // testRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN. The call is
-// made by hand because ebpf.Program.Run starts it again after a signal, and a
-// signal is the only way to end an endless one.
+// made directly because ebpf.Program.Run restarts it after a signal, and a
+// signal is the only way to end an endless call.
 type testRun struct {
 	fd, retval, sizeIn, sizeOut  uint32
 	dataIn, dataOut              uint64
@@ -28,7 +28,7 @@ type testRun struct {
 	flags, cpu, batch, _         uint32
 }
 
-// runLive runs a program on live frames, so often and in batches of a size.
+// runLive runs a program on live frames, repeat times in batches.
 func runLive(fd int, frame []byte, repeat, batch uint32) error {
 	attr := testRun{
 		fd: uint32(fd), sizeIn: uint32(len(frame)), dataIn: uint64(uintptr(unsafe.Pointer(&frame[0]))),
@@ -42,18 +42,18 @@ func runLive(fd int, frame []byte, repeat, batch uint32) error {
 	return nil
 }
 
-// liveCall is one endless call of a program on one CPU: each costs 15 to 35 ms to
-// set up.
+// liveCall is one endless call of a program on one CPU: setting up a call takes
+// 15 to 35 ms.
 type liveCall struct {
 	cpu   int
 	frame []byte
 	batch atomic.Uint32
 	tid   atomic.Int32
-	ended chan struct{} // closed when the call is over; err is set before
+	ended chan struct{} // closed when the call has ended; err is set before
 	err   error
 }
 
-// start runs the program until done says that it is.
+// start runs the program until done reports that it has finished.
 func (c *liveCall) start(in port.Place, program *ebpf.Program, done func() (bool, error)) {
 	c.ended, c.err = make(chan struct{}), nil
 	c.tid.Store(0)
@@ -69,7 +69,7 @@ func (c *liveCall) start(in port.Place, program *ebpf.Program, done func() (bool
 	}()
 }
 
-// forever calls again until the program is done and wake interrupts the call.
+// forever repeats the call until the program is done and wake interrupts the call.
 func (c *liveCall) forever(program *ebpf.Program, done func() (bool, error)) error {
 	defer runtime.KeepAlive(c.frame)
 	for {
@@ -90,8 +90,8 @@ func (c *liveCall) wake() {
 	}
 }
 
-// end waits until the call has ended, and wakes its thread once the program is done:
-// a signal that came before the call is lost, so that it is sent until then.
+// end waits until the call has ended, and wakes its thread once the program is done.
+// A signal that arrives before the call is lost, so it is repeated.
 func (c *liveCall) end(done func() (bool, error)) error {
 	for {
 		if over, err := done(); err != nil || over {
@@ -113,7 +113,7 @@ func read[T any](v *ebpf.Variable, what string) (value T, err error) {
 	return value, err
 }
 
-// change changes a program's control.
+// change modifies a program's control variable.
 func change[T any](v *ebpf.Variable, how func(*T)) error {
 	c, err := read[T](v, "control")
 	if err != nil {

@@ -21,8 +21,8 @@ func New() load.Engine { return engine{} }
 
 func (engine) Name() string { return Name }
 
-// Available asks the kernel for what the programs need. Live frames have no
-// probe; bpf_xdp_get_buff_len came with the same release, 5.18.
+// Available checks that the kernel has what the programs need. Live frames
+// cannot be probed; bpf_xdp_get_buff_len appeared in the same release, 5.18.
 func (engine) Available() error {
 	for _, f := range []struct {
 		what string
@@ -59,7 +59,7 @@ func canTrace() bool {
 	return true
 }
 
-// loadError explains why the kernel did not take a program.
+// loadError explains why the kernel rejected a program.
 func loadError(what string, err error) error {
 	err = load.NotHere(fmt.Errorf("%s: %w", what, err))
 	var verifier *ebpf.VerifierError

@@ -12,14 +12,14 @@ import (
 	"linerate/internal/port"
 )
 
-// Name is the engine's, as in load.Sent.
+// Name is the name of the engine, as in load.Sent.
 const Name = "xdp"
 
-// How many frames the kernel makes before it hands them to the device; its
-// page pool holds as many. Powers of two, at most 256. Paced frames wait for
-// the end of their batch, so that is short. On one CPU a batch must not fill a
-// veth's ring of 256; with the far end on another CPU the pool must hold what
-// is in the ring, or pages are freed and allocated all the time.
+// Batch sizes: the number of frames that the kernel creates before passing them to
+// the device, and the size of its page pool; powers of two, at most 256. Paced
+// frames wait for the end of their batch, so those batches are short. On one CPU a
+// batch must not fill a veth's ring of 256; with the peer on another CPU the pool
+// must cover what is in the ring, or pages are constantly freed and allocated.
 const (
 	pacedBatch = 16
 	batch      = 64
@@ -37,13 +37,13 @@ type Generator struct {
 	refused *refusedCounter
 	// port and refusals are shared by all workers.
 	port, refusals *ebpf.Map
-	// large batches from now on: the far end is on another CPU.
+	// large selects large batches from now on: the peer is on another CPU.
 	large bool
-	// probed: the device has taken a frame.
+	// probed is set once the device has accepted a frame.
 	probed bool
 }
 
-// NewGenerator loads what sends spec.
+// NewGenerator loads the programs that send spec.
 func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	g := &Generator{spec: spec, in: in}
 	if err := g.prepare(); err != nil {
@@ -91,7 +91,7 @@ func (g *Generator) loadWorkers() error {
 	return nil
 }
 
-// openPort makes the map through which all workers redirect into the device.
+// openPort creates the map through which all workers redirect to the device.
 func (g *Generator) openPort() (err error) {
 	spec, err := loadGenerate()
 	if err != nil {
@@ -109,7 +109,7 @@ func (g *Generator) openPort() (err error) {
 	return nil
 }
 
-// load makes a worker's program and fills its maps.
+// load loads a worker's program and fills its maps.
 func (g *Generator) load(w *worker, first, step int) error {
 	spec, err := loadGenerate()
 	if err != nil {
@@ -153,7 +153,7 @@ func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
 	if g.framer.IPv6() {
 		c.Head[2] &^= 0xffff << 16 // payload length
 	} else {
-		c.Head[5] &= 0xffff << 16 // the stream, behind a checksum of 0
+		c.Head[5] &= 0xffff << 16 // the stream, after a zero checksum
 		if len(g.spec.Sizes) > 1 {
 			c.Head[2] &^= 0xffff // total length
 		}
@@ -168,7 +168,7 @@ func flag(b bool) uint32 {
 	return 0
 }
 
-// fill writes the worker's flows, lengths and port to its maps.
+// fill writes the worker's flows, frame lengths and port to its maps.
 func (g *Generator) fill(w *worker, first, step int) error {
 	keys, flows := make([]uint32, w.flows), make([]generateGenerateFlow, w.flows)
 	frame := make([]byte, len(w.frame))
@@ -182,7 +182,7 @@ func (g *Generator) fill(w *worker, first, step int) error {
 	return fillLengths(w.objs.Lengths, g.spec.Sizes)
 }
 
-// fillLengths writes the lengths of frames without FCS.
+// fillLengths writes the frame lengths without FCS.
 func fillLengths(m *ebpf.Map, sizes []int) error {
 	for i, n := range sizes {
 		if err := m.Put(uint32(i), uint32(n-4)); err != nil {
@@ -192,7 +192,7 @@ func fillLengths(m *ebpf.Map, sizes []int) error {
 	return nil
 }
 
-// flow works out the words of a flow that bpf/generate.bpf.c puts in a frame.
+// flow returns the words of a flow that bpf/generate.bpf.c writes into a frame.
 func (g *Generator) flow(frame []byte, number int) generateGenerateFlow {
 	g.framer.Put(frame, number)
 	le := binary.LittleEndian
@@ -210,7 +210,7 @@ func (g *Generator) flow(frame []byte, number int) generateGenerateFlow {
 		f.A &^= 0xffff
 		f.B &^= 0xffff << 48
 		for at := 14; at < 34; at += 2 {
-			if at != 16 && at != 24 { // without the total length and the checksum
+			if at != 16 && at != 24 { // except the total length and the checksum
 				f.Sum += uint32(le.Uint16(frame[at:]))
 			}
 		}
@@ -233,7 +233,7 @@ func (g *Generator) Close() error {
 		g.socket.Close()
 	}
 	for _, m := range []*ebpf.Map{g.port, g.refusals} {
-		m.Close() // nil is fine
+		m.Close() // nil is allowed
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/load"
 )
 
-// perFlow reads the accounts of single flows, of the streams' last frames before they end.
+// perFlow reads the accounts of individual flows.
 func (r *Receiver) perFlow() (out []load.FlowReceived, err error) {
 	var table receiveReceiveTable
 	if err := r.objs.Table.Get(&table); err != nil {
@@ -15,7 +15,7 @@ func (r *Receiver) perFlow() (out []load.FlowReceived, err error) {
 	perSlot := len(table.Page) / slots
 	for at, page := range table.Page {
 		if page == 0 || page*pageFlows > r.objs.Flows.MaxEntries() {
-			continue // beyond the pool: its frames went untracked
+			continue // beyond the pool: its frames were untracked
 		}
 		for i := range uint32(pageFlows) {
 			one, err := r.flow((page-1)*pageFlows+i, at%perSlot*pageFlows+int(i))
@@ -30,7 +30,7 @@ func (r *Receiver) perFlow() (out []load.FlowReceived, err error) {
 	return out, nil
 }
 
-// flow is the account at a place of the map.
+// flow returns the account at an index of the map.
 func (r *Receiver) flow(place uint32, number int) (load.FlowReceived, error) {
 	var f receiveReceiveFlow
 	var d receiveReceiveDelays

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/load/wire"
 )
 
-// fits refuses frames that live frames cannot be, or the device not carry.
+// fits refuses frames that live frames do not support, or that the device does not carry.
 func (g *Generator) fits() error {
 	if err := wire.Fits(g.device, g.spec.Sizes); err != nil {
 		return err
@@ -38,11 +38,11 @@ func (g *Generator) fits() error {
 		"the af_packet engine sends any size that the MTU allows")
 }
 
-// try makes n live frames of a length, redirected into the device if n is not
-// zero, else only accepted by the kernel.
+// try creates n live frames of a length. If n is not zero they are redirected
+// to the device; else it only checks that the kernel accepts one.
 func (g *Generator) try(fd, length int, n uint32) error {
 	if n == 0 {
-		// Without traffic: the generator's program drops until it is started.
+		// Without traffic: the generator's program drops frames until it is started.
 		fd, n = g.workers[0].objs.Generate.FD(), 1
 	}
 	for {
@@ -58,8 +58,8 @@ const (
 	probeEvery = 50 * time.Millisecond
 )
 
-// Probe sends a frame of no traffic through the device and reports whether its
-// other end takes it. It waits a moment for a receiver to be there.
+// Probe sends a frame that is not traffic through the device, and checks
+// whether the other end accepts it. It briefly waits for a receiver to appear.
 func (g *Generator) Probe(ctx context.Context) error {
 	if g.probed {
 		return nil
@@ -87,7 +87,7 @@ func (g *Generator) Probe(ctx context.Context) error {
 
 var errRefused = errors.New("refused")
 
-// probe sends one frame and returns why it was refused.
+// probe sends one frame and returns why it was refused, or nil.
 func (g *Generator) probe(length int) error {
 	before, _ := g.refused.Count()
 	err := g.in(func() error { return g.try(g.workers[0].objs.Probe.FD(), length, 1) })
@@ -101,7 +101,7 @@ func (g *Generator) probe(length int) error {
 	return errors.Join(errRefused, reason)
 }
 
-// refusal explains why the other end took no frame.
+// refusal explains why the other end accepted no frame.
 func (g *Generator) refusal(length int, err error) error {
 	name := g.device.Name
 	if !errors.Is(err, errRefused) {

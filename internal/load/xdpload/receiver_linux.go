@@ -19,7 +19,7 @@ import (
 	"linerate/internal/port"
 )
 
-// pageFlows and slots are those of bpf/receive.bpf.c.
+// pageFlows and slots match bpf/receive.bpf.c.
 const (
 	pageFlows = 1024
 	slots     = load.MaxRuns
@@ -38,11 +38,11 @@ type Receiver struct {
 	only    int
 	flows   bool
 	ends    load.Endings
-	broken  error // ends are no longer read
+	broken  error // why ends are no longer read
 }
 
-// NewReceiver attaches the receiver: in the driver where that is possible,
-// else in the generic way.
+// NewReceiver attaches the receiver in driver mode, or in generic mode if
+// that is not possible.
 func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
 	d, err := wire.Look(device, in)
 	if err != nil {
@@ -61,8 +61,8 @@ func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Rece
 	return r, nil
 }
 
-// loadAndAttach loads the program and attaches it: in the driver where that is
-// possible, else in the generic way.
+// loadAndAttach loads the program and attaches it in driver mode, or in
+// generic mode if that is not possible.
 func (r *Receiver) loadAndAttach(w load.Watch) error {
 	var errs []error
 	for _, mode := range []link.XDPAttachFlags{link.XDPDriverMode, link.XDPGenericMode} {
@@ -85,8 +85,8 @@ func (r *Receiver) loadAndAttach(w load.Watch) error {
 	return loadError("attach the receiver to "+r.device.Name, errors.Join(errs...))
 }
 
-// load loads the program. A driver runs one receive queue on one CPU at a
-// time; otherwise the account of a flow need a lock.
+// load loads the program. In driver mode each receive queue runs on one CPU
+// at a time; otherwise the account of a flow needs a lock.
 func (r *Receiver) load(w load.Watch) error {
 	most := w.MaxFlows
 	most = cmp.Or(most, load.DefaultFlows)
@@ -115,8 +115,8 @@ func (r *Receiver) loadPrograms(config receiveReceiveConfig) error {
 	return nil
 }
 
-// readEnds takes end-of-stream frames until they end: the reader is closed, or broken,
-// which the account says then.
+// readEnds reads end-of-stream frames until the reader is closed, or fails, which the
+// account then reports.
 func (r *Receiver) readEnds(next func(*ringbuf.Record) error) {
 	defer r.reading.Done()
 	var rec ringbuf.Record
@@ -156,7 +156,7 @@ func (r *Receiver) end(raw []byte) {
 	r.ends.Add(load.StreamRun{Stream: found.Stream, Run: found.Run}, m)
 }
 
-// Snapshot is the account so far.
+// Snapshot returns the account so far.
 func (r *Receiver) Snapshot() (load.Received, error) {
 	streams, err := r.streams()
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *Receiver) other() (sum receiveReceiveOther, err error) {
 	return sum, nil
 }
 
-// Finish waits until the account is closed and nothing more arrives.
+// Finish waits until the account is complete and nothing more arrives.
 func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
 	got, err := wire.Finish(ctx, r.Snapshot, patience)
 	if err != nil || !r.flows {
@@ -245,7 +245,7 @@ func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Rec
 	return got, err
 }
 
-// Reset forgets what was counted.
+// Reset discards the counts.
 func (r *Receiver) Reset() error {
 	var table receiveReceiveTable
 	if err := r.objs.Table.Get(&table); err != nil {
@@ -265,8 +265,8 @@ func (r *Receiver) Reset() error {
 	return errors.Join(err, r.resetCounters(table))
 }
 
-// resetBatch is how many flows are reset at once: of millions, zeroes for all
-// would take as much memory as their accounts.
+// resetBatch is how many flows are reset at once: zeroes for millions of
+// flows would take as much memory as their accounts.
 const resetBatch = 1 << 16
 
 func zeroed[T any](m *ebpf.Map, used uint32) error {

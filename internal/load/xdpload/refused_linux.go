@@ -10,8 +10,7 @@ import (
 	"linerate/internal/load/wire"
 )
 
-// refusedCounter counts the frames that a device refuses of those redirected
-// into it.
+// refusedCounter counts redirected frames that a device refuses.
 type refusedCounter struct {
 	objs  refusedObjects
 	links []link.Link
@@ -47,7 +46,7 @@ func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter
 	return r, nil
 }
 
-// Count is how many frames were refused so far, and the last error, or nil.
+// Count returns how many frames were refused so far, and the last error, or nil.
 func (r *refusedCounter) Count() (n uint64, reason error) {
 	var v refusedRefusals
 	if r.objs.Refusals.Lookup(uint32(0), &v) != nil {

@@ -14,17 +14,17 @@ import (
 const (
 	armTimeout   = 5 * time.Second
 	pollEvery    = 5 * time.Millisecond
-	startIn      = uint64(time.Millisecond) // from when all workers run
-	adaptAfter   = 2 * largeBatch           // frames refused
-	beforeEnding = 10 * time.Millisecond    // for the last frames to arrive
+	startIn      = uint64(time.Millisecond) // after all workers run
+	adaptAfter   = 2 * largeBatch           // in refused frames
+	beforeEnding = 10 * time.Millisecond    // so that the last frames can arrive
 )
 
 // transmission is one run of a generator.
 type transmission struct {
 	limit   load.Limit
-	target  float64 // frames per second, 0: maximum
+	target  float64 // frames per second; 0: maximum
 	run     uint16
-	refused uint64 // frames that the device had refused before
+	refused uint64 // frames refused by the device before the run
 }
 
 func (g *Generator) transmission(o load.Offer) transmission {
@@ -33,7 +33,7 @@ func (g *Generator) transmission(o load.Offer) transmission {
 	return t
 }
 
-// Run sends until the limit or ctx ends.
+// Run sends until the limit, or until ctx is done.
 func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	if err := g.Probe(ctx); err != nil {
 		return load.Sent{Engine: Name, TargetPPS: o.Rate.FramesPerSecond(g.spec.Sizes)}, err
@@ -57,7 +57,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	return g.finish(ctx, t)
 }
 
-// await starts all workers at one time and waits until they are done.
+// await starts all workers at the same time and waits until they are done.
 func (g *Generator) await(ctx context.Context, t transmission) error {
 	if err := g.arm(ctx, t); err != nil || ctx.Err() != nil {
 		return err
@@ -80,7 +80,7 @@ func (g *Generator) await(ctx context.Context, t transmission) error {
 	}
 }
 
-// batch is the size of a run's batches.
+// batch returns the size of a run's batches.
 func (g *Generator) batch(t transmission) uint32 {
 	switch {
 	case t.target > 0:
@@ -91,8 +91,8 @@ func (g *Generator) batch(t transmission) uint32 {
 	return batch
 }
 
-// adapt goes over to large batches, for this run and those to come, when the
-// far end refuses frames: it is on another CPU then.
+// adapt switches to large batches, for this run and later ones, if the peer
+// refuses frames: it is then on another CPU.
 func (g *Generator) adapt(t transmission) error {
 	if g.large || t.target > 0 {
 		return nil
@@ -110,7 +110,7 @@ func (g *Generator) adapt(t transmission) error {
 	return nil
 }
 
-// arm waits until every worker's program runs, then says when to begin.
+// arm waits until every worker's program runs, then sets the start time.
 func (g *Generator) arm(ctx context.Context, t transmission) error {
 	deadline := time.Now().Add(armTimeout)
 	for _, w := range g.workers {
@@ -161,7 +161,7 @@ func (g *Generator) states() (done bool, err error) {
 	return done, nil
 }
 
-// account adds up the workers.
+// account sums up the workers.
 func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
 	sent := load.Sent{Engine: Name, TargetPPS: t.target}
 	var shares []wire.Worker
@@ -185,8 +185,8 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
 	return sent, shares, nil
 }
 
-// elapsed is how long a worker has sent, without what it took to set up, and
-// how many frames were due in that time and not sent.
+// elapsed returns how long a worker has sent, excluding setup, and how many
+// due frames were not sent in that time.
 func (w *worker) elapsed(s generateGenerateState, c generateGenerateControl) (seconds float64, unsent uint64) {
 	if s.Began == 0 {
 		return 0, 0
@@ -204,7 +204,7 @@ func (w *worker) elapsed(s generateGenerateState, c generateGenerateControl) (se
 	if c.Interval == 0 {
 		return float64(end-c.Start) / 1e9, 0
 	}
-	// The last frame's own interval is part of the time it took to send n.
+	// The interval after the last frame is part of the time for n frames.
 	scheduled := (end - c.Start) << 16
 	if s.Sent >= c.Limit {
 		scheduled = max(scheduled, s.Due)
@@ -218,8 +218,8 @@ func (w *worker) elapsed(s generateGenerateState, c generateGenerateControl) (se
 	return float64(scheduled) / 65536e9, unsent
 }
 
-// settleRefused puts down the frames that the device refused: on a veth the
-// far end's ring did, and they are lost; elsewhere they were never sent.
+// settleRefused records the frames that the device refused: on a veth the peer's
+// ring refused them, and they are lost; on other devices they were never sent.
 func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before uint64) {
 	after, _ := g.refused.Count()
 	n := after - before
@@ -244,7 +244,7 @@ func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before 
 	}
 }
 
-// finish closes the account of a run.
+// finish completes the account of a run.
 func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
 	time.Sleep(beforeEnding)
 	sent, shares, err := g.account(t)

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// maxEntries is how many slices one run can note down.
+	// maxEntries is the largest number of slices that one run can record.
 	maxEntries = 1 << 16
-	// firstStream of a slicer's lanes; the others follow.
+	// firstStream is the stream of the first lane; the others follow.
 	firstStream = 1
-	// drainFor is how long frames may be underway after a run.
+	// drainFor is how long frames may be in flight after a run.
 	drainFor = 100 * time.Millisecond
 )
 
@@ -29,10 +29,10 @@ const (
 type slicer struct {
 	spec   load.Spec
 	framer *load.Framer
-	back   *load.Framer // of the other direction, or nil
+	back   *load.Framer // for the other direction, or nil
 	call   liveCall
 	objs   slicesObjects
-	rx     Receiver // of all lanes
+	rx     Receiver // for all lanes
 }
 
 var _ load.Interleaver = engine{}
@@ -42,7 +42,7 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 	if n < 1 || n*spec.Ways() > load.MaxLanes {
 		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes/spec.Ways())
 	}
-	spec.Stream = 0 // each lane has its own
+	spec.Stream = 0 // each lane has its own stream
 	s := &slicer{spec: spec, call: liveCall{cpu: -1}}
 	s.call.batch.Store(batch)
 	if len(spec.CPUs) > 0 {
@@ -64,7 +64,7 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 	return s, nil
 }
 
-// load loads the receiver's and the generator's program, and fills the maps.
+// load loads the programs of receiver and generator, and fills the maps.
 func (s *slicer) load(n int) error {
 	flows := s.framer.Flows().Count
 	n *= s.spec.Ways()
@@ -77,7 +77,7 @@ func (s *slicer) load(n int) error {
 	if err != nil {
 		return fmt.Errorf("read the generator's program: %w", err)
 	}
-	// The words of frames and flows are those of the plain generator.
+	// Frame and flow words are built by the plain generator.
 	g := &Generator{spec: s.spec, framer: s.framer}
 	back := &Generator{spec: s.spec, framer: s.back}
 	for _, size := range s.spec.Sizes {
@@ -109,7 +109,7 @@ func (s *slicer) load(n int) error {
 	return s.fill(flows, g, back)
 }
 
-// fill writes the flows, those of the way back behind the others, and the lengths.
+// fill writes the flows, followed by those of the way back, and the frame lengths.
 func (s *slicer) fill(flows int, g, back *Generator) error {
 	n := flows * s.spec.Ways()
 	keys, words := make([]uint32, n), make([]slicesGenerateFlow, n)
@@ -127,7 +127,7 @@ func (s *slicer) fill(flows int, g, back *Generator) error {
 	return fillLengths(s.objs.Lengths, s.spec.Sizes)
 }
 
-// Run sends over the lanes until the plan is through or ctx ends.
+// Run sends over the lanes until the plan is complete or ctx is done.
 func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (load.Sliced, error) {
 	if len(p.Order) > maxEntries {
 		round := len(lanes) * max(1, p.Turn)
@@ -150,13 +150,13 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	return s.account(len(lanes), run)
 }
 
-// rearm makes the programs' state that of a run not begun.
+// rearm resets the programs' state for a new run.
 func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	if err := s.rx.Reset(); err != nil {
 		return err
 	}
 	var table receiveReceiveTable
-	for i := range len(lanes) * s.spec.Ways() { // where the generator looks for what has arrived
+	for i := range len(lanes) * s.spec.Ways() { // where the generator looks up what has arrived
 		table.Key[(firstStream+i)%slots] = (uint64(firstStream+i)<<12 | uint64(run)) + 1
 	}
 	c := slicesSlicesControl{
@@ -183,7 +183,7 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	return nil
 }
 
-// batches is how many batches n frames are, at least one.
+// batches returns the number of batches in n frames, at least one.
 func batches(n int) uint32 { return uint32(max(1, (n+batch-1)/batch)) }
 
 func (s *slicer) order(lanes []uint8) error {
@@ -197,7 +197,7 @@ func (s *slicer) order(lanes []uint8) error {
 	return nil
 }
 
-// attach leads the generator into the lanes and the receiver to their ends.
+// attach connects the generator to the lanes and the receiver to their ends.
 func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
 	var links []link.Link
 	detach = func() {
@@ -236,7 +236,7 @@ func (s *slicer) receive(ports []port.Port, links *[]link.Link) error {
 	})
 }
 
-// lead leads one way of every lane into its port, all in one place.
+// lead connects one way of every lane to its port, all in one place.
 func (s *slicer) lead(ports []port.Port, way int) error {
 	return ports[0].In(func() error {
 		for i, p := range ports {
@@ -261,8 +261,8 @@ func (s *slicer) done() (bool, error) {
 	return state.Done != 0, err
 }
 
-// await waits until the program is done or ctx ends. With a Before it lets
-// the program go slice by slice.
+// await waits until the program is done or ctx is done. With Before it
+// releases the program slice by slice.
 func (s *slicer) await(ctx context.Context, p load.SlicePlan) error {
 	every := pollEvery
 	if p.Before != nil {
@@ -292,7 +292,7 @@ func (s *slicer) await(ctx context.Context, p load.SlicePlan) error {
 	}
 }
 
-// permit prepares a slice and lets it begin.
+// permit calls Before for a turn, and lets it begin.
 func (s *slicer) permit(p load.SlicePlan, index int) error {
 	if err := p.Before(int(p.Order[index])); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (s *slicer) permit(p load.SlicePlan, index int) error {
 	return change(s.objs.Control, func(c *slicesSlicesControl) { c.Permit = uint32(index + max(1, p.Turn)) })
 }
 
-// stop ends the program, then the call that runs it.
+// stop stops the program, then the call that runs it.
 func (s *slicer) stop() error {
 	if err := change(s.objs.Control, func(c *slicesSlicesControl) { c.Slices = 0 }); err != nil {
 		return err

@@ -46,7 +46,7 @@ func (s *slicer) entries(n int) ([]load.Slice, error) {
 	return slices, nil
 }
 
-// lanes closes the lanes' accounts, and returns how many frames have not
+// lanes completes the lanes' accounts, and returns how many frames have not
 // arrived.
 func (s *slicer) lanes(out *load.Sliced, n int, run uint16) (lost uint64, err error) {
 	var sent [load.MaxLanes]slicesSlicesLane

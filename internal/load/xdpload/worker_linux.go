@@ -11,7 +11,7 @@ import (
 	"linerate/internal/port"
 )
 
-// worker is one program on one CPU with its share of the flows.
+// worker is a program on one CPU, with its share of the flows.
 type worker struct {
 	liveCall
 	objs  generateObjects
@@ -19,14 +19,14 @@ type worker struct {
 }
 
 const (
-	// pause is how long a worker at maximum rate holds back when the device
-	// refused frames: less than a veth's ring of 256 frames takes to empty.
+	// pause is how long a worker at maximum rate pauses when the device refused
+	// frames: less than the time that a veth's ring of 256 frames takes to empty.
 	pause = 10 * time.Microsecond
-	// catchUp is by how much a paced worker that is late exceeds its rate.
+	// catchUp is the factor by which a late paced worker exceeds its rate.
 	catchUp = 4
 )
 
-// reset makes a worker's state that of a run not begun.
+// reset prepares a worker's state for a run.
 func (w *worker) reset(g *Generator, i int, t transmission) error {
 	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(t.run), Pause: uint64(pause), Batch: uint64(g.batch(t))}
 	w.batch.Store(g.batch(t))
@@ -47,7 +47,7 @@ func (w *worker) reset(g *Generator, i int, t transmission) error {
 	return nil
 }
 
-// randomFrom spreads a seed over a word that is not zero.
+// randomFrom derives a nonzero state from a seed.
 func randomFrom(seed uint64) uint64 { return (seed+1)*0x9E3779B97F4A7C15 | 1 }
 
 func runWord(run uint16) uint64 {
@@ -61,7 +61,7 @@ func (w *worker) start(in port.Place) {
 	w.liveCall.start(in, w.objs.Generate, w.done)
 }
 
-// rebatch goes on with batches of n frames, in a new call.
+// rebatch continues with batches of n frames, in a new call.
 func (w *worker) rebatch(n uint32) error {
 	if err := change(w.objs.Control, func(c *generateGenerateControl) { c.Batch = uint64(n) }); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (w *worker) done() (bool, error) {
 	return s.Done != 0, err
 }
 
-// release lets a worker send from start on. The deadline must be there before the
+// release lets a worker send from start on. The deadline must be set before the
 // program sees the start.
 func (w *worker) release(start uint64, duration time.Duration) error {
 	err := change(w.objs.Control, func(c *generateGenerateControl) {
@@ -94,7 +94,7 @@ func (w *worker) release(start uint64, duration time.Duration) error {
 	return change(w.objs.Control, func(c *generateGenerateControl) { c.Start = start })
 }
 
-// stop ends a worker: its program first, then the call that runs it.
+// stop stops a worker: first its program, then the call that runs it.
 func (w *worker) stop() error {
 	if over, err := w.done(); err == nil && !over {
 		err := change(w.objs.Control, func(c *generateGenerateControl) { c.Start, c.Deadline = max(1, c.Start), 1 })

@@ -1,5 +1,5 @@
 // Package wiretest gives tests of traffic engines a wire: two network
-// namespaces and a veth pair between them.
+// namespaces connected by a veth pair.
 package wiretest
 
 import (
@@ -22,8 +22,8 @@ type End struct {
 	In     port.Place
 }
 
-// New makes a wire that lives until t ends. The namespaces have no names, and
-// go when the last reference to them does, whatever happens to the test.
+// New makes a wire that lives until t ends. The namespaces are anonymous, and
+// disappear with their last reference, whatever happens to the test.
 func New(t testing.TB) (gen, sink End) {
 	t.Helper()
 	gens, sinks := Many(t, 1)
@@ -57,13 +57,13 @@ func (e End) raise() error {
 		if err != nil {
 			return err
 		}
-		// No router solicitations or listener reports among the frames.
+		// Prevent router solicitations and listener reports among the frames.
 		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+e.Device+"/disable_ipv6", []byte("1"), 0o644)
 		return netlink.LinkSetUp(link)
 	})
 }
 
-// Received is how many frames have arrived at this end.
+// Received returns how many frames have arrived at this end.
 func (e End) Received(t testing.TB) (n uint64) {
 	t.Helper()
 	must(t, e.In(func() error {
@@ -109,7 +109,7 @@ func namespaceFD(t testing.TB, fd *int) port.Place {
 	}
 }
 
-// onThread runs f on a thread that ends with it, and its namespace with the thread.
+// onThread runs f on a new thread, which ends with it, as does its namespace.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
