@@ -1,10 +1,10 @@
-// Package appliance reads the configuration of appliances: systems that keep their settings
-// in their own file and generate the base system's files from it. It says, in the
+// Package appliance parses the configuration of appliances: systems that keep their settings
+// in their own file and generate the base system's files from it. It describes, in the
 // appliance's terms, where a setting is changed.
 //
-// A record of catalogue/appliances describes each product: what its releases are built on,
-// what it sets itself, which files it rewrites, and how its pages are named. One file here
-// parses each product's configuration.
+// A record in catalogue/appliances describes each product: the base of its releases, what it
+// sets itself, which files it rewrites, and the names of its pages. One file here parses each
+// product's configuration.
 package appliance
 
 import (
@@ -15,26 +15,25 @@ import (
 	"linerate/internal/list"
 )
 
-// Config is what a product's configuration says.
+// Config is the content of a product's configuration.
 type Config struct {
-	// Version is the product's release where the configuration tells it.
+	// Version is the product's release, if the configuration contains it.
 	Version string
-	// As is the release by which to judge it where the configuration tells another one,
-	// not which.
+	// As is the release to assume if the configuration is known to be of another, unknown release.
 	As string
-	// Hostname is the host's own name, "" where it does not tell.
+	// Hostname is the host name, "" if unknown.
 	Hostname string
-	// Lines set something, in the order in which the product reads them.
+	// Lines are the settings, in the order in which the product reads them.
 	Lines []fact.Line
 	// NICs are the interfaces that it names.
 	NICs []fact.NIC
-	// PF is what the product writes of pf's options, nil where it runs no pf.
+	// PF holds the options that the product sets for pf, nil if it does not run pf.
 	PF *fact.PF
 	// Services are the daemons that it starts.
 	Services []fact.Service
-	// Shapers hold traffic back.
+	// Shapers are its traffic shapers.
 	Shapers []fact.Shaper
-	// Problems are parts that could not be read.
+	// Problems are parts that could not be parsed.
 	Problems []fact.Problem
 }
 
@@ -44,18 +43,17 @@ type File struct {
 	Text string
 }
 
-// reader reads the files of a product's configuration that are there, in the
-// order of its record.
+// reader parses the existing files of a product's configuration, in the order of its record.
 type reader func(p *Product, files []File) Config
 
-// readers are those of the products, by name.
+// readers maps products to their parsers.
 var readers = map[string]reader{
 	"opnsense": readOPNsense, "pfsense": readPfSense, "vyos": readVyOS, "openwrt": readOpenWrt, "truenas-core": readTrueNAS, "truenas-scale": readTrueNAS,
 	"proxmox": readProxmox,
 }
 
-// Read reads a product's configuration: its own lines first, those that the
-// product sets by itself, then those of its user.
+// Read parses a product's configuration: first the lines that the product sets by itself, then
+// those of its user.
 func (p *Product) Read(files []File) Config {
 	c := readers[p.Name](p, files)
 	for i := range c.Lines {
@@ -72,14 +70,14 @@ func (p *Product) own(l *fact.Line) {
 	}
 	v, ok := p.SetsItself(l.Name)
 	if n, has := p.NodeOf(l.Name); has && n.At(l.Place) {
-		v, ok = n.Value(n.Default), true // what the node has where its user gives none
+		v, ok = n.Value(n.Default), true // the node's value if its user does not set it
 	}
 	if ok && v == strings.TrimSpace(l.Value) {
 		l.Default, l.Note = true, p.Title+" sets it to this by itself"
 	}
 }
 
-// setLines are what the product sets by itself.
+// setLines returns what the product sets by itself.
 func (p *Product) setLines() []fact.Line {
 	var lines []fact.Line
 	for _, s := range p.Sets {
@@ -88,12 +86,12 @@ func (p *Product) setLines() []fact.Line {
 	return lines
 }
 
-// Keeps reports whether a plan's file lasts there, and is read at boot.
+// Keeps reports whether a plan's file persists there, and is read at boot.
 func (p *Product) Keeps(file string) bool {
 	return p.Applies || file == "" || slices.Contains(p.Lasts, file)
 }
 
-// stage is that of the product's list of tunables.
+// stage returns the stage of the product's list of tunables.
 func (p *Product) stage() fact.Stage {
 	if p.Loader {
 		return fact.Tunables
@@ -101,13 +99,13 @@ func (p *Product) stage() fact.Stage {
 	return fact.Sysctl
 }
 
-// SetsItself is the value that the product gives a tunable without being asked.
+// SetsItself returns the value that the product gives a tunable by default.
 func (p *Product) SetsItself(name string) (value string, ok bool) {
 	s, ok := list.Find(p.Sets, func(s Set) bool { return s.Name == name })
 	return s.Value, ok
 }
 
-// Bounds on a configuration; real ones are far below.
+// Limits on a configuration; real ones are far below.
 const (
 	maxDepth = 64
 	maxLines = 200_000

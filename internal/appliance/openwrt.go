@@ -19,10 +19,10 @@ type option struct {
 	line  int
 }
 
-// place is the option as uci(1) names it.
+// place returns the option's name in uci(1).
 func (o option) place() string { return o.part() + "." + o.name }
 
-// part is the option's section as uci(1) names it.
+// part returns the name of the option's section in uci(1).
 func (o option) part() string {
 	if o.section != "" {
 		return fmt.Sprintf("uci %s.%s", path.Base(o.file), o.section)
@@ -30,7 +30,7 @@ func (o option) part() string {
 	return fmt.Sprintf("uci %s.@%s[%d]", path.Base(o.file), o.kind, o.index)
 }
 
-// parseUCI reads a UCI file: config, option and list, words in quotes or without.
+// parseUCI parses a UCI file: config, option and list, with quoted or unquoted words.
 func parseUCI(f File) []option {
 	var all []option
 	var now option
@@ -57,7 +57,7 @@ func parseUCI(f File) []option {
 	return all
 }
 
-// readOpenWrt reads OpenWrt's files below /etc/config.
+// readOpenWrt parses OpenWrt's files below /etc/config.
 func readOpenWrt(p *Product, files []File) Config {
 	u := &openwrt{p: p}
 	for _, f := range files {
@@ -68,22 +68,22 @@ func readOpenWrt(p *Product, files []File) Config {
 	return u.c
 }
 
-// openwrt is a configuration while it is read.
+// openwrt is the state of parsing.
 type openwrt struct {
 	p *Product
 	c Config
-	// at is the section of a device that is read, by its index, with its name and MTU.
+	// at is the index of the current device section, with its name and MTU.
 	at   int
 	name string
 	mtu  int
 }
 
-// sets is the option as a line that sets something.
+// sets returns the option as a line that sets something.
 func (o option) sets(stage fact.Stage, name, place string) fact.Line {
 	return fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: name, Value: o.value, Stage: stage, Effective: true, Place: place}
 }
 
-// uciSysctls are options of the firewall that it writes to one sysctl each.
+// uciSysctls maps firewall options to the sysctl that each sets.
 var uciSysctls = map[string]string{"tcp_syncookies": "net.ipv4.tcp_syncookies", "tcp_ecn": "net.ipv4.tcp_ecn", "tcp_window_scaling": "net.ipv4.tcp_window_scaling"}
 
 func (u *openwrt) option(o option) {
@@ -115,7 +115,7 @@ func (u *openwrt) option(o option) {
 	}
 }
 
-// device reads a device's name and its MTU, whichever comes first.
+// device reads a device's name and MTU, in either order.
 func (u *openwrt) device(o option) {
 	if u.at != o.index {
 		u.at, u.name, u.mtu = o.index, "", 0

@@ -7,10 +7,10 @@ import (
 	"linerate/internal/list"
 )
 
-// readOPNsense reads OPNsense's config.xml. Its tunables go to both loader.conf and
-// sysctl(8). An interface's own offload settings apply where it says so. Where the
-// configuration does not mention offloads, they are off in a new one and on in one from
-// before 26.1 (the settings' model has a default that the old pages lacked).
+// readOPNsense parses OPNsense's config.xml. Its tunables go to both loader.conf and sysctl(8). An
+// interface's own offload settings apply if it says so. If the configuration does not mention
+// offloads, they are off in a new one and on in one from before 26.1 (the settings' model has a
+// default that the old pages lacked).
 func readOPNsense(p *Product, files []File) Config {
 	return readSense(p, files, "opnsense", func(s *sense) {
 		settings := s.root.first("OPNsense", "Interfaces", "settings")
@@ -28,7 +28,7 @@ func readOPNsense(p *Product, files []File) Config {
 	})
 }
 
-// assigned is the element of the interface that is assigned to a device.
+// assigned returns the element of the interface assigned to a device.
 func (s *sense) assigned(device string) *node {
 	for _, all := range s.root.at("interfaces") {
 		if n, ok := list.Find(all.children, func(n *node) bool { return n.first("if").value() == device }); ok {
@@ -38,11 +38,11 @@ func (s *sense) assigned(device string) *node {
 	return nil
 }
 
-// ticked reports a box that is: its element is there, and not 0.
+// ticked reports whether a box is ticked: its element exists and is not 0.
 func ticked(n *node, tag string) bool { return n.has(tag) && n.first(tag).value() != "0" }
 
-// senseServices are the elements of daemons that an audit knows, and whether they
-// are on where they are there.
+// senseServices lists the elements of daemons that audits know, and whether their presence means
+// enabled.
 var senseServices = []struct {
 	name string
 	path []string

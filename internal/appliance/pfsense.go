@@ -8,8 +8,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// readPfSense reads pfSense's config.xml. Its tunables are for sysctl(8) alone:
-// what the loader takes belongs into /boot/loader.conf.local.
+// readPfSense parses pfSense's config.xml. Its tunables are for sysctl(8) only: loader tunables
+// belong in /boot/loader.conf.local.
 func readPfSense(p *Product, files []File) Config {
 	return readSense(p, files, "pfsense", func(s *sense) {
 		system := s.root.first("system")
@@ -29,8 +29,8 @@ func readPfSense(p *Product, files []File) Config {
 	})
 }
 
-// pfSenseTimeouts are the prefixes of its fields <tcpfirsttimeout> and so on, and
-// the states each protocol has.
+// pfSenseTimeouts maps prefixes of its fields <tcpfirsttimeout> and so on to the states of each
+// protocol.
 var pfSenseTimeouts = map[string]string{
 	"tcp": "first opening established closing finwait closed tsdiff", "sctp": "first opening established closing closed",
 	"udp": "first single multiple", "icmp": "first error", "other": "first single multiple",

@@ -12,8 +12,7 @@ import (
 // MemoryLimit is a limit of pf that grows with memory.
 type MemoryLimit struct {
 	Name string `yaml:"name"`
-	// EachMiB is the limit for each whole MiB of memory, between Least and Most where they
-	// are given.
+	// EachMiB is the limit per whole MiB of memory, between Least and Most if they are set.
 	EachMiB uint64 `yaml:"each_mib"`
 	Least   uint64 `yaml:"least"`
 	Most    uint64 `yaml:"most"`
@@ -21,8 +20,8 @@ type MemoryLimit struct {
 	In string `yaml:"in"`
 }
 
-// Limit is the limit of pf that the product sets by itself on a host of so many bytes of
-// memory, 0 where that is not known.
+// Limit returns the limit that the product sets by itself on a host with the given bytes of memory,
+// 0 if unknown.
 func (l MemoryLimit) Limit(memory uint64) uint64 {
 	if memory == 0 {
 		return 0
@@ -34,8 +33,8 @@ func (l MemoryLimit) Limit(memory uint64) uint64 {
 	return v
 }
 
-// AddLimits adds the limits of pf that a host's product computes, where its user gives
-// none and the host's memory is known.
+// AddLimits adds the limits of pf that a host's product computes, for those that its user does not
+// set, if the host's memory is known.
 func AddLimits(f *fact.Facts) {
 	p, pf := Of(f), f.Firewall.PF
 	if p == nil || pf == nil {
@@ -49,26 +48,26 @@ func AddLimits(f *fact.Facts) {
 	}
 }
 
-// Node is a place in a product's tree that it writes into one tunable.
+// Node is a place in a product's tree that sets one tunable.
 type Node struct {
 	Name string `yaml:"name"`
 	Node string `yaml:"node"`
 	// Older is the node in releases before Since.
 	Since string `yaml:"since"`
 	Older string `yaml:"older"`
-	// Enable and Disable are the tunable's values where the node takes these words instead.
+	// Enable and Disable are the tunable's values for the node's values enable and disable.
 	Enable  string `yaml:"enable"`
 	Disable string `yaml:"disable"`
-	// Every: with conf.all it writes conf.default and each interface's own value.
+	// Every means that with conf.all it also writes conf.default and each interface's own value.
 	Every bool `yaml:"every"`
-	// Default is the node's value where its user gives none.
+	// Default is the node's value unless its user sets it.
 	Default string `yaml:"default"`
 }
 
-// At reports whether a line's place is the node, in whichever release.
+// At reports whether a line's place is the node, in any release.
 func (n Node) At(place string) bool { return place == "set "+n.Node || place == "set "+n.Older }
 
-// Value is the tunable's value for the node's; "" where it has none.
+// Value returns the tunable's value for the node's; "" if there is none.
 func (n Node) Value(word string) string {
 	if n.Enable == "" {
 		return word
@@ -76,7 +75,7 @@ func (n Node) Value(word string) string {
 	return map[string]string{"enable": n.Enable, "disable": n.Disable}[word]
 }
 
-// Word is the node's value for the tunable's; "" where it has none.
+// Word returns the node's value for the tunable's; "" if there is none.
 func (n Node) Word(value string) string {
 	switch {
 	case n.Enable == "":
@@ -89,7 +88,7 @@ func (n Node) Word(value string) string {
 	return ""
 }
 
-// In is the node as a release of the product has it: the newest where that is not known.
+// In returns the node's path in a release of the product, by default the newest.
 func (n Node) In(p *Product, version string) string {
 	r, ok := p.ReleaseOf(version)
 	if now, err := release.Parse(r.Release); ok && err == nil && n.Since != "" && now.Before(release.MustParse(n.Since)) {
@@ -98,9 +97,9 @@ func (n Node) In(p *Product, version string) string {
 	return n.Node
 }
 
-// PlaceOf is where the product's user sets a tunable, or a limit of pf
-// ("pf.conf:limit.states"), on a release of the product; byLoader: one that the loader
-// alone takes. "" where the product has no place for it.
+// PlaceOf returns where the product's user sets a tunable, or a limit of pf
+// ("pf.conf:limit.states"), on a release of the product; byLoader means that only the loader can
+// set it. It returns "" if the product has no place for it.
 func (p *Product) PlaceOf(name, version string, byLoader bool) string {
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok {
 		n, _ := list.Find(pfNumbers, func(n pfNumber) bool { return n.limit == limit })
@@ -115,7 +114,7 @@ func (p *Product) PlaceOf(name, version string, byLoader bool) string {
 	return p.Tunables
 }
 
-// NodeOf is the node of a tunable.
+// NodeOf returns the node of a tunable.
 func (p *Product) NodeOf(name string) (Node, bool) {
 	return list.Find(p.Nodes, func(n Node) bool { return n.Name == name })
 }

@@ -1,6 +1,6 @@
 package appliance
 
-// readProxmox reads nothing: Proxmox VE is Debian, whose own files stand, and of
-// which its packages bring some (the record's sets). /etc/network/interfaces is
-// ifupdown2's; its pages write the same file.
+// readProxmox parses nothing: Proxmox VE is Debian, so its settings are in Debian's files, some of
+// which its packages install (see the record's sets). /etc/network/interfaces is ifupdown2's; the
+// web interface writes the same file.
 func readProxmox(*Product, []File) Config { return Config{} }

@@ -9,12 +9,11 @@ import (
 	"linerate/internal/fact"
 )
 
-// maxLooked is how much of a text is looked at to tell what it is.
+// maxLooked is how many bytes of a text are used to recognise it.
 const maxLooked = 1 << 20
 
-// Recognise finds the product whose configuration a file is, by its name and its
-// text, and where the product keeps it. os, where it is known, leaves out
-// those of another system.
+// Recognise returns the product whose configuration a file is, from its name and text, and where
+// the product keeps it. os, if known, excludes products of other systems.
 func Recognise(name, text, os string) (p *Product, at string, ok bool) {
 	products, err := Products()
 	if err != nil {
@@ -40,10 +39,10 @@ func Recognise(name, text, os string) (p *Product, at string, ok bool) {
 	return nil, "", false
 }
 
-// enough lines tell a configuration whatever its name.
+// enough is the number of lines that identify a configuration whatever its name.
 const enough = 3
 
-// database tells TrueNAS' two systems apart by the names in the file.
+// database distinguishes TrueNAS' two systems by the names in the file.
 func database(text, os string) (*Product, string, bool) {
 	name := "truenas-scale"
 	if os == fact.FreeBSD || os == "" && (strings.Contains(text, "kern.ipc.") || strings.Contains(text, "net.inet.") || strings.Contains(text, "vfs.zfs.") || strings.Contains(text, "kern.coredump")) {
@@ -53,7 +52,7 @@ func database(text, os string) (*Product, string, bool) {
 	return p, p.Configs[0], true
 }
 
-// uciFiles are sections by which OpenWrt's files are recognised.
+// uciFiles lists sections by which OpenWrt's files are recognised.
 var uciFiles = []struct {
 	section *regexp.Regexp
 	file    string
@@ -64,7 +63,7 @@ var uciFiles = []struct {
 	{regexp.MustCompile(`(?m)^\s*config\s+'?(system|timeserver)`), "system"},
 }
 
-// file is where the product keeps a file of that name and text.
+// file returns the path at which the product keeps a file with that name and text.
 func (p *Product) file(base, text string) string {
 	for _, c := range p.Configs {
 		if path.Base(c) == base {

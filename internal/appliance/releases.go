@@ -8,8 +8,7 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// ReleaseOf is the record of a release: that of the longest part of it which
-// the table has.
+// ReleaseOf returns the record of a release: the one with the longest matching prefix in the table.
 func (p *Product) ReleaseOf(version string) (Release, bool) {
 	best := Release{}
 	for _, r := range p.Releases {
@@ -20,8 +19,8 @@ func (p *Product) ReleaseOf(version string) (Release, bool) {
 	return best, best.Release != ""
 }
 
-// Judged is the record of a release, or of the nearest that the table has: the newest
-// before it, or the oldest of all. near: it is another one's; false in ok of a text that is no
+// Judged returns the record of a release, or the nearest in the table: the newest before it, or
+// else the oldest. near means that it is that of another release; ok is false if the text is not a
 // release.
 func (p *Product) Judged(version string) (r Release, near, ok bool) {
 	if r, ok := p.ReleaseOf(version); ok {
@@ -41,7 +40,7 @@ func (p *Product) Judged(version string) (r Release, near, ok bool) {
 	return r, true, true
 }
 
-// numbers are those of a release: 24, 7, 12 of "24.7.12".
+// numbers returns the numbers in a release: 24, 7, 12 for "24.7.12".
 func numbers(version string) []int {
 	var all []int
 	for _, part := range strings.FieldsFunc(version, func(c rune) bool { return c < '0' || c > '9' }) {
@@ -54,8 +53,8 @@ func numbers(version string) []int {
 	return all
 }
 
-// ReleaseByConfig is the record of the release that writes a configuration of a number, or
-// of the newest that writes a lower one; near: it is another one's.
+// ReleaseByConfig returns the record of the release that writes a configuration with a number, or
+// of the newest one that writes a lower number; near means the latter.
 func (p *Product) ReleaseByConfig(number string) (best Release, near, ok bool) {
 	want := numbers(number)
 	for _, r := range p.Releases {
@@ -69,7 +68,7 @@ func (p *Product) ReleaseByConfig(number string) (best Release, near, ok bool) {
 	return best, true, ok
 }
 
-// BaseRelease is the release of the system beneath.
+// BaseRelease returns the release of the underlying system.
 func (r Release) BaseRelease() release.Release {
 	b, err := release.ParseGiven(r.Base)
 	if err != nil {
@@ -78,9 +77,9 @@ func (r Release) BaseRelease() release.Release {
 	return b
 }
 
-// Speaks reports a release that is the product's number, as opposed to that of the system
-// beneath: one of its table, or one whose first number its releases have or will have and
-// the system's have not.
+// Speaks reports whether a release is the product's own, as opposed to the underlying system's: it
+// is in the table, or its major number is one that the product's releases have or will have and the
+// system's do not.
 func (p *Product) Speaks(r release.Release) bool {
 	own, beneath := []int{}, []int{}
 	for _, known := range p.Releases {
@@ -99,5 +98,5 @@ func (p *Product) Speaks(r release.Release) bool {
 	return r.Major >= slices.Min(own) && r.Major <= slices.Max(own)+later && (r.Major < slices.Min(beneath) || r.Major > slices.Max(beneath)+1)
 }
 
-// later is how far behind the newest release of a table one may be that is not there yet.
+// later is how far a release not yet in the table may be after the newest one there.
 const later = 5

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/fact/freebsd"
 )
 
-// sense is a config.xml of m0n0wall's descendants while it is read.
+// sense is the state of parsing a config.xml of a descendant of m0n0wall.
 type sense struct {
 	p    *Product
 	file string
@@ -21,8 +21,7 @@ type sense struct {
 	stage fact.Stage
 }
 
-// readSense reads what OPNsense and pfSense have in common; more, where given,
-// reads the rest.
+// readSense parses what OPNsense and pfSense have in common; more, if not nil, parses the rest.
 func readSense(p *Product, files []File, tag string, more func(s *sense)) Config {
 	if len(files) == 0 {
 		return Config{}
@@ -44,15 +43,14 @@ func readSense(p *Product, files []File, tag string, more func(s *sense)) Config
 	return s.c
 }
 
-// add files a line at an element.
+// add adds a line at an element.
 func (s *sense) add(n *node, stage fact.Stage, name, value, place string) {
 	if len(s.c.Lines) < maxItems {
 		s.c.Lines = append(s.c.Lines, fact.Line{File: s.file, Number: n.line, Text: name + ": " + value, Name: name, Value: value, Stage: stage, Effective: true, Place: place})
 	}
 }
 
-// tunables reads the list of tunables. An empty value and "default" stand for the
-// product's own.
+// tunables reads the list of tunables. An empty value and "default" mean the product's own.
 func (s *sense) tunables() {
 	for _, item := range s.root.at("sysctl", "item") {
 		name, value := item.first("tunable").value(), item.first("value").value()
@@ -64,14 +62,14 @@ func (s *sense) tunables() {
 	}
 }
 
-// fields collects the settings for which the product's record names a dedicated place.
+// fields collects the settings for which the product's record has a place.
 func (s *sense) fields() {
 	for _, path := range slices.Sorted(maps.Keys(s.p.Fields)) {
 		place := s.p.Fields[path]
 		if n := s.root.first(strings.Split(path, "/")...); n != nil {
 			value := n.value()
 			if value == "" && len(n.children) == 0 {
-				value = "yes" // an element that is there is a box that is ticked
+				value = "yes" // an element without content is a ticked box
 			}
 			s.add(n, fact.Field, path, value, place)
 		}
@@ -86,7 +84,7 @@ var pfNumbers = []pfNumber{
 	{"system/adaptivestart", "", "adaptive.start"}, {"system/adaptiveend", "", "adaptive.end"}, {"system/srctrack", "", "src.track"},
 }
 
-// firewall reads what becomes of pf's options.
+// firewall reads the fields that become pf's options.
 func (s *sense) firewall() {
 	system := s.root.first("system")
 	pf := &fact.PF{Configured: !system.has("disablefilter"), File: s.file}
@@ -111,15 +109,14 @@ func (s *sense) firewall() {
 	s.c.PF = pf
 }
 
-// adaptive drops adaptive timeouts of which one is missing: the product writes
-// both or none.
+// adaptive drops adaptive timeouts if one is missing: the product writes both or none.
 func (s *sense) adaptive(pf *fact.PF) {
 	if s.root.first("system", "adaptivestart").value() == "" || s.root.first("system", "adaptiveend").value() == "" {
 		pf.Timeouts = slices.DeleteFunc(pf.Timeouts, func(t fact.Limit) bool { return strings.HasPrefix(t.Name, "adaptive.") })
 	}
 }
 
-// rules counts rules and translations as they are written.
+// rules counts rules and translations as written.
 func (s *sense) rules(pf *fact.PF) {
 	pf.Rules = len(s.root.at("filter", "rule")) + len(s.root.at("OPNsense", "Firewall", "Filter", "rules", "rule"))
 	if nat := s.root.first("nat"); nat != nil && nat.first("outbound", "mode").value() != "disabled" { // its own rules of outbound NAT
@@ -128,8 +125,8 @@ func (s *sense) rules(pf *fact.PF) {
 	pf.Translations += len(s.root.at("nat", "rule")) + len(s.root.at("nat", "outbound", "rule")) + len(s.root.at("nat", "onetoone"))
 }
 
-// offloads are the switches of the product, and the words of ifconfig(8) that it
-// gives to every interface.
+// offloads lists the product's switches, with the parameters of ifconfig(8) that it applies to
+// every interface.
 var offloads = []struct {
 	tag   string
 	words []string
@@ -139,11 +136,11 @@ var offloads = []struct {
 	{lroTag, []string{"lro"}},
 }
 
-// lroTag is the switch that a router wants off: left on, the product sets lro on
-// every interface that can.
+// lroTag is the switch that should be off on a router: if on, the product enables lro on every
+// capable interface.
 const lroTag = "disablelargereceiveoffloading"
 
-// interfaces reads the interfaces that are assigned.
+// interfaces reads the assigned interfaces.
 func (s *sense) interfaces() {
 	for _, list := range s.root.at("interfaces") {
 		for _, n := range list.children {
@@ -175,8 +172,8 @@ func (s *sense) interfaces() {
 	}
 }
 
-// switchOffloads gives every interface of hardware the flags that the product
-// sets on it; off says which switches are at off.
+// switchOffloads gives every hardware interface the flags that the product sets on it; off reports
+// which switches are off.
 func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
 	for i := range s.c.NICs {
 		nic := &s.c.NICs[i]
@@ -189,7 +186,7 @@ func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
 			case off(o.tag, nic):
 				sign = "-"
 			case o.tag != lroTag:
-				continue // the driver's default, not a user's choice
+				continue // the driver's default, not the user's choice
 			}
 			for _, w := range o.words {
 				nic.ConfigFlags = append(nic.ConfigFlags, sign+w)

@@ -9,10 +9,10 @@ import (
 	"linerate/internal/fact"
 )
 
-// maxShapers bounds the shapers of one configuration.
+// maxShapers is the maximum number of shapers of a configuration.
 const maxShapers = 1000
 
-// shape files one.
+// shape adds a shaper.
 func (c *Config) shape(s fact.Shaper) {
 	if len(c.Shapers) < maxShapers {
 		s.Line.Stage, s.Line.Effective = fact.Field, true
@@ -20,14 +20,13 @@ func (c *Config) shape(s fact.Shaper) {
 	}
 }
 
-// rateUnits are bits per second, by the beginnings of the products' words: Kbit, Mb,
-// gbit, k.
+// rateUnits maps prefixes of the products' units to bit/s: Kbit, Mb, gbit, k.
 var rateUnits = []struct {
 	word string
 	bits float64
 }{{"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"t", 1e12}, {"", 1}}
 
-// rate is a number and a unit in bits per second, nil where it is none.
+// rate converts a number and a unit to bit/s; nil if it is not a rate.
 func rate(number, unit string) *uint64 {
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || v < 0 || math.IsNaN(v) {
@@ -43,17 +42,17 @@ func rate(number, unit string) *uint64 {
 	return nil
 }
 
-// whole is a number of an element, 0 of others.
+// whole returns the number in an element, 0 if it is not one.
 func (n *node) whole(path ...string) uint64 {
 	v, _ := strconv.ParseUint(n.first(path...).value(), 10, 32)
 	return v
 }
 
-// opnsensePipes reads pipes of dummynet, and which of them a rule sends traffic to, itself
-// or by a queue: the product writes no rule whose pipe or queue is disabled.
+// opnsensePipes reads dummynet pipes, and which of them a rule sends traffic to, directly or
+// through a queue: the product ignores rules whose pipe or queue is disabled.
 func (s *sense) opnsensePipes() {
 	shaper := s.root.first("OPNsense", "TrafficShaper")
-	pipeOf := map[string]string{} // of queues that are on
+	pipeOf := map[string]string{} // of enabled queues
 	for _, q := range shaper.at("queues", "queue") {
 		if q.first("enabled").value() == "1" {
 			pipeOf[q.id] = q.first("pipe").value()
@@ -85,21 +84,21 @@ func (s *sense) opnsensePipes() {
 	}
 }
 
-// pipe begins a pipe of either product.
+// pipe returns a new pipe of either product.
 func (s *sense) pipe(p *node, number, place string) fact.Shaper {
 	name := "shaper/pipe/" + number
 	return fact.Shaper{Kind: fact.ShaperPipe, Name: name, Line: fact.Line{File: s.file, Number: p.line, Text: "pipe " + number, Name: name, Value: p.first("bandwidth").value(), Place: place}}
 }
 
-// limited reports whether a rule that is on sends traffic to a limiter. To which is not
-// known: rules name limiters as their user does, and such names are not read.
+// limited reports whether an enabled rule sends traffic to a limiter. Which one is unknown: rules
+// refer to limiters by user-chosen names, which are not read.
 func (s *sense) limited() bool {
 	return slices.ContainsFunc(s.root.at("filter", "rule"), func(r *node) bool {
 		return !r.has("disabled") && (r.first("dnpipe").value() != "" || r.first("pdnpipe").value() != "")
 	})
 }
 
-// pfsenseLimiters reads limiters. Without a rule that names any, none is used.
+// pfsenseLimiters reads limiters. If no rule names a limiter, none is used.
 func (s *sense) pfsenseLimiters() {
 	limited := s.limited()
 	for _, q := range s.root.at("dnshaper", "queue") {
@@ -126,8 +125,7 @@ func (s *sense) pfsenseLimiters() {
 	}
 }
 
-// limiterRate is the bandwidth of a limiter that has one, whatever the time: schedules
-// may give it several.
+// limiterRate returns the bandwidth of a limiter that has only one; schedules may give it several.
 func (s *sense) limiterRate(q *node) *uint64 {
 	items := q.at("bandwidth", "item")
 	if len(items) != 1 {
@@ -136,8 +134,8 @@ func (s *sense) limiterRate(q *node) *uint64 {
 	return rate(items[0].first("bw").value(), items[0].first("bwscale").value())
 }
 
-// pfsenseALTQ reads what shapes an interface by queues of ALTQ. pfSense writes nothing
-// for an interface none of whose queues is the default one, but for CODELQ, which has none.
+// pfsenseALTQ reads interfaces shaped by ALTQ queues. pfSense writes nothing for an interface
+// without a default queue, except with CODELQ, which has none.
 func (s *sense) pfsenseALTQ() {
 	for _, q := range s.root.at("shaper", "queue") {
 		label := q.first("interface").value()
@@ -156,7 +154,7 @@ func (s *sense) pfsenseALTQ() {
 	}
 }
 
-// takesRest reports a queue that is the default, or holds one that is.
+// takesRest reports whether a queue is, or contains, the default queue.
 func takesRest(q *node) bool {
 	return q.first("default").value() != "" || slices.ContainsFunc(q.at("queue"), takesRest)
 }

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// sqm reads an option of an instance of SQM; options of one section follow each other.
+// sqm reads an option of an SQM instance; options of one section are consecutive.
 func (u *openwrt) sqm(o option) {
 	name := strings.Replace(strings.TrimPrefix(o.part(), "uci "), "sqm.", "sqm/", 1)
 	if n := len(u.c.Shapers); n == 0 || u.c.Shapers[n-1].Name != name {
@@ -17,7 +17,7 @@ func (u *openwrt) sqm(o option) {
 	}
 	s := &u.c.Shapers[len(u.c.Shapers)-1]
 	if s.Name != name {
-		return // beyond the bound
+		return // beyond the limit
 	}
 	switch o.name {
 	case "interface":
@@ -41,9 +41,9 @@ func (u *openwrt) sqm(o option) {
 	}
 }
 
-// vyosShapers are policies, the interfaces that one is bound to, and what is configured of flow
-// tables. Names of policies and tables are their user's, and not read: where tables of
-// both kinds are, which port is in which is not known.
+// vyosShapers holds policies, the interfaces bound to one, and the configured flow tables. Names of
+// policies and tables are chosen by the user, and not read: if there are tables of both kinds, it
+// is unknown which ports each has.
 type vyosShapers struct {
 	policies           []fact.Shaper
 	bound              []fact.Shaper
@@ -51,7 +51,7 @@ type vyosShapers struct {
 	hardware, software bool
 }
 
-// note reads a leaf as far as it is about shaping.
+// note reads a leaf if it is about shaping.
 func (v *vyosShapers) note(l leaf, file string) {
 	if rest, ok := l.at("qos", "interface"); ok && len(rest) == 3 && rest[1] == "egress" {
 		v.bind(l, rest[0], file)
@@ -76,7 +76,7 @@ func (v *vyosShapers) note(l leaf, file string) {
 	}
 }
 
-// bind notes an interface that has a policy for what it sends.
+// bind records an interface with a policy for transmission.
 func (v *vyosShapers) bind(l leaf, device, file string) {
 	if len(v.bound) < maxShapers {
 		s := v.policy(l, "", "qos/interface/"+device, file)
@@ -85,7 +85,7 @@ func (v *vyosShapers) bind(l leaf, device, file string) {
 	}
 }
 
-// policy begins a shaper at a leaf.
+// policy returns a new shaper defined at a leaf.
 func (v *vyosShapers) policy(l leaf, scheduler, name, file string) fact.Shaper {
 	value := l.path[len(l.path)-1]
 	place := "set " + strings.Join(l.path[:len(l.path)-1], " ")
@@ -96,7 +96,7 @@ func (v *vyosShapers) policy(l leaf, scheduler, name, file string) fact.Shaper {
 	return s
 }
 
-// all are the interfaces that have a policy, or the policies where none has.
+// all adds the interfaces that have a policy, or the policies if no interface has one.
 func (v *vyosShapers) all(c *Config) {
 	for _, s := range v.bound {
 		s.Offloaded = v.hardware && !v.software && slices.Contains(v.ports, s.Device)

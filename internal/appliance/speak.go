@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// removals are the ways in which an audit says that a line is better gone.
+// removals lists the phrases with which an audit recommends removing a line.
 var removals = []string{"Remove the line", "Remove it", "Remove one of the two"}
 
-// FixAt is a fix in the product's words, for a setting with a dedicated place.
+// FixAt returns a fix in the product's terms, for a setting with a dedicated place.
 func (p *Product) FixAt(fix, place, name string) string {
 	if text, ok := p.rephrase(fix); ok {
 		return text
@@ -16,7 +16,7 @@ func (p *Product) FixAt(fix, place, name string) string {
 	fill := strings.NewReplacer("{name}", name, "{place}", strings.TrimPrefix(place, "set "))
 	for _, r := range removals {
 		if rest, ok := strings.CutPrefix(fix, r); ok {
-			if !strings.HasPrefix(place, p.Tunables) && !strings.HasPrefix(place, "set ") { // a field of another page
+			if !strings.HasPrefix(place, p.Tunables) && !strings.HasPrefix(place, "set ") { // a field on another page
 				return "Clear " + place + rest
 			}
 			return p.ForFiles(fill.Replace(p.Remove) + rest)
@@ -28,7 +28,7 @@ func (p *Product) FixAt(fix, place, name string) string {
 	return p.ForFiles(p.at(place) + fix)
 }
 
-// at begins what is to be done at a place.
+// at returns the beginning of an instruction for a place.
 func (p *Product) at(place string) string {
 	if rest, ok := strings.CutPrefix(place, "set "); ok {
 		return "At " + rest + ": "
@@ -37,8 +37,7 @@ func (p *Product) at(place string) string {
 	return page + ": "
 }
 
-// rephrase is a text with what the product's record says otherwise; done where that is
-// the whole of it.
+// rephrase applies the product's replacement to a text; done reports whether there is one.
 func (p *Product) rephrase(text string) (string, bool) {
 	for _, s := range p.Says {
 		if s.Match.MatchString(text) {
@@ -48,8 +47,7 @@ func (p *Product) rephrase(text string) (string, bool) {
 	return text, false
 }
 
-// ForFiles puts into a text what the product's user finds where a base system has a
-// file.
+// ForFiles replaces file names in a text by what the product's user finds instead.
 func (p *Product) ForFiles(text string) string {
 	text, _ = p.rephrase(text)
 	files := make([]string, 0, len(p.Instead))

@@ -6,12 +6,12 @@ import (
 	"linerate/internal/fact"
 )
 
-// truenasStages are those of a tunable's type.
+// truenasStages maps types of tunables to stages.
 var truenasStages = map[string]fact.Stage{"sysctl": fact.Sysctl, "loader": fact.Loader, "rc": fact.RCConf, "zfs": fact.Modprobe}
 
-// readTrueNAS reads the tunables of TrueNAS' database, one a line: name, value,
-// type and whether it is enabled, with tabs between, as sqlite3 prints the table
-// system_tunable. A line's number is the tunable's place in the table.
+// readTrueNAS parses the tunables of TrueNAS' database, one per line: name, value, type and whether
+// it is enabled, tab-separated, as sqlite3 prints the table system_tunable. A line's number is the
+// tunable's position in the table.
 func readTrueNAS(p *Product, files []File) Config {
 	var c Config
 	for _, f := range files {

@@ -11,14 +11,14 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// leaf is one value of VyOS' tree: its path's words, the last of which is the value
-// where it has one.
+// leaf is one value of VyOS' tree: the words of its path, the last of which is the value if there
+// is one.
 type leaf struct {
 	path []string
 	line int
 }
 
-// at is the rest of a leaf's path behind some words, "*" for any one.
+// at returns the rest of a leaf's path after the given words; "*" matches any one.
 func (l leaf) at(words ...string) ([]string, bool) {
 	if len(l.path) < len(words) {
 		return nil, false
@@ -31,10 +31,10 @@ func (l leaf) at(words ...string) ([]string, bool) {
 	return l.path[len(words):], true
 }
 
-// vyosRelease is the release at the end of a config.boot.
+// vyosRelease matches the release at the end of a config.boot.
 var vyosRelease = regexp.MustCompile(`(?m)^\s*(?://|/\*)\s*Release version:\s*(?:VyOS )?v?([0-9][0-9A-Za-z.-]*)`)
 
-// readVyOS reads a config.boot, in braces or as `set` lines.
+// readVyOS parses a config.boot, with braces or as `set` lines.
 func readVyOS(p *Product, files []File) Config {
 	v := &vyos{p: p}
 	for _, f := range files {
@@ -51,8 +51,8 @@ func readVyOS(p *Product, files []File) Config {
 	return v.c
 }
 
-// settle puts what VyOS sets with the firewall behind its list of sysctls, which it sets
-// before, or once more at the end where a profile of tuned is chosen.
+// settle moves what VyOS sets with the firewall after its list of sysctls, which it applies before,
+// unless a TuneD profile makes it apply the list once more at the end.
 func (v *vyos) settle() {
 	list := map[string]bool{}
 	for _, l := range v.c.Lines {
@@ -77,7 +77,7 @@ func (v *vyos) settle() {
 	}
 }
 
-// vyos is a configuration while it is read.
+// vyos is the state of parsing.
 type vyos struct {
 	p    *Product
 	file string
@@ -87,7 +87,7 @@ type vyos struct {
 	filters bool // it has a firewall
 }
 
-// words splits a line as VyOS does: blanks between, quotes around what has some.
+// words splits a line like VyOS: at blanks, with quoted words.
 func words(s string) []string {
 	var all []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
@@ -105,7 +105,7 @@ func words(s string) []string {
 	return all
 }
 
-// tree reads a text as the leaves it has.
+// tree parses a text into leaves.
 func (v *vyos) tree(text string) []leaf {
 	var all []leaf
 	var open [][]string
@@ -114,7 +114,7 @@ func (v *vyos) tree(text string) []leaf {
 	for i, raw := range lines {
 		s := strings.TrimSpace(raw)
 		if comment || strings.HasPrefix(s, "/*") {
-			comment = !strings.Contains(s, "*/") && !vyosRelease.MatchString(s) // of which a capture keeps the release alone
+			comment = !strings.Contains(s, "*/") && !vyosRelease.MatchString(s) // a capture keeps only the release
 			continue
 		}
 		if s == "" || s[0] == '#' || strings.HasPrefix(s, "//") {
@@ -147,17 +147,17 @@ func (v *vyos) tree(text string) []leaf {
 	return all
 }
 
-// cut notes that a file has more than was read, or should have.
+// cut records that a file has more than was read, or is incomplete.
 func (v *vyos) cut(line int, text, message string) {
 	v.c.Problems = append(v.c.Problems, fact.Problem{File: v.file, Line: line, Text: text, Kind: fact.ProblemSyntax, Message: message})
 }
 
-// set files a line.
+// set adds a line.
 func (v *vyos) set(l leaf, stage fact.Stage, name, value string, path ...string) {
 	v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: name, Value: value, Stage: stage, Effective: true, Place: "set " + strings.Join(path, " ")})
 }
 
-// leaf reads one.
+// leaf reads one leaf.
 func (v *vyos) leaf(l leaf) {
 	if rest, ok := l.at("system", "host-name"); ok && len(rest) == 1 {
 		v.c.Hostname = rest[0]
@@ -176,7 +176,7 @@ func (v *vyos) leaf(l leaf) {
 	v.shapers.note(l, v.file)
 }
 
-// vyosOffloads are ethtool's names of VyOS' words.
+// vyosOffloads maps VyOS' words to ethtool's names.
 var vyosOffloads = map[string]string{"gro": "generic-receive-offload", "gso": "generic-segmentation-offload", "lro": "large-receive-offload", "sg": "scatter-gather", "tso": "tcp-segmentation-offload"}
 
 // ethernet reads an interface's settings.
@@ -224,8 +224,7 @@ func (v *vyos) ethernet(l leaf, rest []string) {
 	}
 }
 
-// option reads `system option kernel`, which becomes words of the kernel's command
-// line.
+// option reads `system option kernel`, which becomes parameters of the kernel command line.
 func (v *vyos) option(l leaf) {
 	rest, ok := l.at("system", "option", "kernel")
 	if !ok || len(rest) == 0 {
@@ -240,7 +239,7 @@ func (v *vyos) option(l leaf) {
 	}
 }
 
-// node reads what VyOS writes into a tunable, or into one that has two names.
+// node reads a node that VyOS writes into one tunable, or into one with two names.
 func (v *vyos) node(l leaf) {
 	if len(l.path) < 2 {
 		return
@@ -257,8 +256,8 @@ func (v *vyos) node(l leaf) {
 	}
 }
 
-// field files what has a place in the product's record, and that there is a firewall,
-// with which VyOS writes tunables anew.
+// field adds what has a place in the product's record, and whether there is a firewall, with which
+// VyOS rewrites tunables.
 func (v *vyos) field(l leaf) {
 	if l.path[0] == "firewall" && !v.filters {
 		v.filters = true

@@ -9,25 +9,23 @@ import (
 	"strings"
 )
 
-// node is one element of a configuration in XML.
+// node is one element of an XML configuration.
 type node struct {
 	name     string
 	text     string
 	line     int
-	id       string // its uuid, by which other elements name it
+	id       string // its uuid, by which other elements refer to it
 	children []*node
 }
 
-// maxNodes bounds the elements of one configuration; large ones have some ten
-// thousands.
+// maxNodes is the maximum number of elements of a configuration; large ones have some ten thousand.
 const maxNodes = 500_000
 
-// parseXML reads what it can of a text; the error says where it ended. Entities
-// other than XML's own five are not replaced, and a document type is not read: what is
-// beyond them is an error.
+// parseXML parses as much of a text as it can; the error says where it stopped. It does not expand
+// entities other than XML's own five, and does not read a document type: they are errors.
 func parseXML(text string) (*node, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
-	d.Strict = false // a text of which parts were left out
+	d.Strict = false // parts of the text may have been redacted
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	root := &node{}
 	open := []*node{root}
@@ -68,10 +66,10 @@ func parseXML(text string) (*node, error) {
 	}
 }
 
-// maxText bounds the text of an element that is looked at.
+// maxText is the maximum length of an element's text that is used.
 const maxText = 4096
 
-// at are the elements of a path of names, in order.
+// at returns the elements at a path of names, in order.
 func (n *node) at(path ...string) []*node {
 	if n == nil {
 		return nil
@@ -91,7 +89,7 @@ func (n *node) at(path ...string) []*node {
 	return found
 }
 
-// first is the first element of a path, nil where there is none.
+// first returns the first element at a path, nil if there is none.
 func (n *node) first(path ...string) *node {
 	if all := n.at(path...); len(all) > 0 {
 		return all[0]
@@ -99,7 +97,7 @@ func (n *node) first(path ...string) *node {
 	return nil
 }
 
-// value is an element's text; "" of none.
+// value returns an element's text, "" for nil.
 func (n *node) value() string {
 	if n == nil {
 		return ""
@@ -107,7 +105,7 @@ func (n *node) value() string {
 	return strings.TrimSpace(n.text)
 }
 
-// has reports an element that has a child of one of the names.
+// has reports whether an element has a child with one of the names.
 func (n *node) has(names ...string) bool {
 	return n != nil && slices.ContainsFunc(n.children, func(c *node) bool { return slices.Contains(names, c.name) })
 }

@@ -1,5 +1,5 @@
-// Package assemble puts together what implements an interface, by what a user asked
-// for: it and the commands alone know implementations.
+// Package assemble connects interfaces to implementations according to the user's options:
+// only it and the commands know implementations.
 package assemble
 
 import (
@@ -21,47 +21,45 @@ import (
 	"linerate/internal/testbed/sshbed"
 )
 
-// Testbed is a lab ready to run studies, and what it stands on.
+// Testbed is a lab ready to run studies, with a description of its environment.
 type Testbed struct {
 	Lab    *lab.Lab
-	Engine string      // of its traffic, by name
+	Engine string      // name of the traffic engine
 	Facts  *fact.Facts // of the host
-	Label  string      // what its numbers are not
+	Label  string      // a limitation of its numbers
 	close  func() error
 }
 
-// Close ends what the lab had running elsewhere.
+// Close releases what the lab runs elsewhere.
 func (t *Testbed) Close() {
 	if t.close != nil {
-		_ = t.close() // it ends with its connections
+		_ = t.close() // it ends with its connections anyway
 	}
 }
 
-// Options choose how a lab is opened.
+// Options control how a lab is opened.
 type Options struct {
-	Engine    string // by its name
-	AllowHost bool   // variants may change what is global to the kernel
-	// Of studies on machines: the study, where its record is, and how ssh is
-	// configured.
+	Engine    string // name
+	AllowHost bool   // variants may change kernel-global settings
+	// For studies on machines: the study, the path of its record, and the ssh configuration.
 	Spec      study.Spec
 	Record    string
 	SSHConfig string
-	// Owner names who holds the machines; "": the study, by the place of its record.
+	// Owner identifies who holds the machines; "" means the study, by the path of its record.
 	Owner string
 }
 
-// Runners are what runs the parts of each kind: a new kind that a lab runs is one more
-// here.
+// Runners returns the runners for each kind of part; a new kind run by a lab must be added here.
 func Runners(packets *forward.Runner, servers serve.Runner) []lab.Runner {
 	return []lab.Runner{packets, search.Runner{Runner: packets}, forward.Flows{Runner: packets}, servers}
 }
 
-// Here tells which variants this machine's lab can try.
+// Here returns which variants this machine's lab can try.
 func Here() study.Availability {
 	return study.Availability{Place: "this lab", System: system, Lacks: lacks}
 }
 
-// Open opens the lab that the study is for: its machines, or this machine's.
+// Open opens the lab for the study: on its machines, or on this machine.
 func Open(ctx context.Context, o Options) (*Testbed, error) {
 	if o.Spec.OnMachines() {
 		return openMachines(ctx, o)
@@ -69,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Testbed, error) {
 	return Local(ctx, o)
 }
 
-// openMachines opens a testbed of machines for the study whose record is at o.Record.
+// openMachines opens a testbed of machines for the study recorded at o.Record.
 func openMachines(ctx context.Context, o Options) (*Testbed, error) {
 	file, _, err := testbeds.ReadFile(filepath.Join(o.Record, studydir.TestbedFile))
 	if err != nil {

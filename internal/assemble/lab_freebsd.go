@@ -19,7 +19,7 @@ import (
 	"linerate/internal/testbed/jailbed"
 )
 
-// Local opens this machine's lab: it wires the testbed of jails and a traffic engine.
+// Local opens this machine's lab, with the jail testbed and a traffic engine.
 func Local(ctx context.Context, o Options) (*Testbed, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -51,8 +51,8 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: jailbed.Label}, nil
 }
 
-// Inside runs f where jails can be made: here, or nowhere, an error before
-// anything is announced.
+// Inside runs f where jails can be created; if they cannot, it returns an error before anything is
+// announced.
 func Inside(_ context.Context, f func() error) error {
 	if err := jailbed.Needed(); err != nil {
 		return err
@@ -60,10 +60,10 @@ func Inside(_ context.Context, f func() error) error {
 	return f()
 }
 
-// Bed is what a demo's packets pass through.
+// Bed names what a demo's packets pass through.
 const Bed = "vnet jails"
 
-// Carries refuses what this machine's lab has no part for.
+// Carries returns an error if this machine's lab cannot run a part.
 func Carries(s study.Spec) error {
 	if slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode == testbed.Serve }) {
 		return hint.With(fmt.Errorf("study %s asks servers, which the lab of jails has none of yet", s.Name),
@@ -75,12 +75,12 @@ func Carries(s study.Spec) error {
 // system is the operating system of the lab's DUTs.
 const system = "freebsd"
 
-// lacks is why the lab cannot have a setting; "": it can be tried.
+// lacks returns why the lab cannot have a setting; "" means that it can be tried.
 func lacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
 
-// HelperVerb is what a lab runs of this program in its jails, to have a port opened
-// there: the command hands its argument to Help.
+// HelperVerb is the command that a lab runs of this program in its jails to open a port: it passes
+// its argument to Help.
 const HelperVerb = "open-port"
 
-// Help opens the port that an order of a lab's is for, and hands it out.
+// Help opens the port for an order of a lab, and passes it back.
 func Help(order string) error { return jailbed.Serve(order, testbeds.OpenPort) }

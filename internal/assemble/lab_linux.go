@@ -17,7 +17,7 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// Local opens this machine's lab: it wires the namespace testbed and a traffic engine.
+// Local opens this machine's lab, with the namespace testbed and a traffic engine.
 func Local(ctx context.Context, o Options) (*Testbed, error) {
 	engine, err := testbeds.EngineNamed(o.Engine, os.Stderr)
 	if err != nil {
@@ -36,9 +36,8 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: netnsbed.Label}, nil
 }
 
-// Inside runs f where network namespaces can be made: here, or, without the
-// right to, by this program started again as root of a user namespace, whose exit
-// code is the error (hint.Exit).
+// Inside runs f where network namespaces can be created: here, or, without the privilege, in this
+// program restarted as root of a user namespace, whose exit code is the error (hint.Exit).
 func Inside(ctx context.Context, f func() error) error {
 	if !netnsbed.NeedsUserNamespace() {
 		return f()
@@ -50,15 +49,14 @@ func Inside(ctx context.Context, f func() error) error {
 	return err
 }
 
-// Bed is what a demo's packets pass through.
+// Bed names what a demo's packets pass through.
 const Bed = "network namespaces"
 
-// Carries refuses what this machine's lab has no part for: nothing.
+// Carries returns an error if this machine's lab cannot run a part; here it never does.
 func Carries(study.Spec) error { return nil }
 
 // system is the operating system of the lab's DUTs.
 const system = "linux"
 
-// lacks is why the lab cannot have a setting: what this kernel has is known
-// only once it is tried.
+// lacks returns why the lab cannot have a setting; this kernel's support is known only after a try.
 func lacks(study.Setting) string { return "" }

@@ -28,19 +28,19 @@ import (
 	"linerate/internal/tunable"
 )
 
-// LiveLabel is what the numbers of a live host are not.
+// LiveLabel states a limitation of a live host's numbers.
 const LiveLabel = "one host in production, under its own traffic"
 
-// LiveHost is a host in production that a study runs on.
+// LiveHost is a host in production on which a study runs.
 type LiveHost struct {
 	Conn   host.Runner
-	Where  []string // as a verb's argument: nothing for this machine
+	Where  []string // as a verb's arguments; empty for this machine
 	remote *hosts.Remote
 	kernel instrument.KernelClock
-	lacks  string // why it is no better one than ticks
+	lacks  string // why no better way than ticks is used
 }
 
-// LiveHostOf reaches the host of a study.
+// LiveHostOf connects to the host of a study.
 func LiveHostOf(s study.Spec, remote *hosts.Remote) (*LiveHost, error) {
 	remote.Become = cmp.Or(remote.Become, s.Testbed.Become)
 	if s.Testbed.Host == "" {
@@ -50,17 +50,17 @@ func LiveHostOf(s study.Spec, remote *hosts.Remote) (*LiveHost, error) {
 		return nil, err
 	}
 	conn := remote.Runner(s.Testbed.Host)
-	conn.Timeout = 0 // a window's scripts last as long as it
+	conn.Timeout = 0 // a window's scripts run as long as the window
 	return &LiveHost{Conn: conn, Where: []string{s.Testbed.Host}, remote: remote}, nil
 }
 
-// Facts reads the host.
+// Facts reads the host's facts.
 func (h *LiveHost) Facts(ctx context.Context) (*fact.Facts, error) {
 	source := hosts.Source{Remote: *h.remote}
 	return source.Facts(ctx, h.Where)
 }
 
-// Close ends the connection, and what counts the kernel's time.
+// Close closes the connection and the kernel time counter.
 func (h *LiveHost) Close() (err error) {
 	if h.kernel != nil {
 		err = h.kernel.Close()
@@ -68,9 +68,9 @@ func (h *LiveHost) Close() (err error) {
 	return errors.Join(err, h.Conn.Close())
 }
 
-// CountKernel has the kernel's CPU time counted, where a metric asks for it: by the best
-// way that there is on this machine, or by that of the windows on record. Another host
-// tells its own accounts alone, for nothing is installed there.
+// CountKernel sets up the counting of the kernel's CPU time if a metric needs it: in the best way
+// available on this machine, or in the way of the recorded windows. A remote host uses only its own
+// accounting, because nothing is installed there.
 func (h *LiveHost) CountKernel(o *live.Options) error {
 	switch want := live.WayOf(o.Done); {
 	case !study.CountsKernel(o.Metrics):
@@ -90,8 +90,8 @@ func (h *LiveHost) CountKernel(o *live.Options) error {
 	return nil
 }
 
-// Options are how a study runs on the host. Its variants must be what the catalogue
-// calls settable at run time and without a cost.
+// Options returns the options for the study on the host. Its variants must be settable at run time
+// and without a cost, according to the catalogue.
 func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Options, error) {
 	part := s.Parts[0]
 	terms := part.Live
@@ -122,7 +122,7 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 	return o, nil
 }
 
-// treatment is what a variant sets.
+// treatment returns what a variant sets.
 func (h *LiveHost) treatment(f *fact.Facts, v study.Variant, o *live.Options) (live.Treatment, error) {
 	t := live.Treatment{Name: v.Name}
 	for _, set := range v.Settings {
@@ -137,14 +137,14 @@ func (h *LiveHost) treatment(f *fact.Facts, v study.Variant, o *live.Options) (l
 	return t, nil
 }
 
-// Fits says why a setting cannot be tried on the host while it serves; nil where it can.
+// Fits returns why a setting cannot be tried on the host in production; nil if it can.
 func (h *LiveHost) Fits(f *fact.Facts, s study.Setting) error {
 	_, name := liveKey(f, s)
 	_, err := fitForProduction(f, name, s.Value)
 	return err
 }
 
-// liveKey is how a setting is reached on the host, and its name in the catalogue.
+// liveKey returns the key of a setting on the host, and its name in the catalogue.
 func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
 	set := s.Setting()
 	limit, isLimit := setting.OfPFLimit(set.Name)
@@ -156,7 +156,7 @@ func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
 		return knob.Key{Mechanism: setting.PFTimeout, Name: timeout}, set.Name
 	case set.Mechanism != setting.Link:
 		return knob.Key{Mechanism: setting.Sysctl, Name: set.Name}, set.Name
-	case strings.EqualFold(f.OS, fact.FreeBSD): // tso4 and tso6 are one record
+	case strings.EqualFold(f.OS, fact.FreeBSD): // tso4 and tso6 share a record
 		name = "ifconfig:" + strings.TrimRight(set.Name, "46")
 	default:
 		name = "ethtool -K " + s.Device + " " + set.Name
@@ -164,8 +164,8 @@ func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
 	return knob.Key{Mechanism: setting.Offload, Device: s.Device, Name: set.Name}, name
 }
 
-// fitForProduction refuses what the catalogue does not know to be settable at run time,
-// at no cost and without a trace, and a value that the host would not take as it is.
+// fitForProduction returns an error unless the catalogue knows that a setting can be made at run
+// time, at no cost and reversibly, and that the host accepts the value unchanged.
 func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -198,7 +198,7 @@ func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error
 	return r, nil
 }
 
-// TrialOf is a window as a study's record keeps it.
+// TrialOf returns a window in the form of a study's record.
 func TrialOf(s study.Spec, w live.Window) study.Trial {
 	part := s.Parts[0]
 	observed := w.Window
@@ -211,7 +211,7 @@ func TrialOf(s study.Spec, w live.Window) study.Trial {
 	return t
 }
 
-// WindowsOf are the windows that trials on record keep.
+// WindowsOf returns the windows in recorded trials.
 func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 	for _, t := range trials {
 		seen := t.Saw().Window
@@ -232,14 +232,14 @@ func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 	return out
 }
 
-// startsOf is when the windows of pairs began.
+// startsOf returns the start times of the windows in pairs.
 func startsOf(trials []study.Trial) []time.Time {
 	pairs := list.Filter(trials, func(t study.Trial) bool { return t.Block > 0 })
 	return list.Map(pairs, func(t study.Trial) time.Time { return t.Start })
 }
 
-// WindowLine is a line about a window that ended: what was seen, how narrow the interval is
-// so far, and how long the study may still take.
+// WindowLine returns a line about a completed window: the measurement, the width of the interval so
+// far, and the maximum remaining time of the study.
 func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) string {
 	t := TrialOf(s, w)
 	m, _ := study.MetricNamed(s.Primary().Metric)
@@ -269,7 +269,7 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 	return line
 }
 
-// Planned are the settings of a plan that a running host has.
+// Planned returns the settings of a plan that can be made on a running host.
 func Planned(p plan.Plan) (settings []study.Setting) {
 	for _, step := range p.Settings {
 		switch {

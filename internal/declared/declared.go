@@ -1,9 +1,9 @@
 // Package declared reads the settings that files of other tools declare for machines and
 // containers: Talos, Kubernetes, compose, MachineConfig, Butane and Ignition, Tuned,
-// Bottlerocket, cloud-init, Ansible, Helm, NixOS, Terraform, puppet. What such a file gives
-// a machine is written as the files that the machine would have, each line with its place
-// in the file that declares it; the readers of a machine's files do the rest. Input is
-// hostile: sizes are bounded, and nothing is executed or looked up.
+// Bottlerocket, cloud-init, Ansible, Helm, NixOS, Terraform, Puppet. It translates such a
+// file into the files that the machine would have, each line with its position in the
+// declaring file; the parsers of a machine's files do the rest. Input is untrusted: sizes
+// are limited, and nothing is executed or looked up.
 package declared
 
 import (
@@ -14,51 +14,51 @@ import (
 	"strings"
 )
 
-// MaxFile bounds a file that is read for settings.
+// MaxFile is the maximum size of a file with declared settings.
 const MaxFile = 1 << 20
 
-// maxLines bounds the lines that one file declares.
+// maxLines is the maximum number of lines declared by one file.
 const maxLines = 20_000
 
-// Containers to which a file may give sysctls (Host.Container).
+// Containers for which a file may declare sysctls (Host.Container).
 const (
 	Pod        = "kubernetes-pod"        // securityContext.sysctls: set by the kubelet for the pod
-	Privileged = "kubernetes-privileged" // written from within a privileged container of a pod
-	DaemonSet  = "kubernetes-daemonset"  // the same, of a DaemonSet
+	Privileged = "kubernetes-privileged" // written from inside a pod's privileged container
+	DaemonSet  = "kubernetes-daemonset"  // the same, in a DaemonSet
 	Docker     = "compose"               // sysctls of compose
 )
 
-// Host is a machine, a pod or a container to which a file gives settings.
+// Host is a machine, a pod or a container for which a file declares settings.
 type Host struct {
-	// Form is what the file is, in its makers' words: "Talos", "MachineConfig".
+	// Form is the kind of file, in its makers' terms: "Talos", "MachineConfig".
 	Form string
-	// Node is what the settings are for: a node role, a group of hosts, a workload; "" where
-	// the file does not tell.
+	// Node is the target of the settings: a node role, a group of hosts, a workload; "" if the file
+	// does not tell.
 	Node string
 	// Container is where they are set, "" for the machine itself.
 	Container string
 	// Workload is the kind of Kubernetes object: DaemonSet, Pod.
 	Workload string
-	// System and Version are the distribution that the file itself pins.
+	// System and Version are the distribution pinned by the file itself.
 	System, Version string
-	// FreeBSD reports settings of FreeBSD; others are Linux's.
+	// FreeBSD means that the settings are FreeBSD's; otherwise they are Linux's.
 	FreeBSD bool
-	// Files are those that the machine would have, by their paths.
+	// Files are those that the machine would have, by path.
 	Files map[string][]Line
-	// Unresolved are settings whose value the file alone does not tell.
+	// Unresolved lists settings whose value cannot be determined from the file alone.
 	Unresolved []Unresolved
 
 	settings int
-	loader   bool // the line at hand is about FreeBSD's loader.conf
+	loader   bool // the current line is about FreeBSD's loader.conf
 }
 
-// RunsPods reports a node of Kubernetes, or one of its pods.
+// RunsPods reports whether it is a node of Kubernetes, or one of its pods.
 func (h *Host) RunsPods() bool {
 	return h.Workload != "" || h.Container != "" || slices.Contains([]string{"Talos", "MachineConfig", "Tuned", "Tuned profile", "Bottlerocket", "Terraform"}, h.Form)
 }
 
-// Alternatives reports a form in which two lines of a name are for different hosts or cases,
-// as conditions and variables decide, so that neither overrides the other.
+// Alternatives reports a form in which two lines of the same name may be for different hosts or
+// cases, depending on conditions and variables, so that neither overrides the other.
 func (h *Host) Alternatives() bool {
 	return !slices.Contains([]string{"Talos", "MachineConfig", "Butane", "Ignition", "Bottlerocket", "compose"}, h.Form) || h.Node == "talconfig"
 }
@@ -68,31 +68,31 @@ func Invented(file string) bool {
 	return slices.Contains([]string{SysctlFile, bsdFile, commandLine}, file)
 }
 
-// Line is one line of a machine's file, and the line of the file that declares it.
+// Line is one line of a machine's file, with the line number of its declaration.
 type Line struct {
 	Text string
 	At   int
-	// Place is the key that holds it.
+	// Place is the key that contains it.
 	Place string
-	// File is another file of the repository, which declares it for the same machines.
+	// File is another file of the repository that declares it for the same machines.
 	File string
 }
 
-// Unresolved is a setting without a value.
+// Unresolved is a setting without a known value.
 type Unresolved struct {
 	Name string
 	At   int
 	Why  string
-	// value and place are as they stand in the file.
+	// value and place are as written in the file.
 	value, place string
 	half         string // one end of a range
 }
 
-// SysctlFile is where the settings of a form stand that writes no file by itself.
+// SysctlFile is the file for settings of a form that does not name files.
 const SysctlFile = "/etc/sysctl.d/declared.conf"
 
-// Read returns what a file declares, nil where that is nothing. name is its path in the
-// repository, which tells some forms; vars are the repository's variables, or nil.
+// Read returns the settings that a file declares, nil if there are none. name is its path in the
+// repository, which identifies some forms; vars are the repository's variables, or nil.
 func Read(name string, text []byte, vars *Variables) []*Host {
 	if len(text) > MaxFile || bytes.IndexByte(text, 0) >= 0 || !mentions(text) {
 		return nil
@@ -116,22 +116,22 @@ func Read(name string, text []byte, vars *Variables) []*Host {
 	})
 }
 
-// Endings are those of files that may declare settings; scripts may have none.
+// Endings lists suffixes of files that may declare settings; scripts may have none.
 const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .erb .epp .pp .nix .tf .tfvars .hcl .toml .sh .conf .cfg .service .container .sysctl"
 
 var endings = strings.Fields(Endings)
 
-// foreign are files about programs, and of programs' own tests.
+// foreign matches files about programs, and of programs' own tests.
 var foreign = regexp.MustCompile(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)(testdata|molecule)/|(^|/)meta/argument_specs\.ya?ml$`)
 
-// May reports a file that may declare settings, by its name; Read looks into it.
+// May reports whether a file, by its name, may declare settings; Read examines the content.
 func May(name string) bool {
 	ext := path.Ext(name)
 	return (ext == "" || ext == path.Base(name) || slices.Contains(endings, ext)) && !foreign.MatchString(name)
 }
 
-// Plain reports a text in which most lines set sysctls, or a profile of TuneD: a file that a
-// host reads itself, by whatever name.
+// Plain reports a text in which most lines set sysctls, or a TuneD profile: a file that a host
+// reads itself, whatever its name.
 func Plain(name string, text []byte) bool {
 	if !slices.Contains([]string{"", ".conf", ".cfg"}, path.Ext(name)) || len(text) > MaxFile || !mentions(text) || directive.Match(text) || bytes.IndexByte(text, 0) >= 0 {
 		return false
@@ -152,28 +152,29 @@ func Plain(name string, text []byte) bool {
 	return 2*set > all
 }
 
-// directive begins what an engine of templates replaces.
+// directive matches the beginning of a template expression.
 var directive = regexp.MustCompile(`\{\{|\{%|<%`)
 
-// languages are files of lines, by the end of their names; others are YAML.
+// languages maps suffixes of line-based files to languages; others are YAML.
 var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh", ".service": "sh", ".container": "sh", ".pp": "puppet", ".conf": "conf", ".cfg": "conf", ".sysctl": "list"}
 
-// tomlSection begins Bottlerocket's settings.
+// tomlSection matches the heading of Bottlerocket settings.
 var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 
-// nixModule is how a module of NixOS begins or sets a sysctl.
+// nixModule matches the beginning of a NixOS module, or one that sets a sysctl.
 var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
 
-// script is a line of a shell in a file by another name: a function, or what writes settings to a file.
+// script matches a line of a shell script in a file with another suffix: a function, or a command that writes
+// settings to a file.
 var script = regexp.MustCompile(`(?m)^\w+ ?\(\)\s*\{?$|^\s*(?:cat|echo|printf|tee)\b[^#\n]*>\s*\S*(?:sysctl|loader)\S*\.conf`)
 
-// otherScript begins one of no shell.
+// otherScript matches interpreters other than shells.
 var otherScript = regexp.MustCompile(`python|perl|ruby|node|php|awk|lua|expect`)
 
-// templates are endings of templates of other files.
+// templates matches suffixes of templates of other files.
 var templates = regexp.MustCompile(`\.(j2|tpl|tmpl|tftpl|erb|epp)$`)
 
-// language tells a file of lines from YAML, for which it is "".
+// language returns the language of a line-based file, "" for YAML.
 func language(name, text string) string {
 	ext := path.Ext(templates.ReplaceAllString(name, ""))
 	first, _, _ := strings.Cut(text, "\n")
@@ -208,20 +209,20 @@ func (h *Host) add(file, text, place string, at int) {
 	h.Files[file] = append(h.Files[file], Line{Text: strings.NewReplacer("\n", " ", "\r", "").Replace(text), At: at, Place: place})
 }
 
-// variable is what a template or a program puts in for a value.
+// variable matches what a template or a program replaces by a value.
 var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
 
-// truth are booleans of YAML, which Ansible's module writes as numbers.
+// truth maps YAML booleans, which Ansible's module writes as numbers.
 var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
 
-// standIn is a word that a program takes for no value, or puts a value in for: KOLLA_UNSET.
+// standIn matches a word that a program treats as no value, or replaces by one: KOLLA_UNSET.
 var standIn = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)+$|^__\w+__$`)
 
-// set adds a sysctl, or says why its value is not known.
+// set adds a sysctl, or the reason why its value is unknown.
 func (h *Host) set(name, value, place string, at int) {
 	value = strings.TrimSpace(value)
 	if yes := truth[strings.ToLower(value)]; yes != "" && h.Form == "YAML" {
-		return // says that there is one
+		return // says that the setting exists
 	} else if yes != "" && (h.Form == "Ansible" || h.Form == "sysctls") {
 		value = yes
 	}
@@ -254,7 +255,7 @@ func (h *Host) set(name, value, place string, at int) {
 	h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: why, value: value, place: place})
 }
 
-// expression says that a setting's value is one that only its program evaluates.
+// expression adds a setting whose value is an expression that only its program evaluates.
 func (h *Host) expression(name, value string, at int) {
 	h.Unresolved = append(h.Unresolved, Unresolved{Name: name, At: at, Why: "its value is an expression: " + short(value)})
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// readable are the directories of which the readers of a machine read files.
+// readable lists directories and files that parsers of a machine's files read.
 var readable = []string{"/etc/sysctl.d/", "/usr/lib/sysctl.d/", "/usr/local/lib/sysctl.d/", "/run/sysctl.d/", "/etc/sysctl.conf", "/etc/modprobe.d/", "/etc/modules-load.d/",
 	"/etc/systemd/network/", "/etc/systemd/system/", "/etc/udev/rules.d/", "/etc/tuned/", "/etc/default/grub", "/etc/security/limits.d/", "/etc/kernel/cmdline", "/etc/rc.local",
 	"/boot/loader.conf", "/etc/rc.conf"}
 
-// file reads a mapping that gives a machine a file: cloud-init's write_files, Ignition's and
+// file reads a mapping that declares a file for a machine: cloud-init's write_files, Ignition's and
 // Butane's storage.files, Talos' files, Ansible's copy, blockinfile and lineinfile.
 func (w *walker) file(n *node, h *Host) bool {
 	at := n.first("path", "dest", "destination", "filename").text
@@ -38,7 +38,7 @@ func (w *walker) file(n *node, h *Host) bool {
 	return true
 }
 
-// contentOf is the text of a file, and the node at whose lines it stands.
+// contentOf returns the text of a file, and the node whose lines it has.
 func contentOf(content, file *node) (string, *node) {
 	if content.scalar {
 		if e := file.get("encoding").text; e != "" {
@@ -61,7 +61,7 @@ func contentOf(content, file *node) (string, *node) {
 	return decoded(plain, strings.HasSuffix(head, ";base64"), content.get("compression").text == "gzip"), &node{line: source.line}
 }
 
-// decoded is a text that was encoded, within the bound of a file.
+// decoded decodes a text, up to the size limit of a file.
 func decoded(text string, base64ed, zipped bool) string {
 	data := []byte(text)
 	if base64ed {

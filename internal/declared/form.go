@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// formOf is what a document is, and for which hosts.
+// formOf returns the form of a document, and its target hosts.
 func formOf(name, text string, doc *node) Host {
 	api, kind := doc.get("apiVersion").text, doc.get("kind").text
 	meta := doc.get("metadata")
@@ -48,7 +48,7 @@ func formOf(name, text string, doc *node) Host {
 		h.Form = "puppet"
 	case strings.HasPrefix(base, "values"):
 		h.Form = "Helm values"
-	case len(doc.keys) > 0 && wholeName.MatchString(doc.keys[0].key): // such as nix eval --json prints
+	case len(doc.keys) > 0 && wholeName.MatchString(doc.keys[0].key): // such as the output of nix eval --json
 		h.Form = "sysctls"
 	}
 	return h
@@ -68,7 +68,7 @@ func talos(doc *node, api, kind string) bool {
 		doc.get("talosVersion").line > 0 || doc.get("customization", "extraKernelArgs").line > 0
 }
 
-// ansible reports a playbook, a file of tasks or of variables.
+// ansible reports a playbook, or a file of tasks or variables.
 func ansible(name string, doc *node) bool {
 	f := first(doc.items)
 	if f.first("hosts", "tasks", "ansible.posix.sysctl", "sysctl", "lineinfile", "ansible.builtin.copy", "include_tasks", "when", "register").line > 0 {
@@ -88,7 +88,7 @@ func minor(version string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// pins are how files of a repository name the release of a distribution.
+// pins lists patterns by which files of a repository name the release of a distribution.
 var pins = []struct {
 	system string
 	how    *regexp.Regexp
@@ -98,7 +98,7 @@ var pins = []struct {
 	{"nixos", regexp.MustCompile(`(?:nixpkgs/(?:nixos|release)-|"ref":\s*"(?:nixos|release)-|nixpkgs\?ref=(?:nixos|release)-)(\d\d\.\d\d)`)},
 }
 
-// Pinned are the releases that a file of a repository names: version by distribution.
+// Pinned returns the releases that a file of a repository names: versions by distribution.
 func Pinned(text string) map[string][]string {
 	found := map[string][]string{}
 	if low := strings.ToLower(text); !strings.Contains(low, "talos") && !strings.Contains(low, "nixpkgs") && !strings.Contains(low, "installer") {

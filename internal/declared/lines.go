@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// lineForms are the forms of files of lines.
+// lineForms maps languages of line-based files to their forms.
 var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template", "puppet": "puppet", "list": "sysctls"}
 
-// nixPackages pins a kernel.
+// nixPackages matches a pinned kernel.
 var nixPackages = regexp.MustCompile(`linuxPackages_(\d+)_(\d+)`)
 
-// readLines reads a file in which each setting stands on a line.
+// readLines reads a file with one setting per line.
 func readLines(name, text, lang string) []*Host {
 	h := &Host{Form: lineForms[lang], Node: place(name)}
 	if lang == "nix" {
@@ -24,13 +24,13 @@ func readLines(name, text, lang string) []*Host {
 	}
 	r := lineReader{h: h, lang: lang}
 	if lang == "conf" && !directive.MatchString(text) && !templates.MatchString(name) {
-		return nil // a plain file: read as such
+		return nil // a plain file: read elsewhere
 	}
 	r.text(text)
 	return r.hosts()
 }
 
-// place is what a path tells of the hosts that it is for.
+// place returns what a path says about the target hosts.
 func place(name string) string {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, p := range parts[:len(parts)-1] {
@@ -46,16 +46,16 @@ func place(name string) string {
 type lineReader struct {
 	h     *Host
 	lang  string
-	where string // the key that holds the text
-	list  string // the list of NixOS that goes on: the kernel's parameters, modules
-	off   bool   // within a comment of several lines
-	name  string // of the resource of puppet whose value follows
-	box   *Host  // the container that a line starts
-	here  string // the word that ends the text of a shell, "" outside
-	of    string // the line that began it
+	where string // key that contains the text
+	list  string // unfinished list of NixOS: kernel parameters or modules
+	off   bool   // inside a multi-line comment
+	name  string // Puppet resource whose value follows
+	box   *Host  // container that a line starts
+	here  string // word that ends a here-document, "" outside
+	of    string // line that began it
 }
 
-// hosts are the host, and the container that its lines start.
+// hosts returns the host, and the container that its lines start.
 func (r *lineReader) hosts() []*Host {
 	if r.box == nil {
 		return []*Host{r.h}
@@ -94,21 +94,21 @@ func (r *lineReader) line(s string, at int) {
 }
 
 var (
-	// nixSysctl begins a set of sysctls, with the first one on its line.
+	// nixSysctl matches the beginning of a set of sysctls, with the first one on the line.
 	nixSysctl = regexp.MustCompile(`^.*\bkernel\.sysctl\s*=\s*`)
-	// shellWord is a command in a text that another program runs.
+	// shellWord matches a command in a text that another program runs.
 	shellWord = regexp.MustCompile(`\b(?:sysctl\s|echo|tee|printf)\b`)
-	// hereText begins a text of a shell, and toldText one that is only printed.
+	// hereText matches the beginning of a here-document, toldText one that is only printed.
 	hereText = regexp.MustCompile(`<<-?\s*["']?(\w+)`)
 	toldText = regexp.MustCompile(`^cat\s*<<[^>|]*$`)
-	// boxed starts a container with a sysctl: docker run, podman's quadlets.
+	// boxed matches a command that starts a container with a sysctl: docker run, podman's quadlets.
 	boxed = regexp.MustCompile(`-{2}sysctl[= ]|^Sysctl=`)
-	// puppetName and puppetValue are of a resource of a type for sysctls.
+	// puppetName and puppetValue match a resource of a sysctl type.
 	puppetName  = regexp.MustCompile(`["'](` + sysctlName + `)["']\s*:`)
 	puppetValue = regexp.MustCompile(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
 )
 
-// resource reads a resource of puppet, which has a sysctl's name as its title.
+// resource reads a Puppet resource, whose title is the name of a sysctl.
 func (r *lineReader) resource(s string, at int) {
 	if m := puppetName.FindStringSubmatch(s); m != nil {
 		r.name = m[1]
@@ -121,7 +121,7 @@ func (r *lineReader) resource(s string, at int) {
 	r.name = ""
 }
 
-// words reads a line of sysctl.conf or of a shell.
+// words reads a line of sysctl.conf or of a shell script.
 func (r *lineReader) words(s string, at int) {
 	if boxed.MatchString(s) {
 		if r.box == nil {
@@ -147,7 +147,7 @@ func (r *lineReader) words(s string, at int) {
 	r.h.loader = strings.Contains(r.of+s, "loader")
 	s = strings.TrimSpace(strings.TrimSuffix(asked.ReplaceAllString(s, ""), `\`))
 	if r.lang == "sh" && r.here == "" && bsdName.MatchString(s) {
-		return // a text that spans lines: nothing says where it goes
+		return // a multi-line text: its destination is unknown
 	}
 	if m := fullLine.FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
 		r.h.set(m[1], plain(m[3]), r.where, at)
@@ -177,7 +177,7 @@ func (r *lineReader) words(s string, at int) {
 	}
 }
 
-// code reads a line of Nix, HCL, TOML or puppet. In them a bare word is a variable.
+// code reads a line of Nix, HCL, TOML or Puppet, in which a bare word is a variable.
 func (r *lineReader) code(s string, at int) {
 	found := codeSet.FindAllStringSubmatch(s, 64)
 	for _, m := range found {
@@ -193,7 +193,7 @@ func (r *lineReader) code(s string, at int) {
 	}
 }
 
-// assign sets a name to what stands in a language.
+// assign sets a name to a value in language syntax.
 func (r *lineReader) assign(name, text string, at int) {
 	switch value, literal := literally(text); {
 	case value == "null" || value == "undef" || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "mkOption"):
@@ -208,17 +208,17 @@ func (r *lineReader) assign(name, text string, at int) {
 func (r *lineReader) azureSet(key, name, value string, at int) {
 	value, literal := literally(value)
 	switch {
-	case literal && !strings.ContainsAny(value, " ("): // else prose about the key
+	case literal && !strings.ContainsAny(value, " ("): // else it is prose about the key
 		r.h.azureSet(key, name, value, "sysctl_config", at)
 	case hclExpression.MatchString(value):
 		r.h.expression(name, value, at)
 	}
 }
 
-// hclExpression begins with what Terraform looks up.
+// hclExpression matches the beginning of a Terraform reference.
 var hclExpression = regexp.MustCompile(`^(?:try|lookup|coalesce|merge)\(|^[a-z_]+\.[a-z_]`)
 
-// nixLists are NixOS' lists, and the files to which they add lines.
+// nixLists maps lists in NixOS to the files to which they add lines.
 var nixLists = map[string]string{"kernelParams": commandLine, "kernelModules": modulesFile}
 
 // parameters reads words of NixOS' boot.kernelParams and boot.kernelModules.
@@ -244,13 +244,13 @@ func (r *lineReader) parameters(s string, at int) {
 
 var nixString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 
-// commandLine is where kernel-install keeps the kernel's parameters.
+// commandLine is the file in which kernel-install keeps the kernel parameters.
 const commandLine = "/etc/kernel/cmdline"
 
-// modulesFile and modprobeFile are for modules that a form loads, and their parameters.
+// modulesFile and modprobeFile are for declared modules and their parameters.
 const modulesFile, modprobeFile = "/etc/modules-load.d/declared.conf", "/etc/modprobe.d/declared.conf"
 
-// literally is a value of a language with strings; ok is false for an expression.
+// literally returns a literal value of a language with strings; ok is false for an expression.
 func literally(s string) (value string, ok bool) {
 	s = strings.TrimSpace(s)
 	s = strings.TrimSpace(nixWraps.ReplaceAllString(strings.TrimPrefix(s, "("), ""))
@@ -281,13 +281,13 @@ func literally(s string) (value string, ok bool) {
 }
 
 var (
-	// list is one of puppet, of numbers.
+	// list matches a Puppet list of numbers.
 	list = regexp.MustCompile(`^\[[\d\s,"'-]*\]$`)
-	// product is how sizes are written: 16 * 1024 * 1024.
+	// product matches sizes written as products: 16 * 1024 * 1024.
 	product = regexp.MustCompile(`^\d{1,9}(\s*\*\s*\d{1,6}){1,2}$`)
 )
 
-// plain is a value of a shell or of sysctl.conf without quotes.
+// plain returns a value of a shell script or of sysctl.conf without quotes.
 func plain(s string) string {
 	s = strings.TrimSpace(s)
 	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') {

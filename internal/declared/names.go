@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// families are the first two parts of sysctls' names; keys of other programs begin alike
-// (fs.s3a.endpoint of Hadoop).
+// families matches the first two components of sysctl names; keys of other programs can look
+// similar (fs.s3a.endpoint of Hadoop).
 const families = `(?:` + linux + `|` + freebsd + `)`
 
-// freebsd are those of FreeBSD's names. OpenBSD and macOS have some, too: bsdText tells.
+// freebsd matches FreeBSD's names. OpenBSD and macOS share some: bsdText decides.
 const freebsd = `net[./](?:inet6?|link|isr|bpf|pf|pfsync|route|rtsock|netlink|enc|iflib|graph|key|local)[./]|net[./](?:fibs|add_addr_allfibs)|` +
 	`kern[./](?:[a-z]+_[a-z]|ipc|max|coredump|random|sched|geom|eventtimer|elf|securelevel|hz|racct|cam|timecounter|threads|sugid|msgbuf|evdev|vty|vt[./]|corefile|ngroups|smp|consmute|crypto|dfl|nbuf|nswbuf|polling|shutdown|sgrow|bootfile|hostuuid)|` +
 	`security[./](?:bsd|jail|mac)[./]|machdep[./]|vfs[./](?:zfs|read_|write_|ufs|ffs|nfs|lorunning|hirunning|usermount|vmio|root|maxbcache|aio|timestamp|unmapped)|` +
@@ -22,30 +22,30 @@ const linux = `net[./](?:ipv4|ipv6|core|netfilter|nf_conntrack_max|bridge|unix|m
 	`fs[./](?:file-|inotify|aio-|nr_open|suid_dumpable|protected_|pipe-|mqueue|epoll|quota|xfs|nfs|fuse|may_detach|lease|leases|dir-notify|overflow|binfmt|fanotify|mount-max|verity|inode|dentry)|` +
 	`dev[./](?:hpet|raid|cdrom|tty|scsi|mac_hid|i915)`
 
-// sysctlName is a whole name, in which templates may stand for a part.
-// Those of vm have two parts: vm.kubevirt.io/os is a label.
+// sysctlName matches a complete name, in which templates may replace a part. Names under vm have
+// two components: vm.kubevirt.io/os is a label.
 const sysctlName = `(?:` + families + `(?:[\w./*:%@-]|` + inserted + `)*|vm[./](?:[a-z_0-9-]|` + inserted + `)+)`
 
 const inserted = `\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|<%=[^<>]*%>`
 
 var (
-	// sysfs has such directories, too.
+	// sysfs also has such directories.
 	sysfs = regexp.MustCompile(`^kernel[./](?:mm|debug|slab)[./]`)
-	// begins is the beginning of a name.
+	// begins matches the beginning of a name.
 	begins  = regexp.MustCompile(`^(?:` + families + `|vm[./][a-z])`)
 	bsdText = regexp.MustCompile(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
 	bsdName = regexp.MustCompile(`^(?:` + freebsd + `)`)
 	bsdOrVM = regexp.MustCompile(`^(?:vm[./]|` + freebsd + `)`)
-	// linuxName is one that FreeBSD does not have: those of vm are of both.
+	// linuxName matches names that FreeBSD lacks: vm is on both.
 	linuxName = regexp.MustCompile(`^(?:` + linux + `)`)
-	// otherBSD is of systems that have some of FreeBSD's names.
+	// otherBSD matches systems that share some of FreeBSD's names.
 	otherBSD = regexp.MustCompile(`(?i)openbsd|netbsd|dragonfly|darwin|mac ?os|\bosx|homebrew|launch(?:d\b|ctl)`)
 )
 
-// settingWords are in files that declare settings by other words than sysctls' names.
+// settingWords occur in files that declare settings without names of sysctls.
 var settingWords = strings.Fields("kernelParams kernelModules ernelArg kernel_arg hould_exist shouldExist /proc/sys/ base64, data: b64 sysfs: modules: os_config OSConfig OsConfig sysctl_config ysctlConfig")
 
-// mentions reports a text that may declare settings: parsing takes long, and most have none.
+// mentions reports whether a text may declare settings: parsing is slow, and most texts have none.
 func mentions(text []byte) bool {
 	for i, c := range text {
 		if c != '.' && c != '/' {
@@ -64,36 +64,36 @@ func mentions(text []byte) bool {
 
 var (
 	wholeName = regexp.MustCompile(`^` + sysctlName + `$`)
-	// fullLine is a line that only assigns, as in sysctl.conf or in a list of them.
+	// fullLine matches a line that is an assignment, as in sysctl.conf or in a list.
 	fullLine = regexp.MustCompile(`^-?["']?(` + sysctlName + `)["']?\s*(=|:)\s*(.*)$`)
-	// inWords finds assignments among words: sysctl -w a=b, name=a value=b.
+	// inWords matches assignments among words: sysctl -w a=b, name=a value=b.
 	inWords = regexp.MustCompile(`(?:^|[\s"'&|;(\[,])(["']?)(` + sysctlName + `)=("[^"]*"|'[^']*'|[^\s"'&|;\])<>]+)`)
-	// quotedWord is one word of a shell with the assignment and its blanks within.
+	// quotedWord matches a quoted shell word with an assignment that may have blanks.
 	quotedWord = regexp.MustCompile(`(["'])(` + sysctlName + `)\s*=\s*([^"']*)(["'])`)
-	// moduleWords is Ansible's short form: sysctl: name=a value=b.
+	// moduleWords matches Ansible's short form: sysctl: name=a value=b.
 	moduleWords = regexp.MustCompile(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
-	// echoed writes below /proc/sys.
+	// echoed matches a write below /proc/sys.
 	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
-	// echoedLine gives a file a line without quotes.
+	// echoedLine matches an unquoted line written to a file.
 	echoedLine = regexp.MustCompile(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
-	// replaced is a line that sed puts for another.
+	// replaced matches the replacement line of a sed command.
 	replaced = regexp.MustCompile(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
-	// asked looks for a setting in a file.
+	// asked matches a search for a setting in a file.
 	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
-	// told is a message about a setting, that nothing writes to a file.
+	// told matches a message about a setting that is not written to a file.
 	told = regexp.MustCompile(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
-	// nixSet and hclSet assign in their languages, where a string has quotes.
+	// codeSet matches an assignment in a language in which strings are quoted.
 	codeSet = regexp.MustCompile(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
-	// aksSet is a sysctl as the node pools of Azure write it.
+	// aksSet matches a sysctl in the spelling of Azure node pools.
 	aksSet = regexp.MustCompile(`^\s*((?:net|vm|fs|kernel|transparent)_[a-z0-9_]+)\s*=\s*([^#]+)`)
-	// aksKeys are around the keys of Azure's node pools.
+	// aksKeys matches keys around those of Azure node pools.
 	aksKeys = regexp.MustCompile(`(?i)sysctl|linux_?os_?config`)
-	// nixWraps give a priority to a value.
+	// nixWraps matches functions that give a value a priority.
 	nixWraps = regexp.MustCompile(`^(?:\w+\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
 	number   = regexp.MustCompile(`^-?(?:\d+|0x[0-9a-fA-F]+)$`)
 )
 
-// aksNames are the sysctls of Azure's node pools, closed as its API is.
+// aksNames maps the keys of Azure node pools to sysctls; its API accepts only these.
 var aksNames = func() map[string]string {
 	names := map[string]string{}
 	for name := range strings.FieldsSeq(`fs.aio-max-nr fs.file-max fs.inotify.max_user_watches fs.nr_open kernel.threads-max
@@ -116,22 +116,21 @@ var aksNames = func() map[string]string {
 
 const portRange = "net.ipv4.ip_local_port_range"
 
-// squeeze is a name without what separates its parts: netCoreSomaxconn and
-// net_core_somaxconn are one.
+// squeeze returns a name without separators: netCoreSomaxconn and net_core_somaxconn are the same.
 func squeeze(name string) string {
 	return strings.ToLower(separators.Replace(name))
 }
 
 var separators = strings.NewReplacer(".", "", "_", "", "-", "")
 
-// azure is the sysctl that a key of an Azure node pool sets.
+// azure returns the sysctl that a key of an Azure node pool sets.
 func azure(key string) (string, bool) {
 	name, ok := aksNames[squeeze(key)]
 	return name, ok && !strings.Contains(key, ".")
 }
 
-// azureSet sets what a key of an Azure node pool sets: half of the range of ports waits for
-// the other one.
+// azureSet adds what a key of an Azure node pool sets; one end of the port range waits for the
+// other one.
 func (h *Host) azureSet(key, name, value, place string, at int) {
 	switch {
 	case strings.HasPrefix(name, "/sys/"):

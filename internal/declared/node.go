@@ -10,11 +10,11 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// node is a value of YAML with its line. Aliases are the nodes that they name.
+// node is a YAML value with its line. An alias is the node that it refers to.
 type node struct {
 	line   int
-	text   string // a scalar's
-	lined  bool   // a block of text as it stands: its lines follow the node's
+	text   string // of a scalar
+	lined  bool   // a literal block: its lines follow the node's
 	keys   []entry
 	items  []*node
 	scalar bool
@@ -27,7 +27,7 @@ type entry struct {
 	*node
 }
 
-// move adds to the lines of a node and of all below it.
+// move adds to the line numbers of a node and all nodes below it.
 func (n *node) move(by int, moved map[*node]bool) {
 	if moved[n] {
 		return
@@ -43,7 +43,7 @@ func (n *node) move(by int, moved map[*node]bool) {
 	}
 }
 
-// get is the value of a key, an empty node where there is none.
+// get returns the value of a path of keys, an empty node if there is none.
 func (n *node) get(keys ...string) *node {
 	for _, k := range keys {
 		found := &node{}
@@ -57,7 +57,7 @@ func (n *node) get(keys ...string) *node {
 	return n
 }
 
-// first is the first of the keys that has a value.
+// first returns the value of the first key that has one.
 func (n *node) first(keys ...string) *node {
 	for _, k := range keys {
 		if v := n.get(k); v.line > 0 {
@@ -67,8 +67,8 @@ func (n *node) first(keys ...string) *node {
 	return &node{}
 }
 
-// joined is a list of mappings as one, as Salt writes arguments; its name is that of the key
-// around it where it has none.
+// joined merges a list of mappings, as in Salt's arguments; without a name of its own it gets that
+// of the enclosing key.
 func (n *node) joined(name string) *node {
 	out := &node{line: n.line}
 	for _, item := range n.items {
@@ -80,13 +80,13 @@ func (n *node) joined(name string) *node {
 	return out
 }
 
-// maxNodes bounds a document.
+// maxNodes is the maximum number of nodes of a document.
 const maxNodes = 200_000
 
-// documents parses YAML, or JSON. A template is parsed without its directives, each
-// expression as a word that names it.
+// documents parses YAML or JSON. It parses a template without its directives, with each expression
+// replaced by a word.
 func documents(text string) []*node {
-	text = strings.ReplaceAll(text, "\t", " ") // which the parser drops out of plain values
+	text = strings.ReplaceAll(text, "\t", " ") // the parser drops tabs in plain values
 	if docs, ok := parse(text); ok {
 		return docs
 	}
@@ -114,13 +114,13 @@ func parse(text string) (docs []*node, ok bool) {
 	return docs, true
 }
 
-// maker turns a syntax tree into nodes.
+// maker converts a syntax tree into nodes.
 type maker struct {
 	anchors map[string]*node
 	made    int
 }
 
-// maxLevels bounds how deep a document is followed.
+// maxLevels is the maximum nesting depth that is followed.
 const maxLevels = 100
 
 func (m *maker) node(n ast.Node, depth int) *node {
@@ -176,11 +176,11 @@ func (m *maker) entry(v *ast.MappingValueNode, depth int) entry {
 	return e
 }
 
-// templated is the word that stands for a template's expression.
+// templated is the word that replaces a template expression.
 const templated = "TEMPLATED"
 
-// withoutTemplates blanks the directives of Go's templates and of Jinja, line by line,
-// and puts a word for each expression in a value.
+// withoutTemplates blanks the directives of Go templates and Jinja, line by line, and replaces each
+// expression in a value by a word.
 func withoutTemplates(text string) string {
 	var out strings.Builder
 	open := ""

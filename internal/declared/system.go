@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// bsdFile is where FreeBSD's settings of a form stand that writes no file by itself.
+// bsdFile is the file for FreeBSD settings of a form that does not name files.
 const bsdFile = "/etc/sysctl.conf"
 
-// bySystem parts hosts' settings by the system that has their names. Those of FreeBSD count
-// where the file speaks of it, or where the repository does and the file of no other:
-// OpenBSD and macOS have some of the names.
+// bySystem splits hosts' settings by the system that their names belong to. FreeBSD names count
+// only if the file mentions FreeBSD, or the repository does and the file does not mention another
+// BSD: OpenBSD and macOS share some names.
 func bySystem(hosts []*Host, name string, text []byte, vars *Variables) []*Host {
 	said := append([]byte(name+"\n"), text...)
 	counts := bsdText.Match(said) || vars != nil && vars.freeBSD && !otherBSD.Match(said)
@@ -42,7 +42,7 @@ func bySystem(hosts []*Host, name string, text []byte, vars *Variables) []*Host 
 	return hosts
 }
 
-// names reports a setting of the host's with such a name.
+// names reports whether the host has a setting whose name matches.
 func (h *Host) names(such *regexp.Regexp) bool {
 	for _, lines := range h.Files {
 		if slices.ContainsFunc(lines, func(l Line) bool { return such.MatchString(l.Text) }) {
@@ -52,7 +52,7 @@ func (h *Host) names(such *regexp.Regexp) bool {
 	return slices.ContainsFunc(h.Unresolved, func(u Unresolved) bool { return such.MatchString(u.Name) })
 }
 
-// parted are what is not so, and what is.
+// parted splits a list into elements for which so is false, and true.
 func parted[T any](all []T, so func(T) bool) (rest, those []T) {
 	for _, v := range all {
 		if so(v) {

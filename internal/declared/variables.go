@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// Variables are what a repository tells of each of its files: the variables that its roles and
-// inventories of Ansible define, whether it speaks of FreeBSD, and what its MachineConfigs
-// set in sysctl.d.
+// Variables is the context that a repository provides for each of its files: variables from Ansible
+// roles and inventories, whether it mentions FreeBSD, and sysctl.d settings from MachineConfigs.
 type Variables struct {
 	all     map[string][]definition
 	freeBSD bool
@@ -25,7 +24,7 @@ type definition struct {
 	line        int
 }
 
-// variableFile defines variables of a role, of a group or of a host.
+// variableFile matches files with variables of a role, a group or a host.
 var variableFile = regexp.MustCompile(`(^|/)(defaults|vars|group_vars|host_vars)/(.*/)?[^/]*(\.ya?ml)?$`)
 
 // Add reads a file, which may define variables.
@@ -50,7 +49,7 @@ func (v *Variables) Add(name string, text []byte) {
 	}
 }
 
-// addMachine keeps what the MachineConfigs of a file set in sysctl.d.
+// addMachine stores what the MachineConfigs of a file set in sysctl.d.
 func (v *Variables) addMachine(name string, text []byte) {
 	for _, h := range Read(name, text, nil) {
 		for file, lines := range h.Files {
@@ -64,8 +63,8 @@ func (v *Variables) addMachine(name string, text []byte) {
 	}
 }
 
-// join gives the machine of a profile of the Tuned operator those lines of MachineConfigs that
-// set what the profile sets: TuneD applies sysctl.d again after it.
+// join adds to a profile of the Tuned operator the lines of MachineConfigs that set the same names:
+// TuneD applies sysctl.d again after its profile.
 func (h *Host) join(vars *Variables) {
 	if vars == nil || h.Form != "Tuned profile" {
 		return
@@ -84,7 +83,7 @@ func (h *Host) join(vars *Variables) {
 	}
 }
 
-// assigned is the name that a line sets, "" where it sets none.
+// assigned returns the name that a line sets, "" if it sets none.
 func assigned(l Line) string {
 	name, _, ok := strings.Cut(l.Text, "=")
 	if name = strings.TrimLeft(strings.TrimSpace(name), "-"); !ok || !wholeName.MatchString(name) {
@@ -93,7 +92,7 @@ func assigned(l Line) string {
 	return name
 }
 
-// role is the directory of a role that has a file, "" where variables are of hosts.
+// role returns the directory of the role that contains a file; ok is false outside roles.
 func role(name string) (dir string, ok bool) {
 	parts := strings.Split(path.Dir(name), "/")
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -104,13 +103,13 @@ func role(name string) (dir string, ok bool) {
 	return "", false
 }
 
-// expressed is an expression of Jinja that only names a variable.
+// expressed matches a Jinja expression that only names a variable.
 var expressed = regexp.MustCompile(`\{\{-?\s*(\w+)\s*((?:\|\s*(?:int|string|bool|d|default)\s*(?:\([^()]*\))?\s*)*)-?\}\}`)
 
-// otherwise is the value that a filter gives where there is none.
+// otherwise matches the default value in a filter.
 var otherwise = regexp.MustCompile(`\|\s*(?:d|default)\s*\(\s*["']?([\w .]*?)["']?\s*(?:,\s*true\s*)?\)`)
 
-// resolve puts in the variables of values that the repository knows.
+// resolve substitutes the variables that the repository defines.
 func (h *Host) resolve(name string, vars *Variables) {
 	if vars == nil {
 		return
@@ -120,7 +119,7 @@ func (h *Host) resolve(name string, vars *Variables) {
 	for _, u := range all {
 		from := ""
 		value := u.value
-		for range 4 { // one variable may be another
+		for range 4 { // a variable may refer to another
 			if !expressed.MatchString(value) {
 				break
 			}
@@ -141,7 +140,7 @@ func (h *Host) resolve(name string, vars *Variables) {
 	}
 }
 
-// find is the value of a variable for a file, and where it is defined, or why it has none.
+// find returns the value of a variable for a file and where it is defined, or why it has none.
 func (v *Variables) find(name string, e []string) (value, from, why string) {
 	mine, _ := role(name)
 	var found []definition

@@ -9,7 +9,7 @@ import (
 // readYAML reads every document of a file.
 func readYAML(name, text string) []*Host {
 	docs := documents(text)
-	if docs == nil { // a template that only its engine can read: line by line
+	if docs == nil { // a template that only its engine can parse: read it by line
 		h := &Host{Form: lineForms["conf"], Node: place(name)}
 		r := lineReader{h: h, lang: "template"}
 		r.text(text)
@@ -26,8 +26,7 @@ func readYAML(name, text string) []*Host {
 	return merge(all)
 }
 
-// merge makes one host of the machines of a file that are the same: Talos has a document
-// a setting.
+// merge combines equal machines of a file into one host: Talos has one document per setting.
 func merge(all []*Host) []*Host {
 	var out []*Host
 	for _, h := range all {
@@ -52,24 +51,24 @@ func merge(all []*Host) []*Host {
 	return out
 }
 
-// walker looks through a document for what sets something.
+// walker searches a document for settings.
 type walker struct {
 	base   *Host
 	hosts  []*Host
 	seen   map[*node]bool
 	source []string
-	box    *Host  // the container that commands start
-	of     string // the file that a task of Ansible writes lines to
+	box    *Host  // container that commands start
+	of     string // file to which an Ansible task writes lines
 }
 
-// other is a host besides the document's own.
+// other adds a host besides the document's own.
 func (w *walker) other(h Host) *Host {
 	h.Files, h.Unresolved, h.settings = nil, nil, 0
 	w.hosts = append(w.hosts, &h)
 	return &h
 }
 
-// prose are keys whose texts are about settings.
+// prose lists keys whose texts are about settings.
 var prose = []string{"description", "message", "summary", "title", "help", "when", "msg", "fail_msg", "success_msg"}
 
 func (w *walker) walk(n *node, at []string, h *Host) {
@@ -98,18 +97,18 @@ func (w *walker) walk(n *node, at []string, h *Host) {
 	}
 }
 
-// bootKeys are keys of lists of the kernel's parameters: Talos, MachineConfig, Ignition
-// and Butane, NixOS in YAML.
+// bootKeys lists keys of lists of kernel parameters: Talos, MachineConfig, Ignition and Butane,
+// NixOS in YAML.
 var bootKeys = []string{"extraKernelArgs", "kernelArguments", "shouldExist", "should_exist"}
 
-// parameter adds a word of the command line; Talos takes one away by a dash.
+// parameter adds a kernel parameter; in Talos a leading dash removes one.
 func (w *walker) parameter(n *node, key string, h *Host) {
 	if !strings.HasPrefix(n.text, "-") && !variable.MatchString(n.text) {
 		h.add(commandLine, n.text, key, n.line)
 	}
 }
 
-// mapping reads a mapping: a setting in two keys, a file, a pod, or settings by their names.
+// mapping reads a mapping: a setting in two keys, a file, a pod, or settings by name.
 func (w *walker) mapping(n *node, at []string, h *Host) {
 	if n.get("state").text == "absent" || w.file(n, h) || w.tuned(n, h) || w.module(n, at, h) {
 		return
@@ -153,7 +152,7 @@ func (w *walker) module(n *node, at []string, h *Host) bool {
 	return true
 }
 
-// named reads a key that is a sysctl's name, or a path below /sys.
+// named reads a key that is the name of a sysctl, or a path below /sys.
 func (w *walker) named(e entry, at []string, h *Host) bool {
 	where := strings.Join(at[max(0, len(at)-2):], ".")
 	name, v := e.key, e.node
@@ -168,7 +167,7 @@ func (w *walker) named(e entry, at []string, h *Host) bool {
 		return false
 	case v.scalar:
 		h.set(name, oneLine(v.text), where, e.line)
-	case v.get("value").line > 0: // puppet's
+	case v.get("value").line > 0: // Puppet's
 		h.set(name, v.get("value").text, where, e.line)
 	case len(v.keys)+len(v.items) > 0:
 		return false
@@ -176,7 +175,7 @@ func (w *walker) named(e entry, at []string, h *Host) bool {
 	return true
 }
 
-// inside is whom a mapping's settings are for, if not for whom those around it are.
+// inside returns the target of a mapping's settings, by default that of the enclosing one.
 func (w *walker) inside(n *node, at []string, h *Host) *Host {
 	depth := len(at)
 	switch {
@@ -201,7 +200,7 @@ func (w *walker) inside(n *node, at []string, h *Host) *Host {
 	return h
 }
 
-// oneLine is a value that YAML folds over lines.
+// oneLine joins a value that YAML folds over lines.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // scalar reads a text: lines of sysctl.conf, a script, a command.
@@ -230,7 +229,7 @@ func (w *walker) lines(n *node, lang, key string, h *Host) {
 	w.box, h.loader = r.box, false
 }
 
-// patch reads a part of Talos' configuration that stands as a text in another document.
+// patch reads a part of a Talos configuration embedded as text in another document.
 func (w *walker) patch(n *node, h *Host) {
 	for _, doc := range documents(n.text) {
 		doc.move(n.line, map[*node]bool{})
@@ -238,8 +237,8 @@ func (w *walker) patch(n *node, h *Host) {
 	}
 }
 
-// lineOf is where the i-th line of a node's text stands: below a block's head, or for a text
-// in quotes where its first word is found next.
+// lineOf returns the line number of the i-th line of a node's text: after the head of a block, or
+// for a quoted text where its first word next occurs.
 func (w *walker) lineOf(n *node, i int, text string) int {
 	if n.lined {
 		return n.line + 1 + i
@@ -256,7 +255,7 @@ func (w *walker) lineOf(n *node, i int, text string) int {
 	return n.line
 }
 
-// tuned reads a profile of the Tuned operator: a host for itself.
+// tuned reads a profile of the Tuned operator as a separate host.
 func (w *walker) tuned(n *node, h *Host) bool {
 	data, name := n.get("data"), n.get("name").text
 	if h.Form != "Tuned" || !data.scalar || name == "" || path.Base(name) != name {
@@ -271,7 +270,7 @@ func (w *walker) tuned(n *node, h *Host) bool {
 	return true
 }
 
-// addText adds the lines of a file that a node holds.
+// addText adds the lines of a file in a node.
 func (w *walker) addText(h *Host, file, text, where string, n *node) {
 	for i, raw := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		h.add(file, raw, where, w.lineOf(n, i, raw))

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// items is a list of tunables as config.xml has it, in full where it is imported
-// and in the page where it is typed; pages say where what is no tunable is set.
+// items writes a list of tunables in the format of config.xml, complete for import or for typing
+// into the page; rest says where other settings are made.
 func items(held func(plan.Step) bool, page, rest string) func(p plan.Plan, files []plan.File) (string, error) {
 	return func(p plan.Plan, _ []plan.File) (string, error) {
 		var b strings.Builder
@@ -36,25 +36,25 @@ func items(held func(plan.Step) bool, page, rest string) func(p plan.Plan, files
 	}
 }
 
-// comment is a text that XML takes within a comment.
+// comment makes a text valid within an XML comment.
 func comment(s string) string { return strings.ReplaceAll(s, "--", "- -") }
 
 func escaped(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
-// ofKernel holds what OPNsense's list of tunables takes: for the loader and for
-// sysctl(8).
+// ofKernel reports whether OPNsense's list of tunables, for the loader and sysctl(8), can hold a
+// setting.
 func ofKernel(s plan.Step) bool {
 	return s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader && strings.Contains(s.Name, ".")
 }
 
 func ofSysctl(s plan.Step) bool { return s.Mechanism == setting.Sysctl }
 
-// vyosCommand is a setting as VyOS' configuration mode takes it, "" where it has no
-// node for it.
+// vyosCommand returns the command for a setting in VyOS' configuration mode, "" if it has no node
+// for it.
 func vyosCommand(s plan.Step) string {
 	if strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\") {
 		return ""

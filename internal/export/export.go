@@ -1,10 +1,10 @@
-// Package export writes a plan in the form that its reader's own tools take: files of
-// sysctl.d(5) or rc.conf(5), an Ansible playbook, a NixOS module, cloud-init's user data,
-// an appliance's own form. Reasons go with each setting, as comments.
+// Package export writes a plan in formats of other tools: files for sysctl.d(5) or
+// rc.conf(5), an Ansible playbook, a NixOS module, cloud-init user data, and appliances'
+// own formats. Each setting has its reason as a comment.
 //
-// A form has what it can hold. What it cannot is in a comment at the end, never silently
-// gone. What the files of a plan say is plan.Render's alone; the forms that carry files
-// carry those, byte for byte.
+// What a format cannot express is in a comment at the end, never silently dropped. Only
+// plan.Render determines the content of a plan's files; formats that carry files contain
+// them byte for byte.
 package export
 
 import (
@@ -22,7 +22,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// form writes a plan.
+// form is an export format.
 type form struct {
 	name  string
 	os    string // "" for both
@@ -43,10 +43,10 @@ var forms = []form{
 	{"truenas-scale", "linux", tunables(scaleKind)},
 }
 
-// Names are the forms there are.
+// Names returns the names of the formats.
 func Names() []string { return list.Map(forms, func(f form) string { return f.name }) }
 
-// Write is the plan in a form. It fails where the form is unknown or of another system.
+// Write returns the plan in a format. It fails if the format is unknown or for another system.
 func Write(p plan.Plan, name string) (string, error) {
 	i := slices.IndexFunc(forms, func(f form) bool { return f.name == name })
 	if i < 0 {
@@ -69,21 +69,21 @@ func Write(p plan.Plan, name string) (string, error) {
 	return f.write(p, files)
 }
 
-// title is what a form begins with, as comments behind a mark: linerate's own, and the plan.
+// title returns the heading of an export as comments: linerate's marker, and the plan.
 func title(p plan.Plan, mark string) string {
 	return fmt.Sprintf("%[1]s"+plan.Marker[1:]+"\n%[1]s Plan %[2]s of linerate for %[3]s: %[4]s %[5]s, role %[6]s.\n", mark, p.Short(), clean(cmp.Or(p.Host, "any host")), p.OS, clean(p.Release), clean(p.Role))
 }
 
-// clean keeps a text of the plan on its line.
+// clean joins a text into one line.
 func clean(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// left lists, as comments, what a form does not hold: steps, lines of the host's own
-// files that are better gone, and what is done by hand.
+// left lists, as comments, what a format cannot express: steps, lines in the host's own files to
+// remove, and changes to make by hand.
 func left(p plan.Plan, mark string, held func(plan.Step) bool) string {
 	return leftBut(p, mark, held, func(plan.Removal) bool { return false })
 }
 
-// leftBut is left of a form that takes some lines out itself.
+// leftBut is left for a format that removes some lines itself.
 func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.Removal) bool) string {
 	var b strings.Builder
 	list := func(heading string, lines []string) {
@@ -125,19 +125,19 @@ var (
 	ownLine = regexp.MustCompile(`^\s*[\w./:%@*-]+\s*=\s*("[^"\\$\x00-\x08\x0a-\x1f` + "`" + `]*"|[^"';&|\\$\x00-\x08\x0a-\x1f` + "`" + `]*)$`)
 )
 
-// whole reports a line that can be taken out of its file by its text: it sets one
-// thing, and no other line belongs to it.
+// whole reports whether a line can be removed from its file by its text: it sets one thing, and no
+// other line belongs to it.
 func whole(r plan.Removal) bool { return ownFile.MatchString(r.File) && ownLine.MatchString(r.Text) }
 
-// inFile: the plan's files hold the step.
+// inFile reports whether the plan's files contain the step.
 func inFile(s plan.Step) bool { return s.Where.File != "" }
 
-// inOf holds the steps of one of the plan's files.
+// inOf returns a function that reports whether a step is in one of the plan's files.
 func inOf(file string) func(plan.Step) bool {
 	return func(s plan.Step) bool { return s.Where.File == file }
 }
 
-// contentOf is a file's content, "" where the plan has none.
+// contentOf returns a file's content, "" if the plan lacks it.
 func contentOf(files []plan.File, at string) string {
 	if i := slices.IndexFunc(files, func(f plan.File) bool { return f.Path == at }); i >= 0 {
 		return files[i].Content
@@ -145,7 +145,7 @@ func contentOf(files []plan.File, at string) string {
 	return ""
 }
 
-// body is a file's content without linerate's mark, which comes first in what is written.
+// body returns a file's content without linerate's marker, which the export has at its beginning.
 func body(content string) string {
 	return strings.TrimLeft(strings.TrimPrefix(content, plan.Marker), "\n")
 }
@@ -160,7 +160,7 @@ func rcConf(p plan.Plan, files []plan.File) (string, error) {
 	return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
 }
 
-// reasons are why a step is in the plan, as comments behind a mark.
+// reasons returns the reasons of a step as comments.
 func reasons(s plan.Step, mark string) string {
 	var b strings.Builder
 	for _, text := range []string{s.Reason, s.Formula, strings.TrimSuffix(s.Evidence.Kind+": "+s.Evidence.Text, ": ")} {
@@ -173,7 +173,7 @@ func reasons(s plan.Step, mark string) string {
 	return b.String()
 }
 
-// broken is a text in lines of some 76 bytes.
+// broken breaks a text into lines of about 76 bytes.
 func broken(text string) (lines []string) {
 	line := ""
 	for w := range strings.FieldsSeq(text) {
@@ -185,7 +185,7 @@ func broken(text string) (lines []string) {
 	return append(lines, line)
 }
 
-// indented are the lines of a text behind a prefix; empty ones have none.
+// indented adds a prefix to the non-empty lines of a text.
 func indented(text, prefix string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -197,8 +197,8 @@ func indented(text, prefix string) string {
 	return b.String()
 }
 
-// activate is how a running system takes a file in, none where it does so by itself or at
-// the next boot. Files come in an order in which modules are there before their sysctls.
+// activate returns the command by which a running system applies a file, none if it does so by itself
+// or at the next boot. The order of the files ensures that modules are loaded before their sysctls.
 func activate(p plan.Plan, file string) []string {
 	switch file {
 	case plan.LinuxSysctl:
@@ -219,14 +219,14 @@ func activate(p plan.Plan, file string) []string {
 	return nil
 }
 
-// shared reports a file that the host's owner may have lines in: linerate's are a block.
+// shared reports whether the host's owner may have lines in a file: linerate's are then a block.
 func shared(file string) bool { return file == plan.FreeBSDSysctl || file == plan.FreeBSDRC }
 
 const blockEnd = "# End of linerate's settings."
 
-// ansible is a playbook of ansible-core's own modules. It may run in check mode, where
-// directories are missing too; linerate_root writes below another root. What runs is loaded
-// each time, so that a failure is not hidden by the next run.
+// ansible returns a playbook that uses ansible-core's own modules. It supports check mode, even if
+// directories are missing; linerate_root writes below another root. Files are loaded on every run,
+// so that a failure is not hidden by the next run.
 func ansible(p plan.Plan, files []plan.File) (string, error) {
 	var b strings.Builder
 	b.WriteString("---\n" + title(p, "#") + "# Check mode shows what it would change.\n")
@@ -257,7 +257,7 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 	return b.String() + leftBut(p, "#", inFile, whole), nil
 }
 
-// ansibleCuts are tasks that take lines out of the host's own files.
+// ansibleCuts returns tasks that remove lines from the host's own files.
 func ansibleCuts(p plan.Plan) string {
 	var b strings.Builder
 	for _, r := range p.Removals() {
@@ -269,15 +269,15 @@ func ansibleCuts(p plan.Plan) string {
 	return b.String()
 }
 
-// yamlString is a text as YAML takes it whatever it holds.
+// yamlString quotes any text for YAML, joined into one line.
 func yamlString(s string) string { return yamlQuoted(clean(s)) }
 
-// yamlQuoted is a line of text with its blanks as they are.
+// yamlQuoted quotes a line of text for YAML, keeping its blanks.
 func yamlQuoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`).Replace(s) + `"`
 }
 
-// cloudInit is user data that writes the files and loads them once.
+// cloudInit returns user data that writes the files and loads them once.
 func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 	var b, run strings.Builder
 	b.WriteString("#cloud-config\n" + title(p, "#"))
@@ -298,7 +298,7 @@ func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 
 var nixNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
 
-// nixValue is a value in Nix's language.
+// nixValue returns a value in Nix syntax.
 func nixValue(v string) string {
 	if nixNumber.MatchString(v) {
 		return v
@@ -306,8 +306,8 @@ func nixValue(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(clean(v)) + `"`
 }
 
-// nixos is a module. Definitions of one priority collide in NixOS, equal ones too: these
-// are a little stronger than a module's own, and mkForce still wins over them.
+// nixos returns a module. In NixOS definitions with equal priority conflict, even if they are the
+// same: these have slightly higher priority than a module's own, and mkForce still overrides them.
 func nixos(p plan.Plan, files []plan.File) (string, error) {
 	var b strings.Builder
 	b.WriteString(title(p, "#") + "{ lib, ... }:\n{\n")
@@ -336,14 +336,14 @@ func nixos(p plan.Plan, files []plan.File) (string, error) {
 	return b.String() + "}\n" + left(p, "#", inFile), nil
 }
 
-// nixTexts are the options that NixOS makes files of, and nixLists those of which it makes
-// a line an item.
+// nixTexts are the options that become files in NixOS, nixLists those in which each item becomes a
+// line.
 var (
 	nixTexts = map[string]string{plan.LinuxUdev: "services.udev.extraRules", plan.LinuxModprobe: "boot.extraModprobeConfig"}
 	nixLists = map[string]string{plan.LinuxModules: "boot.kernelModules", plan.LinuxTmpfiles: "systemd.tmpfiles.rules"}
 )
 
-// nixList is a file of single lines as the list of the name.
+// nixList returns a file of single lines as a list with a name.
 func nixList(name string, f plan.File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s = [\n", name)

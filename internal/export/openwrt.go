@@ -9,14 +9,13 @@ import (
 	"linerate/internal/setting"
 )
 
-// uciHolds reports what OpenWrt keeps in UCI, or in its own sysctl.conf.
+// uciHolds reports whether OpenWrt keeps a setting in UCI, or in its sysctl.conf.
 func uciHolds(s plan.Step) bool {
 	return (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Link && s.Name == "mtu") && !strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\")
 }
 
-// openwrtHead is a script's beginning: try changes what runs, keep writes what a boot
-// reads, back undoes try. Nothing is written before keep, so that a boot is a way back
-// as well.
+// openwrtHead is the beginning of a script: try changes the running values, keep writes what a boot
+// reads, back undoes try. Nothing is written before keep, so that a reboot also reverts it.
 const openwrtHead = `
 # sh plan.sh try    sets it on the running router, and takes it back after ten minutes
 # sh plan.sh keep   keeps it: writes /etc/sysctl.conf and /etc/config/network
@@ -61,9 +60,9 @@ back) back ;;
 esac
 `
 
-// openwrt writes a script for OpenWrt's shell, which is its own dead-man's switch:
-// sysctls last by lines of /etc/sysctl.conf, which OpenWrt leaves to its user and an
-// upgrade keeps, between marks by which the next plan finds them; an MTU by UCI.
+// openwrt writes a script for OpenWrt's shell, with its own dead-man's switch: sysctls persist as
+// lines in /etc/sysctl.conf, which OpenWrt leaves to the user and keeps in upgrades, between marks
+// that the next plan looks for; an MTU persists in UCI.
 func openwrt(p plan.Plan, _ []plan.File) (string, error) {
 	var tries, lines, mtus strings.Builder
 	for _, s := range p.Settings {

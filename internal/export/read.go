@@ -23,8 +23,8 @@ var (
 	call    = regexp.MustCompile(`(?m)^midclt call tunable\.create '(\{.*\})'$`)
 )
 
-// Read returns the host's files that a form of Write's stands for, and their system; ok is
-// false for any other text, and for sysctl.d and rc.conf, which are a host's files.
+// Read returns the host's files that a text written by Write stands for, and their system; ok is
+// false for any other text, and for sysctl.d and rc.conf, which are files of a host themselves.
 func Read(text string) (files map[string]string, os string, ok bool) {
 	m := titled.FindStringSubmatch(text)
 	if m == nil {
@@ -84,7 +84,7 @@ func readUserData(text string) map[string]string {
 	return files
 }
 
-// keep files a text under a path of the host.
+// keep adds a text under a path of the host.
 func keep(files map[string]string, at, text string) {
 	if at = strings.TrimPrefix(at, "{{ linerate_root }}"); path.IsAbs(at) && path.Clean(at) == at {
 		files[at] = text
@@ -113,13 +113,13 @@ func readNixOS(text string) map[string]string {
 	return files
 }
 
-// nixText is what a string of Nix between quotes says.
+// nixText unquotes a Nix string.
 func nixText(s string) string {
 	s, _ = strconv.Unquote(`"` + strings.ReplaceAll(s, `\${`, `${`) + `"`)
 	return s
 }
 
-// readItems is the configuration that a list of tunables is merged into.
+// readItems returns the configuration that a list of tunables is merged into.
 func readItems(text string) map[string]string {
 	for _, name := range []string{"opnsense", "pfsense"} {
 		if p := appliance.Named(name); strings.Contains(text, "\n  For "+p.Tunables+", item by item.") {
@@ -129,11 +129,11 @@ func readItems(text string) map[string]string {
 	return nil
 }
 
-// readOpenWrt are the files that the script's keep writes.
+// readOpenWrt returns the files that the script's keep writes.
 func readOpenWrt(text string) map[string]string {
 	before, lines, _ := strings.Cut(text, "# linerate: begin\n")
 	lines, _, _ = strings.Cut(lines, "# linerate: end\n")
-	lines = strings.Repeat("\n", strings.Count(before, "\n")+1) + lines // numbered as in the script
+	lines = strings.Repeat("\n", strings.Count(before, "\n")+1) + lines // with the script's line numbers
 	p := appliance.Named("openwrt")
 	files := map[string]string{p.Tells[0]: "", p.Tunables: lines}
 	for _, m := range kept.FindAllStringSubmatch(text, -1) {
@@ -142,7 +142,7 @@ func readOpenWrt(text string) map[string]string {
 	return files
 }
 
-// readTunables are the rows that the calls add to the middleware's table.
+// readTunables returns the rows that the calls add to the middleware's table.
 func readTunables(text string) map[string]string {
 	var rows strings.Builder
 	for _, m := range call.FindAllStringSubmatch(text, -1) {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// mostComment is how long a tunable's comment may be in TrueNAS' database.
+// mostComment is the maximum length of a tunable's comment in TrueNAS' database.
 const mostComment = 100
 
 // tunable is the argument of a call.
@@ -20,9 +20,8 @@ type tunable struct {
 	Comment string `json:"comment"`
 }
 
-// tunables writes calls of tunable.create of TrueNAS' middleware, one a setting. kind
-// is the type by which the middleware knows a setting and its name there, "" where it
-// takes none of its sort.
+// tunables writes calls of tunable.create for TrueNAS' middleware, one per setting. kind returns
+// the middleware's type and name for a setting, "" if it has none.
 func tunables(kind func(plan.Step) (kind, name string)) func(p plan.Plan, files []plan.File) (string, error) {
 	return func(p plan.Plan, _ []plan.File) (string, error) {
 		var b strings.Builder
@@ -47,7 +46,7 @@ func tunables(kind func(plan.Step) (kind, name string)) func(p plan.Plan, files 
 	}
 }
 
-// coreKind is the type of a setting in TrueNAS CORE.
+// coreKind returns the type of a setting in TrueNAS CORE.
 func coreKind(s plan.Step) (kind, name string) {
 	switch s.Mechanism {
 	case setting.Sysctl:
@@ -60,8 +59,8 @@ func coreKind(s plan.Step) (kind, name string) {
 	return "", ""
 }
 
-// scaleKind is the type of a setting in TrueNAS SCALE and its successor: parameters of ZFS
-// have a separate type since 23.10.
+// scaleKind returns the type of a setting in TrueNAS SCALE and its successor: ZFS parameters have
+// their own type since 23.10.
 func scaleKind(s plan.Step) (kind, name string) {
 	name, zfs := strings.CutPrefix(s.Name, "zfs/")
 	switch {

@@ -13,42 +13,40 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Reader is what can be read of a queue, and no more: its holder cannot change the
-// queue. Its methods are those of Queue.
+// Reader is read-only access to a queue. Its methods are those of Queue.
 type Reader interface {
-	// Studies are all that were submitted, newest first; those that ended too where
-	// all is true.
+	// Studies returns the submitted studies, newest first; all includes ended ones.
 	Studies(ctx context.Context, all bool) ([]Study, error)
-	// Study is one, by the beginning of its ID.
+	// Study returns the study with an ID prefix.
 	Study(ctx context.Context, id string) (Study, error)
-	// Record is a study's record as far as it is: the files of a study's directory
-	// (package record) and of raw material.
+	// Record returns a study's record so far: the files of a study's directory (package record) and
+	// raw material.
 	Record(ctx context.Context, id string) ([]File, error)
-	// Braked is why nothing begins, or "".
+	// Braked returns why nothing starts, or "".
 	Braked(ctx context.Context) (string, error)
-	// Testbeds are all that were ever leased, by name.
+	// Testbeds returns all testbeds that were ever leased, by name.
 	Testbeds(ctx context.Context) ([]Testbed, error)
-	// Place says where the queue is, without secrets.
+	// Place returns the location of the queue, without secrets.
 	Place() string
 	Close() error
 }
 
-// ReadOnly hides all of a queue but its Reader, also from type assertions.
+// ReadOnly restricts a queue to its Reader, also for type assertions.
 func ReadOnly(q Reader) Reader { return readOnly{q} }
 
 type readOnly struct{ Reader }
 
-// Document is a queue as it stands, as JSON.
+// Document is the state of a queue, as JSON.
 type Document struct {
 	Version int    `json:"version"`
-	Queue   string `json:"queue"` // where it is
-	// Paused is why nothing begins; "" when it does.
+	Queue   string `json:"queue"` // its location
+	// Paused is why nothing starts; "" if blocks can start.
 	Paused   string    `json:"paused"`
 	Studies  []Study   `json:"studies"`
 	Testbeds []Testbed `json:"testbeds"`
 }
 
-// Look is what a queue has; studies that ended too where all is true.
+// Look returns the state of a queue; all includes ended studies.
 func Look(ctx context.Context, q Reader, all bool) (doc Document, err error) {
 	doc = Document{Version: 1, Queue: q.Place()}
 	if doc.Paused, err = q.Braked(ctx); err != nil {
@@ -63,7 +61,7 @@ func Look(ctx context.Context, q Reader, all bool) (doc Document, err error) {
 	return doc, err
 }
 
-// Does says what a testbed is doing, in words.
+// Does describes what a testbed is doing.
 func (b Testbed) Does() string {
 	switch {
 	case b.State != BedLeased && b.Why != "":
@@ -85,9 +83,9 @@ type BedRecord struct {
 	Facts       []byte
 }
 
-// MakeRecord makes the files of a study's record from what testbeds sent, the same
-// bytes from the same material: study.yaml, trials.jsonl, results.json and the
-// hosts' facts, first those of the first testbed by name.
+// MakeRecord returns the files of a study's record from the testbeds' data; it is deterministic:
+// study.yaml, trials.jsonl, results.json and the hosts' facts, starting with those of the first
+// testbed by name.
 func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, trials []study.Trial) ([]File, error) {
 	slices.SortFunc(beds, func(a, b BedRecord) int { return bytes.Compare([]byte(a.Testbed), []byte(b.Testbed)) })
 	files := []File{{Name: record.SpecFile, Data: text}}
@@ -123,8 +121,7 @@ func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, tri
 	return append(files, facts...), nil
 }
 
-// ReadRecord reads a study's record from the queue's files; name is what messages
-// call it.
+// ReadRecord reads a study's record from the queue's files; name is used in messages.
 func ReadRecord(files []File, name string) (*record.Record, error) {
 	fsys := record.Memory{}
 	for _, f := range files {

@@ -11,22 +11,22 @@ import (
 
 // Disk is a file system in an image file, or in memory.
 type Disk struct {
-	Type string `json:"type" yaml:"type"` // of Types
-	// Options are mount(8)'s, after a comma each: "noatime,data=journal".
+	Type string `json:"type" yaml:"type"` // one of DiskTypes
+	// Options are those of mount(8), separated by commas: "noatime,data=journal".
 	Options string `json:"options,omitempty" yaml:"options,omitempty"`
 	// Features are those of mkfs (-O of ext4): "^has_journal".
 	Features string `json:"features,omitempty" yaml:"features,omitempty"`
 	Size     int64  `json:"size" yaml:"size"` // bytes
 }
 
-// DiskTypes of file systems. A tmpfs is memory, the others are on a loop device.
+// DiskTypes lists the file systems. A tmpfs is in memory, the others on a loop device.
 var DiskTypes = []string{"btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"}
 
-// least is the smallest file system that its maker makes, where that is more
-// than MinSize (mkfs.xfs(8) 6.1, mkfs.btrfs(8) 6.2).
+// leastDisk is the smallest size that mkfs accepts, if larger than MinDisk (mkfs.xfs(8) 6.1,
+// mkfs.btrfs(8) 6.2).
 var leastDisk = map[string]int64{"xfs": 300 << 20, "btrfs": 109 << 20}
 
-// Bounds and default of Disk.Size.
+// Limits and default of Disk.Size.
 const (
 	MinDisk         = 16 << 20
 	MaxDisk         = 8 << 30
@@ -38,13 +38,13 @@ var (
 	featureRE = regexp.MustCompile(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
 )
 
-// sizing are the options of tmpfs(5) that bound what it holds; size= is Disk's.
+// sizing lists the options of tmpfs(5) that limit its content; Disk itself sets size=.
 var sizing = []string{"size", "nr_blocks"}
 
-// DefaultDisk is what a study has that does not say.
+// DefaultDisk returns the file system of a study that does not specify one.
 func DefaultDisk() Disk { return Disk{Type: "ext4", Size: DefaultDiskSize} }
 
-// Check refuses what a study may not set.
+// Check returns an error for what a study may not set.
 func (d Disk) Check() error {
 	if !slices.Contains(DiskTypes, d.Type) {
 		return hint.Unknown("file system", d.Type, DiskTypes)
@@ -74,7 +74,7 @@ func (d Disk) ext() bool { return strings.HasPrefix(d.Type, "ext") }
 // Loop reports whether it is on a loop device.
 func (d Disk) Loop() bool { return d.Type != "tmpfs" }
 
-// List are the options.
+// List returns the options.
 func (d Disk) List() []string {
 	if d.Options == "" {
 		return nil
@@ -82,9 +82,8 @@ func (d Disk) List() []string {
 	return strings.Split(d.Options, ",")
 }
 
-// Make is the command that makes the file system on a device. Inode tables and
-// journals are written at once: what the kernel would write later would
-// disturb what is measured.
+// Make returns the command that creates the file system on a device. It writes inode tables and
+// journals immediately: later writes by the kernel would disturb the measurement.
 func (d Disk) Make(device string) []string {
 	switch {
 	case d.ext():
@@ -101,10 +100,10 @@ func (d Disk) Make(device string) []string {
 	return nil
 }
 
-// Environ is what Make's command needs in its environment: mke2fs else has the
-// journal's zeros allocated in the image and not written (unix_zeroout in e2fsprogs,
-// lib/ext2fs/unix_io.c). Until the journal has gone round once each fsync(2) then
-// waits for that of the file system below too, and a server seems to get faster.
+// Environ returns the environment that Make's command needs: otherwise mke2fs allocates the
+// journal's zeros in the image without writing them (unix_zeroout in e2fsprogs,
+// lib/ext2fs/unix_io.c). Until the journal has wrapped once each fsync(2) then also waits for that
+// of the underlying file system, and a server seems to get faster.
 func (d Disk) Environ() []string {
 	if d.ext() {
 		return []string{"UNIX_IO_NOZEROOUT=1"}
@@ -112,12 +111,12 @@ func (d Disk) Environ() []string {
 	return nil
 }
 
-// Package is what has the command, in Debian.
+// Package returns the Debian package with the command.
 func (d Disk) Package() string {
 	return map[string]string{"xfs": "xfsprogs", "btrfs": "btrfs-progs"}[d.Type]
 }
 
-// String is the file system in words.
+// String describes the file system.
 func (d Disk) String() string {
 	out := d.Type
 	if d.Features != "" {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// ServerRoot is the directory that all its files are in, as the server sees it.
+// ServerRoot is the directory that contains all its files, as the server sees it.
 const ServerRoot = "/tmp"
 
 // Ports of a study's web server.
@@ -29,27 +29,25 @@ const (
 	NGINXConf      = "etc/nginx.conf"
 )
 
-// Web is a web server to be configured.
+// Web describes a web server to configure.
 type Web struct {
-	// Sizes are the objects it has, in bytes of body: /1000 is of 1000 bytes.
+	// Sizes lists its objects by body size in bytes: /1000 has 1000 bytes.
 	Sizes []int
 	TLS   bool // on HTTPSPort, in addition to HTTPPort
 	HTTP2 bool // on HTTPSPort, by ALPN
-	// Log writes an access log in the format that internal/accesslog knows,
-	// with request_time.
+	// Log enables an access log in the format of internal/accesslog, with request_time.
 	Log bool
-	// Directives are set in addition to linerate's own, by name (NGINXDirectives lists
-	// what may be). What is not set is as nginx has it.
+	// Directives are set in addition to linerate's own, by name (NGINXDirectives lists the allowed
+	// ones). Others have nginx's defaults.
 	Directives map[string]string
-	// Origin, where given, is an address:port that everything is fetched
-	// from, and Cache keeps it.
+	// Origin, if set, is an address:port from which everything is fetched; Cache enables caching.
 	Origin string
 	Cache  bool
-	// User is whom the workers run as, with a group; "" is nginx's own choice.
+	// User is the user of the workers, with a group; "" is nginx's default.
 	User string
 }
 
-// place is where in its configuration nginx takes a directive.
+// place is the context in nginx's configuration that accepts a directive.
 type place string
 
 const (
@@ -60,8 +58,8 @@ const (
 	inProxy  place = "location"
 )
 
-// places are the directives a study may set (nginx.org/en/docs/dirindex.html).
-// None of them names a file, a program or another host.
+// places maps the directives that a study may set (nginx.org/en/docs/dirindex.html) to their
+// context. None of them names a file, a program or another host.
 var places = map[string]place{
 	"worker_processes": inMain, "worker_rlimit_nofile": inMain, "worker_priority": inMain, "worker_cpu_affinity": inMain,
 	"worker_connections": inEvents, "multi_accept": inEvents, "accept_mutex": inEvents, "use": inEvents,
@@ -74,14 +72,14 @@ var places = map[string]place{
 	"proxy_buffering": inProxy, "proxy_cache_revalidate": inProxy, "proxy_cache_bypass": inProxy, "proxy_no_cache": inProxy,
 }
 
-// NGINXDirectives lists what a study may set of nginx, sorted.
+// NGINXDirectives returns the nginx directives that a study may set, sorted.
 func NGINXDirectives() []string { return slices.Sorted(maps.Keys(places)) }
 
-// valueRE is what a directive may be set to: words, numbers, no
-// punctuation of nginx's grammar.
+// directiveRE matches values of directives: words and numbers, without punctuation of nginx's
+// grammar.
 var directiveRE = regexp.MustCompile(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
 
-// CheckNGINX refuses what a study may not set.
+// CheckNGINX returns an error for what a study may not set.
 func CheckNGINX(name, value string) error {
 	if _, ok := places[name]; !ok {
 		return hint.Unknown("nginx directive", name, NGINXDirectives())
@@ -92,7 +90,7 @@ func CheckNGINX(name, value string) error {
 	return nil
 }
 
-// Validate refuses what cannot be configured.
+// Validate returns an error for what cannot be configured.
 func (w Web) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(w.Directives)) {
 		if err := CheckNGINX(name, w.Directives[name]); err != nil {
@@ -107,13 +105,13 @@ func (w Web) Validate() error {
 	return nil
 }
 
-// MaxObject is the largest object a study's web server has: all are in memory.
+// MaxObject is the maximum size of an object of a study's web server, in bytes: all are in memory.
 const MaxObject = 256 << 20
 
-// logFormat is read by internal/accesslog without being told.
+// logFormat is recognised by internal/accesslog without options.
 const logFormat = `'$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time'`
 
-// Config is nginx's configuration. The same Web gives the same text.
+// Config returns nginx's configuration; it is deterministic.
 func (w Web) Config() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -161,7 +159,7 @@ func (w Web) server(line func(string, ...any), directives func(place, string)) {
 		line("    listen %d%s;", HTTPSPort, w.listen(kind))
 		line("    ssl_certificate %s/%s;\n    ssl_certificate_key %s/%s;", ServerRoot, CertFile, ServerRoot, KeyFile)
 		if w.Directives["ssl_protocols"] == "" {
-			line("    ssl_protocols TLSv1.2 TLSv1.3;") // nginx's default since 1.23.4; before, without 1.3
+			line("    ssl_protocols TLSv1.2 TLSv1.3;") // nginx's default since 1.23.4; before without 1.3
 		}
 	}
 	line("    root %s/html;", ServerRoot)
@@ -176,7 +174,7 @@ func (w Web) server(line func(string, ...any), directives func(place, string)) {
 	line("  }")
 }
 
-// listen are the parameters of one listen directive.
+// listen returns the parameters of one listen directive.
 func (w Web) listen(kind string) string {
 	out := kind
 	for _, name := range slices.Sorted(maps.Keys(w.Directives)) {
@@ -194,5 +192,5 @@ func (w Web) listen(kind string) string {
 	return out
 }
 
-// ObjectPath is the path of an object of so many bytes.
+// ObjectPath returns the path of an object of the given size in bytes.
 func ObjectPath(size int) string { return "/" + strconv.Itoa(size) }

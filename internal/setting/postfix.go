@@ -10,13 +10,13 @@ import (
 	"linerate/internal/hint"
 )
 
-// SMTPPort is where it listens.
+// SMTPPort is the port on which it listens.
 const SMTPPort = 25
 
-// MailDomain is the one that a study's Postfix takes mail for (RFC 2606).
+// MailDomain is the domain for which a study's Postfix accepts mail (RFC 2606).
 const MailDomain = "linerate.test"
 
-// MailRecipient is the address of an account, whose number stands for %d.
+// MailRecipient is the address of an account, with its number for %d.
 const MailRecipient = "user%d@" + MailDomain
 
 // Files of a study's Postfix, below its root.
@@ -28,27 +28,26 @@ const (
 	PostfixLog    = "log/mail.log"
 )
 
-// MaxMailAccounts bounds the table of accounts, which every process of Postfix
-// that needs it reads.
+// MaxMailAccounts is the maximum number of accounts in the table, which every Postfix process that
+// needs it reads.
 const MaxMailAccounts = 100_000
 
-// Mail is a mail server to be configured.
+// Mail describes a mail server to configure.
 type Mail struct {
-	Root     string // of its files, as the server sees it
+	Root     string // directory of its files, as the server sees it
 	Disk     string // directory of the queue and the mailboxes
 	Accounts int
-	// Owner and Group are whom mailboxes belong to: the numbers of the user
-	// that Postfix runs as.
+	// Owner and Group own the mailboxes: the numeric IDs of the user that Postfix runs as.
 	Owner, Group int
-	// Programs and Daemons are the directories of Postfix's own.
+	// Programs and Daemons are directories of Postfix itself.
 	Programs, Daemons string
-	// Parameters are set in addition to linerate's own (CheckPostfix says which may
-	// be). What is not set is as Postfix has it.
+	// Parameters are set in addition to linerate's own (CheckPostfix says which are allowed).
+	// Others have Postfix's defaults.
 	Parameters map[string]string
 }
 
-// parameters a study may set (postconf(5)). None of them names a file, a
-// program or another host.
+// parameters lists those that a study may set (postconf(5)). None of them names a file, a program
+// or another host.
 var parameters = []string{
 	"anvil_rate_time_unit", "daemon_timeout", "default_destination_concurrency_limit", "default_process_limit", "hash_queue_depth", "hash_queue_names",
 	"in_flow_delay", "initial_destination_concurrency", "ipc_idle", "ipc_ttl", "line_length_limit", "max_idle", "max_use", "maximal_backoff_time",
@@ -58,14 +57,14 @@ var parameters = []string{
 	"virtual_destination_concurrency_limit", "virtual_destination_recipient_limit", "virtual_transport",
 }
 
-// valueRE is what a parameter may be set to: no $, which would name another
-// one, and no line's end.
+// parameterRE matches values of parameters: without $, which would refer to another one, and
+// without newlines.
 var parameterRE = regexp.MustCompile(`^[A-Za-z0-9_.:=, -]{0,200}$`)
 
-// transports are those that leave the mail where it is.
+// transports lists those that do not send the mail elsewhere.
 var transports = []string{"virtual", "discard:", "retry:"}
 
-// CheckPostfix refuses what a study may not set.
+// CheckPostfix returns an error for what a study may not set.
 func CheckPostfix(name, value string) error {
 	if !slices.Contains(parameters, name) {
 		return hint.Unknown("parameter of Postfix", name, parameters)
@@ -79,7 +78,7 @@ func CheckPostfix(name, value string) error {
 	return nil
 }
 
-// Validate refuses what cannot be configured.
+// Validate returns an error for what cannot be configured.
 func (m Mail) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
 		if err := CheckPostfix(name, m.Parameters[name]); err != nil {
@@ -92,14 +91,14 @@ func (m Mail) Validate() error {
 	return nil
 }
 
-// Queue and Boxes are the directories of the queue and of the mailboxes.
+// Queue returns the directory of the queue.
 func (m Mail) Queue() string { return m.Disk + "/spool" }
 
-// Boxes is the directory of the mailboxes.
+// Boxes returns the directory of the mailboxes.
 func (m Mail) Boxes() string { return m.Disk + "/mail" }
 
-// Main is main.cf. There are no names in a study's network: none is looked up.
-// Mail is delivered to one file for each account, as in 2001.
+// Main returns main.cf. A study's network has no DNS, so nothing is looked up. Mail is delivered to
+// one file per account, as in 2001.
 func (m Mail) Main() string {
 	var b strings.Builder
 	for _, l := range [][2]string{
@@ -120,7 +119,7 @@ func (m Mail) Main() string {
 	return b.String()
 }
 
-// Master is master.cf: what receiving and delivering mail needs.
+// Master returns master.cf: what is needed to receive and deliver mail.
 func (m Mail) Master() string {
 	return `25         inet       n - n -   - smtpd
 cleanup    unix       n - n -   0 cleanup

@@ -6,11 +6,11 @@ import (
 	"regexp"
 )
 
-// MailLog is what Postfix's log says became of the mail.
+// MailLog is the outcome of the mail according to Postfix's log.
 type MailLog struct {
-	Taken     uint64 // by smtpd
+	Taken     uint64 // accepted by smtpd
 	Delivered uint64
-	Deferred  uint64 // times that a delivery was put off
+	Deferred  uint64 // deferred delivery attempts
 	Bounced   uint64
 }
 
@@ -19,10 +19,10 @@ var (
 	logClient = regexp.MustCompile(`postfix/smtpd\[\d+\]: [0-9A-Za-z]+: client=`)
 )
 
-// maxLine bounds a line of the log; longer ones are skipped.
+// maxLine is the maximum length of a log line; longer ones are skipped.
 const maxLine = 64 << 10
 
-// ReadMailLog reads a log; what is no line of a message is skipped.
+// ReadMailLog reads a log; it skips lines that are not about a message.
 func ReadMailLog(r io.Reader) (MailLog, error) {
 	var l MailLog
 	in := bufio.NewReaderSize(r, maxLine)

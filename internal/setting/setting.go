@@ -1,10 +1,10 @@
-// Package setting holds what a variant or a plan sets on a host, as pure
-// data: a mechanism, a name and a value. Package knob knows how each
-// mechanism is read and written; the catalogue says what a name means.
+// Package setting describes what a variant or a plan sets on a host, as pure
+// data: a mechanism, a name and a value. Package knob reads and writes each
+// mechanism; the catalogue says what a name means.
 //
-// The words: a fact.Tunable is a name as one host has it, a tunable.Record
-// what is known of it everywhere, a Setting what a study's variant sets, a
-// plan.Step what a plan changes, with its reason.
+// Terms: a fact.Tunable is a name on one host, a tunable.Record is what is known
+// of it in general, a Setting is what a study's variant sets, a plan.Step is what
+// a plan changes, with its reason.
 package setting
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// NAPINames are what Linux has to set of NAPI for each device.
+// NAPINames lists the NAPI settings of each device on Linux.
 var NAPINames = []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"}
 
 // Setting is one thing to set. Only the fields of its mechanism are used.
@@ -23,21 +23,21 @@ type Setting struct {
 	Mechanism Mechanism `json:"mechanism" yaml:"mechanism"`
 	Name      string    `json:"name,omitempty" yaml:"name,omitempty"`
 	Value     string    `json:"value,omitempty" yaml:"value,omitempty"`
-	// Device is the interface that Link and NAPI set, by its role in the
-	// testbed: "ingress" or "egress" of the DUT.
+	// Device is the interface for Link and NAPI, by its role in the testbed: "ingress" or "egress"
+	// of the DUT.
 	Device string   `json:"device,omitempty" yaml:"device,omitempty"`
 	Argv   []string `json:"argv,omitempty" yaml:"argv,omitempty"`
 	Rules  *Rules   `json:"rules,omitempty" yaml:"rules,omitempty"`
 	Table  *Table   `json:"table,omitempty" yaml:"table,omitempty"`
-	// Undo takes a Command back, where the testbed does not end with it.
+	// Undo reverts a Command, if the testbed outlives it.
 	Undo []string `json:"undo,omitempty" yaml:"undo,omitempty"`
 	Path *Path    `json:"path,omitempty" yaml:"path,omitempty"`
-	// Disk is a file system of a study's own.
+	// Disk is a file system for a study.
 	Disk *Disk `json:"disk,omitempty" yaml:"disk,omitempty"`
 }
 
-// Path is how TCP treats a path, as Linux keeps it with a route (ip-route(8));
-// what is zero stays as the kernel has it.
+// Path holds TCP attributes of a path, which Linux stores with a route (ip-route(8)); zero fields
+// mean the kernel's defaults.
 type Path struct {
 	InitCwnd   int    `json:"initcwnd,omitempty" yaml:"initcwnd,omitempty"` // segments
 	InitRwnd   int    `json:"initrwnd,omitempty" yaml:"initrwnd,omitempty"` // segments
@@ -45,7 +45,7 @@ type Path struct {
 	ULP        string `json:"ulp,omitempty" yaml:"ulp,omitempty"` // an upper-layer protocol that the kernel must have: "tls"
 }
 
-// String is the path on one line, for people.
+// String formats the path on one line.
 func (p *Path) String() string {
 	var out []string
 	if p.Congestion != "" {
@@ -63,24 +63,22 @@ func (p *Path) String() string {
 	return "tcp " + strings.Join(out, ", ")
 }
 
-// Rules is an nftables ruleset: written out, or generated. Generated rules
-// match source addresses of the reserved space 240.0.0.0/4 (and 2001:db8::/32)
-// that no workload uses, so that every packet walks the whole ruleset.
+// Rules is an nftables ruleset, literal or generated. Generated rules match source addresses of the
+// reserved space 240.0.0.0/4 (and 2001:db8::/32), which no workload uses, so that every packet
+// traverses the whole ruleset.
 type Rules struct {
-	// Text is a ruleset in nft's own language.
+	// Text is a ruleset in nft syntax.
 	Text string `json:"text,omitempty" yaml:"text,omitempty"`
-	// Linear is how many rules that never match a packet walks before the
-	// chain's policy accepts it.
+	// Linear is the number of non-matching rules that a packet traverses before the chain's policy
+	// accepts it.
 	Linear int `json:"linear,omitempty" yaml:"linear,omitempty"`
-	// SetElements is the size of one set that never matches.
+	// SetElements is the size of a set that never matches.
 	SetElements int `json:"set_elements,omitempty" yaml:"set_elements,omitempty"`
-	// Stateful adds connection tracking: established accepted, new accepted.
+	// Stateful adds connection tracking: established and new connections are accepted.
 	Stateful bool `json:"stateful,omitempty" yaml:"stateful,omitempty"`
-	// MapElements is the size of one map from addresses to verdicts that
-	// never matches.
+	// MapElements is the size of a map from addresses to verdicts that never matches.
 	MapElements int `json:"map_elements,omitempty" yaml:"map_elements,omitempty"`
-	// By is the program to load it with, "" the usual one; Optimise has it
-	// merge rules.
+	// By is the program that loads it, "" the default; Optimise makes it merge rules.
 	By       string `json:"by,omitempty" yaml:"by,omitempty"`
 	Optimise bool   `json:"optimise,omitempty" yaml:"optimise,omitempty"`
 }
@@ -90,8 +88,8 @@ const (
 	ByNFT            = "nft"
 	ByIptablesLegacy = "iptables-legacy"
 	ByIptablesNFT    = "iptables-nft"
-	ByPF             = "pf"   // of FreeBSD
-	ByIPFW           = "ipfw" // of FreeBSD
+	ByPF             = "pf"   // FreeBSD
+	ByIPFW           = "ipfw" // FreeBSD
 )
 
 // The mixes of a routing table.
@@ -106,19 +104,17 @@ const (
 	ForwardBridge = "bridge"
 )
 
-// Table is a routing table of a size. Where it is no Miss, as many of its
-// routes as can be hold destinations of the workload, behind the egress; the
-// others are of addresses that no workload has.
+// Table is a routing table of a given size. Unless Miss is set, as many of its routes as possible
+// cover destinations of the workload, behind the egress; the others are for unused addresses.
 type Table struct {
 	Count int `json:"count" yaml:"count"`
-	// Mix is "hosts" (host routes, one after the other) or "full" (the
-	// prefix lengths of a full BGP table).
+	// Mix is "hosts" (consecutive host routes) or "full" (the prefix lengths of a full BGP table).
 	Mix string `json:"mix,omitempty" yaml:"mix,omitempty"`
 	// Miss leaves the workload's destinations without specific routes.
 	Miss bool `json:"miss,omitempty" yaml:"miss,omitempty"`
 }
 
-// String is the table on one line, for people.
+// String formats the table on one line.
 func (t *Table) String() string {
 	mix, miss := "host routes", ""
 	if t.Mix == MixFull {
@@ -130,7 +126,7 @@ func (t *Table) String() string {
 	return fmt.Sprintf("%d %s%s", t.Count, mix, miss)
 }
 
-// String is the setting on one line, for people.
+// String formats the setting on one line.
 func (s Setting) String() string {
 	switch s.Mechanism {
 	case Files:
@@ -174,7 +170,7 @@ func overWhat(kind string) string {
 	return kind
 }
 
-// String is what the ruleset does on one line, for people.
+// String describes the ruleset on one line.
 func (r *Rules) String() string {
 	if r == nil {
 		return "nothing"
@@ -203,20 +199,19 @@ func (r *Rules) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Digest identifies what a DUT was set to: the SHA-256 of the settings' JSON, in
-// hex.
+// Digest identifies the settings of a DUT: the hexadecimal SHA-256 of their JSON.
 func Digest(settings []Setting) string {
 	data, err := json.Marshal(settings)
-	if err != nil { // a Setting holds nothing that JSON has not
+	if err != nil { // a Setting can always be marshalled
 		return ""
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// RCEffect is the sysctl that a variable of FreeBSD's rc.conf stands for on the
-// running host, and its value; false where a variable takes effect only when
-// its service starts, or is no yes and no no. Source: libexec/rc/rc.d/routing.
+// RCEffect returns the sysctl, and its value, that a variable of FreeBSD's rc.conf sets on the
+// running host; ok is false if the variable takes effect only when its service starts, or the value
+// is neither yes nor no. Source: libexec/rc/rc.d/routing.
 func RCEffect(variable, value string) (sysctl, to string, ok bool) {
 	switch variable {
 	case "gateway_enable":
@@ -226,7 +221,7 @@ func RCEffect(variable, value string) (sysctl, to string, ok bool) {
 	default:
 		return "", "", false
 	}
-	switch strings.ToLower(value) { // as checkyesno of rc.subr(8)
+	switch strings.ToLower(value) { // as in checkyesno of rc.subr(8)
 	case "yes", "true", "on", "1":
 		return sysctl, "1", true
 	case "no", "false", "off", "0":

@@ -8,15 +8,15 @@ import (
 	"linerate/internal/hint"
 )
 
-// SocketOption is something that each TCP connection can have for itself on Linux, set when it is
-// accepted (bpf_setsockopt of bpf-helpers(7); socket(7), tcp(7)).
+// SocketOption is an option that can be set per TCP connection on Linux, when it is accepted
+// (bpf_setsockopt of bpf-helpers(7); socket(7), tcp(7)).
 type SocketOption struct {
-	// Name is the sysctl that is the option's default, else the option's own, as the catalogue
-	// has them; Alias is what people type.
+	// Name is the sysctl that sets the option's default, else the option's own name, as in the
+	// catalogue; Alias is what users type.
 	Name, Alias string
-	// Level and Number are as setsockopt(2) takes them.
+	// Level and Number are arguments of setsockopt(2).
 	Level, Number int
-	Text          bool // it takes a word
+	Text          bool // the value is a word
 	Min, Max      int32
 	Unit          string
 }
@@ -28,11 +28,11 @@ const (
 	maxInt32  = 1<<31 - 1
 )
 
-// twoTicks, in µs, are the least timer of TCP (TCP_TIMEOUT_MIN) where the kernel ticks 1,000 times a
-// second; where it ticks more slowly it refuses more.
+// twoTicks is the smallest TCP timer (TCP_TIMEOUT_MIN) in µs, with 1,000 kernel ticks per second;
+// with slower ticks the kernel refuses larger values, too.
 const twoTicks = 2000
 
-// SocketOptions are those known to be safe to set on a connection that was just accepted.
+// SocketOptions lists the options known to be safe to set on a connection that was just accepted.
 var SocketOptions = []SocketOption{
 	{Name: "net.ipv4.tcp_congestion_control", Alias: "tcp-congestion", Level: solTCP, Number: 13, Text: true},
 	{Name: "net.ipv4.tcp_notsent_lowat", Alias: "notsent-lowat", Level: solTCP, Number: 25, Min: 1, Max: maxInt32, Unit: "bytes"},
@@ -47,7 +47,7 @@ var SocketOptions = []SocketOption{
 	{Name: "SO_RCVBUF", Alias: "rcvbuf", Level: solSocket, Number: 8, Min: 1024, Max: maxInt32 / 2, Unit: "bytes"},
 }
 
-// SocketOptionNamed finds one by its name or alias.
+// SocketOptionNamed returns the option with a name or alias.
 func SocketOptionNamed(name string) (SocketOption, error) {
 	known := []string{}
 	for _, o := range SocketOptions {
@@ -62,7 +62,7 @@ func SocketOptionNamed(name string) (SocketOption, error) {
 
 var congestionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,14}$`)
 
-// Parse reads a value of the option: a word or a number within its bounds.
+// Parse parses a value of the option: a word, or a number within its range.
 func (o SocketOption) Parse(value string) (int32, error) {
 	if o.Text {
 		if !congestionName.MatchString(value) {

@@ -46,9 +46,9 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 // writer collects rows by table and inserts many with one statement.
 type writer struct {
 	tx      Tx
-	params  int // the most placeholders of one statement
+	params  int // maximum placeholders per statement
 	pending map[string]*insert
-	envs    map[ledger.ID]bool // environments added by this transaction
+	envs    map[ledger.ID]bool // environments added in this transaction
 }
 
 type insert struct {
@@ -57,7 +57,7 @@ type insert struct {
 	args    []any
 }
 
-// batch seals and queues one batch unless the ledger has it.
+// batch seals and queues a batch unless the ledger has it.
 func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, head *ledger.Entry) (bool, error) {
 	var n int
 	err := lookup(ctx, w.tx, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", b.Kind, b.Ref).Scan(&n)
@@ -90,7 +90,7 @@ func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, 
 	return true, nil
 }
 
-// unknown leaves out environments that the ledger has: they are shared.
+// unknown drops environments that the ledger has: they are shared.
 func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, error) {
 	out := make([]ledger.Row, 0, len(rows))
 	for _, r := range rows {
@@ -110,17 +110,17 @@ func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, 
 	return out, nil
 }
 
-// entry is inserted at once: the next batch must see it.
+// entry is inserted immediately, because the next batch must see it.
 func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
 	_, err := w.tx.Exec(ctx, "INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		e.Seq, e.Kind, e.Ref, e.Time.Format(time.RFC3339Nano), e.Rows, e.Digest, e.Prev, e.Hash)
 	return err
 }
 
-// perStatement is how many rows one INSERT holds at most.
+// perStatement is the maximum number of rows per INSERT.
 const perStatement = 64
 
-// add queues a row, and inserts those of its table once they fill a statement.
+// add queues a row, and inserts the rows of its table when they fill a statement.
 func (w *writer) add(ctx context.Context, table, columns string, cells ...any) error {
 	in := w.pending[table]
 	if in == nil {
@@ -158,7 +158,7 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// Head is the last entry.
+// Head returns the last entry.
 func (s *Ledger) Head(ctx context.Context) (ledger.Entry, bool, error) { return lastEntry(ctx, s.db) }
 
 func lastEntry(ctx context.Context, q Querier) (ledger.Entry, bool, error) {

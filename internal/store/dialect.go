@@ -1,6 +1,6 @@
-// Package store keeps ledgers and queues in relational databases. It has the schema and
-// all that SQLite and PostgreSQL have in common; their packages say how to open a
-// database, how to hold it alone while writing, and who hands out the queue's blocks.
+// Package store stores ledgers and queues in relational databases. It has the schema and
+// everything that SQLite and PostgreSQL have in common; their packages open databases, lock
+// them for writing, and hand out the queue's blocks.
 package store
 
 import (
@@ -13,17 +13,17 @@ import (
 	"linerate/internal/wait"
 )
 
-// Dialect is what databases differ in.
+// Dialect holds the differences between databases.
 type Dialect struct {
-	Place  string // where the database is, without secrets
+	Place  string // location of the database, without secrets
 	Blob   string // type of raw bytes
-	Bigint string // type of whole numbers
-	// Lock is the statement that keeps other writers out until the transaction ends, ""
-	// where beginning one does; RowLock ends a SELECT that keeps its rows.
+	Bigint string // type of integers
+	// Lock is the statement that excludes other writers until the transaction ends, "" if beginning
+	// one does; RowLock is the suffix of a SELECT that locks its rows.
 	Lock, RowLock string
-	Order         string // makes texts sort by their bytes
-	Now           string // milliseconds since 1970 by the database's clock, an expression
-	Params        int    // the most placeholders of one statement
+	Order         string // collation that sorts texts by bytes
+	Now           string // expression: milliseconds since 1970 by the database's clock
+	Params        int    // maximum placeholders per statement
 }
 
 // Querier reads. Placeholders are ?.
@@ -35,23 +35,22 @@ type Querier interface {
 // Tx is a transaction.
 type Tx interface {
 	Querier
-	// Exec runs a statement and returns how many rows it changed.
+	// Exec runs a statement and returns the number of changed rows.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 }
 
-// Database runs transactions, and reads outside of them. Its errors are package ledger's
-// where that has a word for them.
+// Database runs transactions, and reads outside them. It returns package ledger's errors where they
+// apply.
 type Database interface {
 	Querier
-	// Do runs f in a transaction and commits, anew where another writer was in the
-	// way. Nothing of it stays when either fails, but that a commit whose answer was lost
-	// may have been one.
+	// Do runs f in a transaction and commits; it retries if another writer interfered. If either
+	// fails nothing is kept, except that a commit whose answer was lost may have succeeded.
 	Do(ctx context.Context, f func(Tx) error) error
 	Close() error
 }
 
-// Numbered writes a statement's placeholders ? as $1, $2 …, which PostgreSQL wants.
-// Every ? counts: statements keep theirs out of quotes and comments.
+// Numbered replaces the placeholders ? in a statement by $1, $2 … for PostgreSQL. Every ? counts:
+// statements must not have one in quotes or comments.
 func Numbered(query string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(query, "?") {
@@ -63,7 +62,7 @@ func Numbered(query string) string {
 	return b.String()
 }
 
-// Each is Querier.Query over rows of a driver's, which its caller closes.
+// Each implements Querier.Query for the rows of a driver; the caller closes them.
 func Each(rows interface {
 	Next() bool
 	Scan(...any) error
@@ -77,10 +76,10 @@ func Each(rows interface {
 	return rows.Err()
 }
 
-// tries is how often a transaction is begun anew that lost to another.
+// tries is the maximum number of attempts of a transaction that loses to another.
 const tries = 40
 
-// Retry begins a transaction until it ends otherwise than by another's being in its way.
+// Retry repeats a transaction while it fails because of another one.
 func Retry(ctx context.Context, busy func(error) bool, once func() error) error {
 	for try := 1; ; try++ {
 		err := once()
@@ -93,13 +92,13 @@ func Retry(ctx context.Context, busy func(error) bool, once func() error) error 
 	}
 }
 
-// Row scans a row that was found.
+// Row scans a row of a result.
 type Row func(into ...any) error
 
-// Scan scans it.
+// Scan scans the row.
 func (r Row) Scan(into ...any) error { return r(into...) }
 
-// collect is what a query's rows are scanned to; not nil.
+// collect returns the scanned rows of a query; it never returns nil.
 func collect[T any](ctx context.Context, q Querier, query string, args []any, scan func(Row) (T, error)) ([]T, error) {
 	all := []T{}
 	err := q.Query(ctx, query, args, func(r Row) error {
@@ -110,7 +109,7 @@ func collect[T any](ctx context.Context, q Querier, query string, args []any, sc
 	return all, err
 }
 
-// Column is the one column of a query's rows.
+// Column returns the only column of a query's rows.
 func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
 	return collect(ctx, q, query, args, func(r Row) (v T, err error) {
 		err = r.Scan(&v)
@@ -118,10 +117,10 @@ func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 	})
 }
 
-// errNoRow: a query that must find something found nothing.
+// errNoRow means that a query which must find something found nothing.
 var errNoRow = errors.New("no row")
 
-// lookup is the first row that a query finds, asked for when it is scanned: errNoRow if none.
+// lookup returns the first row of a query, which runs on Scan; Scan returns errNoRow if there is none.
 func lookup(ctx context.Context, q Querier, query string, args ...any) Row {
 	return func(into ...any) error {
 		found := false
@@ -139,7 +138,7 @@ func lookup(ctx context.Context, q Querier, query string, args ...any) Row {
 	}
 }
 
-// one is the single value that a query finds, or errNoRow.
+// one returns the single value of a query, or errNoRow.
 func one[T any](ctx context.Context, q Querier, query string, args ...any) (v T, err error) {
 	err = lookup(ctx, q, query, args...).Scan(&v)
 	return v, err

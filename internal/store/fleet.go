@@ -9,7 +9,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// millis is a time as it is stored, 0 for none.
+// millis converts a time for storage, 0 for none.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -24,7 +24,7 @@ func timeOf(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// args are values for a statement, texts made storable.
+// args returns values for a statement, with storable texts.
 func args(values ...any) []any {
 	for i, v := range values {
 		if s, ok := v.(string); ok {
@@ -43,7 +43,7 @@ func scanSweep(row Row) (w fleet.Sweep, err error) {
 	return w, err
 }
 
-// BeginSweep begins a sweep, or goes on with the one of its ID; ledger.ErrSweepEnded says that it is over.
+// BeginSweep starts a sweep, or resumes the one with its ID; it returns ledger.ErrSweepEnded if that has ended.
 func (s *Ledger) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		out, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", w.ID))
@@ -65,13 +65,13 @@ func (s *Ledger) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep
 	return out, err
 }
 
-// next is the number after a table's last.
+// next returns the next number in a table.
 func next(ctx context.Context, tx Tx, column, table string) (n int64, err error) {
 	err = lookup(ctx, tx, "SELECT COALESCE(MAX("+column+"), 0) + 1 FROM "+table).Scan(&n)
 	return n, err
 }
 
-// Swept are the hosts that a sweep has seen so far.
+// Swept returns the hosts that a sweep has visited so far.
 func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
 	err := s.db.Query(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r Row) error {
@@ -83,7 +83,7 @@ func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 	return done, err
 }
 
-// EndSweep ends a sweep and counts what the fleet then has.
+// EndSweep ends a sweep and stores totals of the fleet.
 func (s *Ledger) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {

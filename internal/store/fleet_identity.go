@@ -6,10 +6,9 @@ import (
 	"linerate/internal/fleet"
 )
 
-// known finds the host that an observation is of: by the name, where the machine has
-// not changed, else by the machine, under whatever name. done says that there is
-// nothing to compare: the sweep has the name, or the host under another one. A clone's
-// observation gets its own identifier.
+// known finds the host of an observation: by name if the machine is the same, else by machine,
+// whatever its name. done means that there is nothing to compare, because the sweep already has the
+// name, or the host under another one. The observation of a clone gets its own identifier.
 func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done bool, err error) {
 	var sweep, last int64
 	byName, byNameN, err := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", &sweep, seen.Name)
@@ -23,7 +22,7 @@ func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done
 		return nil, 0, false, nil
 	}
 	h, n, err = o.hostBy("WHERE h.id = ?", lastSweep, &last, seen.ID)
-	if err == nil && h != nil && last == o.sweep && h.Hostname != seen.Hostname { // a clone that kept the machine-id
+	if err == nil && h != nil && last == o.sweep && h.Hostname != seen.Hostname { // a clone with the same machine-id
 		seen.ID += "/" + seen.Name
 		h, n, err = o.hostBy("WHERE h.id = ?", lastSweep, &last, seen.ID)
 	}
@@ -31,7 +30,7 @@ func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done
 		return nil, 0, false, err
 	}
 	if byName != nil && h == nil && strings.HasPrefix(byName.ID, fleet.ByName) {
-		return byName, byNameN, false, nil // it now tells what machine it is
+		return byName, byNameN, false, nil // its machine ID is now known
 	}
 	if byName != nil {
 		if err := o.leave(seen, byName, byNameN); err != nil {
@@ -44,11 +43,11 @@ func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done
 	return h, n, false, nil
 }
 
-// lastSweep is the last sweep that a host was in, under any name.
+// lastSweep selects the last sweep of a host, under any name.
 const lastSweep = ", (SELECT COALESCE(MAX(m.sweep), 0) FROM fleet_names m WHERE m.host = h.n)"
 
-// sameName is a host under the name it had. That one of its names fails says nothing
-// of a host that the sweep reached by another.
+// sameName returns a host under an unchanged name. Failure of one of its names does not matter if
+// the sweep reached the host by another.
 func (o *observing) sameName(seen *fleet.Observation, h *fleet.Host, n int64) (*fleet.Host, int64, bool, error) {
 	if h.Name == seen.Name {
 		return h, n, false, nil
@@ -63,7 +62,7 @@ func (o *observing) sameName(seen *fleet.Observation, h *fleet.Host, n int64) (*
 	return h, n, false, nil
 }
 
-// alias notes one more name of a host that the sweep has.
+// alias records another name of a host that the sweep has.
 func (o *observing) alias(seen *fleet.Observation, n int64) error {
 	o.tried(seen)
 	return o.name(seen.Name, n)
@@ -82,8 +81,8 @@ func (o *observing) name(name string, n int64) error {
 		ON CONFLICT (name) DO UPDATE SET host = excluded.host, sweep = excluded.sweep`, name, n, o.sweep)
 }
 
-// leave takes a name from a host, and drops the host when it was its last: another
-// machine answers to it.
+// leave removes a name from a host, because another machine has it now, and drops the host if it
+// was its last name.
 func (o *observing) leave(seen *fleet.Observation, h *fleet.Host, n int64) error {
 	if err := o.exec("DELETE FROM fleet_names WHERE name = ?", seen.Name); err != nil {
 		return err
@@ -95,7 +94,7 @@ func (o *observing) leave(seen *fleet.Observation, h *fleet.Host, n int64) error
 	return o.drop(h, n, fleet.Change{Time: seen.Time, Name: seen.Name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "another machine answers to " + seen.Name + " now"})
 }
 
-// drop removes a host from those that are; what happened to it stays.
+// drop removes a host; its recorded changes stay.
 func (o *observing) drop(h *fleet.Host, n int64, why fleet.Change) error {
 	findings, err := o.s.findingsOf(o.ctx, o.tx, n)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Observe stores what a sweep saw, as far as it is new.
+// Observe stores what is new in a sweep's observations.
 func (s *Ledger) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		o := s.observing(ctx, tx, sweep)
@@ -67,11 +67,11 @@ type observing struct {
 	tx  Tx
 	id  string // of the sweep
 
-	sweep, seq           int64 // its number, the last change's
+	sweep, seq           int64 // numbers of the sweep and of the last change
 	reached, unreachable int
 	changes              []fleet.Change
-	rules                map[fleet.RuleCount]int // what is added to the counts, by key without Hosts
-	findings             map[string]int64        // numbers, by digest
+	rules                map[fleet.RuleCount]int // to add to the counts, by key without Hosts
+	findings             map[string]int64        // row numbers, by digest
 }
 
 func (o *observing) exec(query string, values ...any) error {
@@ -97,7 +97,7 @@ func (o *observing) begin() error {
 	return o.row("SELECT COALESCE(MAX(seq), 0) FROM fleet_changes").Scan(&o.seq)
 }
 
-// storable is an observation with texts as they will be read again.
+// storable returns an observation with its texts in the form in which they are read back.
 func storable(o fleet.Observation) *fleet.Observation {
 	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Record, &o.Unread} {
 		*text = ledger.Storable(*text)
@@ -112,7 +112,7 @@ func storable(o fleet.Observation) *fleet.Observation {
 	return &o
 }
 
-// one compares one host with what is known of it.
+// one compares an observation with the known state of its host.
 func (o *observing) one(seen *fleet.Observation) error {
 	before, n, done, err := o.known(seen)
 	if err != nil || done {
@@ -139,7 +139,7 @@ func (o *observing) one(seen *fleet.Observation) error {
 
 const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.record, h.unread, h.drifts"
 
-// scanHost scans a host and what follows its columns.
+// scanHost scans a host and the values after its columns.
 func scanHost(row Row, more ...any) (h fleet.Host, err error) {
 	var first, last, since int64
 	err = row.Scan(append([]any{&h.ID, &h.Name, &h.Hostname, &h.OS, &h.Release, &h.Role, &first, &last, &since, &h.Reason,
@@ -148,7 +148,7 @@ func scanHost(row Row, more ...any) (h fleet.Host, err error) {
 	return h, err
 }
 
-// hostBy finds a host; nil without error where there is none.
+// hostBy finds a host; nil without error if there is none.
 func (o *observing) hostBy(where, column string, into *int64, value string) (*fleet.Host, int64, error) {
 	var n int64
 	h, err := scanHost(o.row("SELECT "+hostColumns+", h.n"+column+" FROM fleet_hosts h "+where, value), &n, into)
@@ -158,7 +158,7 @@ func (o *observing) hostBy(where, column string, into *int64, value string) (*fl
 	return &h, n, err
 }
 
-// host writes a host as it is now.
+// host stores the current state of a host.
 func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
 	values := []any{after.ID, after.Name, after.Hostname, after.OS, after.Release, after.Role, millis(after.FirstSeen), millis(after.LastSuccess),
 		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Record, after.Unread, after.Drifts}
@@ -174,7 +174,7 @@ func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
 		facts, knowledge, finding_set, errors, warnings, infos, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
 }
 
-// count keeps a host's findings and the counts by rule.
+// count updates a host's findings and the counts by rule.
 func (o *observing) count(before, after *fleet.Host, n int64) error {
 	moved := before != nil && (before.Role != after.Role || before.OS != after.OS || before.Release != after.Release)
 	changed := before == nil || before.Set != after.Set
@@ -205,7 +205,7 @@ func (o *observing) tally(h *fleet.Host, findings []fleet.Finding, by int) {
 	}
 }
 
-// keep makes the findings of a host in the database those that stand.
+// keep updates the stored findings of a host to the current ones.
 func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
 	old := map[int64]bool{}
 	for i := range was {
@@ -238,7 +238,7 @@ func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
 	return nil
 }
 
-// number is the number of a finding's row, which hosts share.
+// number returns the row number of a finding; hosts share findings.
 func (o *observing) number(f *fleet.Finding) (int64, error) {
 	h := sha256.New()
 	parts := []string{f.ID, string(f.Severity), f.Text}
@@ -280,7 +280,7 @@ func (o *observing) add(changes []fleet.Change) error {
 
 const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, severity, text, expected, found"
 
-// end writes what was counted.
+// end stores the totals.
 func (o *observing) end() error {
 	alerts := 0
 	for i := range o.changes {
@@ -302,7 +302,7 @@ func (o *observing) end() error {
 		o.reached, o.unreachable, len(o.changes), alerts, o.sweep)
 }
 
-// findingsOf lists the findings of a host, worst first; not nil.
+// findingsOf returns the findings of a host, worst first; it never returns nil.
 func (s *Ledger) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
 	return collect(ctx, in, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
 		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(r Row) (f fleet.Finding, err error) {
@@ -313,7 +313,7 @@ func (s *Ledger) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.F
 	})
 }
 
-// worstFirst orders by a column of severities.
+// worstFirst returns an expression that sorts by severity.
 func worstFirst(column string) string {
 	return "CASE " + column + " WHEN '" + string(audit.Error) + "' THEN 0 WHEN '" + string(audit.Warning) + "' THEN 1 ELSE 2 END"
 }

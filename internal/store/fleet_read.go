@@ -9,7 +9,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Sweeps are the last ones, the newest first.
+// Sweeps returns the latest sweeps, newest first.
 func (s *Ledger) Sweeps(ctx context.Context, limit int) ([]fleet.Sweep, error) {
 	return collect(ctx, s.db, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, scanSweep)
 }
@@ -21,7 +21,7 @@ func limited(n int) string {
 	return fmt.Sprintf(" LIMIT %d", n)
 }
 
-// Status is the fleet as it was last seen, with so many of its last sweeps.
+// Status returns the last known state of the fleet, with the given number of latest sweeps.
 func (s *Ledger) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
 	err := s.db.Query(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
@@ -54,7 +54,7 @@ func (s *Ledger) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	return st, err
 }
 
-// Hosts are those that pass a filter.
+// Hosts returns the hosts that match a filter.
 func (s *Ledger) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, error) {
 	var w where
 	for _, c := range []struct{ column, value string }{{"h.role", f.Role}, {"h.os", f.OS}, {"h.release", f.Release}} {
@@ -84,7 +84,7 @@ func (s *Ledger) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	return collect(ctx, s.db, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r Row) (fleet.Host, error) { return scanHost(r) })
 }
 
-// Host is one by its name, with its findings.
+// Host returns a host by name, with its findings.
 func (s *Ledger) Host(ctx context.Context, name string) (fleet.Host, error) {
 	tries := []string{"WHERE h.n = (SELECT host FROM fleet_names WHERE name = ?)", "WHERE h.hostname = ?", "WHERE h.id = ?"}
 	values := [][]any{{name}, {name}, {name}}
@@ -104,7 +104,7 @@ func (s *Ledger) Host(ctx context.Context, name string) (fleet.Host, error) {
 	return fleet.Host{}, ledger.ErrNotFound
 }
 
-// whole adds what only one host at a time is asked for.
+// whole adds what is only shown for a single host.
 func (s *Ledger) whole(ctx context.Context, h fleet.Host, n int64) (_ fleet.Host, err error) {
 	if h.Aliases, err = Column[string](ctx, s.db, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, n, h.Name); err != nil {
 		return h, err
@@ -113,7 +113,7 @@ func (s *Ledger) whole(ctx context.Context, h fleet.Host, n int64) (_ fleet.Host
 	return h, err
 }
 
-// Changes are those that pass a filter, the newest first.
+// Changes returns the changes that match a filter, newest first.
 func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Change, error) {
 	var w where
 	if !f.Since.IsZero() {
@@ -142,7 +142,7 @@ func (s *Ledger) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	})
 }
 
-// RuleCounts says how many hosts have each finding of a rule; of all rules for "".
+// RuleCounts returns how many hosts have each finding of a rule; "" means all rules.
 func (s *Ledger) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error) {
 	var w where
 	w.add("hosts > 0")

@@ -8,11 +8,11 @@ import (
 	"linerate/internal/fleet"
 )
 
-// maxNamesOf bounds the names of one tunable that are asked for at a time: those of one per
-// device are many on a fleet.
+// maxNamesOf is the maximum number of names of one tunable per query: a per-device tunable has many
+// in a fleet.
 const maxNamesOf = 400
 
-// TunableCounts says how many hosts of a system have a finding on each tunable that is asked for.
+// TunableCounts returns how many hosts of a system have a finding on each requested tunable.
 func (s *Ledger) TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error) {
 	var names []any
 	err := s.db.Query(ctx, "SELECT DISTINCT tunable FROM fleet_findings WHERE tunable <> ''", nil, func(r Row) error {
@@ -26,7 +26,7 @@ func (s *Ledger) TunableCounts(ctx context.Context, os string, is func(name stri
 	if err != nil || len(names) == 0 {
 		return []fleet.TunableCount{}, err
 	}
-	worst := []audit.Severity{audit.Error, audit.Warning, audit.Info} // by the number of worstFirst
+	worst := []audit.Severity{audit.Error, audit.Warning, audit.Info} // indexed by worstFirst
 	return collect(ctx, s.db, `SELECT c.tunable, c.rule, c.worst, h.role, h.release, COUNT(*) FROM (
 			SELECT f.tunable AS tunable, f.rule AS rule, a.host AS host, MIN(`+worstFirst("f.severity")+`) AS worst FROM fleet_findings f
 			JOIN fleet_host_findings a ON a.finding = f.n WHERE f.tunable IN (?`+strings.Repeat(", ?", len(names)-1)+`) GROUP BY f.tunable, f.rule, a.host

@@ -16,7 +16,7 @@ const (
 	eventColumns = "time, name, host, source, become, step, state, digest, txn, text"
 )
 
-// Waves are the last ones, the newest first.
+// Waves returns the latest waves, newest first.
 func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	return collect(ctx, s.db, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r Row) (w fleet.Wave, err error) {
 		var began, ended int64
@@ -29,7 +29,7 @@ func (s *Ledger) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	})
 }
 
-// WaveEvents are what became of hosts in waves, by a filter.
+// WaveEvents returns the events of hosts in waves that match a filter.
 func (s *Ledger) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
 	var w where
 	if f.Wave != "" {
@@ -72,7 +72,7 @@ func (s *Ledger) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	})
 }
 
-// NoteWave records what became of hosts of a wave.
+// NoteWave records events of hosts of a wave.
 func (s *Ledger) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
 	return s.write(ctx, func(tx Tx) error {
 		var n int64
@@ -99,7 +99,7 @@ func (s *Ledger) waveEvents(ctx context.Context, tx Tx, wave int64, events []fle
 	return nil
 }
 
-// EndWave notes how a wave ended; one that goes on has the outcome fleet.WaveRuns.
+// EndWave records the outcome of a wave; a resumed one has fleet.WaveRuns.
 func (s *Ledger) EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error {
 	ended := millis(at)
 	if outcome == fleet.WaveRuns {
@@ -108,7 +108,7 @@ func (s *Ledger) EndWave(ctx context.Context, wave string, at time.Time, outcome
 	return s.setWave(ctx, "ended = ?, outcome = ?, reason = ?", ended, string(outcome), reason, wave)
 }
 
-// KeepWave keeps the options of a wave, with what was measured meanwhile.
+// KeepWave stores the options of a wave, with the measurements so far.
 func (s *Ledger) KeepWave(ctx context.Context, wave string, o fleet.WaveOptions) error {
 	options, err := json.Marshal(o)
 	if err != nil {

@@ -15,13 +15,13 @@ type Ledger struct {
 
 var _ ledger.Store = (*Ledger)(nil)
 
-// OpenLedger makes a ledger of a database: NewLedger or ReadOnlyLedger.
+// OpenLedger opens the ledger of a database: NewLedger or ReadOnlyLedger.
 type OpenLedger func(context.Context, Database, Dialect) (*Ledger, error)
 
-// NewLedger makes the tables where the database has none, and returns its ledger,
-// which owns db from then on.
+// NewLedger creates the tables if the database lacks them, and returns the ledger, which then owns
+// db.
 func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
-	// One that is current need not be written: a ledger may be read where it cannot be.
+	// Do not write to a current one: the database may be read-only.
 	if ledgerTables.current(ctx, db) == nil {
 		return &Ledger{db: db, d: d}, nil
 	}
@@ -32,8 +32,8 @@ func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 	return s, nil
 }
 
-// ReadOnlyLedger returns the ledger of a database that is of the current schema, and
-// writes nothing; it owns db from then on.
+// ReadOnlyLedger returns the ledger of a database with the current schema, without writing; it then
+// owns db.
 func ReadOnlyLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 	if err := ledgerTables.current(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -44,11 +44,11 @@ func ReadOnlyLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error
 // Close closes the database.
 func (s *Ledger) Close() error { return s.db.Close() }
 
-// Place says where the database is.
+// Place returns the location of the database.
 func (s *Ledger) Place() string { return s.d.Place }
 
-// write runs f in a transaction that no other writer shares, and commits.
-// Nothing of it stays when f or the commit fails.
+// write runs f in a transaction that excludes other writers, and commits. If f or the commit fails,
+// nothing is kept.
 func (s *Ledger) write(ctx context.Context, f func(Tx) error) error {
 	return s.db.Do(ctx, func(tx Tx) error {
 		if s.d.Lock != "" {

@@ -11,13 +11,13 @@ import (
 	"linerate/internal/study"
 )
 
-// What the book says to a worker that comes with a ticket.
+// Errors for a worker with a ticket.
 var (
 	errStale  = errors.New("the block is somebody else's, or its study has ended")
 	errBraked = errors.New("the brake is on")
 )
 
-// begin takes a ticket's block into a testbed's hands.
+// begin assigns a ticket's block to a testbed.
 func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		if err := b.fence(ctx, tx, l); err != nil {
@@ -67,7 +67,7 @@ func (b *Book) begin(ctx context.Context, l queue.Lease, t Ticket) (j queue.Job,
 	return j, err
 }
 
-// stale is a row that is not there any more.
+// stale turns errNoRow into errStale.
 func stale(err error) error {
 	if errors.Is(err, errNoRow) {
 		return errStale
@@ -75,8 +75,8 @@ func stale(err error) error {
 	return err
 }
 
-// mine holds the study and the ticket's block and tells whether the block is the
-// lease's to end; done: it was ended before, by this very ticket.
+// mine locks the study and the ticket's block, and returns an error unless the lease may end the
+// block; done means that this ticket already ended it.
 func (b *Book) mine(ctx context.Context, tx Tx, l queue.Lease, t Ticket) (done bool, err error) {
 	if err := b.fence(ctx, tx, l); err != nil {
 		return false, err
@@ -122,7 +122,7 @@ func (b *Book) complete(ctx context.Context, l queue.Lease, t Ticket, o queue.Ou
 	})
 }
 
-// record writes trials, raw material and what the testbed was.
+// record stores trials, raw material and the testbed's environment.
 func (b *Book) record(ctx context.Context, tx Tx, l queue.Lease, t Ticket, o queue.Outcome) error {
 	type place struct {
 		part, arm string
@@ -152,7 +152,7 @@ func (b *Book) record(ctx context.Context, tx Tx, l queue.Lease, t Ticket, o que
 		}
 	}
 	if len(o.Trials) == 0 && len(o.Environment.Unavailable) == 0 {
-		return nil // the testbed was not even brought up
+		return nil // the testbed was not even set up
 	}
 	env, err := b.bedSince(ctx, tx, l, t, o.Environment)
 	if err != nil {
@@ -163,7 +163,7 @@ func (b *Book) record(ctx context.Context, tx Tx, l queue.Lease, t Ticket, o que
 	return err
 }
 
-// bedSince is a testbed's environment with what it was for earlier blocks of the study.
+// bedSince merges a testbed's environment with that for earlier blocks of the study.
 func (b *Book) bedSince(ctx context.Context, tx Tx, l queue.Lease, t Ticket, env study.Environment) (string, error) {
 	before, err := one[string](ctx, tx, "SELECT environment FROM queue_beds WHERE study = ? AND testbed = ?", t.Study, l.Testbed)
 	if err == nil {
@@ -179,7 +179,7 @@ func (b *Book) bedSince(ctx context.Context, tx Tx, l queue.Lease, t Ticket, env
 	return string(doc), err
 }
 
-// soFar is a study by its text, and the trials that it has.
+// soFar parses a study, and returns it with its trials so far.
 func (b *Book) soFar(ctx context.Context, tx Tx, id string, text []byte) (spec study.Spec, seed uint64, trials []study.Trial, err error) {
 	if spec, seed, err = parse(id, text); err == nil {
 		trials, err = b.trials(ctx, tx, id, "")
@@ -187,7 +187,7 @@ func (b *Book) soFar(ctx context.Context, tx Tx, id string, text []byte) (spec s
 	return spec, seed, trials, err
 }
 
-// onward hands out what comes next when nothing of a study waits any more.
+// onward hands out the next units when no unit of a study is waiting.
 func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 	if _, err := tx.Exec(ctx, "UPDATE queue_studies SET waiting = waiting - 1 WHERE id = ?", id); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 		return study.Environment{Unavailable: lacks}.Lacks(p) || spec.OutOfReach(p, trials) != ""
 	}
 	units := study.Units(spec, seed, trials, skip)
-	units = slices.DeleteFunc(units, func(u study.Unit) bool { // tried to the end, and still not complete
+	units = slices.DeleteFunc(units, func(u study.Unit) bool { // tried to the end, and still incomplete
 		n, err := one[int](ctx, tx, "SELECT COUNT(*) FROM queue_blocks WHERE study = ? AND block = ? AND state = 'done'", id, u.Blocks[0])
 		return err == nil && n > 0
 	})
@@ -223,8 +223,8 @@ func (b *Book) onward(ctx context.Context, tx Tx, id string) error {
 	return b.put(ctx, tx, id, label, "", nil)
 }
 
-// failed hands a block out again; blame: the study may be at fault, and fails when
-// one block did so too often.
+// failed hands a block out again; blame counts failures that may be the study's fault, and after
+// too many for one block the study fails.
 func (b *Book) failed(ctx context.Context, l queue.Lease, t Ticket, why string, blame int) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
 		done, err := b.mine(ctx, tx, l, t)
@@ -242,7 +242,7 @@ func (b *Book) failed(ctx context.Context, l queue.Lease, t Ticket, why string, 
 	})
 }
 
-// lacks is what any testbed said that it cannot be had for.
+// lacks returns the variants that some testbed cannot provide, with reasons.
 func (b *Book) lacks(ctx context.Context, tx Tx, id string) (map[string]string, error) {
 	beds, err := b.beds(ctx, tx, id)
 	if err != nil {
@@ -255,7 +255,7 @@ func (b *Book) lacks(ctx context.Context, tx Tx, id string) (map[string]string, 
 	return study.AcrossBeds(names, envs).Unavailable, nil
 }
 
-// beds are what each testbed was for a study, by name.
+// beds returns the environment of each testbed for a study, by name.
 func (b *Book) beds(ctx context.Context, tx Tx, id string) ([]queue.BedRecord, error) {
 	return collect(ctx, tx, "SELECT testbed, environment, facts FROM queue_beds WHERE study = ? ORDER BY testbed"+b.Dialect.Order, []any{id}, func(r Row) (x queue.BedRecord, err error) {
 		var doc []byte
@@ -266,7 +266,7 @@ func (b *Book) beds(ctx context.Context, tx Tx, id string) ([]queue.BedRecord, e
 	})
 }
 
-// trials are a study's, by block and place; and narrows them.
+// trials returns a study's trials, by block and place; and is an additional condition.
 func (b *Book) trials(ctx context.Context, tx Tx, id, and string, args ...any) ([]study.Trial, error) {
 	return docs[study.Trial](ctx, tx, "SELECT doc FROM queue_trials WHERE study = ? "+and+" ORDER BY block, place", append([]any{id}, args...)...)
 }

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/queue"
 )
 
-// Lease takes a testbed.
+// Lease leases a testbed.
 func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err error) {
 	if err := queue.CheckLabel(c.Label); err != nil {
 		return l, err
@@ -45,7 +45,7 @@ func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err err
 	return l, err
 }
 
-// drop hands out again what a testbed had begun, but for one job.
+// drop hands out again what a testbed had begun, except one job.
 func (b *Book) drop(ctx context.Context, tx Tx, testbed string, but int64) error {
 	type begun struct {
 		study string
@@ -67,7 +67,7 @@ func (b *Book) drop(ctx context.Context, tx Tx, testbed string, but int64) error
 	return nil
 }
 
-// fence holds the testbed's row and fails with ErrLost unless the lease stands.
+// fence locks the testbed's row and fails with ErrLost unless the lease is valid.
 func (b *Book) fence(ctx context.Context, tx Tx, l queue.Lease) error {
 	epoch, err := one[int64](ctx, tx, "SELECT epoch FROM queue_testbeds WHERE name = ?"+b.Dialect.RowLock, l.Testbed)
 	if err == nil && epoch != l.Epoch || errors.Is(err, errNoRow) {
@@ -76,9 +76,9 @@ func (b *Book) fence(ctx context.Context, tx Tx, l queue.Lease) error {
 	return err
 }
 
-// Beat is a sign of life; job tells which one the worker has, 0: none. What the
-// testbed had begun besides is handed out again: its end was lost on the way. job is
-// asked while the testbed's row is held, which a block needs to begin.
+// Beat records a heartbeat; job returns the worker's current job, 0 for none. Other jobs that the
+// testbed had begun are handed out again: the message about their end was lost. job is called while
+// the testbed's row is locked, which a block needs to begin.
 func (b *Book) Beat(ctx context.Context, l queue.Lease, job func() int64) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
 		if err := b.fence(ctx, tx, l); err != nil {
@@ -91,14 +91,13 @@ func (b *Book) Beat(ctx context.Context, l queue.Lease, job func() int64) error 
 	})
 }
 
-// Sweep frees the testbeds whose workers fell silent, and requeues the work that was lost
-// with them.
+// Sweep frees the testbeds whose workers fell silent, and requeues their work.
 func (b *Book) Sweep(ctx context.Context) error {
 	lost := b.Patience.Lost.Milliseconds()
 	return b.DB.Do(ctx, func(tx Tx) error {
 		lock := b.Dialect.RowLock
 		if lock != "" {
-			lock += " SKIP LOCKED" // another sweeps, or it beats just now
+			lock += " SKIP LOCKED" // another process sweeps it, or it is sending a heartbeat
 		}
 		silent, err := Column[string](ctx, tx, "SELECT name FROM queue_testbeds WHERE state = ? AND beat < "+b.Dialect.Now+" - ? ORDER BY name"+lock, queue.BedLeased, lost)
 		if err != nil {
@@ -136,7 +135,7 @@ func (b *Book) revive(ctx context.Context, tx Tx, lost int64) error {
 	return nil
 }
 
-// release takes a testbed out of its holder's hands.
+// release takes a testbed from its holder.
 func (b *Book) release(ctx context.Context, tx Tx, name, state, why string) error {
 	if _, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = ?, holder = '', epoch = epoch + 1 WHERE name = ?", state, why, name); err != nil {
 		return err
@@ -144,7 +143,7 @@ func (b *Book) release(ctx context.Context, tx Tx, name, state, why string) erro
 	return b.drop(ctx, tx, name, 0)
 }
 
-// Return gives a testbed back.
+// Return ends a lease and frees the testbed.
 func (b *Book) Return(ctx context.Context, l queue.Lease) error {
 	return b.giveUp(ctx, l, queue.BedFree, "")
 }
@@ -163,7 +162,7 @@ func (b *Book) giveUp(ctx context.Context, l queue.Lease, state, why string) err
 	})
 }
 
-// Free lets a testbed out of quarantine.
+// Free releases a testbed from quarantine.
 func (b *Book) Free(ctx context.Context, testbed string) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE queue_testbeds SET state = ?, why = '', epoch = epoch + 1 WHERE name = ? AND state = ?", queue.BedFree, testbed, queue.BedQuarantined)

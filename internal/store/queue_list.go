@@ -12,7 +12,7 @@ import (
 	"linerate/internal/queue"
 )
 
-// Brake keeps blocks from beginning; "" lets go.
+// Brake prevents blocks from starting; "" releases the brake.
 func (b *Book) Brake(ctx context.Context, why string) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE queue_settings SET value = ? WHERE name = 'brake'", why)
@@ -20,14 +20,14 @@ func (b *Book) Brake(ctx context.Context, why string) error {
 	})
 }
 
-// Braked is why nothing begins.
+// Braked returns why nothing starts, "" if blocks can.
 func (b *Book) Braked(ctx context.Context) (string, error) { return braked(ctx, b.DB) }
 
 func braked(ctx context.Context, q Querier) (string, error) {
 	return one[string](ctx, q, "SELECT value FROM queue_settings WHERE name = 'brake'")
 }
 
-// Studies are all that were submitted, newest first.
+// Studies returns the submitted studies, newest first.
 func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
 	where := ""
 	if !all {
@@ -46,7 +46,7 @@ func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
 	})
 }
 
-// Study is one study, by the beginning of its ID.
+// Study returns the study with an ID prefix.
 func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 	all, err := b.Studies(ctx, true)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 	return queue.Study{}, err
 }
 
-// Record is a study's record as far as it is.
+// Record returns a study's record so far.
 func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		var text, sets []byte
@@ -109,7 +109,7 @@ func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err e
 	return files, err
 }
 
-// Testbeds are all that were ever leased, by name.
+// Testbeds returns all testbeds that were ever leased, by name.
 func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		now, err := b.now(ctx, tx)

@@ -36,7 +36,7 @@ func (b *Book) Submit(ctx context.Context, s queue.Submission) error {
 	})
 }
 
-// parse reads a submitted study.
+// parse parses a submitted study.
 func parse(id string, text []byte) (study.Spec, uint64, error) {
 	spec, err := study.Parse(id, text)
 	if err == nil && spec.Seed == nil {
@@ -48,7 +48,7 @@ func parse(id string, text []byte) (study.Spec, uint64, error) {
 	return spec, *spec.Seed, nil
 }
 
-// hand makes jobs of units.
+// hand creates jobs for units.
 func (b *Book) hand(ctx context.Context, tx Tx, id, label string, units []study.Unit) error {
 	for _, u := range units {
 		if err := b.put(ctx, tx, id, label, u.Part, u.Blocks); err != nil {
@@ -59,7 +59,7 @@ func (b *Book) hand(ctx context.Context, tx Tx, id, label string, units []study.
 	return err
 }
 
-// put makes one job; no blocks finish the study.
+// put creates one job; without blocks it finishes the study.
 func (b *Book) put(ctx context.Context, tx Tx, id, label, part string, blocks []int) error {
 	first := 0
 	if len(blocks) > 0 {
@@ -78,8 +78,8 @@ func (b *Book) put(ctx context.Context, tx Tx, id, label, part string, blocks []
 	return err
 }
 
-// again hands a block out once more: its job is withdrawn, and the worker that has it
-// can no longer end it.
+// again hands a block out once more: its job is withdrawn, and the worker that has it can no longer
+// end it.
 func (b *Book) again(ctx context.Context, tx Tx, id string, block int, old int64, blame int) error {
 	label, err := one[string](ctx, tx, "SELECT label FROM queue_studies WHERE id = ?", id)
 	if err != nil {
@@ -95,12 +95,12 @@ func (b *Book) again(ctx context.Context, tx Tx, id string, block int, old int64
 	return b.Engine.Withdraw(ctx, tx, old)
 }
 
-// Cancel ends a study.
+// Cancel cancels a study.
 func (b *Book) Cancel(ctx context.Context, id, why string) error {
 	return b.DB.Do(ctx, func(tx Tx) error { return b.end(ctx, tx, id, queue.Cancelled, why) })
 }
 
-// end ends a study and takes its jobs back.
+// end ends a study and withdraws its jobs.
 func (b *Book) end(ctx context.Context, tx Tx, id string, state queue.State, why string) error {
 	was, err := one[string](ctx, tx, "SELECT state FROM queue_studies WHERE id = ?"+b.Dialect.RowLock, id)
 	if errors.Is(err, errNoRow) {

@@ -11,29 +11,29 @@ import (
 	"linerate/internal/study"
 )
 
-// Hands is a worker with a leased testbed: it keeps the lease, and does jobs that the
-// engine hands it, one at a time.
+// Hands is a worker with a leased testbed: it keeps the lease, and processes jobs from the engine,
+// one at a time.
 type Hands struct {
 	book  *Book
 	lease queue.Lease
 	do    queue.Work
-	// Clock and Pause are time, which is the engine's to give.
+	// clock and pause are supplied by the engine.
 	clock func() time.Time
 	pause func(context.Context, time.Duration) error
 	end   context.CancelCauseFunc
 
 	mu  sync.Mutex
-	job int64            // that it has
+	job int64            // the current job
 	bed *queue.BedFailed // why the testbed is being taken out of use
 }
 
-// Hands is a worker with a lease; end ends its context with the reason.
+// Hands returns a worker with a lease; end cancels its context with a reason.
 func (b *Book) Hands(l queue.Lease, do queue.Work, clock func() time.Time, pause func(context.Context, time.Duration) error, end context.CancelCauseFunc) *Hands {
 	return &Hands{book: b, lease: l, do: do, clock: clock, pause: pause, end: end}
 }
 
-// since is the time between two readings of the clock: the monotonic one stands
-// still while a machine sleeps, the wall's may be put back, so the longer counts.
+// since returns the time between two clock readings: the monotonic clock stops while a machine
+// sleeps, the wall clock may be set back, so the larger difference counts.
 func since(last, now time.Time) time.Duration {
 	return max(now.Sub(last), now.Round(0).Sub(last.Round(0)))
 }
@@ -50,8 +50,8 @@ func (h *Hands) holds() int64 {
 	return h.job
 }
 
-// lost ends the work with its lease. A quarantine ends the lease too, and a beat may see
-// that first: the reason is the testbed's then.
+// lost ends the work because the lease was lost. A quarantine also ends the lease, and a heartbeat
+// may notice that first: then the testbed's failure is the reason.
 func (h *Hands) lost(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,9 +61,9 @@ func (h *Hands) lost(err error) {
 	h.end(err)
 }
 
-// Keep beats until ctx ends, and ends it with ErrLost when the lease is lost, or when
-// no beat came through for so long that another may soon have the testbed: one beat
-// before that, in which what runs has to stop.
+// Keep sends heartbeats until ctx ends. It ends the work with ErrLost when the lease is lost, or
+// when no heartbeat has succeeded for Lost minus one beat: then the work has one beat to stop
+// before another worker may get the testbed.
 func (h *Hands) Keep(ctx context.Context) {
 	p := h.book.Patience
 	last := h.clock()
@@ -79,7 +79,7 @@ func (h *Hands) Keep(ctx context.Context) {
 		case err == nil:
 			last = sent
 			sweep, cancel := context.WithTimeout(ctx, p.Beat)
-			_ = h.book.Sweep(sweep) // the next beat, or another worker, tries again
+			_ = h.book.Sweep(sweep) // the next heartbeat, or another worker, retries
 			cancel()
 		}
 		silent := since(last, h.clock())
@@ -88,15 +88,15 @@ func (h *Hands) Keep(ctx context.Context) {
 			return
 		}
 		wait := p.Beat
-		if err != nil { // soon again
+		if err != nil { // retry soon
 			wait = p.Beat / 10
 		}
 		_ = h.pause(ctx, min(wait, p.Lost-p.Beat-silent))
 	}
 }
 
-// Serve beats while jobs does what there is to do, with a testbed that is fit or is not,
-// and gives the lease back where parent ended it: else it returns what ended ctx.
+// Serve sends heartbeats while jobs processes jobs, with a testbed that is fit or not. If parent
+// ended it returns the lease; otherwise it returns the cause that ended ctx.
 func (h *Hands) Serve(parent, ctx context.Context, fit func(context.Context) error, jobs func(fine bool)) error {
 	kept := make(chan struct{})
 	go func() { defer close(kept); h.Keep(ctx) }()
@@ -107,17 +107,17 @@ func (h *Hands) Serve(parent, ctx context.Context, fit func(context.Context) err
 	}
 	back, cancel := context.WithTimeout(context.WithoutCancel(parent), h.book.Patience.Beat)
 	defer cancel()
-	_ = h.book.Return(back, h.lease) // it is free after Patience.Lost at the latest
+	_ = h.book.Return(back, h.lease) // free after Patience.Lost at the latest
 	return nil
 }
 
-// Again is what an engine shall do with a ticket that was not done now.
+// Again tells an engine to retry a ticket later.
 type Again struct{ After time.Duration }
 
-// Error says when to try again.
+// Error says when to retry.
 func (a *Again) Error() string { return fmt.Sprintf("not now: again in %s", a.After) }
 
-// Fit asks whether the testbed is fit, and puts it into quarantine where it is not.
+// Fit checks whether the testbed is fit, and puts it into quarantine if not.
 func (h *Hands) Fit(ctx context.Context, fit func(context.Context) error) bool {
 	if fit == nil {
 		return ctx.Err() == nil
@@ -134,14 +134,13 @@ func (h *Hands) quarantine(ctx context.Context, bed *queue.BedFailed) {
 	h.mu.Lock()
 	h.bed = bed
 	h.mu.Unlock()
-	_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) }) // a lost lease ends the work by itself
+	_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) }) // a lost lease ends the work, too
 	h.end(bed)
 }
 
-// Handle does what a ticket is for. nil ends the job: it was done, or is no longer
-// this one's to do. An Again asks for the same ticket later; any other error
-// leaves it to the book to hand the block out once more. ended ends the job in the
-// transaction that records it.
+// Handle processes a ticket. nil ends the job: it was done, or no longer belongs to this worker. An
+// Again asks for the same ticket later; after any other error the book must hand out the block
+// again. ended ends the job in the transaction that records it.
 func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context, Tx) error) error {
 	h.has(t.Job)
 	defer h.has(0)
@@ -159,10 +158,10 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	}
 	var o queue.Outcome
 	part, _ := j.Spec.Part(j.Unit.Part)
-	if !(study.Environment{Unavailable: j.Lacks}).Lacks(part) { // else another testbed found out since
+	if !(study.Environment{Unavailable: j.Lacks}).Lacks(part) { // else another testbed found out meanwhile
 		o, err = h.do(ctx, j)
 	}
-	if ctx.Err() != nil { // cancelled, or lost: what ended it handles the block
+	if ctx.Err() != nil { // cancelled or lost: whatever ended it handles the block
 		return context.Cause(ctx)
 	}
 	if err == nil {
@@ -180,7 +179,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 		return err
 	}
 	blame := 1
-	if j.Finish { // what is recorded is not lost because the ledger's disk is full
+	if j.Finish { // the record is safe even if the ledger's disk is full
 		blame = 0
 		_ = h.pause(ctx, h.book.Patience.Beat)
 	}
@@ -188,10 +187,10 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	if errors.Is(lost, errStale) {
 		lost = nil
 	}
-	return lost // nil: the block has a new job
+	return lost // if nil, the block has a new job
 }
 
-// insist does something until it is done, the lease is lost, or it can never be.
+// insist repeats f until it succeeds, the lease is lost, or it can never succeed.
 func (h *Hands) insist(ctx context.Context, f func() error) error {
 	for {
 		err := f()

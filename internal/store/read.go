@@ -38,7 +38,7 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.Row) erro
 	})
 }
 
-// columnsOf are all of a table's.
+// columnsOf lists all columns of a table.
 func columnsOf(t ledger.Table) string {
 	return strings.Join(append([]string{"id", "entry", "digest", "doc"}, t.Columns...), ", ")
 }
@@ -52,10 +52,10 @@ func scanRow(r Row, t *ledger.Table) (ledger.Row, error) {
 	return row, r.Scan(dest...)
 }
 
-// minPrefix keeps a lookup by the beginning of an identifier meaningful.
+// minPrefix is the minimum length of an ID prefix.
 const minPrefix = 4
 
-// Get returns the rows whose identifier begins so.
+// Get returns the rows with an ID prefix.
 func (s *Ledger) Get(ctx context.Context, prefix string) ([]ledger.Row, error) {
 	if len(prefix) < minPrefix || strings.Trim(prefix, "0123456789abcdef") != "" {
 		return nil, ledger.ErrNotFound
@@ -87,7 +87,7 @@ func (w *where) add(cond string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
-// contains matches a part of a column without case.
+// contains adds a case-insensitive substring match.
 func (w *where) contains(text string, columns ...string) {
 	if text == "" {
 		return
@@ -158,7 +158,7 @@ func (w *where) verdict(f *ledger.Filter) {
 	}
 }
 
-// Evidence lists verdicts with their study and environment.
+// Evidence returns verdicts with their study and environment.
 func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Evidence, error) {
 	var w where
 	w.verdict(&f)
@@ -177,7 +177,7 @@ func (s *Ledger) Evidence(ctx context.Context, f ledger.Filter) ([]ledger.Eviden
 	})
 }
 
-// docs decodes one document a row.
+// docs decodes one document per row.
 func docs[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
 	return collect(ctx, q, query, args, func(r Row) (v T, err error) {
 		var doc []byte
@@ -188,24 +188,24 @@ func docs[T any](ctx context.Context, q Querier, query string, args ...any) ([]T
 	})
 }
 
-// Trials of a study.
+// Trials returns the trials of a study.
 func (s *Ledger) Trials(ctx context.Context, study ledger.ID) ([]ledger.Trial, error) {
 	return docs[ledger.Trial](ctx, s.db, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, string(study))
 }
 
-// Sources of a study.
+// Sources returns the sources of a study.
 func (s *Ledger) Sources(ctx context.Context, study ledger.ID) ([]ledger.Source, error) {
 	return docs[ledger.Source](ctx, s.db, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, string(study))
 }
 
-// Studies that a filter admits.
+// Studies returns the studies that match a filter.
 func (s *Ledger) Studies(ctx context.Context, f ledger.Filter) ([]ledger.Study, error) {
 	var w where
 	w.study(&f)
 	return docs[ledger.Study](ctx, s.db, "SELECT s.doc FROM studies s"+w.sql()+" ORDER BY s.entry, s.id"+s.d.Order, w.args...)
 }
 
-// Exclusions in order.
+// Exclusions returns the exclusions in order.
 func (s *Ledger) Exclusions(ctx context.Context) ([]ledger.Exclusion, error) {
 	return docs[ledger.Exclusion](ctx, s.db, "SELECT doc FROM exclusions ORDER BY entry, id"+s.d.Order)
 }

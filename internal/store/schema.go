@@ -11,10 +11,10 @@ import (
 	"linerate/internal/ledger"
 )
 
-// tables are those of one part of the store, versioned together. There are no others to
-// come from: no release made any.
+// tables are those of one part of the store, versioned together. There is no migration, because no
+// release had another version.
 type tables struct {
-	name    string // of the table that has the version
+	name    string // table that has the version
 	version int
 	text    func() string // {blob} and {bigint} are the dialect's types
 
@@ -26,7 +26,7 @@ var (
 	queueTables  = tables{"queue_version", 2, func() string { return queueSchema }, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
 )
 
-// check refuses tables that are not of this version.
+// check returns an error if tables have another version.
 func (t *tables) check(v int) error {
 	switch {
 	case v > t.version:
@@ -37,18 +37,18 @@ func (t *tables) check(v int) error {
 	return nil
 }
 
-// made is the version of the tables, 0 of none.
+// made returns the version of the tables, 0 if there are none.
 func (t *tables) made(ctx context.Context, q Querier) (int, error) {
 	return one[int](ctx, q, "SELECT COALESCE(MAX(version), 0) FROM "+t.name)
 }
 
-// current fails unless the tables are there and of this version; it writes nothing.
+// current fails unless the tables exist and have this version; it writes nothing.
 func (t *tables) current(ctx context.Context, q Querier) error {
 	v, err := t.made(ctx, q)
 	return cmp.Or(err, t.check(v))
 }
 
-// make makes the tables where there are none.
+// make creates the tables if there are none.
 func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
 	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" (version BIGINT NOT NULL)"); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
 	return err
 }
 
-// ledgerSchema is the chain, one table for each kind of record, raw bytes, and fleets.
+// ledgerSchema holds the chain, one table per kind of record, raw bytes, and fleets.
 func ledgerSchema() string {
 	var b strings.Builder
 	b.WriteString(`

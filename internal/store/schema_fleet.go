@@ -1,9 +1,9 @@
 package store
 
-// fleetSchema is fleets: hosts as they are, their changes, and waves of plans applied to
-// them, append-only. Times are milliseconds since 1970, 0 where there is none; host,
-// finding and wave are numbers of rows, step counts from 1. What is counted by rule is
-// kept, for pages that must not count a million rows.
+// fleetSchema holds fleets: the current state of hosts, their changes, and waves of plans applied
+// to them, append-only. Times are milliseconds since 1970, 0 for none; host, finding and wave are
+// row numbers, step counts from 1. Counts by rule are stored, because pages must not count a
+// million rows.
 const fleetSchema = `
 CREATE TABLE fleet_hosts (
 	n {bigint} NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, hostname TEXT NOT NULL,

@@ -1,6 +1,6 @@
 package store
 
-// queueSchema is the queue: studies, their blocks and trials, testbeds and their leases.
+// queueSchema holds the queue: studies, their blocks and trials, testbeds and their leases.
 const queueSchema = `
 CREATE TABLE queue_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO queue_settings (name, value) VALUES ('brake', '');

@@ -23,7 +23,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Input is what audits of any host need.
+// Input returns the input that audits of all hosts share.
 func Input() (audit.Input, error) {
 	in := audit.Input{Today: time.Now()}
 	var err error
@@ -36,10 +36,10 @@ func Input() (audit.Input, error) {
 	return in, nil
 }
 
-// Rules are the audit's rules as they are packed with the catalogue, read once.
+// Rules returns the audit's rules packed with the catalogue; they are read once.
 var Rules = sync.OnceValues(func() (*audit.RuleSet, error) { return audit.UnpackRules(catalogue.PackedRules()) })
 
-// Planner has all that plans of hosts rest on but the hosts.
+// Planner holds all inputs of plans except the host.
 type Planner struct {
 	known      audit.Input
 	library    *plan.Library
@@ -47,7 +47,7 @@ type Planner struct {
 	unmeasured bool
 }
 
-// NewPlanner is a planner by evidence; unmeasured includes advice that was not measured.
+// NewPlanner returns a planner that uses the evidence; unmeasured includes advice that was not measured.
 func NewPlanner(evidence []evidence.Row, unmeasured bool) (*Planner, error) {
 	in, err := Input()
 	if err != nil {
@@ -57,7 +57,7 @@ func NewPlanner(evidence []evidence.Row, unmeasured bool) (*Planner, error) {
 	return &Planner{in, library, evidence, unmeasured}, err
 }
 
-// Input is what the plan of a host is made of. Its role was given, which why says, or is
+// Input returns the input for a host's plan. The role is the given one, with why as reason, or
 // guessed.
 func (p *Planner) Input(f *fact.Facts, given, why string, needs plan.Needs) (plan.Input, error) {
 	known := p.known
@@ -69,7 +69,7 @@ func (p *Planner) Input(f *fact.Facts, given, why string, needs plan.Needs) (pla
 	return plan.Input{Facts: f, Catalogue: known.Catalogue, Library: p.library, Role: known.Role, Needs: needs, Findings: report.Findings, Judge: plan.By(known), Evidence: p.evidence, Unmeasured: p.unmeasured}, nil
 }
 
-// audited is the audit of a host for the role that was given, which why says, or is guessed.
+// audited audits a host for the given role, with why as reason, or a guessed one.
 func audited(in *audit.Input, given, why string) (*audit.Report, error) {
 	if err := GiveRole(in, given, why); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func audited(in *audit.Input, given, why string) (*audit.Report, error) {
 	return audit.Run(*in)
 }
 
-// CheckRole refuses a role that there is not; "" is to be guessed.
+// CheckRole returns an error for an unknown role; "" means to guess it.
 func CheckRole(given string) error {
 	if given == "" {
 		return nil
@@ -85,8 +85,7 @@ func CheckRole(given string) error {
 	return role.Check(given)
 }
 
-// GiveRole takes the role that somebody gave, which why says, or guesses it from the
-// facts.
+// GiveRole sets the given role, with why as reason, or guesses it from the facts.
 func GiveRole(in *audit.Input, given, why string) error {
 	if given != "" {
 		in.Role, in.RoleReasons = given, []string{why}
@@ -100,8 +99,8 @@ func GiveRole(in *audit.Input, given, why string) error {
 	return nil
 }
 
-// Judge is the judge of a host by its own audit and the evidence that ships with
-// linerate, for the role that its facts suggest.
+// Judge returns a judge of a host, using an audit and the measured evidence, for the role guessed
+// from its facts.
 func Judge(f *fact.Facts, measured []evidence.Row) (*judge.Judge, error) {
 	in, err := Input()
 	if err != nil {
@@ -115,8 +114,8 @@ func Judge(f *fact.Facts, measured []evidence.Row) (*judge.Judge, error) {
 	return judge.New(judge.Input{Facts: f, Catalogue: in.Catalogue, Rules: in.Rules, Role: in.Role, Findings: report.Findings, Evidence: measured}), nil
 }
 
-// OfValue is what an audit says of one value of a tunable: on a host, or, without its facts, on
-// any of a release.
+// OfValue returns an audit's findings about one value of a tunable: on a host, or, without facts,
+// on any host of a release.
 func OfValue(f *fact.Facts, r *tunable.Record, rel release.Release, name, value string) (says []string, err error) {
 	in, err := Input()
 	if err != nil {
@@ -134,7 +133,7 @@ func OfValue(f *fact.Facts, r *tunable.Record, rel release.Release, name, value 
 	return says, err
 }
 
-// Harms judges a plan on a host, as apply.Options wants it; without a source on this machine.
+// Harms returns a function for apply.Options that judges a plan on a host, by default this machine.
 func (r *Remote) Harms(source ...string) func(context.Context, plan.Plan) ([]string, error) {
 	return func(ctx context.Context, p plan.Plan) ([]string, error) {
 		s := Source{Remote: *r}
@@ -151,8 +150,8 @@ func (r *Remote) Harms(source ...string) func(context.Context, plan.Plan) ([]str
 	}
 }
 
-// SARIFHost is a report as a log has it. Files below the working directory lie in a
-// tree of sources, a repository for example, whose reader wants to be led to them.
+// SARIFHost prepares a report for a log. Files below the working directory are in a source tree,
+// such as a repository, and get paths relative to it.
 func SARIFHost(r *audit.Report, name, root string) audit.SARIFHost {
 	h := audit.SARIFHost{Report: r, Name: name}
 	here, err := os.Getwd()
@@ -173,15 +172,15 @@ func SARIFHost(r *audit.Report, name, root string) audit.SARIFHost {
 	return h
 }
 
-// Shorter is a file without what an audit's fixes take out of it.
+// Shorter is a file with the lines removed that an audit's fixes remove.
 type Shorter struct {
 	Path     string
 	Old, New string
 	Cuts     []plan.Removal
 }
 
-// Shorten takes a plan's cuts out of the host's files. A file that cannot be read whole
-// stays as it is.
+// Shorten applies a plan's cuts to the host's files. A file that cannot be read in full stays
+// unchanged.
 func Shorten(ctx context.Context, base host.Reader, p plan.Plan) []Shorter {
 	byFile := map[string][]plan.Removal{}
 	for _, c := range p.Cuts() {

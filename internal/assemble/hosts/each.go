@@ -12,43 +12,43 @@ import (
 	"linerate/internal/wait"
 )
 
-// Pace is how fast many hosts are visited; zero fields are their defaults.
+// Pace controls how fast many hosts are visited; zero fields mean the defaults.
 type Pace struct {
-	Parallel int           // hosts at a time; 0: 64
-	Tries    int           // of a host before it counts as unreachable; 0: 4
-	Pause    time.Duration // after the first try, tripled after each further one; 0: 2 s
-	Batch    int           // results that are stored together; 0: 100
+	Parallel int           // concurrent hosts; 0 means 64
+	Tries    int           // per host before it counts as unreachable; 0 means 4
+	Pause    time.Duration // after the first try, tripled after each further one; 0 means 2 s
+	Batch    int           // results stored together; 0 means 100
 }
 
-// visits is one pass over many hosts. T is what comes of a host.
+// visits is one pass over many hosts. T is the result of a visit.
 type visits[T any] struct {
 	Pace
 	targets []fleet.Target
-	// do visits a host, within its own deadline. Its errors are tried again, unless
-	// final says that another try cannot help.
+	// do visits a host, with its own deadline. Its errors are retried, unless final reports that
+	// retrying cannot help.
 	do    func(context.Context, *fleet.Target) (T, error)
 	final func(error) bool
-	// lost is the result for a host that counts as unreachable.
+	// lost returns the result for an unreachable host.
 	lost func(t *fleet.Target, at time.Time, why error) T
-	// store keeps results.
+	// store stores results.
 	store func(context.Context, []T) error
-	// progress is called from one goroutine, for each host that is done and each try that failed.
+	// progress is called from one goroutine, for each completed host and each failed try.
 	progress func(Progress)
 }
 
-// Progress is how far a pass over many hosts is.
+// Progress is the progress of a pass over many hosts.
 type Progress struct {
 	Total, Reached, Unreachable int
-	// Waiting counts hosts that failed and are to be tried again.
+	// Waiting counts hosts that failed and will be retried.
 	Waiting int
-	// Failed and Why describe the host that just counted as unreachable; else "".
+	// Failed and Why describe the host that was just counted as unreachable; else "".
 	Failed, Why string
 }
 
-// Done is the number of hosts that are done.
+// Done returns the number of completed hosts.
 func (p Progress) Done() int { return p.Reached + p.Unreachable }
 
-// tried is the result of a try; again: another follows.
+// tried is the result of a try; again means that another try follows.
 type tried[T any] struct {
 	target *fleet.Target
 	first  bool
@@ -57,8 +57,8 @@ type tried[T any] struct {
 	err    error
 }
 
-// run visits all targets. When it returns, all results are stored, or the error says why
-// not; a context that ends stops it after those that are there.
+// run visits all targets. When it returns, all results are stored, or the error says why not; if
+// the context ends, it stores the results so far.
 func (v visits[T]) run(ctx context.Context) (p Progress, err error) {
 	v.Parallel, v.Tries, v.Pause, v.Batch = cmp.Or(v.Parallel, 64), cmp.Or(v.Tries, 4), cmp.Or(v.Pause, 2*time.Second), cmp.Or(v.Batch, 100)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -124,7 +124,7 @@ func (v *visits[T]) report(p Progress) {
 	}
 }
 
-// visit visits the targets, as many at a time as there are slots, and closes news.
+// visit visits the targets, as many concurrently as there are slots, and closes news.
 func (v *visits[T]) visit(ctx context.Context, news chan<- tried[T]) {
 	defer close(news)
 	slots := make(chan struct{}, v.Parallel)
@@ -140,14 +140,14 @@ func (v *visits[T]) visit(ctx context.Context, news chan<- tried[T]) {
 	}
 }
 
-// one visits a host until a try succeeds or there are no more. It has a slot, and gives it
-// to others while it pauses.
+// one visits a host until a try succeeds or no tries are left. It holds a slot, except during
+// pauses.
 func (v *visits[T]) one(ctx context.Context, t *fleet.Target, slots chan struct{}, news chan<- tried[T]) {
 	for try := 0; ; try++ {
 		got, err := v.try(ctx, t)
 		<-slots
 		if ctx.Err() != nil {
-			return // it may have failed because of us
+			return // the end of the context may have caused the failure
 		}
 		again := err != nil && !v.final(err) && try+1 < v.Tries
 		if err != nil && !again {
@@ -165,8 +165,8 @@ func (v *visits[T]) one(ctx context.Context, t *fleet.Target, slots chan struct{
 	}
 }
 
-// pause grows threefold with each try, and differs by a half from host to host, so that
-// hosts which failed together do not come back together.
+// pause triples with each try, and is randomised by ±25 % so that hosts which failed together are
+// not retried together.
 func (v *visits[T]) pause(try int) time.Duration {
 	d := v.Pause
 	for range try {
@@ -175,7 +175,7 @@ func (v *visits[T]) pause(try int) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 
-// try visits a host; a panic over one host's data does not end the pass over all.
+// try visits a host; a panic caused by one host's data does not end the whole pass.
 func (v *visits[T]) try(ctx context.Context, t *fleet.Target) (got T, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -21,17 +21,17 @@ import (
 	"linerate/internal/show"
 )
 
-// Stdin is the name by which standard input is read as a file.
+// Stdin is the name that stands for standard input.
 const Stdin = "-"
 
-// AreFiles reports names that are all of files of configuration: no hosts over
-// SSH, and no bundles, which are compressed or tar archives.
+// AreFiles reports whether all names are configuration files: not hosts over SSH, and not bundles,
+// which are compressed or tar archives.
 func AreFiles(args []string) bool {
 	return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != Stdin && (IsRemote(a) || !plain(a)) })
 }
 
-// plain reports a regular file that begins as no archive does. One that is not
-// there is taken for one: its error is better than a bundle's.
+// plain reports a regular file that does not begin like an archive. A missing file counts, because
+// its error is better than a bundle's.
 func plain(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -51,8 +51,8 @@ func plain(name string) bool {
 	return !bytes.HasPrefix(head, []byte("\x1f\x8b")) && !(n > 262 && string(head[257:262]) == "ustar")
 }
 
-// IsConfiguration reports a file that is known by its name or by what its lines look
-// like, and has any; one that cannot be read may be one.
+// IsConfiguration reports a file with lines that is recognised as configuration by its name or its
+// lines; one that cannot be read counts.
 func IsConfiguration(name, system string) bool {
 	if name == Stdin {
 		return true
@@ -68,14 +68,14 @@ func IsConfiguration(name, system string) bool {
 	return ok && len(bytes.TrimSpace(text)) > 0
 }
 
-// OwnExport reports a text that linerate's own plan show --format wrote.
+// OwnExport reports a text written by linerate's own plan show --format.
 func OwnExport(text []byte) bool {
 	_, _, own := export.Read(string(text))
 	return own
 }
 
-// files reads configuration files as a host. given maps their places on that host to the
-// names that the user gave.
+// files reads configuration files as a host. given maps their paths on that host to the names that
+// the user gave.
 func (s *Source) files(args []string) (r host.Reader, given map[string]string, err error) {
 	stdin := io.Reader(os.Stdin)
 	if s.Stdin != nil {
@@ -123,7 +123,7 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 	return filehost.New(texts, system), given, nil
 }
 
-// readFile reads one file, or standard input, to its bound.
+// readFile reads one file, or standard input, up to the limit.
 func readFile(name string, stdin io.Reader) ([]byte, error) {
 	in := stdin
 	if name != Stdin {
@@ -141,8 +141,8 @@ func readFile(name string, stdin io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// archive opens an archive: a capture's bundle, or a product's own backup of its
-// settings (OpenWrt's sysupgrade -b, TrueNAS' with its database).
+// archive opens an archive: a capture's bundle, or a product's own backup of its settings
+// (OpenWrt's sysupgrade -b, TrueNAS' with its database).
 func (s *Source) archive(name string) (host.Reader, error) {
 	bundle, notBundle := filehost.OpenBundle(name)
 	if notBundle == nil {
@@ -177,7 +177,7 @@ func (s *Source) archive(name string) (host.Reader, error) {
 	return filehost.New(texts, system).From(name), nil
 }
 
-// rootDirs are directories of a host's root that a backup of settings has.
+// rootDirs lists root directories of a host found in backups of settings.
 var rootDirs = []string{"boot", "cf", "conf", "config", "data", "etc"}
 
 func isDir(name string) bool {
@@ -185,10 +185,10 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// sealed begins a backup that OPNsense or pfSense has encrypted.
+// sealed is the first line of a backup encrypted by OPNsense or pfSense.
 const sealed = "---- BEGIN config.xml ----"
 
-// unknown refuses a file that is no configuration, as it is.
+// unknown returns the error for a file that is not recognised as configuration.
 func unknown(name string, text []byte) error {
 	err := hint.Usagef("%s is no configuration that is known here", name)
 	switch {
@@ -200,23 +200,23 @@ func unknown(name string, text []byte) error {
 	return hint.With(err, "sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
 }
 
-// lineOf is how a line looks that a file of a kind is made of.
+// lineOf maps a kind of file to a pattern of its lines.
 var lineOf = map[string]*regexp.Regexp{
 	redact.Loader: assigns, redact.Sysctl: assigns, redact.Grub: assigns,
-	redact.RC: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*\+?=|\w+_\w+[ \t]+=|export |\. )`), // the file manager ranger has an rc.conf, with "map = chmod"
+	redact.RC: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*\+?=|\w+_\w+[ \t]+=|export |\. )`), // the file manager ranger also has an rc.conf, with "map = chmod"
 	redact.PF: regexp.MustCompile(`(?m)^[ \t]*((set|table|pass|block|match|scrub|nat|rdr|binat|no|load|antispoof|altq|queue|ether|include|([a-z]+-)?anchor)\b|\w+[ \t]*=)`),
 }
 
-// assigns is a line that gives a name a value, or reads another file.
+// assigns matches a line that assigns a value to a name, or includes another file.
 var assigns = regexp.MustCompile(`(?m)^[ \t]*(-?[A-Za-z_*][\w./*?:-]*[ \t]*\+?=|-?[a-z]+[./]\w[\w./-]* +[\w-]+$|export |\. |include )`)
 
-// speaks is a line that is more than a comment.
+// speaks matches a line other than a comment.
 var speaks = regexp.MustCompile(`(?m)^[ \t]*[^#;! \t\r\n]`)
 
-// entity is one that XML does not have by itself.
+// entity matches an XML entity reference.
 var entity = regexp.MustCompile(`&[A-Za-z][\w.-]*;`)
 
-// nonsense refuses a text that is not what its name says.
+// nonsense returns an error if a text is not what its file name says.
 func nonsense(name, place, text string) error {
 	kind := redact.KindOf(place, "")
 	lines := len(speaks.FindAllString(text, -1))

@@ -19,15 +19,15 @@ import (
 	"linerate/internal/show"
 )
 
-// Strata are the facts of a host's plan by which it may be compared with its like only.
+// Strata maps names to facts in a host's plan; hosts can be compared only within equal values.
 var Strata = map[string]func(fleet.Planned) string{
 	"role":     func(p fleet.Planned) string { return p.Role },
 	"hardware": func(p fleet.Planned) string { return p.Hardware },
 	"site":     func(p fleet.Planned) string { return p.Site },
 }
 
-// Draw puts hosts with plans, which are in a directory, into the steps of an experiment, by chance, as its
-// terms say.
+// Draw randomly assigns hosts with plans, which are in a directory, to the steps of an experiment,
+// according to its terms.
 func Draw(dir string, planned []fleet.Planned, steps fleet.Steps, t wedge.Trial, at time.Time) (*wedge.Trial, []fleet.WaveEvent, error) {
 	for _, name := range t.Strata {
 		if Strata[name] == nil {
@@ -58,8 +58,8 @@ func Draw(dir string, planned []fleet.Planned, steps fleet.Steps, t wedge.Trial,
 	}), nil
 }
 
-// treated keeps what the plans change on the running hosts of a trial, and what these have in common. What
-// waits for a boot, or is as it was, is measured by none.
+// treated sets what the plans change on the running hosts of a trial, and what is common to all.
+// Hosts whose changes need a reboot, or that have none, are not measured.
 func treated(dir string, by map[string]fleet.Planned, t *wedge.Trial) error {
 	hosts := map[wedge.Change]int{}
 	for i, h := range t.Hosts {
@@ -98,7 +98,7 @@ func treated(dir string, by map[string]fleet.Planned, t *wedge.Trial) error {
 	return nil
 }
 
-// conclude takes what an experiment has shown so far into the ledger.
+// conclude stores the results of an experiment so far in the ledger.
 func (w *Wave) conclude(ctx context.Context, all []rollout.Host, err error) error {
 	r := ledger.Rollout{Wave: w.ID, Start: w.Start, Trial: *w.Options.Measure}
 	if errors.Is(err, rollout.ErrHarm) {
@@ -119,7 +119,7 @@ func (w *Wave) conclude(ctx context.Context, all []rollout.Host, err error) erro
 	return err
 }
 
-// measure is how the hosts of a wave are measured.
+// measure returns how the hosts of a wave are measured.
 func (w *Wave) measure(by map[string]fleet.WaveEvent) *rollout.Measure {
 	m := w.Measuring
 	m.Trial = w.Options.Measure

@@ -26,28 +26,28 @@ import (
 )
 
 const (
-	// indexName is the file in a directory of plans that makes it one.
+	// indexName is the file that makes a directory one of plans.
 	indexName = "index.jsonl"
 	plansName = "plans"
 	maxIndex  = 1 << 30 // bytes
 )
 
-// Plans makes a plan of every host of a list, in a directory.
+// Plans makes a plan for every host of a list, in a directory.
 type Plans struct {
 	Pace
 	Dir     string
 	Targets []fleet.Target
 	Remote  Remote
-	// Resume goes on with a directory: hosts that have a plan in it are passed over.
+	// Resume continues in an existing directory: hosts with a plan are skipped.
 	Resume bool
-	// Role and Needs apply to hosts for which the list gives none.
+	// Role and Needs are for hosts for which the list has none.
 	Role     string
 	Needs    map[string]string
 	Planner  *Planner
 	Progress func(Progress)
 }
 
-// Run plans the hosts that have no plan yet, and returns the results of all.
+// Run makes plans for the hosts that have none, and returns the results of all.
 func (p *Plans) Run(ctx context.Context) ([]fleet.Planned, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (p *Plans) Run(ctx context.Context) ([]fleet.Planned, error) {
 	return p.inOrder()
 }
 
-// inOrder writes the index anew: a line a host, in the order of the list, by which waves go.
+// inOrder rewrites the index: a line per host, in the order of the list, in which waves proceed.
 func (p *Plans) inOrder() ([]fleet.Planned, error) {
 	all, err := ReadPlans(p.Dir)
 	if err != nil {
@@ -80,13 +80,13 @@ func (p *Plans) inOrder() ([]fleet.Planned, error) {
 	}
 	at := map[string]int{}
 	for i, t := range p.Targets {
-		at[t.Name] = i - len(p.Targets) // before those of another list
+		at[t.Name] = i - len(p.Targets) // before hosts of other lists
 	}
 	slices.SortStableFunc(all, func(a, b fleet.Planned) int { return cmp.Compare(at[a.Name], at[b.Name]) })
 	return all, p.rewrite(all)
 }
 
-// rewrite writes the index anew.
+// rewrite rewrites the index.
 func (p *Plans) rewrite(all []fleet.Planned) error {
 	var b bytes.Buffer
 	if err := addTo(&b, all); err != nil {
@@ -95,7 +95,7 @@ func (p *Plans) rewrite(all []fleet.Planned) error {
 	return renameio.WriteFile(filepath.Join(p.Dir, indexName), b.Bytes(), 0o644)
 }
 
-// addTo writes lines of an index, all at once.
+// addTo writes lines of an index in one write.
 func addTo(w io.Writer, all []fleet.Planned) error {
 	var b bytes.Buffer
 	for _, h := range all {
@@ -107,7 +107,7 @@ func addTo(w io.Writer, all []fleet.Planned) error {
 	return err
 }
 
-// check refuses before anything is reached what the list says wrong.
+// check validates the list before any host is contacted.
 func (p *Plans) check() error {
 	for _, t := range p.Targets {
 		_, err := plan.ParseNeeds(p.needs(&t))
@@ -118,7 +118,7 @@ func (p *Plans) check() error {
 	return nil
 }
 
-// begin makes the directory, or finds what it has.
+// begin creates the directory, or returns the hosts that it already has.
 func (p *Plans) begin() (done map[string]bool, err error) {
 	done = map[string]bool{}
 	have, err := ReadPlans(p.Dir)
@@ -134,16 +134,16 @@ func (p *Plans) begin() (done map[string]bool, err error) {
 	if err := os.MkdirAll(filepath.Join(p.Dir, plansName), 0o755); err != nil {
 		return nil, fmt.Errorf("plans: %w", err)
 	}
-	return done, p.rewrite(have) // without a last line that was cut off
+	return done, p.rewrite(have) // drops a truncated last line
 }
 
-// has reports whether the directory has a host's plan, also one that somebody changed since.
+// has reports whether the directory has a host's plan, even one changed since.
 func (p *Plans) has(h fleet.Planned) bool {
 	_, err := ReadPlan(p.Dir, h)
 	return err == nil || errors.Is(err, plan.ErrDigest)
 }
 
-// needs are what the list says of a host, else what was given for all.
+// needs returns the needs of a host in the list, else those given for all.
 func (p *Plans) needs(t *fleet.Target) map[string]string {
 	out := map[string]string{}
 	for _, n := range fleet.Needs {
@@ -170,7 +170,7 @@ func (p *Plans) examine(ctx context.Context, t *fleet.Target, data []byte) (flee
 	return out, unplannableOf(renameio.WriteFile(filepath.Join(p.Dir, filepath.FromSlash(out.File)), doc, 0o644))
 }
 
-// plan makes the plan of a host by what the list says of it.
+// plan makes the plan of a host according to the list.
 func (p *Plans) plan(t *fleet.Target, f *fact.Facts) (made plan.Plan, doc []byte, err error) {
 	needs, err := plan.ParseNeeds(p.needs(t))
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *Plans) plan(t *fleet.Target, f *fact.Facts) (made plan.Plan, doc []byte
 	return made, doc, err
 }
 
-// plannedOf begins the entry of a host.
+// plannedOf returns the initial entry of a host.
 func plannedOf(t *fleet.Target, at time.Time) fleet.Planned {
 	return fleet.Planned{Version: fleet.PlannedVersion, Time: at.UTC(), Name: t.Name, Source: t.Source, Become: t.Become}
 }
@@ -197,7 +197,7 @@ func lostPlan(t *fleet.Target, at time.Time, why error) fleet.Planned {
 	return p
 }
 
-// unplannable is an error that another look at the host does not mend.
+// unplannable is an error that retrying cannot fix.
 type unplannable struct{ error }
 
 func (u unplannable) Unwrap() error { return u.error }
@@ -209,11 +209,11 @@ func unplannableOf(err error) error {
 	return unplannable{err}
 }
 
-// maxFileName bounds the name of a plan's file, without its end.
+// maxFileName is the maximum length of a plan's file name, without the suffix.
 const maxFileName = 100
 
-// fileName is a host's name as the name of a file: letters, digits, "-" and "." stay,
-// others become _ and a digest, behind a _ in front, tells alike names apart.
+// fileName turns a host's name into a file name: letters, digits, "-" and "." stay, other
+// characters become _, and then a _ in front and a digest at the end keep similar names apart.
 func fileName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
@@ -228,8 +228,8 @@ func fileName(name string) string {
 	return plain + ".json"
 }
 
-// ReadPlans reads the index of a directory of plans: the last line of each host, in the order
-// in which they came first. A line that was cut off at the end does not count.
+// ReadPlans reads the index of a directory of plans: the last line of each host, in order of first
+// appearance. It ignores a truncated last line.
 func ReadPlans(dir string) (out []fleet.Planned, err error) {
 	index := filepath.Join(dir, indexName)
 	text, err := host.ReadFile(index, maxIndex)
@@ -261,7 +261,7 @@ func ReadPlans(dir string) (out []fleet.Planned, err error) {
 	return out, nil
 }
 
-// ReadPlan reads the plan of one host of a directory.
+// ReadPlan reads the plan of one host from a directory.
 func ReadPlan(dir string, p fleet.Planned) (plan.Plan, error) {
 	path := filepath.Join(dir, filepath.FromSlash(p.File))
 	doc, err := host.ReadFile(path, plan.MaxDocument)

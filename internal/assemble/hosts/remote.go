@@ -1,5 +1,5 @@
-// Package hosts reaches the hosts that people name: this machine, one over SSH,
-// a capture of one, or a tree of its files.
+// Package hosts reaches the hosts that users name: this machine, one over SSH, a
+// capture, or a tree of files.
 package hosts
 
 import (
@@ -19,22 +19,22 @@ import (
 	"linerate/internal/host/sshhost"
 )
 
-// maxCapture bounds a capture that comes over the wire; real ones are some
+// maxCapture is the maximum size of a capture over the network, in bytes; real ones are some
 // hundred kilobytes.
 const maxCapture = 64 << 20
 
-// Remote is how hosts are reached over SSH.
+// Remote says how hosts are reached over SSH.
 type Remote struct {
-	Become  string        // sudo, doas or nothing: how to be root there
-	Timeout time.Duration // of one capture, and of each script that looks at a host or changes it
-	Alive   time.Duration // ends a connection that is silent for so long; 0: never
-	Config  string        // an ssh_config(5) instead of the user's; "": the user's
-	Room    sshhost.Room  // for large captures; nil: as many as there are
-	Most    int64         // bytes of a capture; 0: maxCapture
+	Become  string        // sudo, doas or "": how to become root there
+	Timeout time.Duration // for one capture, and for each script that reads or changes a host
+	Alive   time.Duration // a connection that is silent for so long is closed; 0 never
+	Config  string        // an ssh_config(5); "" is the user's
+	Room    sshhost.Room  // for large captures; nil means no limit
+	Most    int64         // bytes of a capture; 0 means maxCapture
 }
 
-// Line is the command line by which somebody says a verb to a host that was
-// reached so, in another shell.
+// Line returns a function that gives the command line of a verb on a host reached in this way, for
+// another shell.
 func (r *Remote) Line(where string) func(verb string) string {
 	if !IsRemote(where) {
 		return func(verb string) string { return becoming() + apply.Line(verb, where) }
@@ -48,7 +48,7 @@ func (r *Remote) Line(where string) func(verb string) string {
 	}
 }
 
-// becoming begins a command line for this machine as this one was begun.
+// becoming returns the prefix (sudo, doas) of a command line for this machine, as used for this process.
 func becoming() string {
 	for _, by := range []struct{ variable, command string }{{"SUDO_USER", "sudo "}, {"DOAS_USER", "doas "}} {
 		if os.Getenv(by.variable) != "" {
@@ -58,8 +58,8 @@ func becoming() string {
 	return ""
 }
 
-// SSHConfigOption is the option that names an ssh_config(5), in a command line for
-// any directory; "" for the user's own.
+// SSHConfigOption returns the option for an ssh_config(5), valid in any directory; "" for the
+// user's own.
 func SSHConfigOption(file string) string {
 	if file == "" {
 		return ""
@@ -82,17 +82,16 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 	return sshhost.Dial(ctx, t, sshhost.Options{Become: r.Become, Alive: r.Alive, Config: r.Config})
 }
 
-// Runner runs scripts on a host over SSH; it connects when the first is run.
+// Runner returns a runner for scripts on a host over SSH; it connects on first use.
 func (r *Remote) Runner(source string) *sshhost.Runner {
 	return &sshhost.Runner{Name: source, Timeout: r.Timeout, Dial: func(ctx context.Context) (*sshhost.Client, error) { return r.Dial(ctx, source) }}
 }
 
-// connectPatience is how long a new connection and its first answer may take: an
-// emulated or loaded host is slow, and one that is cut off never answers.
+// connectPatience is the time limit of a new connection and its first answer: an emulated or loaded
+// host is slow, and one that is cut off never answers.
 const connectPatience = 30 * time.Second
 
-// Fresh is the check that a host can still be reached by a connection that did not
-// exist before.
+// Fresh returns the check that a new connection to the host succeeds.
 func (r *Remote) Fresh(source string) apply.Check {
 	return apply.Check{Name: "a new connection to " + source, Do: func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, connectPatience, fmt.Errorf("no answer in %v", connectPatience))
@@ -104,7 +103,7 @@ func (r *Remote) Fresh(source string) apply.Check {
 	}}
 }
 
-// Bundle captures a host over SSH, in one round trip once connected.
+// Bundle captures a host over SSH, in one round trip after connecting.
 func (r *Remote) Bundle(ctx context.Context, source string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done in %v", r.Timeout))
 	defer cancel()

@@ -25,18 +25,18 @@ import (
 	"linerate/internal/inspect"
 )
 
-// Repository is a directory in which files of many hosts are kept, such as a checkout.
+// Repository is a directory with the files of many hosts, such as a checkout.
 type Repository struct {
 	dir  string
 	root *os.Root
-	// Files are those that may set something, as paths from the directory.
+	// Files lists those that may set something, as paths relative to the directory.
 	Files []string
-	// Pinned are the releases that its files name, by distribution, where they agree.
+	// Pinned maps distributions to the release that its files name, if they agree.
 	Pinned map[string]string
 	vars   declared.Variables
 }
 
-// IsRepository tells a repository from a host's directory: it has a .git, or none of the
+// IsRepository distinguishes a repository from a host's directory: it has a .git, or none of the
 // directories that a host has.
 func IsRepository(dir string) bool {
 	if !isDir(dir) {
@@ -53,17 +53,17 @@ func IsRepository(dir string) bool {
 	return !slices.ContainsFunc([]string{"boot", "cf", "etc", "proc", "usr"}, func(d string) bool { return isDir(filepath.Join(dir, d)) })
 }
 
-// maxFiles bounds the files of a repository that are looked at.
+// maxFiles is the maximum number of files examined in a repository.
 const maxFiles = 50_000
 
-// skipped are directories of other people's files, and of none.
+// skipped lists directories of third-party files and of metadata.
 var skipped = []string{".git", ".hg", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
 
-// plainName is how files of settings are called that a host reads itself.
+// plainName matches names of settings files that a host reads itself.
 var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|nftables\.conf|iptables/rules\.v[46]|sysconfig/ip6?tables|iptables\.rules|modules-load\.d/[^/]*\.conf|security/limits\.(conf|d/[^/]*\.conf)|udev/rules\.d/[^/]*\.rules|network/[^/]*\.(network|netdev)|network/interfaces|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
 
-// OpenRepository finds the files of a repository, within which symbolic links are not followed.
-// The caller closes it.
+// OpenRepository finds the files of a repository; it does not follow symbolic links. The caller
+// closes it.
 func OpenRepository(dir string) (*Repository, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func OpenRepository(dir string) (*Repository, error) {
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be listed has no files
+			return nil // skip what cannot be listed
 		case d.IsDir() && slices.Contains(skipped, d.Name()):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !plainName.MatchString(name) && !declared.May(name) && path.Base(name) != "flake.lock":
@@ -109,7 +109,7 @@ func OpenRepository(dir string) (*Repository, error) {
 // Close closes the directory.
 func (r *Repository) Close() error { return r.root.Close() }
 
-// Read reads a file to the bound of those that declare settings.
+// Read reads a file up to the size limit of declared settings.
 func (r *Repository) Read(name string) ([]byte, error) {
 	info, err := r.root.Lstat(name)
 	if err != nil {
@@ -126,14 +126,14 @@ func (r *Repository) Read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, declared.MaxFile+1))
 }
 
-// Plain reports a file of settings that a host reads itself.
+// Plain reports whether it is a settings file that a host reads itself.
 func Plain(name string) bool { return plainName.MatchString(filepath.ToSlash(name)) }
 
-// hunk is where lines of a new file are: @@ -1,2 +3,4 @@.
+// hunk matches the position of lines in the new file: @@ -1,2 +3,4 @@.
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// Changed are the lines that differ from where the work left a base, by file as seen from
-// a directory, as git(1) says.
+// Changed returns the line ranges that differ from the merge base with base, by file relative to a
+// directory, according to git(1).
 func Changed(ctx context.Context, dir, base string) (map[string][][2]int, error) {
 	if strings.HasPrefix(base, "-") {
 		return nil, hint.Usagef("--changed %s: want a commit or a branch", base)
@@ -150,7 +150,7 @@ func Changed(ctx context.Context, dir, base string) (map[string][][2]int, error)
 	return hunks(out.String()), nil
 }
 
-// hunks reads git's diff without context.
+// hunks parses git's diff without context.
 func hunks(diff string) map[string][][2]int {
 	changed := map[string][][2]int{}
 	file, rest := "", 0
@@ -175,7 +175,7 @@ func hunks(diff string) map[string][][2]int {
 	return changed
 }
 
-// lengthOf is a hunk's count of lines, which is left out for one.
+// lengthOf returns a hunk's line count, which is omitted if it is one.
 func lengthOf(s string) int {
 	if s == "" {
 		return 1
@@ -184,15 +184,14 @@ func lengthOf(s string) int {
 	return n
 }
 
-// Declared is a machine, a pod or a container to which a file gives settings, with the
-// facts that follow from it.
+// Declared is a machine, a pod or a container for which a file declares settings, with the
+// resulting facts.
 type Declared struct {
 	*declared.Host
 	Facts *fact.Facts
 }
 
-// Declared reads what a file declares; none where that is nothing. repo is nil for a file by
-// itself.
+// Declared reads the settings that a file declares, if any. repo is nil for a single file.
 func (s *Source) Declared(ctx context.Context, name string, text []byte, repo *Repository) ([]Declared, error) {
 	opts, err := s.options()
 	if err != nil {
@@ -253,7 +252,7 @@ func declaredFacts(ctx context.Context, name string, h *declared.Host, opts insp
 	return f, nil
 }
 
-// place puts lines where the file declares them.
+// place sets the position of lines to where the file declares them.
 func place(f *fact.Facts, name string, h *declared.Host) {
 	at := func(file string, number int) (declared.Line, bool) {
 		lines, ok := h.Files[file]

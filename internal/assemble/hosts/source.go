@@ -19,19 +19,19 @@ import (
 	"linerate/internal/show"
 )
 
-// Source is the host to read: this machine, where nothing else is named.
+// Source is the host to read; by default this machine.
 type Source struct {
-	Root    string // a directory with a host's files
-	Release string // of the host whose files they are
-	OS      string // theirs, where the files do not tell
-	// Memory in bytes and CPUs are the host's, for sources that do not tell: a
-	// configuration by itself. 0 is not said.
+	Root    string // directory with a host's files
+	Release string // release of the host with those files
+	OS      string // its system, if the files do not tell
+	// Memory in bytes and CPUs are the host's, for sources without them, such as a single
+	// configuration file. 0 means not given.
 	Memory uint64
 	CPUs   int
-	// Owned: the facts are shown on the terminal of the one who named the source. What
-	// came over SSH or in a capture was redacted where it was taken.
+	// Owned means that the facts are shown on the terminal of the user who named the source. What
+	// came over SSH or in a capture is already redacted.
 	Owned bool
-	// Stdin is standard input, for sources that are "-".
+	// Stdin returns standard input, for the source "-".
 	Stdin func() io.Reader
 	Remote
 }
@@ -46,8 +46,8 @@ func (s *Source) Facts(ctx context.Context, args []string) (*fact.Facts, error) 
 	return o.Facts(ctx)
 }
 
-// Opened is a source that was found: its reader, how it is to be inspected, and, for single
-// files, the names that the user gave, by their places on the host.
+// Opened is an open source: its reader, the inspection options, and, for single files, the names
+// given by the user, by path on the host.
 type Opened struct {
 	host.Reader
 	Options inspect.Options
@@ -55,8 +55,8 @@ type Opened struct {
 	source  *Source
 }
 
-// Open finds the reader of the host, or of the files, that args and the source name.
-// The caller closes it.
+// Open returns the reader of the host, or of the files, that args and the source name. The caller
+// closes it.
 func (s *Source) Open(ctx context.Context, args []string) (*Opened, error) {
 	opts, err := s.options()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Source) Open(ctx context.Context, args []string) (*Opened, error) {
 	return o, nil
 }
 
-// Facts inspects the source, and adds what its caller knows of the host.
+// Facts inspects the source, and adds what the caller knows of the host.
 func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
 	f, err := inspect.Host(ctx, o.Reader, o.Options)
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
 	return withWriters(f)
 }
 
-// withWriters adds what programs of the host write by themselves.
+// withWriters adds the values that programs on the host write by themselves.
 func withWriters(f *fact.Facts) (*fact.Facts, error) {
 	rules, err := Rules()
 	if err != nil {
@@ -100,7 +100,7 @@ func withWriters(f *fact.Facts) (*fact.Facts, error) {
 	return rules.WithWriters(f)
 }
 
-// complete adds what the caller knows of a host where its source does not tell it.
+// complete adds what the caller knows of a host if its source does not contain it.
 func (s *Source) complete(f *fact.Facts) error {
 	if known := max(f.Memory.Physical, f.Memory.Real); s.Memory > 0 && known > 0 {
 		return hint.With(hint.Usagef("the host tells its memory itself: %s", show.Bytes(float64(known))), "leave %s out", hint.Option("memory", ""))
@@ -118,7 +118,7 @@ func (s *Source) complete(f *fact.Facts) error {
 	return nil
 }
 
-// options checks the release.
+// options validates the flags.
 func (s *Source) options() (inspect.Options, error) {
 	if s.OS != "" && s.OS != fact.FreeBSD && s.OS != fact.Linux {
 		return inspect.Options{}, hint.Usage(hint.Unknown("system", s.OS, []string{fact.FreeBSD, fact.Linux}))
@@ -136,8 +136,8 @@ func (s *Source) options() (inspect.Options, error) {
 	return inspect.Options{Release: r, OS: s.OS, Owned: s.Owned}, nil
 }
 
-// openTree opens a tree with a release, or one that tells its own: a copy of /proc,
-// the files of a distribution whose kernel is known.
+// openTree opens a tree with a given release, or one that contains its release: a copy of /proc, or
+// the files of a distribution with a known kernel.
 func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 	tree, err := filehost.OpenTree(dir)
 	if err != nil || release != "" || tree.Tells() || !inspect.Identity(ctx, tree).Release.IsZero() {
@@ -147,7 +147,7 @@ func openTree(ctx context.Context, dir, release string) (host.Reader, error) {
 	return nil, hint.With(hint.Usagef("--root %s needs --release", dir), "files do not say which release reads them: add --release 14.3 for FreeBSD, or a kernel's such as 6.12 for Linux")
 }
 
-// open finds the reader for the one source named.
+// open returns the reader of the named source.
 func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 	switch {
 	case s.Root != "" && len(args) > 0:
@@ -166,7 +166,7 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 	return localhost.New(), nil
 }
 
-// CheckRemote refuses what is no host over SSH.
+// CheckRemote returns an error if arg is not a host over SSH.
 func CheckRemote(arg string) error {
 	if !IsRemote(arg) {
 		return hint.With(hint.Usagef("%q is no host", arg), "name it as ssh://user@host, or leave it out for this machine")
@@ -175,25 +175,25 @@ func CheckRemote(arg string) error {
 	return err
 }
 
-// IsRemote tells a host over SSH from the name of a file.
+// IsRemote reports whether arg is a host over SSH, not a file name.
 func IsRemote(arg string) bool { return strings.HasPrefix(arg, sshhost.Scheme) }
 
-// Here is this machine's system, release and machine-id, without the inspection that Facts takes.
+// Here returns this machine's system, release and machine ID, faster than a full inspection by Facts.
 func Here(ctx context.Context) *fact.Facts {
 	reader := localhost.New()
 	defer reader.Close()
 	return inspect.Identity(ctx, reader)
 }
 
-// Inspected is the document of inspect --json: the facts, and what was made
-// of them. docs/reference/facts.md describes it.
+// Inspected is the document of inspect --json: the facts and what is derived from them.
+// docs/reference/facts.md describes it.
 type Inspected struct {
 	*fact.Facts
 	role.Guess
 	Drops []fact.Drop `json:"drops"`
 }
 
-// About is an error in words that follow the host's name.
+// About returns an error's text for output after the host's name.
 func About(source string, err error) string {
 	text := strings.TrimPrefix(err.Error(), source+": ")
 	return show.Clean(strings.Replace(text, " on "+source+": ", ": ", 1))

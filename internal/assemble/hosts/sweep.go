@@ -31,10 +31,10 @@ import (
 const (
 	// largeAtOnce is how many captures over sshhost.LargeOutput are held at a time.
 	largeAtOnce = 4
-	// maxSwept bounds a capture of a sweep, in bytes: one that no gzip(1) of the
-	// host's packed has some megabytes.
+	// maxSwept is the maximum size of a capture in a sweep, in bytes: without gzip(1) on the host
+	// it has some megabytes.
 	maxSwept = 16 << 20
-	// memory is where the collector of garbage begins to work harder, in bytes.
+	// memory is the heap size from which the garbage collector works harder, in bytes.
 	memory = 400 << 20
 )
 
@@ -42,11 +42,11 @@ const (
 type Sweep struct {
 	Pace
 	ID      string
-	From    string // where the targets are from, for the record
+	From    string // source of the targets, for the record
 	Targets []fleet.Target
 	Remote  Remote
-	// Suppressions hide findings; Version is that of the program: other code finds
-	// something else.
+	// Suppressions hide findings; Version is that of the program: another version may have other
+	// findings.
 	Suppressions []audit.Suppression
 	Version      string
 	Store        ledger.FleetStore
@@ -55,8 +55,8 @@ type Sweep struct {
 	Changed func([]fleet.Change)
 }
 
-// Run sweeps the targets that the sweep has not done yet, and ends it when all are
-// through. Interrupted, it can go on by its ID.
+// Run visits the sweep's remaining targets, and ends the sweep when all are done. An interrupted
+// sweep can be resumed by ID.
 func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	e, err := s.examiner()
 	if err != nil {
@@ -91,13 +91,13 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	return s.Store.EndSweep(ctx, s.ID, time.Now())
 }
 
-// final reports errors that another try cannot mend.
+// final reports errors that a retry cannot fix.
 func final(err error) bool {
 	var made unplannable
 	return errors.As(err, &made) || errors.Is(err, sshhost.ErrRefused) || hint.IsUsage(err) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)
 }
 
-// captured makes results of captures by CPU alone, as many at a time as there are CPUs.
+// captured returns a function that turns captures into results, as many concurrently as there are CPUs.
 func captured[T any](r *Remote, examine func(context.Context, *fleet.Target, []byte) (T, error)) func(context.Context, *fleet.Target) (T, error) {
 	r.Room, r.Most = make(sshhost.Room, largeAtOnce), maxSwept
 	fetch := fetchBy(r)
@@ -118,7 +118,7 @@ func captured[T any](r *Remote, examine func(context.Context, *fleet.Target, []b
 	}
 }
 
-// fetchBy captures one host, or reads its bundle.
+// fetchBy returns a function that captures one host, or reads its bundle.
 func fetchBy(r *Remote) func(context.Context, *fleet.Target) ([]byte, error) {
 	return func(ctx context.Context, t *fleet.Target) ([]byte, error) {
 		if !IsRemote(t.Source) {
@@ -136,7 +136,7 @@ func fetchBy(r *Remote) func(context.Context, *fleet.Target) ([]byte, error) {
 	}
 }
 
-// examiner makes observations of captures.
+// examiner turns captures into observations.
 type examiner struct {
 	in        audit.Input
 	knowledge string
@@ -156,7 +156,7 @@ func (s *Sweep) examiner() (*examiner, error) {
 	return &examiner{in: in, knowledge: fleet.Digest(s.Version, catalogue.Version(), fmt.Sprint(s.Suppressions))}, nil
 }
 
-// examine inspects and audits what was captured of a host.
+// examine inspects and audits the capture of a host.
 func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (fleet.Observation, error) {
 	f, a, err := factsOf(ctx, t, data)
 	if err != nil {
@@ -176,7 +176,7 @@ func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (f
 	return o, nil
 }
 
-// applied adds what is not as linerate applied it.
+// applied adds differences from what linerate applied.
 func applied(o *fleet.Observation, r record.Record) {
 	if !r.Known() {
 		o.Unread = cmp.Or(unread[r.State], "a change is "+r.State)
@@ -192,12 +192,12 @@ func applied(o *fleet.Observation, r record.Record) {
 	}
 }
 
-// unread says why a host was not compared with what linerate applied there.
+// unread maps states of a record to the reason why a host was not compared with it.
 var unread = map[string]string{
 	"": "its capture does not tell", record.Unreadable: "linerate's record there is root's alone", record.Live: "a live study has the host",
 }
 
-// factsOf inspects what was captured of a host.
+// factsOf inspects the capture of a host.
 func factsOf(ctx context.Context, t *fleet.Target, data []byte) (*fact.Facts, *filehost.Archive, error) {
 	a, err := filehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
@@ -218,7 +218,7 @@ func factsOf(ctx context.Context, t *fleet.Target, data []byte) (*fact.Facts, *f
 	return f, a, err
 }
 
-// settable reports names that the catalogue knows as set by people.
+// settable returns a function that reports names that users can set, according to the catalogue.
 func (e *examiner) settable(f *fact.Facts) func(string) bool {
 	return func(name string) bool {
 		rec, ok := e.in.Catalogue.Lookup(f.OS, name)
@@ -226,7 +226,7 @@ func (e *examiner) settable(f *fact.Facts) func(string) bool {
 	}
 }
 
-// Bundles are the captures of a directory as targets, by their names.
+// Bundles returns the captures in a directory as targets, by name.
 func Bundles(dir string) ([]fleet.Target, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -247,7 +247,7 @@ func Bundles(dir string) ([]fleet.Target, error) {
 	return out, nil
 }
 
-// List reads a list of hosts: one host a line, or Ansible's inventory.
+// List reads a list of hosts: one host per line, or an Ansible inventory.
 func List(file string, read func(file, text string) ([]fleet.Target, error)) ([]fleet.Target, error) {
 	text, err := host.ReadFile(file, fleet.MaxList)
 	if err != nil {

@@ -26,14 +26,14 @@ type Wave struct {
 	Remote Remote
 	Store  ledger.Store
 	Say    func(rollout.Progress)
-	// Measuring hears of a wave that is an experiment.
+	// Measuring holds the callbacks of a wave that is an experiment.
 	Measuring rollout.Measure
-	// DryRun looks at every host for real and changes none.
+	// DryRun reads every host but changes none.
 	DryRun func(name string, t apply.Transaction)
 }
 
-// Divide puts hosts with plans into steps, in their order; hosts behind the last step are
-// left out. Hosts with nothing to do are in none.
+// Divide assigns hosts with plans to steps, in order; it leaves out hosts after the last step, and
+// hosts without changes.
 func Divide(planned []fleet.Planned, steps fleet.Steps, at time.Time) (events []fleet.WaveEvent) {
 	todo := list.Filter(planned, func(p fleet.Planned) bool { return p.Failure == "" && len(p.Changes) > 0 })
 	ends := steps.Divide(len(todo))
@@ -45,8 +45,8 @@ func Divide(planned []fleet.Planned, steps fleet.Steps, at time.Time) (events []
 	return events
 }
 
-// Run applies to hosts that stand so, which are in the order of their steps. The wave is in
-// the store already, unless it is a dry run.
+// Run applies the plans to hosts in the given state, sorted by step. The wave is already in the
+// store, unless it is a dry run.
 func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) (ended error) {
 	steps := w.task(stand)
 	planned, err := ReadPlans(w.From)
@@ -87,12 +87,12 @@ func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) (ended error) {
 	return w.end(ctx, err, fleet.WaveDone)
 }
 
-// Rollback puts the hosts that stand so back to before the wave.
+// Rollback restores the given hosts to their state before the wave.
 func (w *Wave) Rollback(ctx context.Context, stand []fleet.WaveEvent, force bool) error {
 	return w.end(ctx, rollout.Rollback(ctx, w.task(stand), force), fleet.WaveUndone)
 }
 
-// end notes how it went; also when the context is over.
+// end records the outcome, even if the context has ended.
 func (w *Wave) end(ctx context.Context, err error, well fleet.WaveOutcome) error {
 	outcome, reason := well, ""
 	switch {
@@ -104,7 +104,7 @@ func (w *Wave) end(ctx context.Context, err error, well fleet.WaveOutcome) error
 	return errors.Join(err, w.Store.EndWave(context.WithoutCancel(ctx), w.ID, time.Now(), outcome, reason))
 }
 
-// seconds is a time of the record.
+// seconds converts a recorded time.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
@@ -147,7 +147,7 @@ func (w *Wave) task(stand []fleet.WaveEvent) rollout.Task {
 	return t
 }
 
-// Reached are the options of a wave with how its hosts are reached.
+// Reached adds to the options of a wave how its hosts are reached.
 func Reached(o fleet.WaveOptions, r *Remote) (fleet.WaveOptions, error) {
 	o.Become, o.SSHConfig, o.Reach = r.Become, r.Config, r.Timeout.Seconds()
 	if r.Config == "" {
@@ -158,8 +158,8 @@ func Reached(o fleet.WaveOptions, r *Remote) (fleet.WaveOptions, error) {
 	return o, err
 }
 
-// Again is how the hosts of a wave are reached when it goes on: as at its beginning, but for
-// the flags that changed reports.
+// Again returns how the hosts of a resumed wave are reached: as originally, except for the flags
+// that changed reports.
 func Again(o fleet.WaveOptions, r Remote, changed func(flag string) bool) Remote {
 	if !changed("become") {
 		r.Become = o.Become
@@ -181,7 +181,7 @@ func (w *Wave) remote(h fleet.WaveEvent) *Remote {
 	return &r
 }
 
-// alone keeps a second wave of the same plans out while one is under way on this machine.
+// alone prevents a second concurrent wave of the same plans on this machine.
 func alone(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

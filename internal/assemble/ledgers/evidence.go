@@ -14,9 +14,9 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// own reads from the user's own ledger, where there is one. One that cannot be read is an
-// error where somebody named it, and otherwise handed to doubt: what ships with linerate
-// stands without it.
+// own reads from the user's own ledger, if there is one. If it cannot be read, that is an error
+// only if the user named it; otherwise doubt gets the error, and the evidence shipped with linerate
+// suffices.
 func own(ctx context.Context, place string, doubt func(error), read func(ledger.Reader) error) error {
 	err := ReadAny(ctx, place, read)
 	if err != nil && place == "" {
@@ -26,7 +26,7 @@ func own(ctx context.Context, place string, doubt func(error), read func(ledger.
 	return err
 }
 
-// Lines is what the user's own ledger has measured under a name.
+// Lines returns the measurements of a name in the user's own ledger.
 func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []ledger.Line, err error) {
 	err = own(ctx, place, doubt, func(s ledger.Reader) error {
 		lines, err = ledger.Lines(ctx, s, ledger.Filter{Names: []string{name}})
@@ -35,8 +35,8 @@ func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []
 	return lines, err
 }
 
-// Evidence is all that is known to have been measured: the table that ships with
-// linerate, and what the user's own ledger adds to it.
+// Evidence returns all known measurements: the table shipped with linerate, and those in the user's
+// own ledger.
 func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.Row, error) {
 	rows, err := catalogue.Evidence()
 	if err != nil {
@@ -50,7 +50,7 @@ func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.
 	return rows, err
 }
 
-// Known are a ledger's verdicts about tunables of the catalogue.
+// Known returns a ledger's verdicts about tunables of the catalogue.
 func Known(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -59,8 +59,8 @@ func Known(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
 	return ledger.Known(ctx, s, c)
 }
 
-// Explain puts on a tunable's page what the user's own ledger knows of it and of the
-// tunables that have the same concept on its system, and what ships with linerate.
+// Explain adds evidence to a tunable's page: from the user's own ledger, of the tunable and others
+// of the same concept on its system, and what ships with linerate.
 func Explain(ctx context.Context, place string, c *tunable.Catalogue, r *tunable.Record, p *explain.Page, doubt func(error)) error {
 	var mine, siblings []evidence.Row
 	err := own(ctx, place, doubt, func(s ledger.Reader) (err error) {

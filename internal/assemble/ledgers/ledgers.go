@@ -1,5 +1,5 @@
-// Package ledgers opens the ledger that people name: a file, or a database of
-// PostgreSQL.
+// Package ledgers opens the ledger that a user names: a file, or a PostgreSQL
+// database.
 package ledgers
 
 import (
@@ -20,16 +20,16 @@ import (
 	"linerate/internal/store/sqlite"
 )
 
-// None is the place that stands for no ledger.
+// None is the place that means no ledger.
 const None = "none"
 
-// noLedger is the error of a command that needs one.
+// noLedger returns the error of a command that needs a ledger.
 func noLedger() error {
 	return hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
 }
 
-// Open opens the ledger at a place, or at the one that environment or state directory
-// name where place is ""; it makes one where there is none.
+// Open opens the ledger at a place, or if place is "" at the one named by the environment or the
+// state directory; it creates the ledger if needed.
 func Open(ctx context.Context, place string) (ledger.Store, error) {
 	if place == None {
 		return nil, noLedger()
@@ -45,7 +45,7 @@ func Open(ctx context.Context, place string) (ledger.Store, error) {
 	return sqlite.Open(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
-// unreached adds to an error of a database server what to look at.
+// unreached adds a hint to the error of a database server.
 func unreached(err error) error {
 	if err == nil || hint.Of(err) != "" {
 		return err
@@ -53,8 +53,8 @@ func unreached(err error) error {
 	return hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
 }
 
-// ReadOnly opens the ledger at a place so that nothing can be written to it. The error is
-// that of fs.ErrNotExist where there is none.
+// ReadOnly opens the ledger at a place without write access. It returns fs.ErrNotExist if there is
+// none.
 func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
 	at, err := existing(place)
 	if err != nil {
@@ -67,7 +67,7 @@ func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
 	return sqlite.OpenReadOnly(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
-// existing is where a ledger is; a file must be there.
+// existing returns the location of a ledger; a file must exist.
 func existing(place string) (ledger.Location, error) {
 	at, err := ledger.Locate(place)
 	if err != nil || at.URL != "" {
@@ -85,8 +85,7 @@ func existing(place string) (ledger.Location, error) {
 	return at, err
 }
 
-// With opens the ledger for f and closes it. Its error says what to do about a full
-// disk.
+// With opens the ledger, calls f and closes the ledger. It adds a hint to the error of a full disk.
 func With(ctx context.Context, place string, f func(ledger.Store) error) error {
 	s, err := Open(ctx, place)
 	if err != nil {
@@ -99,7 +98,7 @@ func With(ctx context.Context, place string, f func(ledger.Store) error) error {
 	return err
 }
 
-// Change is With for a ledger that must be there: it makes none.
+// Change is With for a ledger that must exist.
 func Change(ctx context.Context, place string, f func(ledger.Store) error) error {
 	if _, err := existing(place); err != nil {
 		return err
@@ -107,8 +106,7 @@ func Change(ctx context.Context, place string, f func(ledger.Store) error) error
 	return With(ctx, place, f)
 }
 
-// Read is With for those that only read: where there is no ledger
-// yet none is made.
+// Read is With for read access: it does not create a ledger.
 func Read(ctx context.Context, place string, f func(ledger.Reader) error) error {
 	s, err := ReadOnly(ctx, place)
 	if err != nil {
@@ -117,7 +115,7 @@ func Read(ctx context.Context, place string, f func(ledger.Reader) error) error 
 	return errors.Join(f(s), s.Close())
 }
 
-// ReadAny is Read that does nothing where there is no ledger yet.
+// ReadAny is Read, but does nothing if there is no ledger.
 func ReadAny(ctx context.Context, place string, f func(ledger.Reader) error) error {
 	if _, err := existing(place); place == None || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -125,8 +123,7 @@ func ReadAny(ctx context.Context, place string, f func(ledger.Reader) error) err
 	return Read(ctx, place, f)
 }
 
-// OfStudy opens the ledger for the one study that a name, a place or the beginning of an
-// identifier means.
+// OfStudy opens the ledger for the one study that matches a name, a place or an ID prefix.
 func OfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *ledger.Study) error) error {
 	err := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", name), "linerate ledger show lists the studies")
 	read := ReadAny(ctx, place, func(s ledger.Reader) error {
@@ -145,8 +142,8 @@ func OfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *led
 	return cmp.Or(read, err)
 }
 
-// OpenQueue opens the queue of the ledger at a place: River's tables in its PostgreSQL
-// database, or an SQLite file next to its file. It creates the queue where there is none.
+// OpenQueue opens the queue of the ledger at a place: River's tables in its PostgreSQL database, or
+// an SQLite file next to its file. It creates the queue if needed.
 func OpenQueue(ctx context.Context, place string, p queue.Patience) (queue.Queue, error) {
 	at, err := ledger.Locate(place)
 	if err != nil {
@@ -159,8 +156,8 @@ func OpenQueue(ctx context.Context, place string, p queue.Patience) (queue.Queue
 	return sqlite.OpenQueue(ctx, queueFile(at.Path), sqlite.Owner{UID: at.UID, GID: at.GID}, p)
 }
 
-// ReadOnlyQueue opens the queue of the ledger at a place so that nothing can be written to it.
-// The error is that of fs.ErrNotExist where there is none.
+// ReadOnlyQueue opens the queue of the ledger at a place without write access. It returns
+// fs.ErrNotExist if there is none.
 func ReadOnlyQueue(ctx context.Context, place string) (queue.Reader, error) {
 	at, err := ledger.Locate(place)
 	if err != nil {
@@ -175,13 +172,13 @@ func ReadOnlyQueue(ctx context.Context, place string) (queue.Reader, error) {
 	return sqlite.OpenQueueReadOnly(ctx, queueFile(at.Path), sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
-// queueFile is the path of the queue of a ledger file: ledger-queue.db for ledger.db.
+// queueFile returns the path of the queue for a ledger file: ledger-queue.db for ledger.db.
 func queueFile(ledger string) string {
 	ext := filepath.Ext(ledger)
 	return strings.TrimSuffix(ledger, ext) + "-queue" + ext
 }
 
-// WithQueue opens the queue for f and closes it.
+// WithQueue opens the queue, calls f and closes the queue.
 func WithQueue(ctx context.Context, place string, f func(queue.Queue) error) error {
 	q, err := OpenQueue(ctx, place, queue.DefaultPatience)
 	if err != nil {
@@ -190,8 +187,8 @@ func WithQueue(ctx context.Context, place string, f func(queue.Queue) error) err
 	return errors.Join(f(q), q.Close())
 }
 
-// Keeper takes studies' complete records into the ledger at a place, and returns their
-// names there.
+// Keeper returns a function that adds a study's complete record to the ledger at a place, and
+// returns its ID there.
 func Keeper(place string) func(ctx context.Context, id string, files []queue.File) (string, error) {
 	return func(ctx context.Context, id string, files []queue.File) (string, error) {
 		r, err := queue.ReadRecord(files, "queue/"+id)

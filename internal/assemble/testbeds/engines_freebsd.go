@@ -11,16 +11,16 @@ import (
 	"linerate/internal/testbed/jailbed"
 )
 
-// Auto is the name of whichever engine works.
+// AutoEngine selects the engine that works.
 const AutoEngine = "auto"
 
-// What help says of the engines.
+// Descriptions of the engines for help.
 const (
 	SendingEngines   = "auto or bpf (a system call a frame)"
 	ReceivingEngines = "auto or bpf"
 )
 
-// EngineNamed returns the traffic engine of a name.
+// EngineNamed returns the traffic engine with a name.
 func EngineNamed(name string, _ io.Writer) (load.Engine, error) {
 	if name == AutoEngine || name == packetload.BPF {
 		return packetload.NewBPF(OpenPort), nil
@@ -28,7 +28,7 @@ func EngineNamed(name string, _ io.Writer) (load.Engine, error) {
 	return nil, unknownEngine(name)
 }
 
-// ForLab is the same for a lab, whose ports are opened through its door.
+// LabEngine is EngineNamed for a lab, whose ports are opened through its door.
 func LabEngine(name string, door wire.Door) (load.Engine, error) {
 	if name == AutoEngine || name == packetload.BPF {
 		return packetload.InterleavingBPF(door, jailbed.Spent), nil
@@ -40,7 +40,7 @@ func unknownEngine(name string) error {
 	return hint.Unknown("engine", name, []string{AutoEngine, packetload.BPF})
 }
 
-// OpenHere opens what an engine wants in this process's own network stack.
+// OpenPort opens a port for an engine in this process's own network stack.
 func OpenPort(o wire.Order) (wire.Opened, error) {
 	if o.Kind == packetload.BPF {
 		return packetload.OpenBPF(o)

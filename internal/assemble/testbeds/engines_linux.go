@@ -10,17 +10,17 @@ import (
 	"linerate/internal/load/xdpload"
 )
 
-// AutoEngine is the name of whichever engine works, the fastest first.
+// AutoEngine selects the fastest engine that works.
 const AutoEngine = "auto"
 
-// What help says of the engines.
+// Descriptions of the engines for help.
 const (
 	SendingEngines   = "auto, xdp (live frames from eBPF) or af_packet"
 	ReceivingEngines = "auto, xdp (counts in eBPF) or af_packet"
 )
 
-// EngineNamed returns the traffic engine of a name; auto tells talk when it
-// does not use the fastest, and why.
+// EngineNamed returns the traffic engine with a name; for auto it writes to talk why it does not
+// use the fastest.
 func EngineNamed(name string, talk io.Writer) (load.Engine, error) {
 	switch name {
 	case AutoEngine:

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// fileArm is an arm's file system with its files. Its server is the kernel.
+// fileArm is an arm's file system with its files; the server is the kernel.
 type fileArm struct {
 	box  *server.Box
 	set  *fileload.Set
@@ -22,14 +22,14 @@ type fileArm struct {
 	cpu  time.Duration
 }
 
-// filesSeed draws the files: the same for all arms.
+// filesSeed is the seed for the files, the same for all arms.
 const filesSeed = 1
 
-// poolDir holds the files, below the disk, whose own top may hold others
+// poolDir is the directory of the files, below the disk's root, which may contain others
 // (lost+found).
 const poolDir = server.DiskDir + "/pool"
 
-// startFiles makes a file system at a site, and the files on it.
+// startFiles creates a file system at a site, and the files on it.
 func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	f := part.Files
 	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Lanes: f.Lanes, Sync: f.Fsync, Seed: filesSeed}
@@ -41,7 +41,7 @@ func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting
 	a.box, err = boxWithDisk(at, settings, func(b *server.Box) error { return a.prepare(ctx, b, pool) })
 	if err != nil {
 		if a.set != nil {
-			a.set.Release() // what it holds open keeps the disk
+			a.set.Release() // its open files keep the disk busy
 		}
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Po
 	if err != nil {
 		return err
 	}
-	// The files are made without fsync(2), and flushed together.
+	// Files are created without fsync(2), and flushed together.
 	quick := pool
 	quick.Sync = false
 	if a.set, err = fileload.Prepare(ctx, path, quick); err != nil {
@@ -77,14 +77,14 @@ func (a *fileArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, 
 	return account, m, err
 }
 
-// CPU is the kernel's time for this process while it was asked: it does the arm's
-// transactions then, and nothing else.
+// CPU returns the CPU time of this process during Ask, when it does nothing but the arm's
+// transactions.
 func (a *fileArm) CPU() time.Duration { return a.cpu }
 
-// Running is nil: a kernel does not end by itself.
+// Running returns nil: a kernel does not exit by itself.
 func (a *fileArm) Running() error { return nil }
 
-// Stop unmounts the file system; its files go with it.
+// Stop unmounts the file system and thereby deletes its files.
 func (a *fileArm) Stop() (*study.ServerLog, error) {
 	a.set.Release()
 	return nil, a.box.Close()

@@ -1,6 +1,6 @@
-// Package testbeds reaches the hosts of a testbed's file and makes a testbed of
-// them, finds the traffic engines by their names, and starts the servers that a
-// study asks, each with its load.
+// Package testbeds connects to the hosts of a testbed file and sets up a testbed
+// on them, finds traffic engines by name, and starts the servers that a study
+// measures, each with its load.
 package testbeds
 
 import (
@@ -30,10 +30,10 @@ import (
 	"linerate/internal/testbed/sshbed"
 )
 
-// Machines are the hosts of a testbed's file, reached.
+// Machines are the hosts of a testbed file.
 type Machines struct {
 	File   testbed.File
-	Config string // of ssh, "" for the user's
+	Config string // for ssh, "" for the user's
 	Talk   io.Writer
 }
 
@@ -50,15 +50,14 @@ func ReadFile(path string) (testbed.File, []byte, error) {
 	return f, data, err
 }
 
-// Patience with connections that do not answer: a DUT under overload is
-// allowed its silence, generators and receivers are not, nor is a DUT without
-// load: it may have gone down for a boot, which ends no connection.
+// Limits on silent connections: a DUT may be silent under overload, but not generators and
+// receivers, nor a DUT without load, which may be rebooting; a reboot does not close connections.
 const (
 	dutSilence   = 3 * time.Minute
 	outerSilence = 20 * time.Second
 )
 
-// conn reaches a host by its role; nil for a DUT that the file does not have.
+// conn connects to a host by role; it returns nil for a DUT missing in the file.
 func (m *Machines) conn(role string) (sshbed.Conn, error) {
 	h := m.File.Host(role)
 	if h == nil {
@@ -79,7 +78,7 @@ func (m *Machines) conn(role string) (sshbed.Conn, error) {
 	return within(r, h.Namespace), nil
 }
 
-// within is a connection to a namespace of a host, or to the host itself.
+// within returns a connection to a namespace of a host, or to the host itself.
 func within(c sshbed.Conn, namespace string) sshbed.Conn {
 	if namespace == "" {
 		return c
@@ -87,7 +86,7 @@ func within(c sshbed.Conn, namespace string) sshbed.Conn {
 	return inNamespace{c, namespace}
 }
 
-// Options completes a testbed's with how its machines are reached.
+// Options adds to the options of a testbed how its machines are reached.
 func (m *Machines) Options(o sshbed.Options) (sshbed.Options, error) {
 	o.File, o.Local = m.File, runHere
 	o.Say = func(format string, args ...any) { fmt.Fprintf(m.Talk, "linerate: "+format+"\n", args...) }
@@ -103,7 +102,7 @@ func (m *Machines) Options(o sshbed.Options) (sshbed.Options, error) {
 	return o, nil
 }
 
-// Bed brings the testbed up.
+// Bed sets up the testbed.
 func (m *Machines) Bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, error) {
 	o, err := m.Options(o)
 	if err != nil {
@@ -112,7 +111,7 @@ func (m *Machines) Bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, erro
 	return sshbed.Up(ctx, o)
 }
 
-// runHere runs a command of the testbed's file on this machine.
+// runHere runs a command from the testbed file on this machine.
 func runHere(ctx context.Context, argv []string) error {
 	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
 	if err != nil {
@@ -121,8 +120,8 @@ func runHere(ctx context.Context, argv []string) error {
 	return nil
 }
 
-// FactsOf are those of a study's DUT, which may be booting when the study goes
-// on: it is waited for as long as a boot may take.
+// FactsOf returns the facts of a study's DUT. When a study resumes the DUT may be rebooting:
+// FactsOf waits as long as a reboot may take.
 func (m *Machines) FactsOf(ctx context.Context, s study.Spec) (facts *fact.Facts, err error) {
 	err = sshbed.Await(ctx, time.Duration(m.File.Reboot.Wait), time.Second, func() (final bool, err error) {
 		facts, err = m.facts(ctx)
@@ -133,10 +132,10 @@ func (m *Machines) FactsOf(ctx context.Context, s study.Spec) (facts *fact.Facts
 	return facts, err
 }
 
-// patienceSilent is how long people may wait without a word.
+// patienceSilent is how long a user may wait without a message.
 const patienceSilent = 10 * time.Second
 
-// facts are the DUT's, or this machine's where the DUT is not reached.
+// facts returns the DUT's facts, or this machine's if the testbed has no connection to the DUT.
 func (m *Machines) facts(ctx context.Context) (*fact.Facts, error) {
 	if m.File.Hosts.DUT == nil {
 		return (&hosts.Source{}).Facts(ctx, nil)
@@ -150,7 +149,7 @@ func (m *Machines) facts(ctx context.Context) (*fact.Facts, error) {
 	if err == nil || ctx.Err() != nil {
 		return facts, err
 	}
-	// A DUT that is cut down to the least still says who it is.
+	// A minimal DUT can still identify itself.
 	c, failed := m.conn(testbed.DUT)
 	if failed != nil {
 		return nil, failed
@@ -164,7 +163,7 @@ func (m *Machines) facts(ctx context.Context) (*fact.Facts, error) {
 	return &fact.Facts{Version: fact.Version, OS: id.OS, Kernel: id.Release, Arch: id.Arch, Hostname: m.File.Hosts.DUT.SSH, Clocksource: id.Clock}, nil
 }
 
-// WindowOf is how long the DUT stays changed when nothing is heard of us.
+// WindowOf returns how long the DUT stays changed if contact is lost.
 func WindowOf(s study.Spec, f testbed.File) time.Duration {
 	if f.Window != 0 {
 		return time.Duration(f.Window)
@@ -176,8 +175,8 @@ func WindowOf(s study.Spec, f testbed.File) time.Duration {
 	return 5*time.Minute + 2*time.Duration(longest*float64(time.Second))
 }
 
-// OwnerOf names a study by the place of its record, for people by the machine's name
-// and the record's: the same when it goes on.
+// OwnerOf identifies a study by the path of its record, readable by machine and record name; it is
+// the same after resuming.
 func OwnerOf(record string) string {
 	abs, err := filepath.Abs(record)
 	if err != nil {
@@ -188,14 +187,14 @@ func OwnerOf(record string) string {
 	return plainWord(host) + "/" + plainWord(filepath.Base(abs)) + "/" + hex.EncodeToString(sum[:])[:16]
 }
 
-// OwnerByName names a testbed of the queue, whose leases say who has it: the same for
-// every worker, so that the next one goes on where a dead one left the DUT.
+// OwnerByName identifies a testbed of the queue, whose leases decide who holds it: it is the same
+// for all workers, so that the next one can take over the DUT from a dead one.
 func OwnerByName(testbed string) string {
 	sum := sha256.Sum256([]byte("linerate queue\n" + testbed))
 	return "queue/" + plainWord(testbed) + "/" + hex.EncodeToString(sum[:])[:16]
 }
 
-// plainWord is what of a name every shell leaves alone, at most 32 letters.
+// plainWord returns the characters of a name that are not special in any shell, at most 32.
 func plainWord(name string) string {
 	word := ""
 	for _, r := range name {
@@ -206,7 +205,7 @@ func plainWord(name string) string {
 	return word
 }
 
-// TreesOf finds a configuration set by its name in the study.
+// TreesOf returns a function that finds a configuration set by name.
 func TreesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, error) {
 	return func(name string) ([]plan.File, error) {
 		set, ok := sets[name]
@@ -221,32 +220,32 @@ func TreesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, erro
 	}
 }
 
-// Onlooker is this machine where the testbed is elsewhere: what it does itself does
-// not affect trials.
+// Onlooker is this machine as an observer if the testbed is elsewhere: its own load does not affect
+// trials.
 type Onlooker struct{}
 
-// Now is this machine's clock.
+// Now returns this machine's time.
 func (Onlooker) Now() time.Time { return time.Now() }
 
-// Spin times nothing: the testbed pins nothing here.
+// Spin measures nothing: the testbed pins nothing here.
 func (Onlooker) Spin(int) (float64, error) { return 0, nil }
 
-// Stolen is nothing.
+// Stolen returns zero.
 func (Onlooker) Stolen(int) (time.Duration, error) { return 0, nil }
 
-// Load1 is not measured.
+// Load1 returns zero.
 func (Onlooker) Load1() float64 { return 0 }
 
-// Meter watches nothing.
+// Meter measures nothing.
 func (Onlooker) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 	return in, func() time.Duration { return 0 }
 }
 
-// Watch watches nothing.
+// Watch measures nothing.
 func (Onlooker) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }
 
-// Gather reads what a study on machines needs besides its file: the testbed and
-// the configuration sets.
+// Gather reads what a study on machines needs besides its own file: the testbed file and the
+// configuration sets.
 func Gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]studydir.SetFile, err error) {
 	if _, bed, err = ReadFile(placeOf(studyFile, s.Testbed.File)); err != nil {
 		return nil, nil, err
@@ -255,7 +254,7 @@ func Gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]study
 	return bed, sets, err
 }
 
-// placeOf resolves a place that a study's file names.
+// placeOf resolves a path given in a study file.
 func placeOf(studyFile, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -263,7 +262,7 @@ func placeOf(studyFile, name string) string {
 	return filepath.Join(filepath.Dir(studyFile), name)
 }
 
-// Sets reads the configuration sets that a study names.
+// Sets reads the configuration sets that a study uses.
 func Sets(s study.Spec, studyFile string) (map[string][]studydir.SetFile, error) {
 	kept, err := studydir.ReadSets(filepath.Dir(studyFile))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// mailArm is an arm's Postfix, and the load of messages to it.
+// mailArm is an arm's Postfix with its load of messages.
 type mailArm struct {
 	box     *server.Box
 	postfix *server.Process
@@ -25,7 +25,7 @@ type mailArm struct {
 	log     setting.MailLog
 }
 
-// drainFor is how long a turn waits for the queue to be empty.
+// drainFor is how long a turn waits for the queue to empty.
 const drainFor = 20 * time.Second
 
 // startMail starts Postfix at a site.
@@ -59,14 +59,13 @@ func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting,
 	return a, nil
 }
 
-// queueSampled is how often the queue is counted: a burst is over in some hundred
-// milliseconds, and its queue short.
+// queueSampled is the interval of counting the queue: a burst lasts some hundred milliseconds, and
+// its queue is short.
 const queueSampled = 10 * time.Millisecond
 
-// Ask sends messages once more, and waits until the queue is empty and the disk
-// at rest: what an arm's server has left to do must not be in the next arm's
-// way. Mail is delivered when the queue is empty; that the disk is asked to write
-// the rest as well (the names that are gone from the queue) is not counted.
+// Ask sends messages once more, and waits until the queue is empty and the disk is idle: remaining
+// work of one arm's server must not affect the next arm. Mail is delivered when the queue is empty;
+// the time to write the rest to disk (names removed from the queue) is not counted.
 func (a *mailArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	q, err := smtpload.WatchQueue(a.spool, queueSampled)
 	if err != nil {
@@ -87,7 +86,7 @@ func (a *mailArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, 
 func (a *mailArm) CPU() time.Duration { return a.postfix.CPU() }
 func (a *mailArm) Running() error     { return a.postfix.Running() }
 
-// Stop ends Postfix, and reads what it has logged.
+// Stop stops Postfix and reads its log.
 func (a *mailArm) Stop() (*study.ServerLog, error) {
 	a.postfix.Stop()
 	l, err := a.box.MailLog()
@@ -95,7 +94,7 @@ func (a *mailArm) Stop() (*study.ServerLog, error) {
 	return nil, errors.Join(err, a.box.Close())
 }
 
-// Tell adds what became of the messages by Postfix's log.
+// Tell adds the outcome of the messages according to Postfix's log.
 func (a *mailArm) Tell(v *study.Served) {
 	if l := a.log; l.Taken > 0 {
 		v.Mail = &study.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced}

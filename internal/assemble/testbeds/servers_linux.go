@@ -11,12 +11,12 @@ import (
 	"linerate/internal/testbed"
 )
 
-// LocalServers starts, on this machine, the kinds of servers that a study can measure.
+// LocalServers starts servers for studies on this machine.
 type LocalServers struct{}
 
 var _ labserve.Service = LocalServers{}
 
-// Start starts what the part asks for.
+// Start starts the server that the part measures.
 func (LocalServers) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	switch study.RequestsOf(part).Kind {
 	case "smtp":
@@ -27,7 +27,7 @@ func (LocalServers) Start(ctx context.Context, at testbed.Site, settings []setti
 	return startWeb(ctx, at, settings, part)
 }
 
-// diskOf is the file system that an arm asks for, or the usual one.
+// diskOf returns the file system that an arm asks for, or the default.
 func diskOf(settings []setting.Setting) setting.Disk {
 	d := setting.DefaultDisk()
 	for _, s := range settings {
@@ -38,8 +38,8 @@ func diskOf(settings []setting.Setting) setting.Disk {
 	return d
 }
 
-// boxWithDisk makes a box for an arm, with a new file system. What
-// this machine cannot do makes the arm unavailable.
+// boxWithDisk creates a box for an arm, with a new file system. If this machine lacks a
+// requirement, the arm is unavailable.
 func boxWithDisk(at testbed.Site, settings []setting.Setting, fill func(*server.Box) error) (*server.Box, error) {
 	box, err := server.NewBox(at.Server)
 	if err != nil {

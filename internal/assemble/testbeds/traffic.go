@@ -19,15 +19,15 @@ import (
 	"linerate/internal/testbed/sshbed"
 )
 
-// Traffic is what makes and counts frames on a testbed's machines.
+// Traffic generates and counts frames on a testbed's machines.
 type Traffic interface {
 	load.Engine
-	// Ready gets a side's machine ready to generate.
+	// Ready prepares a side's machine to generate.
 	Ready(ctx context.Context, side port.Side) error
 	Close() error
 }
 
-// Engine makes what generates and counts.
+// Engine returns the testbed's traffic engine.
 func (m *Machines) Engine() (Traffic, error) {
 	if m.File.Traffic.Tool != testbed.ToolLinerate {
 		return m.pktGen()
@@ -45,7 +45,7 @@ func (m *Machines) Engine() (Traffic, error) {
 	return &remoteload.Engine{Generator: g, Receiver: r}, nil
 }
 
-// side is a host's part in the traffic.
+// side returns a host's part in the traffic.
 func (m *Machines) side(role string) (*remoteload.Side, error) {
 	h := m.File.Host(role)
 	c, err := m.conn(role)
@@ -63,7 +63,7 @@ func (m *Machines) side(role string) (*remoteload.Side, error) {
 	}}, nil
 }
 
-// pktGen is netmap's pkt-gen, with the connections to its machines.
+// pktGen is netmap's pkt-gen with the connections to its machines.
 type pktGen struct {
 	*remoteload.PktGen
 	conns []sshbed.Conn
@@ -94,8 +94,8 @@ func (t pktGen) Close() (err error) {
 	return err
 }
 
-// Shout sends n frames to everybody from an interface of a side's machine, and returns how
-// many were sent: any receiver takes those.
+// Shout sends n broadcast frames from an interface of a side's machine, and returns the number
+// sent; any receiver accepts them.
 func Shout(engine load.Engine) func(ctx context.Context, side port.Side, device string, n int) (uint64, error) {
 	return func(ctx context.Context, side port.Side, device string, n int) (uint64, error) {
 		spec := load.Spec{Device: device, Side: side, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
@@ -110,13 +110,13 @@ func Shout(engine load.Engine) func(ctx context.Context, side port.Side, device 
 	}
 }
 
-// inNamespace reaches a network namespace (ip-netns(8)) of a Linux host.
+// inNamespace connects to a network namespace (ip-netns(8)) of a Linux host.
 type inNamespace struct {
 	sshbed.Conn
 	name string
 }
 
-// enter runs a script ($2) in a namespace ($1); after prepare.
+// enter runs a script ($2) in a namespace ($1), after prepare.
 const (
 	prepare = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; `
 	enter   = `ip netns exec $n /bin/sh -c "$s" linerate "$@"`
@@ -134,11 +134,11 @@ func (c inNamespace) Pipe(ctx context.Context, script string, args ...string) (i
 	return c.Conn.Pipe(ctx, prepare+"exec "+enter, append([]string{c.name, script}, args...)...)
 }
 
-// Through offers the simplest traffic: 64-byte frames of one flow.
+// Through offers minimal traffic: 64-byte frames of one flow.
 func Through(engine load.Engine) func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (load.Sent, load.Received, error) {
 	return func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (sent load.Sent, got load.Received, err error) {
 		src, dst := from.IPv4.Addr(), to.IPv4.Addr()
-		if !src.IsValid() || !dst.IsValid() { // a wire without addresses: any will do
+		if !src.IsValid() || !dst.IsValid() { // a link without addresses: use arbitrary ones
 			src, dst = anyFrom, anyTo
 		}
 		rx, err := engine.NewReceiver(to.Device, to.In, load.Watch{Stream: 7, Side: to.Side})
@@ -153,7 +153,7 @@ func Through(engine load.Engine) func(ctx context.Context, from, to port.Port, p
 			return sent, got, err
 		}
 		defer gen.Close()
-		if pps > 0 { // neighbours are asked for before anything counts
+		if pps > 0 { // neighbours are resolved before counting starts
 			_, _ = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 100}, Limit: load.Limit{Packets: 20, Duration: time.Second}})
 			_, _ = rx.Finish(ctx, time.Second)
 			_ = rx.Reset()
@@ -166,8 +166,8 @@ func Through(engine load.Engine) func(ctx context.Context, from, to port.Port, p
 	}
 }
 
-// broadcast is everybody's address (IEEE 802); anyFrom and anyTo are of the
-// benchmarking range (RFC 2544 §C.2.2), for frames that no host is to read.
+// broadcast is the broadcast address (IEEE 802); anyFrom and anyTo are in the benchmarking range
+// (RFC 2544 §C.2.2), for frames that no host should receive.
 var (
 	broadcast = net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	anyFrom   = netip.MustParseAddr("198.18.255.1")

@@ -21,11 +21,11 @@ import (
 	"linerate/internal/testbed"
 )
 
-// webArm is an arm's nginx that runs, and the load that asks it.
+// webArm is an arm's running nginx with its load of requests.
 type webArm struct {
 	box    *server.Box
 	nginx  *server.Process
-	origin *server.Box // behind a proxy
+	origin *server.Box // server behind a proxy
 	load   httpload.Spec
 }
 
@@ -73,7 +73,7 @@ func startNGINX(ctx context.Context, in port.Place, w setting.Web, at netip.Addr
 	return box, p, nil
 }
 
-// spec is the load that asks for the objects.
+// spec returns the load that requests the objects.
 func (s *webArm) spec(at testbed.Site, h *study.HTTP, sizes []int) (httpload.Spec, error) {
 	l := httpload.Spec{
 		Server: netip.AddrPortFrom(at.Address, 80), Connections: h.Connections, HTTP2: h.Version == 2, NewEach: !h.Keepalive,
@@ -101,7 +101,7 @@ func (s *webArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, r
 func (s *webArm) CPU() time.Duration { return s.nginx.CPU() }
 func (s *webArm) Running() error     { return s.nginx.Running() }
 
-// Stop ends nginx, which writes the last lines of its log then, and reads it.
+// Stop stops nginx, which then writes the last lines of its log, and reads that.
 func (s *webArm) Stop() (*study.ServerLog, error) {
 	s.nginx.Stop()
 	defer s.close()

@@ -84,7 +84,7 @@ func systemd(files fact.Files) bool {
 		}
 	}
 	release, _ := files.Read("/etc/os-release")
-	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // these have systemd
+	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // these have systemd unless it was removed
 }
 
 // arch, debian and from13 match os-release of systems without the link from sysctl.d to

@@ -1,4 +1,4 @@
-// Package postgres keeps a ledger and its queue in a PostgreSQL database, for a team.
+// Package postgres stores a ledger and its queue in a PostgreSQL database, for a team.
 package postgres
 
 import (
@@ -21,17 +21,16 @@ import (
 // lockKey is linerate's advisory lock: its holder may append.
 const lockKey = 0x6c6e7274 // "lnrt"
 
-// Open opens the ledger in a database named by a URL, such as
-// postgres://user@host/database or postgres:///database?host=/run/postgresql.
-// Tables are made in the connection's first schema. Every commit is on stable
-// storage before it is acknowledged, whatever the server's default.
+// Open opens the ledger in a database given by a URL, such as postgres://user@host/database or
+// postgres:///database?host=/run/postgresql. It creates the tables in the connection's first
+// schema. Commits are on stable storage before they are acknowledged, whatever the server's
+// default.
 func Open(ctx context.Context, url string) (ledger.Store, error) {
 	return open(ctx, url, nil, store.NewLedger)
 }
 
-// OpenReadOnly opens the ledger in a database so that PostgreSQL refuses every
-// statement that writes (default_transaction_read_only). The error is that of
-// fs.ErrNotExist where the database has none.
+// OpenReadOnly opens the ledger in a database such that PostgreSQL refuses all writes
+// (default_transaction_read_only). It returns fs.ErrNotExist if the database has none.
 func OpenReadOnly(ctx context.Context, url string) (ledger.Reader, error) {
 	s, err := open(ctx, url, onlyReading, store.ReadOnlyLedger)
 	if err != nil {
@@ -48,7 +47,7 @@ func noTable(err error) error {
 	return err
 }
 
-// open connects with parameters of the session, and makes the ledger of the connection.
+// open connects with session parameters, and returns the ledger.
 func open(ctx context.Context, url string, session map[string]string, of store.OpenLedger) (ledger.Store, error) {
 	p, place, err := connect(ctx, url, session)
 	if err != nil {
@@ -64,17 +63,17 @@ func open(ctx context.Context, url string, session map[string]string, of store.O
 	return s, nil
 }
 
-// pool is a database over few connections.
+// pool is a database with few connections.
 type pool struct{ *pgxpool.Pool }
 
-// onlyReading are the parameters of sessions that write nothing.
+// onlyReading holds the session parameters for read-only access.
 var onlyReading = map[string]string{"default_transaction_read_only": "on"}
 
-// connect is a pool whose sessions have such parameters, and where it is.
+// connect returns a pool with session parameters, and its place.
 func connect(ctx context.Context, url string, session map[string]string) (pool, string, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return pool{}, "", errors.New("the database URL cannot be parsed") // it may have a password, which the error quotes
+		return pool{}, "", errors.New("the database URL cannot be parsed") // the error may quote a password
 	}
 	at := cfg.ConnConfig
 	at.RuntimeParams["application_name"] = "linerate"
@@ -90,7 +89,7 @@ func (p pool) Close() error {
 	return nil
 }
 
-// Query reads outside of a transaction.
+// Query reads outside a transaction.
 func (p pool) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := p.Pool.Query(ctx, store.Numbered(query), args...)
 	return explain(eachOf(rows, err, each))
@@ -123,8 +122,8 @@ func eachOf(rows pgx.Rows, err error, each func(store.Row) error) error {
 	return store.Each(rows, each)
 }
 
-// recovered tries to connect while the server says that it starts, recovers or stops, for
-// two minutes.
+// recovered tries to connect for two minutes while the server reports that it is starting,
+// recovering or stopping.
 func recovered(ctx context.Context, connect func() error) error {
 	for try := 0; ; try++ {
 		err := connect()
@@ -150,7 +149,7 @@ func sqlState(err error) string {
 	return ""
 }
 
-// retry is for transactions that lost to another; nothing of them was kept.
+// retry reports whether a transaction lost to another one; nothing of it was kept.
 func retry(err error) bool {
 	switch sqlState(err) {
 	case "40001", "40P01":

@@ -19,25 +19,25 @@ import (
 	"linerate/internal/wait"
 )
 
-// queueLockKey keeps two processes from making the tables at the same time.
+// queueLockKey prevents two processes from creating the tables at the same time.
 const queueLockKey = 0x6c6e7271 // "lnrq"
 
-// maxAttempts is more than a job is ever handed out: a block that fails gets a new one.
+// maxAttempts is higher than any job's number of attempts: a block that fails gets a new job.
 const maxAttempts = 30_000
 
-// db is the queue, whose blocks River (riverqueue.com) hands out: one River queue a label of
-// testbeds, one client a leased testbed. River's own rescue of jobs is off: a job is alive
-// as long as its testbed's lease, which beats.
+// db is a queue whose blocks River (riverqueue.com) hands out: one River queue per testbed label,
+// one client per leased testbed. River's own rescue of jobs is off: a job is alive as long as its
+// testbed's lease, which has heartbeats.
 type db struct {
 	*store.Book
 	pool   pool
-	client *river.Client[pgx.Tx] // that inserts, and works nothing
+	client *river.Client[pgx.Tx] // for inserting; it does no work
 }
 
 var _ queue.Queue = (*db)(nil)
 
-// OpenQueue opens the queue in a database named by a URL, as the ledger's
-// (postgres://user@host/database), and makes its tables and River's there.
+// OpenQueue opens the queue in a database given by a URL, like the ledger's
+// (postgres://user@host/database), and creates its tables and River's there.
 func OpenQueue(ctx context.Context, url string, p queue.Patience) (queue.Queue, error) {
 	q, err := openQueue(ctx, url, p, nil)
 	if err != nil {
@@ -53,9 +53,8 @@ func OpenQueue(ctx context.Context, url string, p queue.Patience) (queue.Queue, 
 	return q, nil
 }
 
-// OpenQueueReadOnly opens the queue in a database so that PostgreSQL refuses every statement
-// that writes (default_transaction_read_only). The error is that of fs.ErrNotExist where
-// the database has none.
+// OpenQueueReadOnly opens the queue in a database such that PostgreSQL refuses all writes
+// (default_transaction_read_only). It returns fs.ErrNotExist if the database has none.
 func OpenQueueReadOnly(ctx context.Context, url string) (queue.Reader, error) {
 	q, err := openQueue(ctx, url, queue.DefaultPatience, onlyReading)
 	if err != nil {
@@ -78,10 +77,10 @@ func openQueue(ctx context.Context, url string, p queue.Patience, session map[st
 	return q, nil
 }
 
-// quiet: what goes wrong with the database shows in the lease, which reports it.
+// quiet discards River's log: database problems show in the lease, which reports them.
 var quiet = slog.New(slog.DiscardHandler)
 
-// migrate makes the tables, one process at a time.
+// migrate creates the tables, one process at a time.
 func (q *db) migrate(ctx context.Context) error {
 	conn, err := q.pool.Acquire(ctx)
 	if err != nil {
@@ -91,7 +90,7 @@ func (q *db) migrate(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", queueLockKey); err != nil {
 		return err
 	}
-	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", queueLockKey) }() // it ends with the connection at the latest
+	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", queueLockKey) }() // released with the connection anyway
 	m, err := rivermigrate.New(riverpgxv5.New(q.pool.Pool), &rivermigrate.Config{Logger: quiet})
 	if err != nil {
 		return err
@@ -102,14 +101,14 @@ func (q *db) migrate(ctx context.Context) error {
 	return q.Make(ctx)
 }
 
-// hopeless errors are those of integrity and of data: a trial that is there already,
-// a value that no column takes.
+// hopeless reports integrity and data errors: a trial that already exists, a value that no column
+// accepts.
 func hopeless(err error) bool {
 	state := sqlState(err)
 	return strings.HasPrefix(state, "23") || strings.HasPrefix(state, "22")
 }
 
-// args are a job's: which block.
+// args identify a job's block.
 type args struct{ store.Ticket }
 
 // Kind names the jobs in River's table.
@@ -123,7 +122,7 @@ func (q *db) Put(ctx context.Context, t store.Tx, label string, ticket store.Tic
 	return r.Job.ID, nil
 }
 
-// Withdraw cancels a job, wherever it is.
+// Withdraw cancels a job in any state.
 func (q *db) Withdraw(ctx context.Context, t store.Tx, job int64) error {
 	_, err := q.client.JobCancelTx(ctx, t.(tx).Tx, job)
 	if errors.Is(err, rivertype.ErrNotFound) {
@@ -132,27 +131,27 @@ func (q *db) Withdraw(ctx context.Context, t store.Tx, job int64) error {
 	return err
 }
 
-// Dead are the jobs that River will not hand out again by itself.
+// Dead returns the jobs that River will not hand out again by itself.
 func (q *db) Dead(ctx context.Context, t store.Tx, lost int64) ([]int64, error) {
 	return store.Column[int64](ctx, t, `SELECT b.job FROM queue_blocks b LEFT JOIN river_job j ON j.id = b.job
 		WHERE b.state = 'open' AND (j.id IS NULL OR j.finalized_at IS NOT NULL
 			OR j.state = 'running' AND j.attempted_at < now() - make_interval(secs => ?::DOUBLE PRECISION / 1000))`, lost)
 }
 
-// worker does River's jobs with a testbed.
+// worker processes River's jobs with a testbed.
 type worker struct {
 	river.WorkerDefaults[args]
 	hands *store.Hands
 }
 
-// Work does one.
+// Work processes one job.
 func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
 	t := job.Args.Ticket
 	t.Job = job.ID
 	err := w.hands.Handle(ctx, t, func(ctx context.Context, t store.Tx) error {
 		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, t.(tx).Tx, job)
 		if errors.Is(err, rivertype.ErrNotFound) {
-			return nil // withdrawn meanwhile; the block is what counts
+			return nil // withdrawn meanwhile; only the block matters
 		}
 		return err
 	})
@@ -163,14 +162,14 @@ func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
 	return err
 }
 
-// soon tries a job again shortly after an error: those of studies and of testbeds are
-// the book's, and end no job of River's.
+// soon retries a job shortly after an error: errors of studies and of testbeds are the book's
+// business, and do not end River's job.
 type soon struct{ after time.Duration }
 
-// NextRetry is shortly.
+// NextRetry returns a time shortly from now.
 func (s soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(s.after) }
 
-// stopping is how long jobs may take to end when their worker does.
+// stopping is how long jobs may take to end after their worker has ended.
 const stopping = 30 * time.Second
 
 func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
@@ -187,7 +186,7 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 		return err
 	}
 	return hands.Serve(parent, ctx, fit, func(fine bool) {
-		for fine && ctx.Err() == nil { // a database that is not there yet
+		for fine && ctx.Err() == nil { // the database may not be up yet
 			if err = client.Start(context.WithoutCancel(ctx)); err == nil {
 				break
 			}

@@ -15,14 +15,14 @@ import (
 	"linerate/internal/store"
 )
 
-// file is a database in a file, over few connections.
+// file is a database in a file, with few connections.
 type file struct {
 	sql   *sql.DB
 	path  string
 	owner Owner
 }
 
-// How a file is opened: transactions that write are one at a time from their beginning.
+// Parameters for opening a file. Write transactions are exclusive from their beginning.
 var (
 	writing = url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)",
@@ -30,7 +30,7 @@ var (
 	reading = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)", "cache_size(-65536)", "temp_store(MEMORY)"}}
 )
 
-// open opens a file, and makes it with its folder if it is opened for writing.
+// open opens a file; for writing it creates the file with its directory if needed.
 func open(path string, owner Owner, how url.Values) (*file, error) {
 	path, err := filepath.Abs(path)
 	if err == nil && !how.Has("mode") {
@@ -47,10 +47,10 @@ func open(path string, owner Owner, how url.Values) (*file, error) {
 	return &file{db, path, owner}, nil
 }
 
-// Close gives the files that SQLite made to their owner, and closes them.
+// Close closes the database, and gives the files that SQLite created to their owner.
 func (f *file) Close() error { return errors.Join(own(f.path, f.owner), f.sql.Close()) }
 
-// Query reads outside of a transaction.
+// Query reads outside a transaction.
 func (f *file) Query(ctx context.Context, query string, args []any, each func(store.Row) error) error {
 	rows, err := f.sql.QueryContext(ctx, query, args...)
 	return explain(eachOf(rows, err, each))
@@ -63,7 +63,7 @@ func (f *file) Do(ctx context.Context, do func(store.Tx) error) error {
 			return err
 		}
 		if err := do(tx{t}); err != nil {
-			_ = t.Rollback() // it is gone with the connection else
+			_ = t.Rollback() // otherwise it ends with the connection
 			return err
 		}
 		return t.Commit()
@@ -97,7 +97,7 @@ func busy(err error) bool {
 	return code(err) == sqlite3.SQLITE_BUSY || code(err) == sqlite3.SQLITE_LOCKED
 }
 
-// code is the primary result code of an SQLite error, 0 if it is none.
+// code returns the primary result code of an SQLite error, 0 for other errors.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

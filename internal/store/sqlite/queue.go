@@ -23,7 +23,7 @@ type db struct {
 
 var _ queue.Queue = (*db)(nil)
 
-// OpenQueue opens the queue in a file, and makes it with its folder where there is none.
+// OpenQueue opens the queue in a file; it creates the file with its directory if needed.
 func OpenQueue(ctx context.Context, path string, owner Owner, p queue.Patience) (queue.Queue, error) {
 	return openQueue(path, owner, p, writing, func(q *db) error {
 		if err := q.Make(ctx); err != nil {
@@ -36,8 +36,8 @@ func OpenQueue(ctx context.Context, path string, owner Owner, p queue.Patience) 
 	})
 }
 
-// OpenQueueReadOnly opens the queue in a file, which must exist, so that SQLite refuses every
-// statement that writes (mode=ro, query_only).
+// OpenQueueReadOnly opens the queue in an existing file such that SQLite refuses all writes
+// (mode=ro, query_only).
 func OpenQueueReadOnly(ctx context.Context, path string, owner Owner) (queue.Reader, error) {
 	q, err := openQueue(path, owner, queue.DefaultPatience, reading, func(q *db) error { return q.Current(ctx) })
 	if err != nil {
@@ -69,13 +69,13 @@ func (q *db) Put(ctx context.Context, t store.Tx, label string, ticket store.Tic
 	return id[0], nil
 }
 
-// Withdraw takes a job back: who has it notices.
+// Withdraw deletes a job; its worker notices.
 func (q *db) Withdraw(ctx context.Context, t store.Tx, job int64) error {
 	_, err := t.Exec(ctx, "DELETE FROM queue_jobs WHERE id = ?", job)
 	return err
 }
 
-// Dead are the jobs that were taken and never begun, or are gone.
+// Dead returns jobs that were taken but never began, or no longer exist.
 func (q *db) Dead(ctx context.Context, t store.Tx, lost int64) ([]int64, error) {
 	return store.Column[int64](ctx, t, "SELECT b.job FROM queue_blocks b LEFT JOIN queue_jobs j ON j.id = b.job WHERE b.state = 'open' AND (j.id IS NULL OR j.taken > 0 AND j.taken < "+q.Dialect.Now+" - ?)", lost)
 }
@@ -109,10 +109,10 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 	})
 }
 
-// errWithdrawn ends a job that was taken back.
+// errWithdrawn ends a withdrawn job.
 var errWithdrawn = errors.New("the block was withdrawn")
 
-// one does one job, until it is taken back.
+// one processes a job until it is withdrawn.
 func (q *db) one(parent context.Context, hands *store.Hands, t store.Ticket) {
 	ctx, cancel := context.WithCancelCause(parent)
 	watched := make(chan struct{})
@@ -131,7 +131,7 @@ func (q *db) one(parent context.Context, hands *store.Hands, t store.Ticket) {
 	<-watched
 	after := context.WithoutCancel(parent)
 	var again *store.Again
-	_ = q.file.Do(after, func(x store.Tx) error { // else the sweep revives it
+	_ = q.file.Do(after, func(x store.Tx) error { // otherwise the sweep revives it
 		if errors.As(err, &again) {
 			_, err := x.Exec(after, "UPDATE queue_jobs SET taken = 0, after = "+q.Dialect.Now+" + ? WHERE id = ?", again.After.Milliseconds(), t.Job)
 			return err

@@ -1,4 +1,4 @@
-// Package sqlite keeps a ledger in one SQLite file, and the queue in another: the
+// Package sqlite stores a ledger in one SQLite file, and the queue in another: the
 // default, for one machine and several processes on it.
 package sqlite
 
@@ -14,21 +14,20 @@ import (
 	"linerate/internal/store"
 )
 
-// Owner is who the files shall belong to; −1 leaves them to the process.
+// Owner is the owner of created files; −1 leaves them to the process's user.
 type Owner struct{ UID, GID int }
 
-// Open opens the ledger in a file, and makes it with its folder where it does
-// not exist.
+// Open opens the ledger in a file; it creates the file with its directory if needed.
 //
-// Every commit is synced to the disk before it is acknowledged (write-ahead
-// log, synchronous=FULL): a killed process or a full disk leaves all that was
-// acknowledged and nothing of what was not.
+// Commits are synced to disk before they are acknowledged (write-ahead log,
+// synchronous=FULL): a killed process or a full disk keeps everything that was
+// acknowledged, and nothing else.
 func Open(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
 	return openLedger(ctx, path, owner, writing, store.NewLedger)
 }
 
-// OpenReadOnly opens the ledger in a file, which must exist, so that SQLite refuses
-// every statement that writes (mode=ro, query_only).
+// OpenReadOnly opens the ledger in an existing file such that SQLite refuses all writes (mode=ro,
+// query_only).
 func OpenReadOnly(ctx context.Context, path string, owner Owner) (ledger.Reader, error) {
 	s, err := openLedger(ctx, path, owner, reading, store.ReadOnlyLedger)
 	if err != nil {
@@ -49,8 +48,8 @@ func openLedger(ctx context.Context, path string, owner Owner, how url.Values, o
 	return s, own(f.path, owner)
 }
 
-// prepare makes the folder and an empty file that only its owner reads, so that sudo
-// leaves no database that its user cannot write.
+// prepare creates the directory and an empty file that only its owner can read, so that under sudo
+// the user can still write the database.
 func prepare(path string, owner Owner) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

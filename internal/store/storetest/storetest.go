@@ -1,4 +1,4 @@
-// Package storetest has what tests put into ledgers and queues.
+// Package storetest provides test data for ledgers and queues.
 package storetest
 
 import (
@@ -16,8 +16,7 @@ import (
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
-// Sample is a study with two variants of three trials each, told apart from
-// others by name.
+// Sample returns a study with two variants of three trials each, identified by name.
 func Sample(name string) *ledger.Batch {
 	id := ledger.IDOf("study", name)
 	env := ledger.Environment{
@@ -61,7 +60,7 @@ func Sample(name string) *ledger.Batch {
 	return b
 }
 
-// Trials are what a job asks for, as a testbed of a certain cost would make them.
+// Trials returns the trials that a job asks for, from a testbed of a given cost.
 func Trials(j queue.Job, cost float64) (own []study.Trial) {
 	for {
 		slot, ok := study.NextOf(j.Spec, j.Seed, j.Unit.Blocks, append(slices.Clone(j.Before), own...), nil)
